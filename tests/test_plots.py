@@ -1,0 +1,123 @@
+"""Still figures: one style, readable everywhere, described in words."""
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from course_lib import plots
+
+
+@pytest.fixture
+def drawing():
+    fig, ax = plots.figure()
+    ax.plot([1, 2, 3], [2, 1, 3], label="loss")
+    ax.set_title("Loss falls & rises")
+    ax.legend()
+    return fig
+
+
+def luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+def contrast(a, b):
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_picture_is_described_for_those_who_cannot_see_it(drawing):
+    picture = plots.show(drawing, alt='Loss "falls" & rises')
+    root = ET.fromstring(picture.markup)[0]
+    assert root.attrib["role"] == "img"
+    assert root.attrib["aria-label"] == 'Loss "falls" & rises'
+    assert picture._repr_mimebundle_()["text/plain"] == 'Figure: Loss "falls" & rises'
+
+
+def test_picture_without_words_is_refused(drawing):
+    with pytest.raises(ValueError, match="alt is empty"):
+        plots.show(drawing, alt="  ")
+
+
+def test_text_and_axes_take_the_colour_of_the_page(drawing):
+    markup = plots.show(drawing, alt="a").markup
+    inked = re.findall(r"<text[^>]*>", markup)
+    assert inked
+    assert all("currentColor" in tag for tag in inked), inked
+    assert "#000000" not in markup
+    assert plots._INK not in markup
+
+
+@pytest.mark.parametrize("colour", plots.PALETTE)
+@pytest.mark.parametrize("page", ["#ffffff", "#14181e"])
+def test_every_line_colour_stands_out_on_a_light_and_on_a_dark_page(colour, page):
+    assert contrast(colour, page) >= 3
+
+
+def test_each_colour_has_a_marker_of_its_own():
+    assert len(set(plots.MARKERS)) == len(plots.PALETTE)
+
+
+def test_legend_lets_the_page_show_through(drawing):
+    legend = plots.show(drawing, alt="a").markup.partition("legend_1")[2]
+    assert "#ffffff" not in legend
+
+
+def test_same_figure_gives_the_same_bytes(drawing):
+    assert plots.show(drawing, alt="a") == plots.show(drawing, alt="a")
+
+
+def test_same_figure_gives_the_same_bytes_in_another_process():
+    code = (
+        "from course_lib import plots; f, a = plots.figure(); a.plot([1, 2, 3], label='x');"
+        "a.legend(); print(plots.show(f, alt='a').markup)"
+    )
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    assert runs[0].stdout == runs[1].stdout
+
+
+def test_style_of_a_picture_stays_inside_it(drawing):
+    assert "<style" not in plots.show(drawing, alt="a").markup
+
+
+def test_two_pictures_on_a_page_share_no_id(drawing):
+    ids = [set(re.findall(r'\bid="([^"]+)"', plots.show(drawing, alt=alt).markup)) for alt in "ab"]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+
+
+def test_every_reference_inside_a_picture_is_resolved(drawing):
+    markup = plots.show(drawing, alt="a").markup
+    ids = set(re.findall(r'\bid="([^"]+)"', markup))
+    wanted = set(re.findall(r'(?:url\(#|href="#)([^")]+)', markup))
+    assert wanted <= ids
+
+
+def test_picture_shrinks_to_a_phone(drawing):
+    markup = plots.show(drawing, alt="a").markup
+    assert "width:100%" in markup
+    assert not re.search(r'<svg[^>]* width="', markup)
+
+
+def test_heavy_picture_becomes_pixels_with_the_same_words():
+    fig, ax = plots.figure()
+    ax.scatter(*np.random.default_rng(0).random((2, 5000)))
+    markup = plots.show(fig, alt="many points").markup
+    assert "<img" in markup
+    assert 'alt="many points"' in markup
+
+
+def test_heatmap_names_its_rows_and_columns():
+    fig, ax = plots.figure()
+    plots.heatmap(ax, np.eye(2), rows=["to", "be"], columns=["or", "not"])
+    markup = plots.show(fig, alt="identity").markup
+    for label in ("to", "be", "or", "not"):
+        assert f">{label}</text>" in markup
