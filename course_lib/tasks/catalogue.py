@@ -1,0 +1,91 @@
+"""Which tasks there are, found by the folders: `chNN_name/probes.py` asks, `chNN_name/judges.py`
+judges.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from functools import cache
+from typing import TYPE_CHECKING
+
+from course_lib.errors import UnknownTask
+from course_lib.tasks.probing import Probe
+
+if TYPE_CHECKING:
+    from course_lib.tasks.judging import Task
+
+
+def probe(task: str) -> Probe:
+    """The questions of a task.
+
+    Parameters
+    ----------
+    task : str
+        Chapter and name, for example "01/window".
+
+    Raises
+    ------
+    UnknownTask
+        Names the nearest task there is.
+    """
+    chapter, name = _split(task)
+    probes: dict[str, Probe] = importlib.import_module(f"{_packages()[chapter]}.probes").PROBES
+    if name not in probes:
+        raise UnknownTask(_unknown(task))
+    return probes[name]
+
+
+def task(name: str) -> Task:
+    """What the judge knows of a task; not to be had where the judges are kept away.
+
+    Parameters
+    ----------
+    name : str
+        Chapter and name, for example "01/window".
+
+    Raises
+    ------
+    UnknownTask
+        Names the nearest task there is.
+    """
+    chapter, short = _split(name)
+    tasks: dict[str, Task] = importlib.import_module(f"{_packages()[chapter]}.judges").TASKS
+    if short not in tasks:
+        raise UnknownTask(_unknown(name))
+    return tasks[short]
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """All tasks, by chapter, in the order in which the chapter sets them."""
+    found: list[str] = []
+    for chapter, package in sorted(_packages().items()):
+        probes = importlib.import_module(f"{package}.probes").PROBES
+        found += [f"{chapter}/{name}" for name in probes]
+    return tuple(found)
+
+
+@cache
+def _packages() -> dict[str, str]:
+    """Chapter number to package: "01" to "course_lib.tasks.ch01_averages"."""
+    package = importlib.import_module("course_lib.tasks")
+    return {
+        module.name[2:4]: f"course_lib.tasks.{module.name}"
+        for module in pkgutil.iter_modules(package.__path__)
+        if module.ispkg and module.name.startswith("ch") and module.name[2:4].isdigit()
+    }
+
+
+def _split(task: str) -> tuple[str, str]:
+    chapter, slash, name = str(task).partition("/")
+    if not slash or chapter not in _packages():
+        raise UnknownTask(_unknown(task))
+    return chapter, name
+
+
+def _unknown(task: str) -> str:
+    near = difflib.get_close_matches(str(task), names(), n=1, cutoff=0.4)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names())}"
+    return f"there is no task {task!r}{hint}"

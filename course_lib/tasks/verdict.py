@@ -1,0 +1,259 @@
+"""What a student is told: points, what was right, what was done, where to look again."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+MEDIA_TYPE = "application/vnd.course.verdict+json"
+"""Under which a cell's output keeps its verdict for programs, beside points and feedback."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A place in the book.
+
+    Attributes
+    ----------
+    chapter : str
+        Stem of the chapter's file, for example "01-averages".
+    heading : str
+        The heading, word for word; a test looks for it in the chapter.
+    """
+
+    chapter: str
+    heading: str
+
+    def __str__(self) -> str:
+        return f"chapter {self.chapter[:2]}, “{self.heading}”"
+
+    def link(self, book: str | None = None) -> str:
+        """Address of the section.
+
+        Parameters
+        ----------
+        book : str, optional
+            Address of the published book. Without it, the chapter's notebook beside the exercise,
+            as JupyterLab opens it.
+        """
+        if book is None:
+            return f"../../book/{self.chapter}.ipynb#{self.heading.replace(' ', '-')}"
+        fragment = re.sub(r"[^\w\- ]", "", self.heading.lower()).replace(" ", "-")
+        return f"{book.rstrip('/')}/book/{self.chapter}.html#{fragment}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was seen in an answer.
+
+    Attributes
+    ----------
+    name : str
+        Short and stable, for the class report: the mistake's name, or the property that fails.
+    what : str
+        What was done, in one sentence; the headline.
+    effect : str
+        What that does to the data, with numbers of this very run.
+    section : Section, optional
+        Where to look again.
+
+    Code stands between backticks in `what` and `effect`; everything else is plain text.
+    """
+
+    name: str
+    what: str
+    effect: str = ""
+    section: Section | None = None
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """One part of a task, earned or not."""
+
+    name: str
+    points: float
+    earned: bool
+
+
+class State(Enum):
+    """How an answer stands."""
+
+    RIGHT = "right"
+    PARTLY = "partly right"
+    WRONG = "not right yet"
+    NOT_ATTEMPTED = "not attempted"
+    INTERRUPTED = "interrupted"
+
+
+_SIGN = {
+    State.RIGHT: "✓",
+    State.PARTLY: "◐",
+    State.WRONG: "✗",
+    State.NOT_ATTEMPTED: "○",
+    State.INTERRUPTED: "■",
+}
+# Mid tones with a contrast of at least 3:1 on white and on near-black; the sign and the words say
+# the same.
+_COLOUR = {
+    State.RIGHT: "#2b9348",
+    State.PARTLY: "#b07d10",
+    State.WRONG: "#c9413f",
+    State.NOT_ATTEMPTED: "#808080",
+    State.INTERRUPTED: "#808080",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of a check.
+
+    In a notebook its `text/plain` is the number of points (which nbgrader reads as partial credit)
+    and its `text/html` the feedback; `print(verdict)` gives the feedback as text.
+
+    Attributes
+    ----------
+    task : str
+        For example "01/window".
+    title : str
+        For example "Sliding window".
+    state : State
+    parts : tuple of PartResult
+    findings : tuple of Finding
+    notes : tuple of str
+        Said beside the verdict and never counted: warnings, mostly.
+    """
+
+    task: str
+    title: str
+    state: State
+    parts: tuple[PartResult, ...]
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> float:
+        """Points earned."""
+        return float(sum(part.points for part in self.parts if part.earned))
+
+    @property
+    def out_of(self) -> float:
+        """Points that can be earned."""
+        return float(sum(part.points for part in self.parts))
+
+    @property
+    def headline(self) -> str:
+        """One line: state, points, title."""
+        if self.state in (State.NOT_ATTEMPTED, State.INTERRUPTED):
+            return f"{self.state.value.capitalize()} · {self.title} · 0 of {self.out_of:g} points"
+        return f"{self.points:g} of {self.out_of:g} points · {self.title}"
+
+    def __str__(self) -> str:
+        lines = [f"{_SIGN[self.state]} {self.headline}"]
+        if self._shows_parts:
+            lines += [f"  {'✓' if p.earned else '✗'} {p.name} ({p.points:g})" for p in self.parts]
+        for finding in self.findings:
+            lines.append(f"  {finding.what}")
+            if finding.effect:
+                lines.append(f"  {finding.effect}")
+            if finding.section:
+                lines.append(f"  Look again at {finding.section}.")
+        lines += [f"  Note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    @property
+    def _shows_parts(self) -> bool:
+        return len(self.parts) > 1 and self.state in (State.PARTLY, State.WRONG)
+
+    def to_html(self, book: str | None = None) -> str:
+        """The feedback as a fragment of HTML that reads on a light and on a dark page.
+
+        Parameters
+        ----------
+        book : str, optional
+            Address of the published book, for links; see `Section.link`.
+        """
+        colour = _COLOUR[self.state]
+        rows = [
+            f'<p style="margin:0 0 .3em">'
+            f'<span style="color:{colour}" aria-hidden="true">{_SIGN[self.state]}</span> '
+            f"<strong>{html.escape(self.headline)}</strong></p>"
+        ]
+        if self._shows_parts:
+            items = "".join(
+                f'<li style="list-style:none">'
+                f'<span aria-hidden="true">{"✓" if p.earned else "✗"}</span> '
+                f"{_as_html(p.name)} ({p.points:g} "
+                f"{'point' if p.points == 1 else 'points'}{'' if p.earned else ', not yet'})</li>"
+                for p in self.parts
+            )
+            rows.append(f'<ul style="margin:.2em 0;padding-left:1.2em">{items}</ul>')
+        for finding in self.findings:
+            text = f"<strong>{_as_html(finding.what)}</strong>"
+            if finding.effect:
+                text += f"<br>{_as_html(finding.effect)}"
+            if finding.section:
+                address = html.escape(finding.section.link(book), quote=True)
+                text += (
+                    f'<br>Look again at <a href="{address}" '
+                    f'style="color:inherit;text-decoration:underline">{html.escape(str(finding.section))}</a>.'
+                )
+            rows.append(f'<p style="margin:.4em 0 0">{text}</p>')
+        rows += [
+            f'<p style="margin:.4em 0 0;opacity:.85"><em>Note:</em> {html.escape(note)}</p>'
+            for note in self.notes
+        ]
+        return (
+            f'<div class="course-verdict" role="status" style="border-left:4px solid {colour};'
+            'padding:.5em .9em;margin:.3em 0;line-height:1.45;overflow-wrap:anywhere">'
+            f"{''.join(rows)}</div>"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as plain JSON: what `course check` reads from a cell's output."""
+        return {
+            "task": self.task,
+            "title": self.title,
+            "state": self.state.value,
+            "points": self.points,
+            "out_of": self.out_of,
+            "parts": [
+                {"name": part.name, "points": float(part.points), "earned": part.earned}
+                for part in self.parts
+            ],
+            "findings": [
+                {
+                    "name": finding.name,
+                    "what": finding.what,
+                    "effect": finding.effect,
+                    "section": str(finding.section) if finding.section else "",
+                }
+                for finding in self.findings
+            ],
+            "notes": list(self.notes),
+        }
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Points for nbgrader, feedback for people, the whole as JSON for `course check`.
+
+        A terminal shows `text/plain` only, so there it is the feedback.
+        """
+        return {
+            "text/plain": str(self) if _in_terminal() else str(self.points),
+            "text/html": self.to_html(),
+            MEDIA_TYPE: self.to_json(),
+        }
+
+
+def _in_terminal() -> bool:
+    """True in IPython's terminal shell, the one front end that shows no HTML."""
+    from IPython import get_ipython
+
+    return type(get_ipython()).__name__ == "TerminalInteractiveShell"
+
+
+def _as_html(text: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))

@@ -1,0 +1,191 @@
+"""Every task of every chapter: right answers in any style, wrong ones by their name, odd ones by
+what is true of them.
+"""
+
+import importlib
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib.tasks import State, catalogue, check
+from course_lib.tasks.answers import Answers, arrays_to_bytes
+from course_lib.tasks.judging import judge
+from course_lib.tasks.probing import run, run_on_bytes
+
+SEEDS = range(8)
+ROOT = Path(__file__).parents[2]
+
+
+def students_of(task):
+    package = catalogue.probe(task).cases and catalogue._packages()[task[:2]].rpartition(".")[2]
+    return importlib.import_module(f"students.{package}")
+
+
+def named(task):
+    return task.partition("/")[2]
+
+
+TASKS = catalogue.names()
+MISTAKES = [(t, m.name) for t in TASKS for m in catalogue.task(t).mistakes]
+STYLES = [(t, style) for t in TASKS for style in students_of(t).RIGHT[named(t)]]
+ODD = [(t, i) for t in TASKS for i in range(len(students_of(t).ODD.get(named(t), [])))]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_reference_gets_every_point(task):
+    for seed in SEEDS:
+        verdict = check(task, catalogue.task(task).answer, seed=seed)
+        assert verdict.state is State.RIGHT, f"seed {seed}: {verdict}"
+        assert verdict.points == catalogue.task(task).points
+
+
+@pytest.mark.parametrize(("task", "style"), STYLES)
+def test_right_answer_in_another_style_gets_every_point(task, style):
+    for seed in SEEDS:
+        verdict = check(task, students_of(task).RIGHT[named(task)][style], seed=seed)
+        assert verdict.state is State.RIGHT, f"seed {seed}: {verdict}"
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_at_least_three_right_styles_are_tried(task):
+    assert len(students_of(task).RIGHT[named(task)]) >= 3
+
+
+@pytest.mark.parametrize(("task", "mistake"), MISTAKES)
+def test_mistake_is_rejected_and_called_by_its_name(task, mistake):
+    answer = students_of(task).WRONG[named(task)][mistake]
+    for seed in SEEDS:
+        verdict = check(task, answer, seed=seed)
+        assert verdict.points < verdict.out_of, f"seed {seed}: {verdict}"
+        assert verdict.findings[0].name == mistake, f"seed {seed}: {verdict}"
+
+
+@pytest.mark.parametrize(("task", "mistake"), MISTAKES)
+def test_judges_own_copy_of_a_mistake_is_recognised(task, mistake):
+    copy = next(m for m in catalogue.task(task).mistakes if m.name == mistake)
+    for seed in SEEDS:
+        verdict = check(task, copy.answer, seed=seed)
+        assert verdict.points < verdict.out_of, f"seed {seed}: {verdict}"
+        assert verdict.findings[0].name == mistake, f"seed {seed}: {verdict}"
+
+
+@pytest.mark.parametrize(("task", "mistake"), MISTAKES)
+def test_finding_says_what_was_done_what_it_does_and_where_to_look(task, mistake):
+    finding = check(task, students_of(task).WRONG[named(task)][mistake], seed=0).findings[0]
+    assert len(finding.what) > 15
+    assert len(finding.effect) > 15
+    assert finding.section is not None
+
+
+@pytest.mark.parametrize(("task", "index"), ODD)
+def test_odd_answer_is_rejected_and_described_by_what_is_true_of_it(task, index):
+    answer, name = students_of(task).ODD[named(task)][index]
+    for seed in SEEDS:
+        verdict = check(task, answer, seed=seed)
+        assert verdict.points < verdict.out_of, f"seed {seed}: {verdict}"
+        assert verdict.findings[0].name == name, f"seed {seed}: {verdict}"
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_unfilled_scaffold_is_not_attempted(task):
+    verdict = check(task, students_of(task).SCAFFOLD[named(task)], seed=0)
+    assert verdict.state is State.NOT_ATTEMPTED
+    assert verdict.points == 0
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        3,
+        "text",
+        lambda *_, **__: None,
+        lambda *_, **__: 0,
+        lambda *_, **__: "",
+        lambda *a, **__: a[0] if a else 0,
+    ],
+    ids=[
+        "None",
+        "number",
+        "text",
+        "returns None",
+        "returns 0",
+        "returns empty text",
+        "returns its input",
+    ],
+)
+def test_nonsense_earns_nothing_and_raises_nothing(task, answer):
+    verdict = check(task, answer, seed=0)
+    assert verdict.points == 0, str(verdict)
+    assert verdict.findings
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_no_evidence_means_no_points(task):
+    probe = catalogue.probe(task)
+    inputs = probe.inputs(np.random.default_rng(0))
+    verdict = judge(task, catalogue.task(task), probe, inputs, Answers())
+    assert verdict.points == 0
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_warnings_cost_nothing(task, capfd):
+    import sys
+
+    answer = catalogue.task(task).answer
+
+    def loud(*args, **kwargs):
+        warnings.warn("something will change some day", stacklevel=1)
+        print("a line on stderr", file=sys.stderr)
+        return answer(*args, **kwargs)
+
+    verdict = check(task, loud, seed=0)
+    assert verdict.points == verdict.out_of
+    assert "something will change" in str(verdict)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_bytes_between_probe_and_judge_change_nothing(task):
+    known, probe = catalogue.task(task), catalogue.probe(task)
+    inputs = probe.inputs(np.random.default_rng(1))
+    answers = Answers.from_bytes(run_on_bytes(probe, known.answer, arrays_to_bytes(inputs)))
+    assert judge(task, known, probe, inputs, answers) == judge(
+        task, known, probe, inputs, run(probe, known.answer, inputs).answers
+    )
+    assert judge(task, known, probe, inputs, answers).state is State.RIGHT
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_parts_are_not_earned_by_zeros(task):
+    """A claim that is true of an empty answer would be points for nothing."""
+    known, probe = catalogue.task(task), catalogue.probe(task)
+    for seed in SEEDS:
+        inputs = probe.inputs(np.random.default_rng(seed))
+        expected = run(probe, known.answer, inputs).answers
+        zeros = {
+            n: "" if isinstance(v, str) else np.zeros_like(v) for n, v in expected.values.items()
+        }
+        verdict = judge(task, known, probe, inputs, Answers(zeros))
+        assert verdict.points == 0, str(verdict)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_inputs_differ_from_draw_to_draw(task):
+    probe = catalogue.probe(task)
+    draws = {arrays_to_bytes(probe.inputs(np.random.default_rng(seed))) for seed in range(6)}
+    assert len(draws) >= 5
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_sections_named_in_feedback_exist_in_the_book(task):
+    known = catalogue.task(task)
+    for section in {known.section, *(m.section for m in known.mistakes)}:
+        chapter = (ROOT / "book" / f"{section.chapter}.ipynb").read_text(encoding="utf-8")
+        assert re.search(rf'"#+ {re.escape(section.heading)}(\\n)?"', chapter), (
+            f"{section} is not in the book"
+        )

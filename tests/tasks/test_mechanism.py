@@ -1,0 +1,344 @@
+"""The mechanism under the tasks, on a small task of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import safetensors.numpy
+import torch
+
+from course_lib.errors import CourseError, InvalidAnswer, UnknownTask
+from course_lib.tasks import Finding, Section, State, catalogue, check, desk
+from course_lib.tasks.answers import (
+    MOST_BYTES,
+    Answers,
+    Raised,
+    arrays_from_bytes,
+    arrays_to_bytes,
+    flatten,
+    input_text,
+    text_input,
+)
+from course_lib.tasks.judging import Mistake, Part, Task, judge, matches
+from course_lib.tasks.probing import Probe, load_weights, run
+
+HERE = Section("01-averages", "Somewhere")
+
+
+def double(x):
+    return 2 * x
+
+
+def doubling_inputs(rng):
+    return {"x": rng.normal(size=(3, int(rng.integers(2, 5)))), "negative": -rng.random(4) - 1}
+
+
+PROBE = Probe(
+    doubling_inputs,
+    {
+        "positive": lambda answer, given: answer(torch.tensor(given["x"])),
+        "negative": lambda answer, given: answer(torch.tensor(given["negative"])),
+    },
+)
+TASK = Task(
+    "Doubling",
+    double,
+    HERE,
+    (
+        Part("any number is doubled", 2, matches("positive")),
+        Part("a negative one, too", 1, matches("negative")),
+    ),
+    (Mistake("square", lambda x: x * x, "You squared.", "4 becomes 16, not 8.", HERE),),
+)
+
+
+def verdict_on(answer, seed=0):
+    inputs = PROBE.inputs(np.random.default_rng(seed))
+    return judge("00/double", TASK, PROBE, inputs, run(PROBE, answer, inputs).answers)
+
+
+@pytest.fixture
+def doubling(monkeypatch):
+    """The small task, to be had by `check`."""
+    monkeypatch.setattr(catalogue, "probe", lambda name: PROBE)
+    monkeypatch.setattr(catalogue, "task", lambda name: TASK)
+
+
+class TestVerdict:
+    def test_points_are_all_that_a_machine_reads(self):
+        bundle = verdict_on(double)._repr_mimebundle_()
+        assert float(bundle["text/plain"]) == 3.0
+        assert "3 of 3 points" in bundle["text/html"]
+
+    def test_terminal_shows_the_feedback_where_it_cannot_show_html(self, monkeypatch):
+        monkeypatch.setattr("course_lib.tasks.verdict._in_terminal", lambda: True)
+        assert "You squared." in verdict_on(lambda x: x * x)._repr_mimebundle_()["text/plain"]
+
+    def test_text_says_what_was_done_what_it_does_and_where_to_look(self):
+        text = str(verdict_on(lambda x: x * x))
+        assert "0 of 3 points" in text
+        assert "You squared." in text
+        assert "4 becomes 16" in text
+        assert "chapter 01, “Somewhere”" in text
+
+    def test_part_of_the_task_is_part_of_the_points(self):
+        verdict = verdict_on(lambda x: 2 * x.abs() if (x < 0).all() else 2 * x)
+        assert verdict.state is State.PARTLY
+        assert verdict.points == 2
+        assert "a negative one, too" in str(verdict)
+
+    def test_students_text_cannot_become_markup(self):
+        def answer(x):
+            raise ValueError("<script>alert(1)</script>")
+
+        page = verdict_on(answer).to_html()
+        assert "<script" not in page
+        assert "&lt;script&gt;" in page
+
+    def test_section_links_to_the_notebook_and_to_the_published_page(self):
+        section = Section("01-averages", "From sums to means")
+        assert section.link() == "../../book/01-averages.ipynb#From-sums-to-means"
+        assert (
+            section.link("https://example.org/")
+            == "https://example.org/book/01-averages.html#from-sums-to-means"
+        )
+
+
+class TestFindings:
+    def test_error_names_its_kind_and_the_line_of_the_student(self):
+        def answer(x):
+            return x[99]
+
+        finding = verdict_on(answer).findings[0]
+        assert finding.name == "error"
+        assert "IndexError" in finding.what
+        assert "return x[99]" in finding.what
+
+    def test_wrong_shape_is_said_with_both_shapes(self):
+        finding = verdict_on(lambda x: x.sum()).findings[0]
+        assert finding.name == "shape"
+        assert "()" in finding.what
+        assert "(3, " in finding.what
+
+    def test_not_a_number_is_said_with_its_place(self):
+        assert verdict_on(lambda x: x * torch.nan).findings[0].name == "not-finite"
+
+    def test_unexplained_difference_shows_yours_and_the_right_one(self):
+        finding = verdict_on(lambda x: 2 * x + 1).findings[0]
+        assert finding.name == "difference"
+        assert "yours" in finding.effect
+        assert "expected" in finding.effect
+
+    @pytest.mark.parametrize("result", [None, ..., object(), {1, 2}, [torch.ones(2), object()]])
+    def test_a_result_that_is_no_data_is_described(self, result):
+        finding = verdict_on(lambda x: result).findings[0]
+        assert "expected a tensor" in finding.effect
+
+    def test_exit_in_an_answer_is_an_answer(self):
+        finding = verdict_on(lambda x: sys.exit(0)).findings[0]
+        assert "SystemExit" in finding.what
+
+    def test_broken_exception_is_survived(self):
+        class Bad(Exception):
+            def __str__(self):
+                raise RuntimeError
+
+        def answer(x):
+            raise Bad
+
+        assert "Bad" in verdict_on(answer).findings[0].what
+
+    def test_answer_may_write_into_what_it_is_given(self):
+        assert verdict_on(lambda x: x.mul_(2)).state is State.RIGHT
+
+    def test_half_precision_is_read(self):
+        assert flatten("a", torch.ones(2, dtype=torch.bfloat16))["a"].dtype == np.float32
+
+
+class TestCheck:
+    def test_fresh_inputs_each_time_and_the_same_for_a_seed(self, doubling):
+        seen = []
+
+        def answer(x):
+            seen.append(x.sum().item())
+            return 2 * x
+
+        check("00/double", answer)
+        check("00/double", answer)
+        check("00/double", answer, seed=1)
+        check("00/double", answer, seed=1)
+        assert seen[0] != seen[2]
+        assert seen[4] == seen[6]
+
+    def test_unknown_task_names_the_nearest(self):
+        with pytest.raises(UnknownTask, match="did you mean"):
+            check(catalogue.names()[0] + "x", double)
+
+    def test_global_randomness_is_left_as_it_was(self, doubling):
+        torch.manual_seed(3)
+        expected = torch.rand(1)
+        torch.manual_seed(3)
+        check("00/double", lambda x: torch.manual_seed(0) and torch.rand(5) and 2 * x)
+        assert torch.rand(1) == expected
+
+    def test_endless_answer_says_how_to_stop_it_and_can_be_stopped(
+        self, doubling, monkeypatch, capsys
+    ):
+        monkeypatch.setattr(desk, "PATIENCE_SECONDS", 0.2)
+
+        def endless(x):
+            while True:
+                time.sleep(0.01)
+
+        stop = threading.Timer(0.8, os.kill, (os.getpid(), signal.SIGINT))
+        stop.start()
+        verdict = check("00/double", endless)
+        assert verdict.state is State.INTERRUPTED
+        assert verdict.points == 0
+        assert "Kernel → Interrupt" in capsys.readouterr().out
+
+    def test_quick_answer_says_nothing_of_stopping(self, doubling, monkeypatch, capsys):
+        monkeypatch.setattr(desk, "PATIENCE_SECONDS", 0.3)
+        check("00/double", double)
+        time.sleep(0.5)
+        assert capsys.readouterr().out == ""
+
+    def test_stderr_is_a_note_and_not_a_stream(self, doubling, capsys):
+        verdict = check("00/double", lambda x: print("hm", file=sys.stderr) or 2 * x)
+        assert verdict.state is State.RIGHT
+        assert "hm" in verdict.notes[0]
+        assert capsys.readouterr().err == ""
+
+
+class TestProbeOnly:
+    """In a graded run the answer leaves as bytes and nothing is judged beside the student."""
+
+    def test_answers_are_recorded_and_judge_to_the_same(self, doubling, monkeypatch, tmp_path):
+        inputs = PROBE.inputs(np.random.default_rng(5))
+        (tmp_path / "inputs").mkdir()
+        desk.input_file(tmp_path, "00/double").write_bytes(arrays_to_bytes(inputs))
+        monkeypatch.setenv(desk.PROBE_FOLDER, str(tmp_path))
+        assert str(check("00/double", lambda x: x * x)) == "00/double: recorded"
+        answers = Answers.from_bytes(desk.answer_file(tmp_path, "00/double").read_bytes())
+        assert judge("00/double", TASK, PROBE, inputs, answers).findings[0].name == "square"
+
+    def test_missing_inputs_are_an_error_and_no_answer(self, doubling, monkeypatch, tmp_path):
+        monkeypatch.setenv(desk.PROBE_FOLDER, str(tmp_path))
+        with pytest.raises(CourseError, match="no inputs"):
+            check("00/double", double)
+        assert not desk.answer_file(tmp_path, "00/double").exists()
+
+    def test_no_judge_is_loaded(self, tmp_path):
+        """Where the judges' files are not there, the probes still work."""
+        task = catalogue.names()[0]
+        code = (
+            "import sys, types\n"
+            "class Absent:\n"
+            "    def find_spec(self, name, path=None, target=None):\n"
+            "        if name.endswith(('judges', 'judging')): raise ModuleNotFoundError(name)\n"
+            "sys.meta_path.insert(0, Absent())\n"
+            "from course_lib.tasks import check\n"
+            f"print(check({task!r}, lambda *a, **k: 1))\n"
+        )
+        (tmp_path / "inputs").mkdir()
+        inputs = catalogue.probe(task).inputs(np.random.default_rng(0))
+        desk.input_file(tmp_path, task).write_bytes(arrays_to_bytes(inputs))
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, desk.PROBE_FOLDER: str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "recorded" in done.stdout, done.stderr
+        assert desk.answer_file(tmp_path, task).exists()
+
+
+class TestBytes:
+    def test_values_texts_and_errors_come_back(self):
+        answers = Answers(
+            {
+                "a": np.arange(6.0).reshape(2, 3),
+                "t": "ünder",
+                "n": np.int64(3).reshape(()),
+                "b": np.array([True]),
+            },
+            {"e": Raised("ValueError", "no", "x = 1")},
+        )
+        back = Answers.from_bytes(answers.to_bytes())
+        assert back.errors == answers.errors
+        assert back.values["t"] == "ünder"
+        for name in ("a", "n", "b"):
+            np.testing.assert_array_equal(back.values[name], answers.values[name])
+
+    def test_text_inputs_come_back(self):
+        assert input_text(text_input("tö be")) == "tö be"
+
+    @pytest.mark.parametrize(
+        ("data", "reason"),
+        [
+            (b"", "not a safetensors file"),
+            (b"\x80\x04K\x01.", "not a safetensors file"),
+            (b"\xff" * 64, "not a safetensors file"),
+            (b"0" * (MOST_BYTES + 1), "at most"),
+            (safetensors.numpy.save({"a": np.zeros(2, np.float16)}), "type F16"),
+            (safetensors.numpy.save({"a": np.zeros((1,) * 9)}), "dimensions"),
+            (safetensors.numpy.save({f"a{i}": np.zeros(1) for i in range(300)}), "300 values"),
+            (safetensors.numpy.save({"error:a": np.frombuffer(b"[]", np.uint8)}), "cannot be read"),
+            (safetensors.numpy.save({"error:a": np.frombuffer(b"{}", np.uint8)}), "cannot be read"),
+            (safetensors.numpy.save({"text:a": np.zeros(2)}), "a text must be bytes"),
+        ],
+    )
+    def test_anything_else_is_refused_with_the_reason(self, data, reason):
+        with pytest.raises(InvalidAnswer, match=reason):
+            Answers.from_bytes(data)
+
+    def test_header_that_lies_about_sizes_is_refused(self):
+        header = json.dumps(
+            {"a": {"dtype": "F64", "shape": [1000], "data_offsets": [0, 8]}}
+        ).encode()
+        with pytest.raises(InvalidAnswer):
+            arrays_from_bytes(len(header).to_bytes(8, "little") + header + b"\0" * 8)
+
+    def test_truth_values_are_only_true_or_false(self):
+        header = json.dumps({"a": {"dtype": "BOOL", "shape": [1], "data_offsets": [0, 1]}}).encode()
+        with pytest.raises(InvalidAnswer, match="0 and 1"):
+            arrays_from_bytes(len(header).to_bytes(8, "little") + header + b"\x07")
+
+    def test_too_large_an_answer_is_refused_where_it_is_made(self):
+        with pytest.raises(InvalidAnswer, match="at most"):
+            Answers({"a": np.zeros(MOST_BYTES // 8)}).to_bytes()
+
+
+class TestWeights:
+    def test_missing_parameter_is_named_with_those_there_are(self):
+        with pytest.raises(AttributeError, match=r"no parameter named 'table'.*weight \(2, 3\)"):
+            load_weights(torch.nn.Linear(3, 2), {"table": np.zeros((2, 2))})
+
+    def test_wrong_shape_is_named(self):
+        with pytest.raises(AttributeError, match=r"shape \(2, 3\), expected \(3, 3\)"):
+            load_weights(torch.nn.Linear(3, 2), {"weight": np.zeros((3, 3))})
+
+    def test_weights_arrive(self):
+        layer = torch.nn.Linear(3, 2)
+        load_weights(layer, {"weight": np.full((2, 3), 0.5, np.float32)})
+        assert (layer.weight == 0.5).all()
+
+
+def test_a_recognised_mistake_must_differ_from_the_right_answer():
+    same = Task("Doubling", double, HERE, TASK.parts, (Mistake("none", double, "?", "?", HERE),))
+    inputs = PROBE.inputs(np.random.default_rng(0))
+    verdict = judge(
+        "00/double", same, PROBE, inputs, run(PROBE, lambda x: 2 * x + 1, inputs).answers
+    )
+    assert verdict.findings[0].name == "difference"
+
+
+def test_finding_without_a_section_is_still_a_sentence():
+    assert Finding("a", "b").section is None
