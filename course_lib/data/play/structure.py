@@ -1,0 +1,150 @@
+"""How the play is built: comedies, acts, scenes, who speaks next; and what depends on what."""
+
+from typing import NamedTuple
+
+NUMERALS = ("I", "II", "III", "IV", "V")
+
+COMEDY = """
+1|THE {title-quality} {title-noun} OF {title-place}//{act:none}{new-act}
+"""
+
+TITLE_QUALITIES = """
+MERRY ZEALOUS JEALOUS VEXED QUEER MASKED UNEXPECTED GRAVE FOOLISH WEIGHTED HIDDEN LOST
+"""
+TITLE_NOUNS = """
+WIDOWS EXECUTORS HEADS MATRICES LAYERS BROTHERS JUDGES KEYHOLES FOOLS GHOSTS SUITORS SUMS
+"""
+TITLE_PLACES = """
+SOFTMAX EMBEDDING VOCABULARY JUXTAPOSITION HEXAMETER BATCHES ZEROVALE DOTPRODUCT KEYMARKET
+"""
+
+NEW_ACT = """
+1|ACT {number@act=act}{scene:none}//{new-scene}
+"""
+
+NEW_SCENE = """
+1|SCENE {number@scene=scene}. {setting}//Enter {entrance}
+"""
+
+SETTING = """
+3|The {place}, by night.
+3|Some {place} near the {noun}.
+2|Another part of the {place}.
+2|Before the {place}, at noon.
+1|Nowhere in particular.
+"""
+
+BEARING = """
+4|with
+2|bearing
+2|disputing over
+1|hiding
+1|in love with
+"""
+
+ENTRANCE = """
+1|{cast=partner} and {companion@partner=speaker}, {bearing} {a-prop}.//{=speaker}:/{speech}
+"""
+
+BUSINESS = """
+2|Flourish of {plural}.
+2|They {stem} one another.
+2|A {consonant-noun-phrase} passes.
+1|Here {name} drops {a-prop}.
+1|Thunder, and {mass}.
+1|Exit a {consonant-noun}.
+"""
+
+SPEECH = """
+1|{line@speaker}{more@speaker}
+"""
+
+NEXT_SPEECH = "{name}{partner<speaker}{speaker:{name}}:\n{speech}"
+
+# Weights of who comes next: the partner of the last speech, each other, or a pause in the talk.
+ANSWERS = 60
+INTERRUPTS = 2
+INTERLUDE = """
+5|Exeunt.//{onward@act,scene}
+3|{business}//{turn@speaker,partner}
+"""
+
+# Weights of a new scene, and of the end of the act after each scene.
+ACT_GOES_ON = 5
+FINIS = "FINIS.\n\n{comedy}"
+ACT_ENDS = {"I": 1, "II": 1, "III": 2, "IV": 3, "V": 1}
+
+# Rules that read a register, and yet are first of all a choice of how to go on.
+WAYS_TO_GO_ON = ("line", "more", "object")
+
+
+class Dependency(NamedTuple):
+    """One thing that must be remembered: which slots read it, and from which register."""
+
+    name: str
+    sentence: str
+    reads: dict[str, str]  # rule read -> the register that tells which variant of it
+    echoes: tuple[str, ...] = ()  # registers whose text is written again
+
+
+DEPENDENCIES = (
+    Dependency(
+        "epithet",
+        "The letter after a hyphen repeats the capital before it, as in K the goat-Kisser.",
+        {"epithet": "butt"},
+    ),
+    Dependency(
+        "doublet",
+        "A noun comes back after its preposition, as in candle by candle.",
+        {},
+        ("unit",),
+    ),
+    Dependency(
+        "agreement",
+        "Verb ending and possessive follow the pronoun: I weigh my, thou weighest thy.",
+        {"ending": "person", "object": "person"},
+    ),
+    Dependency(
+        "bracket",
+        "What was opened with ' closes with ', and what was opened with $ closes with $.",
+        {"quoted": "quote"},
+    ),
+    Dependency(
+        "mood",
+        "The mark that ends a sentence follows from the words that opened it.",
+        {"tail": "mood", "end": "mood"},
+    ),
+    Dependency(
+        "rhyme",
+        "The second line of a couplet ends in a rhyme on the first.",
+        {"closing": "rhyme"},
+    ),
+    Dependency(
+        "naming",
+        "A thing that was told of is named again in the line that follows.",
+        {},
+        ("topic",),
+    ),
+    Dependency(
+        "vocabulary",
+        "Each speaker has turns of phrase, favourite things and oaths of their own.",
+        {"line": "speaker", "more": "speaker", "favourite": "speaker", "oath": "speaker"},
+    ),
+    Dependency(
+        "address",
+        "Who is spoken to by name is the one who spoke before.",
+        {"address": "partner"},
+    ),
+    Dependency(
+        "recall",
+        "The thing that the scene is about is named again, lines and speeches later.",
+        {},
+        ("prop",),
+    ),
+    Dependency(
+        "turn",
+        "After a speech, the other of the two who are talking mostly answers.",
+        {"turn": "partner"},
+        ("speaker",),
+    ),
+)
