@@ -1,0 +1,49 @@
+#!/bin/sh
+# Runs every test, with one summary. Words given to it go to pytest: setup/test.sh -k play
+#
+# Chromium and bubblewrap are not Python packages: they are installed through apt where that needs
+# no password. What cannot be had is named before and after the tests, with the command that gets it.
+set -eu
+
+cd "$(dirname "$0")/.."
+sh setup/environment.sh tests
+. setup/apt.sh
+PATH="$(pwd)/.venv/bin:$PATH"  # nbgrader calls programs of its environment by name
+export PATH
+
+missing=
+note() { missing="$missing
+  $1"; }
+
+find_chromium() { .venv/bin/python tests/book/chromium.py >/dev/null 2>&1; }
+find_bubblewrap() { command -v bwrap >/dev/null 2>&1; }
+
+if ! find_chromium; then
+    install_packages chromium >/dev/null || true
+    if ! find_chromium; then
+        case $(uname -s) in
+            Darwin) remedy="brew install --cask chromium" ;;
+            *) remedy="$(install_command chromium), or .venv/bin/playwright install --with-deps chromium" ;;
+        esac
+        note "the tests in a browser (no Chromium): $remedy"
+    fi
+fi
+if ! find_bubblewrap && [ "$(uname -s)" = Linux ]; then
+    install_packages bubblewrap >/dev/null || true
+fi
+if ! find_bubblewrap; then
+    case $(uname -s) in
+        Linux) note "the tests of the sandbox (no bubblewrap): $(install_command bubblewrap)" ;;
+        *) note "the tests of the sandbox (bubblewrap needs Linux)" ;;
+    esac
+elif ! bwrap --ro-bind / / --unshare-all true 2>/dev/null; then
+    note "the tests of the sandbox (bubblewrap is here, but this system does not let it make namespaces)"
+fi
+
+say_missing() { [ -z "$missing" ] || printf '\nSkipped on this machine:%s\n' "$missing"; }
+say_missing
+
+status=0
+.venv/bin/python -m pytest -n 2 --dist worksteal "$@" </dev/null || status=$?
+say_missing
+exit $status

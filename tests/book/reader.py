@@ -1,0 +1,65 @@
+"""A reader of the built book, for the tests: what they open, and what they notice going wrong."""
+
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+
+
+class Visit:
+    """One reader: a page, and what a console, a network tab and a wall around the machine noticed.
+
+    Parameters
+    ----------
+    browser : playwright Browser
+    allowed : str
+        Beginning of every address that may be asked for; all others are refused and noted.
+    settings : dict
+        Of the reader: `viewport`, `color_scheme`, `java_script_enabled`, …
+    """
+
+    def __init__(self, browser, allowed, settings):
+        self.faults = []
+        self.allowed = allowed
+        self.context = browser.new_context(**settings)
+        self.context.route("**/*", self._wall)
+        self.page = self.context.new_page()
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.faults.append(f"script error: {error}"))
+        self.page.on("requestfailed", lambda request: self.faults.append(f"failed: {request.url}"))
+        self.page.on("response", self._response)
+
+    def open(self, address):
+        """Load a page and wait until its equations stand."""
+        self.page.goto(address, wait_until="load")
+        self.page.evaluate("() => window.MathJax?.startup?.promise")
+        return self.page
+
+    def _wall(self, route):
+        if route.request.url.startswith((self.allowed, "data:", "blob:")):
+            route.continue_()
+        else:
+            self.faults.append(f"leaves the machine: {route.request.url}")
+            route.abort()
+
+    def _console(self, message):
+        if message.type in ("error", "warning"):
+            self.faults.append(f"console {message.type}: {message.text}")
+
+    def _response(self, response):
+        if response.status >= 400:
+            self.faults.append(f"status {response.status}: {response.url}")
+
+
+def pages(contents=None):
+    """Every page that the table of contents names, in its order, without a suffix."""
+    if contents is None:
+        contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+        yield contents["root"]
+        for part in contents["parts"]:
+            yield from pages(part["chapters"])
+        return
+    for entry in contents:
+        yield entry["file"]
+        yield from pages(entry.get("sections", []))

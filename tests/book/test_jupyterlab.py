@@ -1,0 +1,168 @@
+"""A student's first ten minutes: JupyterLab opens an exercise, a cell is filled, `check` speaks."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from reader import ROOT
+
+START_SECONDS = 120
+ANSWER_MILLISECONDS = 120_000
+
+ASSIGNMENTS = sorted(path.stem for path in (ROOT / "exercises").glob("*/*.ipynb"))
+
+# JupyterLab with nothing of the tester's own: every cell on the page, no news, no suggestions.
+SETTINGS = {
+    "@jupyterlab/notebook-extension/tracker.jupyterlab-settings": {"windowingMode": "none"},
+    "@jupyterlab/apputils-extension/notification.jupyterlab-settings": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+    },
+}
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """Address of a JupyterLab in a copy of the exercises, with a profile of its own."""
+    folder = tmp_path / "course"
+    shutil.copytree(ROOT / "exercises", folder / "exercises")
+    for name, values in SETTINGS.items():
+        path = tmp_path / "config" / "lab" / "user-settings" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    own = {
+        "JUPYTER_CONFIG_DIR": tmp_path / "config",
+        "JUPYTER_DATA_DIR": tmp_path / "data",
+        "JUPYTER_RUNTIME_DIR": tmp_path / "runtime",
+        "IPYTHONDIR": tmp_path / "ipython",
+        "HOME": tmp_path,
+    }
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
+    command += ["--IdentityProvider.token=", f"--ServerApp.root_dir={folder}"]
+    with (tmp_path / "lab.log").open("w") as log:
+        running = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=os.environ | {key: str(value) for key, value in own.items()},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        address = f"http://127.0.0.1:{port}"
+        wait_for(address, running, tmp_path / "lab.log")
+        yield address
+    finally:
+        running.terminate()
+        try:
+            running.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+
+
+def wait_for(address, running, log):
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            urllib.request.urlopen(f"{address}/api", timeout=5).close()
+        except OSError:
+            assert running.poll() is None, log.read_text()
+            time.sleep(0.2)
+        else:
+            return
+    pytest.fail(f"JupyterLab did not answer within {START_SECONDS} s:\n{log.read_text()}")
+
+
+class Assignment:
+    """What the test needs to know of a notebook: where its first two tasks are, and one answer."""
+
+    def __init__(self, name):
+        self.path = f"exercises/{name}/{name}.ipynb"
+        self.cells = self._cells(self.path)
+        self.checks = [i for i, cell in enumerate(self.cells) if self._role(cell, "points")]
+        self.checks = [i for i in self.checks if self.cells[i]["cell_type"] == "code"]
+        self.answers = [
+            i
+            for i, cell in enumerate(self.cells)
+            if cell["cell_type"] == "code" and self._role(cell, "solution")
+        ]
+
+    def solution(self, index):
+        """The solved cell, without the marks that nbgrader cuts at."""
+        wanted = self.cells[index]["metadata"]["nbgrader"]["grade_id"]
+        for cell in self._cells(self.path.replace("exercises/", "solutions/", 1)):
+            if cell["metadata"].get("nbgrader", {}).get("grade_id") == wanted:
+                lines = "".join(cell["source"]).splitlines()
+                return "\n".join(line for line in lines if "### " not in line)
+        raise AssertionError(f"no solution for {wanted}")
+
+    @staticmethod
+    def _cells(path):
+        return json.loads((ROOT / path).read_text(encoding="utf-8"))["cells"]
+
+    @staticmethod
+    def _role(cell, key):
+        return cell["metadata"].get("nbgrader", {}).get(key)
+
+
+def fill(page, cell, text):
+    cell.locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(text)
+
+
+def run(page, cell):
+    cell.locator(".jp-InputPrompt").click()
+    page.keyboard.press("ControlOrMeta+Enter")
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ASSIGNMENTS[:1])
+def test_exercise_is_opened_filled_checked_and_answered_in_jupyterlab(lab, visit, name):
+    assignment = Assignment(name)
+    reader = visit(lab, viewport={"width": 1300, "height": 900})
+    page = reader.page
+    page.set_default_timeout(ANSWER_MILLISECONDS)
+    page.goto(f"{lab}/lab/tree/{assignment.path}")
+    cells = page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell")
+    cells.nth(len(assignment.cells) - 1).wait_for(state="attached")
+    # The status bar: before it names the kernel, running a cell asks which one is meant.
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+
+    # everything as it was handed out: no traceback, "not attempted" under every task
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    for index in assignment.checks:
+        verdict = cells.nth(index).locator(".course-verdict")
+        verdict.wait_for()
+        assert "Not attempted" in verdict.inner_text()
+    assert page.locator(".jp-Cell .jp-RenderedText[data-mime-type*=error]").count() == 0
+
+    # a wrong answer is told what it does
+    answer, check = cells.nth(assignment.answers[0]), cells.nth(assignment.checks[0])
+    wrong = "".join(assignment.cells[assignment.answers[0]]["source"])
+    fill(page, answer, wrong.replace("raise NotImplementedError", "return None"))
+    run(page, answer)
+    run(page, check)
+    check.get_by_text("0 of ").wait_for()
+    assert "Look again at" in check.locator(".course-verdict").inner_text()
+
+    # the right one gets every point
+    fill(page, answer, assignment.solution(assignment.answers[0]))
+    run(page, answer)
+    run(page, check)
+    points = f"{assignment.cells[assignment.checks[0]]['metadata']['nbgrader']['points']:g}"
+    check.get_by_text(f"{points} of {points} points").wait_for()
+    assert not [fault for fault in reader.faults if fault.startswith("leaves the machine")]

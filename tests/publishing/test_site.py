@@ -1,0 +1,211 @@
+"""The book is built once for each state of its sources, without warnings, and served here."""
+
+import http.client
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import yaml
+
+from course_lib.errors import BuildFailed, NoFreePort
+from course_lib.publishing import notebooks, site
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def small_book(tmp_path, notebook):
+    """The real configuration around one chapter, one exercise and its solution."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    (tmp_path / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    contents = {
+        "format": "jb-book",
+        "root": "book/index",
+        "parts": [
+            {
+                "caption": "Part I",
+                "chapters": [
+                    {"file": "book/01-one", "sections": [{"file": "exercises/01-one/01-one"}]}
+                ],
+            }
+        ],
+    }
+    (tmp_path / "_toc.yml").write_text(yaml.safe_dump(contents), encoding="utf-8")
+    shutil.copytree(ROOT / "book" / "_assets", tmp_path / "book" / "_assets")
+    shutil.copy(ROOT / "book" / "references.bib", tmp_path / "book")
+    (tmp_path / "book" / "index.md").write_text("# A book\n\nWith $x^2$.\n")
+    for name in ("book", "exercises/01-one", "solutions/01-one"):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
+        path = notebook(
+            ("markdown", f"# One in {name}"), ("code", "1"), name=f"{name}/01-one.ipynb"
+        )
+        notebooks.normalise(path)
+    return tmp_path
+
+
+def page(folder, name="exercises/01-one/01-one.html"):
+    return (folder / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_build_is_made_again_only_when_a_source_changed(small_book):
+    built = site.build(small_book)
+    assert built == small_book / "_build" / "html"
+    assert (built / "index.html").exists()
+    (built / "mark").touch()
+    site.build(small_book)
+    assert (built / "mark").exists()
+    (small_book / "book" / "index.md").write_text("# Another title\n")
+    site.build(small_book)
+    assert not (built / "mark").exists()
+    assert "Another title" in page(built, "book/index.html")
+
+
+@pytest.mark.slow
+def test_a_warning_fails_the_build_and_the_last_good_site_stays(small_book):
+    built = site.build(small_book)
+    (small_book / "book" / "index.md").write_text("# A book\n\n[nowhere](no-such-page.md)\n")
+    for _ in range(2):  # a second try finds the fault again
+        with pytest.raises(BuildFailed, match=r"index\.md.*no-such-page"):
+            site.build(small_book)
+    assert "With" in page(built, "book/index.html")
+    assert sorted(path.name for path in (small_book / "_build").iterdir() if path.is_dir()) == [
+        "html"
+    ]
+
+
+@pytest.mark.slow
+def test_editions_stand_side_by_side_and_only_self_study_holds_solutions(small_book):
+    plain, self_study = site.build(small_book), site.build(small_book, solutions=True)
+    assert plain != self_study
+    assert not (plain / "solutions").exists()
+    assert "One in solutions" in page(self_study, "solutions/01-one/01-one.html")
+    assert "self-study edition" in page(self_study, "book/index.html")
+    assert "self-study edition" not in page(plain, "book/index.html")
+
+
+@pytest.mark.slow
+def test_an_exercise_without_a_solution_fails_the_self_study_edition(small_book):
+    shutil.rmtree(small_book / "solutions")
+    with pytest.raises(BuildFailed, match=r"solutions/01-one/01-one\.ipynb does not exist"):
+        site.build(small_book, solutions=True)
+
+
+@pytest.mark.slow
+def test_the_address_of_the_repository_decides_about_colab_and_binder(small_book):
+    without = page(site.build(small_book))
+    assert "Download the notebook" in without
+    assert "colab.research" not in without
+    config = yaml.safe_load((small_book / "_config.yml").read_text())
+    config["repository"] = {"url": "https://github.com/ada/course", "branch": "term"}
+    (small_book / "_config.yml").write_text(yaml.safe_dump(config))
+    with_one = page(site.build(small_book))
+    assert "https://colab.research.google.com/github/ada/course/blob/term/exercises/" in with_one
+    assert "https://mybinder.org/v2/gh/ada/course/term?urlpath=" in with_one
+    assert 'download="01-one.ipynb"' in with_one
+
+
+@pytest.mark.slow
+def test_the_site_holds_what_its_pages_load_and_not_all_of_mathjax(small_book):
+    mathjax = site.build(small_book) / "_static" / "mathjax"
+    assert (mathjax / "tex-chtml.js").exists()
+    assert list((mathjax / "output" / "chtml" / "fonts").rglob("*.woff"))
+    assert sum(path.stat().st_size for path in mathjax.rglob("*") if path.is_file()) < 5_000_000
+
+
+def test_a_taken_port_gives_way_to_the_next_free_one():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert site.free_port(port) > port
+
+
+@pytest.mark.parametrize("port", [0, -1, 65536])
+def test_a_number_that_is_no_port_is_refused(port):
+    with pytest.raises(NoFreePort, match=f"{port} is not a port"):
+        site.free_port(port)
+
+
+def test_serving_on_a_taken_port_says_so_and_serves_on_another(tmp_path):
+    (tmp_path / "index.html").write_text("the book")
+    program = (
+        "import sys; from course_lib.publishing import site; "
+        "site.serve(sys.argv[1], int(sys.argv[2]))"
+    )
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        serving = subprocess.Popen(
+            [sys.executable, "-u", "-c", program, str(tmp_path), str(port)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert f"Port {port} is in use" in serving.stdout.readline()
+            said = serving.stdout.readline()
+            chosen = int(said.split("http://localhost:")[1].split()[0])
+            connection = http.client.HTTPConnection("127.0.0.1", chosen, timeout=10)
+            connection.request("GET", "/index.html")
+            assert connection.getresponse().read() == b"the book"
+            serving.send_signal(signal.SIGINT)
+            assert serving.wait(timeout=20) == 0
+        finally:
+            serving.kill()
+            serving.stdout.close()
+
+
+def test_the_server_speaks_to_this_machine_only(tmp_path):
+    with site.server(tmp_path) as running:
+        assert running.server_address[0] == "127.0.0.1"
+
+
+def test_a_rebuilt_page_is_not_taken_from_the_browsers_cache(tmp_path):
+    (tmp_path / "index.html").write_text("the book")
+    with site.server(tmp_path) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        connection = http.client.HTTPConnection(*running.server_address, timeout=10)
+        connection.request("GET", "/")
+        assert connection.getresponse().getheader("Cache-Control") == "no-cache"
+        running.shutdown()
+
+
+def test_a_failed_build_ends_the_command_with_1_and_says_why(monkeypatch, capsys):
+    def fail(**_):
+        raise BuildFailed("book/x.md: WARNING: the fault")
+
+    monkeypatch.setattr(site, "build", fail)
+    assert site.main(["--no-serve"]) == 1
+    assert "the fault" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+@pytest.mark.parametrize(
+    ("words", "wanted", "unwanted"),
+    [
+        ([], ["--port 8000"], ["--no-serve", "--solutions"]),
+        (["SERVE=0"], ["--no-serve"], ["--solutions"]),
+        (["PORT=9123"], ["--port 9123"], ["--no-serve"]),
+        (["SOLUTIONS=1"], ["--solutions"], ["--no-serve"]),
+        (["SOLUTIONS=0", "SERVE=1"], ["--port 8000"], ["--no-serve", "--solutions"]),
+    ],
+)
+def test_words_to_make_book_reach_the_builder(words, wanted, unwanted):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    plan = subprocess.run(
+        ["make", "--dry-run", "book", *words],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert all(word in plan for word in wanted)
+    assert not [word for word in unwanted if word in plan]
