@@ -1,0 +1,1 @@
+"""Assignments: released from solutions, and checked where students work."""

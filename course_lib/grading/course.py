@@ -1,0 +1,105 @@
+"""The folder of a course: where its solutions, its exercises and its settings are."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from course_lib.errors import CourseNotFound
+
+if TYPE_CHECKING:
+    from traitlets.config import Config
+
+SETTINGS = "nbgrader_config.py"
+"""The file that makes a folder a course."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course on this machine.
+
+    Attributes
+    ----------
+    root : Path
+        The folder of `nbgrader_config.py`.
+    """
+
+    root: Path
+
+    @classmethod
+    def find(cls, start: str | Path | None = None) -> Course:
+        """The course that a folder belongs to.
+
+        Parameters
+        ----------
+        start : path, optional
+            A folder of the course, or one inside it; the working directory by default.
+
+        Raises
+        ------
+        CourseNotFound
+            If neither the folder nor one above it holds `nbgrader_config.py`.
+        """
+        here = Path(start or ".").resolve()
+        for folder in (here, *here.parents):
+            if (folder / SETTINGS).is_file():
+                return cls(folder)
+        raise CourseNotFound(
+            f"{here} is not in a course: no folder from here upwards holds {SETTINGS}. "
+            "Go to the course's folder, or name it with --course."
+        )
+
+    @cached_property
+    def settings(self) -> Config:
+        """What `nbgrader_config.py` sets."""
+        from traitlets.config import PyFileConfigLoader
+
+        return PyFileConfigLoader(SETTINGS, path=str(self.root)).load_config()
+
+    @property
+    def solutions(self) -> Path:
+        """The folder of the solved notebooks."""
+        return self._folder("source_directory", "source")
+
+    @property
+    def exercises(self) -> Path:
+        """The folder of what students get."""
+        return self._folder("release_directory", "release")
+
+    @property
+    def assignments(self) -> tuple[str, ...]:
+        """Names of all assignments, in order: the folders of solutions that hold a notebook."""
+        return tuple(
+            sorted({path.parent.name for path in self.solutions.glob("[!.]*/[!.]*.ipynb")})
+        )
+
+    def assignment(self, name: str) -> str:
+        """The full name of an assignment.
+
+        Parameters
+        ----------
+        name : str
+            For example "01-averages", or its beginning where only one fits: "01".
+
+        Raises
+        ------
+        CourseNotFound
+            If none or several fit; names them.
+        """
+        known = self.assignments
+        name = Path(name).name
+        fitting = [name] if name in known else [one for one in known if one.startswith(name)]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            raise CourseNotFound(f"{name!r} can be {' or '.join(fitting)}: write more of it")
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+        there_are = ", ".join(known) or f"none: {self.solutions} holds no notebook"
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {there_are}"
+        raise CourseNotFound(f"there is no assignment {name!r}; {hint}")
+
+    def _folder(self, setting: str, nbgraders_own: str) -> Path:
+        return self.root / self.settings.CourseDirectory.get(setting, nbgraders_own)

@@ -1,0 +1,29 @@
+"""How nbgrader sees the course. Every `nbgrader` command, formgrader and `course` read this file.
+
+Run them (and JupyterLab) in this folder. The folders of a class, `submitted/`, `autograded/`,
+`feedback/` and `gradebook.db`, appear beside it and are not part of the course.
+"""
+
+c = get_config()  # noqa: F821 - nbgrader provides it
+
+# The name under which gradebooks and exports know the course. Change it before the first class.
+c.CourseDirectory.course_id = "averages-to-transformers"
+
+# solutions/NN-name/NN-name.ipynb is written by hand, exercises/NN-name/NN-name.ipynb is what
+# release makes of it: `course release`, `nbgrader generate_assignment` and formgrader agree.
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "exercises"
+
+# What stands where a solution stood. An answer that raises NotImplementedError is "not attempted".
+c.ClearSolutions.code_stub = {
+    "python": "raise NotImplementedError  # replace this line with your answer"
+}
+c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
+
+# Seconds for one cell of a submission. Answers return within two; importing torch on a busy
+# machine is what takes time. A cell that takes longer is interrupted and worth nothing.
+c.Execute.timeout = 120
+
+# The first keeps the history of submissions out of the instructor's own; the second leaves out a
+# warning, once a submission, that the kernel talks to this machine without encryption.
+c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelApp.log_level=40"]

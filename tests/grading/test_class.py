@@ -1,0 +1,236 @@
+"""nbgrader's own commands on a class give the points that `check` gives."""
+
+import contextlib
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.validator import Validator
+from traitlets.config import Config
+
+from course_lib.grading import desk
+from course_lib.grading.assignment import Assignment
+from course_lib.grading.course import Course
+from course_lib.grading.release import release
+from course_lib.tasks import catalogue, check
+
+ROOT = Path(__file__).parents[2]
+HERE = Course(ROOT)
+STUDENTS = ROOT / "tests" / "tasks"
+FIRST = HERE.assignments[0]
+
+# Who is in the class of every assignment; the first assignment's has more. One is also checked at
+# the desk, where every assignment is tried unfilled and solved by other tests.
+IN_EVERY_CLASS = ("half", "warns", "first-mistake")
+AT_THE_DESK = {FIRST: IN_EVERY_CLASS}
+
+pytestmark = pytest.mark.slow
+
+
+def nbgrader(course, *command):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *command],
+        cwd=course.root,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+def answers(notebook):
+    """Of each task, the cell in which a student answers."""
+    assignment = Assignment.of(notebook)
+    return [(assignment.answer_to(check), check) for check in assignment.checks]
+
+
+def submit(course, name, editable, student, change):
+    """Hand in a changed exercise."""
+    book = editable(course.exercises / name / f"{name}.ipynb")
+    change(book)
+    return book.save(course.root / "submitted" / student / name / f"{name}.ipynb")
+
+
+def mistaken(name, which):
+    """Fill in, for every task, one of the mistakes that are known of it: the first, the last …
+
+    The wrong answers are the students' of the tests of the judges.
+    """
+
+    def change(book):
+        module = next(STUDENTS.glob(f"students/ch{name[:2]}_*.py")).stem
+        for answer, check_cell in answers(book.notebook):
+            task = check_cell.task.partition("/")[2]
+            mistake = list(students_of(module).WRONG[task])[which]
+            book.cells[answer.number - 1].source = (
+                f"import sys\n\nsys.path.insert(0, {str(STUDENTS)!r})\n"
+                f"from students import {module}\n\n"
+                f"{check_cell.answer} = {module}.WRONG[{task!r}][{mistake!r}]"
+            )
+
+    return change
+
+
+def students_of(module):
+    return __import__(f"students.{module}", fromlist=[module])
+
+
+def expected_of_mistakes(name, which):
+    module = students_of(next(STUDENTS.glob(f"students/ch{name[:2]}_*.py")).stem)
+    expected = {}
+    for task in catalogue.names():
+        if task.startswith(f"{name[:2]}/"):
+            wrong = list(module.WRONG[task.partition("/")[2]].values())[which]
+            expected[task] = check(task, wrong, seed=0).points
+    return expected
+
+
+@pytest.fixture(params=HERE.assignments)
+def graded(request, course, editable):
+    """A class that handed in, was autograded by nbgrader, and what each should get."""
+    name = request.param
+    solved = editable(course.solutions / name / f"{name}.ipynb")
+    full = {cell.task: cell.points for _, cell in answers(solved.notebook)}
+    right = [cell.source for cell, _ in answers(solved.notebook)]
+
+    def fill(book, number, source):
+        book.cells[answers(book.notebook)[number][0].number - 1].source = source
+
+    def half(book):
+        for number in range(len(right) // 2):
+            fill(book, number, right[number])
+
+    def warns(book):
+        for number, source in enumerate(right):
+            noise = "import sys, warnings; warnings.warn('old'); print('hm', file=sys.stderr)"
+            fill(book, number, source.replace("### BEGIN SOLUTION", noise))
+
+    def solve(book):
+        for number, source in enumerate(right):
+            fill(book, number, source)
+        for question in Assignment.of(book.notebook).questions:
+            book.cells[question.number - 1].source = "Because."
+
+    tasks = list(full)
+    members = {
+        "unfilled": (lambda book: None, dict.fromkeys(tasks, 0.0)),
+        "half": (half, {t: full[t] * (i < len(tasks) // 2) for i, t in enumerate(tasks)}),
+        "warns": (warns, full),
+        "solved": (solve, full),
+        "first-mistake": (mistaken(name, 0), expected_of_mistakes(name, 0)),
+        "last-mistake": (mistaken(name, -1), expected_of_mistakes(name, -1)),
+    }
+    if name != FIRST:
+        members = {student: members[student] for student in IN_EVERY_CLASS}
+    release(course, name, gradebook=True)
+    paths = {s: submit(course, name, editable, s, change) for s, (change, _) in members.items()}
+    nbgrader(course, "autograde", name)
+    return course, name, paths, {student: points for student, (_, points) in members.items()}
+
+
+def test_autograde_check_and_course_check_agree_on_a_class(graded):
+    course, name, paths, expected = graded
+    notebook = Assignment.of(desk.read(paths["half"]))
+    task_of = {cell.grade_id: cell.task for cell in notebook.checks}
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db", "averages-to-transformers") as book:
+        given, waiting = {}, {}
+        for submission in book.assignment_submissions(name):
+            grades = submission.notebooks[0].grades
+            given[submission.student.id] = {
+                task_of[grade.name]: grade.auto_score for grade in grades if grade.name in task_of
+            }
+            waiting[submission.student.id] = [
+                grade.name for grade in grades if grade.needs_manual_grade
+            ]
+    assert given == expected
+    # An unanswered question is worth nothing by itself.
+    assert waiting["half"] == []
+    for student in AT_THE_DESK.get(name, ("first-mistake",)):
+        report = desk.check_notebook(paths[student])
+        assert {r.task: r.points for r in report.results} == expected[student], student
+    if name == FIRST:
+        # An answered question waits for a person.
+        assert waiting["solved"] == [question.grade_id for question in notebook.questions]
+        feedback_names_the_finding(course, name)
+        export_holds_the_points(course, expected)
+
+
+def feedback_names_the_finding(course, name):
+    nbgrader(course, "generate_feedback", name)
+    page = course.root / "feedback" / "first-mistake" / name / f"{name}.html"
+    wrong = students_of(next(STUDENTS.glob(f"students/ch{name[:2]}_*.py")).stem).WRONG
+    task, mistakes = next(iter(wrong.items()))
+    finding = check(f"{name[:2]}/{task}", next(iter(mistakes.values())), seed=0).findings[0]
+    assert finding.what.split("`")[0] in page.read_text(encoding="utf-8")
+
+
+def export_holds_the_points(course, expected):
+    nbgrader(course, "export", "--to", "grades.csv")
+    with (course.root / "grades.csv").open() as file:
+        exported = {row["student_id"]: float(row["raw_score"]) for row in csv.DictReader(file)}
+    assert exported == {student: sum(points.values()) for student, points in expected.items()}
+
+
+@pytest.mark.parametrize("name", HERE.assignments)
+def test_nbgraders_validator_passes_the_solution(name):
+    settings = Config({"Execute": dict(HERE.settings.Execute)})
+    result = Validator(config=settings).validate(str(HERE.solutions / name / f"{name}.ipynb"))
+    assert result == {}
+
+
+def test_formgrader_shows_the_course(course, tmp_path):
+    """JupyterLab, started in the course's folder, serves formgrader and its assignments."""
+    runtime = tmp_path / "runtime"
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command += [
+        "--ServerApp.port=0",
+        "--IdentityProvider.token=formgrader",
+        "--ServerApp.ip=127.0.0.1",
+    ]
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "JUPYTER_RUNTIME_DIR": str(runtime),
+        "JUPYTER_CONFIG_DIR": str(tmp_path / "settings"),
+        "JUPYTER_DATA_DIR": str(tmp_path / "data"),
+    }
+    with (tmp_path / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            command, cwd=course.root, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        address = address_of(server, runtime)
+        assert "<title>nbgrader formgrade</title>" in fetched(f"{address}formgrader")
+        listed = json.loads(fetched(f"{address}formgrader/api/assignments"))
+    finally:
+        server.terminate()
+        server.wait(30)
+    shown = {assignment["name"]: assignment for assignment in listed}
+    assert set(shown) == set(course.assignments)
+    assert all(one["release_path"] for one in shown.values())
+
+
+def address_of(server, runtime):
+    """Where a server that was just started listens, as soon as it says so."""
+    for _ in range(600):
+        for note in runtime.glob("jpserver-*.json"):
+            with contextlib.suppress(json.JSONDecodeError):  # it is being written
+                return json.loads(note.read_text())["url"]
+        assert server.poll() is None, "JupyterLab did not start"
+        time.sleep(0.1)
+    raise AssertionError("JupyterLab says nothing of where it listens")
+
+
+def fetched(url):
+    request = urllib.request.Request(url, headers={"Authorization": "token formgrader"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return answer.read().decode()

@@ -1,0 +1,197 @@
+"""`course check`: a student's notebook runs from the top, and every task is told what was found."""
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_lib.errors import CellFailed, NotebookUnreadable, NothingToCheck
+from course_lib.grading import desk
+from course_lib.grading.assignment import Assignment
+from course_lib.grading.course import Course
+from course_lib.tasks import verdict
+
+HERE = Course(Path(__file__).parents[2])
+
+
+def test_verdict_is_read_under_the_name_under_which_it_is_written():
+    assert desk.VERDICT == verdict.MEDIA_TYPE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HERE.assignments)
+class TestAssignments:
+    def test_unfilled_exercise_is_not_attempted_and_shows_no_traceback(self, name):
+        report = desk.check_notebook(HERE.exercises / name / f"{name}.ipynb")
+        assert [result.state for result in report.results] == ["not attempted"] * len(
+            report.results
+        )
+        assert report.points == 0
+        assert report.failures == ()
+        assert not any(question.changed for question in report.questions)
+
+    def test_solution_gets_every_point(self, name):
+        path = HERE.solutions / name / f"{name}.ipynb"
+        checks = Assignment.of(nbformat.read(path, as_version=4)).checks
+        report = desk.check_notebook(path)
+        assert report.passed, report.results
+        assert [(r.task, r.points) for r in report.results] == [(c.task, c.points) for c in checks]
+        assert report.failures == ()
+        assert all(question.changed for question in report.questions)
+
+
+def answers_of(book):
+    """Grade id of an answer, and what the check below it checks."""
+    checks = Assignment.of(book.notebook).checks
+    answers = Assignment.of(book.notebook).answers
+    return [
+        (next(a.grade_id for a in answers if check.answer in a.defines), check) for check in checks
+    ]
+
+
+def test_each_thing_that_goes_wrong_is_named_and_stops_nothing_else(exercise, solution):
+    """One notebook, one run: another trouble in every task."""
+    tasks = answers_of(exercise)
+    names = [check.answer for _, check in tasks]
+    cells = [exercise.cell(grade_id) for grade_id, _ in tasks]
+    unclosed, endless, raising, renamed, _, right = cells[:6]
+    unclosed.source = f"def {names[0]}(x:\n    return x"
+    endless.source = f"def {names[1]}(*given):\n    while True:\n        pass"
+    raising.source = f"1 / 0\ndef {names[2]}(*given):\n    return 1"
+    renamed.source = f"def my_{names[3]}(*given):\n    return 1"
+    silenced = exercise.cell(tasks[4][1].grade_id)
+    silenced.source = f"verdict = {silenced.source}"
+    solved = solution.cell(tasks[5][0]).source
+    right.source = "import sys\n\n" + solved.replace(
+        "### BEGIN SOLUTION", "print('hm', file=sys.stderr)"
+    )
+    exercise.cells.append(nbformat.v4.new_code_cell("raise ValueError('played')", id="played"))
+    path = exercise.save(exercise.path.with_name("mine.ipynb"))
+    before = path.read_bytes()
+
+    report = desk.check_notebook(path, cell_seconds=8)
+
+    first, second, third, fourth, fifth, sixth = report.results
+    assert first.state == third.state == fourth.state == fifth.state == "no verdict"
+    assert first.findings[0].what == f"`{names[0]}` is not defined."
+    assert "stopped with SyntaxError: '(' was never closed (line 1)" in first.findings[0].effect
+    assert second.state == "interrupted"
+    assert second.findings[0].what == "Your answer ran for more than 8 s and was stopped."
+    assert "ZeroDivisionError: division by zero" in third.findings[0].effect
+    assert "was it renamed" in fourth.findings[0].effect
+    assert fifth.findings[0].what == "This cell shows no verdict."
+    assert sixth.passed
+    assert "hm" in " ".join(sixth.notes)
+    assert report.points == sixth.points > 0
+    assert report.out_of == sum(check.points for _, check in tasks)
+    assert not report.passed
+    assert "ValueError: played" in str(report.failures[-1])
+    assert path.read_bytes() == before, "the student's file is not written"
+
+
+def test_definition_below_its_check_is_named(exercise, solution):
+    grade_id, check = answers_of(solution)[0]
+    exercise.remove(grade_id)
+    exercise.cells.append(nbformat.v4.new_code_cell(solution.cell(grade_id).source, id="below"))
+    report = desk.check_notebook(exercise.save())
+    assert report.results[0].findings[0].what == f"`{check.answer}` is not defined."
+    assert f"Cell {len(exercise.cells)} defines it, below" in report.results[0].findings[0].effect
+
+
+def test_missing_imports_are_named_as_such(exercise):
+    imports = next(cell for cell in exercise.cells if "import check" in cell.source)
+    imports.source = "import nothing_of_the_kind\nfrom course_lib.tasks import check"
+    report = desk.check_notebook(exercise.save())
+    finding = report.results[0].findings[0]
+    assert "not defined" in finding.what
+    told = finding.effect + " ".join(map(str, report.failures))
+    assert "ModuleNotFoundError: No module named 'nothing_of_the_kind'" in told
+
+
+def test_dead_kernel_is_told_with_its_cell_and_the_rest_is_not_run(exercise):
+    grade_id, _ = answers_of(exercise)[0]
+    exercise.cell(grade_id).source = "import os\nos._exit(1)"
+    report = desk.check_notebook(exercise.save())
+    assert "the kernel died in cell" in report.stopped
+    assert "`import os`" in report.stopped
+    assert {result.findings[0].what for result in report.results} == {"This check was not run."}
+    assert not report.passed
+
+
+def test_cell_that_ignores_the_interruption_ends_the_run(exercise, monkeypatch):
+    monkeypatch.setattr(desk, "SECONDS_TO_STOP", 2.0)
+    grade_id, _ = answers_of(exercise)[0]
+    exercise.cell(
+        grade_id
+    ).source = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass"
+    report = desk.check_notebook(exercise.save(), cell_seconds=8)
+    assert "could not be interrupted" in report.stopped
+    assert report.points == 0
+
+
+def test_copied_check_to_play_with_does_not_count_twice(exercise, solution):
+    grade_id, check = answers_of(solution)[0]
+    exercise.cell(grade_id).source = solution.cell(grade_id).source
+    exercise.cells.append(nbformat.v4.new_code_cell(check.source, id="copied"))
+    report = desk.check_notebook(exercise.save())
+    assert len(report.results) == len(Assignment.of(exercise.notebook).checks) - 1
+    assert report.points == check.points
+
+
+def test_notebook_without_metadata_is_checked_by_its_calls(tmp_path):
+    book = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_code_cell("from course_lib.tasks import check"),
+            nbformat.v4.new_code_cell("def mine(*given):\n    raise NotImplementedError"),
+            nbformat.v4.new_code_cell('check("01/window", mine)'),
+        ]
+    )
+    nbformat.write(book, tmp_path / "mine.ipynb")
+    (result,) = desk.check_notebook(tmp_path / "mine.ipynb").results
+    assert (result.task, result.state, result.out_of) == ("01/window", "not attempted", 4.0)
+
+
+def test_environment_of_a_grader_changes_nothing_at_the_desk(exercise, monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_PROBE_FOLDER", str(tmp_path))
+    report = desk.check_notebook(exercise.path)
+    assert {result.state for result in report.results} == {"not attempted"}
+    assert not os.listdir(tmp_path / "answers") if (tmp_path / "answers").exists() else True
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.ipynb", b"", "is empty"),
+        ("a.ipynb", b"{", "only a part of one"),
+        ("a.ipynb", b"[]", "has no nbformat"),
+        ("a.ipynb", b'{"nbformat": "x"}', "has no nbformat"),
+        ("a.ipynb", b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "broken notebook"),
+        ("a.ipynb", b'{"nbformat": 4, "nbformat_minor": 5, "cells": [{}]}', "broken notebook"),
+        ("a.ipynb", b"\xff\xfe\x00", "not UTF-8"),
+        ("a.py", b"print(1)", r"its name ends in '\.py'"),
+    ],
+)
+def test_file_that_is_no_notebook_is_refused_with_the_reason(tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(NotebookUnreadable, match=said):
+        desk.check_notebook(tmp_path / name)
+
+
+def test_missing_file_and_folder_are_named(tmp_path, exercise):
+    with pytest.raises(NotebookUnreadable, match="there is no file"):
+        desk.check_notebook(tmp_path / "no.ipynb")
+    with pytest.raises(NotebookUnreadable, match=f"give the notebook in it: {exercise.path.name}"):
+        desk.check_notebook(exercise.path.parent)
+
+
+def test_notebook_without_checks_says_where_assignments_are(tmp_path):
+    nbformat.write(nbformat.v4.new_notebook(), tmp_path / "a.ipynb")
+    with pytest.raises(NothingToCheck, match="exercises/"):
+        desk.check_notebook(tmp_path / "a.ipynb")
+
+
+def test_kernel_that_cannot_be_started_points_to_the_doctor(exercise, monkeypatch):
+    monkeypatch.setattr(desk, "KERNEL", "no-such-kernel")
+    with pytest.raises(CellFailed, match="course doctor"):
+        desk.check_notebook(exercise.path)
