@@ -1,0 +1,1 @@
+"""Tasks of chapter 03, Text as tensors."""

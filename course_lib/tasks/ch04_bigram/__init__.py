@@ -1,0 +1,1 @@
+"""Chapter 04, The bigram baseline: six graded tasks."""
