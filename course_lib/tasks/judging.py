@@ -23,6 +23,9 @@ from course_lib.tasks.verdict import Finding, PartResult, Section, State, Verdic
 RELATIVE_TOLERANCE = 1e-4
 ABSOLUTE_TOLERANCE = 1e-5
 
+# What asking for a number raises when a student's data is missing, empty or of another shape.
+_ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, OverflowError)
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -231,7 +234,7 @@ def _holds(part: Part, evidence: Evidence) -> bool:
     """
     try:
         return bool(part.holds(evidence))
-    except (KeyError, IndexError, ValueError, TypeError):
+    except _ODD_DATA:
         return False
 
 
@@ -256,7 +259,13 @@ def _recognise(task: Task, probe: Probe, evidence: Evidence) -> Finding | None:
 
 
 def _say(says: Says, evidence: Evidence) -> str:
-    return says if isinstance(says, str) else says(evidence)
+    """A sentence about this run; without numbers where odd data leaves none to quote."""
+    if isinstance(says, str):
+        return says
+    try:
+        return says(evidence)
+    except _ODD_DATA:
+        return ""
 
 
 def _describe(task: Task, evidence: Evidence) -> Finding:
@@ -267,7 +276,7 @@ def _describe(task: Task, evidence: Evidence) -> Finding:
     for asked in task.properties:
         try:
             found = asked(evidence)
-        except (KeyError, IndexError, ValueError, TypeError):
+        except _ODD_DATA:
             continue  # the property cannot be asked of data like this; the next one may
         if found is not None:
             return found

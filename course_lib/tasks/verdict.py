@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-
 MEDIA_TYPE = "application/vnd.course.verdict+json"
 """Under which a cell's output keeps its verdict for programs, beside points and feedback."""
 

@@ -275,7 +275,7 @@ class TestBytes:
         assert back.errors == answers.errors
         assert back.values["t"] == "ünder"
         for name in ("a", "n", "b"):
-            np.testing.assert_array_equal(back.values[name], answers.values[name])
+            np.testing.assert_array_equal(back.values[name], answers.values[name], strict=True)
 
     def test_text_inputs_come_back(self):
         assert input_text(text_input("tö be")) == "tö be"
@@ -338,6 +338,24 @@ def test_a_recognised_mistake_must_differ_from_the_right_answer():
         "00/double", same, PROBE, inputs, run(PROBE, lambda x: 2 * x + 1, inputs).answers
     )
     assert verdict.findings[0].name == "difference"
+
+
+def test_message_that_finds_no_number_to_quote_does_not_reach_the_student_as_an_error():
+    empty = Mistake(
+        "empty", lambda x: x[:0], "It is empty.", lambda e: str(e.yours("positive")[0]), HERE
+    )
+    task = Task("Doubling", double, HERE, TASK.parts, (empty,))
+    inputs = PROBE.inputs(np.random.default_rng(0))
+    verdict = judge("00/double", task, PROBE, inputs, run(PROBE, lambda x: x[:0], inputs).answers)
+    assert verdict.findings[0].name == "empty"
+    assert verdict.findings[0].effect == ""
+
+
+def test_whole_number_inputs_arrive_as_whole_numbers():
+    inputs = {"T": np.array(5), "x": np.ones((2, 3))[:, ::2]}
+    back = arrays_from_bytes(arrays_to_bytes(inputs))
+    assert int(back["T"]) == 5
+    np.testing.assert_array_equal(back["x"], inputs["x"], strict=True)
 
 
 def test_finding_without_a_section_is_still_a_sentence():
