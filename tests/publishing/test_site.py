@@ -1,6 +1,7 @@
 """The book is built once for each state of its sources, without warnings, and served here."""
 
 import http.client
+import json
 import os
 import shutil
 import signal
@@ -19,34 +20,43 @@ from course_lib.publishing import notebooks, site
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def small_book(tmp_path, notebook):
+def write_small_book(folder):
     """The real configuration around one chapter, one exercise and its solution."""
-    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    (tmp_path / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    shutil.copy(ROOT / "_config.yml", folder)
+    exercise = {"file": "exercises/01-one/01-one"}
     contents = {
         "format": "jb-book",
         "root": "book/index",
         "parts": [
-            {
-                "caption": "Part I",
-                "chapters": [
-                    {"file": "book/01-one", "sections": [{"file": "exercises/01-one/01-one"}]}
-                ],
-            }
+            {"caption": "Part I", "chapters": [{"file": "book/01-one", "sections": [exercise]}]}
         ],
     }
-    (tmp_path / "_toc.yml").write_text(yaml.safe_dump(contents), encoding="utf-8")
-    shutil.copytree(ROOT / "book" / "_assets", tmp_path / "book" / "_assets")
-    shutil.copy(ROOT / "book" / "references.bib", tmp_path / "book")
-    (tmp_path / "book" / "index.md").write_text("# A book\n\nWith $x^2$.\n")
+    (folder / "_toc.yml").write_text(yaml.safe_dump(contents), encoding="utf-8")
+    shutil.copytree(ROOT / "book" / "_assets", folder / "book" / "_assets")
+    shutil.copy(ROOT / "book" / "references.bib", folder / "book")
+    (folder / "book" / "index.md").write_text("# A book\n\nWith $x^2$.\n")
     for name in ("book", "exercises/01-one", "solutions/01-one"):
-        (tmp_path / name).mkdir(parents=True, exist_ok=True)
-        path = notebook(
-            ("markdown", f"# One in {name}"), ("code", "1"), name=f"{name}/01-one.ipynb"
-        )
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        cell = {"cell_type": "markdown", "metadata": {}, "source": f"# One in {name}"}
+        notebook = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [cell]}
+        path = folder / name / "01-one.ipynb"
+        path.write_text(json.dumps(notebook))
         notebooks.normalise(path)
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def small_book(tmp_path):
+    """A small book to change and to break."""
+    return write_small_book(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def built_book(tmp_path_factory):
+    """A small book, built once, to look at."""
+    folder = write_small_book(tmp_path_factory.mktemp("book"))
+    site.build(folder)
+    return folder
 
 
 def page(folder, name="exercises/01-one/01-one.html"):
@@ -81,8 +91,8 @@ def test_a_warning_fails_the_build_and_the_last_good_site_stays(small_book):
 
 
 @pytest.mark.slow
-def test_editions_stand_side_by_side_and_only_self_study_holds_solutions(small_book):
-    plain, self_study = site.build(small_book), site.build(small_book, solutions=True)
+def test_editions_stand_side_by_side_and_only_self_study_holds_solutions(built_book):
+    plain, self_study = site.build(built_book), site.build(built_book, solutions=True)
     assert plain != self_study
     assert not (plain / "solutions").exists()
     assert "One in solutions" in page(self_study, "solutions/01-one/01-one.html")
@@ -98,8 +108,8 @@ def test_an_exercise_without_a_solution_fails_the_self_study_edition(small_book)
 
 
 @pytest.mark.slow
-def test_the_address_of_the_repository_decides_about_colab_and_binder(small_book):
-    without = page(site.build(small_book))
+def test_the_address_of_the_repository_decides_about_colab_and_binder(built_book, small_book):
+    without = page(site.build(built_book))
     assert "Download the notebook" in without
     assert "colab.research" not in without
     config = yaml.safe_load((small_book / "_config.yml").read_text())
@@ -112,8 +122,8 @@ def test_the_address_of_the_repository_decides_about_colab_and_binder(small_book
 
 
 @pytest.mark.slow
-def test_the_site_holds_what_its_pages_load_and_not_all_of_mathjax(small_book):
-    mathjax = site.build(small_book) / "_static" / "mathjax"
+def test_the_site_holds_what_its_pages_load_and_not_all_of_mathjax(built_book):
+    mathjax = site.build(built_book) / "_static" / "mathjax"
     assert (mathjax / "tex-chtml.js").exists()
     assert list((mathjax / "output" / "chtml" / "fonts").rglob("*.woff"))
     assert sum(path.stat().st_size for path in mathjax.rglob("*") if path.is_file()) < 5_000_000
