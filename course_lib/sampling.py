@@ -1,0 +1,360 @@
+"""Text out of a language model: temperature, top-k, top-p, and a cache of keys and values.
+
+A model gives logits for the next symbol; sampling turns them into probabilities, draws one symbol,
+appends it, and asks again. The edges are defined, not left to chance:
+
+========================  =====================================================================
+setting                   what happens
+========================  =====================================================================
+temperature → 0           the distribution closes in on the most likely symbol; 0 means exactly
+                          that symbol (the first of equals), nothing is drawn
+temperature → ∞           uniform over the symbols that top-k and top-p leave
+top_k = 0                 refused: it would leave no symbol; `None` switches top-k off
+top_k ≥ V                 every symbol stays, as with `None`
+top_p → 0                 the most likely symbol stays, always: p = 0 is greedy
+top_p = 1                 every symbol stays, as with `None`
+equal probabilities       of symbols that tie at the edge, those with the smaller index stay
+context > block_size      the last block_size tokens are read, the rest stays in the text
+empty prompt              the text starts with the vocabulary's first symbol as its only context;
+                          that symbol is not part of the answer
+unknown symbol            `UnknownSymbol`, with the symbol and its position
+logits of -inf            that symbol is never drawn; NaN, or no finite logit, is `LossNotFinite`
+========================  =====================================================================
+
+Dropout is off while sampling, and the model is left in the mode it was in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_lib.errors import ConfigError, LossNotFinite, ShapeError
+from course_lib.model import GPT, Block, FusedMultiHead, fuse
+
+if TYPE_CHECKING:
+    from course_lib.data import Vocabulary
+
+
+def next_probabilities(
+    logits: Tensor,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Tensor:
+    """The distribution that the next symbol is drawn from.
+
+    Temperature comes first, then top-k, then top-p on what top-k left, renormalised.
+
+    Parameters
+    ----------
+    logits : (..., V) float
+        The model's answer at one position.
+    temperature : float
+        Logits are divided by it; 0 takes the most likely symbol.
+    top_k : int, optional
+        Only the k most likely symbols may be drawn.
+    top_p : float, optional
+        Only the smallest set of most likely symbols whose probabilities reach p may be drawn; the
+        symbol that crosses p belongs to it.
+
+    Returns
+    -------
+    (..., V) float
+        Rows sum to 1; a symbol that may not be drawn has exactly 0.
+
+    Raises
+    ------
+    ConfigError
+        If a setting is outside its range; the module's table says what each edge means.
+    LossNotFinite
+        If a row holds NaN, +inf, or no finite logit.
+
+    Source: temperature: Ackley et al. (1985); top-k: Fan et al. (2018), section 5.1; top-p:
+    Holtzman et al. (2020), section 3.1.
+    """
+    _check_settings(temperature, top_k, top_p)
+    V = logits.shape[-1]
+    logits = logits.float()
+    best = logits.amax(dim=-1, keepdim=True)  # (..., 1)
+    if not bool(torch.isfinite(best).all()):
+        raise LossNotFinite(
+            f"the model's logits hold {best[~torch.isfinite(best)][0].item()} as their largest "
+            "value: no distribution follows from them; did training end in a loss of NaN?"
+        )
+    # A stable sort: of equals, the smaller index comes first, so that ties never depend on luck.
+    order = logits.sort(dim=-1, descending=True, stable=True).indices  # (..., V)
+    rank = torch.empty_like(order).scatter_(-1, order, torch.arange(V).to(order).expand_as(order))
+    if temperature < torch.finfo(logits.dtype).tiny:  # as a float32 it would be 0
+        return (rank == 0).to(logits.dtype)
+    # Shifted first: at a small temperature the largest logit stays 0 and nothing overflows.
+    scaled = (logits - best) / temperature
+    if top_k is not None:
+        scaled = scaled.masked_fill(rank >= top_k, -torch.inf)
+    probabilities = scaled.softmax(dim=-1)
+    if top_p is not None and top_p < 1:
+        ranked = probabilities.gather(-1, order)  # (..., V), descending
+        before = ranked.cumsum(dim=-1) - ranked  # what the more likely ones already hold
+        inside = before < top_p
+        inside[..., 0] = True
+        kept = torch.where(inside, ranked, 0.0)
+        kept = kept / kept.sum(dim=-1, keepdim=True)
+        probabilities = torch.zeros_like(kept).scatter_(-1, order, kept)
+    return probabilities
+
+
+def generate(
+    model: nn.Module,
+    tokens: Tensor,
+    count: int,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    generator: torch.Generator | None = None,
+    cache: bool = False,
+) -> Tensor:
+    """Continue each row of a batch by `count` tokens.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Called as `logits, _ = model(tokens)`. Where it has `block_size`, longer contexts are cut.
+    tokens : (B, T) int64
+        B prompts of T ≥ 1 tokens.
+    count : int
+        Tokens to append, at least 0.
+    temperature, top_k, top_p
+        As in `next_probabilities`.
+    generator : torch.Generator, optional
+        On the model's device; the same seed draws the same tokens, whatever B's other rows hold.
+    cache : bool
+        Keep keys and values, for a `GPT` only: the same tokens, sooner, as long as the text fits in
+        block_size. Beyond it every position shifts, and each step reads the context anew.
+
+    Returns
+    -------
+    (B, T + count) int64
+        The prompts and what follows them.
+
+    Raises
+    ------
+    ShapeError
+        If `tokens` is not (B, T) with T ≥ 1.
+    ConfigError
+        If a setting is outside its range, or `cache` is asked of a model that is not a GPT.
+    """
+    _check_settings(temperature, top_k, top_p)
+    if tokens.ndim != 2 or tokens.shape[1] == 0:
+        raise ShapeError(
+            f"tokens has shape {tuple(tokens.shape)}: generation needs (B, T) with at least one "
+            "token a row to continue; `write` starts from an empty prompt"
+        )
+    if count < 0:
+        raise ConfigError(f"count = {count}: must be at least 0")
+    block_size = getattr(model, "block_size", None)
+    device = next(model.parameters()).device
+    B, T = tokens.shape
+    text = torch.empty(B, T + count, dtype=torch.int64, device=device)
+    text[:, :T] = tokens
+    with evaluation_mode(model), torch.inference_mode():
+        reader = CachedGPT(model, B) if cache else None
+        for end in range(T, T + count):
+            start = 0 if block_size is None else max(0, end - block_size)
+            if reader is not None and start == 0:
+                logits = reader(text[:, reader.length : end])[:, -1]  # (B, V)
+            else:
+                logits = model(text[:, start:end])[0][:, -1]  # (B, V)
+            probabilities = next_probabilities(logits, temperature, top_k, top_p)
+            text[:, end] = _draw(probabilities, generator)
+    return text
+
+
+def write(
+    model: nn.Module,
+    vocabulary: Vocabulary,
+    prompt: str = "",
+    count: int = 300,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    cache: bool = False,
+) -> str:
+    """Text from a model: the prompt and `count` symbols more.
+
+    Parameters
+    ----------
+    model : nn.Module
+        As for `generate`.
+    vocabulary : Vocabulary
+        The one that the model was trained with.
+    prompt : str
+        How the text begins. Empty: the model's only context is the vocabulary's first symbol (the
+        line break, or the boundary of names), which is not part of the answer.
+    count : int
+        Symbols to add.
+    temperature, top_k, top_p, cache
+        As for `generate`.
+    seed : int, optional
+        The same seed writes the same text; without one, every call differs.
+
+    Returns
+    -------
+    str
+        `len(prompt) + count` symbols.
+
+    Raises
+    ------
+    UnknownSymbol
+        If the prompt holds a symbol that the vocabulary does not know.
+    ShapeError
+        If the model and the vocabulary differ in V.
+    """
+    device = next(model.parameters()).device
+    context = vocabulary.encode(prompt or vocabulary.symbols[0]).to(device)
+    generator = torch.Generator(device)
+    if seed is None:
+        generator.seed()
+    else:
+        generator.manual_seed(seed)
+    with evaluation_mode(model), torch.inference_mode():
+        V = model(torch.zeros(1, 1, dtype=torch.int64, device=device))[0].shape[-1]
+    if len(vocabulary) != V:
+        raise ShapeError(
+            f"the model knows {V} symbols, the vocabulary {len(vocabulary)}: "
+            "use the vocabulary of the corpus that the model was trained on"
+        )
+    text = generate(
+        model,
+        context.unsqueeze(0),
+        count,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        generator=generator,
+        cache=cache,
+    )[0]
+    return vocabulary.decode(text if prompt else text[1:])
+
+
+class CachedGPT:
+    """A GPT that reads each token once: keys and values of what it has read are kept.
+
+    Row t of causal attention needs query t alone, and the keys and values of 0 … t: the last row of
+    the triangle. Everything above it was computed for earlier tokens and does not change.
+
+    Parameters
+    ----------
+    model : nn.Module
+        A `GPT`, plain or fused.
+    batch_size : int
+        B rows that are continued together.
+
+    Attributes
+    ----------
+    length : int
+        How many tokens have been read.
+
+    Raises
+    ------
+    ConfigError
+        If the model is not a `GPT`: only its structure is known here.
+    """
+
+    def __init__(self, model: nn.Module, batch_size: int):
+        if not isinstance(model, GPT):
+            raise ConfigError(
+                f"cache = True with a {type(model).__name__}: only a GPT keeps keys and values; "
+                "leave cache = False"
+            )
+        self._model = cast(GPT, fuse(model)).eval()
+        config = model.config
+        sizes = (config.n_layer, 2, batch_size, config.n_head, config.block_size, config.head_size)
+        weight = next(model.parameters())
+        self._kept = torch.zeros(sizes, dtype=weight.dtype, device=weight.device)
+        self.length = 0
+
+    def __call__(self, tokens: Tensor) -> Tensor:
+        """Read further tokens (B, T) and return their logits (B, T, V).
+
+        Raises
+        ------
+        ShapeError
+            If more than block_size tokens would have been read.
+        """
+        T = tokens.shape[1]
+        start, end = self.length, self.length + T
+        if end > self._model.block_size:
+            raise ShapeError(
+                f"{start} tokens read and {T} more: the model has {self._model.block_size} "
+                "positions; start a new cache with the end of the text"
+            )
+        embedding = self._model.embedding
+        where = torch.arange(start, end, device=tokens.device)
+        x = embedding.tokens(tokens) + embedding.positions(where)  # (B, T, C) + (T, C)
+        past = torch.ones(T, end, dtype=torch.bool, device=x.device).tril(start)
+        for layer, block in enumerate(self._model.blocks):
+            x = self._through(cast(Block, block), x, self._kept[layer], past)
+        self.length = end
+        return self._model.output(self._model.norm(x))
+
+    def _through(self, block: Block, x: Tensor, kept: Tensor, past: Tensor) -> Tensor:
+        attention = cast(FusedMultiHead, block.attention)
+        query, key, value = attention.split(block.attention_norm(x))  # (B, H, T, D) each
+        T, end = past.shape
+        kept[0, :, :, end - T : end] = key
+        kept[1, :, :, end - T : end] = value
+        found = F.scaled_dot_product_attention(
+            query, kept[0, :, :, :end], kept[1, :, :, :end], attn_mask=past
+        )
+        x = x + attention.merge(found)
+        return x + block.feed_forward(block.feed_forward_norm(x))
+
+
+@contextmanager
+def evaluation_mode(model: nn.Module) -> Iterator[nn.Module]:
+    """Dropout off inside the `with`, and every part back in its own mode afterwards."""
+    modes = {part: part.training for part in model.modules()}
+    model.eval()
+    try:
+        yield model
+    finally:
+        for part, mode in modes.items():
+            part.training = mode
+
+
+def _draw(probabilities: Tensor, generator: torch.Generator | None) -> Tensor:
+    """One index a row of (B, V): where a uniform number falls among the cumulated probabilities.
+
+    One number is drawn for each row and step whatever the probabilities are, so that two settings
+    with the same seed can be compared.
+    """
+    B, V = probabilities.shape
+    edges = probabilities.cumsum(dim=-1)  # (B, V)
+    point = torch.rand(B, 1, device=probabilities.device, generator=generator)
+    point = point * edges[:, -1:]  # edges end at 1 up to rounding only
+    index = torch.searchsorted(edges, point, right=True).squeeze(1)  # (B,)
+    # Rounding could put the point on the last edge, behind which nothing may be drawn.
+    last = V - 1 - (probabilities > 0).flip(-1).int().argmax(dim=-1)
+    return torch.minimum(index, last)
+
+
+def _check_settings(temperature: float, top_k: int | None, top_p: float | None) -> None:
+    if not 0 <= temperature < float("inf"):
+        raise ConfigError(
+            f"temperature = {temperature}: must be at least 0 (greedy) and finite; "
+            "1 leaves the model's distribution as it is"
+        )
+    if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1):
+        raise ConfigError(
+            f"top_k = {top_k!r}: must be a whole number of at least 1; None switches it off"
+        )
+    if top_p is not None and not 0 <= top_p <= 1:
+        raise ConfigError(f"top_p = {top_p}: a share of probability, from 0 (greedy) to 1 (all)")
