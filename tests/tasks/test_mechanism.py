@@ -196,9 +196,13 @@ class TestCheck:
             while True:
                 time.sleep(0.01)
 
-        stop = threading.Timer(0.8, os.kill, (os.getpid(), signal.SIGINT))
-        stop.start()
-        verdict = check("00/double", endless)
+        # A shell's background job ignores Ctrl-C, and the tests may be one.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            threading.Timer(0.8, os.kill, (os.getpid(), signal.SIGINT)).start()
+            verdict = check("00/double", endless)
+        finally:
+            signal.signal(signal.SIGINT, before)
         assert verdict.state is State.INTERRUPTED
         assert verdict.points == 0
         assert "Kernel → Interrupt" in capsys.readouterr().out
