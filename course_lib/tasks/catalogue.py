@@ -1,6 +1,4 @@
-"""Which tasks there are, found by the folders: `chNN_name/probes.py` asks, `chNN_name/judges.py`
-judges.
-"""
+"""Which tasks there are: `chNN_name/probes.py` asks, `chNN_name/judges/` judges."""
 
 from __future__ import annotations
 
