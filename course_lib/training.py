@@ -332,6 +332,7 @@ def fit(
             loss = evaluate(model, validation, block_size)
             history.seconds = time.perf_counter() - began
             history.evaluations.append(Evaluation(history.steps, history.seconds, loss))
+            bar.set_postfix(_postfix(history))
             if checkpoint is not None:
                 run.keep(checkpoint, corpus)
             return loss
