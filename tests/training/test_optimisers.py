@@ -49,6 +49,14 @@ def test_matrices_of_one_shape_step_together_as_they_would_alone():
         torch.testing.assert_close(a, b)
 
 
+def test_muon_decays_weights_by_their_share():
+    weight = nn.Parameter(torch.randn(4, 6))
+    before = weight.detach().clone()
+    weight.grad = torch.zeros(4, 6)
+    Muon([weight], lr=0.1, weight_decay=0.3).step()
+    torch.testing.assert_close(weight.detach(), before * (1 - 0.1 * 0.3))
+
+
 def test_muon_refuses_what_is_not_a_matrix():
     with pytest.raises(ConfigError, match=r"\(3,\)"):
         Muon([nn.Parameter(torch.zeros(3))])

@@ -1,5 +1,6 @@
 """The loop learns, stops when it should, repeats itself exactly, and loses nothing."""
 
+import functools
 import math
 import os
 import signal
@@ -239,6 +240,25 @@ def test_a_keyboard_interrupt_inside_the_model_keeps_history_too(corpus, build):
     history = fit(Failing(build(), 5, interrupt), corpus, steps=20, **QUIET)
     assert history.stopped == "interrupted"
     assert history.steps == 4
+
+
+def test_a_step_that_was_broken_off_is_repeated_exactly_after_resuming(corpus, build, tmp_path):
+    settings = {"steps": 10, **QUIET}
+    whole = fit(build(dropout=0.3), corpus, **settings)
+    model, path = build(dropout=0.3), tmp_path / "run.safetensors"
+    forward, left = model.forward, iter(range(6))
+
+    def break_off(*arguments):
+        answer = forward(*arguments)  # dropout has been drawn
+        if model.training and next(left, None) is None:
+            raise KeyboardInterrupt
+        return answer
+
+    model.forward = break_off
+    first = fit(model, corpus, checkpoint=path, evaluate_every=10, **settings)
+    assert (first.stopped, first.steps) == ("interrupted", 6)
+    rest = fit(build(dropout=0.3), corpus, resume=path, evaluate_every=10, **settings)
+    assert rest.losses == whole.losses
 
 
 def test_training_stops_at_its_target(corpus, build):
@@ -584,8 +604,10 @@ def test_seconds_to_a_loss_is_when_it_was_first_reached():
     assert History(evaluations=evaluations).seconds_to(2.5) == 2.0
 
 
-def test_a_progress_bar_shows_loss_and_tokens_per_second(corpus, build, capsys):
-    fit(build(), corpus, steps=200, batch_size=8)
+def test_a_progress_bar_shows_loss_and_tokens_per_second(corpus, build, capsys, monkeypatch):
+    # a bar redraws itself every tenth of a second: these steps may take less
+    monkeypatch.setattr(training, "tqdm", functools.partial(training.tqdm, mininterval=0))
+    fit(build(), corpus, steps=20, batch_size=8)
     shown = capsys.readouterr().err
     assert "loss=" in shown
     assert "tokens/s=" in shown

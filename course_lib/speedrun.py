@@ -1,0 +1,311 @@
+"""The speed run: a small language model, trained in as few seconds as an ordinary machine allows.
+
+`Recipe` says how; each trick in it is a switch, listed in `TRICKS` with its reason and its source,
+so that its worth can be measured by switching it off. `run` trains. Nothing here is special to the
+text: any corpus of the course will do.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_lib import optimisers, schedules
+from course_lib.counts import KneserNey, held_out
+from course_lib.data import Corpus, random_windows
+from course_lib.errors import ConfigError, LossNotFinite
+from course_lib.model import TokensAndPositions
+from course_lib.training import Evaluation, History, evaluate
+
+HASHED_ROWS = 2**14  # of the table that all trigrams share: small enough to stay in the cache
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Sizes, rates and switches of a speed run.
+
+    Attributes
+    ----------
+    n_layer, n_head, n_embd, block_size, dropout
+        As in `Config`; n_layer = 0 leaves the counts alone.
+    steps, batch_size, lr, muon_lr
+        As in `fit`.
+    lead : int
+        How many tokens each evaluation window repeats of the one before it, as context only.
+    count_parts : int
+        Parts of the training split, each trained on beside the counts of the others.
+    count_order and the rest
+        Switches; `TRICKS` explains them.
+    """
+
+    n_layer: int = 1
+    n_head: int = 4
+    n_embd: int = 64
+    block_size: int = 64
+    steps: int = 100
+    batch_size: int = 32
+    lr: float = 0.1
+    muon_lr: float = 0.05
+    dropout: float = 0.0
+    lead: int = 6
+    count_parts: int = 4
+    count_order: int = 0
+    one_gather: bool = True
+    fused_projections: bool = True
+    muon: bool = True
+    bare_norm: bool = True
+    squared_relu: bool = True
+    previous_token: bool = False
+    ngram_embeddings: bool = True
+    one_cycle: bool = True
+    rare_evaluation: bool = True
+    context_growth: bool = False
+    bfloat16: bool = False
+    compiled: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("n_head", "n_embd", "block_size", "steps", "batch_size"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} = {getattr(self, name)}: must be at least 1")
+        if self.n_embd % self.n_head or not 0 <= self.lead < self.block_size:
+            raise ConfigError(
+                f"n_embd = {self.n_embd}, n_head = {self.n_head}, lead = {self.lead}: n_head must "
+                f"divide n_embd, and lead be below block_size = {self.block_size}"
+            )
+
+    def without(self, trick: Trick) -> Recipe:
+        """The recipe with one trick switched off."""
+        return dataclasses.replace(self, **{trick.switch: type(getattr(self, trick.switch))(0)})
+
+
+class Trick(NamedTuple):
+    """One switch of a `Recipe`: its field, why it saves time, and where it comes from."""
+
+    switch: str
+    reason: str
+    source: str
+
+
+TRICKS = (
+    Trick("count_order", "short contexts need counting, not training", "Chen and Goodman (1999)"),
+    Trick("one_gather", "a batch is one indexing, not a list of slices", "NumPy, strided windows"),
+    Trick("fused_projections", "one product for all heads' q, k, v", "Shoeybi et al. (2019)"),
+    Trick("muon", "every direction of a matrix learns equally fast", "Jordan et al. (2024)"),
+    Trick("bare_norm", "a norm without weights: less to do, less to learn", "Xu et al. (2019)"),
+    Trick("squared_relu", "sharper features for one more product", "So et al. (2021)"),
+    Trick("previous_token", "the last symbol matters most: mix it in", "Peng et al. (2023)"),
+    Trick("ngram_embeddings", "a table gives pairs and triples at once", "Svenstrup et al. (2017)"),
+    Trick("one_cycle", "large steps, then ever smaller ones", "Smith and Topin (2018)"),
+    Trick("rare_evaluation", "look at the validation split once, at the end", "this course"),
+    Trick("context_growth", "first steps learn short contexts only", "Li et al. (2022)"),
+    Trick("bfloat16", "half the bits, where the processor has them", "Kalamkar et al. (2019)"),
+    Trick("compiled", "one kernel for many, if start-up is repaid", "Ansel et al. (2024)"),
+)
+
+
+class SpeedBlock(nn.Module):
+    """A pre-norm block, whose parts a recipe chooses."""
+
+    def __init__(self, recipe: Recipe):
+        super().__init__()
+        C = recipe.n_embd
+        self.recipe = recipe
+        sizes = [3 * C] if recipe.fused_projections else [C // recipe.n_head] * 3 * recipe.n_head
+        self.projections = nn.ModuleList([nn.Linear(C, size, bias=False) for size in sizes])
+        self.merge = nn.Linear(C, C, bias=False)
+        self.widen = nn.Linear(C, 4 * C, bias=False)
+        self.narrow = nn.Linear(4 * C, C, bias=False)
+        self.norms = nn.ModuleList([norm(recipe), norm(recipe)])
+        if recipe.previous_token:
+            self.mix = nn.Parameter(torch.full((C,), 0.5))
+        for last in (self.merge, self.narrow):  # a block starts as doing nothing
+            nn.init.zeros_(last.weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, C) → (B, T, C)."""
+        B, T, _ = x.shape
+        h = self.norms[0](x)
+        if self.recipe.previous_token:
+            h = h + self.mix * F.pad(h, (0, 0, 1, -1))  # row t gets some of row t − 1
+        joined = torch.cat([projection(h) for projection in self.projections], dim=-1)
+        # (B, T, 3C) → (B, T, 3, H, D) → (3, B, H, T, D)
+        query, key, value = joined.view(B, T, 3, self.recipe.n_head, -1).permute(2, 0, 3, 1, 4)
+        found = F.scaled_dot_product_attention(query, key, value, is_causal=True)
+        x = x + self._drop(self.merge(found.transpose(1, 2).flatten(2)))  # (B, H, T, D) → (B, T, C)
+        hidden = F.relu(self.widen(self.norms[1](x)))
+        hidden = hidden.square() if self.recipe.squared_relu else hidden
+        return x + self._drop(self.narrow(hidden))
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return F.dropout(x, self.recipe.dropout, self.training) if self.recipe.dropout else x
+
+
+class SpeedGPT(nn.Module):
+    """Counts, n-gram tables and blocks, added up to logits; called like every model."""
+
+    def __init__(self, recipe: Recipe, vocab_size: int, counted: Tensor | None = None):
+        super().__init__()
+        V, C = vocab_size, recipe.n_embd
+        self.recipe, self.vocab_size, self.block_size = recipe, vocab_size, recipe.block_size
+        self.counts = None
+        if recipe.count_order:
+            if counted is None:
+                raise ConfigError("count_order > 0 needs the tokens that are counted")
+            self.counts = KneserNey(counted, V, recipe.count_order)
+            self.read_counts = nn.Linear(V, C, bias=False)
+        self.embedding = TokensAndPositions(V, recipe.block_size, C)
+        if recipe.ngram_embeddings:
+            self.pairs = nn.Embedding(V * V, C)
+            self.triples = nn.Embedding(HASHED_ROWS, C)
+        self.blocks = nn.ModuleList([SpeedBlock(recipe) for _ in range(recipe.n_layer)])
+        self.norm = norm(recipe)
+        self.output = nn.Linear(C, V)
+        for part in self.modules():
+            if isinstance(part, nn.Embedding):
+                nn.init.normal_(part.weight, std=0.3)
+        for parameter in self.output.parameters():
+            nn.init.zeros_(parameter)
+
+    def forward(
+        self, tokens: Tensor, targets: Tensor | None = None, counts: KneserNey | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Logits (B, T, V), and the mean loss if targets (B, T) are given.
+
+        `counts`, for training, are those that have not seen the targets.
+        """
+        V, x = self.vocab_size, self.embedding(tokens)  # (B, T, C)
+        if self.recipe.ngram_embeddings:
+            pair = tokens + V * F.pad(tokens, (1, -1))
+            triple = pair + V * V * F.pad(tokens, (2, -2))
+            # An odd multiplier spreads neighbouring triples over the table.
+            x = x + self.pairs(pair) + self.triples(triple * 40_503 // 7 % HASHED_ROWS)
+        logits = self.output.bias.expand(*tokens.shape, V)
+        if self.counts is not None:
+            counted = (counts or self.counts).log_probabilities(tokens)
+            logits = logits + counted
+            x = x + self.read_counts(counted.clamp(min=-8.0) / 4 + 1)  # near zero mean, unit size
+        for block in self.blocks:
+            x = block(x)
+        if self.recipe.n_layer:
+            logits = logits + F.linear(self.norm(x), self.output.weight)
+        if targets is None:
+            return logits, None
+        return logits, F.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
+
+
+def norm(recipe: Recipe) -> nn.Module:
+    """The norm that a recipe asks for: RMS without weights, or the chapters' LayerNorm."""
+    if recipe.bare_norm:
+        return nn.RMSNorm(recipe.n_embd, eps=1e-6, elementwise_affine=False)
+    return nn.LayerNorm(recipe.n_embd)
+
+
+def run(
+    corpus: Corpus,
+    recipe: Recipe,
+    *,
+    seed: int = 0,
+    seconds: float | None = None,
+    evaluations: int = 1,
+    device: str = "cpu",
+) -> tuple[SpeedGPT, History]:
+    """Build, train and evaluate; the clock runs from the first line.
+
+    Parameters
+    ----------
+    corpus, recipe : Corpus, Recipe
+        The text and what to do with it.
+    seed : int
+        Decides weights and batches; the global generator is left as it was.
+    seconds : float, optional
+        The schedule follows the clock and ends after so many seconds, instead of `recipe.steps`.
+    evaluations : int
+        How often to evaluate, denser at the start; without `rare_evaluation`, every 20 steps too.
+    device : str
+        "cpu", "cuda" or "mps".
+
+    Returns
+    -------
+    (SpeedGPT, History)
+        The trained model in evaluation mode, and losses with their seconds.
+
+    Raises
+    ------
+    LossNotFinite
+        If a batch's loss is not.
+    """
+    began, history = time.perf_counter(), History()
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        V, order = len(corpus.vocabulary), recipe.count_order
+        model = SpeedGPT(recipe, V, corpus.train).to(device)
+        validation = corpus.validation.to(device)
+        parts: list[tuple[Tensor, KneserNey | None]] = [(corpus.train.to(device), None)]
+        if order and recipe.n_layer:
+            apart = held_out(corpus.train, V, order, recipe.count_parts)
+            parts = [(part.to(device), counts.to(device)) for part, counts in apart]
+        name = "muon" if recipe.muon else "adamw"
+        steppers = optimisers.build(
+            name, model, recipe.lr, betas=(0.9, 0.95), weight_decay=0.0, muon_lr=recipe.muon_lr
+        )
+        groups = [(group, group["lr"]) for each in steppers for group in each.param_groups]
+        schedule = schedules.one_cycle(0.15) if recipe.one_cycle else schedules.constant()
+        batches = torch.Generator().manual_seed(seed)
+        forward = torch.compile(model) if recipe.compiled else model
+        mixed = torch.autocast(device, torch.bfloat16) if recipe.bfloat16 else nullcontext()
+        marks = [((k + 1) / evaluations) ** 2 - 1e-9 for k in range(evaluations)]
+        done = 0.0
+        while done < 1 and recipe.n_layer:
+            part, counts = parts[history.steps % len(parts)]
+            x, y = _batch(part, recipe, done, batches)
+            with mixed:
+                loss = forward(x, y, counts)[1]
+            loss.backward()
+            history.losses.append(loss.item())
+            if not math.isfinite(history.losses[-1]):
+                raise LossNotFinite(f"step {history.steps}: the loss is {history.losses[-1]}")
+            for group, rate in groups:
+                group["lr"] = rate * schedule(int(done * recipe.steps), recipe.steps)
+            for stepper in steppers:
+                stepper.step()
+                stepper.zero_grad(set_to_none=True)
+            history.tokens += y.numel()
+            history.seconds = time.perf_counter() - began
+            done = history.steps / recipe.steps if seconds is None else history.seconds / seconds
+            often = not recipe.rare_evaluation and history.steps % 20 == 0
+            if (done >= marks[0] and done < 1) or often:
+                marks = [mark for mark in marks if mark > done] or marks
+                _assess(model, validation, history, began)
+        _assess(model, validation, history, began)
+        return model.eval(), history
+
+
+def _assess(model: SpeedGPT, validation: Tensor, history: History, began: float) -> None:
+    loss = evaluate(model, validation, model.block_size, model.recipe.lead)
+    history.seconds = time.perf_counter() - began
+    history.evaluations.append(Evaluation(history.steps, history.seconds, loss))
+
+
+def _batch(
+    train: Tensor, recipe: Recipe, done: float, batches: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    T, B = recipe.block_size, recipe.batch_size
+    if recipe.context_growth and done < 1 / 3:
+        T, B = T // 2, B * 2
+    if recipe.one_gather:
+        x, y = random_windows(train, B, T, batches)
+    else:
+        starts = torch.randint(len(train) - T, (B,), generator=batches)
+        x = torch.stack([train[start : start + T] for start in starts])
+        y = torch.stack([train[start + 1 : start + T + 1] for start in starts])
+    if recipe.count_order:  # a cut context has counts that the whole text does not
+        y[:, : recipe.lead] = -100
+    return x, y
