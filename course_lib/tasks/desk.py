@@ -22,7 +22,7 @@ from course_lib.tasks.verdict import Verdict
 PATIENCE_SECONDS = 10.0
 
 # Set by whoever grades: a folder with inputs/, into which answers/ are written. Then nothing is
-# judged here.
+# judged here. The inputs are those that `Probe.shown` leaves.
 PROBE_FOLDER = "COURSE_PROBE_FOLDER"
 
 

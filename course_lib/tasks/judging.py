@@ -34,16 +34,22 @@ class Evidence:
     Attributes
     ----------
     inputs : mapping of str to ndarray
-        What the answer was run on.
-    expected : Answers
-        What the reference makes of them.
+        What the answer was run on, and what its probe kept back for the judge.
+    reference : callable () -> Answers
+        Makes what is right of them; called when that is first asked for, since a reference may
+        train for seconds and some judges need none.
     answers : Answers
         What the student's answer made of them.
     """
 
     inputs: Inputs
-    expected: Answers
+    reference: Callable[[], Answers]
     answers: Answers
+
+    @cached_property
+    def expected(self) -> Answers:
+        """What the reference makes of the inputs."""
+        return self.reference()
 
     def number(self, name: str) -> int:
         """An input that is one whole number, such as a size."""
@@ -176,6 +182,18 @@ def matches(*cases: str) -> Callable[[Evidence], bool]:
     return lambda evidence: evidence.same(*cases)
 
 
+def any_of(probe: Probe, cases: tuple[str, ...], *variants: Any) -> Callable[[Evidence], bool]:
+    """True of an answer that equals one of several ways to make the same mistake."""
+
+    def fits(evidence: Evidence) -> bool:
+        outcomes = (run(probe, variant, evidence.inputs).answers for variant in variants)
+        return any(
+            all(_same_case(evidence.answers, wrong, case) for case in cases) for wrong in outcomes
+        )
+
+    return fits
+
+
 def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> Verdict:
     """Judge the answers of a student.
 
@@ -187,7 +205,7 @@ def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers)
     probe : Probe
         Of the same task; runs the reference and the mistakes, never the student's code.
     inputs : mapping of str to ndarray
-        The very inputs on which the answers were given.
+        The very inputs on which the answers were given, with what the probe keeps back.
     answers : Answers
 
     Returns
@@ -197,7 +215,7 @@ def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers)
     """
     if not answers.attempted:
         return not_attempted(name, task)
-    evidence = Evidence(inputs, run(probe, task.answer, inputs).answers, answers)
+    evidence = Evidence(inputs, lambda: run(probe, task.answer, inputs).answers, answers)
     parts = tuple(PartResult(part.name, part.points, _holds(part, evidence)) for part in task.parts)
     if all(part.earned for part in parts):
         return Verdict(name, task.title, State.RIGHT, parts)

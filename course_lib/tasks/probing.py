@@ -22,6 +22,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from course_lib.errors import CourseError
 from course_lib.tasks.answers import Answers, Array, Raised, Value, arrays_from_bytes, flatten
 
 Inputs: TypeAlias = Mapping[str, Array]
@@ -41,10 +42,21 @@ class Probe:
     cases : mapping of str to callable (answer, inputs) -> value
         Each runs the student's function, class or module once and returns what came out. A case
         that raises does not stop the others.
+    kept_back : frozenset of str
+        Names of drawn inputs that only the judge may see, such as the symbols that a trained model
+        has to predict. No case ever gets them, and no graded run finds them in its file of inputs.
     """
 
     inputs: Callable[[np.random.Generator], Inputs]
     cases: Mapping[str, Case]
+    kept_back: frozenset[str] = frozenset()
+
+    def shown(self, inputs: Inputs) -> Inputs:
+        """The drawn inputs that may stand beside student code: all that is not kept back.
+
+        Whoever grades writes these to the file of inputs, and gives the judge all of them.
+        """
+        return {name: array for name, array in inputs.items() if name not in self.kept_back}
 
 
 @dataclass(frozen=True)
@@ -74,7 +86,7 @@ def run(probe: Probe, answer: Any, inputs: Inputs) -> Run:
         The student's function, class or module.
     inputs : mapping of str to ndarray
         From `probe.inputs`; each case gets its own copy, so that an answer may write into what it
-        is given.
+        is given, and only of what the probe does not keep back.
 
     Returns
     -------
@@ -85,6 +97,7 @@ def run(probe: Probe, answer: Any, inputs: Inputs) -> Run:
     values: dict[str, Value] = {}
     errors: dict[str, Raised] = {}
     noise = io.StringIO()
+    shown = probe.shown(inputs)
     with (
         _own_randomness(),
         warnings.catch_warnings(record=True) as caught,
@@ -92,7 +105,7 @@ def run(probe: Probe, answer: Any, inputs: Inputs) -> Run:
     ):
         warnings.simplefilter("always")
         for name, case in probe.cases.items():
-            given = {key: array.copy() for key, array in inputs.items()}
+            given = {key: array.copy() for key, array in shown.items()}
             try:
                 values |= flatten(name, case(answer, given))
             except KeyboardInterrupt:
@@ -116,7 +129,7 @@ def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:
     answer : object
         The student's function, class or module.
     inputs : bytes
-        As `course_lib.tasks.answers.arrays_to_bytes` writes them.
+        As `course_lib.tasks.answers.arrays_to_bytes` writes what `probe.shown` leaves.
 
     Returns
     -------
@@ -127,8 +140,18 @@ def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:
     ------
     InvalidAnswer
         If the inputs cannot be read, or the answer is larger than a task can ask for.
+    CourseError
+        If the inputs hold what the probe keeps back: beside student code they are no secret, and
+        dropping them here would be too late.
     """
-    return run(probe, answer, MappingProxyType(arrays_from_bytes(inputs))).answers.to_bytes()
+    given = arrays_from_bytes(inputs)
+    leaked = sorted(probe.kept_back & given.keys())
+    if leaked:
+        raise CourseError(
+            f"the inputs hold {', '.join(leaked)}, which only the judge may see: "
+            "write `probe.shown(inputs)` to the file, and give the judge all inputs"
+        )
+    return run(probe, answer, MappingProxyType(given)).answers.to_bytes()
 
 
 def load_weights(module: nn.Module, weights: Mapping[str, Array]) -> None:

@@ -26,7 +26,7 @@ from course_lib.tasks.answers import (
     text_input,
 )
 from course_lib.tasks.judging import Mistake, Part, Task, judge, matches
-from course_lib.tasks.probing import Probe, load_weights, run
+from course_lib.tasks.probing import Probe, load_weights, run, run_on_bytes
 
 HERE = Section("01-averages", "Somewhere")
 
@@ -262,6 +262,51 @@ class TestProbeOnly:
         )
         assert "recorded" in done.stdout, done.stderr
         assert desk.answer_file(tmp_path, task).exists()
+
+
+class TestKeptBack:
+    """What only the judge may see: here the numbers that an answer has to guess."""
+
+    PROBE = Probe(
+        lambda rng: {"shown": rng.random(3), "secret": rng.random(3)},
+        {"seen": lambda answer, given: answer(sorted(given))},
+        kept_back=frozenset({"secret"}),
+    )
+    TASK = Task(
+        "Guess",
+        lambda names: len(names),
+        HERE,
+        (
+            Part(
+                "the secret is known",
+                1,
+                lambda e: bool((e.yours("seen") == e.inputs["secret"]).all()),
+            ),
+        ),
+    )
+
+    def draw(self):
+        return self.PROBE.inputs(np.random.default_rng(0))
+
+    def test_no_answer_and_no_reference_is_given_it(self):
+        seen = []
+        inputs = self.draw()
+        outcome = run(self.PROBE, lambda names: seen.append(names) or 1.0, inputs)
+        assert seen == [["shown"]]
+        judge("00/guess", self.TASK, self.PROBE, inputs, outcome.answers)
+
+    def test_judge_compares_with_it(self):
+        inputs = self.draw()
+        right = Answers({"seen": inputs["secret"]})
+        wrong = Answers({"seen": inputs["shown"]})
+        verdicts = [judge("00/guess", self.TASK, self.PROBE, inputs, a) for a in (right, wrong)]
+        assert [verdict.points for verdict in verdicts] == [1.0, 0.0]
+
+    def test_a_file_of_inputs_that_holds_it_is_refused(self):
+        inputs = self.draw()
+        assert run_on_bytes(self.PROBE, len, arrays_to_bytes(self.PROBE.shown(inputs)))
+        with pytest.raises(CourseError, match="secret, which only the judge may see"):
+            run_on_bytes(self.PROBE, len, arrays_to_bytes(inputs))
 
 
 class TestBytes:

@@ -11,18 +11,16 @@ from course_lib.tasks.ch01_averages.judges.weights import (
     COLUMNS,
     KEEPDIM,
     NOTHING,
-    any_of,
     column_sums,
     keepdim_sums,
     matrix,
-    number,
-    row,
     sees_the_right_positions,
 )
 from course_lib.tasks.ch01_averages.probes import DECAY
-from course_lib.tasks.judging import Evidence, Mistake, Part, Task, matches
+from course_lib.tasks.judging import Evidence, Mistake, Part, Task, any_of, matches
 from course_lib.tasks.properties import no_weight_on_the_future, rows_sum_to_one
 from course_lib.tasks.verdict import Finding
+from course_lib.tasks.wording import number, row
 
 
 def _powers(T: int, decay: float) -> Tensor:

@@ -11,10 +11,10 @@ from torch import Tensor
 
 from course_lib.tasks.answers import Array
 from course_lib.tasks.ch01_averages.judges.sections import FILL, FUTURE, MEANS, SIDES
-from course_lib.tasks.ch01_averages.judges.weights import any_of, number, row
 from course_lib.tasks.ch01_averages.probes import FIND_FAULT
-from course_lib.tasks.judging import Evidence, Mistake, Part, Property, Task, matches
+from course_lib.tasks.judging import Evidence, Mistake, Part, Property, Task, any_of, matches
 from course_lib.tasks.verdict import Finding, Section
+from course_lib.tasks.wording import number, row
 
 
 def faulty_rows(weights: Tensor) -> Tensor:

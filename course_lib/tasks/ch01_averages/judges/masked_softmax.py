@@ -8,10 +8,11 @@ from torch import Tensor
 
 from course_lib.tasks.answers import Array
 from course_lib.tasks.ch01_averages.judges.sections import FILL, KERNEL, SIDES, SOFTMAX, WRITES
-from course_lib.tasks.ch01_averages.judges.weights import NOTHING, listed, number, row, word
+from course_lib.tasks.ch01_averages.judges.weights import NOTHING
 from course_lib.tasks.judging import Evidence, Mistake, Part, Task, matches
 from course_lib.tasks.properties import rows_sum_to_one
 from course_lib.tasks.verdict import Finding
+from course_lib.tasks.wording import listed, number, row, word
 
 
 def masked_softmax(scores: Tensor, visible: Tensor) -> Tensor:

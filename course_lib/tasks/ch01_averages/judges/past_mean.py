@@ -13,20 +13,17 @@ from course_lib.tasks.ch01_averages.judges.sections import FILL, FUTURE, MEANS
 from course_lib.tasks.ch01_averages.judges.weights import (
     COLUMNS,
     KEEPDIM,
-    any_of,
     keepdim_sums,
     matrix,
-    number,
     positions,
-    row,
     same_places,
     sees_the_right_positions,
-    word,
 )
 from course_lib.tasks.ch01_averages.probes import PAST_MEAN
-from course_lib.tasks.judging import Evidence, Mistake, Part, Task, matches
+from course_lib.tasks.judging import Evidence, Mistake, Part, Task, any_of, matches
 from course_lib.tasks.properties import no_weight_on_the_future, rows_sum_to_one
 from course_lib.tasks.verdict import Section
+from course_lib.tasks.wording import number, row, word
 
 
 def strict_past_mean(x: Tensor) -> Tensor:

@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 from course_lib.tasks.ch01_averages.judges.sections import FUTURE, SIDES, TRIANGLE
-from course_lib.tasks.ch01_averages.judges.weights import NOTHING, number, word
+from course_lib.tasks.ch01_averages.judges.weights import NOTHING
 from course_lib.tasks.judging import Evidence, Mistake, Part, Task, matches
 from course_lib.tasks.verdict import Finding
+from course_lib.tasks.wording import number, word
 
 
 def running_sum(x: Tensor) -> Tensor:

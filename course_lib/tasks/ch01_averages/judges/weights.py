@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from course_lib.tasks.answers import Array
 from course_lib.tasks.ch01_averages.judges.sections import FUTURE
 from course_lib.tasks.judging import Evidence
-from course_lib.tasks.probing import Probe, run
 from course_lib.tasks.verdict import Finding
+from course_lib.tasks.wording import listed, number
 
 # Below this a weight counts as 0: float32 leaves less, and no mistake of the chapter does.
 NOTHING = 1e-5
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-# words for numbers
-
-
-def number(value: float, digits: int = 3) -> str:
-    """A number as a person reads it: NaN by name, a true minus, no padded exponent."""
-    if np.isnan(value):
-        return "NaN"
-    text = f"{value + 0.0:.{digits}g}".replace("-", "−")
-    return re.sub(r"e([+−]?)0*(\d)", r"e\1\2", text).replace("e+", "e")
-
-
-def row(values: Array) -> str:
-    """A row of weights as a person reads it: "[1, 0.33, 0]"."""
-    return "[" + ", ".join(number(float(v), 2) for v in values) + "]"
-
-
-def listed(positions: Iterable[int]) -> str:
-    """Positions one after the other: "0, 2, 3"."""
-    return ", ".join(str(int(s)) for s in positions)
 
 
 def positions(row: Array) -> str:
@@ -50,30 +26,10 @@ def positions(row: Array) -> str:
     return f"position{'s' if len(seen) > 1 else ''} {listed(seen)}"
 
 
-def word(number: int) -> str:
-    """A count in words, as far as the words go."""
-    return _WORDS[number] if number < len(_WORDS) else str(number)
-
-
-# evidence
-
-
 def matrix(evidence: Evidence) -> Array:
     """(T, T) weights of the student's answer."""
     mine = evidence.yours("weights")
     return np.asarray(mine[0] if mine.ndim == 3 else mine, dtype=np.float64)
-
-
-def any_of(probe: Probe, cases: tuple[str, ...], *variants: Any) -> Callable[[Evidence], bool]:
-    """True of an answer that equals one of several ways to make the same mistake."""
-
-    def fits(evidence: Evidence) -> bool:
-        outcomes = (run(probe, variant, evidence.inputs).answers for variant in variants)
-        return any(
-            Evidence(evidence.inputs, wrong, evidence.answers).same(*cases) for wrong in outcomes
-        )
-
-    return fits
 
 
 def same_places(case: str, first_row: int = 0) -> Callable[[Evidence], bool]:

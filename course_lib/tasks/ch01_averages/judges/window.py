@@ -12,22 +12,18 @@ from course_lib.tasks.ch01_averages.judges.sections import FILL, FUTURE, MEANS, 
 from course_lib.tasks.ch01_averages.judges.weights import (
     COLUMNS,
     KEEPDIM,
-    any_of,
     column_sums,
     keepdim_sums,
-    listed,
     matrix,
-    number,
     positions,
-    row,
     same_places,
     sees_the_right_positions,
-    word,
 )
 from course_lib.tasks.ch01_averages.probes import WINDOW
-from course_lib.tasks.judging import Evidence, Mistake, Part, Task, matches
+from course_lib.tasks.judging import Evidence, Mistake, Part, Task, any_of, matches
 from course_lib.tasks.properties import no_weight_on_the_future, rows_sum_to_one
 from course_lib.tasks.verdict import Section
+from course_lib.tasks.wording import listed, number, row, word
 
 
 def _band(T: int, width: int) -> Tensor:

@@ -1,7 +1,7 @@
 """How the tasks of chapter 04 are judged: right answers, and wrong ones by name.
 
 One module a task; `TASKS` has them in the order of the assignment. `sections` says where a finding
-sends its reader, `chance` whether draws are plausible, `outcomes` what came back from an answer.
+sends its reader, `outcomes` what came back from an answer.
 """
 
 from __future__ import annotations

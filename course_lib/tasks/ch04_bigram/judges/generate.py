@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.tasks.ch04_bigram.judges.chance import follows, softmax, worst_share
 from course_lib.tasks.ch04_bigram.judges.outcomes import words, wrong_shape
 from course_lib.tasks.ch04_bigram.judges.sections import WRITING
+from course_lib.tasks.chance import follows, softmax, worst_share
 from course_lib.tasks.judging import Evidence, Mistake, Part, Task, matches
 from course_lib.tasks.verdict import Finding
 

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from course_lib.tasks.answers import Array
-from course_lib.tasks.ch04_bigram.judges.chance import follows, softmax, worst_share
 from course_lib.tasks.ch04_bigram.judges.outcomes import wrong_shape
 from course_lib.tasks.ch04_bigram.judges.sections import WRITING
 from course_lib.tasks.ch04_bigram.probes import DRAWS
+from course_lib.tasks.chance import follows, softmax, worst_share
 from course_lib.tasks.judging import Evidence, Mistake, Part, Task, matches
 from course_lib.tasks.verdict import Finding
 

@@ -138,9 +138,10 @@ def _is_adam(evidence: Evidence) -> bool:
 
 
 def _is_fresh(evidence: Evidence) -> bool:
-    rows = _untouched(evidence)
-    moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])[rows]
-    return bool((moved > 0.3).mean() > 0.3) and not evidence.same("one.losses")
+    moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])  # (V, V)
+    # All rows, not only the untouched ones: a few random entries may lie near the given ones.
+    elsewhere = bool((moved[_untouched(evidence)] > 0.1).any()) and (moved > 0.3).mean() > 0.4
+    return bool(elsewhere) and not evidence.same("one.losses")
 
 
 def _moved(evidence: Evidence, case: str = "one") -> str:
