@@ -22,7 +22,7 @@ test: ## set up, then run every test with one summary (ARGS="-k play" for some)
 
 chapters: ## run chapters and solutions anew and store their outputs
 	@sh setup/environment.sh tests
-	@$(RUN) course_lib.publishing.notebooks run book solutions
+	@$(RUN) course_lib.publishing.notebooks run book solutions examples
 
 release: ## generate exercises/ from solutions/
 	@sh setup/environment.sh
@@ -32,7 +32,7 @@ format: ## format and lint the code, normalise the notebooks
 	@sh setup/environment.sh tests
 	@$(RUN) ruff format .
 	@$(RUN) ruff check --fix .
-	@$(RUN) course_lib.publishing.notebooks normalise book solutions exercises
+	@$(RUN) course_lib.publishing.notebooks normalise book solutions exercises examples
 
 clean: ## remove the built site and caches; keeps .venv
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache

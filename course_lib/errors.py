@@ -92,3 +92,7 @@ class NothingToCheck(CourseError, ValueError):
 
 class GrammarError(CourseError, ValueError):
     """A rule of the play breaks what makes its derivations unambiguous."""
+
+
+class FigureError(CourseError, ValueError):
+    """An interactive figure was given something that it cannot show."""

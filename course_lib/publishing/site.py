@@ -33,7 +33,14 @@ ROOT = Path(__file__).resolve().parents[2]
 PORTS_TRIED = 20
 """How many ports are tried, from the wished one on, before giving up."""
 
-_SOURCES = ("_config.yml", "_toc.yml", "book", "exercises", "course_lib/publishing")
+_SOURCES = (
+    "_config.yml",
+    "_toc.yml",
+    "book",
+    "exercises",
+    "course_lib/publishing",
+    "course_lib/figures",
+)
 _TOOLS = ("jupyter-book", "myst-nb", "sphinx", "sphinx-book-theme", "sphinxcontrib-bibtex")
 
 # What a page asks MathJax for: equations, spoken mathematics in English, and Braille. The package

@@ -1,0 +1,138 @@
+// Mounts the interactive figures of a page without a kernel and without a server.
+//
+// A classic script, because a browser loads no module from a file. Each figure's module arrives as
+// a text, registered by a script of its own, and is imported from a blob.
+(() => {
+  "use strict";
+
+  const texts = {};
+  globalThis.courseFigures = {
+    /** Called by _static/figures/NAME.js with the text of the module of that name. */
+    register(name, text) { texts[name] = text; },
+  };
+
+  const modules = {};
+  const load = (name) => {
+    if (!(name in texts)) return Promise.reject(new Error(`the page has no module ${name}`));
+    modules[name] ??= (async () => {
+      const blob = new Blob([texts.shared, "\n", texts[name]], { type: "text/javascript" });
+      const address = URL.createObjectURL(blob);
+      try {
+        return (await import(address)).default;
+      } finally {
+        URL.revokeObjectURL(address);
+      }
+    })();
+    return modules[name];
+  };
+
+  /** What anywidget gives a module in JupyterLab: get, set, on, off, save_changes. */
+  class Model {
+    constructor(initial, kept, keep) {
+      this.initial = initial;
+      this.values = { ...initial, ...kept };
+      this.keep = keep;
+      this.handlers = new Map();
+      this.changed = new Set();
+    }
+
+    get(name) { return this.values[name]; }
+
+    set(name, value) {
+      if (Object.is(this.values[name], value)) return;
+      this.values[name] = value;
+      this.changed.add(name);
+    }
+
+    on(event, handler) {
+      if (!this.handlers.has(event)) this.handlers.set(event, new Set());
+      this.handlers.get(event).add(handler);
+    }
+
+    off(event, handler) {
+      if (handler) this.handlers.get(event)?.delete(handler);
+      else this.handlers.delete(event);
+    }
+
+    save_changes() {
+      const changed = [...this.changed];
+      this.changed.clear();
+      for (const name of changed) this.tell(`change:${name}`, this.values[name]);
+      if (changed.length) this.tell("change");
+      const differs = ([name, value]) => value !== this.initial[name];
+      this.keep(Object.fromEntries(Object.entries(this.values).filter(differs)));
+    }
+
+    tell(event, value) {
+      for (const handler of [...(this.handlers.get(event) ?? [])]) handler(this, value);
+    }
+  }
+
+  // ---- state that outlives going on to another page and back ------------------------------------
+
+  const fingerprint = (text) => {
+    let hash = 0;
+    for (let i = 0; i < text.length; i += 1) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
+    return hash;
+  };
+
+  /** What is kept belongs to this place on this page, and to the state that the page came with. */
+  const shelf = (place, text) => {
+    const key = `course-figure ${location.pathname} ${place} ${fingerprint(text)}`;
+    const how = performance.getEntriesByType("navigation")[0]?.type;
+    const came = how === "back_forward" || how === "reload";
+    // A browser may refuse storage (private windows, a full store): then nothing is kept.
+    const attempt = (action) => {
+      try {
+        return action();
+      } catch {
+        return null;
+      }
+    };
+    let late = null;
+    return {
+      kept: (came && attempt(() => JSON.parse(sessionStorage.getItem(key)))) || {},
+      keep(state) {
+        late = state;
+      },
+      write() {
+        if (late) attempt(() => sessionStorage.setItem(key, JSON.stringify(late)));
+        late = null;
+      },
+    };
+  };
+
+  const mount = async (place, index) => {
+    const text = place.querySelector('script[type="application/json"]').textContent;
+    const still = place.querySelector(".course-figure-still");
+    const live = document.createElement("div");
+    try {
+      const { module: name, title, state } = JSON.parse(text);
+      const module = await load(name);
+      const store = shelf(index, text);
+      addEventListener("pagehide", store.write);
+      place.append(live);
+      // Measured while it has its room: the still picture leaves as the live one comes.
+      still.hidden = true;
+      const model = new Model(state, store.kept, store.keep);
+      await module.render({ model, el: live });
+      place.figureModel = model;
+      live.firstElementChild.setAttribute("aria-label", title);
+      still.remove();
+      place.dataset.mounted = "";
+    } catch (error) {
+      live.remove();
+      still.hidden = false;
+      const note = document.createElement("p");
+      note.className = "course-figure-note";
+      note.setAttribute("role", "alert");
+      note.textContent = "This figure could not be made to answer "
+        + `(${error.message}). Its still picture stands here; reload the page to try again.`;
+      still.after(note);
+    }
+  };
+
+  const start = () => document.querySelectorAll(".course-figure-mount").forEach(mount);
+  if (document.readyState === "complete") start();
+  else addEventListener("DOMContentLoaded", start);
+})();

@@ -1,0 +1,372 @@
+// Weights times values, and what feeds each output.
+const LIMITS = { weights: { least: 0, most: 1, step: 0.05 }, scores: { least: -8, most: 8, step: 0.5 } };
+
+const filled = (T, f) => course.array([T, T],
+  Float32Array.from({ length: T * T }, (_, i) => f(Math.floor(i / T), i % T)));
+
+/** Rows divided by their sums; a row without weight stays as it is. */
+const normalised = ({ shape: [T], data }) => {
+  const sums = Array.from({ length: T }, (_, t) =>
+    data.subarray(t * T, (t + 1) * T).reduce((sum, w) => sum + w, 0));
+  return filled(T, (t, s) => (sums[t] === 0 ? data[t * T + s] : data[t * T + s] / sums[t]));
+};
+
+const PRESETS = {
+  weights: [
+    ["ones", (T) => filled(T, () => 1)],
+    ["tril", (T) => filled(T, (t, s) => Number(s <= t))],
+    ["running mean", (T) => filled(T, (t, s) => (s <= t ? 1 / (t + 1) : 0))],
+    ["window of 3", (T) => normalised(filled(T, (t, s) => Number(s <= t && s > t - 3)))],
+    ["decay", (T) => normalised(filled(T, (t, s) => (s <= t ? 0.6 ** (t - s) : 0)))],
+  ],
+  scores: [
+    ["zeros", (T) => filled(T, () => 0)],
+    ["near counts more", (T) => filled(T, (t, s) => -Math.abs(t - s))],
+    ["bell", (T) => filled(T, (t, s) => -((t - s) ** 2) / 8)],
+    ["drawn at random", (T, next) => filled(T, () => Math.round(40 * (next() - 0.5)) / 10)],
+  ],
+};
+
+/** Scores, masked if asked for, and the softmax of each row. */
+const attend = ({ shape: [T], data }, masked) => {
+  const scores = filled(T, (t, s) => (masked && s > t ? -Infinity : data[t * T + s]));
+  const weights = new Float64Array(T * T);
+  for (let t = 0; t < T; t += 1) {
+    const row = scores.data.subarray(t * T, (t + 1) * T);
+    const most = Math.max(...row);
+    const raised = Array.from(row, (v) => Math.exp(v - most));
+    const sum = raised.reduce((total, v) => total + v, 0);
+    raised.forEach((v, s) => { weights[t * T + s] = v / sum; });
+  }
+  return { scores, weights };
+};
+
+/** Everything that follows from the state, computed once a drawing. */
+const compute = (figure) => {
+  const values = figure.get("values");
+  const mode = figure.get("mode");
+  const [T] = values.shape;
+  const edited = figure.get(mode === "weights" ? "matrix" : "scores");
+  course.need(T >= 2 && T <= 12, `There are ${T} values.`, "Give 2 to 12.");
+  course.need(edited.shape[0] === T && edited.shape[1] === T,
+    `The matrix has shape (${edited.shape.join(", ")}) beside ${T} values.`,
+    `Give (${T}, ${T}), and change both at once with change(…).`);
+  course.finite("The column of values", values);
+  course.finite("The matrix", edited);
+  const softmax = mode === "scores" ? attend(edited, figure.get("masked")) : null;
+  const weights = softmax?.weights ?? Float64Array.from(edited.data);
+  const outputs = Array.from({ length: T }, (_, t) =>
+    values.data.reduce((sum, x, s) => sum + weights[t * T + s] * x, 0));
+  const sums = Array.from({ length: T }, (_, t) =>
+    weights.subarray(t * T, (t + 1) * T).reduce((sum, w) => sum + w, 0));
+  const given = figure.get("labels");
+  const labels = given.length === T ? given : Array.from({ length: T }, (_, t) => String(t));
+  return { T, mode, edited, values: values.data, scores: softmax?.scores.data, weights, outputs,
+    sums, labels, row: Math.min(figure.get("row"), T - 1) };
+};
+
+/** Where everything stands; a phone has the two matrices one above the other. */
+const arrange = (width, { T, mode }) => {
+  const two = mode === "scores";
+  const narrow = width < 460;
+  const stacked = two && width < 600;
+  const side = narrow ? 50 : two ? 74 : 108;
+  const margin = narrow ? 14 : 26;
+  const gap = narrow ? 13 : two ? 24 : 34;
+  const matrices = two && !stacked ? 2 : 1;
+  const room = width - margin - 2 * side - gap * (matrices + 1) - 2;
+  const size = Math.floor(course.clamp(room / (T * matrices), 16, 44));
+  const top = 26;
+  const block = T * size;
+  const first = { x: margin, y: top };
+  const second = !two ? first
+    : stacked ? { x: margin, y: top + block + 44 } : { x: margin + block + gap, y: top };
+  const values = { x: second.x + block + gap, y: second.y };
+  const outputs = { x: values.x + side + gap, y: second.y };
+  return { size, side, stacked, two, first, second, values, outputs, block, gap, narrow,
+    width: outputs.x + side + 2, height: second.y + block + 4 };
+};
+
+const short = (value, size) => {
+  const text = course.number(value);
+  return size < 32 ? text.replace(/^(−?)0\./, "$1.") : text;
+};
+
+const label = (x, y, text, attributes = {}) => course.svg("text", { x, y, "text-anchor": "middle",
+  "dominant-baseline": "central", "font-size": 13, ...attributes }, text);
+
+/** One matrix as squares with numbers. */
+const squares = (figure, at, state, { size }, { numbers, scale, cursor, hatched }) => {
+  const { T, row } = state;
+  const group = course.svg("g");
+  for (let t = 0; t < T; t += 1)
+    for (let s = 0; s < T; s += 1) {
+      const value = numbers[t * T + s];
+      const shade = figure.heat(Number.isFinite(value) ? value / scale : 0);
+      const x = at.x + s * size;
+      const y = at.y + t * size;
+      group.append(course.svg("rect", { x, y, width: size - 1.5, height: size - 1.5, rx: 3,
+        fill: shade.fill, stroke: figure.theme.line, "stroke-opacity": 0.6,
+        opacity: t === row ? 1 : 0.72 }));
+      const blank = value === 0 && !hatched;
+      group.append(label(x + size / 2 - 0.75, y + size / 2, blank ? "0" : short(value, size), {
+        "font-size": course.clamp(size * 0.33, 8.5, 13), style: `fill:${shade.ink}`,
+        opacity: blank && t !== row ? 0.45 : 1 }));
+    }
+  group.append(course.svg("rect", { x: at.x - 2.5, y: at.y + row * size - 2.5, rx: 5,
+    width: T * size + 3.5, height: size + 3.5, fill: "none", stroke: figure.theme.ink,
+    "stroke-width": 1.5 }));
+  if (cursor?.column < T)
+    group.append(course.svg("rect", { x: at.x + cursor.column * size - 1,
+      y: at.y + cursor.row * size - 1, width: size + 0.5, height: size + 0.5, rx: 4, fill: "none",
+      stroke: figure.theme.orange, "stroke-width": 3, class: "cf-cursor" }));
+  return group;
+};
+
+/** A column of numbers, each with a bar as long as it is large. */
+const bars = (figure, at, state, { size, side, narrow }, { numbers, colour, strong, cursor }) => {
+  const largest = Math.max(1e-9, ...numbers.map(Math.abs));
+  const room = side - (narrow ? 32 : 44);
+  const group = course.svg("g");
+  numbers.forEach((value, t) => {
+    const y = at.y + t * size;
+    const tint = value < 0 ? figure.theme.orange : colour;
+    group.append(
+      course.svg("rect", { x: at.x, y: y + 1, width: room, height: size - 3.5, rx: 3,
+        fill: "var(--cf-faint)" }),
+      course.svg("rect", { x: at.x, y: y + 1, width: Math.max(1.5, Math.abs(value) / largest * room),
+        height: size - 3.5, rx: 3, fill: tint, opacity: strong(t) }),
+      label(at.x + side, y + size / 2, course.number(value), { "text-anchor": "end",
+        "font-size": narrow ? 11 : 13 }));
+    if (cursor?.row === t && cursor.column === state.T)
+      group.append(course.svg("rect", { x: at.x - 2, y: y - 1, width: side + 4,
+        height: size + 0.5, rx: 4, fill: "none", stroke: figure.theme.orange, "stroke-width": 3 }));
+  });
+  return group;
+};
+
+/** Lines from the inputs to the output that they feed, as thick as their weights. */
+const threads = (figure, state, place) => {
+  const { T, row, weights } = state;
+  const { size, side, values, outputs } = place;
+  const end = { x: outputs.x - 2, y: outputs.y + (row + 0.5) * size };
+  const group = course.svg("g", { fill: "none" });
+  for (let s = 0; s < T; s += 1) {
+    const weight = weights[row * T + s];
+    if (weight === 0) continue;
+    const y = values.y + (s + 0.5) * size;
+    const x = values.x + side + 2;
+    const middle = (x + end.x) / 2;
+    group.append(course.svg("path", { d: `M${x} ${y}C${middle} ${y} ${middle} ${end.y} ${end.x} ${end.y}`,
+      stroke: weight < 0 ? figure.theme.orange : figure.theme.blue,
+      "stroke-dasharray": weight < 0 ? "4 3" : null,
+      "stroke-width": course.clamp(Math.abs(weight) * 7, 0.8, 7), "stroke-opacity": 0.65 }));
+  }
+  return group;
+};
+
+/** The dot product of a row, written out. */
+const written = ({ T, row, weights, values, outputs }) => {
+  const terms = [];
+  for (let s = 0; s < T; s += 1)
+    if (weights[row * T + s] !== 0) terms.push([weights[row * T + s], values[s]]);
+  const sum = terms.map(([w, x], i) => {
+    const sign = w < 0 ? (i ? " − " : "−") : i ? " + " : "";
+    const factor = x < 0 ? `(${course.number(x)})` : course.number(x);
+    return `${sign}${course.number(Math.abs(w))}·${factor}`;
+  }).join("");
+  return `${sum || "nothing"} = ${course.number(outputs[row], 3)}`;
+};
+
+export default course.figure(["values", "matrix", "scores", "mode", "masked", "row", "labels"],
+  (figure) => {
+    figure.title("Averaging");
+    const { svg, html, number } = course;
+    let cursor = { row: figure.get("row"), column: 0 };
+    let typed = "";
+    let state = null;
+    let place = null;
+    let draws = 1;
+
+    figure.choice("mode", { label: "What you edit",
+      options: [["weights", "weights"], ["scores", "scores → softmax"]] });
+    const mask = figure.toggle("masked", { label: "mask the future" });
+    const presets = html("div", { class: "cf-row", role: "group", "aria-label": "Presets" });
+    figure.controls.append(presets);
+    const buttons = Object.fromEntries(Object.entries(PRESETS).map(([mode, all]) => [mode,
+      all.map(([name, make]) => figure.button(name, () => {
+        draws += 1;
+        figure.set({ [mode === "weights" ? "matrix" : "scores"]:
+          make(figure.get("values").shape[0], course.random(draws)) });
+      }, { parent: presets }))]));
+    buttons.weights.push(figure.button("rows ÷ their sums",
+      () => figure.set({ matrix: normalised(figure.get("matrix")) }), { parent: presets }));
+
+    const drawing = svg("svg", { tabindex: 0, role: "application",
+      "aria-roledescription": "editable matrix", "aria-label": "Weights, values and outputs" });
+    figure.stage.append(drawing);
+    const formula = html("span", { class: "cf-mono" });
+    const total = html("p");
+    const editor = html("input", { type: "text", inputmode: "decimal", size: 6 });
+    const editorName = html("span");
+    figure.readout.append(html("p", null, formula), total,
+      html("label", { class: "cf-field" }, editorName, editor));
+    figure.hint("Point at a row to see what feeds its output. Drag a cell sideways, or type a "
+      + "number. Keys: arrows move, + and − change, digits type, Delete sets 0.");
+
+    const current = () => (cursor.column === state.T ? state.values[cursor.row]
+      : state.edited.data[cursor.row * state.T + cursor.column]);
+
+    const spoken = () => (cursor.column === state.T
+      ? `value ${state.labels[cursor.row]}: ${number(current())}`
+      : `${state.mode === "weights" ? "weight" : "score"}, row ${state.labels[cursor.row]}, `
+        + `column ${state.labels[cursor.column]}: ${number(current())}. `
+        + `Output ${state.labels[cursor.row]}: ${number(state.outputs[cursor.row])}`);
+
+    const write = (value) => {
+      course.need(Number.isFinite(value), "That is not a number.", "Type one like 0.25 or −3.");
+      const { T, mode } = state;
+      if (cursor.column === T) {
+        const values = Float32Array.from(state.values);
+        values[cursor.row] = value;
+        figure.set({ values: course.array([T], values) });
+      } else {
+        const edited = Float32Array.from(state.edited.data);
+        edited[cursor.row * T + cursor.column] = value;
+        figure.set({ [mode === "weights" ? "matrix" : "scores"]: course.array([T, T], edited) });
+      }
+      state = compute(figure);
+    };
+
+    const go = (row, column) => {
+      cursor = { row, column };
+      typed = "";
+      if (figure.get("row") !== row) figure.set({ row });
+      else figure.later();
+    };
+
+    /** The row and column of a point: of the matrix that is edited, or of the values. */
+    const find = ({ x, y }) => {
+      const { first, second, values, outputs, size, block, side } = place;
+      const within = (at, wide) => x >= at.x && x < at.x + wide && y >= at.y && y < at.y + block;
+      const row = (at) => Math.floor((y - at.y) / size);
+      if (within(first, block)) return { row: row(first), column: Math.floor((x - first.x) / size) };
+      if (within(values, side)) return { row: row(values), column: state.T };
+      if (within(second, block) || within(outputs, side)) return { row: row(second), column: null };
+      return null;
+    };
+
+    let drag = null;
+    figure.drag(drawing, {
+      start(point) {
+        const found = find(point);
+        if (!found) return false;
+        if (found.column === null) {
+          go(found.row, cursor.column);
+          return false;
+        }
+        drawing.focus({ preventScroll: true });
+        go(found.row, found.column);
+        drag = { x: point.x, value: current() };
+        return true;
+      },
+      move(point) {
+        const { least, most, step } = cursor.column === state.T
+          ? { least: -20, most: 20, step: 0.5 } : LIMITS[state.mode];
+        const far = point.x - drag.x;
+        if (Math.abs(far) < 3) return;
+        const value = drag.value + Math.round((far / 120) * (most - least) / step / 2) * step;
+        write(course.clamp(value, Math.min(least, drag.value), Math.max(most, drag.value)));
+      },
+      end() { drag = null; },
+    });
+    figure.listen(drawing, "pointermove", (event) => {
+      if (drag || event.pointerType === "touch") return;
+      const box = drawing.getBoundingClientRect();
+      const found = find({ x: event.clientX - box.left, y: event.clientY - box.top });
+      if (found && found.row !== figure.get("row")) go(found.row, cursor.column);
+    });
+
+    const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    figure.listen(drawing, "keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const { T, mode } = state;
+      const step = cursor.column === T ? 1 : LIMITS[mode].step;
+      if (event.key in MOVES) {
+        const [down, right] = MOVES[event.key];
+        go(course.clamp(cursor.row + down, 0, T - 1), course.clamp(cursor.column + right, 0, T));
+        state = compute(figure);
+      } else if (event.key === "Home" || event.key === "End") {
+        go(cursor.row, event.key === "Home" ? 0 : T - 1);
+      } else if (event.key === "Delete" || event.key === "Backspace") {
+        typed = "";
+        write(0);
+      } else if (event.key === "+" || event.key === "=") {
+        write(Math.round((current() + step) * 1000) / 1000);
+      } else if (/^[\d.,]$/.test(event.key) || ((event.key === "-" || event.key === "−") && event.shiftKey)) {
+        typed += event.key;
+        const value = course.parse(typed);
+        if (Number.isFinite(value)) write(value);
+      } else if (event.key === "-" || event.key === "−") {
+        write(Math.round((current() - step) * 1000) / 1000);
+      } else if (event.key === "Enter") {
+        editor.focus();
+        editor.select();
+      } else return;
+      event.preventDefault();
+      figure.say(spoken());
+    });
+    figure.listen(drawing, "focus", () => figure.say(spoken()));
+    figure.listen(editor, "change", () => {
+      write(course.parse(editor.value));
+      figure.say(spoken());
+    });
+
+    figure.draw(() => {
+      state = compute(figure);
+      const { T, mode, row, labels } = state;
+      cursor = { row, column: Math.min(cursor.column, T) };
+      place = arrange(figure.width, state);
+      const { size, side, first, second, values, outputs, block, two, stacked, gap } = place;
+      for (const [name, all] of Object.entries(buttons))
+        for (const button of all) button.hidden = name !== mode;
+      mask.hidden = mode !== "scores";
+      const scale = Math.max(1, ...state.weights.map(Math.abs));
+      const scoreScale = 2 * Math.max(1, ...state.edited.data.map(Math.abs));
+      const parts = [
+        label(first.x + block / 2, 10, two ? "scores" : "weights"),
+        label(values.x + side / 2, values.y - 16, "values"),
+        label(outputs.x + side / 2, outputs.y - 16, "outputs"),
+        label(values.x - gap / 2, values.y + block / 2, "×", { "font-size": 18 }),
+        threads(figure, state, place),
+        squares(figure, first, state, place, { numbers: two ? state.scores : state.weights,
+          scale: two ? scoreScale : scale, cursor, hatched: two }),
+        bars(figure, values, state, place, { numbers: Array.from(state.values), cursor,
+          colour: figure.theme.green,
+          strong: (s) => 0.3 + 0.6 * Math.min(1, Math.abs(state.weights[row * T + s]) / scale) }),
+        bars(figure, outputs, state, place, { numbers: state.outputs, colour: figure.theme.blue,
+          strong: (t) => (t === row ? 0.95 : 0.4) }),
+      ];
+      if (two) parts.push(
+        label(second.x + block / 2, second.y - 16, stacked ? "↓ softmax of each row" : "softmax of each row"),
+        stacked ? "" : label((first.x + block + second.x) / 2, first.y + block / 2, "→", { "font-size": 20 }),
+        squares(figure, second, state, place, { numbers: state.weights, scale }));
+      for (const at of two && stacked ? [first, second] : [first])
+        labels.forEach((text, t) => parts.push(label(at.x - 6, at.y + (t + 0.5) * size,
+          text.slice(0, 3), { "text-anchor": "end", "font-size": 11, opacity: 0.8 })));
+      drawing.setAttribute("width", place.width);
+      drawing.setAttribute("height", place.height);
+      drawing.replaceChildren(...parts.filter(Boolean));
+      const sum = number(state.sums[row]);
+      formula.textContent = `output ${labels[row]} = ${written(state)}`;
+      total.textContent = `The weights of row ${labels[row]} add up to ${sum}`
+        + (Math.abs(state.sums[row] - 1) < 5e-4 ? ": an average." : ", not to 1: no average.");
+      editorName.textContent = cursor.column === T ? `value ${labels[row]}`
+        : `${mode === "weights" ? "weight" : "score"} in row ${labels[row]}, column ${labels[cursor.column]}`;
+      if (document.activeElement !== editor) editor.value = number(current(), 4);
+      figure.reveal({ weights: Array.from(state.weights), outputs: state.outputs });
+      figure.describe(`${mode === "weights" ? "Weights" : "Scores and their softmax"} of ${T} positions `
+        + `times ${T} values. Output ${labels[row]} = ${written(state)}. The weights of the row add `
+        + `up to ${sum}.`);
+    });
+  });

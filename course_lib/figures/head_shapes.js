@@ -1,0 +1,323 @@
+// Heads as shapes: a tensor's cells on their way into heads and back, and where memory holds them.
+
+const WIDEST = 8;
+const SIGNS = ["●", "■", "▲", "◆"];
+const COLOURS = ["blue", "orange", "green", "violet"];
+const STAND_IN = { view: "split", transposed: "merged" };
+
+const { html, svg, need } = course;
+
+// ---- tensors: shape, strides, and memory, whose entries are numbers of x ------------------------
+
+const contiguousStrides = (shape) =>
+  shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1));
+const view = ({ memory }, shape) => ({ shape, strides: contiguousStrides(shape), memory });
+const swap = ([a, b, c, d]) => [a, c, b, d];
+const transpose = ({ shape, strides, memory }) =>
+  ({ shape: swap(shape), strides: swap(strides), memory });
+
+/** Every index of a shape, the last one running fastest. */
+const indices = (shape) => shape.reduce((found, size) =>
+  found.flatMap((index) => Array.from({ length: size }, (_, i) => [...index, i])), [[]]);
+const address = (index, strides) => index.reduce((sum, i, axis) => sum + i * strides[axis], 0);
+const read = ({ shape, strides, memory }) =>
+  indices(shape).map((index) => memory[address(index, strides)]);
+const copy = (tensor) => view({ memory: read(tensor) }, tensor.shape);
+const contiguous = ({ shape, strides }) => {
+  const wanted = contiguousStrides(shape);
+  return shape.every((size, axis) => size === 1 || strides[axis] === wanted[axis]);
+};
+
+/** Every stage of the route: its key, code, names of sizes, tensor, and what belongs in its cells. */
+const route = ({ B, T, H, D, split, merge }) => {
+  const C = H * D;
+  const x = view({ memory: Array.from({ length: B * T * C }, (_, i) => i) }, [B, T, C]);
+  const byTime = view(x, [B, T, H, D]);
+  const byHead = transpose(byTime);
+  const stages = [];
+  const add = (key, code, names, tensor, right, copied = false) => stages.push({ key, code, names,
+    tensor, copied, source: read(tensor), belongs: read(right) });
+  add("x", "x", "BTC", x, x);
+  if (split === "transpose") {
+    add("view", ".view(B, T, H, D)", "BTHD", byTime, byTime);
+    add("split", ".transpose(1, 2)", "BHTD", byHead, byHead);
+  } else add("split", ".view(B, H, T, D)", "BHTD", view(x, [B, H, T, D]), byHead);
+  const found = copy(stages.at(-1).tensor);
+  add("heads", "y = heads(…)", "BHTD", found, byHead, true);
+  if (merge === "transpose") {
+    const back = transpose(found);
+    add("transposed", ".transpose(1, 2)", "BTHD", back, byTime);
+    add("merged", ".reshape(B, T, C)", "BTC", view(copy(back), [B, T, C]), x, !contiguous(back));
+  } else add("merged", ".view(B, T, C)", "BTC", view(found, [B, T, C]), x);
+  return stages;
+};
+
+// ---- where cells stand --------------------------------------------------------------------------
+
+/** The last size runs across, the one before it down, the one before that in frames; b outermost. */
+const arrange = (width, { names, tensor: { shape } }) => {
+  const four = shape.length === 4 ? shape : [shape[0], 1, shape[1], shape[2]];
+  const [B, frames, rows, columns] = four;
+  const margin = 30;
+  const wide = Math.floor(Math.min(58, (width - margin - 6) / Math.max(columns, 5)));
+  const high = 44;
+  const frame = { width: margin + columns * wide + 14, height: rows * high + 34 };
+  const perLine = Math.max(1, Math.floor((width + 14) / frame.width));
+  const lines = Math.ceil(frames / perLine);
+  const axis = (name, i) => `${{ B: "b", T: "t", H: "head" }[name]} ${i}`;
+  const cells = [];
+  const labels = [];
+  for (let b = 0; b < B; b += 1)
+    for (let f = 0; f < frames; f += 1) {
+      const left = (f % perLine) * frame.width;
+      const top = (b * lines + Math.floor(f / perLine)) * frame.height;
+      const title = [B > 1 || frames === 1 ? axis("B", b) : null,
+        shape.length === 4 ? axis(names[1], f) : null].filter(Boolean).join(", ");
+      labels.push({ x: left, y: top + 4, text: title, strong: true });
+      for (let i = 0; i < rows; i += 1) {
+        const row = names.at(-2).toLowerCase();
+        labels.push({ x: left, y: top + 26 + i * high + 12, text: `${row} ${i}` });
+        for (let j = 0; j < columns; j += 1)
+          cells.push({ x: left + margin + j * wide, y: top + 26 + i * high });
+      }
+    }
+  return { cells, labels, wide, high, height: B * lines * frame.height };
+};
+
+const plain = (index) => index.join(", ");
+
+export default course.figure(
+  ["batch", "time", "heads", "head_size", "split", "merge", "stage", "selected"], (figure) => {
+    figure.title("Heads as shapes");
+    let shown = null; // the stage on screen, its places, and what was computed for it
+
+    const sizes = html("div", { class: "cf-row", role: "group", "aria-label": "Sizes" });
+    figure.controls.append(sizes);
+    const size = (name, label, meaning, most) => {
+      const select = html("select", { "aria-label": `${label}, ${meaning}` }, Array.from({ length: most }, (_, i) =>
+        html("option", { value: i + 1 }, i + 1)));
+      sizes.append(html("label", { class: "cf-field head-shapes-size" }, html("span", null, label), select));
+      figure.synchronise.push(() => { select.value = figure.get(name); });
+      figure.listen(select, "change", () => {
+        const wanted = { batch: figure.get("batch"), time: figure.get("time"),
+          heads: figure.get("heads"), head_size: figure.get("head_size"), [name]: Number(select.value) };
+        // The other of the two gives way, so that C stays as narrow as a phone.
+        const other = name === "heads" ? "head_size" : "heads";
+        if (wanted.heads * wanted.head_size > WIDEST)
+          wanted[other] = Math.floor(WIDEST / wanted[name === "heads" ? "heads" : "head_size"]);
+        const cells = wanted.batch * wanted.time * wanted.heads * wanted.head_size;
+        figure.set({ ...wanted, selected: Math.min(figure.get("selected"), cells - 1) });
+      });
+    };
+    size("batch", "B", "sequences", 2);
+    size("time", "T", "positions", 4);
+    size("heads", "H", "heads", 4);
+    size("head_size", "D", "channels of a head", 4);
+    const channels = html("span");
+    sizes.append(channels);
+    figure.choice("split", { label: "Way into the heads",
+      options: [["transpose", "in: view, transpose"], ["view", "in: view alone"]] });
+    figure.choice("merge", { label: "Way out of the heads",
+      options: [["transpose", "out: transpose, reshape"], ["view", "out: view alone"]] });
+
+    const steps = html("div", { class: "cf-row head-shapes-steps", role: "group", "aria-label": "Operations, in order" });
+    const legend = html("p", { class: "head-shapes-legend" });
+    const board = html("div", { class: "head-shapes-board", role: "group", "aria-label": "Cells of the tensor" });
+    const labels = html("div", { class: "head-shapes-labels", "aria-hidden": "true" });
+    board.append(labels);
+    const strip = svg("svg", { "aria-hidden": "true" });
+    const stripName = html("p", { class: "head-shapes-memory" });
+    figure.stage.append(steps, legend, board, stripName, strip);
+    const facts = html("p", { class: "cf-mono" });
+    const verdict = html("p");
+    const followed = html("p");
+    figure.readout.append(facts, verdict, followed);
+    figure.hint("Choose an operation to see what it does. Choose a cell to follow its number; arrow "
+      + "keys go to the next cell. Each cell says b t c: where it stood in x.");
+
+    const cells = new Map(); // number of x → its cell; only the followed one is a stop of the Tab key
+
+    const pick = (number) => {
+      figure.set({ selected: number });
+      cells.get(number).focus({ preventScroll: true });
+    };
+
+    /** The nearest cell in a direction, sideways steps counted double. */
+    const beside = (from, across, down) => {
+      let best = null;
+      shown.place.cells.forEach((cell, i) => {
+        const x = cell.x - from.x;
+        const y = cell.y - from.y;
+        const ahead = x * across + y * down;
+        if (ahead <= 0) return;
+        const cost = ahead + 2 * Math.abs(x * down) + 2 * Math.abs(y * across);
+        if (best === null || cost < best.cost) best = { cost, i };
+      });
+      return best?.i;
+    };
+
+    const cellOf = (number) => {
+      if (cells.has(number)) return cells.get(number);
+      const cell = html("div", { role: "button", class: "head-shapes-cell", "data-number": number },
+        html("span", { class: "head-shapes-sign" }), html("span"));
+      cells.set(number, cell);
+      board.append(cell);
+      return cell;
+    };
+
+    const numberOf = (event) => {
+      const cell = event.target.closest(".head-shapes-cell");
+      return cell ? Number(cell.dataset.number) : null;
+    };
+    figure.listen(board, "click", (event) => {
+      const number = numberOf(event);
+      if (number !== null) pick(number);
+    });
+    const MOVES = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+    figure.listen(board, "keydown", (event) => {
+      if (numberOf(event) === null || event.ctrlKey || event.metaKey || event.altKey) return;
+      const here = shown.place.cells[shown.source.indexOf(numberOf(event))];
+      let next = null;
+      if (event.key in MOVES) next = beside(here, ...MOVES[event.key]);
+      else if (event.key === "Home") next = 0;
+      else if (event.key === "End") next = shown.source.length - 1;
+      else return;
+      event.preventDefault();
+      if (next !== undefined) pick(shown.source[next]);
+    });
+
+    const state = () => {
+      const [B, T, H, D, split, merge, stage, selected] = ["batch", "time", "heads", "head_size",
+        "split", "merge", "stage", "selected"].map((name) => figure.get(name));
+      need([B, T, H, D].every((n) => Number.isInteger(n) && n >= 1) && B <= 2 && T <= 4 && H * D <= WIDEST,
+        `Sizes B = ${B}, T = ${T}, H = ${H}, D = ${D} cannot be shown.`,
+        `Choose at most B = 2, T = 4 and H · D = ${WIDEST}.`);
+      need(selected < B * T * H * D, `x has no number ${selected}.`, `It has ${B * T * H * D}.`);
+      return { B, T, H, D, C: H * D, split, merge, stage, selected };
+    };
+
+    const drawSteps = (stages, current) => {
+      const known = [...steps.querySelectorAll("button")];
+      const wanted = stages.map(({ key, code }) => `${key} ${code}`).join("|");
+      if (steps.dataset.route !== wanted) {
+        const focused = known.indexOf(document.activeElement);
+        steps.dataset.route = wanted;
+        steps.replaceChildren();
+        stages.forEach(({ key, code }, i) => {
+          if (i > 0) steps.append(html("span", { "aria-hidden": "true" }, "→"));
+          const button = figure.button(code, () => figure.set({ stage: key }), { parent: steps });
+          button.classList.add("cf-mono");
+          button.dataset.stage = key;
+        });
+        if (focused >= 0) steps.querySelectorAll("button")[Math.min(focused, stages.length - 1)].focus();
+      }
+      for (const button of steps.querySelectorAll("button"))
+        button.setAttribute("aria-pressed", button.dataset.stage === current.key);
+    };
+
+    const drawCells = ({ names, source, belongs, tensor }, place, { T, C, D, selected }) => {
+      const every = indices(tensor.shape);
+      labels.replaceChildren(...place.labels.map(({ x, y, text, strong }) => html("span", {
+        class: strong ? "head-shapes-title" : "head-shapes-row", style: `left:${x}px;top:${y}px` }, text)));
+      source.forEach((number, i) => {
+        const cell = cellOf(number);
+        const from = [Math.floor(number / (T * C)), Math.floor(number / C) % T, number % C];
+        const head = Math.floor(from[2] / D);
+        const wrong = number !== belongs[i];
+        const at = every[i].map((n, axis) => `${names[axis].toLowerCase()} ${n}`).join(", ");
+        cell.style.transform = `translate(${place.cells[i].x}px, ${place.cells[i].y}px)`;
+        cell.style.setProperty("--own", `var(--cf-${COLOURS[head]})`);
+        cell.firstChild.textContent = `${SIGNS[head]}${wrong ? " ×" : ""}`;
+        cell.lastChild.textContent = from.join(place.wide < 40 ? "·" : " ");
+        cell.dataset.wrong = wrong;
+        cell.setAttribute("aria-pressed", number === selected);
+        cell.setAttribute("aria-label", `x[${plain(from)}] at ${at}${wrong ? ", wrong place" : ""}`);
+        cell.tabIndex = number === selected ? 0 : -1;
+        cell.hidden = false;
+      });
+      for (const [number, cell] of cells) if (number >= source.length) cell.hidden = true;
+      board.style.height = `${place.height}px`;
+      board.style.setProperty("--wide", `${place.wide - 4}px`);
+      board.style.setProperty("--high", `${place.high - 5}px`);
+    };
+
+    const drawMemory = ({ tensor: { memory } }, { T, C, D, selected }) => {
+      const width = figure.width;
+      const drawn = [T, C, D, selected, width, memory].join();
+      if (strip.dataset.drawn === drawn) return;
+      strip.dataset.drawn = drawn;
+      const each = Math.min(24, Math.floor(width / 16));
+      const perLine = Math.min(memory.length, Math.floor(width / each));
+      const parts = memory.map((number, i) => {
+        const x = (i % perLine) * each;
+        const y = Math.floor(i / perLine) * (each + 4) + 2;
+        const head = Math.floor((number % C) / D);
+        const chosen = number === selected;
+        return svg("g", null,
+          svg("rect", { x: x + 1, y, width: each - 2, height: each - 2, rx: 2,
+            fill: `var(--cf-${COLOURS[head]})`, "fill-opacity": 0.2,
+            stroke: chosen ? "var(--cf-ink)" : "none", "stroke-width": 2.5 }),
+          svg("text", { x: x + each / 2, y: y + each / 2 - 1, "text-anchor": "middle",
+            "dominant-baseline": "central", "font-size": each * 0.45 }, SIGNS[head]));
+      });
+      strip.setAttribute("width", width);
+      strip.setAttribute("height", Math.ceil(memory.length / perLine) * (each + 4) + 2);
+      strip.replaceChildren(...parts);
+    };
+
+    /** What is wrong now, in words; `stages` tells what was wrong in the heads. */
+    const judge = (now, stages, { T, C }) => {
+      const wrongIn = ({ source, belongs }) => source.filter((number, i) => number !== belongs[i]).length;
+      const wrong = wrongIn(now);
+      const total = now.source.length;
+      const place = now.names === "BTC" ? "place" : "head or position";
+      if (wrong === 0) {
+        const inside = wrongIn(stages.find(({ key }) => key === "heads"));
+        const hidden = now.key === "merged" && inside > 0
+          ? ` But in the heads ${inside} stood wrong: the second mistake hides the first.` : "";
+        return { wrong, short: `all ${total} cells stand where they belong`, more: hidden };
+      }
+      const future = now.names !== "BHTD" ? 0 : indices(now.tensor.shape).filter((index, i) =>
+        Math.floor(now.source[i] / C) % T > index[2]).length;
+      return { wrong, short: `${wrong} of ${total} cells stand in a wrong ${place}`,
+        more: future > 0 ? ` ${future} of them come from a later position: a causal mask cannot hide `
+          + "the future any more." : "" };
+    };
+
+    figure.draw(() => {
+      const all = state();
+      const { B, T, C, selected } = all;
+      const stages = route(all);
+      const now = stages.find(({ key }) => key === all.stage)
+        ?? stages.find(({ key }) => key === STAND_IN[all.stage]);
+      const place = arrange(figure.width, now);
+      shown = { ...now, place };
+      channels.textContent = `C = H · D = ${C}`;
+      drawSteps(stages, now);
+      drawCells(now, place, all);
+      drawMemory(now, all);
+      legend.textContent = Array.from({ length: all.H }, (_, h) => {
+        const range = all.D === 1 ? `${h}` : `${h * all.D} to ${(h + 1) * all.D - 1}`;
+        return `${SIGNS[h]} channels ${range}, for head ${h}`;
+      }).join("   ") + "   × in a wrong place";
+      const { shape, strides } = now.tensor;
+      const names = [...now.names].join(", ");
+      const order = contiguous(now.tensor) ? "in the order of memory" : "no longer in the order of memory";
+      stripName.textContent = `Memory, ${B * T * C} numbers in a row${now.copied ? ", written anew"
+        : now.key === "x" ? "" : ", untouched"}:`;
+      facts.textContent = `(${names}) = (${plain(shape)})   strides (${plain(strides)})`;
+      const { wrong, short, more } = judge(now, stages, all);
+      const sentence = short[0].toUpperCase() + short.slice(1);
+      verdict.replaceChildren(html("b", { class: "cf-strong" }, `${wrong ? "× " : "✓ "}${sentence}.`), more);
+      const i = now.source.indexOf(selected);
+      const index = indices(shape)[i];
+      const from = (number) => `x[${plain([Math.floor(number / (T * C)), Math.floor(number / C) % T, number % C])}]`;
+      const terms = index.map((n, axis) => `${n}·${strides[axis]}`).join(" + ");
+      followed.textContent = `${from(selected)} stands at [${plain(index)}], address ${terms} = `
+        + `${address(index, strides)}. `
+        + (now.belongs[i] === selected ? "It belongs there." : `There belongs ${from(now.belongs[i])}.`);
+      figure.reveal({ source: now.source, belongs: now.belongs, shape, strides, memory: now.tensor.memory });
+      figure.describe(`After ${now.code}: shape (${names}) = (${plain(shape)}), strides `
+        + `(${plain(strides)}), ${order}; ${short}.`);
+    });
+  });

@@ -1,0 +1,406 @@
+// A GPT that writes in the page: the engine does the reading, this draws what it read.
+const MOST_SYMBOLS = 4000;
+const AT_ONCE = 3; // milliseconds of computing between two chances for the page to draw
+const BETWEEN_DRAWINGS = 50; // milliseconds, at full speed
+const MOST_WHILE_RUNNING = 400; // symbols of the text that are laid out at full speed
+const CALM_PACE = 45; // milliseconds between symbols where the reader watches
+const CHOICES = 10;
+const FIRST = 8; // milliseconds of a frame for the first reading, which runs uncompiled
+
+const loaded = new Map(); // weights in base64 → what was read from them, for figures that share them
+const loadWeights = (packed) => {
+  if (!loaded.has(packed)) {
+    const bytes = { dtype: "uint8", shape: [packed.length / 4 * 3 - packed.match(/=*$/)[0].length],
+      base64: packed };
+    loaded.set(packed, readWeights(course.decode(bytes).data));
+  }
+  return loaded.get(packed);
+};
+
+/** The text as tokens; symbols that the model does not know become a message. */
+const tokensOf = (text, tokenOf) => {
+  const tokens = [];
+  const symbols = [...text];
+  symbols.forEach((symbol, place) => {
+    const token = tokenOf.get(symbol);
+    const code = symbol.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    course.need(token !== undefined,
+      `“${course.visible(symbol)}” (U+${code}) at place ${place + 1} is not one of the ${tokenOf.size} symbols that this model knows.`,
+      `Take it out of the prompt. The model knows: ${[...tokenOf.keys()].map(course.visible).join("")}`);
+    tokens.push(token);
+  });
+  return tokens;
+};
+
+/** A canvas that shows the context, each symbol with the weight that one query gives it. */
+const lookingBack = (figure, { parent, label, spoken }) => {
+  const area = course.html("canvas", { class: "live_model-context", tabindex: 0, role: "application",
+    "aria-roledescription": "text with weights", "aria-label": label });
+  parent.append(area);
+  const self = { area, query: null, symbols: [], columns: 1 };
+  const wide = 17;
+  const high = 34;
+  const go = (query) => {
+    self.query = query >= self.symbols.length - 1 ? null : Math.max(0, query);
+    figure.later();
+  };
+  figure.listen(area, "pointermove", (event) => {
+    if (event.pointerType === "touch") return;
+    at(event);
+  });
+  figure.listen(area, "click", (event) => at(event));
+  const at = (event) => {
+    const box = area.getBoundingClientRect();
+    const place = Math.floor((event.clientY - box.top) / high) * self.columns
+      + Math.min(self.columns - 1, Math.floor((event.clientX - box.left) / wide));
+    if (place < self.symbols.length) go(place);
+  };
+  figure.listen(area, "pointerleave", () => go(Infinity));
+  figure.listen(area, "keydown", (event) => {
+    const now = self.query ?? self.symbols.length - 1;
+    const to = { ArrowLeft: now - 1, ArrowRight: now + 1, ArrowUp: now - self.columns,
+      ArrowDown: now + self.columns, Home: 0, End: Infinity }[event.key];
+    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    go(to);
+    event.preventDefault();
+    requestAnimationFrame(() => figure.say(spoken()));
+  });
+  figure.listen(area, "focus", () => figure.say(spoken()));
+
+  self.update = ({ symbols, weight, room }) => {
+    self.symbols = symbols;
+    if (self.query !== null && self.query >= symbols.length) self.query = null;
+    const query = self.query ?? symbols.length - 1;
+    const width = Math.max(wide, room);
+    self.columns = Math.max(1, Math.min(Math.floor(width / wide), 32));
+    const rows = Math.ceil(symbols.length / self.columns);
+    const ratio = Math.min(3, globalThis.devicePixelRatio || 1);
+    const size = [self.columns * wide, rows * high];
+    if (area.width !== Math.round(size[0] * ratio) || area.height !== Math.round(size[1] * ratio)) {
+      [area.width, area.height] = size.map((one) => Math.round(one * ratio));
+      [area.style.width, area.style.height] = size.map((one) => `${one}px`);
+    }
+    const pen = area.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, ...size);
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    const { theme } = figure;
+    symbols.forEach((symbol, s) => {
+      const x = (s % self.columns) * wide;
+      const y = Math.floor(s / self.columns) * high;
+      const strength = s <= query ? weight(query, s) : 0;
+      const shade = figure.heat(strength);
+      pen.fillStyle = shade.fill;
+      pen.fillRect(x, y, wide - 1, 22);
+      pen.fillStyle = s > query ? theme.line : shade.ink;
+      pen.font = `${s === query ? "bold " : ""}14px ui-monospace, Menlo, Consolas, monospace`;
+      pen.fillText(course.visible(symbol), x + (wide - 1) / 2, y + 12);
+      // The height says the same as the shade.
+      pen.fillStyle = theme.blue;
+      pen.fillRect(x + 2, y + 23, wide - 5, Math.max(strength > 0.01 ? 1 : 0, 8 * strength));
+      if (s !== query) return;
+      pen.strokeStyle = theme.ink;
+      pen.lineWidth = 2;
+      pen.strokeRect(x + 1, y + 1, wide - 3, 20);
+    });
+  };
+  return self;
+};
+
+export default course.figure(["prompt", "text", "temperature", "seed", "layer", "head", "weights"],
+  (figure) => {
+    figure.title("Live model");
+    const { html, number, visible, spoken, need } = course;
+    const channel = new MessageChannel();
+    let engine = null;
+    let from = null;
+    let facts = null;
+    let symbols = [];
+    let tokenOf = new Map();
+    let uniforms = [];
+    let next = null;
+    let streamOf = null;
+    let running = false;
+    let pace = 0;
+    let mapped = "";
+    let warm = 0; // tokens of the first reading that are read; Infinity afterwards
+    let draft = null; // at full speed, the text that is ahead of what is drawn
+    let drawn = 0;
+
+    // ---- the model -----------------------------------------------------------------------------
+
+    const load = () => {
+      const packed = figure.get("weights") || LIVE_WEIGHTS;
+      if (from === packed) return;
+      const read = loadWeights(packed);
+      engine = new Engine(read);
+      warm = 0;
+      facts = read.facts;
+      symbols = [...facts.vocabulary];
+      tokenOf = new Map(symbols.map((symbol, token) => [symbol, token]));
+      from = packed;
+    };
+
+    /** The text as it counts: what was written goes when the prompt is another. */
+    const text = () => {
+      const prompt = figure.get("prompt");
+      const all = draft ?? figure.get("text");
+      return all.startsWith(prompt) ? all : prompt;
+    };
+
+    /** Without a prompt, the model begins as after the vocabulary's first symbol. */
+    const context = () => {
+      const tokens = tokensOf(text(), tokenOf);
+      return (tokens.length ? tokens : [0]).slice(-engine.B);
+    };
+
+    /** Read the first text a few tokens a frame; true when nothing is left to wait for. */
+    const warmUp = (tokens, begin) => {
+      while (warm < tokens.length) {
+        if (performance.now() - begin > FIRST) return false;
+        engine.follow(tokens.slice(0, warm += 1), false);
+      }
+      warm = Infinity;
+      return true;
+    };
+
+    const settings = () => ({ temperature: figure.get("temperature") });
+
+    /** The number that decides symbol n of what is written. */
+    const uniform = (n) => {
+      if (streamOf !== figure.get("seed")) {
+        streamOf = figure.get("seed");
+        next = course.random(streamOf);
+        uniforms = [];
+      }
+      while (uniforms.length <= n) uniforms.push(next());
+      return uniforms[n];
+    };
+
+    /** `count` symbols more, as long as `go` holds; returns the text. */
+    const write = (count, go = () => true) => {
+      load();
+      let all = text();
+      const start = [...figure.get("prompt")].length;
+      const tokens = context();
+      let length = [...all].length;
+      for (let i = 0; i < count && go(i); i += 1) {
+        if (length - start >= MOST_SYMBOLS) {
+          stop();
+          figure.say(`${MOST_SYMBOLS} symbols are written: start over to go on.`);
+          break;
+        }
+        const logits = engine.follow(tokens);
+        const token = drawSymbol(nextProbabilities(logits, settings()).probabilities,
+          uniform(length - start));
+        tokens.push(token);
+        if (tokens.length > engine.B) tokens.shift();
+        all += symbols[token];
+        length += 1;
+      }
+      draft = all;
+      if (!running || !fast.checked || performance.now() - drawn > BETWEEN_DRAWINGS) hand();
+      return all;
+    };
+
+    /** Hand what was written to the state, and so to the next drawing. */
+    const hand = () => {
+      if (draft === null) return;
+      const all = text();
+      draft = null;
+      drawn = performance.now();
+      if (all !== figure.get("text")) figure.set({ text: all });
+    };
+
+    // ---- writing on ----------------------------------------------------------------------------
+
+    const stop = () => {
+      running = false;
+      clearTimeout(pace);
+      hand();
+      figure.later();
+    };
+    const again = () => {
+      if (!running) return;
+      if (fast.checked) channel.port2.postMessage(null);
+      else pace = setTimeout(tick, CALM_PACE);
+    };
+    const tick = () => {
+      if (!running || figure.closing.signal.aborted) return;
+      const until = performance.now() + AT_ONCE;
+      let fine = false;
+      figure.guard(() => {
+        if (fast.checked) write(MOST_SYMBOLS, (i) => i === 0 || performance.now() < until);
+        else write(1);
+        fine = true;
+      });
+      if (fine) again();
+      else stop();
+    };
+    channel.port1.onmessage = tick;
+    figure.closing.signal.addEventListener("abort", () => {
+      stop();
+      channel.port1.close();
+    });
+
+    // ---- what the reader holds -----------------------------------------------------------------
+
+    const field = figure.field({ read: () => figure.get("prompt"), write: (prompt) => {
+      stop();
+      figure.set({ prompt, text: prompt });
+    } }, { label: "Prompt", lines: 2, most: 500 });
+    field.classList.add("live_model-prompt");
+    const buttons = html("div", { class: "cf-row" });
+    figure.controls.append(buttons);
+    const start = figure.button("Write", () => {
+      if (running) return stop();
+      load();
+      running = true;
+      if (figure.calm) { // nothing moves: a passage appears at once
+        running = false;
+        write(200);
+        return figure.say(text().slice(-200));
+      }
+      figure.later();
+      return tick();
+    }, { parent: buttons });
+    const one = figure.button("One symbol", () => {
+      stop();
+      const all = write(1);
+      figure.say(`wrote ${spoken([...all].at(-1))}`);
+    }, { parent: buttons });
+    figure.button("Start over", () => {
+      stop();
+      figure.set({ text: figure.get("prompt"), seed: figure.get("seed") % 9999 + 1 });
+    }, { parent: buttons, title: "Back to the prompt, with another seed" });
+    figure.slider("temperature", { label: "temperature", min: 0, max: 2, step: 0.05 });
+    const fast = html("input", { type: "checkbox" });
+    figure.place(html("label", { class: "cf-toggle" }, fast, html("span", null, "full speed")));
+
+    // ---- what the reader sees ------------------------------------------------------------------
+
+    const note = html("p", { class: "live_model-note" });
+    const before = html("span", { class: "live_model-before" });
+    const seen = html("span", { class: "live_model-seen" });
+    const newest = html("mark");
+    const page = html("div", { class: "live_model-text cf-mono", tabindex: 0, role: "region",
+      "aria-label": "the text" }, before, seen, newest);
+    const list = html("ol", { class: "live_model-choices" });
+    const choices = Array.from({ length: CHOICES }, () => {
+      const bar = html("i");
+      const name = html("b");
+      const share = html("span");
+      const button = html("button", { type: "button" }, name, html("span", { class: "live_model-bar" }, bar), share);
+      list.append(html("li", null, button));
+      return { bar, name, share, button, token: 0 };
+    });
+    for (const choice of choices)
+      figure.listen(choice.button, "click", () => {
+        stop();
+        figure.set({ text: text() + symbols[choice.token] });
+        figure.say(`wrote ${spoken(symbols[choice.token])}`);
+      });
+    const looks = html("p", { class: "live_model-looks" });
+    const left = html("section", null, html("p", { class: "live_model-head" }, "What follows? Choose, or let it draw."), list);
+    const right = html("section", null, html("p", { class: "live_model-head" }, "Where does it look?"));
+    const columns = html("div", { class: "live_model-columns" }, left, right);
+    figure.stage.append(note, page, columns);
+    const strip = lookingBack(figure, { parent: html("div"), label: "what one head looks at",
+      spoken: () => looks.textContent });
+    const picker = headPicker(figure, { parent: right });
+    right.append(strip.area.parentElement, looks);
+    figure.hint("Point at a symbol of the context, or move over it with the arrow keys, to see "
+      + "where the head looked from there. The underlined symbols are what the model reads.");
+
+    const place = (layer, head, t, s) =>
+      engine.weights[((layer * engine.H + head) * engine.B + t) * engine.B + s];
+
+    const tell = (tokens) => {
+      const query = strip.query ?? tokens.length - 1;
+      const [layer, head] = [figure.get("layer"), figure.get("head")];
+      const row = Array.from({ length: query + 1 }, (_, s) => [place(layer, head, query, s), s])
+        .sort((a, b) => b[0] - a[0]).slice(0, 3);
+      looks.textContent = `Layer ${layer + 1}, head ${head + 1}: from “${visible(symbols[tokens[query]])}” `
+        + `at place ${query + 1} it looks at ${row.map(([w, s]) =>
+          `“${visible(symbols[tokens[s]])}” at ${s + 1} (${number(w)})`).join(", ")}.`;
+    };
+
+    const about = () => {
+      const { n_layer: L, n_head: H, n_embd: C, block_size: B } = facts.model.config;
+      const trained = facts.validation_loss === undefined ? "" : " Trained on "
+        + `${facts.corpus === "shakespeare" ? "Tiny Shakespeare" : "the play"} for `
+        + `${facts.steps.toLocaleString("en")} steps; validation loss ${number(facts.validation_loss, 3)} nats.`;
+      return `${L} layers of ${H} heads, ${C} channels, context ${B}.${trained}`;
+    };
+
+    const notes = (all) => {
+      const length = [...all].length;
+      if (length === 0) return "The prompt is empty: the model begins as after a line break.";
+      if ([...figure.get("prompt")].length > engine.B)
+        return `The prompt has ${[...figure.get("prompt")].length} symbols; the model reads the last ${engine.B} at a time.`;
+      return "";
+    };
+
+    const showText = (all, tokens) => {
+      const letters = [...all];
+      const written = letters.length > [...figure.get("prompt")].length;
+      const end = written ? letters.length - 1 : letters.length;
+      const first = Math.max(0, letters.length - tokens.length);
+      const shown = running && fast.checked ? Math.max(0, first - MOST_WHILE_RUNNING) : 0;
+      before.textContent = letters.slice(shown, first).join("");
+      seen.textContent = letters.slice(first, end).join("");
+      newest.textContent = written ? (letters[end] === "\n" ? "↵\n" : letters[end]) : "";
+      if (running || written) page.scrollTop = page.scrollHeight;
+    };
+
+    figure.draw(() => {
+      const begin = performance.now();
+      load();
+      need(figure.get("layer") < engine.L && figure.get("head") < engine.H,
+        `There is no layer ${figure.get("layer") + 1}, head ${figure.get("head") + 1}.`,
+        `Choose among ${engine.L} layers of ${engine.H} heads.`);
+      start.textContent = running ? "Pause" : "Write";
+      one.disabled = running;
+      const all = text();
+      const tokens = context();
+      if (!warmUp(tokens, begin)) {
+        figure.describe(about());
+        return figure.later();
+      }
+      // Read before anything is written: the browser then lays the page out once, not twice.
+      const room = strip.area.parentElement.clientWidth;
+      // At full speed only the newest row is computed in the last layer; the maps wait.
+      const quick = running && fast.checked;
+      const logits = engine.follow(tokens, quick);
+      const { probabilities, order } = nextProbabilities(logits, settings());
+      note.textContent = notes(all);
+      note.hidden = !note.textContent;
+      showText(all, tokens);
+      choices.forEach((choice, i) => {
+        choice.button.hidden = i >= order.length;
+        if (i >= order.length) return;
+        const token = order[i];
+        const share = probabilities[token];
+        choice.token = token;
+        choice.name.textContent = visible(symbols[token]);
+        choice.bar.style.width = `${100 * share}%`;
+        choice.share.textContent = `${number(100 * share, 1)} %`;
+        choice.button.setAttribute("aria-label", `${spoken(symbols[token])}, ${number(100 * share, 1)} percent`);
+      });
+      if (quick) strip.query = null;
+      const [layer, head] = [figure.get("layer"), figure.get("head")];
+      const now = `${all.length} ${tokens.join()} ${figure.theme.paper}`;
+      if (quick || now === mapped) picker.choose();
+      else picker.update({ L: engine.L, H: engine.H, T: tokens.length, weight: place });
+      mapped = quick ? "" : now;
+      strip.update({ symbols: tokens.map((token) => symbols[token]),
+        weight: (t, s) => place(layer, head, t, s), room });
+      tell(tokens);
+      figure.readout.textContent = `${about()} Seed ${figure.get("seed")}.`;
+      if (!running) figure.describe(`${about()} The text ends “${[...all].slice(-60).map(spoken).join("")}”. `
+        + `The most likely next symbol is ${spoken(symbols[order[0]])} with `
+        + `${number(100 * probabilities[order[0]], 1)} percent. ${looks.textContent}`);
+      return figure.reveal({ logits, probabilities, weights: engine.weights });
+    });
+  });

@@ -1,0 +1,318 @@
+"""What holds for every figure: it is there for every reader, live, still, by day and by night."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hands import message, settle, too_wide, trait, violations, words
+
+from course_lib import figures
+from course_lib.errors import FigureError, ShapeError
+from course_lib.figures import sources
+from course_lib.figures.base import Figure
+from course_lib.figures.traits import Array, Choice, Flag, Number, Text, Texts
+from course_lib.publishing import figure_pages
+
+NAMES = [name for name, module in figures.MODULES.items() if module in sources.names()]
+WEIGHT = 200_000  # bytes; the live model, which carries a whole GPT, is measured by itself
+MOST_BYTES = {"LiveModel": 1_000_000}
+
+every_figure = pytest.mark.parametrize("name", NAMES)
+browser = pytest.mark.browser
+
+
+def make(name):
+    return getattr(figures, name)()
+
+
+def state_of(figure):
+    text = figure.html().partition('<script type="application/json">')[2].partition("</script>")[0]
+    return json.loads(text)
+
+
+def test_library_is_light_until_a_figure_is_asked_for():
+    code = (
+        "import sys, course_lib, course_lib.figures; "
+        "sys.exit(any(name in sys.modules for name in ('anywidget', 'ipywidgets', 'torch')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_unknown_figure_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="Pie"):
+        figures.Pie  # noqa: B018
+
+
+@every_figure
+def test_figure_gives_a_page_a_notebook_and_a_reader_of_text_their_form(name):
+    data, _ = make(name)._repr_mimebundle_()
+    assert set(data) == {
+        "text/plain",
+        "text/html",
+        "application/vnd.jupyter.widget-view+json",
+    }
+    assert data["text/plain"].startswith("Figure: ")
+    assert "currentColor" in data["text/html"]
+    assert '<svg xmlns="http://www.w3.org/2000/svg"' in data["text/html"]
+
+
+@every_figure
+def test_state_in_the_page_is_the_state_in_python(name):
+    figure = make(name)
+    content = state_of(figure)
+    assert content["module"] == figures.MODULES[name]
+    assert content["state"] == json.loads(json.dumps(figure.state()))
+    rebuilt = type(figure)()
+    for trait_name, value in content["state"].items():
+        entered = rebuilt.trait_metadata(trait_name, "from_json")(value, rebuilt)
+        assert np.array_equal(entered, getattr(figure, trait_name))
+
+
+@every_figure
+def test_figure_with_its_state_and_its_scripts_is_light(name):
+    everything = figure_pages.standalone(make(name)).encode()
+    assert len(everything) < MOST_BYTES.get(name, WEIGHT)
+
+
+@every_figure
+def test_same_state_gives_the_same_output(name):
+    assert make(name).html() == make(name).html()
+
+
+@browser
+@every_figure
+@pytest.mark.parametrize("over", ["http", "file"])
+def test_figure_mounts_with_nothing_beyond_this_machine(figure_page, name, over):
+    page = figure_page(make(name), over=over)
+    assert page.locator(".course-figure").is_visible()
+    assert not page.locator(".course-figure-still").is_visible()
+    assert message(page) == ""
+    assert len(words(page)) > 30
+
+
+@browser
+@every_figure
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("phone", [False, True], ids=["screen", "phone"])
+def test_figure_fits_and_breaks_no_rule_of_accessibility(figure_page, name, theme, phone):
+    page = figure_page(make(name), theme=theme, phone=phone, touch=phone, calm=True)
+    settle(page)
+    assert too_wide(page) == 0
+    assert violations(page) == []
+
+
+@browser
+@every_figure
+def test_still_picture_and_its_words_stand_where_no_script_runs(figure_page, name):
+    figure = make(name)
+    page = figure_page(figure, scripts=False)
+    still = page.locator(".course-figure-still")
+    assert still.locator("svg").is_visible()
+    assert figure.alt in still.inner_text()
+    assert "JavaScript" in still.inner_text()
+
+
+@browser
+@every_figure
+def test_every_control_is_reached_by_tab_and_shows_its_focus(figure_page, name):
+    page = figure_page(make(name), calm=True)
+    wanted = page.evaluate(
+        """() => [...document.querySelectorAll('.course-figure :is(button, input, textarea, select,'
+          + ' [tabindex="0"])')].filter(e => !e.disabled && e.getClientRects().length
+          && (e.type !== 'radio' || e.checked)).length"""
+    )
+    reached, unmarked = set(), []
+    for _ in range(3 * wanted + 3):
+        page.keyboard.press("Tab")
+        found = page.evaluate(
+            """() => {
+              const e = document.activeElement;
+              if (!e.closest('.course-figure')) return null;
+              const all = [...document.querySelectorAll('.course-figure *')];
+              const marks = [e, e.nextElementSibling].filter(Boolean).map(getComputedStyle);
+              return [all.indexOf(e), marks.some(s => s.outlineStyle !== 'none'
+                && parseFloat(s.outlineWidth) >= 2), e.outerHTML.slice(0, 100)];
+            }"""
+        )
+        if found:
+            reached.add(found[0])
+            if not found[1]:
+                unmarked.append(found[2])
+    assert unmarked == []
+    assert len(reached) == wanted
+
+
+@browser
+def test_theme_of_the_book_and_of_jupyterlab_win_over_the_system(figure_page):
+    page = figure_page(figures.Averaging(), theme="light")
+    ink = "getComputedStyle(document.querySelector('.course-figure')).getPropertyValue('--cf-blue')"
+    light = page.evaluate(ink)
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    dark = page.evaluate(ink)
+    page.evaluate("delete document.documentElement.dataset.theme")
+    page.evaluate("document.body.dataset.jpThemeLight = 'false'")
+    assert light != dark == page.evaluate(ink)
+
+
+@browser
+@pytest.mark.parametrize("over", ["http", "file"])
+def test_state_is_there_after_going_on_and_back_and_after_reload(figure_page, over):
+    page = figure_page(figures.Averaging(), over=over)
+    before = trait(page, "matrix")
+    page.get_by_role("button", name="ones", exact=True).click()
+    address = page.url
+    assert (trait(page, "matrix") == 1).all()
+    page.goto("about:blank")
+    page.go_back()
+    page.locator(".course-figure-mount[data-mounted]").wait_for()
+    assert (trait(page, "matrix") == 1).all()
+    page.reload()
+    page.locator(".course-figure-mount[data-mounted]").wait_for()
+    assert (trait(page, "matrix") == 1).all()
+    page.goto("about:blank")
+    page.goto(address)  # a new visit starts as the page was written
+    page.locator(".course-figure-mount[data-mounted]").wait_for()
+    assert (trait(page, "matrix") == before).all()
+
+
+@browser
+def test_kept_state_that_cannot_be_read_is_left_aside(figure_page):
+    page = figure_page(figures.Averaging())
+    page.get_by_role("button", name="ones", exact=True).click()
+    page.evaluate(
+        """() => addEventListener('pagehide', () => {
+          for (const key of Object.keys(sessionStorage)) sessionStorage.setItem(key, '{broken');
+        })"""
+    )
+    page.reload()
+    page.locator(".course-figure-mount[data-mounted]").wait_for()
+    assert message(page) == ""
+    assert trait(page, "matrix")[0, 1] == 0
+
+
+@browser
+def test_figure_that_breaks_says_so_and_the_others_work(figure_page):
+    page = figure_page(figures.Averaging(), figures.Averaging(), faulty=True)
+    page.evaluate(
+        """() => {
+          const { figureModel } = document.querySelector('.course-figure-mount');
+          figureModel.set('matrix', {dtype: 'float32', shape: [3, 3], base64: 'AAAA'});
+          figureModel.save_changes();
+        }"""
+    )
+    assert "(3,3)" in message(page, 0)
+    page.get_by_role("button", name="ones", exact=True).nth(1).click()
+    assert (trait(page, "matrix", 1) == 1).all()
+    page.get_by_role("button", name="Start again").click()
+    assert message(page, 0) == ""
+
+
+@browser
+def test_module_that_is_missing_leaves_the_still_picture_with_a_word(figure_page, tmp_path, visit):
+    whole = figure_pages.standalone(figures.Averaging())
+    broken = whole.replace('courseFigures.register("averaging"', 'courseFigures.register("other"')
+    (tmp_path / "broken.html").write_text(broken, encoding="utf-8")
+    page = visit(tmp_path.as_uri(), viewport={"width": 800, "height": 800}).page
+    page.goto(f"{tmp_path.as_uri()}/broken.html")
+    page.get_by_text("could not be made to answer").wait_for()
+    assert page.locator(".course-figure-still").is_visible()
+
+
+@browser
+def test_nothing_in_the_state_can_end_the_script_that_holds_it(figure_page):
+    nasty = ["</script><script>window.hurt=1</script>", "<!--<script>", "\u2028", "]]>"]
+    page = figure_page(
+        figures.Averaging(values=[1, 2, 3, 4], labels=nasty),
+        figures.Windows(text="</script><b>window.hurt = 1</b><!-- <script>", starts=[0]),
+    )
+    assert trait(page, "labels") == nasty
+    assert page.evaluate("window.hurt") is None
+    assert page.locator(".course-figure b b, .course-figure-still b b").count() == 0
+
+
+def test_page_gets_each_script_it_needs_once():
+    many = figure_pages.standalone(figures.Averaging(), figures.Averaging(), figures.Windows())
+    for name in ("shared", "averaging", "windows"):
+        assert many.count(f'courseFigures.register("{name}",') == 1
+    assert 'courseFigures.register("bigram_table"' not in many
+
+
+class Sample(Figure):
+    """Has one trait of each kind."""
+
+    _esm = "export default {}"
+
+    matrix = Array("T", "T", default=[[0.0]])
+    codes = Array("N", kind="int", default=[0])
+    share = Number(0.5, 0, 1)
+    count = Number(2, 0, 9, whole=True)
+    on = Flag(True)
+    mode = Choice("plain", "bold")
+    text = Text("a", most=5, empty=False)
+    names = Texts()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        ({"matrix": [[1.0, 2.0]]}, ShapeError, r"matrix has shape \(1, 2\).*\(T, T\)"),
+        ({"matrix": "abc"}, FigureError, "matrix is 'abc'"),
+        ({"matrix": [[1], [2, 3]]}, FigureError, "an array of numbers"),
+        ({"codes": np.zeros(0)}, ShapeError, "no size 0"),
+        ({"share": 1.5}, FigureError, "share is 1.5: give a number from 0 to 1"),
+        ({"share": float("nan")}, FigureError, "share is nan"),
+        ({"share": "x"}, FigureError, "share is 'x'"),
+        ({"count": 2.5}, FigureError, "a whole number from 0 to 9"),
+        ({"on": 1}, FigureError, "True or False"),
+        ({"mode": "thin"}, FigureError, "'plain', 'bold'"),
+        ({"text": ""}, FigureError, "a text of 1 to 5 symbols"),
+        ({"text": "abcdef"}, FigureError, "a text of 1 to 5 symbols"),
+        ({"names": ["a", ""]}, FigureError, "none of them empty"),
+        ({"names": 3}, FigureError, "a list of texts"),
+    ],
+)
+def test_wrong_value_is_refused_with_its_name_the_value_and_the_remedy(wrong, error, says):
+    figure = Sample()
+    ((name, value),) = wrong.items()
+    before = figure.state()
+    with pytest.raises(error, match=says):
+        setattr(figure, name, value)
+    assert figure.state() == before
+    with pytest.raises(error, match=says):
+        Sample(**wrong)
+
+
+def test_state_that_does_not_exist_is_refused():
+    with pytest.raises(TypeError, match="colour"):
+        Sample(colour="red")
+
+
+def test_arrays_take_tensors_hold_nan_and_infinity_and_cannot_be_changed_in_place():
+    import torch
+
+    values = torch.tensor([[float("nan"), float("-inf")], [0.1, float("inf")]])
+    figure = Sample(matrix=values.requires_grad_())
+    stored = figure.state()["matrix"]
+    assert json.loads(json.dumps(stored, allow_nan=False)) == stored
+    back = figure.trait_metadata("matrix", "from_json")(stored, figure)
+    assert np.array_equal(back, values.detach().numpy(), equal_nan=True)
+    with pytest.raises(ValueError, match="read-only"):
+        figure.matrix[0, 0] = 1.0
+
+
+def test_change_takes_all_or_nothing():
+    figure = figures.Averaging()
+    before = figure.state()
+    with pytest.raises(ShapeError, match=re.escape("(8, 8) beside 3 values")):
+        figure.change(values=[1, 2, 3])
+    assert figure.state() == before
+    figure.change(values=[1, 2, 3], matrix=np.eye(3), scores=np.zeros((3, 3)), row=2)
+    assert figure.outputs.tolist() == [1, 2, 3]
+
+
+def test_module_that_is_not_there_is_named_with_those_that_are():
+    with pytest.raises(FigureError, match=r"'pie'.*averaging"):
+        sources.text("pie")

@@ -1,0 +1,128 @@
+"""The figure of windows: inputs, targets, sliding, resizing, and texts that cannot be cut."""
+
+import numpy as np
+import pytest
+import torch
+from hands import message, mouse_drag, settle, shown, touch_drag, trait, words
+
+from course_lib.data import Vocabulary
+from course_lib.errors import CorpusTooShort, FigureError, UnknownSymbol
+from course_lib.figures import Windows
+
+pytestmark = pytest.mark.browser
+
+TEXT = "to be or not to be, that is the question"
+
+
+def ribbon(page):
+    return page.locator(".cf-stage svg").nth(0)
+
+
+def tile(page, place):
+    """The middle of a symbol of the text, in pixels of the window."""
+    box = ribbon(page).locator("g > g > rect").nth(place).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def target(page, T, B, row, column):
+    tables = page.locator(".cf-stage svg").nth(1)
+    tables.scroll_into_view_if_needed()
+    found = tables.locator("g > g > rect").nth(B * T + row * T + column).bounding_box()
+    return found["x"] + found["width"] / 2, found["y"] + found["height"] / 2
+
+
+def test_windows_are_those_that_the_library_cuts(figure_page):
+    tokens = Vocabulary.of(TEXT).encode(TEXT)
+    starts = torch.tensor([0, 7, 22])
+    rows = tokens.unfold(0, 9, 1)[starts]  # (N−T, T+1) → (B, T+1)
+    figure = Windows(text=TEXT, starts=starts, block_size=8)
+    assert np.array_equal(figure.inputs, rows[:, :-1])
+    assert np.array_equal(figure.targets, rows[:, 1:])
+    page = figure_page(figure)
+    assert shown(page, "inputs").tolist() == rows[:, :-1].flatten().tolist()
+    assert shown(page, "targets").tolist() == rows[:, 1:].flatten().tolist()
+
+
+def test_mouse_slides_a_window_and_a_click_asks_for_a_target(figure_page):
+    page = figure_page(Windows(text=TEXT, starts=[0, 20], block_size=6))
+    mouse_drag(page, tile(page, 2), tile(page, 7))
+    assert trait(page, "starts").tolist() == [5, 20]
+    page.mouse.click(*target(page, 6, 2, 1, 3))
+    settle(page)
+    assert (trait(page, "row"), trait(page, "column")) == (1, 3)
+    seen, asked = TEXT[20:24], TEXT[24].replace(" ", "␣")
+    assert f"sees “{seen.replace(' ', '␣')}” and is asked for “{asked}”" in words(page)
+
+
+def test_finger_asks_for_a_target_and_slides_a_window(figure_page):
+    page = figure_page(Windows(text=TEXT, starts=[0], block_size=6), phone=True, touch=True)
+    page.touchscreen.tap(*target(page, 6, 1, 0, 2))
+    settle(page)
+    assert trait(page, "column") == 2
+    ribbon(page).scroll_into_view_if_needed()
+    touch_drag(page, tile(page, 1), tile(page, 5))
+    assert trait(page, "starts").tolist() == [4]
+
+
+def test_keys_slide_choose_resize_and_read(figure_page):
+    page = figure_page(Windows(text=TEXT, starts=[3, 20], block_size=6, row=0, column=0))
+    ribbon(page).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("End")
+    page.keyboard.press("+")
+    settle(page)
+    assert trait(page, "row") == 1
+    assert trait(page, "block_size") == 7
+    figure = Windows(text=TEXT, starts=[4, len(TEXT) - 8], block_size=7)
+    assert shown(page, "inputs").tolist() == figure.inputs.ravel().tolist()
+    page.locator(".cf-stage svg").nth(1).focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowUp")
+    assert (trait(page, "row"), trait(page, "column")) == (0, 6)
+    assert "is asked for" in page.locator(".cf-hidden[role=status]").inner_text()
+
+
+def test_sliders_change_t_and_b(figure_page):
+    page = figure_page(Windows(text=TEXT, starts=[0, 20], block_size=6))
+    page.get_by_label("T, positions").fill("4")
+    page.get_by_label("B, windows").fill("4")
+    settle(page)
+    assert trait(page, "block_size") == 4
+    assert len(trait(page, "starts")) == 4
+    assert len(shown(page, "targets")) == 16
+
+
+def test_text_that_cannot_be_cut_is_said_in_the_figure_and_can_be_mended(figure_page):
+    page = figure_page(Windows(text=TEXT, symbols=sorted(set(TEXT)), starts=[0], block_size=8))
+    field = page.get_by_role("textbox", name="Text")
+    field.fill("")
+    assert "The text is empty" in message(page)
+    field.fill("to be")
+    assert "5 symbols; T = 8 takes 9" in message(page)
+    field.fill("to be or not to be naïve")
+    assert "“ï” at place 21" in message(page)
+    field.fill("not to be or to be")
+    assert message(page) == ""
+    field.fill("")
+    page.get_by_role("button", name="Start again").click()
+    assert message(page) == ""
+    assert trait(page, "text") == TEXT
+
+
+@pytest.mark.parametrize(
+    ("state", "error", "says"),
+    [
+        ({"text": ""}, CorpusTooShort, "0 symbols"),
+        ({"text": "short", "starts": [0]}, CorpusTooShort, "5 symbols.*takes 9"),
+        ({"text": TEXT, "starts": [40]}, CorpusTooShort, "from 0 to 31"),
+        ({"symbols": ["a", "b"]}, UnknownSymbol, "'A' at place 0"),
+        ({"block_size": 17}, FigureError, "from 2 to 16"),
+        ({"starts": [0] * 5}, FigureError, "give 1 to 4"),
+        ({"column": 9}, FigureError, "column below 8"),
+        ({"text": "x" * 301}, FigureError, "300"),
+    ],
+)
+def test_wrong_state_is_refused_in_python(state, error, says):
+    with pytest.raises(error, match=says):
+        Windows(**state)
