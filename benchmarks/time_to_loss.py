@@ -14,10 +14,14 @@ and reading the corpus not, until the loss over the whole validation split is at
 Ours includes the evaluation that shows it. The textbook loop is stopped at the first of its own
 evaluations after which the whole split is at or below the target; that check is not counted against
 it. Where it never gets there, its full time counts, and the ratio is a lower bound.
+
+`--curves` trains each of ours once more and evaluates on the way: what a picture needs and a
+measured time must not contain.
 """
 
 import argparse
 import json
+import math
 import os
 import resource
 import statistics
@@ -37,13 +41,19 @@ from course_lib import data, schedules, speedrun
 from course_lib.data import Corpus
 from course_lib.headstart import count_bigram, count_head, count_heads
 from course_lib.model import GPT, Bigram, Config, FeedForward, ManyHeads, OneHead, fuse
-from course_lib.training import evaluate, fit
+from course_lib.training import Evaluation, evaluate, fit
 
 NAME = "time_to_loss"
 V = 65
 
 # Its own estimate is noisy: the whole split is read only when the estimate is this near the target.
 NEAR = 0.02
+
+CURVE_POINTS = 8
+
+
+# Train with a seed and so many evaluations on the way: these evaluations, the last one at the end.
+Training = Callable[[Corpus, int, int], list[Evaluation]]
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,7 @@ class Row:
     target: float
     textbook: Textbook | None
     limits: dict[str, int]  # for each of ours: how many times faster it must be
-    ours: dict[str, Callable[[Corpus, int], tuple[nn.Module, float]]]
+    ours: dict[str, Training]
 
 
 def four_blocks() -> GPT:
@@ -87,55 +97,55 @@ def four_blocks() -> GPT:
     return model
 
 
-def counted_bigram(corpus: Corpus, _: int) -> tuple[nn.Module, float]:
+def counted_bigram(corpus: Corpus, _seed: int, _evaluations: int) -> list[Evaluation]:
     model = count_bigram(Bigram(V), corpus.train)
-    return model, evaluate(model, corpus.validation, 8)
+    return [Evaluation(0, 0.0, evaluate(model, corpus.validation, 8))]
 
 
-def fitted_bigram(corpus: Corpus, seed: int) -> tuple[nn.Module, float]:
+def fitted_bigram(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
     model = Bigram(V)
     nn.init.zeros_(model.table.weight)
-    return model, _fitted(model, corpus, seed, steps=100, batch_size=1024, lr=0.4)
+    return _fitted(model, corpus, seed, evaluations, steps=100, batch_size=1024, lr=0.4)
 
 
-def started_head(corpus: Corpus, seed: int) -> tuple[nn.Module, float]:
+def started_head(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
     model = count_head(OneHead(V, 8, 24, 16), corpus.train)
-    return model, _fitted(model, corpus, seed, steps=250, batch_size=128, lr=0.02)
+    return _fitted(model, corpus, seed, evaluations, steps=250, lr=0.02)
 
 
-def fitted_head(corpus: Corpus, seed: int) -> tuple[nn.Module, float]:
+def fitted_head(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
     model = OneHead(V, 8, 24, 16)
-    return model, _fitted(model, corpus, seed, steps=600, batch_size=128, lr=0.03)
+    return _fitted(model, corpus, seed, evaluations, steps=600, lr=0.03)
 
 
-def started_heads(corpus: Corpus, seed: int) -> tuple[nn.Module, float]:
+def started_heads(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
     model = fuse(count_heads(ManyHeads(V, 8, 32, 4), corpus.train))
-    return model, _fitted(
-        model, corpus, seed, steps=400, batch_size=128, lr=0.012, betas=(0.9, 0.99)
-    )
+    return _fitted(model, corpus, seed, evaluations, steps=400, lr=0.012, betas=(0.9, 0.99))
 
 
-def fitted_heads(corpus: Corpus, seed: int) -> tuple[nn.Module, float]:
+def fitted_heads(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
     model = fuse(ManyHeads(V, 8, 32, 4))
-    return model, _fitted(model, corpus, seed, steps=750, batch_size=128, lr=0.02)
+    return _fitted(model, corpus, seed, evaluations, steps=750, lr=0.02)
 
 
-def same_shape(corpus: Corpus, seed: int) -> tuple[nn.Module, float]:
+def same_shape(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
     model = fuse(GPT(Config(V, 8, n_layer=4, n_head=4, n_embd=32)))
-    return model, _fitted(
-        model, corpus, seed, steps=580, batch_size=192, lr=0.02, optimiser="muon", muon_lr=0.03
-    )
+    muon: dict[str, Any] = {"optimiser": "muon", "muon_lr": 0.03}
+    return _fitted(model, corpus, seed, evaluations, steps=580, batch_size=192, lr=0.02, **muon)
 
 
-def speed(**settings: Any) -> Callable[[Corpus, int], tuple[nn.Module, float]]:
-    def trained(corpus: Corpus, seed: int) -> tuple[nn.Module, float]:
-        model, history = speedrun.run(corpus, speedrun.Recipe(**settings), seed=seed)
-        return model, history.validation
+def speed(**settings: Any) -> Training:
+    def trained(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
+        recipe = speedrun.Recipe(**settings)
+        _, history = speedrun.run(corpus, recipe, seed=seed, evaluations=evaluations)
+        return history.evaluations
 
     return trained
 
 
-def _fitted(model: nn.Module, corpus: Corpus, seed: int, **settings: Any) -> float:
+def _fitted(
+    model: nn.Module, corpus: Corpus, seed: int, evaluations: int, **settings: Any
+) -> list[Evaluation]:
     steps = settings["steps"]
     history = fit(
         model,
@@ -143,12 +153,12 @@ def _fitted(model: nn.Module, corpus: Corpus, seed: int, **settings: Any) -> flo
         block_size=8,
         weight_decay=0.0,
         schedule=schedules.one_cycle(0.15),
-        evaluate_every=steps,
+        evaluate_every=math.ceil(steps / evaluations),
         seed=seed,
         progress=False,
-        **{"betas": (0.9, 0.95), **settings},
+        **{"batch_size": 128, "betas": (0.9, 0.95), **settings},
     )
-    return history.validation
+    return history.evaluations
 
 
 ROWS = {
@@ -282,27 +292,33 @@ def textbook(row: Row, corpus: Corpus, seed: int) -> dict[str, Any]:
     }
 
 
-def ours(row: Row, name: str, corpus: Corpus, seed: int) -> dict[str, Any]:
+def ours(row: Row, name: str, corpus: Corpus, seed: int, evaluations: int = 1) -> dict[str, Any]:
     """One of ours, timed from its first line to the loss over the whole split."""
     torch.manual_seed(seed)
     began, processor = time.perf_counter(), time.process_time()
-    _, loss = row.ours[name](corpus, seed)
+    seen = row.ours[name](corpus, seed, evaluations)
+    seconds = time.perf_counter() - began
+    before = seconds - seen[-1].seconds  # building and counting, which `fit` does not see
     return {
-        "seconds": time.perf_counter() - began,
+        "seconds": seconds,
         "processor_seconds": time.process_time() - processor,
-        "loss": loss,
-        "reached": loss <= row.target,
+        "loss": seen[-1].loss,
+        "reached": seen[-1].loss <= row.target,
+        "curve": [[each.step, before + each.seconds, each.loss] for each in seen],
     }
 
 
-def measure(row_name: str, side: str, seed: int) -> dict[str, Any]:
+def measure(row_name: str, side: str, seed: int, evaluations: int) -> dict[str, Any]:
     """One measurement, in this process, and the most memory that it ever held."""
     corpus = data.load("shakespeare", fallback=False)
     # The first training in a process pays for imports that torch puts off: neither side should.
     fit(fuse(GPT(Config(V, 8, 1, 1, 8))), corpus, steps=2, optimiser="muon", progress=False)
     row = ROWS[row_name]
     busy, own, wall = busy_seconds(), time.process_time(), time.perf_counter()
-    result = textbook(row, corpus, seed) if side == "textbook" else ours(row, side, corpus, seed)
+    if side == "textbook":
+        result = textbook(row, corpus, seed)
+    else:
+        result = ours(row, side, corpus, seed, evaluations)
     result["others_share"] = others_share(
         busy, time.process_time() - own, time.perf_counter() - wall
     )
@@ -340,10 +356,13 @@ def wait_for_quiet(share: float) -> None:
         calm = calm + 1 if others is None or others <= share else 0
 
 
-def worker(options: argparse.Namespace, row: str, side: str, seed: int) -> dict[str, Any]:
+def worker(
+    options: argparse.Namespace, row: str, side: str, seed: int, evaluations: int = 1
+) -> dict[str, Any]:
     """`measure` in a process of its own; again if others disturbed it more than is allowed."""
     command = [sys.executable, "-m", "benchmarks.time_to_loss"]
-    command += ["--threads", str(options.threads), "--worker", row, side, str(seed)]
+    command += ["--threads", str(options.threads)]
+    command += ["--worker", row, side, str(seed), str(evaluations)]
     best: dict[str, Any] = {}
     for _ in range(3 if options.quiet else 1):
         if options.quiet:
@@ -406,21 +425,33 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--quiet", type=float, metavar="SHARE", help="e.g. 0.05")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
-    parser.add_argument("--worker", nargs=3, metavar=("ROW", "SIDE", "SEED"), help="internal")
+    parser.add_argument("--curves", action="store_true", help="curves of ours, and no times")
+    parser.add_argument(
+        "--worker", nargs=4, metavar=("ROW", "SIDE", "SEED", "EVALUATIONS"), help="internal"
+    )
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     if options.worker:
-        row, side, seed = options.worker
-        print(json.dumps(measure(row, side, int(seed))))
+        row, side, seed, evaluations = options.worker
+        print(json.dumps(measure(row, side, int(seed), int(evaluations))))
         return
     rows = options.rows.split(",")
     unknown = set(rows) - ROWS.keys()
     if unknown or options.repetitions < 1:
         parser.error(f"rows {sorted(unknown)} unknown, or repetitions < 1")
     path = RESULTS / f"{NAME}.json"
-    measured: dict[str, Any] = {}
+    results: dict[str, Any] = {"measured": {}, "curves": {}}
     if path.exists() and not options.fresh:
-        measured = json.loads(path.read_text(encoding="utf-8"))["results"]["measured"]
+        results.update(json.loads(path.read_text(encoding="utf-8"))["results"])
+    measured, curves = results["measured"], results["curves"]
+    if options.curves:
+        for name in rows:
+            for side in ROWS[name].ours:
+                run = worker(options, name, side, 0, CURVE_POINTS)
+                curves.setdefault(name, {})[side] = run["curve"]
+                print(f"{name:8s} {side:20s} {len(run['curve'])} points", flush=True)
+        write_results(NAME, results)
+        return
     for seed in range(options.repetitions):
         for name in rows:
             row = ROWS[name]
@@ -437,7 +468,7 @@ def main() -> None:
                     f"others {last['others_share']}",
                     flush=True,
                 )
-                write_results(NAME, {"measured": measured, "summary": summary(measured)})
+                write_results(NAME, {**results, "summary": summary(measured)})
     for line in summary(measured):
         ratio = f"{line['times_faster']:7.1f}×" if "times_faster" in line else "       "
         print(

@@ -124,6 +124,7 @@ class SpeedBlock(nn.Module):
         self.widen = nn.Linear(C, 4 * C, bias=False)
         self.narrow = nn.Linear(4 * C, C, bias=False)
         self.norms = nn.ModuleList([norm(recipe), norm(recipe)])
+        self.drop = nn.Dropout(recipe.dropout)
         if recipe.previous_token:
             self.mix = nn.Parameter(torch.full((C,), 0.5))
         for last in (self.merge, self.narrow):  # a block starts as doing nothing
@@ -139,13 +140,10 @@ class SpeedBlock(nn.Module):
         # (B, T, 3C) → (B, T, 3, H, D) → (3, B, H, T, D)
         query, key, value = joined.view(B, T, 3, self.recipe.n_head, -1).permute(2, 0, 3, 1, 4)
         found = F.scaled_dot_product_attention(query, key, value, is_causal=True)
-        x = x + self._drop(self.merge(found.transpose(1, 2).flatten(2)))  # (B, H, T, D) → (B, T, C)
+        x = x + self.drop(self.merge(found.transpose(1, 2).flatten(2)))  # (B, H, T, D) → (B, T, C)
         hidden = F.relu(self.widen(self.norms[1](x)))
         hidden = hidden.square() if self.recipe.squared_relu else hidden
-        return x + self._drop(self.narrow(hidden))
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.recipe.dropout, self.training) if self.recipe.dropout else x
+        return x + self.drop(self.narrow(hidden))
 
 
 class SpeedGPT(nn.Module):
@@ -177,10 +175,7 @@ class SpeedGPT(nn.Module):
     def forward(
         self, tokens: Tensor, targets: Tensor | None = None, counts: KneserNey | None = None
     ) -> tuple[Tensor, Tensor | None]:
-        """Logits (B, T, V), and the mean loss if targets (B, T) are given.
-
-        `counts`, for training, are those that have not seen the targets.
-        """
+        """Logits (B, T, V), and the mean loss; `counts` are those that have not seen targets."""
         V, x = self.vocab_size, self.embedding(tokens)  # (B, T, C)
         if self.recipe.ngram_embeddings:
             pair = tokens + V * F.pad(tokens, (1, -1))
@@ -229,18 +224,11 @@ def run(
         The schedule follows the clock and ends after so many seconds, instead of `recipe.steps`.
     evaluations : int
         How often to evaluate, denser at the start; without `rare_evaluation`, every 20 steps too.
-    device : str
-        "cpu", "cuda" or "mps".
 
     Returns
     -------
     (SpeedGPT, History)
-        The trained model in evaluation mode, and losses with their seconds.
-
-    Raises
-    ------
-    LossNotFinite
-        If a batch's loss is not.
+        The model in evaluation mode, and its losses. Raises LossNotFinite if a batch's loss is not.
     """
     began, history = time.perf_counter(), History()
     with torch.random.fork_rng():
