@@ -1,0 +1,106 @@
+"""Answers to 02/evenness as students write them, right and wrong: (B, T, T) → (B, T)."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def entropy(weights: Tensor) -> Tensor:
+    """Each row's entropy in nats, asked for as a share."""
+    return -torch.special.xlogy(weights, weights).sum(dim=-1)
+
+
+def visible(weights: Tensor) -> Tensor:
+    """How many positions each row may see: (T,)."""
+    return torch.arange(1, weights.shape[-1] + 1)
+
+
+def evenness(weights: Tensor) -> Tensor:
+    """A right answer to 02/evenness: (B, T, T) → (B, T)."""
+    most = visible(weights).log()
+    most[0] = 1  # row 0 has entropy 0, and 0 / 1 is 0
+    return entropy(weights) / most
+
+
+def log_of_zero(weights: Tensor) -> Tensor:
+    """0 · log 0 is NaN."""
+    return -(weights * weights.log()).sum(dim=-1) / visible(weights).log()
+
+
+def first_row_nan(weights: Tensor) -> Tensor:
+    """0 / log 1 in row 0."""
+    return entropy(weights) / visible(weights).log()
+
+
+def first_row_one(weights: Tensor) -> Tensor:
+    """Row 0 counted as even."""
+    share = evenness(weights)
+    share[:, 0] = 1
+    return share
+
+
+def of_all(weights: Tensor) -> Tensor:
+    """Every row divided by log T."""
+    return entropy(weights) / float(np.log(weights.shape[-1]))
+
+
+def log_of_t(weights: Tensor) -> Tensor:
+    """Row t divided by log t."""
+    return entropy(weights) / torch.arange(weights.shape[-1]).log()
+
+
+def bits_over_nats(weights: Tensor) -> Tensor:
+    """The entropy in bits, its largest value in nats."""
+    return evenness(weights) / float(np.log(2))
+
+
+def nats_over_bits(weights: Tensor) -> Tensor:
+    """The entropy in nats, its largest value in bits."""
+    return evenness(weights) * float(np.log(2))
+
+
+def entropy_in_bits(weights: Tensor) -> Tensor:
+    """The entropy itself, in bits."""
+    return entropy(weights) / float(np.log(2))
+
+
+def negative(weights: Tensor) -> Tensor:
+    """Without the minus."""
+    return -evenness(weights)
+
+
+def columns(weights: Tensor) -> Tensor:
+    """Summed along the columns."""
+    return evenness(weights.transpose(1, 2))
+
+
+def width_share(weights: Tensor) -> Tensor:
+    """e to the entropy, as a share of t + 1."""
+    return entropy(weights).exp() / visible(weights)
+
+
+def divided_by_count(weights: Tensor) -> Tensor:
+    """Divided by t + 1 in place of its logarithm."""
+    return entropy(weights) / visible(weights)
+
+
+def mean_of_terms(weights: Tensor) -> Tensor:
+    """The mean of the terms for their sum."""
+    return evenness(weights) / weights.shape[-1]
+
+
+def of_what_is_seen(weights: Tensor) -> Tensor:
+    """Divided by the logarithm of how many weights are above 0."""
+    return entropy(weights) / (weights > 0).sum(dim=-1).log()
+
+
+def softmax_again(weights: Tensor) -> Tensor:
+    """A softmax of the weights."""
+    return evenness(weights.softmax(dim=-1))
+
+
+def whole_matrix(weights: Tensor) -> Tensor:
+    """One number for each sample."""
+    return evenness(weights).mean(dim=-1)

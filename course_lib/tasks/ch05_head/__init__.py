@@ -1,0 +1,1 @@
+"""Chapter 05, One head: six graded tasks."""

@@ -1,0 +1,1 @@
+"""Chapter 06, Many heads: six graded tasks."""

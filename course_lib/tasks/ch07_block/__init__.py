@@ -1,0 +1,1 @@
+"""Chapter 07, The block: six graded tasks."""

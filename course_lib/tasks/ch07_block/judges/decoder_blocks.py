@@ -1,0 +1,114 @@
+"""A block with three branches, built right and built wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor, nn
+
+
+class DecoderBlock(nn.Module):
+    """Gather, listen to the memory, think: each normed first, then added."""
+
+    def __init__(
+        self,
+        n_embd: int,
+        attention: nn.Module,
+        cross_attention: nn.Module,
+        feed_forward: nn.Module,
+    ):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(n_embd)
+        self.attention = attention
+        self.cross_norm = nn.LayerNorm(n_embd)
+        self.cross_attention = cross_attention
+        self.feed_forward_norm = nn.LayerNorm(n_embd)
+        self.feed_forward = feed_forward
+
+    def forward(self, x: Tensor, memory: Tensor) -> Tensor:
+        """(B, T, C) and (B, S, C) → (B, T, C)."""
+        x = x + self.attention(self.attention_norm(x))
+        x = x + self.cross_attention(self.cross_norm(x), memory)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+def going(forward: Callable[[Any, Tensor, Tensor], Tensor]) -> type[DecoderBlock]:
+    """The same parts, gone through in another way."""
+
+    class Answer(DecoderBlock):
+        def forward(self, x: Tensor, memory: Tensor) -> Tensor:
+            return forward(self, x, memory)
+
+    return Answer
+
+
+def adding(step: Callable[[Tensor, nn.Module, Callable[[Tensor], Tensor]], Tensor]) -> Any:
+    """Three branches, each put on the stream in another way."""
+
+    def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+        x = step(x, m.attention_norm, m.attention)
+        x = step(x, m.cross_norm, lambda h: m.cross_attention(h, memory))
+        return step(x, m.feed_forward_norm, m.feed_forward)
+
+    return going(forward)
+
+
+def norm_replaces(x: Tensor, norm: nn.Module, branch: Callable[[Tensor], Tensor]) -> Tensor:
+    """The normed stream takes the place of the stream."""
+    x = norm(x)
+    return x + branch(x)
+
+
+def middle(
+    read: Callable[[Any, Tensor, Tensor], tuple[Tensor, Tensor]],
+) -> type[DecoderBlock]:
+    """Another choice of what cross-attention is given."""
+
+    def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+        x = x + m.attention(m.attention_norm(x))
+        x = x + m.cross_attention(*read(m, x, memory))
+        return x + m.feed_forward(m.feed_forward_norm(x))
+
+    return going(forward)
+
+
+def thinks_first(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+    """Feed-forward before cross-attention."""
+    x = x + m.attention(m.attention_norm(x))
+    x = x + m.feed_forward(m.feed_forward_norm(x))
+    return x + m.cross_attention(m.cross_norm(x), memory)
+
+
+def listens_first(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+    """Cross-attention before self-attention."""
+    x = x + m.cross_attention(m.cross_norm(x), memory)
+    x = x + m.attention(m.attention_norm(x))
+    return x + m.feed_forward(m.feed_forward_norm(x))
+
+
+def memory_unheard(m: Any, x: Tensor, memory: Tensor) -> Tensor:  # noqa: ARG001
+    """Two branches only."""
+    x = x + m.attention(m.attention_norm(x))
+    return x + m.feed_forward(m.feed_forward_norm(x))
+
+
+def side_by_side(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+    """All branches read what entered."""
+    gathered = m.attention(m.attention_norm(x))
+    heard = m.cross_attention(m.cross_norm(x), memory)
+    return x + gathered + heard + m.feed_forward(m.feed_forward_norm(x))
+
+
+def unnormed_thinking(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+    """The feed-forward network reads the raw stream."""
+    x = x + m.attention(m.attention_norm(x))
+    x = x + m.cross_attention(m.cross_norm(x), memory)
+    return x + m.feed_forward(x)
+
+
+def one_norm(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+    """The first norm for all three branches."""
+    x = x + m.attention(m.attention_norm(x))
+    x = x + m.cross_attention(m.attention_norm(x), memory)
+    return x + m.feed_forward(m.attention_norm(x))
