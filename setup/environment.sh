@@ -16,8 +16,10 @@ stamp=.venv/.installed-$suite
 lists="-r requirements.txt"
 files="requirements.txt pyproject.toml"
 if [ "$suite" = tests ]; then
-    lists="$lists -r requirements-test.txt"
-    files="$files requirements-test.txt"
+    for part in test cluster jax; do
+        lists="$lists -r requirements-$part.txt"
+        files="$files requirements-$part.txt"
+    done
 fi
 
 say() { printf '%s\n' "$*" >&2; }

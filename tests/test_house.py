@@ -61,7 +61,9 @@ def test_no_data_set_is_in_the_project():
 
 
 def test_every_dependency_says_why():
-    for file in ("requirements.txt", "requirements-test.txt"):
-        for line in (ROOT / file).read_text(encoding="utf-8").splitlines():
+    lists = sorted(ROOT.glob("requirements*.txt"))
+    assert len(lists) == 4
+    for path in lists:
+        for line in path.read_text(encoding="utf-8").splitlines():
             if line and not line.startswith("#"):
-                assert re.fullmatch(r"\S+\s+# \S.{10,}", line), f"{file}: {line}"
+                assert re.fullmatch(r"\S+\s+# \S.{10,}", line), f"{path.name}: {line}"

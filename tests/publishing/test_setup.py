@@ -59,8 +59,8 @@ class Machine:
         self.course.mkdir()
         self.bin.mkdir()
         shutil.copytree(ROOT / "setup", self.course / "setup")
-        for name in ("requirements.txt", "requirements-test.txt", "pyproject.toml"):
-            shutil.copy(ROOT / name, self.course)
+        for path in (*ROOT.glob("requirements*.txt"), ROOT / "pyproject.toml"):
+            shutil.copy(path, self.course)
         for name in PROGRAMS:
             (self.bin / name).symlink_to(shutil.which(name))
         self.program("id", "#!/bin/sh\necho 1000\n")
