@@ -20,10 +20,16 @@ c.ClearSolutions.code_stub = {
 }
 c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 
-# Seconds for one cell of a submission. Answers return within two; importing torch on a busy
-# machine is what takes time. A cell that takes longer is interrupted and worth nothing.
+# `nbgrader autograde` and formgrader's button run a notebook in the sandbox of `course grade` and
+# let the same judge award the points. nbgrader's own steps would run it with your rights, and would
+# trust what it says.
+c.Autograde.sanitize_preprocessors = []
+c.Autograde.autograde_preprocessors = ["course_lib.grading.preprocess.RunAndJudge"]
+
+# What `nbgrader validate` may take for one cell. Answers return within two seconds; importing torch
+# on a busy machine is what takes time.
 c.Execute.timeout = 120
 
-# The first keeps the history of submissions out of the instructor's own; the second leaves out a
-# warning, once a submission, that the kernel talks to this machine without encryption.
+# The first keeps the history of notebooks out of the instructor's own; the second leaves out a
+# warning that the kernel talks to this machine without encryption.
 c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelApp.log_level=40"]

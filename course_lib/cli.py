@@ -45,7 +45,9 @@ app = typer.Typer(
 
 1. `course release 01`: make the exercises of it
 2. `course release 01 --gradebook`: once a class, also enter it into the gradebook
-3. `nbgrader autograde 01-averages`: grade what lies in submitted/
+3. `course collect 01 submissions.zip`: put what was handed in where grading looks for it
+4. `course grade 01`: grade what lies in submitted/, in a sandbox
+5. `course export 01`: write the scores for your learning platform
 
 `course COMMAND --help` shows examples of each command.
 """,
@@ -243,7 +245,7 @@ def release(
         course release                   every assignment
         course release 01                one of them
         course release --check           what CI runs
-        course release 01 --gradebook    before `nbgrader autograde 01-averages`
+        course release 01 --gradebook    before `course grade 01`
     """
     with _explained():
         from course_lib.grading.course import Course
@@ -270,6 +272,204 @@ def release(
                 console.print(f"[green]✓[/] {_within(here.root, path)}")
             if not changed:
                 console.print(f"[green]✓[/] {name} is as it was")
+
+
+@app.command(rich_help_panel=_INSTRUCTORS)
+def grade(
+    assignment: Annotated[
+        str, typer.Argument(help="For example 01-averages, or 01.", metavar="ASSIGNMENT")
+    ],
+    student: Annotated[
+        list[str] | None,
+        typer.Option("--student", help="Only this one; give it again for more.", metavar="NAME"),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", min=1, help="Submissions at once; as many as there are cores."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also those that have not changed since.")
+    ] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option("--timeout", metavar="SECONDS", help="For one cell or one check."),
+    ] = None,
+    memory: Annotated[
+        int | None, typer.Option("--memory", metavar="MEGABYTES", help="For one submission.")
+    ] = None,
+    db: Annotated[
+        str | None, typer.Option("--db", metavar="URL", help="The gradebook's database.")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="Run on a Dask cluster's workers."),
+    ] = None,
+    no_sandbox: Annotated[
+        bool,
+        typer.Option(
+            "--no-sandbox",
+            help="Run student code with **your** rights; every report then says so.",
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Say it for machines.")] = False,
+    course: Annotated[
+        Path | None,
+        typer.Option(help="The course's folder; found from the working directory by default."),
+    ] = None,
+) -> None:
+    """Grade what lies in submitted/, each notebook in a sandbox of its own.
+
+    Before the first submission every wall of the sandbox is tried; where one does not hold,
+    nothing is graded. What has not changed since the last run is left as it is, so a run that was
+    interrupted goes on where it stopped. Grades go into gradebook.db, pages into feedback/, the
+    class report into reports/; formgrader shows the rest. Points that were set by hand stay.
+
+    Defaults of all options, and the other limits, can stand in nbgrader_config.py:
+    `c.CourseGrade.jobs = 8`, `c.CourseGrade.memory_megabytes = 4096` …
+
+    Exit code: 0 if every submission stands in the gradebook (those that wait for a person, too),
+    1 if the machine failed on some, 2 if grading could not start or go on.
+
+    **Examples**
+
+        course grade 04                         a class
+        course grade 04 --student ada --force   one of it, again
+        course grade 04 --jobs 8 --timeout 120  many cores, slow ones
+        course grade 04 --json > result.json    for a program
+    """
+    from course_lib.grading.commands import grade_class
+
+    with _explained():
+        complete = grade_class(
+            course,
+            assignment,
+            students=student or (),
+            jobs=jobs,
+            force=force,
+            cell_seconds=timeout,
+            memory_megabytes=memory,
+            url=db,
+            scheduler=scheduler,
+            sandboxed=not no_sandbox,
+            as_json=as_json,
+        )
+    if not complete:
+        raise typer.Exit(1)
+
+
+@app.command(rich_help_panel=_INSTRUCTORS)
+def collect(
+    assignment: Annotated[
+        str, typer.Argument(help="For example 01-averages, or 01.", metavar="ASSIGNMENT")
+    ],
+    sources: Annotated[
+        list[Path], typer.Argument(help="Folders and zips of submissions.", metavar="SOURCE...")
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write nothing; only say what would be done.")
+    ] = False,
+    course: Annotated[
+        Path | None,
+        typer.Option(help="The course's folder; found from the working directory by default."),
+    ] = None,
+) -> None:
+    """Put what students handed in where grading looks for it: submitted/<student>/<assignment>/.
+
+    Reads what Canvas and Moodle give as a download, and folders or zips with a folder, a zip or a
+    notebook for each student. A notebook may have another name or lie deeper. Of several the latest
+    counts; an older one that was collected before is kept in submitted/.replaced/. Archives that
+    climb out of their folder or explode are refused. No file that was handed in is changed.
+
+    Exit code: 0 if everything was taken, 1 if something was refused, 2 if nothing could be read.
+
+    **Examples**
+
+        course collect 04 ~/Downloads/submissions.zip       from Canvas or Moodle
+        course collect 04 inbox/ --dry-run                  what would be done
+    """
+    with _explained():
+        from course_lib.grading.collecting.collect import Action
+        from course_lib.grading.collecting.collect import collect as put
+        from course_lib.grading.course import Course
+
+        here = Course.find(course)
+        found = put(here, here.assignment(assignment), sources, dry_run=dry_run)
+        table = Table("", "Student", "", "Notes", box=None, pad_edge=False)
+        signs = {Action.REFUSED: "[red]✗[/]", Action.KEPT: "[yellow]–[/]"}
+        for one in found:
+            sign = signs.get(one.action, "[green]✓[/]")
+            table.add_row(sign, escape(one.student), one.action.value, escape("; ".join(one.notes)))
+        console = Console()
+        console.print(table)
+        refused = [one for one in found if one.action is Action.REFUSED]
+        would = " would be" if dry_run else ""
+        console.print(f"\n{len(found) - len(refused)} students{would} collected.")
+        if refused:
+            console.print(f"[red]{len(refused)} refused[/], for the reasons above.")
+            raise typer.Exit(1)
+
+
+@app.command(rich_help_panel=_INSTRUCTORS)
+def export(
+    assignment: Annotated[
+        str, typer.Argument(help="For example 01-averages, or 01.", metavar="ASSIGNMENT")
+    ],
+    to: Annotated[
+        str, typer.Option("--to", help="nbgrader, canvas, moodle or gradescope.", metavar="FORMAT")
+    ] = "nbgrader",
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            "--into",
+            metavar="FILE",
+            help="Canvas's exported gradebook, or Moodle's offline grading worksheet; not changed.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="What is written; in exports/ by default.")
+    ] = None,
+    column: Annotated[
+        str, typer.Option("--column", help="The assignment's column in Canvas, by its name.")
+    ] = "",
+    db: Annotated[
+        str | None, typer.Option("--db", metavar="URL", help="The gradebook's database.")
+    ] = None,
+    course: Annotated[
+        Path | None,
+        typer.Option(help="The course's folder; found from the working directory by default."),
+    ] = None,
+) -> None:
+    """Write the scores for your learning platform, hand-set points and late penalties included.
+
+    Canvas and Moodle get their own file back with one column filled, every other byte as it was.
+    Students without a final score (their answer waits for a person, their run failed) are left as
+    they are, and named.
+
+    Exit code: 0 if everybody is in it, 1 if some were left, 2 if it could not be written.
+
+    **Examples**
+
+        course export 04                                        nbgrader's table
+        course export 04 --to canvas --into Grades.csv          to upload to Canvas
+        course export 04 --to moodle --into Worksheet.csv       to upload to Moodle
+        course export 04 --to gradescope                        a results.json a student
+    """
+    with _explained():
+        from course_lib.grading.course import Course
+        from course_lib.grading.exporting.export import export as write
+
+        here = Course.find(course)
+        name = here.assignment(assignment)
+        done = write(here, name, to, into=into, out=out, column=column, url=db)
+        console = Console()
+        for row, why in done.left:
+            console.print(f"[yellow]–[/] {escape(row)}: {escape(why)}", soft_wrap=True)
+        for note in done.notes:
+            console.print(f"[yellow]![/] {escape(note)}", soft_wrap=True)
+        where = _within(here.root, done.path)
+        console.print(f"[green]✓[/] {len(done.filled)} scores are in {where}")
+        if done.left:
+            raise typer.Exit(1)
 
 
 @contextlib.contextmanager

@@ -253,22 +253,27 @@ def _sandbox() -> Iterator[Diagnosis]:
             "sudo apt-get install bubblewrap",
         )
         return
-    inside = [program, "--unshare-all", "--die-with-parent", "--new-session"]
-    inside += ["--ro-bind", "/", "/", "--tmpfs", "/tmp", "--dev", "/dev", "--clearenv"]
-    # The one sign that every promise of the walls holds: no network device but the loopback.
-    ask = "import socket; print([name for _, name in socket.if_nameindex()])"
-    works, said = _try([*inside, sys.executable, "-I", "-c", ask])
-    works = works and said.strip() == "['lo']"
-    yield Diagnosis(
-        "sandbox",
-        Need.INSTRUCTOR,
-        works,
-        f"{_version(program)}; it works, without a network inside"
-        if works
-        else f"bubblewrap does not work: {said}",
-        "allow user namespaces: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0 "
-        "(in a container: run it with user namespaces allowed)",
-    )
+    works, found, remedy = _walls(Path.cwd())
+    yield Diagnosis("sandbox", Need.INSTRUCTOR, works, f"{_version(program)}; {found}", remedy)
+
+
+def _walls(root: Path) -> tuple[bool, str, str]:
+    """Whether every wall held when it was tried, what was found, and the remedy."""
+    try:
+        from course_lib.grading.sandbox import selftest
+        from course_lib.grading.sandbox.runs import Sandbox
+
+        with Sandbox("warm") as sandbox:
+            walls = selftest.prove(sandbox, root)
+    except CourseError as error:
+        return False, str(error), selftest.NAMESPACES
+    except ImportError as error:
+        return False, f"cannot be tried: {error}", "mend the packages first"
+    broken = [wall for wall in walls if not wall.holds]
+    if not broken:
+        return True, f"each of its {len(walls)} walls held when it was tried", ""
+    found = "; ".join(f"{wall.name}: {wall.found}" for wall in broken)
+    return False, found, "; ".join(dict.fromkeys(wall.remedy for wall in broken))
 
 
 def _browser() -> Iterator[Diagnosis]:

@@ -96,3 +96,72 @@ class GrammarError(CourseError, ValueError):
 
 class FigureError(CourseError, ValueError):
     """An interactive figure was given something that it cannot show."""
+
+
+class NoSandbox(CourseError):
+    """Student code cannot be kept apart on this machine."""
+
+
+class MachineFailed(CourseError):
+    """The sandbox or a judge failed by itself, whatever the submission did: nobody's zero."""
+
+
+class NoVerdict(CourseError):
+    """A judge broke on a submission's answers, twice: a person has to look at them."""
+
+
+class IsolationFailed(CourseError, OSError):
+    """The kernel refuses a wall: user namespaces or system-call filters may be switched off."""
+
+
+class BrokenFrame(CourseError, ValueError):
+    """What came over a socket is not a message of this course, or too long."""
+
+
+class TooLate(BrokenFrame):
+    """Nothing came before the deadline."""
+
+
+class NothingToGrade(CourseError):
+    """No submission is where submissions are looked for."""
+
+
+class AlreadyGrading(CourseError):
+    """Another grader holds this course's gradebook."""
+
+
+class ClockBehind(CourseError):
+    """The clock shows a time before the gradebook's last entry."""
+
+
+class GradebookUnusable(CourseError):
+    """The gradebook cannot be opened or written, is of another version, or lacks the assignment."""
+
+
+class NotWritten(CourseError, OSError):
+    """A file of a class could not be written; what stood there before stands there still."""
+
+
+class NothingToCollect(CourseError, ValueError):
+    """A download is missing, is no folder or archive, or holds no notebook."""
+
+
+class SheetUnreadable(CourseError, ValueError):
+    """A table from a learning platform cannot be read, or lacks a column that is to be filled."""
+
+
+class JaxMissing(CourseError, ImportError):
+    """JAX, Flax or Optax, which chapter 10 alone needs, is not installed.
+
+    Parameters
+    ----------
+    error : ModuleNotFoundError
+        What the import said.
+    """
+
+    def __init__(self, error: ImportError):
+        super().__init__(
+            f"chapter 10 needs JAX, Flax and Optax, and {error.name or 'one of them'} is not "
+            'installed: run `pip install -e ".[jax]"` in the folder of the course, then restart '
+            "the kernel. No other chapter needs them"
+        )

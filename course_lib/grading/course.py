@@ -70,6 +70,21 @@ class Course:
         return self._folder("release_directory", "release")
 
     @property
+    def submitted(self) -> Path:
+        """The folder of what students handed in: `<student>/<assignment>/`."""
+        return self._folder("submitted_directory", "submitted")
+
+    @property
+    def autograded(self) -> Path:
+        """The folder of graded notebooks, which formgrader shows."""
+        return self._folder("autograded_directory", "autograded")
+
+    @property
+    def feedback(self) -> Path:
+        """The folder of pages for students."""
+        return self._folder("feedback_directory", "feedback")
+
+    @property
     def assignments(self) -> tuple[str, ...]:
         """Names of all assignments, in order: the folders of solutions that hold a notebook."""
         return tuple(

@@ -173,7 +173,8 @@ class Verdict:
         Parameters
         ----------
         book : str, optional
-            Address of the published book, for links; see `Section.link`.
+            Address of the published book, for links; see `Section.link`. Empty: no links, where
+            neither a book nor an exercise is near.
         """
         colour = _COLOUR[self.state]
         rows = [
@@ -195,11 +196,7 @@ class Verdict:
             if finding.effect:
                 text += f"<br>{_as_html(finding.effect)}"
             if finding.section:
-                address = html.escape(finding.section.link(book), quote=True)
-                text += (
-                    f'<br>Look again at <a href="{address}" '
-                    f'style="color:inherit;text-decoration:underline">{html.escape(str(finding.section))}</a>.'
-                )
+                text += f"<br>Look again at {_reference(finding.section, book)}."
             rows.append(f'<p style="margin:.4em 0 0">{text}</p>')
         rows += [
             f'<p style="margin:.4em 0 0;opacity:.85"><em>Note:</em> {html.escape(note)}</p>'
@@ -252,6 +249,14 @@ def _in_terminal() -> bool:
     from IPython import get_ipython
 
     return type(get_ipython()).__name__ == "TerminalInteractiveShell"
+
+
+def _reference(section: Section, book: str | None) -> str:
+    name = html.escape(str(section))
+    if book == "":
+        return name
+    address = html.escape(section.link(book), quote=True)
+    return f'<a href="{address}" style="color:inherit;text-decoration:underline">{name}</a>'
 
 
 def _as_html(text: str) -> str:

@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from course_lib.grading.course import Course
+from course_lib.grading.release import release
 
 ROOT = Path(__file__).parents[2]
 FIRST = "01-averages"
@@ -81,3 +82,21 @@ def exercise(course):
 def editable():
     """Reads any notebook into the same form."""
     return Editable
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory):
+    """A course with the first assignment only, entered into its gradebook; to be copied."""
+    root = tmp_path_factory.mktemp("template") / "course"
+    for folder in ("solutions", "exercises"):
+        shutil.copytree(ROOT / folder / FIRST, root / folder / FIRST)
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    release(Course(root), FIRST, gradebook=True)
+    return root
+
+
+@pytest.fixture
+def entered(template, tmp_path):
+    """A course of one assignment that is in the gradebook."""
+    shutil.copytree(template, tmp_path / "course")
+    return Course(tmp_path / "course")

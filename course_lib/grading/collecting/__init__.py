@@ -1,0 +1,1 @@
+"""From what a learning platform gives to `submitted/`."""

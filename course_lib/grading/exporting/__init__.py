@@ -1,0 +1,1 @@
+"""From the gradebook to what a learning platform takes."""

@@ -1,0 +1,1 @@
+"""What lasts: nbgrader's database, written by one writer, read by everybody."""

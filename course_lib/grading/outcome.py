@@ -1,0 +1,101 @@
+"""What came of one submission: plain data, from the run in the sandbox to the gradebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+from course_lib.grading.sandbox.exchange import Ran
+from course_lib.grading.sandbox.sanitise import Work
+
+
+class Status(Enum):
+    """How a submission stands.
+
+    `GRADED` has points, be they few. `SET_ASIDE` waits for a person, who reads the reason.
+    `FAILED` is the machine's fault: it gets no points and no zero, and runs again next time.
+    """
+
+    GRADED = "graded"
+    SET_ASIDE = "set aside"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class TaskOutcome:
+    """The judge's words on one task.
+
+    Attributes
+    ----------
+    grade_id, task : str
+        The released check's name for nbgrader, and for example "05/scores".
+    points, out_of : float
+    verdict : mapping
+        As `Verdict.to_json` writes it; empty where there was no evidence.
+    html : str
+        The feedback, made by the judge: nothing in it is the student's but what it escaped.
+    reason : str
+        Why there is no evidence; empty where there is.
+    """
+
+    grade_id: str
+    task: str
+    points: float
+    out_of: float
+    verdict: Mapping[str, Any] = field(default_factory=dict)
+    html: str = ""
+    reason: str = ""
+
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """Short, stable names of what was found, for the class report."""
+        return tuple(str(found["name"]) for found in self.verdict.get("findings", ()))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one submission.
+
+    Attributes
+    ----------
+    student, assignment : str
+    status : Status
+    reason : str
+        Why it was set aside or failed, or how the run ended early; empty otherwise.
+    tasks : tuple of TaskOutcome
+        One for each released check, in the assignment's order; empty unless graded.
+    work : Work or None
+        What was run; None if the notebook could not be read.
+    ran : Ran or None
+        What the run left; its outputs are the student's and untrusted.
+    notes : tuple of str
+        What was found changed in the submitted file.
+    seconds : mapping of str to float
+        Where the time went: "read", "run", "judge".
+    """
+
+    student: str
+    assignment: str
+    status: Status
+    reason: str = ""
+    tasks: tuple[TaskOutcome, ...] = ()
+    work: Work | None = None
+    ran: Ran | None = None
+    notes: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def without_outputs(self) -> Outcome:
+        """The same, without what only the feedback shows: a thousand of them are small."""
+        return replace(self, work=None, ran=None)
+
+    @property
+    def points(self) -> float:
+        """Points that the judge awarded."""
+        return sum(task.points for task in self.tasks)
+
+    @property
+    def out_of(self) -> float:
+        """Points that the judge could award."""
+        return sum(task.out_of for task in self.tasks)

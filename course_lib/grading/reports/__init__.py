@@ -1,0 +1,1 @@
+"""Pages that people see: a student's feedback, and the class."""

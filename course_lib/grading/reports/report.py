@@ -1,0 +1,256 @@
+"""What a class has understood: a page with pictures and a table beside it, from the gradebook.
+
+The page is complete in itself: no script, no request to anywhere. Everything on it that a student
+had a say in is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from course_lib.grading.course import Course
+from course_lib.grading.exporting import sheets
+from course_lib.grading.gradebook.standing import ClassStanding, Standing, standing
+from course_lib.grading.outcome import Status
+from course_lib.grading.reports import markup, tally
+from course_lib.grading.reports.markup import prose, text
+from course_lib.grading.reports.shown import write_atomically
+
+# Longer lists are read by nobody; the table beside the page has everybody.
+MOST_ROWS = 25
+SLOWEST = 8
+
+
+def write(
+    course: Course, assignment: str, url: str | None = None, *, sandboxed: bool = True
+) -> Path:
+    """Write `reports/<assignment>.html`, and the same as a table beside it.
+
+    Parameters
+    ----------
+    course : Course
+    assignment : str
+        Its full name.
+    url : str, optional
+        Of the gradebook.
+    sandboxed : bool
+        False marks the page even if the gradebook holds no run without a sandbox.
+
+    Returns
+    -------
+    Path
+        Of the page.
+
+    Raises
+    ------
+    GradebookUnusable
+        If the gradebook cannot be read.
+    NotWritten
+        If the page cannot be written.
+    """
+    class_standing = standing(course, assignment, url)
+    folder = course.root / "reports"
+    table(class_standing, folder / f"{assignment}.csv")
+    path = folder / f"{assignment}.html"
+    write_atomically(path, page(class_standing, sandboxed=sandboxed))
+    return path
+
+
+def table(standing: ClassStanding, path: Path) -> Path:
+    """One row a student: points, each task, and why there is no final score yet."""
+    names = list(standing.cells)
+    header = ["student", "last name", "first name", "status", "points", "penalty", "score"]
+    header += ["out of", "handed in", "waits for", "reason", *names, "seconds", "sandbox", "notes"]
+    rows = []
+    for one in standing.students:
+        points = {cell.name: None if cell.waits else cell.points for cell in one.cells}
+        run = one.run
+        who = [one.student, one.last_name, one.first_name, _status(one)]
+        numbers = [one.points, one.penalty, one.score] if one.submitted else ["", "", ""]
+        rows.append(
+            [
+                *who,
+                *numbers,
+                standing.out_of,
+                one.timestamp or "",
+                " ".join(one.waiting),
+                run.reason if run else "",
+                *(points.get(name) for name in names),
+                round(float(run.seconds.get("run", 0.0)), 2) if run else "",
+                ("yes" if run.sandboxed else "NO") if run else "",
+                "; ".join(run.notes) if run else "",
+            ]
+        )
+    return sheets.write(path, header, rows)
+
+
+def page(standing: ClassStanding, *, sandboxed: bool = True) -> str:
+    """The report as HTML.
+
+    Parameters
+    ----------
+    standing : ClassStanding
+    sandboxed : bool
+        See `write`.
+    """
+    parts = [f"<h1>{text(standing.assignment)}: how the class stands</h1>"]
+    parts += _warning(standing, sandboxed)
+    parts.append(_summary(standing))
+    if tally.graded(standing):
+        parts += _pictures(standing)
+        parts += _mistakes(standing)
+    parts += _people(standing)
+    parts += _runs(standing)
+    parts.append(_everybody(standing))
+    return markup.page(f"{standing.assignment}: class report", "\n".join(parts))
+
+
+def _warning(standing: ClassStanding, sandboxed: bool) -> Iterator[str]:
+    bare = [one for one in standing.students if one.run and not one.run.sandboxed]
+    if bare or not sandboxed:
+        who = f"{len(bare)} of {len(standing.handed_in)} submissions" if bare else "Submissions"
+        yield (
+            f'<p class="alarm" role="alert"><strong>Graded WITHOUT a sandbox.</strong> {who} ran '
+            "with your rights on this machine. Their points can be forged, and so can this page: "
+            "grade them again with a sandbox (<code>course doctor</code> names what is missing)."
+            "</p>"
+        )
+
+
+def _summary(standing: ClassStanding) -> str:
+    graded = tally.graded(standing)
+    times = [one.run.graded_at for one in standing.students if one.run]
+    absent = sum(1 for one in standing.students if not one.submitted and not one.run)
+    middle = tally.middle(standing)
+    facts: list[tuple[str, Any]] = [
+        ("handed in", len(standing.handed_in)),
+        ("graded", len(graded)),
+        ("set aside", len(tally.with_status(standing, Status.SET_ASIDE))),
+        ("failed", len(tally.with_status(standing, Status.FAILED))),
+        ("answers that wait", sum(len(who) for who in tally.waiting(standing).values())),
+        ("median", f"{middle:g} of {standing.out_of:g}" if graded else "–"),
+    ]
+    if absent:
+        facts.insert(1, ("nothing handed in", absent))
+    boxes = "".join(f"<div><dt>{name}</dt><dd>{text(value)}</dd></div>" for name, value in facts)
+    when = f"Last graded {max(times):%Y-%m-%d %H:%M} UTC. " if times else ""
+    return f'<dl class="facts">{boxes}</dl><p>{when}The same as a table: {_csv_name(standing)}.</p>'
+
+
+def _csv_name(standing: ClassStanding) -> str:
+    return f"<code>{text(standing.assignment)}.csv</code>"
+
+
+def _pictures(standing: ClassStanding) -> Iterator[str]:
+    from course_lib.grading.reports.pictures import points_of_class, success_of_tasks
+
+    yield "<h2>Points</h2>"
+    yield points_of_class(standing).markup
+    yield "<h2>Tasks</h2>"
+    yield success_of_tasks(tally.tasks(standing)).markup
+
+
+def _mistakes(standing: ClassStanding) -> Iterator[str]:
+    found = tally.mistakes(standing)
+    yield "<h2>Which mistakes, and how many students made them</h2>"
+    if not found:
+        yield "<p>None was found.</p>"
+        return
+    most = len(found[0].students)
+    rows = []
+    for one in found[:MOST_ROWS]:
+        count = len(one.students)
+        who = ", ".join(one.students[:12]) + (" …" if count > 12 else "")
+        section = f"<br><small>Look again at {text(one.section)}.</small>" if one.section else ""
+        bar = f'<span class="bar" style="width:{6 * count / most:.2f}rem"></span>'
+        rows.append(
+            f'<tr><td class="count">{count}</td><td>{bar}</td><td>{text(one.task)}</td>'
+            f"<td>{prose(one.sentence)}{section}"
+            f"<details><summary>who</summary>{text(who)}</details></td></tr>"
+        )
+    yield markup.table(("students", "", "task", "what they did"), rows)
+    if len(found) > MOST_ROWS:
+        fewer = len(found[MOST_ROWS].students)
+        yield f"<p>{len(found) - MOST_ROWS} more, each made by at most {fewer}.</p>"
+
+
+def _people(standing: ClassStanding) -> Iterator[str]:
+    """What waits for a person: written answers, and what the grader set aside."""
+    waiting = tally.waiting(standing)
+    yield "<h2>Waits for a person</h2>"
+    if waiting:
+        yield (
+            "<p>Open them in formgrader, under <em>Manual Grading</em>.</p>"
+            + markup.table(
+                ("cell", "answers"),
+                [f"<tr><td>{text(n)}</td><td>{len(w)}</td></tr>" for n, w in waiting.items()],
+            )
+        )
+    else:
+        yield "<p>No written answer does.</p>"
+    aside = tally.with_status(standing, Status.SET_ASIDE)
+    if aside:
+        yield "<h3>Set aside by the grader</h3>"
+        yield _reasons(aside)
+    changed = [one for one in tally.graded(standing) if one.run and one.run.notes]
+    if changed:
+        yield "<h3>Changed where nothing should be changed</h3>"
+        yield "<p>Their checks were replaced by the released ones before the run.</p>"
+        rows = [(one, "; ".join(one.run.notes)) for one in changed if one.run]
+        yield _listed(rows)
+
+
+def _runs(standing: ClassStanding) -> Iterator[str]:
+    yield "<h2>Runs</h2>"
+    failed = tally.with_status(standing, Status.FAILED)
+    if failed:
+        yield "<h3>Failed: the machine's fault, nobody's zero</h3>"
+        yield "<p><code>course grade</code> tries them again.</p>"
+        yield _reasons(failed)
+    early = [one for one in tally.graded(standing) if one.run and one.run.reason]
+    if early:
+        yield "<h3>Ended early</h3>"
+        yield _reasons(early)
+    slow = tally.slowest(standing, SLOWEST)
+    if slow:
+        yield "<h3>Slowest</h3>"
+        rows = [
+            f"<tr><td>{text(one.student)}</td><td>{seconds:.2f} s</td></tr>"
+            for one, seconds in slow
+        ]
+        yield markup.table(("student", "run"), rows)
+
+
+def _everybody(standing: ClassStanding) -> str:
+    rows = []
+    for one in standing.students:
+        score = f"{one.score:g}" if one.submitted else "–"
+        late = f" (late: −{one.penalty:g})" if one.penalty else ""
+        name = " ".join(filter(None, (one.first_name, one.last_name)))
+        rows.append(
+            f"<tr><td>{text(one.student)}</td><td>{text(name)}</td>"
+            f"<td>{score}{late}</td><td>{text(one.unfinished or _status(one))}</td></tr>"
+        )
+    head = ("student", "name", f"score of {standing.out_of:g}", "state")
+    return f"<details><summary><h2>Everybody</h2></summary>{markup.table(head, rows)}</details>"
+
+
+def _reasons(people: Sequence[Standing]) -> str:
+    return _listed([(one, one.run.reason) for one in people if one.run])
+
+
+def _listed(rows: Sequence[tuple[Standing, str]]) -> str:
+    lines = [
+        f"<tr><td>{text(one.student)}</td><td>{prose(words)}</td></tr>"
+        for one, words in rows[:MOST_ROWS]
+    ]
+    more = f"<p>{len(rows) - MOST_ROWS} more are in the table.</p>" if len(rows) > MOST_ROWS else ""
+    return markup.table(("student", "reason"), lines) + more
+
+
+def _status(one: Standing) -> str:
+    if one.run is not None:
+        return one.run.status.value
+    return "graded by nbgrader" if one.submitted else "nothing handed in"

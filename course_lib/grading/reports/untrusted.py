@@ -1,0 +1,93 @@
+"""What came out of student code, made fit to be shown: no tag, no script, nothing without end.
+
+Text is cut and freed of control characters, HTML and SVG that a cell displayed become text, a
+picture is a PNG or none. What students write as text stays Markdown, so that formulas can be read,
+but no tag in it is one.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# A picture of a course's size has some 100 kB; a page with dozens of them still opens.
+MOST_PICTURE_BYTES = 2 * 2**20
+MOST_CHARACTERS_OF_AN_OUTPUT = 20_000
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+# What starts a tag in Markdown, and what of TeX makes links, loads code or sets attributes.
+_LIVE = re.compile(
+    r"<(?=[A-Za-z/!?])|\\(?=(?:href|url|require|csname|class|cssId|style|data|unicode)\b)"
+)
+# Control characters, those that turn the direction of reading, and halves of pairs.
+_CONTROL = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
+)
+_NOTHING_TO_SEE = "\N{ZERO WIDTH SPACE}"
+
+
+def safe_output(output: Mapping[str, Any]) -> Iterator[Any]:
+    """A student's output without anything that a browser would run."""
+    from nbformat.v4 import new_output
+
+    kind = output.get("output_type")
+    if kind == "stream":
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        yield new_output("stream", name=name, text=plain(output.get("text")))
+    elif kind == "error":
+        lines = output.get("traceback")
+        yield new_output(
+            "error",
+            ename=plain(output.get("ename")),
+            evalue=plain(output.get("evalue")),
+            traceback=[plain(line) for line in lines] if isinstance(lines, list) else [],
+        )
+    elif kind in ("display_data", "execute_result"):
+        data = output.get("data")
+        shown = safe_data(data) if isinstance(data, dict) else {}
+        if shown:
+            yield new_output("display_data", data=shown)
+
+
+def safe_data(data: Mapping[str, Any]) -> dict[str, str]:
+    """Of what a cell displayed: a PNG if it is one, or else its plain text."""
+    picture = data.get("image/png")
+    if isinstance(picture, str) and len(picture) * 3 // 4 <= MOST_PICTURE_BYTES:
+        try:
+            raw = base64.b64decode("".join(picture.split()), validate=True)
+        except (binascii.Error, ValueError):
+            raw = b""
+        if raw.startswith(_PNG):
+            return {"image/png": base64.b64encode(raw).decode(), "text/plain": "a picture"}
+    for kind in ("text/plain", "text/markdown", "text/html"):
+        if isinstance(data.get(kind), str):
+            return {"text/plain": plain(data[kind])}
+    return {}
+
+
+def plain(text: Any) -> str:
+    """Text of bounded length, without control characters."""
+    words = text if isinstance(text, str) else ""
+    if len(words) > MOST_CHARACTERS_OF_AN_OUTPUT:
+        words = words[:MOST_CHARACTERS_OF_AN_OUTPUT] + "\n… (cut)"
+    words = _ANSI.sub("", words).replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROL.sub("", words)
+
+
+def on_one_line(text: str) -> str:
+    """Text for a line of a list."""
+    return " ".join(plain(text).split())
+
+
+def inert(markdown: str) -> str:
+    """Markdown of a student in which no tag and no link of TeX is one, and which reads the same.
+
+    A space without width behind `<` does it in prose and in code alike: there is no parser to agree
+    with about which is which.
+    """
+    return _LIVE.sub(lambda found: found.group() + _NOTHING_TO_SEE, plain(markdown))

@@ -1,0 +1,1 @@
+"""The only part of grading that lies inside the sandbox, beside student code."""

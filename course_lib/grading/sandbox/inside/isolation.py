@@ -1,0 +1,126 @@
+"""Walls that a forked process puts around itself, by Linux namespaces and limits.
+
+Used inside the sandbox, between the process that holds torch and a submission's own. Everything is
+the kernel's own interface; Python 3.11 has no names for it, so it is called through libc.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+from pathlib import Path
+
+from course_lib.errors import IsolationFailed
+from course_lib.grading.sandbox.inside.limits import MEGABYTE, Limits
+
+_CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
+_CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+_MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
+_PR_SET_CHILD_SUBREAPER = 36
+_LAST_CAPABILITY = 40
+_CAPABILITY_VERSION_3 = 0x20080522
+
+# The only places that a submission may write to; each is new for each submission.
+WRITABLE = ("/home/student", "/tmp", "/dev/shm")
+
+# What waits in a pipe or socket is memory that no process is charged for: few of them, then.
+MOST_OPEN_FILES = 256
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _must(returned: int, what: str) -> None:
+    if returned != 0:
+        number = ctypes.get_errno()
+        raise IsolationFailed(number, f"{what}: {os.strerror(number)}")
+
+
+def set_dumpable(yes: bool) -> None:
+    """Whether processes of the same user may look into this one's memory."""
+    _must(_libc().prctl(_PR_SET_DUMPABLE, int(yes), 0, 0, 0), "prctl(PR_SET_DUMPABLE)")
+
+
+def new_namespaces() -> None:
+    """Own users, mounts, messages and names; the next child has process number 1."""
+    user, group = os.getuid(), os.getgid()
+    set_dumpable(True)  # only then may a process write its own user map
+    flags = _CLONE_NEWUSER | _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWIPC | _CLONE_NEWUTS
+    _must(_libc().unshare(flags | _CLONE_NEWNET), "unshare")
+    Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+    Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
+    Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
+
+
+def fresh_folders(megabytes: int) -> None:
+    """Cover every writable place with an empty one in memory; all of them share one size."""
+    libc = _libc()
+    _must(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "mount / private")
+    options = f"size={megabytes}m,mode=700,nr_inodes=20000".encode()
+    base = WRITABLE[-1]
+    flags = _MS_NOSUID | _MS_NODEV
+    _must(libc.mount(b"tmpfs", base.encode(), b"tmpfs", flags, options), f"mount {base}")
+    for place in WRITABLE:  # the base comes last: its own part of the space then covers the rest
+        part = Path(base, Path(place).name)
+        part.mkdir(mode=0o700)
+        bound = libc.mount(str(part).encode(), place.encode(), None, _MS_BIND, None)
+        _must(bound, f"mount {place}")
+
+
+def drop_rights() -> None:
+    """No capability is left, and no program can give one back."""
+    libc = _libc()
+    for capability in range(_LAST_CAPABILITY + 1):
+        libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    _must(libc.capset(header, nothing), "capset")
+    _must(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)")
+
+
+def die_with_parent() -> None:
+    """End when the process that started this one ends."""
+    _must(_libc().prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "prctl(PR_SET_PDEATHSIG)")
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever this process's descendants leave running."""
+    _must(_libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def set_limits(limits: Limits) -> None:
+    """Memory, processes, file size and processor seconds, none of which can be raised again."""
+    held = _virtual_bytes()
+    file_bytes = limits.file_megabytes * MEGABYTE
+    seconds = int(limits.total_seconds * (os.cpu_count() or 1)) + 1
+    for what, value in (
+        (resource.RLIMIT_AS, held + limits.memory_megabytes * MEGABYTE),
+        (resource.RLIMIT_NPROC, limits.processes),
+        (resource.RLIMIT_FSIZE, file_bytes),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NOFILE, MOST_OPEN_FILES),
+    ):
+        _, most = resource.getrlimit(what)
+        bound = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(what, (bound, bound))
+
+
+def close_all_but(*kept: int) -> None:
+    """Close every file descriptor that is not named; the standard ones lead nowhere afterwards."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2 and int(name) not in kept:
+            with contextlib.suppress(OSError):  # the one that listed them is closed already
+                os.close(int(name))
+
+
+def _virtual_bytes() -> int:
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")

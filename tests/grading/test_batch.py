@@ -1,0 +1,481 @@
+"""A class is graded once, whatever interrupts it, and no submission stops another's."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import nbformat
+import pytest
+import sqlalchemy as sql
+from nbgrader.api import Gradebook
+from typer.testing import CliRunner
+
+from course_lib.cli import app
+from course_lib.errors import (
+    AlreadyGrading,
+    AssignmentFaulty,
+    ClockBehind,
+    ConfigError,
+    GradebookUnusable,
+    MachineFailed,
+    NothingToGrade,
+    NotWritten,
+    NoVerdict,
+)
+from course_lib.grading import batch, marking
+from course_lib.grading.assignment import Assignment, Check, read
+from course_lib.grading.batch import grade
+from course_lib.grading.course import Course
+from course_lib.grading.judgement import Judges
+from course_lib.grading.options import CourseGrade
+from course_lib.grading.outcome import Status
+from course_lib.grading.release import release
+from course_lib.grading.reports import pages
+from course_lib.grading.sandbox.inside.limits import Limits
+from course_lib.grading.submissions import Submission, submissions
+
+ROOT = Path(__file__).parents[2]
+NAME = "01-averages"
+STUDENTS = ("ada", "ben", "cem", "dia", "eva", "fay")
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """A course whose first assignment is in its gradebook; to be copied."""
+    root = tmp_path_factory.mktemp("released") / "course"
+    for folder in ("solutions", "exercises"):
+        shutil.copytree(ROOT / folder / NAME, root / folder / NAME)
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    release(Course(root), NAME, gradebook=True)
+    return root
+
+
+@pytest.fixture
+def class_of(released, tmp_path, editable, monkeypatch):
+    """Makes a released assignment with submissions: every second one solved."""
+    monkeypatch.setattr(batch, "proven", unproven)
+    course = Course(shutil.copytree(released, tmp_path / "class"))
+
+    def make(*students):
+        for number, student in enumerate(students):
+            source = course.exercises if number % 2 else course.solutions
+            book = editable(source / NAME / f"{NAME}.ipynb")
+            book.save(course.submitted / student / NAME / f"{NAME}.ipynb")
+        return course
+
+    return make
+
+
+def unproven(form, root):
+    """A sandbox whose walls other tests try."""
+    from course_lib.grading.sandbox.runs import Sandbox
+
+    return Sandbox(form)
+
+
+def points(course):
+    """Of each student in the gradebook what the judge awarded, and when it was recorded."""
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db", "averages-to-transformers") as book:
+        return {
+            one.student.id: sum(grade.auto_score or 0 for grade in one.notebooks[0].grades)
+            for one in book.assignment_submissions(NAME)
+        }
+
+
+def recorded_at(course):
+    engine = sql.create_engine(f"sqlite:///{course.root}/gradebook.db")
+    with engine.begin() as connection:
+        rows = connection.execute(sql.text("select student, graded_at from course_runs"))
+        return dict(rows.all())
+
+
+def full(course):
+    cells = Assignment.of(read(course.solutions / NAME / f"{NAME}.ipynb"))
+    return sum(check.points for check in cells.checks)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from course_lib.grading import batch
+from course_lib.grading.course import Course
+from course_lib.grading.sandbox.runs import Sandbox
+
+batch.proven = lambda form, root: Sandbox(form)
+root, moment, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+end = lambda: os.kill(os.getpid(), signal.SIGKILL)
+done = 0
+
+def before(real):
+    def change(*given, **named):
+        global done
+        done += 1
+        if done > count:
+            end()
+        return real(*given, **named)
+    return change
+
+def after(real):
+    def change(*given, **named):
+        global done
+        made = real(*given, **named)
+        done += 1
+        if done > count:
+            end()
+        return made
+    return change
+
+if moment == "before it is written":
+    batch.publish = before(batch.publish)
+elif moment == "between page and gradebook":
+    batch.publish = after(batch.publish)
+elif moment == "after the gradebook":
+    batch.Recorder.record = after(batch.Recorder.record)
+elif moment == "in the middle of a transaction":
+    batch.Recorder._note = before(batch.Recorder._note)
+batch.grade(Course(Path(root)), "01-averages", jobs=2)
+"""
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "before it is written",
+        "between page and gradebook",
+        "in the middle of a transaction",
+        "after the gradebook",
+    ],
+)
+def test_killed_and_started_again_gives_the_same_grades_and_grades_nothing_twice(class_of, moment):
+    course = class_of(*STUDENTS)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(course.root), moment, "2"],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        check=False,
+    )
+    assert killed.returncode == -9, killed.stderr.decode()[-2000:]
+    before = recorded_at(course)
+    assert 2 <= len(before) < len(STUDENTS)
+    summary = grade(course, NAME, jobs=2)
+    assert summary.complete
+    assert sorted(summary.unchanged) == sorted(before)
+    assert {o.student for o in summary.outcomes} == set(STUDENTS) - set(before)
+    after = recorded_at(course)
+    assert {student: after[student] for student in before} == before
+    wanted = {s: 0.0 if n % 2 else full(course) for n, s in enumerate(STUDENTS)}
+    assert points(course) == wanted
+    for student in STUDENTS:
+        assert (course.feedback / student / NAME / f"{NAME}.html").is_file()
+        assert (course.autograded / student / NAME / f"{NAME}.ipynb").is_file()
+
+
+def test_second_run_grades_only_what_changed(class_of, editable):
+    course = class_of("ada", "ben")
+    assert len(grade(course, NAME).outcomes) == 2
+    again = grade(course, NAME)
+    assert (again.outcomes, again.unchanged) == ([], ["ada", "ben"])
+    solved = editable(course.solutions / NAME / f"{NAME}.ipynb")
+    solved.save(course.submitted / "ben" / NAME / f"{NAME}.ipynb")
+    third = grade(course, NAME)
+    assert [(o.student, o.points) for o in third.outcomes] == [("ben", full(course))]
+    other = grade(course, NAME, limits=Limits(cell_seconds=50), students=["ada"])
+    assert [one.student for one in other.outcomes] == ["ada"]
+    assert len(grade(course, NAME, force=True).outcomes) == 2
+
+
+def test_what_was_not_run_in_a_sandbox_says_so_and_is_run_again_in_one(class_of):
+    course = class_of("ada")
+    (bare,) = grade(course, NAME, form="bare").outcomes
+    assert bare.points == full(course)
+    assert marking.WITHOUT_SANDBOX in bare.notes
+    assert "without a sandbox" in (course.feedback / "ada" / NAME / f"{NAME}.html").read_text()
+    (boxed,) = grade(course, NAME).outcomes
+    assert boxed.notes == ()
+
+
+def test_second_grader_is_told_who_holds_the_course(class_of):
+    course = class_of("ada")
+    said = []
+
+    def other(outcome, done, count):
+        with pytest.raises(AlreadyGrading) as error:
+            grade(Course(course.root), NAME)
+        said.append(str(error.value))
+
+    thread = threading.Thread(target=lambda: grade(course, NAME, progress=other))
+    thread.start()
+    thread.join()
+    assert said
+    assert f"process {os.getpid()} on " in said[0]
+    assert grade(course, NAME).unchanged == ["ada"]
+
+
+def test_odd_names_are_graded_and_impossible_ones_are_named(class_of):
+    odd = [" ", "..a", "=1+1", 'a,b"c', "<b>x<", "Zoë 李", "-rf", "%s{0}", "a" * 128]
+    impossible = ["\udcff", "b" * 129]
+    course = class_of(*odd, *impossible)
+    summary = grade(course, NAME)
+    outcomes = {one.student: one for one in summary.outcomes}
+    assert {one for one in odd if outcomes[one].status is Status.GRADED} == set(odd)
+    assert set(points(course)) == set(odd)
+    for name in impossible:
+        assert outcomes[name].status is Status.FAILED
+        assert "rename it" in outcomes[name].reason
+    assert not summary.complete
+
+
+def test_fault_of_the_grader_over_one_submission_is_nobodys_zero_and_stops_nobody(
+    class_of, monkeypatch
+):
+    course = class_of("ada", "ben", "cem")
+    real = marking._run_and_judge
+
+    def faulty(outcome, *rest):
+        if outcome.student == "ben":
+            raise ZeroDivisionError("of the grader")
+        return real(outcome, *rest)
+
+    monkeypatch.setattr(marking, "_run_and_judge", faulty)
+    summary = grade(course, NAME)
+    status = {one.student: one.status for one in summary.outcomes}
+    assert status == {"ada": Status.GRADED, "ben": Status.FAILED, "cem": Status.GRADED}
+    assert set(points(course)) == {"ada", "cem"}
+    monkeypatch.undo()
+    monkeypatch.setattr(batch, "proven", unproven)
+    assert [one.student for one in grade(course, NAME).outcomes] == ["ben"]
+    assert set(points(course)) == {"ada", "ben", "cem"}
+
+
+def test_page_that_cannot_be_made_is_set_aside(class_of, monkeypatch):
+    course = class_of("ada")
+    real = pages.feedback
+
+    def faulty(outcome, *rest):
+        if outcome.ran is not None:
+            raise UnicodeEncodeError("utf-8", "x", 0, 1, "no")
+        return real(outcome, *rest)
+
+    monkeypatch.setattr(pages, "feedback", faulty)
+    (outcome,) = grade(course, NAME).outcomes
+    assert outcome.status is Status.SET_ASIDE
+    assert "cannot be shown" in outcome.reason
+
+
+@pytest.mark.parametrize("address", ["", "https://book.example/course"])
+def test_feedback_links_to_the_published_book_and_to_nothing_else(class_of, address):
+    course = class_of("ada")
+    settings = course.root / "nbgrader_config.py"
+    settings.write_text(f"{settings.read_text()}\nc.CourseGrade.book = {address!r}\n")
+    path = course.submitted / "ada" / NAME / f"{NAME}.ipynb"
+    notebook = read(path)
+    assignment = Assignment.of(notebook)
+    for check in assignment.checks:
+        cell = notebook.cells[assignment.answer_to(check).number - 1]
+        cell.source = f"def {check.answer}(x, *rest, **named):\n    return x"
+    nbformat.write(notebook, path)
+    grade(Course(course.root), NAME)
+    page = (course.root / "feedback" / "ada" / NAME / f"{NAME}.html").read_text(encoding="utf-8")
+    links = re.findall(r'href="([^"]*)"', page)
+    assert "Look again at" in page
+    assert all(link.startswith(f"{address}/book/01-averages.html#") for link in links)
+    assert bool(links) == bool(address)
+
+
+class TestErrors:
+    def test_nothing_handed_in(self, class_of):
+        with pytest.raises(NothingToGrade, match=r"submitted/<student>/01-averages/"):
+            grade(class_of(), NAME)
+        with pytest.raises(NothingToGrade, match="of nobody"):
+            grade(class_of("ada"), NAME, students=["nobody"])
+
+    def test_not_released(self, class_of):
+        course = class_of("ada")
+        (course.exercises / NAME / f"{NAME}.ipynb").unlink()
+        with pytest.raises(AssignmentFaulty, match="course release 01-averages --gradebook"):
+            grade(course, NAME)
+
+    def test_exercise_changed_since_it_was_entered(self, class_of, editable):
+        course = class_of("ada")
+        book = editable(course.exercises / NAME / f"{NAME}.ipynb")
+        book.cell(book.ids("check")[0]).metadata.nbgrader["points"] = 99
+        book.save()
+        with pytest.raises(GradebookUnusable, match="was changed since"):
+            grade(course, NAME)
+
+    def test_full_disk_of_the_gradebook_loses_nothing(self, class_of):
+        course = class_of("ada", "ben")
+
+        def fill(connection, _record):
+            pages = connection.execute("pragma page_count").fetchone()[0]
+            connection.execute(f"pragma max_page_count = {pages}")
+
+        sql.event.listen(sql.Engine, "connect", fill)
+        try:
+            with pytest.raises(GradebookUnusable, match="full"):
+                grade(course, NAME)
+        finally:
+            sql.event.remove(sql.Engine, "connect", fill)
+        assert grade(course, NAME).complete
+        assert set(points(course)) == {"ada", "ben"}
+
+    def test_folder_that_cannot_be_written_is_named(self, class_of):
+        course = class_of("ada")
+        course.feedback.write_text("in the way")
+        with pytest.raises(NotWritten, match="feedback"):
+            grade(course, NAME)
+        course.feedback.unlink()
+        assert grade(course, NAME).complete
+
+    def test_clock_behind_the_gradebook(self, class_of):
+        course = class_of("ada")
+        grade(course, NAME)
+        engine = sql.create_engine(f"sqlite:///{course.root}/gradebook.db")
+        later = datetime.now(UTC).replace(tzinfo=None) + timedelta(days=1)
+        with engine.begin() as connection:
+            connection.execute(sql.text("update course_runs set graded_at = :at"), {"at": later})
+        with pytest.raises(ClockBehind, match="set the clock"):
+            grade(course, NAME)
+
+
+@pytest.fixture(scope="module")
+def judges():
+    with Judges(1) as judges:
+        yield judges
+
+
+class TestJudges:
+    def test_judge_that_raises_gives_no_verdict(self, judges):
+        unknown = Check(1, "check-x", "", 1.0, "01/nothing-of-the-kind", "x")
+        with pytest.raises(NoVerdict, match="UnknownTask"):
+            judges.judge([(unknown, b"x", "")], {"01/nothing-of-the-kind": 1})
+        assert judges.draw(["01/window"])[1]
+
+    def test_dead_judge_is_replaced(self, judges):
+        judges.draw(["01/window"])
+        connection = judges._idle.get()
+        connection.close()
+        judges._idle.put(connection)
+        assert judges.draw(["01/window"])[1]
+
+    def test_dead_server_is_the_machines_fault(self):
+        with Judges(1) as judges:
+            judges._server.kill()
+            judges._server.wait()
+            with pytest.raises(MachineFailed):
+                judges.draw(["01/window"])
+
+    def test_no_evidence_is_no_points_with_the_reason(self, judges):
+        check = Check(1, "check-window", "", 4.0, "01/window", "window_weights")
+        for data, why in ((b"", "it never came"), (b"garbage", "not a safetensors file")):
+            (found,) = judges.judge([(check, data, "it never came")], {"01/window": 1})
+            assert found.points == 0
+            assert why in found.reason
+
+
+class TestFiles:
+    def hand_in(self, root, **files):
+        folder = root / "submitted" / "ada" / NAME
+        folder.mkdir(parents=True)
+        for name, content in files.items():
+            (folder / name.replace("_", ".")).write_text(content)
+        return Submission("ada", NAME, folder)
+
+    def test_timestamp_is_read_and_nonsense_is_none(self, tmp_path):
+        one = self.hand_in(tmp_path, timestamp_txt="2026-03-01 12:00:00 UTC")
+        assert one.timestamp == datetime(2026, 3, 1, 12)
+        for words in ("soon", "9" * 900, "x" * 5000, ""):
+            (one.folder / "timestamp.txt").write_text(words)
+            assert one.timestamp is None
+
+    def test_timestamp_that_is_a_link_is_not_followed(self, tmp_path):
+        one = self.hand_in(tmp_path)
+        (one.folder / "timestamp.txt").symlink_to("/dev/zero")
+        assert one.timestamp is None
+
+    def test_linked_folder_is_a_submission_that_is_set_aside_not_lost(self, tmp_path, course):
+        folder = course.submitted / "ada"
+        folder.mkdir(parents=True)
+        (folder / NAME).symlink_to(tmp_path)
+        (one,) = submissions(course, NAME)
+        with pytest.raises(Exception, match="symbolic link"):
+            _ = one.notebook
+
+
+class TestOptions:
+    def settings(self, course, *lines):
+        with (course.root / "nbgrader_config.py").open("a") as file:
+            file.write("\n" + "\n".join(lines) + "\n")
+        return CourseGrade.of(Course(course.root))
+
+    def test_are_read_from_the_settings_and_the_command_comes_before_them(self, course):
+        options = self.settings(
+            course, "c.CourseGrade.jobs = 7", "c.CourseGrade.memory_megabytes = 900"
+        )
+        assert options.jobs == 7
+        assert options.limits().memory_megabytes == 900
+        assert options.limits(memory_megabytes=100, cell_seconds=None).memory_megabytes == 100
+        assert options.limits().cell_seconds == Limits().cell_seconds
+
+    @pytest.mark.parametrize(
+        "line", ["c.CourseGrade.jobs = 'many'", "c.CourseGrade.jobs = -1"], ids=["type", "bound"]
+    )
+    def test_that_cannot_be_are_an_error_with_the_file(self, course, line):
+        with pytest.raises(ConfigError, match=r"nbgrader_config\.py"):
+            self.settings(course, line)
+
+
+class TestCommand:
+    def run(self, course, *words):
+        wide = {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
+        return CliRunner().invoke(app, ["grade", *words, "--course", str(course.root)], env=wide)
+
+    def test_shows_each_submission_and_a_summary_and_then_json_for_machines(self, class_of):
+        course = class_of("ada", "ben", "cem")
+        (course.submitted / "cem" / NAME / f"{NAME}.ipynb").write_text("{")
+        shown = self.run(course, "01")
+        assert shown.exit_code == 0, shown.output
+        assert f"ada {full(course):g} of {full(course):g}" in shown.output
+        assert "cem set aside" in shown.output
+        assert "wait for a person" in shown.output
+        assert "reports/01-averages.html" in shown.output
+        said = json.loads(self.run(course, "01", "--json", "--force").stdout)
+        assert said["complete"] is True
+        assert [one["status"] for one in said["submissions"]] == ["graded", "graded", "set aside"]
+        assert json.loads(self.run(course, "01", "--json").stdout)["unchanged"] == [
+            *("ada", "ben", "cem")
+        ]
+
+    def test_says_that_there_was_no_sandbox(self, class_of):
+        result = self.run(class_of("ada"), "01", "--no-sandbox")
+        assert result.exit_code == 0
+        assert "Without a sandbox" in result.output
+
+    def test_fails_if_the_machine_failed_on_one(self, class_of):
+        result = self.run(class_of("ada", "b" * 129), "01")
+        assert result.exit_code == 1
+        assert "Nobody got a zero" in result.output
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (["99"], "there is no assignment"),
+            (["01", "--student", "nobody"], "no submission of nobody"),
+            (["01", "--timeout", "0"], "a limit must be a number above 0"),
+            (["01", "--timeout", "1000"], "raise c.CourseGrade.total_seconds"),
+            (["01", "--db", "sqlite:////nowhere/at/all.db"], "no gradebook"),
+            (["01", "--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),
+        ],
+    )
+    def test_what_cannot_be_is_an_error_with_its_reason(self, class_of, words, said):
+        result = self.run(class_of("ada"), *words)
+        assert result.exit_code == 2
+        assert said in " ".join(result.output.split())

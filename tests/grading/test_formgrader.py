@@ -1,0 +1,244 @@
+"""nbgrader's own tools on a class that the course graded: formgrader in a browser, its commands."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+
+import pytest
+from browsing import browser  # noqa: F401 - a fixture
+from classes import NAME, checks, questions, released
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from course_lib.grading.assignment import Assignment
+from course_lib.grading.batch import grade
+from course_lib.grading.gradebook.standing import standing
+from course_lib.grading.outcome import Status
+
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
+
+OWNED = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
+
+
+@pytest.fixture
+def handed_in(entered, editable):
+    """Three who handed in: a right one who writes scripts, a cheat, and a file that is broken."""
+    solved = editable(entered.solutions / NAME / f"{NAME}.ipynb")
+    sources = {name: solved.cell(name).source for name in solved.ids("answer-")}
+
+    def submit(student, change):
+        book = editable(entered.exercises / NAME / f"{NAME}.ipynb")
+        change(book)
+        path = book.save(entered.submitted / student / NAME / f"{NAME}.ipynb")
+        (path.parent / "timestamp.txt").write_text("2026-03-01 10:00:00 UTC")
+        return path
+
+    def right(book):
+        for name, source in sources.items():
+            book.cell(name).source = source
+        for name in questions(entered):
+            book.cell(name).source = f"Because $p < 1$. {OWNED}"
+        book.cells.insert(1, new_markdown_cell(OWNED, id="owned"))
+        shown = f"from IPython.display import HTML\nHTML({OWNED!r})"
+        book.cells.insert(1, new_code_cell(shown, id="shown"))
+
+    def cheat(book):
+        first, second, third = [check.grade_id for check in checks(entered)][:3]
+        book.cell(first).source = "1.0 * 99"
+        book.repeat(second)
+        book.remove(third)
+        secret = f"print(open({str(entered.root / 'gradebook.db')!r}, 'rb').read(6))"
+        book.cells.insert(1, new_code_cell(secret, id="secret"))
+
+    submit("ada", right)
+    submit("eve", cheat)
+    submit("zip", lambda book: None).write_text("{")
+    return entered
+
+
+def nbgrader(course, *command):
+    path = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *command],
+        cwd=course.root,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+def points(course):
+    return {
+        one.student: {cell.name: cell.points for cell in one.cells}
+        for one in standing(course, NAME).students
+    }
+
+
+def full(course):
+    return {check.grade_id: check.points for check in checks(course)}
+
+
+def test_nbgraders_commands_use_the_sandbox_and_the_judge(handed_in):
+    """A forged, a doubled and a missing check gain nothing, and nothing of the host is seen."""
+    for student in ("ada", "eve"):
+        nbgrader(handed_in, "autograde", NAME, f"--student={student}")
+    found = points(handed_in)
+    assert {name: found["ada"][name] for name in full(handed_in)} == full(handed_in)
+    assert sum(found["eve"].values()) == 0
+    runs = {one.student: one.run for one in standing(handed_in, NAME).students}
+    assert all(run.status is Status.GRADED and run.sandboxed for run in runs.values())
+    assert len(runs["eve"].notes) == 3
+    graded = (handed_in.autograded / "eve" / NAME / f"{NAME}.ipynb").read_text()
+    assert "SQLite" not in graded
+    assert "FileNotFoundError" in graded or "PermissionError" in graded
+
+    nbgrader(handed_in, "generate_feedback", NAME, "--force")
+    page = (handed_in.feedback / "ada" / NAME / f"{NAME}.html").read_text(encoding="utf-8")
+    title = next(one for one in standing(handed_in, NAME).students if one.student == "ada")
+    assert all(str(found.verdict["title"]) in page for found in title.findings)
+    assert not live(page)
+
+    nbgrader(handed_in, "export", "--to", "grades.csv")
+    assert "ada" in (handed_in.root / "grades.csv").read_text()
+
+
+def live(page):
+    """What of the student's would run in a page."""
+    found = ["script"] if OWNED[:30] in page else []
+
+    class Look(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            found.extend(tag for name, _ in attrs if name == "onerror")
+
+    Look().feed(page)
+    return found
+
+
+def test_class_is_shown_in_formgrader_and_graded_there_by_hand(handed_in, browser, tmp_path):  # noqa: F811
+    summary = grade(handed_in, NAME, jobs=2)
+    assert summary.complete
+    (question, *_) = questions(handed_in)
+    with formgrader(handed_in, tmp_path) as address:
+        context = browser.new_context(viewport={"width": 1200, "height": 900})
+        context.route("**/*", wall(address))
+        page = context.new_page()
+        page.goto(f"{address}formgrader?token=formgrader")
+        shown = submissions(page, address)
+        assert {student: row["autograded"] for student, row in shown.items()} == dict.fromkeys(
+            ("ada", "eve", "zip"), True
+        )
+        page.goto(f"{address}formgrader/manage_submissions/{NAME}")
+        page.get_by_text("eve", exact=True).first.wait_for()
+
+        page.goto(f"{address}formgrader/gradebook/{NAME}/{NAME}")
+        page.get_by_text("Submission #1").wait_for()
+        for student in ("ada", "zip"):
+            page.goto(f"{address}formgrader/submissions/{ids(handed_in)[student]}/")
+            field = page.locator(f"input.score#{question}")
+            field.wait_for()
+            assert "owned" not in page.title()
+            assert page.locator("img[onerror]").count() == 0
+            names = page.locator("input.score").evaluate_all("all => all.map(one => one.id)")
+            assert set(names) == {*full(handed_in), *questions(handed_in)}
+            with page.expect_response(lambda answer: answer.request.method == "PUT") as saved:
+                field.fill("2.5")
+                field.blur()
+            assert saved.value.ok
+        context.close()
+    assert points(handed_in)["ada"][question] == 2.5
+    again = grade(handed_in, NAME, students=("ada",), force=True, jobs=1)
+    assert again.complete
+    assert points(handed_in)["ada"] == {
+        **full(handed_in),
+        **dict.fromkeys(questions(handed_in), 0.0),
+        question: 2.5,
+    }
+
+
+def test_formgraders_button_grades_as_the_course_does(handed_in, tmp_path):
+    with formgrader(handed_in, tmp_path) as address:
+        answer = asked(f"{address}formgrader/api/submission/{NAME}/eve/autograde", b"")
+    assert answer["success"], answer
+    assert sum(points(handed_in)["eve"].values()) == 0
+    assert len(standing(handed_in, NAME).students[0].run.notes) == 3
+
+
+def test_formgrader_lists_the_assignments_of_the_course(entered, tmp_path):
+    with formgrader(entered, tmp_path) as address:
+        listed = asked(f"{address}formgrader/api/assignments")
+    assert [one["name"] for one in listed] == [NAME]
+    assert listed[0]["max_score"] == sum(
+        each.points for each in (*checks(entered), *Assignment.of(released(entered)).questions)
+    )
+
+
+def ids(course):
+    """nbgrader's own id of each student's notebook."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db", "averages-to-transformers") as book:
+        return {one.student.id: one.id for one in book.notebook_submissions(NAME, NAME)}
+
+
+def submissions(page, address):
+    """What formgrader's own pages ask for."""
+    told = page.request.get(f"{address}formgrader/api/submissions/{NAME}").json()
+    return {row["student"]: row for row in told}
+
+
+def wall(address):
+    """Nothing leaves the machine: formgrader's page asks a CDN for its formulas."""
+
+    def route(one):
+        one.continue_() if one.request.url.startswith(address) else one.abort()
+
+    return route
+
+
+def asked(url, data=None):
+    import urllib.request
+
+    request = urllib.request.Request(url, data, {"Authorization": "token formgrader"})
+    with urllib.request.urlopen(request, timeout=300) as answer:
+        return json.loads(answer.read())
+
+
+@contextlib.contextmanager
+def formgrader(course, tmp_path):
+    """The address of a JupyterLab in the course's folder."""
+    runtime = tmp_path / "runtime"
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command += ["--ServerApp.port=0", "--IdentityProvider.token=formgrader"]
+    command += ["--ServerApp.ip=127.0.0.1"]
+    environment = {
+        **os.environ,
+        "PATH": f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}",
+        "JUPYTER_RUNTIME_DIR": str(runtime),
+        "JUPYTER_CONFIG_DIR": str(tmp_path / "settings"),
+        "JUPYTER_DATA_DIR": str(tmp_path / "data"),
+    }
+    with (tmp_path / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            command, cwd=course.root, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        yield address_of(server, runtime)
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def address_of(server, runtime):
+    """Where a server that was just started listens, as soon as it says so."""
+    for _ in range(1200):
+        for note in runtime.glob("jpserver-*.json"):
+            with contextlib.suppress(json.JSONDecodeError):  # it is being written
+                return json.loads(note.read_text())["url"]
+        assert server.poll() is None, "JupyterLab did not start"
+        time.sleep(0.1)
+    raise AssertionError("JupyterLab says nothing of where it listens")

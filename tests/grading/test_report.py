@@ -1,0 +1,142 @@
+"""The class report: who made which mistake, what waits, what failed; harmless and alone."""
+
+import csv
+import re
+from html.parser import HTMLParser
+
+import pytest
+from classes import NAME, checks, outcome, questions
+from nbgrader.api import Gradebook
+
+from course_lib.grading.gradebook.database import database_url
+from course_lib.grading.gradebook.record import Recorder
+from course_lib.grading.gradebook.standing import standing
+from course_lib.grading.outcome import Status
+from course_lib.grading.reports import report, tally
+
+EVIL = '=HYPERLINK("x"),<script>alert(1)</script>'
+
+
+@pytest.fixture
+def graded(entered):
+    """A class: right, wrong in two named ways, empty, set aside, failed, hostile by name."""
+    outcomes = [
+        outcome(entered, "right"),
+        outcome(entered, "half", 0.5, mistake="forgets the mask", written=False),
+        outcome(entered, "none", 0.0, mistake="forgets the mask"),
+        outcome(entered, "other", 0.0, mistake="divides twice", seconds={"run": 9.87}),
+        outcome(entered, "aside", status=Status.SET_ASIDE, reason="it is not JSON", work=None),
+        outcome(entered, "failed", status=Status.FAILED, reason="the sandbox is gone"),
+        outcome(entered, EVIL, notes=(f"a note {EVIL}",), reason="ended early <b>"),
+    ]
+    with Recorder(entered) as recorder:
+        for one in outcomes:
+            recorder.record(one, "key")
+    return entered
+
+
+@pytest.fixture
+def page(graded):
+    return report.write(graded, NAME).read_text(encoding="utf-8")
+
+
+def rows(course):
+    with (course.root / "reports" / f"{NAME}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def words(page):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+
+
+def test_mistakes_are_counted_by_student_with_their_sentence(graded, page):
+    found = tally.mistakes(standing(graded, NAME))
+    first = [one for one in found if one.task == checks(graded)[0].task]
+    assert [(one.name, one.students) for one in first] == [
+        ("forgets the mask", ("half", "none")),
+        ("divides twice", ("other",)),
+    ]
+    assert re.search(r"2 \S+ You did forgets the mask \. Look again at chapter 01", words(page))
+
+
+def test_empty_answers_are_no_mistakes(entered):
+    with Recorder(entered) as recorder:
+        one = outcome(entered, "ada", 0.0, mistake="not attempted")
+        for task in one.tasks:
+            task.verdict["state"] = "not attempted"
+        recorder.record(one, "key")
+    assert tally.mistakes(standing(entered, NAME)) == []
+    (first, *_) = tally.tasks(standing(entered, NAME))
+    assert (first.not_attempted, first.wrong) == (1, 0)
+
+
+def test_tasks_say_how_many_had_all_some_and_none_in_the_assignments_order(graded):
+    found = tally.tasks(standing(graded, NAME))
+    released = [check.grade_id for check in checks(graded)]
+    assert [one.name for one in found] == [*released, *questions(graded)]
+    assert (found[0].right, found[0].partly, found[0].wrong) == (2, 1, 2)
+    assert (found[-1].waiting, found[-1].not_attempted) == (4, 1)
+
+
+def test_what_needs_a_person_or_failed_stands_there_with_its_reason(page):
+    said = words(page)
+    for reason in ("it is not JSON", "the sandbox is gone", "ended early", "9.87 s"):
+        assert reason in said
+    assert re.search(rf"{NAME[:0]}written-\S+ 4", said)
+
+
+def test_page_is_complete_in_itself(page):
+    """No script, no request, no tag of a student's; pictures are drawn in the page."""
+    seen = []
+
+    class Look(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            seen.append(tag)
+            for name, value in attrs:
+                assert not name.startswith("on")
+                assert name not in ("src", "href", "xlink:href") or value.startswith(("#", "data:"))
+
+    Look().feed(page)
+    assert not {"script", "link", "iframe", "object"} & set(seen)
+    assert seen.count("svg") == 2
+    assert "default-src 'none'" in page
+    assert "&lt;script&gt;" in page
+
+
+def test_table_holds_no_formula_and_one_row_a_student(graded, page):
+    assert page
+    found = rows(graded)
+    assert len(found) == len(standing(graded, NAME).students)
+    for row in found:
+        assert not any(str(cell).startswith(("=", "+", "-", "@")) for cell in row.values())
+    evil = next(row for row in found if "HYPERLINK" in row["student"])
+    assert evil["student"] == f"'{EVIL}"
+    assert "\n" not in evil["notes"]
+
+
+def test_missing_sandbox_is_said_loudly_and_remembered(graded):
+    assert "WITHOUT a sandbox" not in report.write(graded, NAME).read_text()
+    assert "WITHOUT a sandbox" in report.write(graded, NAME, sandboxed=False).read_text()
+    with Recorder(graded, sandboxed=False) as recorder:
+        recorder.record(outcome(graded, "right"), "key")
+    page = report.write(graded, NAME).read_text()
+    assert "1 of 7 submissions" in words(page)
+    assert [row["sandbox"] for row in rows(graded) if row["student"] == "right"] == ["NO"]
+
+
+def test_hands_and_names_come_from_the_gradebook(graded):
+    name = checks(graded)[0].grade_id
+    with Gradebook(database_url(graded), "averages-to-transformers") as book:
+        book.update_or_create_student("none", first_name="Grace", last_name="-Hopper")
+        book.find_grade(name, NAME, NAME, "none").manual_score = 1.25
+        book.db.commit()
+    report.write(graded, NAME)
+    row = next(row for row in rows(graded) if row["student"] == "none")
+    assert (row["points"], row["last name"], row[name]) == ("1.25", "'-Hopper", "1.25")
+
+
+def test_class_in_which_nothing_is_graded_has_a_page_too(entered):
+    assert "graded" in words(report.write(entered, NAME).read_text())
+    with Recorder(entered) as recorder:
+        recorder.record(outcome(entered, "a", status=Status.FAILED, reason="x"), "key")
+    assert "nobody's zero" in words(report.write(entered, NAME).read_text())

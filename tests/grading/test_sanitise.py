@@ -1,0 +1,148 @@
+"""What is run is the released assignment with the student's cells, whatever they made of it."""
+
+import copy
+import random
+from pathlib import Path
+
+import nbformat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from course_lib.errors import AssignmentFaulty
+from course_lib.grading.assignment import Assignment
+from course_lib.grading.sandbox.sanitise import MOST_CELLS, MOST_CHARACTERS_OF_A_CELL, sanitise
+
+PATH = Path(__file__).parents[2] / "exercises" / "04-bigram" / "04-bigram.ipynb"
+RELEASED = nbformat.read(PATH, as_version=4)
+CHECKS = Assignment.of(RELEASED).checks
+
+
+@pytest.fixture
+def submitted():
+    return copy.deepcopy(RELEASED)
+
+
+def place(notebook, grade_id):
+    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
+    return ids.index(grade_id)
+
+
+def checks_of(work):
+    return [step for step in work.steps if step.kind == "check"]
+
+
+def test_untouched_exercise_gives_every_cell_in_its_order_and_nothing_to_say(submitted):
+    work = sanitise(RELEASED, submitted)
+    assert work.notes == ()
+    assert [step.source for step in work.steps] == [cell.source for cell in RELEASED.cells]
+    assert [step.check for step in checks_of(work)] == list(CHECKS)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_every_released_check_is_asked_once_whatever_is_done_to_the_cells(seed):
+    draw = random.Random(seed)
+    notebook = copy.deepcopy(RELEASED)
+    cells = [
+        copy.deepcopy(cell) for cell in notebook.cells for _ in range(draw.choice([0, 1, 1, 2]))
+    ]
+    draw.shuffle(cells)
+    for cell in cells:
+        done = draw.random()
+        if done < 0.2:
+            cell.source = draw.choice(["", "100.0", "check(", "\x00", "\ud800"])
+        elif done < 0.3:
+            cell.metadata = {"nbgrader": draw.choice([None, [], {"grade_id": 7}, {"points": 99}])}
+        elif done < 0.4 and "nbgrader" in cell.metadata:
+            cell.metadata["nbgrader"].update(points=999, grade=False, solution=True)
+        elif done < 0.5:
+            cell["cell_type"] = draw.choice(["code", "markdown", "raw"])
+    notebook.cells = cells
+    work = sanitise(RELEASED, notebook)
+    asked = sorted((step.grade_id, step.check.task, step.check.points) for step in checks_of(work))
+    assert asked == sorted((check.grade_id, check.task, check.points) for check in CHECKS)
+    assert {step.source for step in checks_of(work)} == {check.source for check in CHECKS}
+    for step in work.steps:
+        step.source.encode("utf-8")
+
+
+def test_source_of_a_check_is_the_released_one_and_the_change_is_said(submitted):
+    here = place(submitted, CHECKS[0].grade_id)
+    submitted.cells[here].source = "4.0"
+    work = sanitise(RELEASED, submitted)
+    assert checks_of(work)[0].source == CHECKS[0].source
+    assert "was changed" in " ".join(work.notes)
+
+
+def test_missing_check_is_asked_behind_its_answer(submitted):
+    del submitted.cells[place(submitted, CHECKS[1].grade_id)]
+    submitted.cells.append(new_code_cell("last = 1"))
+    work = sanitise(RELEASED, submitted)
+    at = next(n for n, step in enumerate(work.steps) if step.check == CHECKS[1])
+    assert f"def {CHECKS[1].answer}(" in work.steps[at - 1].source
+    assert "was missing" in " ".join(work.notes)
+
+
+def test_check_above_its_answer_is_asked_below_it(submitted):
+    cell = submitted.cells.pop(place(submitted, CHECKS[2].grade_id))
+    submitted.cells.insert(0, cell)
+    work = sanitise(RELEASED, submitted)
+    at = next(n for n, step in enumerate(work.steps) if step.check == CHECKS[2])
+    assert f"def {CHECKS[2].answer}(" in work.steps[at - 1].source
+    assert "stood above its answer" in " ".join(work.notes)
+
+
+def test_check_that_stands_between_two_versions_of_an_answer_stays_there(submitted):
+    again = f"def {CHECKS[0].answer}(*given):\n    return None"
+    submitted.cells.append(new_code_cell(again))
+    work = sanitise(RELEASED, submitted)
+    assert work.notes == ()
+    assert work.steps[-1].source == again
+
+
+def test_own_cells_are_run_and_shown_without_their_metadata(submitted):
+    own = new_code_cell(
+        "1 + 1", metadata={"nbgrader": {"grade": True, "points": 50}, "tags": ["x"]}
+    )
+    submitted.cells.insert(3, own)
+    step = sanitise(RELEASED, submitted).steps[3]
+    assert (step.kind, step.source, step.grade_id, step.check) == ("code", "1 + 1", "", None)
+
+
+def test_answer_that_became_text_is_not_run_and_said(submitted):
+    here = place(submitted, "answer-nll")
+    submitted.cells[here] = new_markdown_cell("done", metadata=submitted.cells[here].metadata)
+    work = sanitise(RELEASED, submitted)
+    assert "is text, not code" in " ".join(work.notes)
+    assert work.steps[here].kind == "text"
+
+
+def test_untouched_questions_are_unanswered_and_others_are_not(submitted):
+    question = Assignment.of(RELEASED).questions[0]
+    assert question.grade_id in sanitise(RELEASED, submitted).unanswered
+    submitted.cells[place(submitted, question.grade_id)].source = "Because."
+    assert question.grade_id not in sanitise(RELEASED, submitted).unanswered
+    del submitted.cells[place(submitted, question.grade_id)]
+    assert question.grade_id in sanitise(RELEASED, submitted).unanswered
+
+
+def test_what_nobody_writes_by_hand_is_left_out_and_said(submitted):
+    submitted.cells.insert(0, new_code_cell("#" * (MOST_CHARACTERS_OF_A_CELL + 1)))
+    submitted.cells += [new_code_cell("1")] * MOST_CELLS
+    work = sanitise(RELEASED, submitted)
+    assert len(work.steps) <= MOST_CELLS
+    assert "was left out" in work.notes[0]
+    assert "only the first" in " ".join(work.notes)
+
+
+def test_the_file_itself_is_left_as_it_is(submitted):
+    submitted.cells[0].source = "changed"
+    before = nbformat.writes(submitted)
+    sanitise(RELEASED, submitted)
+    assert nbformat.writes(submitted) == before
+
+
+def test_assignment_without_anything_graded_is_refused(submitted):
+    with pytest.raises(AssignmentFaulty, match="nothing that is graded"):
+        sanitise(new_notebook(cells=[new_code_cell("1")]), submitted)
