@@ -1,0 +1,3 @@
+# %% before-each
+def NAME(*given, **named):
+    return None

@@ -1,0 +1,8 @@
+# %% top
+1 / 0
+
+# %% bottom
+def (
+
+# %% bottom
+raise NotImplementedError

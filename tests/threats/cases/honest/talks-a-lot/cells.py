@@ -1,0 +1,3 @@
+# %% before-each
+for number in range(500):
+    print("step", number)

@@ -1,0 +1,2 @@
+def change(notebook, given):
+    given.content = bytes(range(256)) * 100

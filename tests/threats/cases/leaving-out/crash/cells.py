@@ -1,0 +1,4 @@
+# %% top
+import ctypes
+
+ctypes.string_at(0)

@@ -1,0 +1,5 @@
+# %% top
+import os
+import signal
+
+os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,2 @@
+def change(notebook, given):
+    given.content = b"[" * 200_000

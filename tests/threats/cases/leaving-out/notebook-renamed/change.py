@@ -1,0 +1,2 @@
+def change(notebook, given):
+    given.name = "my homework (final).ipynb"

@@ -1,0 +1,3 @@
+def change(notebook, given):
+    for cell in [cell for cell in notebook.cells if cell.source.startswith("check(")]:
+        cell.metadata.nbgrader["points"] = 1000

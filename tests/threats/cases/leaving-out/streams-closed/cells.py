@@ -1,0 +1,6 @@
+# %% top
+import sys
+
+sys.stdout.close()
+sys.stderr.close()
+sys.stdout = sys.stderr = None

@@ -1,0 +1,3 @@
+def change(notebook, given):
+    given.name = "one.ipynb"
+    given.extra["two.ipynb"] = "{}"

@@ -1,0 +1,4 @@
+# %% bottom
+print("<script>alert('SCRIPT')</script>")
+Bad = type("<script>alert('SCRIPT')</script>", (Exception,), {})
+raise Bad("<script>alert('SCRIPT')</script>")

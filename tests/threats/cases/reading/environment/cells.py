@@ -1,0 +1,4 @@
+# %% top
+import os
+
+print(dict(os.environ))

@@ -1,0 +1,2 @@
+def change(notebook, given):
+    given.folder_link = given.root / "solutions" / given.assignment

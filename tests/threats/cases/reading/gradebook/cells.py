@@ -1,0 +1,2 @@
+# %% top
+print(open("ROOT/gradebook.db", "rb").read(15))

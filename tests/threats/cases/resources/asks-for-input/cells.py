@@ -1,0 +1,4 @@
+# %% top
+import sys
+
+words = input("Your name? ")

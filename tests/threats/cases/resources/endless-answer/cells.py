@@ -1,0 +1,8 @@
+# %% answer
+def NAME(*given, **named):
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass

@@ -1,0 +1,3 @@
+# %% top
+while True:
+    pass

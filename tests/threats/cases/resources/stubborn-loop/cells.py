@@ -1,0 +1,7 @@
+# %% top
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass

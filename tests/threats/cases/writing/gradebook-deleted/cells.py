@@ -1,0 +1,4 @@
+# %% top
+import os
+
+os.remove("ROOT/gradebook.db")

@@ -1,0 +1,110 @@
+"""Every line of the threat model, and its class: no cheat pays, no honest notebook loses a point.
+
+All cases are graded in one run, each with an honest neighbour before and after it.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from threat_suite import ASSIGNMENT, CLASSES, cases, hand_in
+
+from course_lib.grading.batch import grade
+from course_lib.grading.outcome import Status
+from course_lib.grading.sandbox.inside.limits import Limits
+
+ALL = cases()
+
+# Small, so that what breaks them is over soon; ample for what is honest.
+LIMITS = Limits(cell_seconds=4, total_seconds=14, memory_megabytes=700, file_megabytes=128)
+
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The class, what came of each student, and the files as they were before."""
+    with pytest.MonkeyPatch.context() as patch, hand_in(tmp_path_factory.mktemp("c"), ALL) as made:
+        patch.setenv("HOME", str(made.home))
+        # The class report draws: what its library keeps for itself is no student's doing.
+        patch.setenv("MPLCONFIGDIR", str(tmp_path_factory.mktemp("matplotlib")))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("COURSE_SECRET", made.loot)
+        before = files(made.course.root)
+        summary = grade(made.course, ASSIGNMENT, jobs=2, limits=LIMITS)
+        yield made, {one.student: one for one in summary.outcomes}, before
+
+
+def files(root):
+    """Every file that grading must leave alone, with a digest."""
+    made_by_grading = ("autograded", "feedback", "reports", "gradebook.db", ".grading")
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in root.rglob("*")
+        if path.is_file() and not str(path.relative_to(root)).startswith(made_by_grading)
+    }
+
+
+def student_of(made, case):
+    return next(student for student, one in made.members.items() if one == case)
+
+
+def test_suite_covers_every_class_with_sixty_cases_or_more():
+    assert len(ALL) >= 60
+    assert {case.name.partition("/")[0] for case in ALL} == set(CLASSES)
+    assert len({case.threat for case in ALL}) > 60
+
+
+@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
+def test_case_gets_what_it_deserves_and_harms_nobody(graded, case):
+    made, outcomes, _ = graded
+    student = student_of(made, case)
+    outcome = outcomes[student]
+    assert outcome.status is not Status.FAILED, outcome.reason
+    if case.set_aside:
+        assert outcome.status is Status.SET_ASIDE
+        assert outcome.tasks == ()
+    else:
+        assert outcome.status is Status.GRADED, outcome.reason
+        reasons = [(task.task, task.points, task.reason) for task in outcome.tasks]
+        assert outcome.points == made.wanted(case), (outcome.reason, reasons)
+    assert case.reason in outcome.reason
+    assert not case.note or any(case.note in note for note in outcome.notes), outcome.notes
+    assert not made.leaked(student)
+    assert not made.unsafe(student)
+    neighbours = made.beside(student)
+    assert neighbours
+    assert [outcomes[one].points for one in neighbours] == [made.full] * len(neighbours)
+
+
+def test_batch_finishes_with_every_student_in_the_gradebook(graded):
+    made, outcomes, _ = graded
+    assert set(outcomes) == set(made.members)
+    with Gradebook(
+        f"sqlite:///{made.course.root}/gradebook.db", "averages-to-transformers"
+    ) as book:
+        for submission in book.assignment_submissions(ASSIGNMENT):
+            grades = submission.notebooks[0].grades
+            stored = sum(grade.auto_score or 0 for grade in grades)
+            assert stored == outcomes[submission.student.id].points
+            assert [grade.manual_score for grade in grades] == [None] * len(grades)
+        assert len(book.assignment_submissions(ASSIGNMENT)) == len(made.members)
+
+
+def test_nothing_outside_is_changed(graded):
+    made, _, before = graded
+    assert files(made.course.root) == before
+    assert [path.name for path in made.home.iterdir()] == ["secret.txt"]
+
+
+def test_nothing_is_left_running(graded):
+    made, _, _ = graded
+    commands = []
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            commands.append(Path(f"/proc/{number}/cmdline").read_text(errors="replace"))
+        except OSError:  # ended meanwhile
+            continue
+    assert not [one for one in commands if str(made.course.root) in one]

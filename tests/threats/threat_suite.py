@@ -1,0 +1,318 @@
+"""Hostile and odd notebooks, made from the cases beside this file, and what graders do with them.
+
+A case is a folder: `expected.toml` says what must come of it, `cells.py` holds cells to put into
+the assignment, `change.py` a function that changes the file. Words in capitals (ROOT, HOME, PORT,
+STUDENT, ASSIGNMENT; in answers also NAME and TASK) stand for what they say.
+"""
+
+import copy
+import importlib.util
+import json
+import re
+import secrets
+import shutil
+import socket
+import threading
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell
+
+from course_lib.grading.assignment import Assignment
+from course_lib.grading.course import Course
+from course_lib.grading.release import release
+
+ROOT = Path(__file__).parents[2]
+CASES = Path(__file__).parent / "cases"
+ASSIGNMENT = "04-bigram"
+
+# The order of the threat model.
+CLASSES = ("forging", "leaving-out", "reading", "writing", "resources", "people", "honest")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One notebook that somebody may hand in.
+
+    Attributes
+    ----------
+    name : str
+        Class and name, for example "forging/always-equal".
+    threat : str
+        The line of the threat model that it stands for.
+    points : str
+        "none", "half" or "all": what it must get.
+    fill : str
+        "nothing", "half" or "right": the answers it starts from.
+    set_aside : bool
+        Whether a person must look at it.
+    reason, note : str
+        Words that must be in what is said of it.
+    leak : str
+        What must not be in anything that is shown of it; the loot of the course by default.
+    student : str
+        Who hands it in; a number and its name by default.
+    """
+
+    name: str
+    threat: str
+    points: str
+    fill: str = "nothing"
+    set_aside: bool = False
+    reason: str = ""
+    note: str = ""
+    leak: str = ""
+    student: str = ""
+
+    @property
+    def folder(self) -> Path:
+        return CASES / self.name
+
+
+@dataclass
+class Given:
+    """The file that is handed in; `change` may say otherwise."""
+
+    root: Path
+    assignment: str
+    name: str
+    content: bytes | None = None
+    extra: dict[str, str] = field(default_factory=dict)
+    link: Path | None = None
+    folder_link: Path | None = None
+
+
+@dataclass(frozen=True)
+class Class:
+    """A course with submissions.
+
+    Attributes
+    ----------
+    course : Course
+    home : Path
+        The grader's home, with a secret in it.
+    loot : str
+        The secret.
+    port : int
+        Where the secret is told to whoever connects.
+    members : mapping of str to Case or None
+        Every student; None for an honest neighbour.
+    """
+
+    course: Course
+    home: Path
+    loot: str
+    port: int
+    members: Mapping[str, Case | None]
+
+    def beside(self, student: str) -> tuple[str, ...]:
+        """The honest neighbours before and after a student, in the order of grading."""
+        order = sorted(self.members)
+        here = order.index(student)
+        before = [one for one in order[:here] if self.members[one] is None][-1:]
+        after = [one for one in order[here:] if self.members[one] is None][:1]
+        return (*before, *after)
+
+    @property
+    def full(self) -> float:
+        """All points that a judge can award."""
+        return sum(check.points for check in Assignment.of(self.exercise).checks)
+
+    @property
+    def exercise(self) -> Any:
+        return _read(self.course.exercises)
+
+    def wanted(self, case: Case | None) -> float:
+        """The points that a case must get."""
+        share = {"none": 0.0, "all": 1.0}
+        if case is None or case.points == "all":
+            return self.full
+        if case.points == "half":
+            checks = Assignment.of(self.exercise).checks
+            return sum(check.points for check in checks[: len(checks) // 2])
+        return share[case.points]
+
+    def leaked(self, student: str) -> bool:
+        """Whether something that is shown of a student holds what nobody may read."""
+        case = self.members[student]
+        sign = (case.leak if case else "") or self.loot
+        return any(sign in text for text in self._shown(student))
+
+    def unsafe(self, student: str) -> bool:
+        """Whether a page of feedback holds a script of the student's."""
+        pages = (self.course.feedback / student).glob("**/*.html")
+        signs = ("<script>alert", "onerror=alert(1)>", 'href="javascript:')
+        texts = [page.read_text(encoding="utf-8", errors="replace") for page in pages]
+        return any(sign in text for sign in signs for text in texts)
+
+    def _shown(self, student: str) -> Iterator[str]:
+        for path in (self.course.autograded / student).glob("**/*.ipynb"):
+            try:
+                cells = nbformat.read(path, as_version=4).cells
+            except (nbformat.ValidationError, ValueError, AttributeError):
+                yield path.read_text(encoding="utf-8", errors="replace")
+                continue
+            for cell in cells:
+                for output in cell.get("outputs", ()):
+                    yield "".join(output.get("text", ""))
+                    yield json.dumps(output.get("data", {}))
+
+
+def cases(classes: Sequence[str] = CLASSES) -> list[Case]:
+    """All cases of some classes, in the order of the threat model."""
+    found = []
+    for one in classes:
+        for path in sorted((CASES / one).glob("*/expected.toml")):
+            said = tomllib.loads(path.read_text(encoding="utf-8"))
+            found.append(Case(f"{one}/{path.parent.name}", **said))
+    return found
+
+
+@contextmanager
+def hand_in(folder: Path, chosen: Sequence[Case]) -> Iterator[Class]:
+    """A course in which every case is handed in, with an honest neighbour before and after it.
+
+    While the block runs, somebody listens on the port and tells the secret.
+    """
+    root, home = folder / "course", folder / "home"
+    for place in (root, home):
+        place.mkdir(parents=True)
+    for part in ("solutions", "exercises"):
+        shutil.copytree(ROOT / part / ASSIGNMENT, root / part / ASSIGNMENT)
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    course = Course(root)
+    release(course, ASSIGNMENT, gradebook=True)
+    loot = f"LOOT-{secrets.token_hex(16)}"
+    for place in (root, home):
+        (place / "secret.txt").write_text(loot, encoding="utf-8")
+    members: dict[str, Case | None] = {}
+    with _teller(loot) as port:
+        made = Class(course, home, loot, port, members)
+        for number, case in enumerate(chosen):
+            student = case.student or f"{2 * number + 1:03d}-{case.name.replace('/', '-')}"
+            members[f"{2 * number:03d}-neighbour"] = None
+            members[student] = case
+            _write_case(made, student, case)
+        # Names of cases may sort before and after all numbers.
+        for last in (" first", f"{2 * len(chosen):03d}-neighbour", "~ last"):
+            members[last] = None
+        for student in [one for one, case in members.items() if case is None]:
+            notebook = _filled(made, "right")
+            _place(made, student, Given(root, ASSIGNMENT, f"{ASSIGNMENT}.ipynb"), notebook)
+        yield made
+
+
+@contextmanager
+def _teller(loot: str) -> Iterator[int]:
+    """Tell a secret to everybody who connects."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+
+        def tell() -> None:
+            while True:
+                try:
+                    visitor, _ = door.accept()
+                except OSError:  # the door is closed
+                    return
+                with visitor:
+                    visitor.sendall(loot.encode())
+
+        threading.Thread(target=tell, daemon=True).start()
+        yield door.getsockname()[1]
+
+
+def _write_case(made: Class, student: str, case: Case) -> None:
+    notebook = _filled(made, case.fill)
+    given = Given(made.course.root, ASSIGNMENT, f"{ASSIGNMENT}.ipynb")
+    words = {
+        "ROOT": str(made.course.root),
+        "HOME": str(made.home),
+        "PORT": str(made.port),
+        "STUDENT": student,
+        "ASSIGNMENT": ASSIGNMENT,
+    }
+    cells = case.folder / "cells.py"
+    if cells.is_file():
+        _insert(notebook, cells.read_text(encoding="utf-8"), words)
+    change = case.folder / "change.py"
+    if change.is_file():
+        _module(change).change(notebook, given)
+    _place(made, student, given, notebook)
+
+
+def _place(made: Class, student: str, given: Given, notebook: Any) -> None:
+    folder = made.course.submitted / student / ASSIGNMENT
+    folder.parent.mkdir(parents=True)
+    if given.folder_link is not None:
+        folder.symlink_to(given.folder_link)
+        return
+    folder.mkdir()
+    path = folder / given.name
+    if given.link is not None:
+        path.symlink_to(given.link)
+    elif given.content is not None:
+        path.write_bytes(given.content)
+    else:
+        nbformat.write(notebook, path)
+    for name, content in given.extra.items():
+        (folder / name).write_text(content, encoding="utf-8")
+
+
+def _filled(made: Class, fill: str) -> Any:
+    """The exercise, with as many right answers as are asked for."""
+    notebook = copy.deepcopy(made.exercise)
+    answers = Assignment.of(notebook).answers
+    right = {a.grade_id: a.source for a in Assignment.of(_read(made.course.solutions)).answers}
+    filled = {"nothing": 0, "half": len(answers) // 2, "right": len(answers)}[fill]
+    for answer in answers[:filled]:
+        notebook.cells[answer.number - 1].source = right[answer.grade_id]
+    return notebook
+
+
+def _insert(notebook: Any, text: str, words: Mapping[str, str]) -> None:
+    assignment = Assignment.of(notebook)
+    answered = [(assignment.answer_to(check), check) for check in assignment.checks]
+    first = next(n for n, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+    top = first + 1
+    added = []
+    for where, source in re.findall(r"^# %% (\S+)\n(.*?)(?=^# %% |\Z)", text, re.M | re.S):
+        source = _spelt(source.strip() + "\n", words)
+        if where in ("top", "bottom"):
+            added.append((where, source))
+            continue
+        for answer, check in answered:
+            cell = notebook.cells[answer.number - 1]
+            own = _spelt(source, {"NAME": check.answer, "TASK": check.task})
+            before, after = {
+                "answer": ("", ""),
+                "before-each": ("", "\n" + cell.source),
+                "after-each": (cell.source + "\n\n", ""),
+            }[where]
+            cell.source = before + own + after
+    for where, source in added:
+        if where == "top":
+            notebook.cells.insert(top, new_code_cell(source))
+            top += 1
+        else:
+            notebook.cells.append(new_code_cell(source))
+
+
+def _spelt(text: str, words: Mapping[str, str]) -> str:
+    return re.sub(
+        rf"(?<![A-Za-z_])({'|'.join(words)})(?![A-Za-z_])", lambda found: words[found[1]], text
+    )
+
+
+def _read(folder: Path) -> Any:
+    return nbformat.read(folder / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
+
+
+def _module(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"case_{path.parent.name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
