@@ -26,12 +26,10 @@ from course_lib.errors import (
 )
 from course_lib.grading.assignment import read
 from course_lib.grading.course import Course
-from course_lib.grading.gradebook.record import Recorder
 from course_lib.grading.judgement import Judges
 from course_lib.grading.marking import Runs, grade_one
 from course_lib.grading.options import CourseGrade
 from course_lib.grading.outcome import Outcome, Status
-from course_lib.grading.reports import report
 from course_lib.grading.reports.pages import publish
 from course_lib.grading.reports.shown import write_atomically
 from course_lib.grading.sandbox.inside.limits import Limits
@@ -48,6 +46,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from nbformat import NotebookNode
+
+    from course_lib.grading.gradebook.record import Recorder
 
 # More than one submission in waiting for each runner keeps it busy; many more would only hold
 # memory.
@@ -138,10 +138,18 @@ def grade(
     began = time.monotonic()
     limits = limits or Limits()
     book = CourseGrade.of(course).book
-    released = _released(course, assignment)
     todo = submissions(course, assignment, students)
     summary = Summary(form=form)
-    with _alone(course), Recorder(course, url, sandboxed=form != "bare") as recorder:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_alone(course))
+        soon = force or _looks_new(course, assignment, todo)
+        ready = stack.enter_context(_starting(form, course, scheduler, book, soon=soon))
+        # Only now: this imports nbgrader, while others import torch.
+        from course_lib.grading.gradebook.record import Recorder
+        from course_lib.grading.reports import report
+
+        released = _released(course, assignment)
+        recorder = stack.enter_context(Recorder(course, url, sandboxed=form != "bare"))
         recorder.prepare(assignment)
         _check_clock(recorder, assignment)
         known = {} if force else recorder.keys(assignment)
@@ -150,20 +158,50 @@ def grade(
         changed = [one for one in todo if known.get(one.student) != keys[one.student]]
         summary.unchanged = sorted({one.student for one in todo} - {o.student for o in changed})
         if changed:
-            with Judges(_cores(), book) as judges, _runner(form, course, scheduler) as runner:
-                summary.form = runner.form
-                at_once = min(jobs or runner.slots, len(changed))
-                for one, outcome in _outcomes(changed, released, limits, runner, judges, at_once):
-                    outcome = _written(course, one, outcome, released)
-                    if not one.misnamed:
-                        recorder.record(outcome, keys[one.student], one.timestamp)
-                    summary.outcomes.append(outcome.without_outputs())
-                    if progress is not None:
-                        progress(outcome, len(summary.outcomes), len(changed))
+            judges, runner = ready()
+            summary.form = runner.form
+            at_once = min(jobs or runner.slots, len(changed))
+            for one, outcome in _outcomes(changed, released, limits, runner, judges, at_once):
+                outcome = _written(course, one, outcome, released)
+                if not one.misnamed:
+                    recorder.record(outcome, keys[one.student], one.timestamp)
+                summary.outcomes.append(outcome.without_outputs())
+                if progress is not None:
+                    progress(outcome, len(summary.outcomes), len(changed))
         if changed or not (course.root / "reports" / f"{assignment}.html").is_file():
             report.write(course, assignment, url, sandboxed=form != "bare")
     summary.seconds = time.monotonic() - began
     return summary
+
+
+def _looks_new(course: Course, assignment: str, todo: Sequence[Submission]) -> bool:
+    """A quick guess whether something has to be run; what the gradebook knows decides."""
+    try:
+        last = (course.root / "reports" / f"{assignment}.html").stat().st_mtime
+        return any(one.folder.stat().st_mtime > last for one in todo)
+    except OSError:
+        return True
+
+
+@contextlib.contextmanager
+def _starting(
+    form: Form, course: Course, scheduler: str, book: str, *, soon: bool
+) -> Iterator[Callable[[], tuple[Judges, Runs]]]:
+    """Judges, and what runs the submissions: started now if that is `soon`, or when asked for.
+
+    Both spend their first seconds on importing torch, in processes of their own.
+    """
+    with contextlib.ExitStack() as stack:
+        opened = stack.enter_context(contextlib.ExitStack())
+        # Left before what it opened: nothing can be opened any more when that is closed.
+        thread = stack.enter_context(ThreadPoolExecutor(1))
+
+        def start() -> tuple[Judges, Runs]:
+            judges = opened.enter_context(Judges(_cores(), book))
+            return judges, opened.enter_context(_runner(form, course, scheduler))
+
+        early = thread.submit(start) if soon else None
+        yield early.result if early else start
 
 
 def _runner(form: Form, course: Course, scheduler: str) -> AbstractContextManager[Runs]:

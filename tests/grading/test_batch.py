@@ -107,6 +107,7 @@ import os, signal, sys
 from pathlib import Path
 from course_lib.grading import batch
 from course_lib.grading.course import Course
+from course_lib.grading.gradebook.record import Recorder
 from course_lib.grading.sandbox.runs import Sandbox
 
 batch.proven = lambda form, root: Sandbox(form)
@@ -138,9 +139,9 @@ if moment == "before it is written":
 elif moment == "between page and gradebook":
     batch.publish = after(batch.publish)
 elif moment == "after the gradebook":
-    batch.Recorder.record = after(batch.Recorder.record)
+    Recorder.record = after(Recorder.record)
 elif moment == "in the middle of a transaction":
-    batch.Recorder._note = before(batch.Recorder._note)
+    Recorder._note = before(Recorder._note)
 batch.grade(Course(Path(root)), "01-averages", jobs=2)
 """
 

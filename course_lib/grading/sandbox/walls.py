@@ -4,6 +4,7 @@ the course's code without what knows answers.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import sys
@@ -101,3 +102,11 @@ def copy_library(target: Path) -> None:
         return out & set(names)
 
     shutil.copytree(source, target / "course_lib", ignore=left_out)
+    # Compiled code spares every submission a tenth of a second; a copy is as old as its source.
+    for copied in (target / "course_lib").rglob("*.py"):
+        original = source / copied.relative_to(target / "course_lib")
+        compiled = Path(importlib.util.cache_from_source(str(original)))
+        if compiled.is_file():
+            beside = Path(importlib.util.cache_from_source(str(copied)))
+            beside.parent.mkdir(exist_ok=True)
+            shutil.copy2(compiled, beside)
