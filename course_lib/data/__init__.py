@@ -9,7 +9,7 @@ holds ``shakespeare.txt`` and ``names.txt`` already, ``COURSE_CACHE`` the folder
 files are kept. `load` says in which order places are asked.
 """
 
-from course_lib.data.corpora import NAMES, SOURCES, Corpus, find, load
+from course_lib.data.corpora import NAMES, SOURCES, Corpus, find, load, of_names
 from course_lib.data.fetching import cache_folder
 from course_lib.data.vocabulary import Vocabulary
 from course_lib.data.windows import consecutive_windows, evaluation_windows, random_windows
@@ -24,5 +24,6 @@ __all__ = [
     "evaluation_windows",
     "find",
     "load",
+    "of_names",
     "random_windows",
 ]

@@ -144,7 +144,53 @@ def load(name: str, *, fallback: bool = True) -> Corpus:
     if refused:
         _refusal_notice(source, refused, attempts[-1]).show()
     text = content.decode("utf-8")
-    return _by_name(name, text.split()) if name == "names" else _contiguous(name, text)
+    return of_names(name, text.split()) if name == "names" else _contiguous(name, text)
+
+
+def of_names(name: str, names: Sequence[str]) -> Corpus:
+    """A corpus of names, or of any words: boundaries between them, and three splits.
+
+    Every distinct name is in one split, as often as it is on the list. The draw is always the same.
+
+    Parameters
+    ----------
+    name : str
+        What the corpus is called.
+    names : sequence of str
+        None may hold the boundary "."; with fewer than ten distinct ones a split may be empty.
+
+    Returns
+    -------
+    Corpus
+        With the splits "train" (8 of 10 distinct names), "validation" and "test".
+
+    Raises
+    ------
+    ValueError
+        If a name is empty or holds the boundary.
+    """
+    broken = next((each for each in names if not each or BOUNDARY in each), None)
+    if broken is not None:
+        raise ValueError(f"{broken!r} is no name: it is empty or holds the boundary {BOUNDARY!r}")
+    text = _joined(names)
+    vocabulary = Vocabulary.of(text)
+    generator = torch.Generator().manual_seed(NAMES_SEED)
+    # Drawn from the distinct names: a draw from the list would favour those that are on it twice,
+    # and they are the common ones.
+    distinct = _shuffled(list(dict.fromkeys(names)), generator)
+    shuffled = _shuffled(names, generator)
+    first = int(TRAIN_SHARE * len(distinct))
+    second = int((TRAIN_SHARE + VALIDATION_SHARE) * len(distinct))
+    chosen = {
+        "train": set(distinct[:first]),
+        "validation": set(distinct[first:second]),
+        "test": set(distinct[second:]),
+    }
+    splits = {
+        split: vocabulary.encode(_joined([each for each in shuffled if each in members]))
+        for split, members in chosen.items()
+    }
+    return Corpus(name, text, vocabulary, splits)
 
 
 def find(name: str) -> Path | None:
@@ -190,29 +236,6 @@ def _contiguous(name: str, text: str) -> Corpus:
     tokens = vocabulary.encode(text)
     cut = int(TRAIN_SHARE_OF_TEXT * len(tokens))
     return Corpus(name, text, vocabulary, {"train": tokens[:cut], "validation": tokens[cut:]})
-
-
-def _by_name(corpus: str, names: Sequence[str]) -> Corpus:
-    """A list of names: every distinct name is in one split, as often as it is on the list."""
-    text = _joined(names)
-    vocabulary = Vocabulary.of(text)
-    generator = torch.Generator().manual_seed(NAMES_SEED)
-    # Drawn from the distinct names: a draw from the list would favour those that are on it twice,
-    # and they are the common ones.
-    distinct = _shuffled(list(dict.fromkeys(names)), generator)
-    shuffled = _shuffled(names, generator)
-    first = int(TRAIN_SHARE * len(distinct))
-    second = int((TRAIN_SHARE + VALIDATION_SHARE) * len(distinct))
-    chosen = {
-        "train": set(distinct[:first]),
-        "validation": set(distinct[first:second]),
-        "test": set(distinct[second:]),
-    }
-    splits = {
-        split: vocabulary.encode(_joined([name for name in shuffled if name in members]))
-        for split, members in chosen.items()
-    }
-    return Corpus(corpus, text, vocabulary, splits)
 
 
 def _shuffled(names: Sequence[str], generator: torch.Generator) -> list[str]:

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Self
 
-from course_lib.errors import CourseError, MachineFailed, NoVerdict
+from course_lib.errors import AssignmentFaulty, CourseError, MachineFailed, NoVerdict
 from course_lib.grading.assignment import Check
 from course_lib.grading.outcome import TaskOutcome
 
@@ -137,7 +137,13 @@ class Judges:
 
 
 def draw(seeds: dict[str, int]) -> dict[str, bytes]:
-    """For each task the inputs of its seed, without what the probe keeps back."""
+    """For each task the inputs of its seed, without what the probe keeps back.
+
+    Raises
+    ------
+    AssignmentFaulty
+        If answers need a package that is not here: they would all fail, and be nobody's fault.
+    """
     import numpy as np
 
     from course_lib.tasks import catalogue
@@ -145,6 +151,11 @@ def draw(seeds: dict[str, int]) -> dict[str, bytes]:
 
     shown = {}
     for task, seed in seeds.items():
+        if lacking := catalogue.missing(task):
+            raise AssignmentFaulty(
+                f"answers to {task} are written with {', '.join(lacking)}, not installed here: "
+                'pip install -e ".[jax]" in the folder of the course'
+            )
         probe = catalogue.probe(task)
         shown[task] = arrays_to_bytes(probe.shown(probe.inputs(np.random.default_rng(seed))))
     return shown

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -267,7 +268,13 @@ def _is_plain_list(items: list[Any] | tuple[Any, ...]) -> bool:
 
 
 def _is_scalar_tensor(item: Any) -> bool:
-    return hasattr(item, "detach") and getattr(item, "ndim", 1) == 0
+    return (hasattr(item, "detach") or _is_jax(item)) and getattr(item, "ndim", 1) == 0
+
+
+def _is_jax(thing: Any) -> bool:
+    """True for an array of JAX, which only exists where somebody has imported JAX."""
+    array = getattr(sys.modules.get("jax"), "Array", None)
+    return isinstance(array, type) and isinstance(thing, array)
 
 
 def _plain(result: Any) -> Value:
@@ -277,6 +284,8 @@ def _plain(result: Any) -> Value:
         result = _from_torch(result)
     elif isinstance(result, list | tuple):
         result = [_from_torch(item) if hasattr(item, "detach") else item for item in result]
+    elif _is_jax(result):
+        result = _from_jax(result)
     elif not isinstance(
         result, bool | int | float | np.ndarray | np.number | np.bool_
     ) and not hasattr(result, "__array__"):
@@ -302,6 +311,14 @@ def _from_torch(tensor: Any) -> Any:
     if tensor.is_floating_point() and tensor.element_size() < 4:
         tensor = tensor.float()
     return tensor.numpy()
+
+
+def _from_jax(array: Any) -> Array:
+    """A JAX array as NumPy's; half precision widens to float32, a PRNG key is refused by name."""
+    if "key<" in str(array.dtype):
+        raise TypeError(f"returned a PRNG key ({array.dtype}); expected what was drawn with it")
+    held = np.asarray(array)
+    return held.astype("<f4") if held.dtype.kind == "V" else held  # V: bfloat16 and its like
 
 
 def _describe(thing: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 import pkgutil
 from functools import cache
 from typing import TYPE_CHECKING
@@ -53,6 +54,21 @@ def task(name: str) -> Task:
     if short not in tasks:
         raise UnknownTask(_unknown(name))
     return tasks[short]
+
+
+def missing(task: str) -> tuple[str, ...]:
+    """Packages that answers to a task are written with, and that are not installed here.
+
+    Most chapters need none beyond the course's own; one that does names them in `REQUIRES`.
+
+    Raises
+    ------
+    UnknownTask
+        Names the nearest task there is.
+    """
+    package = importlib.import_module(_packages()[_split(task)[0]])
+    required: tuple[str, ...] = getattr(package, "REQUIRES", ())
+    return tuple(name for name in required if importlib.util.find_spec(name) is None)
 
 
 @cache

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from course_lib.errors import CourseError
+from course_lib.errors import CourseError, JaxMissing
 from course_lib.tasks.answers import Answers, Array, Raised, Value, arrays_from_bytes, flatten
 
 Inputs: TypeAlias = Mapping[str, Array]
@@ -92,7 +92,8 @@ def run(probe: Probe, answer: Any, inputs: Inputs) -> Run:
     -------
     Run
         A value or an error for every case; never raises for what the answer does. Only
-        `KeyboardInterrupt` passes, so that a person can stop an endless answer.
+        `KeyboardInterrupt` passes, so that a person can stop an endless answer, and `JaxMissing`,
+        which is no fault of the answer.
     """
     values: dict[str, Value] = {}
     errors: dict[str, Raised] = {}
@@ -108,7 +109,7 @@ def run(probe: Probe, answer: Any, inputs: Inputs) -> Run:
             given = {key: array.copy() for key, array in shown.items()}
             try:
                 values |= flatten(name, case(answer, given))
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, JaxMissing):
                 raise
             except BaseException as error:  # SystemExit in an answer is an answer, too
                 errors[name] = Raised.of(error, _line_of(error))

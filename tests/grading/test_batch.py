@@ -28,7 +28,7 @@ from course_lib.errors import (
     NotWritten,
     NoVerdict,
 )
-from course_lib.grading import batch, marking
+from course_lib.grading import batch, judgement, marking
 from course_lib.grading.assignment import Assignment, Check, read
 from course_lib.grading.batch import grade
 from course_lib.grading.course import Course
@@ -39,6 +39,7 @@ from course_lib.grading.release import release
 from course_lib.grading.reports import pages
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.submissions import Submission, submissions
+from course_lib.tasks import ch10_jax
 
 ROOT = Path(__file__).parents[2]
 NAME = "01-averages"
@@ -359,6 +360,13 @@ class TestJudges:
         with pytest.raises(NoVerdict, match="UnknownTask"):
             judges.judge([(unknown, b"x", "")], {"01/nothing-of-the-kind": 1})
         assert judges.draw(["01/window"])[1]
+
+    def test_package_that_answers_need_and_that_is_not_here_is_the_machines_fault(
+        self, monkeypatch
+    ):
+        monkeypatch.setattr(ch10_jax, "REQUIRES", ("jax", "not_installed"))
+        with pytest.raises(AssignmentFaulty, match="written with not_installed"):
+            judgement.draw({"10/head": 1})
 
     def test_dead_judge_is_replaced(self, judges):
         judges.draw(["01/window"])

@@ -141,7 +141,7 @@ def test_no_evidence_means_no_points(task):
 def test_warnings_cost_nothing(task, capfd):
     import sys
 
-    answer = catalogue.task(task).answer
+    answer = next(iter(students_of(task).RIGHT[named(task)].values()))
 
     def loud(*args, **kwargs):
         warnings.warn("something will change some day", stacklevel=1)
