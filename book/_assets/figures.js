@@ -112,17 +112,17 @@
       const store = shelf(index, text);
       addEventListener("pagehide", store.write);
       place.append(live);
-      // Measured while it has its room: the still picture leaves as the live one comes.
-      still.hidden = true;
+      // Until it is drawn it has its width and no height: the still picture stays in its place.
+      live.className = "course-figure-arriving";
       const model = new Model(state, store.kept, store.keep);
       await module.render({ model, el: live });
       place.figureModel = model;
       live.firstElementChild.setAttribute("aria-label", title);
+      live.className = "";
       still.remove();
       place.dataset.mounted = "";
     } catch (error) {
       live.remove();
-      still.hidden = false;
       const note = document.createElement("p");
       note.className = "course-figure-note";
       note.setAttribute("role", "alert");
@@ -132,7 +132,11 @@
     }
   };
 
-  const start = () => document.querySelectorAll(".course-figure-mount").forEach(mount);
+  /** One after the other: no frame has two figures to build. */
+  const start = async () => {
+    for (const [index, place] of document.querySelectorAll(".course-figure-mount").entries())
+      await mount(place, index);
+  };
   if (document.readyState === "complete") start();
   else addEventListener("DOMContentLoaded", start);
 })();

@@ -130,8 +130,9 @@ export default course.figure(["text", "symbols", "query_vectors", "key_vectors",
       + `${scaled}. ${end}`;
   };
 
-  figure.draw(() => {
+  figure.draw(function* draw() {
     state = computeAttention(figure, state);
+    yield;
     const { L, H, T, symbols } = state;
     const layer = figure.get("layer");
     const head = figure.get("head");
@@ -142,12 +143,14 @@ export default course.figure(["text", "symbols", "query_vectors", "key_vectors",
       state.weights[((l * H + h) * T + t) * T + s] });
     painted = state;
     paper = figure.theme.paper;
+    yield;
     matrix.row = Math.min(figure.get("query"), T - 1);
     matrix.column = Math.min(figure.get("key"), T - 1);
     const labels = symbols.map(visible);
     matrix.update({ rows: T, columns: T, value: weight, rowLabels: labels, columnLabels: labels,
       most: 30, width: main.clientWidth,
       text: (t, s) => (weight(t, s) < 0.095 ? "" : number(weight(t, s), 1).replace("0.", ".")) });
+    yield;
     const said = written(matrix.row, matrix.column);
     figure.describe(`Attention of layer ${layer + 1}, head ${head + 1} over the text `
       + `“${symbols.map(spoken).join(" ")}”. ${said}`);

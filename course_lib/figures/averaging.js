@@ -95,32 +95,36 @@ const short = (value, size) => {
 const label = (x, y, text, attributes = {}) => course.svg("text", { x, y, "text-anchor": "middle",
   "dominant-baseline": "central", "font-size": 13, ...attributes }, text);
 
-/** One matrix as squares with numbers. */
-const squares = (figure, at, state, { size }, { numbers, scale, cursor, hatched }) => {
+/** One matrix as squares with numbers, painted; its outlines are elements. */
+const squares = (figure, pen, at, state, { size }, { numbers, scale, cursor, hatched }) => {
   const { T, row } = state;
-  const group = course.svg("g");
+  pen.font = `${course.clamp(size * 0.33, 8.5, 13)}px ${figure.theme.font}`;
+  pen.strokeStyle = figure.theme.line;
   for (let t = 0; t < T; t += 1)
     for (let s = 0; s < T; s += 1) {
       const value = numbers[t * T + s];
       const shade = figure.heat(Number.isFinite(value) ? value / scale : 0);
       const x = at.x + s * size;
       const y = at.y + t * size;
-      group.append(course.svg("rect", { x, y, width: size - 1.5, height: size - 1.5, rx: 3,
-        fill: shade.fill, stroke: figure.theme.line, "stroke-opacity": 0.6,
-        opacity: t === row ? 1 : 0.72 }));
+      pen.globalAlpha = t === row ? 1 : 0.72;
+      pen.fillStyle = shade.fill;
+      pen.fillRect(x, y, size - 1.5, size - 1.5);
+      pen.globalAlpha *= 0.6;
+      pen.strokeRect(x, y, size - 1.5, size - 1.5);
       const blank = value === 0 && !hatched;
-      group.append(label(x + size / 2 - 0.75, y + size / 2, blank ? "0" : short(value, size), {
-        "font-size": course.clamp(size * 0.33, 8.5, 13), style: `fill:${shade.ink}`,
-        opacity: blank && t !== row ? 0.45 : 1 }));
+      pen.globalAlpha = blank && t !== row ? 0.45 : 1;
+      pen.fillStyle = shade.ink;
+      pen.fillText(blank ? "0" : short(value, size), x + size / 2 - 0.75, y + size / 2);
     }
-  group.append(course.svg("rect", { x: at.x - 2.5, y: at.y + row * size - 2.5, rx: 5,
-    width: T * size + 3.5, height: size + 3.5, fill: "none", stroke: figure.theme.ink,
-    "stroke-width": 1.5 }));
-  if (cursor?.column < T)
-    group.append(course.svg("rect", { x: at.x + cursor.column * size - 1,
-      y: at.y + cursor.row * size - 1, width: size + 0.5, height: size + 0.5, rx: 4, fill: "none",
-      stroke: figure.theme.orange, "stroke-width": 3, class: "cf-cursor" }));
-  return group;
+  pen.globalAlpha = 1;
+  const outline = (x, y, width, height, attributes) => course.svg("rect", { x, y, width, height,
+    fill: "none", ...attributes });
+  return [
+    outline(at.x - 2.5, at.y + row * size - 2.5, T * size + 3.5, size + 3.5,
+      { rx: 5, stroke: figure.theme.ink, "stroke-width": 1.5 }),
+    cursor?.column < T && outline(at.x + cursor.column * size - 1, at.y + cursor.row * size - 1,
+      size + 0.5, size + 0.5, { rx: 4, stroke: figure.theme.orange, "stroke-width": 3, class: "cf-cursor" }),
+  ].filter(Boolean);
 };
 
 /** A column of numbers, each with a bar as long as it is large. */
@@ -204,7 +208,8 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
 
     const drawing = svg("svg", { tabindex: 0, role: "application",
       "aria-roledescription": "editable matrix", "aria-label": "Weights, values and outputs" });
-    figure.stage.append(drawing);
+    const sheet = html("canvas", { class: "averaging-sheet", "aria-hidden": "true" });
+    figure.stage.append(sheet, drawing);
     const formula = html("span", { class: "cf-mono" });
     const total = html("p");
     const editor = html("input", { type: "text", inputmode: "decimal", size: 6 });
@@ -333,13 +338,14 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
       mask.hidden = mode !== "scores";
       const scale = Math.max(1, ...state.weights.map(Math.abs));
       const scoreScale = 2 * Math.max(1, ...state.edited.data.map(Math.abs));
+      const pen = figure.pen(sheet, place.width, place.height);
       const parts = [
         label(first.x + block / 2, 10, two ? "scores" : "weights"),
         label(values.x + side / 2, values.y - 16, "values"),
         label(outputs.x + side / 2, outputs.y - 16, "outputs"),
         label(values.x - gap / 2, values.y + block / 2, "×", { "font-size": 18 }),
         threads(figure, state, place),
-        squares(figure, first, state, place, { numbers: two ? state.scores : state.weights,
+        ...squares(figure, pen, first, state, place, { numbers: two ? state.scores : state.weights,
           scale: two ? scoreScale : scale, cursor, hatched: two }),
         bars(figure, values, state, place, { numbers: Array.from(state.values), cursor,
           colour: figure.theme.green,
@@ -350,7 +356,7 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
       if (two) parts.push(
         label(second.x + block / 2, second.y - 16, stacked ? "↓ softmax of each row" : "softmax of each row"),
         stacked ? "" : label((first.x + block + second.x) / 2, first.y + block / 2, "→", { "font-size": 20 }),
-        squares(figure, second, state, place, { numbers: state.weights, scale }));
+        ...squares(figure, pen, second, state, place, { numbers: state.weights, scale }));
       for (const at of two && stacked ? [first, second] : [first])
         labels.forEach((text, t) => parts.push(label(at.x - 6, at.y + (t + 0.5) * size,
           text.slice(0, 3), { "text-anchor": "end", "font-size": 11, opacity: 0.8 })));
@@ -364,7 +370,8 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
       editorName.textContent = cursor.column === T ? `value ${labels[row]}`
         : `${mode === "weights" ? "weight" : "score"} in row ${labels[row]}, column ${labels[cursor.column]}`;
       if (document.activeElement !== editor) editor.value = number(current(), 4);
-      figure.reveal({ weights: Array.from(state.weights), outputs: state.outputs });
+      figure.reveal({ weights: Array.from(state.weights), outputs: state.outputs,
+        cells: [first.x, first.y, size] });
       figure.describe(`${mode === "weights" ? "Weights" : "Scores and their softmax"} of ${T} positions `
         + `times ${T} values. Output ${labels[row]} = ${written(state)}. The weights of the row add `
         + `up to ${sum}.`);

@@ -11,10 +11,9 @@ const table = (figure) => {
   course.finite("The table of counts", counts);
   const k = figure.get("smoothing");
   const totals = new Float64Array(V);
-  counts.data.forEach((count, i) => {
-    course.need(count >= 0, `A count is ${course.number(count)}.`, "Give counts that are not negative.");
-    totals[Math.floor(i / V)] += count;
-  });
+  const least = counts.data.reduce((a, b) => Math.min(a, b), 0);
+  course.need(least >= 0, `A count is ${course.number(least)}.`, "Give counts that are not negative.");
+  counts.data.forEach((count, i) => { totals[Math.floor(i / V)] += count; });
   const probability = (i, j) => (counts.data[i * V + j] + k) / (totals[i] + k * V);
   return { V, counts: counts.data, k, symbols, totals, probability };
 };
@@ -169,8 +168,9 @@ export default course.figure(["counts", "symbols", "smoothing", "row", "text", "
     Object.assign(matrix, { row, column: best });
   });
 
-  figure.draw(() => {
+  figure.draw(function* draw() {
     now = current();
+    yield;
     const { V, symbols, probability, counts, totals } = now;
     const row = Math.min(figure.get("row"), V - 1);
     matrix.row = row;
@@ -180,13 +180,14 @@ export default course.figure(["counts", "symbols", "smoothing", "row", "text", "
     matrix.update({ rows: V, columns: V, value: probability, strength: (p) => (p > 0 ? Math.sqrt(p) : 0),
       rowLabels: names, columnLabels: names, most: 22, least: 3.5,
       width: beside ? figure.width - 250 : figure.width });
+    yield;
     const order = drawChart(row, beside ? 226 : figure.width);
     const { column } = matrix;
     const shown = (i) => html("code", null, visible(symbols[i]));
     const p = probability(row, column);
-    pairLine.replaceChildren("After ", shown(row), ` (seen ${totals[row].toLocaleString("en")} times): `,
+    pairLine.replaceChildren("After ", shown(row), ` (seen ${course.grouped(totals[row])} times): `,
       shown(column), Number.isNaN(p) ? " was never asked for." : ` ${number(100 * p, 2)} %`
-        + ` (${counts[row * V + column].toLocaleString("en")} pairs).`);
+        + ` (${course.grouped(counts[row * V + column])} pairs).`);
     const text = figure.get("text");
     output.textContent = text ? [...text].slice(-400).join("") : "Nothing is written yet.";
     figure.reveal({ row: Array.from({ length: V }, (_, j) => probability(row, j)),

@@ -284,7 +284,7 @@ export default course.figure(
           + "the future any more." : "" };
     };
 
-    figure.draw(() => {
+    figure.draw(function* draw() {
       const all = state();
       const { B, T, C, selected } = all;
       const stages = route(all);
@@ -295,6 +295,7 @@ export default course.figure(
       channels.textContent = `C = H · D = ${C}`;
       drawSteps(stages, now);
       drawCells(now, place, all);
+      yield;
       drawMemory(now, all);
       legend.textContent = Array.from({ length: all.H }, (_, h) => {
         const range = all.D === 1 ? `${h}` : `${h * all.D} to ${(h + 1) * all.D - 1}`;

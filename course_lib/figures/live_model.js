@@ -1,21 +1,27 @@
 // A GPT that writes in the page: the engine does the reading, this draws what it read.
 const MOST_SYMBOLS = 4000;
 const AT_ONCE = 3; // milliseconds of computing between two chances for the page to draw
-const BETWEEN_DRAWINGS = 50; // milliseconds, at full speed
+const BETWEEN_DRAWINGS = 70; // milliseconds, at full speed
 const MOST_WHILE_RUNNING = 400; // symbols of the text that are laid out at full speed
 const CALM_PACE = 45; // milliseconds between symbols where the reader watches
 const CHOICES = 10;
-const FIRST = 8; // milliseconds of a frame for the first reading, which runs uncompiled
+const FIRST = 5; // milliseconds of a frame for the first reading, which runs uncompiled
+const PASSAGE = 200; // symbols that appear at once where the reader wants nothing to move
 
-const loaded = new Map(); // weights in base64 → what was read from them, for figures that share them
-const loadWeights = (packed) => {
-  if (!loaded.has(packed)) {
+// Weights in base64 → their bytes, and a step later what was read from them; figures share it.
+const loaded = new Map();
+/** One step of reading weights, short enough for a frame; what was read, or null for now. */
+const loadStep = (packed) => {
+  const known = loaded.get(packed);
+  if (known === undefined) {
     const bytes = { dtype: "uint8", shape: [packed.length / 4 * 3 - packed.match(/=*$/)[0].length],
       base64: packed };
-    loaded.set(packed, readWeights(course.decode(bytes).data));
-  }
-  return loaded.get(packed);
+    loaded.set(packed, course.decode(bytes).data);
+  } else if (known instanceof Uint8Array) loaded.set(packed, readWeights(known));
+  else return known;
+  return null;
 };
+const loadWeights = (packed) => loadStep(packed) ?? loadWeights(packed);
 
 /** The text as tokens; symbols that the model does not know become a message. */
 const tokensOf = (text, tokenOf) => {
@@ -23,10 +29,12 @@ const tokensOf = (text, tokenOf) => {
   const symbols = [...text];
   symbols.forEach((symbol, place) => {
     const token = tokenOf.get(symbol);
-    const code = symbol.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-    course.need(token !== undefined,
-      `“${course.visible(symbol)}” (U+${code}) at place ${place + 1} is not one of the ${tokenOf.size} symbols that this model knows.`,
-      `Take it out of the prompt. The model knows: ${[...tokenOf.keys()].map(course.visible).join("")}`);
+    if (token === undefined) {
+      const code = symbol.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+      throw new course.FigureError(
+        `“${course.visible(symbol)}” (U+${code}) at place ${place + 1} is not one of the ${tokenOf.size} symbols that this model knows.`,
+        `Take it out of the prompt. The model knows: ${[...tokenOf.keys()].map(course.visible).join("")}`);
+    }
     tokens.push(token);
   });
   return tokens;
@@ -74,17 +82,7 @@ const lookingBack = (figure, { parent, label, spoken }) => {
     const width = Math.max(wide, room);
     self.columns = Math.max(1, Math.min(Math.floor(width / wide), 32));
     const rows = Math.ceil(symbols.length / self.columns);
-    const ratio = Math.min(3, globalThis.devicePixelRatio || 1);
-    const size = [self.columns * wide, rows * high];
-    if (area.width !== Math.round(size[0] * ratio) || area.height !== Math.round(size[1] * ratio)) {
-      [area.width, area.height] = size.map((one) => Math.round(one * ratio));
-      [area.style.width, area.style.height] = size.map((one) => `${one}px`);
-    }
-    const pen = area.getContext("2d");
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, ...size);
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
+    const pen = figure.pen(area, self.columns * wide, rows * high);
     const { theme } = figure;
     symbols.forEach((symbol, s) => {
       const x = (s % self.columns) * wide;
@@ -127,20 +125,25 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
     let warm = 0; // tokens of the first reading that are read; Infinity afterwards
     let draft = null; // at full speed, the text that is ahead of what is drawn
     let drawn = 0;
+    let passage = 0; // symbols still to be written before any is shown
 
     // ---- the model -----------------------------------------------------------------------------
 
+    /** A step of reading the weights; true when nothing is left to read. */
     const load = () => {
       const packed = figure.get("weights") || LIVE_WEIGHTS;
-      if (from === packed) return;
-      const read = loadWeights(packed);
+      if (from === packed) return true;
+      const read = loadStep(packed);
+      if (read === null) return false;
       engine = new Engine(read);
       warm = 0;
       facts = read.facts;
       symbols = [...facts.vocabulary];
       tokenOf = new Map(symbols.map((symbol, token) => [symbol, token]));
       from = packed;
+      return true;
     };
+    const loadAll = () => load() || loadAll();
 
     /** The text as it counts: what was written goes when the prompt is another. */
     const text = () => {
@@ -155,14 +158,16 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       return (tokens.length ? tokens : [0]).slice(-engine.B);
     };
 
-    /** Read the first text a few tokens a frame; true when nothing is left to wait for. */
-    const warmUp = (tokens, begin) => {
-      while (warm < tokens.length) {
-        if (performance.now() - begin > FIRST) return false;
-        engine.follow(tokens.slice(0, warm += 1), false);
+    /** Read some tokens of the first text; true in the step after the last of them. */
+    const warmUp = (tokens) => {
+      const begin = performance.now();
+      if (warm >= tokens.length) {
+        warm = Infinity;
+        return true;
       }
-      warm = Infinity;
-      return true;
+      while (warm < tokens.length && performance.now() - begin < FIRST)
+        engine.follow(tokens.slice(0, warm += 1), false);
+      return false;
     };
 
     const settings = () => ({ temperature: figure.get("temperature") });
@@ -180,11 +185,12 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
 
     /** `count` symbols more, as long as `go` holds; returns the text. */
     const write = (count, go = () => true) => {
-      load();
+      loadAll();
       let all = text();
       const start = [...figure.get("prompt")].length;
       const tokens = context();
-      let length = [...all].length;
+      const begun = [...all].length;
+      let length = begun;
       for (let i = 0; i < count && go(i); i += 1) {
         if (length - start >= MOST_SYMBOLS) {
           stop();
@@ -200,7 +206,12 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
         length += 1;
       }
       draft = all;
-      if (!running || !fast.checked || performance.now() - drawn > BETWEEN_DRAWINGS) hand();
+      if (passage > 0) passage -= length - begun;
+      else if (!running || !fast.checked) hand();
+      else if (performance.now() - drawn > BETWEEN_DRAWINGS) {
+        engine.follow(tokens); // so that the drawing finds it read
+        hand();
+      }
       return all;
     };
 
@@ -217,26 +228,34 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
 
     const stop = () => {
       running = false;
+      passage = 0;
       clearTimeout(pace);
       hand();
       figure.later();
     };
+    const soon = () => channel.port2.postMessage(null);
     const again = () => {
       if (!running) return;
-      if (fast.checked) channel.port2.postMessage(null);
+      if (passage > 0 || fast.checked) soon();
       else pace = setTimeout(tick, CALM_PACE);
     };
     const tick = () => {
       if (!running || figure.closing.signal.aborted) return;
+      if (figure.due) { // computing and drawing never share a frame's time
+        requestAnimationFrame(soon);
+        return;
+      }
       const until = performance.now() + AT_ONCE;
+      const count = passage || (fast.checked ? MOST_SYMBOLS : 1);
       let fine = false;
       figure.guard(() => {
-        if (fast.checked) write(MOST_SYMBOLS, (i) => i === 0 || performance.now() < until);
-        else write(1);
+        write(count, (i) => i === 0 || performance.now() < until);
         fine = true;
       });
-      if (fine) again();
-      else stop();
+      if (!fine || (figure.calm && passage === 0)) {
+        stop();
+        if (fine) figure.say(text().slice(-PASSAGE));
+      } else again();
     };
     channel.port1.onmessage = tick;
     figure.closing.signal.addEventListener("abort", () => {
@@ -255,13 +274,8 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
     figure.controls.append(buttons);
     const start = figure.button("Write", () => {
       if (running) return stop();
-      load();
       running = true;
-      if (figure.calm) { // nothing moves: a passage appears at once
-        running = false;
-        write(200);
-        return figure.say(text().slice(-200));
-      }
+      if (figure.calm) passage = PASSAGE; // nothing moves: a passage appears at once
       figure.later();
       return tick();
     }, { parent: buttons });
@@ -330,7 +344,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       const { n_layer: L, n_head: H, n_embd: C, block_size: B } = facts.model.config;
       const trained = facts.validation_loss === undefined ? "" : " Trained on "
         + `${facts.corpus === "shakespeare" ? "Tiny Shakespeare" : "the play"} for `
-        + `${facts.steps.toLocaleString("en")} steps; validation loss ${number(facts.validation_loss, 3)} nats.`;
+        + `${course.grouped(facts.steps)} steps; validation loss ${number(facts.validation_loss, 3)} nats.`;
       return `${L} layers of ${H} heads, ${C} channels, context ${B}.${trained}`;
     };
 
@@ -354,9 +368,8 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       if (running || written) page.scrollTop = page.scrollHeight;
     };
 
-    figure.draw(() => {
-      const begin = performance.now();
-      load();
+    figure.draw(function* draw() {
+      while (!load()) yield;
       need(figure.get("layer") < engine.L && figure.get("head") < engine.H,
         `There is no layer ${figure.get("layer") + 1}, head ${figure.get("head") + 1}.`,
         `Choose among ${engine.L} layers of ${engine.H} heads.`);
@@ -364,10 +377,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       one.disabled = running;
       const all = text();
       const tokens = context();
-      if (!warmUp(tokens, begin)) {
-        figure.describe(about());
-        return figure.later();
-      }
+      while (!warmUp(tokens)) yield;
       // Read before anything is written: the browser then lays the page out once, not twice.
       const room = strip.area.parentElement.clientWidth;
       // At full speed only the newest row is computed in the last layer; the maps wait.
@@ -388,6 +398,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
         choice.share.textContent = `${number(100 * share, 1)} %`;
         choice.button.setAttribute("aria-label", `${spoken(symbols[token])}, ${number(100 * share, 1)} percent`);
       });
+      yield;
       if (quick) strip.query = null;
       const [layer, head] = [figure.get("layer"), figure.get("head")];
       const now = `${all.length} ${tokens.join()} ${figure.theme.paper}`;
@@ -401,6 +412,6 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       if (!running) figure.describe(`${about()} The text ends “${[...all].slice(-60).map(spoken).join("")}”. `
         + `The most likely next symbol is ${spoken(symbols[order[0]])} with `
         + `${number(100 * probabilities[order[0]], 1)} percent. ${looks.textContent}`);
-      return figure.reveal({ logits, probabilities, weights: engine.weights });
+      figure.reveal({ logits, probabilities, weights: engine.weights });
     });
   });

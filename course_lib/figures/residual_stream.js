@@ -329,7 +329,7 @@ export default course.figure(
       });
     };
 
-    figure.draw(() => {
+    figure.draw(function* draw() {
       const text = figure.get("text");
       const tokens = encode(text);
       const letters = Array.from(text);
@@ -338,6 +338,7 @@ export default course.figure(
       need(on.length === 2 * L, `There are ${on.length} switches for ${2 * L} parts.`, "Run the cell again.");
       const now = compute(tokens, norm, on);
       if (now.chance.length !== letters.length) return; // Python is still measuring the new text
+      yield;
       const t = course.clamp(figure.get("position"), 0, letters.length - 1);
       drawText(letters, t);
       drawParts(now, t, norm, on);

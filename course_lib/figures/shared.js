@@ -43,9 +43,9 @@ const course = (() => {
     ({ dtype, shape, data: data instanceof KINDS[dtype] ? data : KINDS[dtype].from(data) });
 
   const finite = (name, { data }) => {
-    for (let i = 0; i < data.length; i += 1)
-      need(Number.isFinite(data[i]), `${name} holds ${number(data[i])} at place ${i}.`,
-        "Give finite numbers, or start again.");
+    const place = data.findIndex((value) => !Number.isFinite(value));
+    need(place < 0, `${name} holds ${number(data[place])} at place ${place}.`,
+      "Give finite numbers, or start again.");
   };
 
   // ---- words and numbers -----------------------------------------------------------------------
@@ -58,6 +58,9 @@ const course = (() => {
     if (text.includes(".")) text = text.replace(/\.?0+$/, "");
     return (text === "-0" ? "0" : text).replace("-", "−");
   };
+
+  /** A whole number as an English reader writes it; the browser's own formatter is slow to load. */
+  const grouped = (whole) => String(whole).replace(/\B(?=(\d{3})+$)/g, ",");
 
   /** What a reader typed as a number: takes a comma, a real minus and ∞; NaN if it is none. */
   const parse = (text) => {
@@ -100,23 +103,6 @@ const course = (() => {
   const svg = (tag, attributes, ...children) =>
     fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-  /**
-   * Draw a list of parts, [signature, make] each, and make anew only those whose signature is not
-   * what it was: a frame in which little changes costs little.
-   */
-  const patch = (parent, parts) => {
-    const known = (parent.courseSignatures ??= []);
-    parts.forEach(([signature, make], i) => {
-      if (known[i] === signature) return;
-      known[i] = signature;
-      const old = parent.childNodes[i];
-      if (old) old.replaceWith(make());
-      else parent.append(make());
-    });
-    while (parent.childNodes.length > parts.length) parent.lastChild.remove();
-    known.length = parts.length;
-  };
-
   let ids = 0;
   const id = () => `cf-${(ids += 1)}-${Math.random().toString(36).slice(2)}`;
 
@@ -129,6 +115,8 @@ const course = (() => {
   };
   let pixel = null;
   const rgb = (colour) => {
+    // Asking a canvas costs a good part of a millisecond, and most colours are written like this.
+    if (/^#[0-9a-f]{6}$/i.test(colour)) return [1, 3, 5].map((i) => parseInt(colour.substr(i, 2), 16));
     pixel ??= canvas();
     pixel.clearRect(0, 0, 1, 1);
     pixel.fillStyle = colour;
@@ -140,7 +128,7 @@ const course = (() => {
     .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
 
   const STEPS = 64;
-  /** The page's colours, and ramps from its paper to them. */
+  /** The page's colours, and ramps from its paper to them, each made when it is asked for. */
   const readTheme = (element) => {
     const style = getComputedStyle(element);
     const named = (name) => style.getPropertyValue(`--cf-${name}`).trim();
@@ -148,18 +136,17 @@ const course = (() => {
     for (const name of ["ink", "soft", "line", "paper", "blue", "orange", "green", "violet"])
       theme[name] = named(name);
     theme.dark = light(rgb(theme.paper)) < 0.2;
-    theme.ramps = {};
     const paper = rgb(theme.paper);
-    for (const name of ["blue", "orange", "green", "violet", "ink"]) {
-      const end = rgb(theme[name]);
-      theme.ramps[name] = Array.from({ length: STEPS + 1 }, (_, i) => {
-        const mixed = paper.map((v, k) => Math.round(v + (end[k] - v) * (i / STEPS)));
-        // Black on anything lighter than this, white on the rest: 4.5 : 1 at the worst.
-        return { fill: `rgb(${mixed})`, ink: light(mixed) > 0.179 ? "#000" : "#fff" };
-      });
-    }
+    const ramps = {};
+    theme.ramps = new Proxy(ramps, { get: (_, name) => ramps[name] ??= ramp(paper, rgb(theme[name])) });
     return theme;
   };
+
+  const ramp = (paper, end) => Array.from({ length: STEPS + 1 }, (_, i) => {
+    const mixed = paper.map((v, k) => Math.round(v + (end[k] - v) * (i / STEPS)));
+    // Black on anything lighter than this, white on the rest: 4.5 : 1 at the worst.
+    return { fill: `rgb(${mixed})`, ink: light(mixed) > 0.179 ? "#000" : "#fff" };
+  });
 
   // ---- the frame around every figure -----------------------------------------------------------
 
@@ -186,6 +173,7 @@ const course = (() => {
       this.synchronise = [];
       this.redraw = null;
       this.due = 0;
+      this.drawn = new Promise((done) => { this.arrive = done; });
     }
 
     /** Name of the figure, as screen readers announce it. */
@@ -243,6 +231,7 @@ const course = (() => {
       this.fault.hidden = true;
       this.root.classList.remove("cf-faulty");
       this.guard(() => this.build(this));
+      if (!this.redraw) this.arrive();
     }
 
     /** Give the function that draws; it runs once a frame after changes of state, theme or width. */
@@ -267,10 +256,18 @@ const course = (() => {
         themes.disconnect();
         cancelAnimationFrame(this.due);
       });
-      this.now();
+      // Building and laying out take a frame of their own, the first drawing another.
+      this.guard(() => this.fillIn());
+      requestAnimationFrame(() => setTimeout(later));
     }
 
+    /** Draw in the next frame; a first drawing that is not finished begins again. */
     later() {
+      this.steps = null;
+      this.soon();
+    }
+
+    soon() {
       if (this.due || !this.redraw) return;
       this.due = requestAnimationFrame(() => {
         this.due = 0;
@@ -280,16 +277,40 @@ const course = (() => {
 
     now() {
       if (this.closing.signal.aborted) return;
-      const start = performance.now();
       this.guard(() => {
-        for (const one of this.synchronise) one();
-        this.redraw();
+        this.fillIn();
+        if (!this.drawSteps()) {
+          this.soon();
+          return;
+        }
         this.fault.hidden = true;
         this.root.classList.remove("cf-faulty");
       });
-      // Read by the benchmark: how long drawing takes, in milliseconds.
-      this.root.dataset.milliseconds = (performance.now() - start).toFixed(2);
+      if (this.steps) return;
+      this.compiled = true;
+      this.arrive();
     }
+
+    /**
+     * Draw; true when all is drawn. A drawing may be a generator that yields between its steps: the
+     * first time, when the browser has compiled nothing of it, each step gets a frame of its own.
+     */
+    drawSteps() {
+      const steps = this.steps ?? this.redraw();
+      this.steps = null;
+      if (steps?.next) {
+        if (!this.compiled) {
+          if (!steps.next().done) {
+            this.steps = steps;
+            return false;
+          }
+        } else while (!steps.next().done);
+      }
+      return true;
+    }
+
+    /** Let every control show what the state holds. */
+    fillIn() { for (const one of this.synchronise) one(); }
 
     /** Run something; an error becomes a message inside the figure. */
     guard(action) {
@@ -361,6 +382,23 @@ const course = (() => {
         if (part < 1) requestAnimationFrame(frame);
       };
       requestAnimationFrame(frame);
+    }
+
+    /** The pen of a canvas that is cleared and has this size in pixels of the page. */
+    pen(area, width, height) {
+      const ratio = Math.min(3, globalThis.devicePixelRatio || 1);
+      const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+      if (area.width !== across || area.height !== down) {
+        [area.width, area.height] = [across, down];
+        [area.style.width, area.style.height] = [`${width}px`, `${height}px`];
+      }
+      const pen = area.getContext("2d");
+      pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+      pen.clearRect(0, 0, width, height);
+      pen.setLineDash([]);
+      pen.textAlign = "center";
+      pen.textBaseline = "middle";
+      return pen;
     }
 
     /** Fill and ink for a strength from −1 to 1: blue for plus, orange for minus (or `plus`). */
@@ -530,17 +568,7 @@ const course = (() => {
       if (this.size > 8) this.size = Math.floor(this.size);
       const width = Math.ceil(this.left + columns * this.size + 2);
       const height = Math.ceil(this.top + rows * this.size + 2);
-      const ratio = Math.min(3, globalThis.devicePixelRatio || 1);
-      const { area } = this;
-      if (area.width !== Math.round(width * ratio) || area.height !== Math.round(height * ratio)) {
-        area.width = Math.round(width * ratio);
-        area.height = Math.round(height * ratio);
-        area.style.width = `${width}px`;
-        area.style.height = `${height}px`;
-      }
-      const pen = area.getContext("2d");
-      pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-      pen.clearRect(0, 0, width, height);
+      const pen = this.frame.pen(this.area, width, height);
       this.paint(pen);
       this.label(pen);
     }
@@ -549,8 +577,6 @@ const course = (() => {
       const { rows, columns, value, text, colour, strength = (v) => v } = this.data;
       const { size, left, top, frame } = this;
       const gap = size >= 14 ? 1 : 0;
-      pen.textAlign = "center";
-      pen.textBaseline = "middle";
       pen.font = `${clamp(size * 0.34, 9, 13)}px ${frame.theme.font}`;
       for (let r = 0; r < rows; r += 1)
         for (let c = 0; c < columns; c += 1) {
@@ -603,9 +629,10 @@ const course = (() => {
 
   /** The default export of a figure's module: the traits it uses, and what builds it. */
   const figure = (names, build) => ({
-    render({ model, el }) {
+    async render({ model, el }) {
       const frame = new Frame(model, el, names, build);
       frame.begin();
+      await frame.drawn;
       return () => {
         frame.closing.abort();
         frame.root.remove();
@@ -613,6 +640,6 @@ const course = (() => {
     },
   });
 
-  return { FigureError, need, decode, encode, array, finite, number, parse, visible, spoken, random,
-    clamp, html, svg, patch, id, figure };
+  return { FigureError, need, decode, encode, array, finite, number, grouped, parse, visible, spoken, random,
+    clamp, html, svg, id, figure };
 })();

@@ -53,10 +53,12 @@ const dotProducts = (seed) => {
 
 /** Their variance over the pairs, for D = 1 … 128. */
 const variances = (dots) => {
-  const means = new Float64Array(LARGEST);
-  dots.forEach((dot, i) => { means[i % LARGEST] += dot / PAIRS; });
   const squares = new Float64Array(LARGEST);
-  dots.forEach((dot, i) => { squares[i % LARGEST] += (dot - means[i % LARGEST]) ** 2 / PAIRS; });
+  for (let d = 0; d < LARGEST; d += 1) {
+    let mean = 0;
+    for (let i = d; i < dots.length; i += LARGEST) mean += dots[i] / PAIRS;
+    for (let i = d; i < dots.length; i += LARGEST) squares[d] += (dots[i] - mean) ** 2 / PAIRS;
+  }
   return squares;
 };
 
@@ -170,7 +172,7 @@ const rugs = ({ chart, rug }, dots, D, raw) => {
 
 export default course.figure(["scores", "temperature", "head_size", "scaled", "seed"], (figure) => {
   figure.title("Softmax and scale");
-  let sample = take(figure.get("seed")); // before the first frame, which has enough to draw
+  let sample = null;
   let place = null;
 
   const read = () => {
@@ -327,11 +329,12 @@ export default course.figure(["scores", "temperature", "head_size", "scaled", "s
         shown: `${number(gradient, 3)} of at most 0.5`, colour: "var(--cf-violet)" })];
   };
 
-  figure.draw(() => {
+  figure.draw(function* draw() {
     const scores = read();
     const [temperature, D, scaled, seed] = ["temperature", "head_size", "scaled", "seed"]
       .map((name) => figure.get(name));
-    if (sample.seed !== seed) sample = take(seed);
+    if (sample?.seed !== seed) sample = take(seed);
+    yield;
     const now = softmaxRow(scores, temperature, D, scaled);
     place = arrange(figure.width, scores.length);
     drawing.setAttribute("width", figure.width);

@@ -31,35 +31,42 @@ const cut = (figure) => {
 
 const quoted = (symbols) => `“${symbols.map(course.visible).join("")}”`;
 
-const word = (x, y, text, attributes = {}) => course.svg("text", { x, y, "text-anchor": "middle",
-  "dominant-baseline": "central", "font-size": 14, ...attributes }, text);
-
-const draw = (figure, { x, y, wide, high }, symbol, token, { shade, outline, dim, dashed } = {}) => {
-  const group = course.svg("g", { opacity: dim ? 0.75 : 1 });
-  group.append(course.svg("rect", { x: x + 0.75, y: y + 0.75, width: wide - 1.5, height: high - 1.5,
-    rx: 3, fill: shade?.fill ?? figure.theme.paper, stroke: outline ?? figure.theme.line,
-    "stroke-width": outline ? 2.5 : 1, "stroke-dasharray": dashed ? "3 2" : null }),
-  word(x + wide / 2, y + high * 0.36, course.visible(symbol), {
-    style: shade ? `fill:${shade.ink}` : null, class: "cf-mono", "font-size": wide < 18 ? 12 : 14 }),
-  word(x + wide / 2, y + high * 0.78, String(token), { "font-size": wide < 18 ? 7.5 : 9,
-    style: `fill:${shade?.ink ?? figure.theme.soft}` }));
-  return group;
+/**
+ * Tiles of one size: a symbol over its token, in a box.
+ *
+ * Each is { x, y, symbol, token, shade?, asked?, dim? }. One font after the other: to change the
+ * font costs more than to write in it.
+ */
+const paint = (figure, pen, tiles, { wide, high }) => {
+  const { ink, soft, line, paper, font } = figure.theme;
+  const narrow = wide < 18;
+  pen.textAlign = "center";
+  for (const { x, y, shade, asked, dim } of tiles) {
+    const inset = asked ? 1.75 : 0.75;
+    pen.globalAlpha = dim ? 0.75 : 1;
+    pen.fillStyle = shade?.fill ?? paper;
+    pen.strokeStyle = asked ? ink : line;
+    pen.lineWidth = asked ? 2.5 : 1;
+    pen.setLineDash(asked ? [3, 2] : []);
+    pen.fillRect(x + inset, y + inset, wide - 2 * inset, high - 2 * inset);
+    pen.strokeRect(x + inset, y + inset, wide - 2 * inset, high - 2 * inset);
+  }
+  const write = (style, height, text, colour) => {
+    pen.font = style;
+    for (const tile of tiles) {
+      pen.globalAlpha = tile.dim ? 0.75 : 1;
+      pen.fillStyle = tile.shade?.ink ?? colour;
+      pen.fillText(text(tile), tile.x + wide / 2, tile.y + high * height);
+    }
+  };
+  write(`${narrow ? 12 : 14}px ui-monospace, Menlo, Consolas, monospace`, 0.36,
+    ({ symbol }) => course.visible(symbol), ink);
+  write(`${narrow ? 7.5 : 9}px ${font}`, 0.78, ({ token }) => String(token), soft);
+  pen.globalAlpha = 1;
 };
 
-/** A symbol over its token, in a box: a part for `patch`. */
-const tile = (figure, box, symbol, token, look = {}) => [
-  [...Object.values(box), symbol, token, look.shade?.fill, look.outline, look.dashed, look.dim,
-    figure.theme.paper].join(),
-  () => draw(figure, box, symbol, token, look)];
-
-/** A part for `patch` that is an SVG element with these attributes. */
-const part = (tag, attributes, ...children) => [
-  JSON.stringify([tag, attributes, children]), () => course.svg(tag, attributes, ...children)];
-const wordPart = (x, y, text, attributes) => [JSON.stringify([x, y, text, attributes]),
-  () => word(x, y, text, attributes)];
-
 /** The whole text as tiles; each window is a bar of its own under the tiles it covers. */
-const strip = (figure, state, width) => {
+const drawText = (figure, area, state, width) => {
   const wide = width < 460 ? 17 : 20;
   const columns = Math.floor(width / wide);
   const high = 32;
@@ -67,27 +74,25 @@ const strip = (figure, state, width) => {
   const line = high + 5 * MOST.rows + 4;
   const at = (place) => ({ x: (place % columns) * wide, y: Math.floor(place / columns) * line });
   const { symbols, tokens, starts, T, row, column } = state;
+  const pen = figure.pen(area, width, Math.ceil(symbols.length / columns) * line);
   const from = starts[row];
-  const parts = symbols.map((symbol, place) => {
-    const seen = place >= from && place <= from + column;
-    const asked = place === from + column + 1;
-    return tile(figure, { ...at(place), wide, high }, symbol, tokens[place], {
-      shade: seen ? figure.heat(0.3, TINTS[row]) : null,
-      outline: asked ? figure.theme.ink : null, dashed: asked });
-  });
+  paint(figure, pen, symbols.map((symbol, place) => ({ ...at(place), symbol, token: tokens[place],
+    shade: place >= from && place <= from + column ? figure.heat(0.3, TINTS[row]) : null,
+    asked: place === from + column + 1 })), { wide, high });
   starts.forEach((start, b) => {
+    pen.globalAlpha = b === row ? 1 : 0.5;
+    pen.fillStyle = figure.theme[TINTS[b]];
     for (let t = 0; t < T; t += 1) {
       const { x, y } = at(start + t);
-      parts.push(part("rect", { x: x + (t === 0 ? 2 : 0), y: y + high + 1 + 5 * b,
-        width: wide - (t === 0 ? 2 : 0) - (t === T - 1 ? 2 : 0), height: 4,
-        fill: figure.theme[TINTS[b]], opacity: b === row ? 1 : 0.5 }));
+      pen.fillRect(x + (t === 0 ? 2 : 0), y + high + 1 + 5 * b,
+        wide - (t === 0 ? 2 : 0) - (t === T - 1 ? 2 : 0), 4);
     }
   });
-  return { parts, wide, high, line, columns, height: Math.ceil(symbols.length / columns) * line };
+  return { wide, high, line, columns };
 };
 
 /** Inputs and targets, side by side or one above the other. */
-const tables = (figure, state, width) => {
+const drawTables = (figure, area, state, width) => {
   const { T, B, row, column, vocabulary } = state;
   const stacked = width < 2 * (T * 22 + 30);
   const wide = Math.floor(course.clamp((stacked ? width - 28 : (width - 86) / 2) / T, 14, 34));
@@ -95,35 +100,39 @@ const tables = (figure, state, width) => {
   const left = 26;
   const top = 26;
   const apart = stacked ? { x: 0, y: top + B * high + 14 } : { x: T * wide + 34, y: 0 };
-  const parts = [];
-  const places = [["inputs x", state.inputs, 0], ["targets y", state.targets, 1]]
-    .map(([name, table, k]) => ({ name, table, k, x: left + k * apart.x, y: top + k * apart.y }));
-  for (const { name, table, k, x, y } of places) {
-    parts.push(wordPart(x, y - 14, `${name}  (B, T) = (${B}, ${T})`,
-      { "text-anchor": "start", "font-size": 13 }));
-    table.forEach((tokens, b) => {
-      if (k === 0 || stacked)
-        parts.push(wordPart(x - 14, y + b * high + high / 2, String(b), { "font-size": 11 }),
-          part("rect", { x: x - 6, y: y + b * high + 4, width: 4, height: high - 8, rx: 2,
-            fill: figure.theme[TINTS[b]] }));
-      tokens.forEach((token, t) => {
-        const seen = k === 0 && b === row && t <= column;
-        const asked = k === 1 && b === row && t === column;
-        parts.push(tile(figure, { x: x + t * wide, y: y + b * high, wide, high }, vocabulary[token],
-          token, { shade: seen ? figure.heat(0.3, TINTS[b]) : null, dashed: asked,
-            outline: asked ? figure.theme.ink : null, dim: b !== row }));
-      });
-    });
-  }
+  const places = [["inputs x", state.inputs], ["targets y", state.targets]]
+    .map(([name, table], k) => ({ name, table, x: left + k * apart.x, y: top + k * apart.y }));
   const last = places[1];
-  return { parts, places, wide, high, width: last.x + T * wide + 2,
-    height: last.y + B * high + 2 };
+  const pen = figure.pen(area, last.x + T * wide + 2, last.y + B * high + 2);
+  const write = (size, text, x, y, align) => {
+    pen.textAlign = align;
+    pen.font = `${size}px ${figure.theme.font}`;
+    pen.fillStyle = figure.theme.ink;
+    pen.fillText(text, x, y);
+  };
+  const tiles = [];
+  places.forEach(({ name, table, x, y }, k) => {
+    write(13, `${name}  (B, T) = (${B}, ${T})`, x, y - 14, "start");
+    table.forEach((tokens, b) => {
+      if (k === 0 || stacked) {
+        write(11, String(b), x - 14, y + b * high + high / 2, "center");
+        pen.fillStyle = figure.theme[TINTS[b]];
+        pen.fillRect(x - 6, y + b * high + 4, 4, high - 8);
+      }
+      tokens.forEach((token, t) => tiles.push({ x: x + t * wide, y: y + b * high,
+        symbol: vocabulary[token], token, dim: b !== row,
+        shade: k === 0 && b === row && t <= column ? figure.heat(0.3, TINTS[b]) : null,
+        asked: k === 1 && b === row && t === column }));
+    });
+  });
+  paint(figure, pen, tiles, { wide, high });
+  return { places, wide, high };
 };
 
 export default course.figure(["text", "symbols", "block_size", "starts", "row", "column"],
   (figure) => {
     figure.title("Windows and targets");
-    const { html, svg } = course;
+    const { html } = course;
     let state = null;
     let band = null;
     let grid = null;
@@ -143,10 +152,10 @@ export default course.figure(["text", "symbols", "block_size", "starts", "row", 
       begin(state.starts.map(() => Math.floor(next() * (state.most + 1))));
     });
 
-    const ribbon = svg("svg", { tabindex: 0, role: "application",
-      "aria-roledescription": "text with windows", "aria-label": "The text, and the windows on it" });
-    const batch = svg("svg", { tabindex: 0, role: "application", "aria-roledescription": "batch",
-      "aria-label": "Inputs and targets", style: "margin-top:0.6rem" });
+    const sheet = (name, label) => html("canvas", { class: "windows-sheet", tabindex: 0,
+      role: "application", "aria-roledescription": name, "aria-label": label });
+    const ribbon = sheet("text with windows", "The text, and the windows on it");
+    const batch = sheet("batch", "Inputs and targets");
     figure.stage.append(ribbon, batch);
     const asked = html("p");
     const numbers = html("p", { class: "cf-mono" });
@@ -231,14 +240,8 @@ export default course.figure(["text", "symbols", "block_size", "starts", "row", 
     figure.draw(() => {
       state = cut(figure);
       const { width } = figure;
-      band = strip(figure, state, width);
-      grid = tables(figure, state, width);
-      for (const [area, drawn] of [[ribbon, { ...band, width }], [batch, grid]]) {
-        area.setAttribute("width", drawn.width);
-        area.setAttribute("height", drawn.height);
-        if (!area.firstChild) area.append(svg("g"));
-        course.patch(area.firstChild, drawn.parts);
-      }
+      band = drawText(figure, ribbon, state, width);
+      grid = drawTables(figure, batch, state, width);
       const { symbols, starts, row, column, inputs, targets } = state;
       const seen = symbols.slice(starts[row], starts[row] + column + 1);
       const next = symbols[starts[row] + column + 1];
@@ -247,7 +250,9 @@ export default course.figure(["text", "symbols", "block_size", "starts", "row", 
         ", is asked for ", html("code", null, quoted([next])), ".");
       numbers.textContent = `x[${row}, :${column + 1}] = [${inputs[row].slice(0, column + 1).join(", ")}]  →  `
         + `y[${row}, ${column}] = ${targets[row][column]}`;
-      figure.reveal({ inputs: inputs.flat(), targets: targets.flat() });
+      figure.reveal({ inputs: inputs.flat(), targets: targets.flat(),
+        text: [band.wide, band.line, band.columns],
+        tables: grid.places.flatMap(({ x, y }) => [x, y, grid.wide, grid.high]) });
       figure.describe(`A text of ${symbols.length} symbols, cut into ${state.B} windows of ${state.T}. `
         + `In row ${row}, position ${column}, a model sees ${quoted(seen)} and is asked for ${quoted([next])}.`);
     });

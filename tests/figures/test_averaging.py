@@ -17,12 +17,9 @@ def drawing(page):
 
 def cell(page, t, s):
     """The middle of a cell of the matrix, in pixels of the window."""
-    box = page.locator(".cf-stage svg g rect").nth(0).bounding_box()
-    size = page.locator(".cf-stage svg").evaluate(
-        "(e) => { const r = [...e.querySelectorAll('g rect')].map(x => x.getBoundingClientRect());"
-        " return r[1].x - r[0].x; }"
-    )
-    return box["x"] + (s + 0.5) * size, box["y"] + (t + 0.5) * size
+    box = drawing(page).bounding_box()
+    x, y, size = shown(page, "cells")
+    return box["x"] + x + (s + 0.5) * size, box["y"] + y + (t + 0.5) * size
 
 
 def agrees(page, figure):

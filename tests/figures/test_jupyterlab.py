@@ -2,20 +2,83 @@
 
 import json
 
+import nbformat
 import pytest
 from laboratory import laboratory
 from reader import ROOT
 
+from course_lib import figures
+
 ANSWER_MILLISECONDS = 120_000
 
 EXAMPLE = "examples/figures.ipynb"
+EVERY = "examples/every_figure.ipynb"
+
+SHOW = """from IPython.display import display
+from course_lib import figures
+
+shown = {name: getattr(figures, name)() for name in figures.MODULES}
+for figure in shown.values():
+    display(figure)"""
 
 
-@pytest.fixture
-def lab(tmp_path):
+def press_end(figure):
+    figure.locator("input[type=range]").first.press("End")
+
+
+def click(label):
+    return lambda figure: figure.get_by_role("button", name=label, exact=True).click()
+
+
+# What a reader does to each figure, and what Python then says of it.
+ANSWERS = {
+    "Averaging": (click("ones"), "int(f.matrix.sum())", 64),
+    "SoftmaxAndScale": (press_end, "f.temperature", 10.0),
+    "Windows": (press_end, "f.block_size", 16),
+    "BigramTable": (press_end, "f.smoothing", 100.0),
+    "AttentionMap": (
+        lambda figure: figure.get_by_label("text", exact=True).fill("the king"),
+        "[''.join(f.symbols), f.query_vectors.shape[2]]",
+        ["the king", 8],
+    ),
+    "HeadShapes": (lambda figure: figure.get_by_role("radio").nth(1).check(), "f.split", "view"),
+    "ResidualStream": (
+        lambda figure: figure.get_by_role("radio").nth(1).check(),
+        "f.norm",
+        "post",
+    ),
+    "Sampling": (press_end, "f.temperature", 3.0),
+    "LiveModel": (click("One symbol"), "len(f.text) - len(f.prompt)", 1),
+}
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
     """Address of a JupyterLab in a copy of the examples, with a profile of its own."""
-    with laboratory(tmp_path, "examples") as address:
+    folder = tmp_path_factory.mktemp("lab")
+    asked = [
+        f"{name!r}: (lambda f: {ask})(shown[{name!r}])" for name, (_, ask, _) in ANSWERS.items()
+    ]
+    tell = f"import json\nprint(json.dumps({{{', '.join(asked)}}}))"
+    cells = [nbformat.v4.new_code_cell(source) for source in (SHOW, tell)]
+    notebook = nbformat.v4.new_notebook(
+        cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    )
+    with laboratory(folder, "examples") as address:
+        nbformat.write(notebook, folder / "course" / EVERY)
         yield address
+
+
+def open_notebook(lab, visit, path, count):
+    """A reader in JupyterLab, and the cells of the notebook that is open before them."""
+    reader = visit(lab, viewport={"width": 1300, "height": 900})
+    page = reader.page
+    page.set_default_timeout(ANSWER_MILLISECONDS)
+    page.goto(f"{lab}/lab/tree/{path}")
+    cells = page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell")
+    cells.nth(count - 1).wait_for(state="attached")
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    return reader, cells
 
 
 def run(page, cell):
@@ -25,7 +88,29 @@ def run(page, cell):
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_figure_is_live_in_jupyterlab_and_sends_its_values_back(lab, visit):
+def test_every_figure_is_live_in_jupyterlab_and_tells_python(lab, visit):
+    assert set(ANSWERS) == set(figures.MODULES)
+    reader, cells = open_notebook(lab, visit, EVERY, 2)
+    page = reader.page
+    run(page, cells.nth(0))
+    mounted = cells.nth(0).locator(".course-figure")
+    mounted.nth(len(figures.MODULES) - 1).wait_for()
+    for place, name in enumerate(figures.MODULES):
+        figure = mounted.nth(place)
+        page.wait_for_function("e => e.shown", arg=figure.element_handle())
+        ANSWERS[name][0](figure)
+    run(page, cells.nth(1))
+    output = cells.nth(1).locator(".jp-OutputArea-output")
+    output.get_by_text("{").wait_for()
+    told = json.loads(output.inner_text())
+    assert told == {name: wanted for name, (_, _, wanted) in ANSWERS.items()}
+    assert mounted.locator(".cf-fault:visible").count() == 0
+    assert not [fault for fault in reader.faults if fault.startswith("leaves the machine")]
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_values_go_to_python_and_back_into_the_figure(lab, visit):
     sources = [
         "".join(cell["source"]) for cell in json.loads((ROOT / EXAMPLE).read_text())["cells"]
     ]
@@ -39,13 +124,8 @@ def test_figure_is_live_in_jupyterlab_and_sends_its_values_back(lab, visit):
             "assign": "averaging.matrix =",
         }.items()
     }
-    reader = visit(lab, viewport={"width": 1300, "height": 900})
+    reader, cells = open_notebook(lab, visit, EXAMPLE, len(sources))
     page = reader.page
-    page.set_default_timeout(ANSWER_MILLISECONDS)
-    page.goto(f"{lab}/lab/tree/{EXAMPLE}")
-    cells = page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell")
-    cells.nth(len(sources) - 1).wait_for(state="attached")
-    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
 
     run(page, cells.nth(numbers["imports"]))
     run(page, cells.nth(numbers["figure"]))

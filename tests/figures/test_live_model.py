@@ -136,13 +136,20 @@ def test_what_is_kept_gives_the_same_as_reading_anew(room, last_only):
     assert worst < 1e-6
 
 
+def write_passage(page):
+    """Where nothing moves, a passage appears at once when it is written; returns the text."""
+    page.get_by_role("button", name="Write").click()
+    page.get_by_role("button", name="Pause").wait_for()
+    page.get_by_role("button", name="Write").wait_for()
+    settle(page)
+    return trait(page, "text")
+
+
 @browser
 def test_page_writes_the_text_that_torch_writes_with_the_same_seed(figure_page):
     figure = LiveModel("ROMEO:\n", seed=7, temperature=0.9)
     page = figure_page(figure, calm=True)
-    page.get_by_role("button", name="Write").click()
-    settle(page)
-    written = trait(page, "text")
+    written = write_passage(page)
     assert len(written) == len("ROMEO:\n") + 200
     assert written[:100] == figure.write(93)
     settle(page)
@@ -217,7 +224,7 @@ def test_a_finger_chooses_the_next_symbol(figure_page):
 @browser
 def test_start_over_keeps_the_prompt_and_takes_another_seed(figure_page):
     page = figure_page(LiveModel("O", seed=3), calm=True)
-    page.get_by_role("button", name="Write").click()
+    write_passage(page)
     page.get_by_role("button", name="Start over").click()
     settle(page)
     assert (trait(page, "text"), trait(page, "seed")) == ("O", 4)
@@ -226,9 +233,7 @@ def test_start_over_keeps_the_prompt_and_takes_another_seed(figure_page):
 @browser
 def test_text_and_settings_outlive_a_reload(figure_page):
     page = figure_page(LiveModel("O"), calm=True)
-    page.get_by_role("button", name="Write").click()
-    settle(page)
-    text = trait(page, "text")
+    text = write_passage(page)
     page.reload()
     page.locator("[data-mounted]").wait_for()
     assert trait(page, "text") == text
@@ -322,8 +327,7 @@ def test_damaged_weights_are_told(figure_page, damage):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figure_after_writing_fits_and_breaks_no_rule(figure_page, theme):
     page = figure_page(LiveModel(), theme=theme, phone=True, calm=True)
-    page.get_by_role("button", name="Write").click()
-    settle(page)
+    write_passage(page)
     assert too_wide(page) == 0
     assert violations(page) == []
 

@@ -210,6 +210,64 @@ def test_figure_that_breaks_says_so_and_the_others_work(figure_page):
     assert message(page, 0) == ""
 
 
+BAD_STATES = [
+    ("Averaging", "values", [np.nan] * 8, "The column of values holds NaN at place 0"),
+    ("Averaging", "matrix", np.eye(3), "3"),
+    ("SoftmaxAndScale", "scores", [1, 2, np.nan], "The row of scores holds NaN at place 2"),
+    ("SoftmaxAndScale", "scores", np.ones((2, 2)), "A row of 4 scores"),
+    ("BigramTable", "counts", np.ones((2, 3)), "The counts have shape (2, 3)"),
+    ("BigramTable", "counts", np.full((16, 16), np.nan), "The table of counts holds NaN"),
+    ("AttentionMap", "key_vectors", np.ones((1, 1, 2, 4)), "the keys (1, 1, 2, 4)"),
+    ("Windows", "block_size", 400, "T = 400 takes 401"),
+    ("Sampling", "context", 99, "There is no context 99"),
+    ("HeadShapes", "selected", 500, "x has no number 500"),
+    ("ResidualStream", "text", "x" * 200, "The text has 200 symbols, and the model reads"),
+    ("LiveModel", "layer", 7, "There is no layer 8"),
+]
+
+
+@browser
+def test_state_that_cannot_be_shown_is_told_in_the_figure_and_start_again_mends_it(figure_page):
+    names = list(dict.fromkeys(name for name, *_ in BAD_STATES))
+    page = figure_page(*map(make, names), faulty=True)
+    for name, trait_name, value, told in BAD_STATES:
+        place = names.index(name)
+        if not isinstance(value, int | str):
+            value = Array(default=[0.0])._leave(np.asarray(value, np.float32), None)
+        page.evaluate(
+            """([place, name, value]) => {
+              const mount = document.querySelectorAll('.course-figure-mount')[place];
+              mount.figureModel.set(name, value);
+              mount.figureModel.save_changes();
+            }""",
+            [place, trait_name, value],
+        )
+        assert told in message(page, place), (name, trait_name)
+        again = page.locator(".course-figure").nth(place).get_by_role("button", name="Start again")
+        again.click()
+        assert message(page, place) == "", (name, trait_name)
+    assert page.locator(".cf-fault:visible").count() == 0
+
+
+@browser
+def test_kept_state_that_does_not_fit_is_told_and_start_again_mends_it(figure_page):
+    page = figure_page(figures.Averaging(), figures.Averaging(), faulty=True)
+    page.get_by_role("button", name="ones", exact=True).first.click()
+    page.evaluate(
+        """() => addEventListener('pagehide', () => {
+          for (const key of Object.keys(sessionStorage))
+            sessionStorage.setItem(key, JSON.stringify(
+              { values: { dtype: "float32", shape: [1], base64: "" } }));
+        })"""
+    )
+    page.reload()
+    page.locator(".course-figure-mount[data-mounted]").nth(1).wait_for()
+    assert "came as 0 bytes" in message(page, 0)
+    assert message(page, 1) == ""
+    page.get_by_role("button", name="Start again").click()
+    assert message(page, 0) == ""
+
+
 @browser
 def test_module_that_is_missing_leaves_the_still_picture_with_a_word(figure_page, tmp_path, visit):
     whole = figure_pages.standalone(figures.Averaging())
