@@ -22,7 +22,7 @@ from course_lib import data, speedrun
 NAME = "ten_minutes"
 EVALUATIONS = 12
 SIZES: dict[str, Any] = {"n_layer": 3, "n_head": 4, "n_embd": 128, "block_size": 128}
-RATES: dict[str, Any] = {"batch_size": 16, "lr": 0.01, "muon_lr": 0.02, "dropout": 0.1}
+RATES: dict[str, Any] = {"batch_size": 16, "lr": 0.004, "muon_lr": 0.012, "dropout": 0.25}
 
 # In many passes over the text, tables of pairs and triples learn it by heart: counts replace them.
 FORMS = {

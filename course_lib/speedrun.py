@@ -164,7 +164,7 @@ class SpeedGPT(nn.Module):
             self.pairs = nn.Embedding(V * V, C)
             self.triples = nn.Embedding(HASHED_ROWS, C)
         self.blocks = nn.ModuleList([SpeedBlock(recipe) for _ in range(recipe.n_layer)])
-        self.norm = norm(recipe)
+        self.drop, self.norm = nn.Dropout(recipe.dropout), norm(recipe)
         self.output = nn.Linear(C, V)
         for part in self.modules():
             if isinstance(part, nn.Embedding):
@@ -187,6 +187,7 @@ class SpeedGPT(nn.Module):
             counted = (counts or self.counts).log_probabilities(tokens)
             logits = logits + counted
             x = x + self.read_counts(counted.clamp(min=-8.0) / 4 + 1)  # near zero mean, unit size
+        x = self.drop(x)
         for block in self.blocks:
             x = block(x)
         if self.recipe.n_layer:

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from course_lib.data.play import Play
     from course_lib.plots import Picture
 
-# Logits of one evaluation batch: 2 ** 15 tokens × 65 symbols × 4 bytes = 8.5 MB, which stays in
-# the cache of an ordinary processor; larger batches were not faster.
-EVALUATION_TOKENS = 2**15
+# Logits of one evaluation batch: 2 ** 13 tokens × 65 symbols × 4 bytes = 2.1 MB, which stays in
+# the cache of an ordinary processor; larger batches were slower, and held more memory.
+EVALUATION_TOKENS = 2**13
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
