@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import os
 import resource
+import sys
 from pathlib import Path
 
 from course_lib.errors import IsolationFailed
@@ -57,8 +58,16 @@ def new_namespaces() -> None:
 
 
 def fresh_folders(megabytes: int) -> None:
-    """Cover every writable place with an empty one in memory; all of them share one size."""
+    """Cover every writable place with an empty one in memory; all of them share one size.
+
+    An installed Python that lies in one of them, as in `/tmp`, stays visible, and read-only.
+    """
     libc = _libc()
+    kept = {
+        Path(prefix): os.open(prefix, os.O_PATH | os.O_DIRECTORY)
+        for prefix in {os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)}
+        if any(Path(prefix).is_relative_to(place) for place in WRITABLE)
+    }
     _must(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "mount / private")
     options = f"size={megabytes}m,mode=700,nr_inodes=20000".encode()
     base = WRITABLE[-1]
@@ -69,6 +78,12 @@ def fresh_folders(megabytes: int) -> None:
         part.mkdir(mode=0o700)
         bound = libc.mount(str(part).encode(), place.encode(), None, _MS_BIND, None)
         _must(bound, f"mount {place}")
+    for prefix, number in kept.items():
+        prefix.mkdir(parents=True, exist_ok=True)
+        source = f"/proc/self/fd/{number}".encode()
+        again = libc.mount(source, str(prefix).encode(), None, _MS_BIND | _MS_REC, None)
+        _must(again, f"mount {prefix}")
+        os.close(number)
 
 
 def drop_rights() -> None:
