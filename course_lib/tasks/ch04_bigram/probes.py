@@ -9,28 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.tasks.answers import Array
+from course_lib.tasks.inputs import Rng, number, tensor, whole
 from course_lib.tasks.probing import Inputs, Probe
-
-Rng = np.random.Generator
+from course_lib.tasks.stand_ins import CERTAIN, Dice
 
 # Rows that share one distribution: enough that chance and mistake cannot be taken for each other,
 # few enough that a Python loop over them takes a fraction of a second.
 DRAWS = 3000
-
-# The logit of the only possible next symbol, where all others have 0: e⁻⁶⁰ is never drawn.
-CERTAIN = 60.0
-
-
-def _whole(value: int) -> Array:
-    return np.asarray(value, dtype=np.int64)
-
-
-def _number(value: float) -> Array:
-    return np.asarray(value, dtype=np.float64)
-
-
-def _tensor(array: Array) -> Tensor:
-    return torch.from_numpy(array)
 
 
 def _pair(result: Any, first: str, second: str) -> dict[str, Any]:
@@ -73,10 +58,10 @@ def _probabilities_inputs(rng: Rng) -> Inputs:
     return {
         "complete": complete.astype(np.int64),
         "sparse": sparse.astype(np.int64),
-        "B": _whole(B),
-        "T": _whole(T),
-        "V": _whole(V),
-        "k": _number(rng.choice([0.3, 0.5, 0.7, 1.5, 2.0])),
+        "B": whole(B),
+        "T": whole(T),
+        "V": whole(V),
+        "k": number(rng.choice([0.3, 0.5, 0.7, 1.5, 2.0])),
     }
 
 
@@ -86,11 +71,11 @@ def _uneven(rng: Rng, size: int) -> Array:
 
 
 def _count_without_smoothing(answer: Any, given: Inputs) -> Any:
-    return answer(_tensor(given["complete"]), int(given["V"]), 0.0)
+    return answer(tensor(given["complete"]), int(given["V"]), 0.0)
 
 
 def _count_with_smoothing(answer: Any, given: Inputs) -> Any:
-    return answer(_tensor(given["sparse"]), int(given["V"]), float(given["k"]))
+    return answer(tensor(given["sparse"]), int(given["V"]), float(given["k"]))
 
 
 # --- nll ------------------------------------------------------------------------------------------
@@ -113,7 +98,7 @@ def _nll_inputs(rng: Rng) -> Inputs:
         "second": texts[1],
         "third": texts[2],
         "long": _walk(rng, table, int(rng.integers(V)), 2500, surprising=False),
-        "V": _whole(V),
+        "V": whole(V),
     }
 
 
@@ -128,13 +113,13 @@ def _walk(rng: Rng, table: Array, start: int, length: int, *, surprising: bool) 
 
 
 def _score_short_texts(answer: Any, given: Inputs) -> Any:
-    texts = [_tensor(given[name]) for name in ("first", "second", "third")]
-    return _pair(answer(_tensor(given["table"]), texts), "nll", "perplexity")
+    texts = [tensor(given[name]) for name in ("first", "second", "third")]
+    return _pair(answer(tensor(given["table"]), texts), "nll", "perplexity")
 
 
 def _score_long_text(answer: Any, given: Inputs) -> Any:
-    long = [_tensor(given["long"])]
-    return _pair(answer(_tensor(given["table"]), long), "nll", "perplexity")
+    long = [tensor(given["long"])]
+    return _pair(answer(tensor(given["table"]), long), "nll", "perplexity")
 
 
 # --- cross-entropy --------------------------------------------------------------------------------
@@ -162,32 +147,32 @@ def _cross_entropy_inputs(rng: Rng) -> Inputs:
         "targets": targets,
         "ignored": ignored,
         "second_logits": second_logits,
-        "shift": _number(rng.uniform(800.0, 1000.0)),
+        "shift": number(rng.uniform(800.0, 1000.0)),
         "spread": spread,
         "surprised": surprised,
-        "B": _whole(B),
-        "T": _whole(T),
-        "V": _whole(V),
+        "B": whole(B),
+        "T": whole(T),
+        "V": whole(V),
     }
 
 
 def _loss_plain(answer: Any, given: Inputs) -> Any:
-    return answer(_tensor(given["logits"]), _tensor(given["targets"]))
+    return answer(tensor(given["logits"]), tensor(given["targets"]))
 
 
 def _loss_ignored(answer: Any, given: Inputs) -> Any:
     return [
-        answer(_tensor(given[logits]), _tensor(given["ignored"]))
+        answer(tensor(given[logits]), tensor(given["ignored"]))
         for logits in ("logits", "second_logits")
     ]
 
 
 def _loss_shifted(answer: Any, given: Inputs) -> Any:
-    return answer(_tensor(given["logits"] + given["shift"]), _tensor(given["targets"]))
+    return answer(tensor(given["logits"] + given["shift"]), tensor(given["targets"]))
 
 
 def _loss_spread(answer: Any, given: Inputs) -> Any:
-    return answer(_tensor(given["spread"]), _tensor(given["surprised"]))
+    return answer(tensor(given["spread"]), tensor(given["surprised"]))
 
 
 # --- sgd-step -------------------------------------------------------------------------------------
@@ -205,18 +190,18 @@ def _sgd_inputs(rng: Rng) -> Inputs:
         "table": rng.normal(size=(V, V)).astype(np.float32),
         "x": x.astype(np.int64),
         "y": y.astype(np.int64),
-        "B": _whole(B),
-        "T": _whole(T),
-        "V": _whole(V),
-        "learning_rate": _number(rng.choice([3.0, 4.0, 5.0, 6.0])),
+        "B": whole(B),
+        "T": whole(T),
+        "V": whole(V),
+        "learning_rate": number(rng.choice([3.0, 4.0, 5.0, 6.0])),
     }
 
 
 def _descend(answer: Any, given: Inputs, steps: int) -> Any:
     result = answer(
-        _tensor(given["table"]),
-        _tensor(given["x"]),
-        _tensor(given["y"]),
+        tensor(given["table"]),
+        tensor(given["x"]),
+        tensor(given["y"]),
         float(given["learning_rate"]),
         steps,
     )
@@ -245,10 +230,10 @@ def _sample_inputs(rng: Rng) -> Inputs:
     cold[0] = np.eye(V)[V - 1] * 3
     return {
         "logits": kinds,
-        "temperature": _number(rng.choice([0.5, 0.55, 1.8, 2.0])),
+        "temperature": number(rng.choice([0.5, 0.55, 1.8, 2.0])),
         "cold": cold,
-        "V": _whole(V),
-        "seed": _whole(int(rng.integers(2**31))),
+        "V": whole(V),
+        "seed": whole(int(rng.integers(2**31))),
     }
 
 
@@ -257,12 +242,12 @@ def _seeded(seed: int) -> torch.Generator:
 
 
 def _sample_many(answer: Any, given: Inputs) -> Any:
-    logits = _tensor(given["logits"]).repeat(DRAWS, 1)  # (2 · DRAWS, V): kinds take turns
+    logits = tensor(given["logits"]).repeat(DRAWS, 1)  # (2 · DRAWS, V): kinds take turns
     return answer(logits, float(given["temperature"]), _seeded(int(given["seed"])))
 
 
 def _sample_cold(answer: Any, given: Inputs) -> Any:
-    return answer(_tensor(given["cold"]), 0.0, _seeded(int(given["seed"])))
+    return answer(tensor(given["cold"]), 0.0, _seeded(int(given["seed"])))
 
 
 def _sample_again(answer: Any, given: Inputs) -> Any:
@@ -315,26 +300,6 @@ class Clockwork(nn.Module):
         return certain * CERTAIN, None
 
 
-class Dice(nn.Module):
-    """A language model that rolls the same loaded dice whatever it is shown.
-
-    Parameters
-    ----------
-    logits : (V,) float
-        Of every next symbol.
-    """
-
-    def __init__(self, logits: Tensor):
-        super().__init__()
-        self.logits = logits
-        self.block_size = 4
-
-    def forward(self, tokens: Tensor, targets: Tensor | None = None) -> tuple[Tensor, None]:  # noqa: ARG002
-        """Logits (B, T, V) of the next symbol, and no loss."""
-        B, T = tokens.shape
-        return self.logits.expand(B, T, -1), None
-
-
 def _generate_inputs(rng: Rng) -> Inputs:
     V = int(rng.choice([11, 13, 17]))
     B, block_size = int(rng.integers(2, 4)), int(rng.integers(5, 8))
@@ -344,19 +309,19 @@ def _generate_inputs(rng: Rng) -> Inputs:
         "prompt": rng.integers(V, size=(B, T)).astype(np.int64),
         "long_prompt": rng.integers(V, size=(B, block_size + 3)).astype(np.int64),
         "dice": rng.permutation(np.arange(5) * rng.uniform(0.5, 0.7)),
-        "B": _whole(B),
-        "T": _whole(T),
-        "V": _whole(V),
-        "block_size": _whole(block_size),
-        "seed": _whole(int(rng.integers(2**31))),
+        "B": whole(B),
+        "T": whole(T),
+        "V": whole(V),
+        "block_size": whole(block_size),
+        "seed": whole(int(rng.integers(2**31))),
     }
 
 
 def _generate(
     answer: Any, given: Inputs, prompt: str, count: int, *, training: bool = False
 ) -> dict[str, Any]:
-    model = Clockwork(_tensor(given["wheels"]), int(given["V"])).train(training)
-    tokens = answer(model, _tensor(given[prompt]), count, _seeded(int(given["seed"])))
+    model = Clockwork(tensor(given["wheels"]), int(given["V"])).train(training)
+    tokens = answer(model, tensor(given[prompt]), count, _seeded(int(given["seed"])))
     return {"tokens": tokens, "training_afterwards": model.training}
 
 
@@ -382,7 +347,7 @@ def _generate_in_training(answer: Any, given: Inputs) -> Any:
 
 
 def _generate_by_chance(answer: Any, given: Inputs) -> Any:
-    model = Dice(_tensor(given["dice"])).eval()
+    model = Dice(tensor(given["dice"])).eval()
     prompt = torch.zeros(DRAWS, 1, dtype=torch.int64)
     seed = int(given["seed"])
     few = torch.zeros(60, 1, dtype=torch.int64)

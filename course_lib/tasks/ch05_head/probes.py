@@ -6,24 +6,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from course_lib.tasks.answers import Array
+from course_lib.tasks.inputs import Rng, number, tensor, whole
 from course_lib.tasks.probing import Inputs, Probe, load_weights
-
-Rng = np.random.Generator
-
-
-def _whole(value: int) -> Array:
-    return np.asarray(value, dtype=np.int64)
-
-
-def _number(value: float) -> Array:
-    return np.asarray(value, dtype=np.float64)
-
-
-def _tensor(array: Array) -> Tensor:
-    return torch.from_numpy(array)
 
 
 def _different(rng: Rng, choices: range, count: int) -> list[int]:
@@ -50,16 +37,16 @@ def _scores_inputs(rng: Rng) -> Inputs:
         "stack": rng.normal(size=(B, H, T, C)),
         "w_query": w_query,
         "w_key": w_key,
-        "B": _whole(B),
-        "H": _whole(H),
-        "T": _whole(T),
-        "C": _whole(C),
-        "D": _whole(D),
+        "B": whole(B),
+        "H": whole(H),
+        "T": whole(T),
+        "C": whole(C),
+        "D": whole(D),
     }
 
 
 def _score(answer: Any, given: Inputs, x: str) -> Any:
-    return answer(_tensor(given[x]), _tensor(given["w_query"]), _tensor(given["w_key"]))
+    return answer(tensor(given[x]), tensor(given["w_query"]), tensor(given["w_key"]))
 
 
 # --- weights --------------------------------------------------------------------------------------
@@ -82,14 +69,14 @@ def _weights_inputs(rng: Rng) -> Inputs:
         "whole": _triangle(T),
         "none": np.zeros(B, dtype=np.int64),
         "start": start.astype(np.int64),
-        "B": _whole(B),
-        "T": _whole(T),
-        "block_size": _whole(block_size),
+        "B": whole(B),
+        "T": whole(T),
+        "block_size": whole(block_size),
     }
 
 
 def _weigh(answer: Any, given: Inputs, past: str, start: str) -> Any:
-    return answer(_tensor(given["scores"]), _tensor(given[past]), _tensor(given[start]))
+    return answer(tensor(given["scores"]), tensor(given[past]), tensor(given[start]))
 
 
 # --- head -----------------------------------------------------------------------------------------
@@ -112,12 +99,12 @@ def _head_inputs(rng: Rng) -> Inputs:
         "query.weight": w_query.T.astype(np.float32),
         "key.weight": w_key.T.astype(np.float32),
         "value.weight": w_value.T.astype(np.float32),
-        "B": _whole(B),
-        "T": _whole(T),
-        "C": _whole(C),
-        "D": _whole(D),
-        "E": _whole(E),
-        "t": _whole(t),
+        "B": whole(B),
+        "T": whole(T),
+        "C": whole(C),
+        "D": whole(D),
+        "E": whole(E),
+        "t": whole(t),
     }
 
 
@@ -134,7 +121,7 @@ def _attend(answer: Any, given: Inputs, x: str, *, causal: bool) -> Any:
             if name.endswith("bias"):
                 parameter.zero_()
     head.eval()
-    return head(_tensor(given[x]))
+    return head(tensor(given[x]))
 
 
 # --- positions ------------------------------------------------------------------------------------
@@ -155,20 +142,20 @@ def _positions_inputs(rng: Rng) -> Inputs:
         "position_table": rng.normal(size=(block_size, C)),
         "none": np.zeros(B, dtype=np.int64),
         "start": start.astype(np.int64),
-        "B": _whole(B),
-        "T": _whole(T),
-        "C": _whole(C),
-        "V": _whole(V),
-        "block_size": _whole(block_size),
+        "B": whole(B),
+        "T": whole(T),
+        "C": whole(C),
+        "V": whole(V),
+        "block_size": whole(block_size),
     }
 
 
 def _place(answer: Any, given: Inputs, tokens: str, start: str) -> Any:
     return answer(
-        _tensor(given[tokens]),
-        _tensor(given["token_table"]),
-        _tensor(given["position_table"]),
-        _tensor(given[start]),
+        tensor(given[tokens]),
+        tensor(given["token_table"]),
+        tensor(given["position_table"]),
+        tensor(given[start]),
     )
 
 
@@ -190,14 +177,14 @@ def _distance_inputs(rng: Rng) -> Inputs:
     T = int(rng.integers(5, 9))
     return {
         "scores": rng.normal(size=(B, T, T)) * 1.2 + 0.8,
-        "slope": _number(rng.choice([0.3, 0.35, 0.4, 0.45])),
-        "B": _whole(B),
-        "T": _whole(T),
+        "slope": number(rng.choice([0.3, 0.35, 0.4, 0.45])),
+        "B": whole(B),
+        "T": whole(T),
     }
 
 
 def _penalise(answer: Any, given: Inputs, slope: float) -> Any:
-    return answer(_tensor(given["scores"]), slope)
+    return answer(tensor(given["scores"]), slope)
 
 
 # --- cross ----------------------------------------------------------------------------------------
@@ -217,18 +204,18 @@ def _cross_inputs(rng: Rng) -> Inputs:
         "w_value": w_value,
         "full": np.full(B, S, dtype=np.int64),
         "lengths": np.minimum(lengths, S - 1).astype(np.int64),
-        "B": _whole(B),
-        "T": _whole(T),
-        "S": _whole(S),
-        "C": _whole(C),
-        "D": _whole(D),
-        "E": _whole(E),
+        "B": whole(B),
+        "T": whole(T),
+        "S": whole(S),
+        "C": whole(C),
+        "D": whole(D),
+        "E": whole(E),
     }
 
 
 def _ask(answer: Any, given: Inputs, lengths: str) -> Any:
     names = ("x", "memory", "w_query", "w_key", "w_value", lengths)
-    return answer(*(_tensor(given[name]) for name in names))
+    return answer(*(tensor(given[name]) for name in names))
 
 
 PROBES: dict[str, Probe] = {

@@ -12,20 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.tasks.answers import Array
+from course_lib.tasks.inputs import Rng, tensor, whole
 from course_lib.tasks.probing import Case, Inputs, Probe, load_weights
-
-Rng = np.random.Generator
 
 # Samples whose heads are dropped: enough that a share of 0.25 is told from one of 0.3.
 SAMPLES = 2000
-
-
-def _whole(value: int) -> Array:
-    return np.asarray(value, dtype=np.int64)
-
-
-def _tensor(array: Array) -> Tensor:
-    return torch.from_numpy(array)
 
 
 def _matrix(rng: Rng, rows: int, columns: int, width: int, gain: float = 1.0) -> Array:
@@ -49,11 +40,11 @@ def _concat_inputs(rng: Rng) -> Inputs:
     D, sizes = int(rng.choice([4, 5])), rng.permutation([2, 3, 5])
     inputs = {
         "x": _values(rng, B, T, C),
-        "B": _whole(B),
-        "T": _whole(T),
-        "C": _whole(C),
-        "H": _whole(3),
-        "D": _whole(D),
+        "B": whole(B),
+        "T": whole(T),
+        "C": whole(C),
+        "H": whole(3),
+        "D": whole(D),
         "sizes": sizes.astype(np.int64),
     }
     for case, widths in (("equal", [D] * 3), ("unequal", sizes)):
@@ -66,10 +57,10 @@ def _concat_inputs(rng: Rng) -> Inputs:
 def _concat(case: str) -> Case:
     def ask(answer: Any, given: Inputs) -> Any:
         heads = [
-            tuple(_tensor(given[f"{case}_{part}_{h}"]) for part in ("query", "key", "value"))
+            tuple(tensor(given[f"{case}_{part}_{h}"]) for part in ("query", "key", "value"))
             for h in range(3)
         ]
-        return answer(_tensor(given["x"]), heads)
+        return answer(tensor(given["x"]), heads)
 
     return ask
 
@@ -101,16 +92,16 @@ def _projection_inputs(rng: Rng) -> Inputs:
         "heads": np.stack([_matrix(rng, D, C, C) for _ in range(H)]),
         "weight": _matrix(rng, C, H * D, H * D, gain=1.5),
         "bias": _values(rng, C),
-        "B": _whole(B),
-        "T": _whole(T),
-        "C": _whole(C),
-        "H": _whole(H),
-        "D": _whole(D),
+        "B": whole(B),
+        "T": whole(T),
+        "C": whole(C),
+        "H": whole(H),
+        "D": whole(D),
     }
 
 
 def _built(answer: Any, given: Inputs) -> nn.Module:
-    heads = [RunningMean(_tensor(weight)) for weight in given["heads"]]
+    heads = [RunningMean(tensor(weight)) for weight in given["heads"]]
     module = answer(heads, int(given["D"]), int(given["C"]))
     if not isinstance(module, nn.Module):
         raise TypeError(
@@ -123,7 +114,7 @@ def _project(answer: Any, given: Inputs, *, silent: bool) -> Any:
     module = _built(answer, given)
     weight = np.zeros_like(given["weight"]) if silent else given["weight"]
     load_weights(module, {"projection.weight": weight, "projection.bias": given["bias"]})
-    return module(_tensor(given["x"]))
+    return module(tensor(given["x"]))
 
 
 def _count(answer: Any, given: Inputs) -> Any:
@@ -143,15 +134,15 @@ def _split_inputs(rng: Rng) -> Inputs:
     D, T = (int(n) for n in rng.choice([5, 6, 7, 8], size=2, replace=False))
     return {
         "x": _labels(rng, B, T, 3 * H * D),
-        "B": _whole(B),
-        "T": _whole(T),
-        "H": _whole(H),
-        "D": _whole(D),
+        "B": whole(B),
+        "T": whole(T),
+        "H": whole(H),
+        "D": whole(D),
     }
 
 
 def _split(answer: Any, given: Inputs) -> Any:
-    result = answer(_tensor(given["x"]), int(given["H"]))
+    result = answer(tensor(given["x"]), int(given["H"]))
     if isinstance(result, str) or not hasattr(result, "__len__") or len(result) != 3:
         raise TypeError(
             "the function should return three tensors, queries, keys and values; "
@@ -171,19 +162,19 @@ def _merge_inputs(rng: Rng) -> Inputs:
         # No entry is 0, which only a silenced head may leave behind.
         "found": _labels(rng, B, H, T, D) + 1,
         "silenced": silenced.astype(np.int64),
-        "B": _whole(B),
-        "T": _whole(T),
-        "H": _whole(H),
-        "D": _whole(D),
+        "B": whole(B),
+        "T": whole(T),
+        "H": whole(H),
+        "D": whole(D),
     }
 
 
 def _merge_all(answer: Any, given: Inputs) -> Any:
-    return answer(_tensor(given["found"]), [])
+    return answer(tensor(given["found"]), [])
 
 
 def _merge_silenced(answer: Any, given: Inputs) -> Any:
-    found = _tensor(given["found"])
+    found = tensor(given["found"])
     # A copy, because a merged tensor may share its memory with the one that came in.
     merged = torch.as_tensor(answer(found, given["silenced"].tolist())).clone()
     return {"merged": merged, "given": found}
@@ -200,21 +191,21 @@ def _dropout_inputs(rng: Rng) -> Inputs:
         "found": (signs * rng.uniform(0.5, 2.0, size=(SAMPLES, H, T, D))).astype(np.float32),
         "p": np.asarray(float(rng.choice([0.2, 0.25, 0.3, 0.7, 0.75, 0.8]))),
         "few": _values(rng, 5, H, 7, D),
-        "H": _whole(H),
-        "seed": _whole(int(rng.integers(2**31))),
+        "H": whole(H),
+        "seed": whole(int(rng.integers(2**31))),
     }
 
 
 def _drop(training: bool, found: str, p: float | None = None) -> Case:
     def ask(answer: Any, given: Inputs) -> Any:
         share = float(given["p"]) if p is None else p
-        return answer(_tensor(given[found]), share, training, _seeded(int(given["seed"])))
+        return answer(tensor(given[found]), share, training, _seeded(int(given["seed"])))
 
     return ask
 
 
 def _drop_again(answer: Any, given: Inputs) -> Any:
-    found, seed = _tensor(given["found"][:60]), int(given["seed"])
+    found, seed = tensor(given["found"][:60]), int(given["seed"])
     generator = _seeded(seed)
     return {
         "first": answer(found.clone(), 0.5, True, generator),
@@ -246,12 +237,12 @@ def _fused_inputs(rng: Rng) -> Inputs:
         "reach": rng.choice(np.arange(2, T - 1), size=H, replace=False).astype(np.int64)
         if T - 3 >= H
         else rng.permutation(np.arange(2, 2 + H)).astype(np.int64),
-        "B": _whole(B),
-        "T": _whole(T),
-        "C": _whole(C),
-        "H": _whole(H),
-        "D": _whole(D),
-        "t": _whole(t),
+        "B": whole(B),
+        "T": whole(T),
+        "C": whole(C),
+        "H": whole(H),
+        "D": whole(D),
+        "t": whole(t),
     }
 
 
@@ -259,7 +250,7 @@ def _fused(x: str, *, wide: bool) -> Case:
     def ask(answer: Any, given: Inputs) -> Any:
         T, H = int(given["T"]), int(given["H"])
         reach = [T + 1 + h for h in range(H)] if wide else given["reach"].tolist()
-        return answer(_tensor(given[x]), _tensor(given["qkv"]), _tensor(given["projection"]), reach)
+        return answer(tensor(given[x]), tensor(given["qkv"]), tensor(given["projection"]), reach)
 
     return ask
 

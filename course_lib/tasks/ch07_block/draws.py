@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from course_lib.tasks.answers import Array
-
-Rng = np.random.Generator
-
-
-def whole(value: int) -> Array:
-    """One whole number as an input."""
-    return np.asarray(value, dtype=np.int64)
-
-
-def tensor(array: Array) -> Tensor:
-    """An input as a tensor, sharing its memory."""
-    return torch.from_numpy(array)
+from course_lib.tasks.inputs import Rng
 
 
 def sizes(rng: Rng) -> tuple[int, int, int]:

@@ -12,10 +12,9 @@ from torch import Tensor
 
 from course_lib.tasks.answers import Array
 from course_lib.tasks.ch07_block import streams, suspects
-from course_lib.tasks.ch07_block.draws import drawn, sizes, tensor, whole
+from course_lib.tasks.ch07_block.draws import drawn, sizes
+from course_lib.tasks.inputs import Rng, tensor, whole
 from course_lib.tasks.probing import Inputs, Probe, load_weights
-
-Rng = np.random.Generator
 
 COUNTED = ("embeddings", "attention", "feed_forward", "norms", "output", "total")
 """What a parameter count says, by name."""

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from course_lib.tasks.ch07_block.draws import Rng, drawn, sizes, tensor, whole
+from course_lib.tasks.ch07_block.draws import drawn, sizes
+from course_lib.tasks.inputs import Rng, tensor, whole
 from course_lib.tasks.probing import Inputs
 
 NORMS = ("attention_norm", "cross_norm", "feed_forward_norm")

@@ -6,8 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-# The logit of the only possible next symbol, where all others have 0: e⁻⁶⁰ is never drawn.
-CERTAIN = 60.0
+from course_lib.tasks.stand_ins import CERTAIN
 
 
 class Branch(nn.Module):
@@ -78,23 +77,3 @@ class Progression(nn.Module):
         before = torch.cat([tokens[:, :1], tokens[:, :-1]], dim=1)  # (B, T)
         following = (2 * tokens - before + int(self.training)) % self.vocab_size  # (B, T)
         return F.one_hot(following, self.vocab_size) * CERTAIN, None  # (B, T, V)
-
-
-class Dice(nn.Module):
-    """A language model that rolls the same loaded dice whatever it is shown.
-
-    Parameters
-    ----------
-    logits : (V,) float
-        Of every next symbol.
-    """
-
-    def __init__(self, logits: Tensor):
-        super().__init__()
-        self.logits = logits
-        self.block_size = 4
-
-    def forward(self, tokens: Tensor, targets: Tensor | None = None) -> tuple[Tensor, None]:  # noqa: ARG002
-        """Logits (B, T, V) of the next symbol, and no loss."""
-        B, T = tokens.shape
-        return self.logits.expand(B, T, -1), None

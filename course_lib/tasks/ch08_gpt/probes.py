@@ -8,29 +8,14 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
-from course_lib.tasks.answers import Array
 from course_lib.tasks.ch08_gpt.probe_models import Stack
 from course_lib.tasks.ch08_gpt.training_probe import TRAINING
 from course_lib.tasks.ch08_gpt.writing_probes import GENERATE, TOP_K, TOP_P
+from course_lib.tasks.inputs import Rng, number, tensor, whole
 from course_lib.tasks.probing import Inputs, Probe
 
-Rng = np.random.Generator
-
 SETTINGS = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd", "dropout")
-
-
-def _whole(value: int) -> Array:
-    return np.asarray(value, dtype=np.int64)
-
-
-def _number(value: float) -> Array:
-    return np.asarray(value, dtype=np.float64)
-
-
-def _tensor(array: Array) -> Tensor:
-    return torch.from_numpy(array)
 
 
 # --- config ---------------------------------------------------------------------------------------
@@ -40,15 +25,15 @@ def _config_inputs(rng: Rng) -> Inputs:
     heads = int(rng.integers(3, 7))
     size = int(rng.choice([d for d in range(5, 10) if d != heads]))
     return {
-        "vocab_size": _whole(int(rng.integers(80, 99))),
-        "block_size": _whole(int(rng.integers(100, 130))),
-        "n_layer": _whole(int(rng.integers(61, 71))),
-        "n_head": _whole(heads),
-        "n_embd": _whole(heads * size),
-        "dropout": _number(int(rng.integers(11, 40)) / 100),
-        "rest": _number(int(rng.integers(1, heads))),
-        "negative": _number(-int(rng.integers(2, 9))),
-        "too_much": _number(int(rng.integers(11, 20)) / 10),
+        "vocab_size": whole(int(rng.integers(80, 99))),
+        "block_size": whole(int(rng.integers(100, 130))),
+        "n_layer": whole(int(rng.integers(61, 71))),
+        "n_head": whole(heads),
+        "n_embd": whole(heads * size),
+        "dropout": number(int(rng.integers(11, 40)) / 100),
+        "rest": number(int(rng.integers(1, heads))),
+        "negative": number(-int(rng.integers(2, 9))),
+        "too_much": number(int(rng.integers(11, 20)) / 10),
     }
 
 
@@ -136,14 +121,14 @@ def _several(answer: Any, given: Inputs) -> Any:
 def _initialise_inputs(rng: Rng) -> Inputs:
     V, T = int(rng.integers(70, 90)), int(rng.integers(20, 30))
     return {
-        "V": _whole(V),
-        "T": _whole(T),
-        "C": _whole(int(rng.integers(42, 54))),
-        "K": _whole(int(rng.integers(5, 9))),
-        "std": _number(int(rng.integers(15, 31)) / 1000),
+        "V": whole(V),
+        "T": whole(T),
+        "C": whole(int(rng.integers(42, 54))),
+        "K": whole(int(rng.integers(5, 9))),
+        "std": number(int(rng.integers(15, 31)) / 1000),
         "tokens": rng.integers(V, size=(12, T)).astype(np.int64),
         "targets": rng.integers(V, size=(12, T)).astype(np.int64),
-        "seed": _whole(int(rng.integers(2**31))),
+        "seed": whole(int(rng.integers(2**31))),
     }
 
 
@@ -162,8 +147,8 @@ def _initialised(answer: Any, given: Inputs) -> Any:
     norms = [value for name, value in named.items() if name.endswith("norm.weight")]
     biases = [value for name, value in named.items() if name.endswith("bias")]
     with torch.no_grad():
-        logits = model(_tensor(given["tokens"])).flatten(0, 1)  # (B·T, V)
-        loss = F.cross_entropy(logits, _tensor(given["targets"]).flatten())
+        logits = model(tensor(given["tokens"])).flatten(0, 1)  # (B·T, V)
+        loss = F.cross_entropy(logits, tensor(given["targets"]).flatten())
         return {
             "loss": loss,
             "plain": [named[name].std() for name in plain],
@@ -181,10 +166,10 @@ def _initialised(answer: Any, given: Inputs) -> Any:
 
 def _schedule_inputs(rng: Rng) -> Inputs:
     return {
-        "steps": _whole(int(rng.integers(30, 41))),
-        "warm_up": _whole(int(rng.integers(4, 7))),
-        "decay": _whole(int(rng.integers(8, 13))),
-        "final": _number(int(rng.integers(5, 21)) / 100),
+        "steps": whole(int(rng.integers(30, 41))),
+        "warm_up": whole(int(rng.integers(4, 7))),
+        "decay": whole(int(rng.integers(8, 13))),
+        "final": number(int(rng.integers(5, 21)) / 100),
     }
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from course_lib.data import play
-from course_lib.tasks.answers import Array
+from course_lib.tasks.inputs import whole
 from course_lib.tasks.probing import Inputs, Probe
 
 STEPS = 250
@@ -29,10 +29,6 @@ CONTEXTS = 3000
 TRAINING_SYMBOLS = 60_000
 HELD_OUT_SYMBOLS = 20_000
 ASKED_AGAIN = 200
-
-
-def _whole(value: int) -> Array:
-    return np.asarray(value, dtype=np.int64)
 
 
 def _inputs(rng: np.random.Generator) -> Inputs:
@@ -50,11 +46,11 @@ def _inputs(rng: np.random.Generator) -> Inputs:
         "starts": starts.astype(np.int64),
         "contexts": windows[:, :-1],
         "targets": windows[:, -1],
-        "seed": _whole(int(rng.integers(2**31))),
-        "steps": _whole(STEPS),
-        "B": _whole(BATCH_SIZE),
-        "T": _whole(T),
-        "V": _whole(V),
+        "seed": whole(int(rng.integers(2**31))),
+        "steps": whole(STEPS),
+        "B": whole(BATCH_SIZE),
+        "T": whole(T),
+        "V": whole(V),
     }
 
 

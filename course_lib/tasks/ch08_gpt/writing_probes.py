@@ -6,28 +6,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from course_lib.tasks.answers import Array
-from course_lib.tasks.ch08_gpt.probe_models import Dice, Progression
+from course_lib.tasks.ch08_gpt.probe_models import Progression
+from course_lib.tasks.inputs import Rng, number, tensor, whole
 from course_lib.tasks.probing import Inputs, Probe
-
-Rng = np.random.Generator
+from course_lib.tasks.stand_ins import Dice
 
 # Rows that share one distribution: enough that chance and mistake cannot be taken for each other.
 DRAWS = 3000
-
-
-def _whole(value: int) -> Array:
-    return np.asarray(value, dtype=np.int64)
-
-
-def _number(value: float) -> Array:
-    return np.asarray(value, dtype=np.float64)
-
-
-def _tensor(array: Array) -> Tensor:
-    return torch.from_numpy(array)
 
 
 # --- top-k ----------------------------------------------------------------------------------------
@@ -48,17 +35,17 @@ def _top_k_inputs(rng: Rng) -> Inputs:
         "logits": _spread_logits(rng, B, V),
         "k": k.astype(np.int64),
         "large": np.array([V, V + 3, V, 1, V + 1][:B], dtype=np.int64),
-        "B": _whole(B),
-        "V": _whole(V),
+        "B": whole(B),
+        "V": whole(V),
     }
 
 
 def _keep_k(answer: Any, given: Inputs) -> Any:
-    return answer(_tensor(given["logits"]), _tensor(given["k"]))
+    return answer(tensor(given["logits"]), tensor(given["k"]))
 
 
 def _keep_all_or_one(answer: Any, given: Inputs) -> Any:
-    return answer(_tensor(given["logits"]), _tensor(given["large"]))
+    return answer(tensor(given["logits"]), tensor(given["large"]))
 
 
 # --- top-p ----------------------------------------------------------------------------------------
@@ -98,28 +85,26 @@ def _top_p_inputs(rng: Rng) -> Inputs:
             break
     return {
         "logits": logits,
-        "temperature": _number(temperature),
-        "p": _number(p),
-        "tiny": _number(0.01),
-        "least": _whole(int(rng.integers(2, 5))),
-        "B": _whole(B),
-        "V": _whole(V),
+        "temperature": number(temperature),
+        "p": number(p),
+        "tiny": number(0.01),
+        "least": whole(int(rng.integers(2, 5))),
+        "B": whole(B),
+        "V": whole(V),
     }
 
 
 def _nucleus(answer: Any, given: Inputs) -> Any:
-    return answer(_tensor(given["logits"]), float(given["temperature"]), float(given["p"]), 1)
+    return answer(tensor(given["logits"]), float(given["temperature"]), float(given["p"]), 1)
 
 
 def _at_least(answer: Any, given: Inputs) -> Any:
     least = int(given["least"])
-    return answer(
-        _tensor(given["logits"]), float(given["temperature"]), float(given["tiny"]), least
-    )
+    return answer(tensor(given["logits"]), float(given["temperature"]), float(given["tiny"]), least)
 
 
 def _everything(answer: Any, given: Inputs) -> Any:
-    return answer(_tensor(given["logits"]), float(given["temperature"]), 1.0, 1)
+    return answer(tensor(given["logits"]), float(given["temperature"]), 1.0, 1)
 
 
 # --- generate -------------------------------------------------------------------------------------
@@ -139,13 +124,13 @@ def _generate_inputs(rng: Rng) -> Inputs:
         "prompt": prompt.astype(np.int64),
         "stop_in_prompt": seen.astype(np.int64),
         "after": after.astype(np.int64),
-        "stop": _whole(stop),
+        "stop": whole(stop),
         "dice": rng.permutation(np.arange(5) * rng.uniform(0.5, 0.7)),
-        "B": _whole(B),
-        "T": _whole(T),
-        "V": _whole(V),
-        "block_size": _whole(block_size),
-        "seed": _whole(int(rng.integers(2**31))),
+        "B": whole(B),
+        "T": whole(T),
+        "V": whole(V),
+        "block_size": whole(block_size),
+        "seed": whole(int(rng.integers(2**31))),
     }
 
 
@@ -157,7 +142,7 @@ def _write(
     answer: Any, given: Inputs, prompt: str, count: int, *, training: bool = False
 ) -> dict[str, Any]:
     model = Progression(int(given["V"]), int(given["block_size"])).train(training)
-    tokens = answer(model, _tensor(given[prompt]), count, int(given["stop"]), _seeded(given))
+    tokens = answer(model, tensor(given[prompt]), count, int(given["stop"]), _seeded(given))
     return {"tokens": tokens, "training_afterwards": model.training}
 
 
@@ -184,7 +169,7 @@ def _write_in_training(answer: Any, given: Inputs) -> Any:
 
 
 def _write_by_chance(answer: Any, given: Inputs) -> Any:
-    model = Dice(_tensor(given["dice"])).eval()
+    model = Dice(tensor(given["dice"])).eval()
     many, few = torch.zeros(DRAWS, 1, dtype=torch.int64), torch.zeros(60, 1, dtype=torch.int64)
     return {
         "tokens": answer(model, many, 1, 0, _seeded(given)),

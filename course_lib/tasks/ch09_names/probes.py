@@ -10,21 +10,8 @@ from torch import Tensor
 
 from course_lib.tasks.answers import Array, input_text, text_input
 from course_lib.tasks.ch09_names.models import Echoes, Recurrent
+from course_lib.tasks.inputs import Rng, number, tensor, whole
 from course_lib.tasks.probing import Case, Inputs, Probe
-
-Rng = np.random.Generator
-
-
-def _whole(value: int) -> Array:
-    return np.asarray(value, dtype=np.int64)
-
-
-def _number(value: float) -> Array:
-    return np.asarray(value, dtype=np.float64)
-
-
-def _tensor(array: Array) -> Tensor:
-    return torch.from_numpy(array)
 
 
 def _several(result: Any, names: str) -> dict[str, Any]:
@@ -62,8 +49,8 @@ def _split_inputs(rng: Rng) -> Inputs:
     return {
         "names": text_input("\n".join(listed)),
         "order": rng.permutation(K).astype(np.int64),
-        "held_out": _whole(int(rng.integers(4, 7))),
-        "K": _whole(K),
+        "held_out": whole(int(rng.integers(4, 7))),
+        "K": whole(K),
     }
 
 
@@ -91,8 +78,8 @@ def _stream_inputs(rng: Rng) -> Inputs:
         "letters": letters.astype(np.int64),
         "lengths": lengths.astype(np.int64),
         "order": order.astype(np.int64),
-        "batch_size": _whole(B),
-        "block_size": _whole(T),
+        "batch_size": whole(B),
+        "block_size": whole(T),
     }
 
 
@@ -128,10 +115,8 @@ def _carried_inputs(rng: Rng) -> Inputs:
 
 
 def _carried(answer: Any, given: Inputs) -> Any:
-    model = Recurrent(*(_tensor(given[n]) for n in ("embedding", "inward", "across", "output")))
-    batches = list(
-        zip(_tensor(given["x"]), _tensor(given["y"]), _tensor(given["fresh"]), strict=True)
-    )
+    model = Recurrent(*(tensor(given[n]) for n in ("embedding", "inward", "across", "output")))
+    batches = list(zip(tensor(given["x"]), tensor(given["y"]), tensor(given["fresh"]), strict=True))
     losses = answer(model, batches)
     gradients = {
         name: torch.zeros_like(p) if p.grad is None else p.grad
@@ -146,13 +131,13 @@ def _carried(answer: Any, given: Inputs) -> Any:
 def _echoes(rng: Rng, V: int, block_size: int) -> dict[str, Array]:
     return {
         "table": (1.2 * rng.normal(size=(V, V))).astype(np.float32),
-        "fading": _number(int(rng.integers(55, 81)) / 100),
-        "block_size": _whole(block_size),
+        "fading": number(int(rng.integers(55, 81)) / 100),
+        "block_size": whole(block_size),
     }
 
 
 def _model(given: Inputs) -> Echoes:
-    return Echoes(_tensor(given["table"]), float(given["fading"]), int(given["block_size"]))
+    return Echoes(tensor(given["table"]), float(given["fading"]), int(given["block_size"]))
 
 
 def _last_inputs(rng: Rng) -> Inputs:
@@ -166,7 +151,7 @@ def _last_inputs(rng: Rng) -> Inputs:
 
 
 def _last(answer: Any, given: Inputs) -> Any:
-    found = answer(_model(given).eval(), _tensor(given["tokens"]), given["lengths"].tolist())
+    found = answer(_model(given).eval(), tensor(given["tokens"]), given["lengths"].tolist())
     return [float(loss) for loss in found]
 
 
@@ -188,12 +173,12 @@ def _by_letter_inputs(rng: Rng) -> Inputs:
         "logits": (1.5 * rng.normal(size=(B, T, V))).astype(np.float32),
         "x": letters[:, :-1].astype(np.int64),
         "y": y.astype(np.int64),
-        "longest": _whole(longest),
+        "longest": whole(longest),
     }
 
 
 def _by_letter(answer: Any, given: Inputs) -> Any:
-    x, y, logits = _tensor(given["x"]), _tensor(given["y"]), _tensor(given["logits"])
+    x, y, logits = tensor(given["x"]), tensor(given["y"]), tensor(given["logits"])
     return answer(logits, x, y, 0, int(given["longest"]))
 
 
@@ -202,13 +187,13 @@ def _by_letter(answer: Any, given: Inputs) -> Any:
 
 def _one_cycle_inputs(rng: Rng) -> Inputs:
     return {
-        "steps": _whole(10 * int(rng.integers(3, 5))),
-        "rise": _number(float(rng.choice([0.2, 0.3, 0.4]))),
-        "peak": _number(int(rng.integers(2, 10)) / 100),
-        "start_factor": _number(int(rng.integers(5, 30))),
-        "final_factor": _number(int(rng.integers(40, 90))),
-        "low": _number(int(rng.integers(75, 86)) / 100),
-        "high": _number(int(rng.integers(92, 99)) / 100),
+        "steps": whole(10 * int(rng.integers(3, 5))),
+        "rise": number(float(rng.choice([0.2, 0.3, 0.4]))),
+        "peak": number(int(rng.integers(2, 10)) / 100),
+        "start_factor": number(int(rng.integers(5, 30))),
+        "final_factor": number(int(rng.integers(40, 90))),
+        "low": number(int(rng.integers(75, 86)) / 100),
+        "high": number(int(rng.integers(92, 99)) / 100),
     }
 
 
@@ -240,12 +225,12 @@ def _spell_inputs(rng: Rng) -> Inputs:
     inputs["table"][0, 0] = -4.0
     return {
         **inputs,
-        "V": _whole(V),
+        "V": whole(V),
         "prefixes": rng.integers(1, V, size=(NAMES_A_CASE, 3)).astype(np.int64),
         "uniform": rng.uniform(0.02, 0.98, size=(NAMES_A_CASE, 12)),
-        "temperature": _number(float(rng.choice([0.4, 0.5, 0.6]))),
-        "shortest": _whole(5),
-        "longest": _whole(longest),
+        "temperature": number(float(rng.choice([0.4, 0.5, 0.6]))),
+        "shortest": whole(5),
+        "longest": whole(longest),
     }
 
 

@@ -9,11 +9,10 @@ import torch
 
 from course_lib.errors import ShapeError
 from course_lib.model import FusedMultiHead
-from course_lib.tasks.ch10_jax.drawing import matrix, values, whole
+from course_lib.tasks.ch10_jax.drawing import matrix, values
 from course_lib.tasks.ch10_jax.sides import Side, grown, side_of
+from course_lib.tasks.inputs import Rng, whole
 from course_lib.tasks.probing import Case, Inputs, Probe
-
-Rng = np.random.Generator
 
 # --- head -----------------------------------------------------------------------------------------
 

@@ -7,19 +7,15 @@ from typing import Any
 import numpy as np
 
 from course_lib.tasks.answers import Array
+from course_lib.tasks.inputs import Rng
 
 
-def whole(value: int) -> Array:
-    """A size as an input."""
-    return np.asarray(value, dtype=np.int64)
-
-
-def values(rng: np.random.Generator, *shape: int) -> Array:
+def values(rng: Rng, *shape: int) -> Array:
     """Standard normal numbers, float32."""
     return rng.normal(size=shape).astype(np.float32)
 
 
-def matrix(rng: np.random.Generator, *shape: int, gain: float = 1.0) -> Array:
+def matrix(rng: Rng, *shape: int, gain: float = 1.0) -> Array:
     """Matrices (…, in, out) that keep the size of what they multiply, times the gain."""
     return (rng.normal(size=shape) * gain / np.sqrt(shape[-2])).astype(np.float32)
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.tasks.ch10_jax.drawing import parts_of, values, whole
+from course_lib.tasks.ch10_jax.drawing import parts_of, values
 from course_lib.tasks.ch10_jax.sides import Side, grown, side_of
+from course_lib.tasks.inputs import Rng, whole
 from course_lib.tasks.probing import Case, Inputs, Probe
-
-Rng = np.random.Generator
 
 # Numbers drawn from the key that comes back: enough to be told from every leaf.
 DRAWS = 200
