@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -215,9 +216,15 @@ def first_line(source: str) -> str:
     return next((line.strip() for line in source.splitlines() if line.strip()), "")
 
 
+# CPython 3.11 counts the depth of what it parses in one place for the whole process. If a garbage
+# collection lets another thread parse meanwhile, it ends in a SystemError (python/cpython#106905).
+_ONE_PARSES = threading.Lock()
+
+
 def _parsed(source: str) -> list[ast.stmt]:
     try:
-        return ast.parse(source).body
+        with _ONE_PARSES:
+            return ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 

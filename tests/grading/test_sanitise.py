@@ -1,7 +1,10 @@
 """What is run is the released assignment with the student's cells, whatever they made of it."""
 
 import copy
+import gc
 import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -146,3 +149,26 @@ def test_the_file_itself_is_left_as_it_is(submitted):
 def test_assignment_without_anything_graded_is_refused(submitted):
     with pytest.raises(AssignmentFaulty, match="nothing that is graded"):
         sanitise(new_notebook(cells=[new_code_cell("1")]), submitted)
+
+
+def test_long_cells_are_read_in_many_threads_at_once(submitted):
+    """Where a garbage collection lets another thread go on, parsing there disturbs parsing here."""
+    source = "\n".join(f"def f_{n}(x):\n    return [x + {n} for _ in x]" for n in range(1000))
+    submitted.cells[place(submitted, CHECKS[0].grade_id) - 1].source = source
+
+    def read(depth):
+        return sanitise(RELEASED, submitted) if depth == 0 else read(depth - 1)
+
+    def let_others_go_on(*about):
+        return sum(range(50))
+
+    often = sys.getswitchinterval()
+    gc.callbacks.append(let_others_go_on)
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            works = list(threads.map(read, [1, 5, 9, 13] * 3))
+    finally:
+        sys.setswitchinterval(often)
+        gc.callbacks.remove(let_others_go_on)
+    assert {work.notes for work in works} == {()}

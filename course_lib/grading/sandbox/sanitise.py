@@ -8,6 +8,7 @@ behind.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -133,12 +134,14 @@ def sanitise(released: NotebookNode, submitted: NotebookNode) -> Work:
             steps.append(Step("text", source))
     if len(submitted.cells) > MOST_CELLS:
         notes.append(f"only the first {MOST_CELLS} of {len(submitted.cells)} cells were read")
+    defines = {step: defined_names(step.source) for step in steps if step.kind == "code"}
     for grade_id, check in checks.items():
         if grade_id not in seen:
             notes.append(f"the check `{grade_id}` was missing; the released one was run")
-            steps.insert(_place(steps, check), _check_step(check))
+            defining = _defining(steps, defines, check)
+            steps.insert(defining[-1] + 1 if defining else len(steps), _check_step(check))
     for check in checks.values():
-        _move_behind_its_answer(steps, check, notes)
+        _move_behind_its_answer(steps, defines, check, notes)
     for grade_id in questions.keys() - seen:
         notes.append(f"the question `{grade_id}` was missing")
         steps.append(Step("question", "", grade_id))
@@ -156,28 +159,23 @@ def _check_step(check: Check) -> Step:
     return Step("check", check.source, check.grade_id, check)
 
 
-def _place(steps: list[Step], check: Check) -> int:
-    """Behind the last cell that defines what the check asks for, or at the end."""
-    defining = _defining(steps, check)
-    return defining[-1] + 1 if defining else len(steps)
-
-
-def _move_behind_its_answer(steps: list[Step], check: Check, notes: list[str]) -> None:
+def _move_behind_its_answer(
+    steps: list[Step], defines: Mapping[Step, tuple[str, ...]], check: Check, notes: list[str]
+) -> None:
     """A check that was moved above every cell that answers it could only say "not defined"."""
     here = next(place for place, step in enumerate(steps) if step.check is check)
-    defining = _defining(steps, check)
+    defining = _defining(steps, defines, check)
     if defining and defining[0] > here:
         step = steps.pop(here)
         steps.insert(defining[-1], step)
         notes.append(f"the check `{check.grade_id}` stood above its answer; it was run below it")
 
 
-def _defining(steps: list[Step], check: Check) -> list[int]:
-    return [
-        place
-        for place, step in enumerate(steps)
-        if step.kind == "code" and check.answer in defined_names(step.source)
-    ]
+def _defining(
+    steps: list[Step], defines: Mapping[Step, tuple[str, ...]], check: Check
+) -> list[int]:
+    """Places of the cells that define what the check asks for."""
+    return [place for place, step in enumerate(steps) if check.answer in defines.get(step, ())]
 
 
 def _encodable(source: Any) -> str:
