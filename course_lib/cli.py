@@ -60,6 +60,18 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+AssignmentName = Annotated[
+    str, typer.Argument(help="For example 01-averages, or 01.", metavar="ASSIGNMENT")
+]
+CourseFolder = Annotated[
+    Path | None,
+    typer.Option(help="The course's folder; found from the working directory by default."),
+]
+Database = Annotated[
+    str | None, typer.Option("--db", metavar="URL", help="The gradebook's database.")
+]
+
+
 @app.callback()
 def main(
     version: Annotated[
@@ -226,10 +238,7 @@ def release(
             help="Also enter the assignment into gradebook.db, which grading a class needs.",
         ),
     ] = False,
-    course: Annotated[
-        Path | None,
-        typer.Option(help="The course's folder; found from the working directory by default."),
-    ] = None,
+    course: CourseFolder = None,
 ) -> None:
     """Make the exercises that students get from the solved notebooks.
 
@@ -276,9 +285,7 @@ def release(
 
 @app.command(rich_help_panel=_INSTRUCTORS)
 def grade(
-    assignment: Annotated[
-        str, typer.Argument(help="For example 01-averages, or 01.", metavar="ASSIGNMENT")
-    ],
+    assignment: AssignmentName,
     student: Annotated[
         list[str] | None,
         typer.Option("--student", help="Only this one; give it again for more.", metavar="NAME"),
@@ -297,9 +304,7 @@ def grade(
     memory: Annotated[
         int | None, typer.Option("--memory", metavar="MEGABYTES", help="For one submission.")
     ] = None,
-    db: Annotated[
-        str | None, typer.Option("--db", metavar="URL", help="The gradebook's database.")
-    ] = None,
+    db: Database = None,
     scheduler: Annotated[
         str | None,
         typer.Option("--scheduler", metavar="ADDRESS", help="Run on a Dask cluster's workers."),
@@ -312,10 +317,7 @@ def grade(
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Say it for machines.")] = False,
-    course: Annotated[
-        Path | None,
-        typer.Option(help="The course's folder; found from the working directory by default."),
-    ] = None,
+    course: CourseFolder = None,
 ) -> None:
     """Grade what lies in submitted/, each notebook in a sandbox of its own.
 
@@ -359,19 +361,14 @@ def grade(
 
 @app.command(rich_help_panel=_INSTRUCTORS)
 def collect(
-    assignment: Annotated[
-        str, typer.Argument(help="For example 01-averages, or 01.", metavar="ASSIGNMENT")
-    ],
+    assignment: AssignmentName,
     sources: Annotated[
         list[Path], typer.Argument(help="Folders and zips of submissions.", metavar="SOURCE...")
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Write nothing; only say what would be done.")
     ] = False,
-    course: Annotated[
-        Path | None,
-        typer.Option(help="The course's folder; found from the working directory by default."),
-    ] = None,
+    course: CourseFolder = None,
 ) -> None:
     """Put what students handed in where grading looks for it: submitted/<student>/<assignment>/.
 
@@ -411,9 +408,7 @@ def collect(
 
 @app.command(rich_help_panel=_INSTRUCTORS)
 def export(
-    assignment: Annotated[
-        str, typer.Argument(help="For example 01-averages, or 01.", metavar="ASSIGNMENT")
-    ],
+    assignment: AssignmentName,
     to: Annotated[
         str, typer.Option("--to", help="nbgrader, canvas, moodle or gradescope.", metavar="FORMAT")
     ] = "nbgrader",
@@ -431,13 +426,8 @@ def export(
     column: Annotated[
         str, typer.Option("--column", help="The assignment's column in Canvas, by its name.")
     ] = "",
-    db: Annotated[
-        str | None, typer.Option("--db", metavar="URL", help="The gradebook's database.")
-    ] = None,
-    course: Annotated[
-        Path | None,
-        typer.Option(help="The course's folder; found from the working directory by default."),
-    ] = None,
+    db: Database = None,
+    course: CourseFolder = None,
 ) -> None:
     """Write the scores for your learning platform, hand-set points and late penalties included.
 

@@ -33,6 +33,7 @@ from course_lib.grading.outcome import Outcome, Status
 from course_lib.grading.reports.pages import publish
 from course_lib.grading.reports.shown import write_atomically
 from course_lib.grading.sandbox.inside.limits import Limits
+from course_lib.grading.sandbox.runs import cores
 from course_lib.grading.sandbox.selftest import proven
 from course_lib.grading.sandbox.walls import Form
 from course_lib.grading.submissions import (
@@ -197,7 +198,7 @@ def _starting(
         thread = stack.enter_context(ThreadPoolExecutor(1))
 
         def start() -> tuple[Judges, Runs]:
-            judges = opened.enter_context(Judges(_cores(), book))
+            judges = opened.enter_context(Judges(cores(), book))
             return judges, opened.enter_context(_runner(form, course, scheduler))
 
         early = thread.submit(start) if soon else None
@@ -256,10 +257,6 @@ def _written(course: Course, one: Submission, outcome: Outcome, released: Notebo
         outcome = replace(outcome, status=Status.SET_ASIDE, reason=reason, ran=None, tasks=())
         publish(course, one, outcome, released)
     return outcome
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _released(course: Course, assignment: str) -> NotebookNode:

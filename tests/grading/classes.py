@@ -1,4 +1,9 @@
-"""Outcomes as the grader hands them to the gradebook, made without running anything."""
+"""Outcomes as the grader hands them over, made without a run; and nbgrader's commands."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 from course_lib.grading.assignment import Assignment, read
 from course_lib.grading.outcome import Outcome, Status, TaskOutcome
@@ -6,6 +11,20 @@ from course_lib.grading.sandbox.exchange import Ran, StepResult
 from course_lib.grading.sandbox.sanitise import Step, Work
 
 NAME = "01-averages"
+
+
+def nbgrader(course, *command):
+    """Run a command of nbgrader in a course's folder; it must succeed."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *command],
+        cwd=course.root,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
 
 
 def released(course):

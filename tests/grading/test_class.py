@@ -1,12 +1,10 @@
 """A class that is graded gets the points that `check` gives at the desk, by whichever command."""
 
 import csv
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from classes import nbgrader
 from nbgrader.api import Gradebook
 from nbgrader.validator import Validator
 from traitlets.config import Config
@@ -32,19 +30,6 @@ IN_EVERY_CLASS = ("half", "warns", "first-mistake")
 AT_THE_DESK = {FIRST: IN_EVERY_CLASS}
 
 pytestmark = pytest.mark.slow
-
-
-def nbgrader(course, *command):
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", *command],
-        cwd=course.root,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
 
 
 def answers(notebook):

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 from browsing import browser  # noqa: F401 - a fixture
-from classes import NAME, checks, questions, released
+from classes import NAME, checks, nbgrader, questions, released
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course_lib.grading.assignment import Assignment
@@ -57,19 +57,6 @@ def handed_in(entered, editable):
     submit("eve", cheat)
     submit("zip", lambda book: None).write_text("{")
     return entered
-
-
-def nbgrader(course, *command):
-    path = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", *command],
-        cwd=course.root,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
 
 
 def points(course):

@@ -104,7 +104,7 @@ def page(standing: ClassStanding, *, sandboxed: bool = True) -> str:
     parts += _people(standing)
     parts += _runs(standing)
     parts.append(_everybody(standing))
-    return markup.page(f"{standing.assignment}: class report", "\n".join(parts))
+    return markup.page(f"{standing.assignment}: class report", "\n".join(parts), _STYLE)
 
 
 def _warning(standing: ClassStanding, sandboxed: bool) -> Iterator[str]:
@@ -254,3 +254,19 @@ def _status(one: Standing) -> str:
     if one.run is not None:
         return one.run.status.value
     return "graded by nbgrader" if one.submitted else "nothing handed in"
+
+
+_STYLE = """\
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; }
+h2 { margin-top: 2.2rem; } summary h2 { display: inline-block; margin-bottom: .4rem; }
+.alarm { border: 3px solid #c9413f; padding: .8rem 1rem; font-size: 1.15rem; }
+.facts { display: flex; flex-wrap: wrap; gap: .6rem 2rem; margin: 1rem 0; }
+.facts dt { font-size: .85rem; opacity: .8; } .facts dd { margin: 0; font-size: 1.5rem; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
+th { text-align: left; font-weight: 600; font-size: .9rem; }
+th, td { padding: .35rem .8rem .35rem 0; border-bottom: 1px solid #8884; vertical-align: top; }
+table { min-width: 30rem; } td { overflow-wrap: break-word; }
+td.count { font-size: 1.2rem; text-align: right; }
+.bar { display: inline-block; height: .8rem; background: #2f7fd1; border-radius: .15rem; }
+details summary { cursor: pointer; } small { opacity: .85; }
+"""

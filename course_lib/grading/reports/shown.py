@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from course_lib.errors import NotWritten
 from course_lib.grading.outcome import Outcome, Status, TaskOutcome
+from course_lib.grading.reports import markup
 from course_lib.grading.reports.untrusted import inert, on_one_line, plain, safe_output
 from course_lib.grading.sandbox.exchange import StepResult
 from course_lib.grading.sandbox.sanitise import Kind, Step
@@ -189,7 +190,7 @@ def feedback(outcome: Outcome, titles: Mapping[str, str], title: str) -> str:
     parts.append("<details><summary><h2>Your notebook, as it was run</h2></summary>")
     parts += [_cell(step, result) for step, result in runs(outcome)]
     parts.append("</details>")
-    return _PAGE.format(title=html.escape(title), body="\n".join(parts))
+    return markup.page(title, "\n".join(parts), _STYLE)
 
 
 def _empty(outcome: Outcome) -> frozenset[str]:
@@ -219,24 +220,14 @@ def _shown(output: Any) -> str:
 
 _NOT_JUDGED = '<p role="status"><strong>Not judged: a person looks at it.</strong></p>'
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 1rem/1.55 system-ui, sans-serif; }}
-body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
-pre {{ overflow-x: auto; padding: .6rem .8rem; border: 1px solid #8886; border-radius: .3rem; }}
-pre.text, pre.question {{ white-space: pre-wrap; font-family: inherit; }}
-pre.out {{ border: 0; border-left: 3px solid #8886; max-height: 24rem; }}
-pre.error {{ border-color: #c9413f; }}
-img {{ max-width: 100%; background: #fff; }}
-.sum {{ font-size: 1.15rem; }} summary h2 {{ display: inline; }}
-.note {{ border-left: 3px solid #8a7a12; padding-left: .8rem; }}
-</style></head><body>
-{body}
-</body></html>
+_STYLE = """\
+body { font: 1rem/1.55 system-ui, sans-serif; }
+body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
+pre { overflow-x: auto; padding: .6rem .8rem; border: 1px solid #8886; border-radius: .3rem; }
+pre.text, pre.question { white-space: pre-wrap; font-family: inherit; }
+pre.out { border: 0; border-left: 3px solid #8886; max-height: 24rem; }
+pre.error { border-color: #c9413f; }
+img { max-width: 100%; background: #fff; }
+.sum { font-size: 1.15rem; } summary h2 { display: inline; }
+.note { border-left: 3px solid #8a7a12; padding-left: .8rem; }
 """

@@ -35,6 +35,11 @@ SECONDS_OF_GRACE = 15.0
 SECONDS_TO_END = 2.0
 
 
+def cores() -> int:
+    """How many processors this process may use; all of the machine's where nobody can tell."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class _Started:
     """A started process that holds torch, and the socket over which it is given submissions."""
 
@@ -113,7 +118,7 @@ class Sandbox:
     @property
     def slots(self) -> int:
         """How many submissions this machine runs at once: its cores."""
-        return len(os.sched_getaffinity(0))
+        return cores()
 
     def __enter__(self) -> Self:
         if self.form == "cold":
