@@ -261,11 +261,7 @@ def _recognise(task: Task, probe: Probe, evidence: Evidence) -> Finding | None:
         if mistake.recognised is not None:
             fits = _holds(Part(mistake.name, 0, mistake.recognised), evidence)
         else:
-            wrong = run(probe, mistake.answer, evidence.inputs).answers
-            cases = mistake.cases or tuple(probe.cases)
-            same = all(_same_case(evidence.answers, wrong, case) for case in cases)
-            differs = any(not _same_case(wrong, evidence.expected, case) for case in cases)
-            fits = same and differs
+            fits = _equals(mistake, probe, evidence)
         if fits:
             return Finding(
                 mistake.name,
@@ -274,6 +270,20 @@ def _recognise(task: Task, probe: Probe, evidence: Evidence) -> Finding | None:
                 mistake.section,
             )
     return None
+
+
+def _equals(mistake: Mistake, probe: Probe, evidence: Evidence) -> bool:
+    """True if the answer is this mistake's in all of its cases, and wrong in one of them."""
+    cases = mistake.cases or tuple(probe.cases)
+
+    def other(case: str, wrong: Answers) -> bool:
+        return case in cases and not _same_case(evidence.answers, wrong, case)
+
+    # Most mistakes differ from the answer in the first case already: the others are not run.
+    wrong = run(probe, mistake.answer, evidence.inputs, until=other).answers
+    return all(_same_case(evidence.answers, wrong, case) for case in cases) and any(
+        not _same_case(wrong, evidence.expected, case) for case in cases
+    )
 
 
 def _say(says: Says, evidence: Evidence) -> str:

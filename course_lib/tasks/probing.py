@@ -75,7 +75,13 @@ class Run:
     warnings: tuple[str, ...] = ()
 
 
-def run(probe: Probe, answer: Any, inputs: Inputs) -> Run:
+def run(
+    probe: Probe,
+    answer: Any,
+    inputs: Inputs,
+    *,
+    until: Callable[[str, Answers], bool] | None = None,
+) -> Run:
     """Run an answer on the inputs of a task.
 
     Parameters
@@ -87,6 +93,8 @@ def run(probe: Probe, answer: Any, inputs: Inputs) -> Run:
     inputs : mapping of str to ndarray
         From `probe.inputs`; each case gets its own copy, so that an answer may write into what it
         is given, and only of what the probe does not keep back.
+    until : callable (case, Answers) -> bool, optional
+        Asked after each case, with the answers so far; no further case is run when it says True.
 
     Returns
     -------
@@ -113,6 +121,8 @@ def run(probe: Probe, answer: Any, inputs: Inputs) -> Run:
                 raise
             except BaseException as error:  # SystemExit in an answer is an answer, too
                 errors[name] = Raised.of(error, _line_of(error))
+            if until is not None and until(name, Answers(values, errors)):
+                break
     said = dict.fromkeys(str(w.message) for w in caught)
     if noise.getvalue().strip():
         said[noise.getvalue().strip()] = None

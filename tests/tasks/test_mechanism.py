@@ -389,6 +389,24 @@ def test_a_recognised_mistake_must_differ_from_the_right_answer():
     assert verdict.findings[0].name == "difference"
 
 
+def test_a_mistake_is_asked_no_further_than_it_differs_from_the_answer():
+    asked = []
+
+    def square(x):
+        asked.append(len(x))
+        return x * x
+
+    mistake = Mistake("square", square, "You squared.", "4 becomes 16, not 8.", HERE)
+    task = Task("Doubling", double, HERE, TASK.parts, (mistake,))
+    inputs = doubling_inputs(np.random.default_rng(0))
+    for answer, is_it, cases in ((lambda x: x + 1, False, 1), (lambda x: x**2, True, 2)):
+        asked.clear()
+        answers = run(PROBE, answer, inputs).answers
+        finding = judge("00/double", task, PROBE, inputs, answers).findings[0]
+        assert (finding.name == "square") == is_it
+        assert len(asked) == cases
+
+
 def test_message_that_finds_no_number_to_quote_does_not_reach_the_student_as_an_error():
     empty = Mistake(
         "empty", lambda x: x[:0], "It is empty.", lambda e: str(e.yours("positive")[0]), HERE
