@@ -6,12 +6,10 @@ Writes `results/generation.json`. The model is untrained: the speed does not dep
 """
 
 import argparse
-import resource
-import sys
 
 import torch
 
-from benchmarks.measuring import median_seconds, write_results
+from benchmarks.measuring import median_seconds, peak_megabytes, write_results
 from course_lib.model import GPT, Config, fuse
 from course_lib.sampling import generate
 
@@ -44,13 +42,12 @@ def main() -> None:
             speed = rows * COUNT / median
             results.append({"rows": rows, "form": name, "tokens_per_second": speed})
             print(f"{rows} rows  {name:18s} {speed:10,.0f} tokens/s", flush=True)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     write_results(
         "generation",
         {
             "tokens": COUNT,
             "speeds": results,
-            "peak_megabytes": round(peak / (1e6 if sys.platform == "darwin" else 1e3)),
+            "peak_megabytes": peak_megabytes(),
         },
     )
 

@@ -3,8 +3,10 @@
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -55,6 +57,12 @@ def median_seconds(
             if counted:
                 seconds[name].append(elapsed)
     return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+def peak_megabytes() -> int:
+    """The most memory that this process has held so far, in millions of bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak * (1 if sys.platform == "darwin" else 1024) / 1e6)  # Linux counts in KiB
 
 
 def describe_machine() -> dict[str, Any]:

@@ -23,7 +23,6 @@ import argparse
 import json
 import math
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -36,7 +35,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from benchmarks.measuring import RESULTS, describe_machine, write_results
+from benchmarks.measuring import RESULTS, describe_machine, peak_megabytes, write_results
 from course_lib import data, schedules, speedrun
 from course_lib.data import Corpus
 from course_lib.headstart import count_bigram, count_head, count_heads
@@ -322,9 +321,7 @@ def measure(row_name: str, side: str, seed: int, evaluations: int) -> dict[str, 
     result["others_share"] = others_share(
         busy, time.process_time() - own, time.perf_counter() - wall
     )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # kilobytes on Linux, bytes on macOS
-    result["peak_megabytes"] = round(peak / (1e6 if sys.platform == "darwin" else 1e3))
+    result["peak_megabytes"] = peak_megabytes()
     return result
 
 

@@ -42,6 +42,9 @@ class Recipe:
         How many tokens each evaluation window repeats of the one before it, as context only.
     count_parts : int
         Parts of the training split, each trained on beside the counts of the others.
+    count_share : float
+        If 0, the network learns what to add to the counts' logits. Above, it learns by itself, and
+        the model's probabilities are a mean of both, in which the counts have this share.
     count_order and the rest
         Switches; `TRICKS` explains them.
     """
@@ -57,6 +60,7 @@ class Recipe:
     dropout: float = 0.0
     lead: int = 6
     count_parts: int = 4
+    count_share: float = 0.0
     count_order: int = 0
     one_gather: bool = True
     fused_projections: bool = True
@@ -79,6 +83,12 @@ class Recipe:
             raise ConfigError(
                 f"n_embd = {self.n_embd}, n_head = {self.n_head}, lead = {self.lead}: n_head must "
                 f"divide n_embd, and lead be below block_size = {self.block_size}"
+            )
+        both = self.count_order > 0 and self.n_layer > 0
+        if self.count_share and not (both and 0 < self.count_share < 1):
+            raise ConfigError(
+                f"count_share = {self.count_share}: a share, below 1, of counts beside a network; "
+                f"count_order = {self.count_order} and n_layer = {self.n_layer} must be above 0"
             )
 
     def without(self, trick: Trick) -> Recipe:
@@ -158,7 +168,8 @@ class SpeedGPT(nn.Module):
             if counted is None:
                 raise ConfigError("count_order > 0 needs the tokens that are counted")
             self.counts = KneserNey(counted, V, recipe.count_order)
-            self.read_counts = nn.Linear(V, C, bias=False)
+            if not recipe.count_share:
+                self.read_counts = nn.Linear(V, C, bias=False)
         self.embedding = TokensAndPositions(V, recipe.block_size, C)
         if recipe.ngram_embeddings:
             self.pairs = nn.Embedding(V * V, C)
@@ -183,7 +194,8 @@ class SpeedGPT(nn.Module):
             # An odd multiplier spreads neighbouring triples over the table.
             x = x + self.pairs(pair) + self.triples(triple * 40_503 // 7 % HASHED_ROWS)
         logits = self.output.bias.expand(*tokens.shape, V)
-        if self.counts is not None:
+        share = self.recipe.count_share
+        if self.counts is not None and not share:
             counted = (counts or self.counts).log_probabilities(tokens)
             logits = logits + counted
             x = x + self.read_counts(counted.clamp(min=-8.0) / 4 + 1)  # near zero mean, unit size
@@ -192,6 +204,9 @@ class SpeedGPT(nn.Module):
             x = block(x)
         if self.recipe.n_layer:
             logits = logits + F.linear(self.norm(x), self.output.weight)
+        if self.counts is not None and share and not self.training:
+            counted = self.counts.log_probabilities(tokens) + math.log(share)
+            logits = torch.logaddexp(logits.log_softmax(-1) + math.log(1 - share), counted)
         if targets is None:
             return logits, None
         return logits, F.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
@@ -238,7 +253,7 @@ def run(
         model = SpeedGPT(recipe, V, corpus.train).to(device)
         validation = corpus.validation.to(device)
         parts: list[tuple[Tensor, KneserNey | None]] = [(corpus.train.to(device), None)]
-        if order and recipe.n_layer:
+        if order and recipe.n_layer and not recipe.count_share:
             apart = held_out(corpus.train, V, order, recipe.count_parts)
             parts = [(part.to(device), counts.to(device)) for part, counts in apart]
         name = "muon" if recipe.muon else "adamw"
@@ -295,6 +310,8 @@ def _batch(
         starts = torch.randint(len(train) - T, (B,), generator=batches)
         x = torch.stack([train[start : start + T] for start in starts])
         y = torch.stack([train[start + 1 : start + T + 1] for start in starts])
-    if recipe.count_order:  # a cut context has counts that the whole text does not
+    if (
+        recipe.count_order and not recipe.count_share
+    ):  # a cut context has counts that the whole text does not
         y[:, : recipe.lead] = -100
     return x, y

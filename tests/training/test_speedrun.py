@@ -45,9 +45,11 @@ def test_every_trick_is_a_switch_with_a_reason_and_a_source():
     assert switches | {"count_order"} == {trick.switch for trick in TRICKS}
 
 
-@pytest.mark.parametrize("count_order", [0, 4])
-def test_answer_does_not_change_when_the_future_does(corpus, count_order):
-    recipe = dataclasses.replace(SMALL, count_order=count_order, previous_token=True)
+@pytest.mark.parametrize(("count_order", "count_share"), [(0, 0.0), (4, 0.0), (4, 0.5)])
+def test_answer_does_not_change_when_the_future_does(corpus, count_order, count_share):
+    recipe = dataclasses.replace(
+        SMALL, count_order=count_order, count_share=count_share, previous_token=True
+    )
     model, _ = run(corpus, recipe)
     x = corpus.validation[:12].unsqueeze(0)
     changed = x.clone()
@@ -87,6 +89,17 @@ def test_counts_alone_are_a_model_without_a_single_step(corpus):
     x, y = corpus.validation[:16].unsqueeze(0), corpus.validation[1:17].unsqueeze(0)
     torch.testing.assert_close(model(x)[0], model.counts.log_probabilities(x))
     assert model(x, y)[1] is not None
+
+
+def test_a_share_of_the_counts_is_a_mean_of_probabilities_and_the_network_learns_alone(corpus):
+    alone, alone_history = run(corpus, SMALL)
+    both, history = run(corpus, dataclasses.replace(SMALL, count_order=4, count_share=0.25))
+    assert history.losses == alone_history.losses
+    x = corpus.validation[:64].view(4, 16)
+    counted = both.counts.log_probabilities(x).exp()
+    mean = 0.25 * counted + 0.75 * alone(x)[0].softmax(-1)
+    torch.testing.assert_close(both(x)[0].softmax(-1), mean)
+    assert history.validation < alone_history.validation
 
 
 def test_counts_need_a_text():
@@ -148,6 +161,9 @@ def test_the_recipe_stays_short_enough_to_read():
     [
         ({"steps": 0}, "steps = 0"),
         ({"batch_size": -1}, "batch_size = -1"),
+        ({"count_share": 0.5}, "count_order = 0"),
+        ({"count_share": 0.5, "count_order": 4, "n_layer": 0}, "n_layer = 0"),
+        ({"count_share": 1.0, "count_order": 4}, "count_share = 1.0"),
         ({"n_head": 3}, "n_embd = 16, n_head = 3"),
         ({"lead": 16}, "lead = 16"),
     ],
