@@ -157,6 +157,8 @@ def test_serving_on_a_taken_port_says_so_and_serves_on_another(tmp_path):
             [sys.executable, "-u", "-c", program, str(tmp_path), str(port)],
             stdout=subprocess.PIPE,
             text=True,
+            # Tests that run in a shell's background ignore Ctrl-C, and their children would, too.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         try:
             assert f"Port {port} is in use" in serving.stdout.readline()
