@@ -13,8 +13,8 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.figures import traced
 from benchmarks.measuring import write_results
+from benchmarks.tracing import traced
 from course_lib.figures import sources
 from course_lib.figures.live_model import LiveModel
 from course_lib.figures.live_weights import live_model
@@ -75,7 +75,7 @@ def main() -> None:
         "symbols_per_second_beyond_block": round(speed["beyond"]),
         "symbols_per_second_in_the_figure": figure["speed"],
         "largest_task_milliseconds_at_full_speed": figure["tasks"][0],
-        **{f"largest difference of logits, {name}": value for name, value in differences.items()},
+        **{f"largest difference of {name}": value for name, value in differences.items()},
         "validation_loss": facts["validation_loss"],
         "weights_bytes": sources.LIVE_WEIGHTS.stat().st_size,
         "script_bytes": len(sources.text("live_model").encode()),
@@ -87,25 +87,46 @@ def main() -> None:
 
 
 def _differences(page, model: torch.nn.Module) -> dict[str, float]:
-    """Largest differences of all logits over 50 texts of drawn tokens, page and torch."""
+    """Largest differences of logits and attention over 50 texts of drawn tokens, page and torch."""
+    config = model.config
     generator = torch.Generator().manual_seed(0)
     exact = copy.deepcopy(model).double()
-    worst = {"page to float64": 0.0, "page to float32": 0.0, "float32 to float64": 0.0}
+    worst: dict[str, float] = {}
     for _ in range(50):
         T = int(torch.randint(1, 65, (), generator=generator))
         tokens = torch.randint(65, (1, T), generator=generator)
         found = page.evaluate(
             "(tokens) => { room.engine.clear(); room.engine.follow(tokens, false);"
-            " return Array.from(room.engine.logits.subarray(0, tokens.length * room.engine.V)); }",
+            " return [Array.from(room.engine.logits), Array.from(room.engine.weights)]; }",
             tokens[0].tolist(),
         )
-        mine = torch.tensor(found, dtype=torch.float64)
+        logits, weights = (torch.tensor(one, dtype=torch.float64) for one in found)
+        weights = weights.view(config.n_layer, config.n_head, config.block_size, -1)  # (L, H, B, B)
+        mine = logits.view(config.block_size, -1)[:T], weights[..., :T, :T]
         with torch.inference_mode():
-            double, single = exact(tokens)[0].flatten(), model(tokens)[0].flatten()
-        pairs = ((mine, double), (mine, single), (single, double))
-        for name, (a, b) in zip(worst, pairs, strict=True):
-            worst[name] = max(worst[name], float((a - b).abs().max()))
+            double, single = ((m(tokens)[0][0], _attention(m, tokens)) for m in (exact, model))
+        for part, ours, theirs, rounded in zip(
+            ("logits", "attention"), mine, double, single, strict=True
+        ):
+            pairs = {
+                "page to float64": (ours, theirs),
+                "page to float32": (ours, rounded),
+                "float32 to float64": (rounded, theirs),
+            }
+            for pair, (a, b) in pairs.items():
+                name = f"{part}, {pair}"
+                worst[name] = max(worst.get(name, 0.0), float((a - b).abs().max()))
     return worst
+
+
+def _attention(model: torch.nn.Module, tokens: torch.Tensor) -> torch.Tensor:
+    """(L, H, T, T): weights of every head of a plain GPT."""
+    layers, x = [], model.embedding(tokens)
+    for block in model.blocks:
+        normed = block.attention_norm(x)
+        layers.append(torch.cat([head.weights(normed) for head in block.attention.heads]))
+        x = block(x)
+    return torch.stack(layers)
 
 
 def _in_the_figure(page) -> dict:

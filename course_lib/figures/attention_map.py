@@ -9,7 +9,7 @@ import traitlets
 
 from course_lib.errors import CourseError, FigureError, ShapeError
 from course_lib.figures import still
-from course_lib.figures.base import Figure
+from course_lib.figures.base import Figure, computed
 from course_lib.figures.traits import Array, Flag, Number, Text, Texts
 
 if TYPE_CHECKING:
@@ -54,6 +54,9 @@ class AttentionMap(Figure):
         Which pair is written out, 0 … T − 1.
     masked, scaled, positioned : bool
         Mask on the future, division by √D, position embeddings.
+    problem : str
+        Why the text that was typed in JupyterLab cannot be read; empty where it was. The figure
+        shows it.
 
     Raises
     ------
@@ -135,7 +138,7 @@ class AttentionMap(Figure):
         T = state["query_vectors"].shape[2]
         self.change(problem="", query=T - 1, key=max(0, T - 2), **state)
 
-    @property
+    @computed
     def scores(self) -> np.ndarray:
         """(L, H, T, T) float: q · k as the switches stand, −∞ where the future is masked."""
         suffix = "" if self.positioned else "_without"
@@ -147,14 +150,14 @@ class AttentionMap(Figure):
         past = np.tri(query.shape[2], dtype=bool)
         return np.where(past, scores, -np.inf) if self.masked else scores
 
-    @property
+    @computed
     def weights(self) -> np.ndarray:
         """(L, H, T, T) float: the softmax of the scores; rows sum to 1."""
         scores = self.scores
         raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
         return raised / raised.sum(axis=-1, keepdims=True)
 
-    @property
+    @computed
     def alt(self) -> str:
         """What the figure shows now, in words."""
         L, H, T, _ = self.query_vectors.shape

@@ -217,7 +217,8 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
     figure.readout.append(html("p", null, formula), total,
       html("label", { class: "cf-field" }, editorName, editor));
     figure.hint("Point at a row to see what feeds its output. Drag a cell sideways, or type a "
-      + "number. Keys: arrows move, + and − change, digits type, Delete sets 0.");
+      + "number. Keys: arrows move, + and − change, digits type, Shift − begins a negative number, "
+      + "Delete sets 0.");
 
     const current = () => (cursor.column === state.T ? state.values[cursor.row]
       : state.edited.data[cursor.row * state.T + cursor.column]);
@@ -229,7 +230,10 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
         + `Output ${state.labels[cursor.row]}: ${number(state.outputs[cursor.row])}`);
 
     const write = (value) => {
-      course.need(Number.isFinite(value), "That is not a number.", "Type one like 0.25 or −3.");
+      course.need(!Number.isNaN(value), "That is not a number.", "Type one like 0.25 or −3.");
+      course.need(Number.isFinite(Math.fround(value)), "That number is too large for float32.",
+        "Type one of at most 3.4e38 in size.");
+      state = compute(figure);
       const { T, mode } = state;
       if (cursor.column === T) {
         const values = Float32Array.from(state.values);
@@ -264,6 +268,7 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
     let drag = null;
     figure.drag(drawing, {
       start(point) {
+        state = compute(figure);
         const found = find(point);
         if (!found) return false;
         if (found.column === null) {
@@ -286,15 +291,19 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
       end() { drag = null; },
     });
     figure.listen(drawing, "pointermove", (event) => {
-      if (drag || event.pointerType === "touch") return;
+      if (drag || !place || event.pointerType === "touch") return;
       const box = drawing.getBoundingClientRect();
       const found = find({ x: event.clientX - box.left, y: event.clientY - box.top });
       if (found && found.row !== figure.get("row")) go(found.row, cursor.column);
     });
 
+    /** What is typed after one more key: a sign begins a number, a key that fits into none is lost. */
+    const longer = (key) => (/^[-−_]$/.test(key) ? "-"
+      : /^-?\d*[.,]?\d*$/.test(typed + key) ? typed + key : typed);
     const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
     figure.listen(drawing, "keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
+      state = compute(figure);
       const { T, mode } = state;
       const step = cursor.column === T ? 1 : LIMITS[mode].step;
       if (event.key in MOVES) {
@@ -307,12 +316,14 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
         typed = "";
         write(0);
       } else if (event.key === "+" || event.key === "=") {
+        typed = "";
         write(Math.round((current() + step) * 1000) / 1000);
-      } else if (/^[\d.,]$/.test(event.key) || ((event.key === "-" || event.key === "−") && event.shiftKey)) {
-        typed += event.key;
+      } else if (/^[\d.,_]$/.test(event.key) || (/^[-−]$/.test(event.key) && event.shiftKey)) {
+        typed = longer(event.key); // Shift with the minus key is an underscore on many keyboards
         const value = course.parse(typed);
-        if (Number.isFinite(value)) write(value);
-      } else if (event.key === "-" || event.key === "−") {
+        if (!Number.isNaN(value)) write(value);
+      } else if (/^[-−]$/.test(event.key)) {
+        typed = "";
         write(Math.round((current() - step) * 1000) / 1000);
       } else if (event.key === "Enter") {
         editor.focus();
@@ -321,7 +332,11 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
       event.preventDefault();
       figure.say(spoken());
     });
-    figure.listen(drawing, "focus", () => figure.say(spoken()));
+    figure.listen(drawing, "focus", () => {
+      typed = "";
+      state = compute(figure);
+      figure.say(spoken());
+    });
     figure.listen(editor, "change", () => {
       write(course.parse(editor.value));
       figure.say(spoken());

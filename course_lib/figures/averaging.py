@@ -8,7 +8,7 @@ import numpy as np
 
 from course_lib.errors import FigureError, ShapeError
 from course_lib.figures import still
-from course_lib.figures.base import Figure
+from course_lib.figures.base import Figure, computed
 from course_lib.figures.traits import Array, Choice, Flag, Number, Texts
 
 MOST_POSITIONS = 12
@@ -29,7 +29,7 @@ class Averaging(Figure):
     Parameters
     ----------
     values : (T,) float
-        One channel of one sequence; 2 to 12 positions.
+        One channel of one sequence; 2 to 12 positions, finite.
     matrix : (T, T) float
         Weights, used in the view "weights": row t makes output t. Any finite numbers; the running
         mean if left out.
@@ -47,7 +47,7 @@ class Averaging(Figure):
     Raises
     ------
     ShapeError
-        If the sizes T differ.
+        If the sizes T differ, or `values` is no row.
     FigureError
         If a number is not finite, or T is not 2 to 12.
     """
@@ -64,6 +64,7 @@ class Averaging(Figure):
 
     def __init__(self, values: Any = None, **state: Any) -> None:
         if values is not None:
+            values = type(self).values.validate(self, values)
             T = len(values)
             state = {
                 "matrix": _running_mean(T),
@@ -93,7 +94,7 @@ class Averaging(Figure):
         if self.row >= T:
             raise FigureError(f"Averaging.row is {self.row}: give 0 to {T - 1}")
 
-    @property
+    @computed
     def weights(self) -> np.ndarray:
         """(T, T) float: what the values are multiplied with; in "scores", the softmax of them."""
         if self.mode == "weights":
@@ -104,12 +105,12 @@ class Averaging(Figure):
         raised = np.exp(scores - scores.max(axis=1, keepdims=True))  # (T, T)
         return raised / raised.sum(axis=1, keepdims=True)  # (T, T) / (T, 1) → (T, T)
 
-    @property
+    @computed
     def outputs(self) -> np.ndarray:
         """(T,) float: weights @ values."""
         return self.weights @ self.values.astype(np.float64)  # (T, T) @ (T,) → (T,)
 
-    @property
+    @computed
     def alt(self) -> str:
         """What the figure shows now, in words."""
         T, row = len(self.values), self.weights[self.row]

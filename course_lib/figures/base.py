@@ -8,10 +8,24 @@ from typing import Any
 
 import anywidget
 
-from course_lib.figures import sources
-from course_lib.figures.still import caption
+from course_lib.errors import CourseError
+from course_lib.figures import sources, still
 
 _WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+class computed(property):
+    """A property of a figure that follows from its state; asked for, it has the state checked.
+
+    Traits change one by one, and a reader types letter by letter: between two changes they need
+    not agree. What follows from them then refuses in words, with the error of `Figure.check`.
+    """
+
+    def __get__(self, figure: Any, owner: type | None = None) -> Any:
+        """The value, if the traits agree."""
+        if figure is not None:
+            figure.check()
+        return super().__get__(figure, owner)
 
 
 class Figure(anywidget.AnyWidget):
@@ -20,9 +34,12 @@ class Figure(anywidget.AnyWidget):
     A subclass declares its state with the kinds of `course_lib.figures.traits`, and defines
 
     - `title` (class attribute): its name for readers, two to five words;
-    - `alt` (property): one to three sentences that say what is shown, from the state;
+    - `alt` (`computed`): one to three sentences that say what is shown, from the state;
     - `still()`: an SVG of the state, in currentColor, from `course_lib.figures.still`;
-    - `check()`, where traits have to agree with each other: raises one of the course's errors.
+    - `check()`, where traits have to agree with each other: raises one of the course's errors;
+    - whatever else follows from the state, as `computed` properties.
+
+    A state that `check` refuses is shown as its message.
 
     Its JavaScript module has the name of its Python module.
     """
@@ -64,7 +81,7 @@ class Figure(anywidget.AnyWidget):
             if not name.startswith("_") and issubclass(trait.this_class, Figure)
         )
 
-    @property
+    @computed
     def alt(self) -> str:
         """What the figure shows now, in words."""
         raise NotImplementedError(f"{type(self).__name__} has no words: define alt")
@@ -107,8 +124,20 @@ class Figure(anywidget.AnyWidget):
             for name in self.state_names()
         }
 
+    def _seen(self) -> tuple[str, str]:
+        """Words and still picture; of a state that cannot be shown, what is wrong with it."""
+        try:
+            self.check()
+            return self.alt, self.still()
+        except CourseError as error:
+            words = f"This state cannot be shown: {error}."
+            return words, still.message(words)
+
     def html(self) -> str:
         """The figure for a page: still picture, words and state, which the page's script mounts."""
+        return self._html(*self._seen())
+
+    def _html(self, words: str, picture: str) -> str:
         content = {"module": self.module_name(), "title": self.title, "state": self.state()}
         data = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         # Nothing inside may end the script element or begin a comment in it.
@@ -117,12 +146,13 @@ class Figure(anywidget.AnyWidget):
         )
         return (
             f'<div class="course-figure-mount" data-course-figure="{self.module_name()}">'
-            f'<figure class="course-figure-still">{self.still()}{caption(self.title, self.alt)}'
+            f'<figure class="course-figure-still">{picture}{still.caption(self.title, words)}'
             f'</figure><script type="application/json">{data}</script></div>'
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        shown = {"text/plain": f"Figure: {self.alt}", "text/html": self.html()}
+        words, picture = self._seen()
+        shown = {"text/plain": f"Figure: {words}", "text/html": self._html(words, picture)}
         live = {kind: view for kind, view in data.items() if kind == _WIDGET_VIEW}
         return shown | live, metadata

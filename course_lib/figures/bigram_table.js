@@ -1,5 +1,6 @@
 // Which symbol follows which: a heat map that is searched, looked at row by row, and drawn from.
 const SHOWN = 10;
+const MOST_WRITTEN = 5000;
 
 /** Probabilities with k added, and how often each row was seen. */
 const table = (figure) => {
@@ -9,6 +10,8 @@ const table = (figure) => {
   course.need(counts.shape.length === 2 && counts.shape.every((size) => size === V),
     `The counts have shape (${counts.shape.join(", ")}) beside ${V} symbols.`, `Give (${V}, ${V}).`);
   course.finite("The table of counts", counts);
+  const long = symbols.find((symbol) => [...symbol].length !== 1);
+  course.need(long === undefined, `“${long}” is no single symbol.`, "Give symbols of one character each.");
   const k = figure.get("smoothing");
   const totals = new Float64Array(V);
   const least = counts.data.reduce((a, b) => Math.min(a, b), 0);
@@ -98,20 +101,20 @@ export default course.figure(["counts", "symbols", "smoothing", "row", "text", "
 
   const draw = (from, count) => {
     const { symbols } = current();
-    let text = figure.get("text") || symbols[from];
-    let row = [...text].at(-1) === symbols[from] ? from : null;
-    if (row === null) {
-      text += symbols[from];
-      row = from;
-    }
-    for (let n = 0; n < count && text.length < 5000; n += 1) {
+    const text = [...figure.get("text")];
+    if (text.at(-1) !== symbols[from]) text.push(symbols[from]);
+    course.need(text.length < MOST_WRITTEN, `${course.grouped(MOST_WRITTEN)} symbols are written.`,
+      "Press “clear” to write on.");
+    const end = Math.min(text.length + count, MOST_WRITTEN);
+    let row = from;
+    while (text.length < end) {
       const next = course.random(figure.get("seed") * 7919 + text.length);
       row = drawn(row, next());
-      text += symbols[row];
+      text.push(symbols[row]);
     }
     matrix.move(row, matrix.column);
-    figure.set({ text, row });
-    figure.say(`written: ${[...text].slice(-count).map(spoken).join(" ")}`);
+    figure.set({ text: text.join(""), row });
+    figure.say(`written: ${text.slice(-count).map(spoken).join(" ")}`);
   };
 
   figure.button("draw one", () => draw(figure.get("row"), 1), { parent: actions });

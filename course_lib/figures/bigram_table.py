@@ -9,7 +9,7 @@ import numpy as np
 
 from course_lib.errors import FigureError, ShapeError
 from course_lib.figures import still
-from course_lib.figures.base import Figure
+from course_lib.figures.base import Figure, computed
 from course_lib.figures.traits import Array, Number, Text, Texts
 
 MOST_SYMBOLS = 128
@@ -36,7 +36,7 @@ class BigramTable(Figure):
         counts[i, j]: how often symbol j followed symbol i. Not negative; V is 2 to 128. The pairs
         of one English sentence if left out.
     symbols : list of str
-        The V symbols.
+        The V symbols, each a single character.
     smoothing : float
         k, which is added to every count; 0 to 100.
     row : int
@@ -51,13 +51,13 @@ class BigramTable(Figure):
     ShapeError
         If `counts` is not (V, V), V being the number of symbols.
     FigureError
-        If a count is negative or not finite, or `row` is no symbol.
+        If a count is negative or not finite, a symbol is not single, or `row` is no symbol.
     """
 
     title = "Table of pairs"
 
     counts = Array("V", "V", finite=True, default=_pairs(_SENTENCE)[0])
-    symbols = Texts(_pairs(_SENTENCE)[1])
+    symbols = Texts(_pairs(_SENTENCE)[1], single=True)
     smoothing = Number(0.0, 0, 100)
     row = Number(0, 0, MOST_SYMBOLS - 1, whole=True)
     text = Text("", most=5000)
@@ -85,7 +85,7 @@ class BigramTable(Figure):
         if self.row >= V:
             raise FigureError(f"BigramTable.row is {self.row}: give 0 to {V - 1}")
 
-    @property
+    @computed
     def probabilities(self) -> np.ndarray:
         """(V, V) float: rows divided by their sums, with k added; NaN where a row holds nothing."""
         raised = self.counts.astype(np.float64) + self.smoothing
@@ -98,7 +98,7 @@ class BigramTable(Figure):
         order = np.argsort(-row, kind="stable")[:most]
         return [(self.symbols[j], float(row[j])) for j in order if row[j] > 0]
 
-    @property
+    @computed
     def alt(self) -> str:
         """What the figure shows now, in words."""
         V = len(self.symbols)

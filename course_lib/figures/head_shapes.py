@@ -8,7 +8,7 @@ import numpy as np
 
 from course_lib.errors import FigureError
 from course_lib.figures import still
-from course_lib.figures.base import Figure
+from course_lib.figures.base import Figure, computed
 from course_lib.figures.traits import Choice, Number
 
 WIDEST = 8
@@ -27,10 +27,10 @@ class Stage:
         The operation that led here.
     sizes : tuple of str
         Names of the sizes, outermost first.
-    source : int array
-        Which number of x each cell holds, counted through x row by row. Its strides are those of
-        the tensor.
-    belongs : int array
+    source : int array of shape `sizes`
+        Which number of x each cell holds, counted through x row by row: 0 … B·T·C − 1. Its strides
+        are those of the tensor.
+    belongs : int array of shape `sizes`
         Which number of x each cell holds if every step is right.
     copied : bool
         Whether the operation wrote the numbers to new memory.
@@ -154,19 +154,19 @@ class HeadShapes(Figure):
                 f"{self.batch * self.time * C} numbers: give one from 0 on"
             )
 
-    @property
+    @computed
     def stages(self) -> list[Stage]:
         """The route of the present state."""
         return stages(self.batch, self.time, self.heads, self.head_size, self.split, self.merge)
 
-    @property
+    @computed
     def current(self) -> Stage:
         """The stage that is shown."""
         route = {stage.key: stage for stage in self.stages}
         stand_in = {"view": "split", "transposed": "merged"}
         return route.get(self.stage) or route[stand_in[self.stage]]
 
-    @property
+    @computed
     def alt(self) -> str:
         """What the figure shows now, in words."""
         now = self.current

@@ -1,5 +1,6 @@
 // A GPT that writes in the page: the engine does the reading, this draws what it read.
 const MOST_SYMBOLS = 4000;
+const CORPORA = { shakespeare: "Tiny Shakespeare", play: "the play" };
 const AT_ONCE = 3; // milliseconds of computing between two chances for the page to draw
 const BETWEEN_DRAWINGS = 70; // milliseconds, at full speed
 const MOST_WHILE_RUNNING = 400; // symbols of the text that are laid out at full speed
@@ -183,7 +184,17 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       return uniforms[n];
     };
 
-    /** `count` symbols more, as long as `go` holds; returns the text. */
+    const full = () => [...text()].length - [...figure.get("prompt")].length >= MOST_SYMBOLS;
+    const FULL = `${course.grouped(MOST_SYMBOLS)} symbols are written: start over to go on.`;
+    /** Whether there is no room for another symbol; then writing stops, and the reader is told. */
+    const refused = () => {
+      if (!full()) return false;
+      stop();
+      figure.say(FULL);
+      return true;
+    };
+
+    /** `count` symbols more, as long as `go` holds and there is room; returns the text. */
     const write = (count, go = () => true) => {
       loadAll();
       let all = text();
@@ -192,11 +203,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       const begun = [...all].length;
       let length = begun;
       for (let i = 0; i < count && go(i); i += 1) {
-        if (length - start >= MOST_SYMBOLS) {
-          stop();
-          figure.say(`${MOST_SYMBOLS} symbols are written: start over to go on.`);
-          break;
-        }
+        if (length - start >= MOST_SYMBOLS) break;
         const logits = engine.follow(tokens);
         const token = drawSymbol(nextProbabilities(logits, settings()).probabilities,
           uniform(length - start));
@@ -208,10 +215,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       draft = all;
       if (passage > 0) passage -= length - begun;
       else if (!running || !fast.checked) hand();
-      else if (performance.now() - drawn > BETWEEN_DRAWINGS) {
-        engine.follow(tokens); // so that the drawing finds it read
-        hand();
-      }
+      refused();
       return all;
     };
 
@@ -245,6 +249,12 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
         requestAnimationFrame(soon);
         return;
       }
+      if (draft !== null && passage === 0 && performance.now() - drawn > BETWEEN_DRAWINGS) {
+        engine.follow(context()); // in a task of its own, so that the drawing finds it read
+        hand();
+        soon();
+        return;
+      }
       const until = performance.now() + AT_ONCE;
       const count = passage || (fast.checked ? MOST_SYMBOLS : 1);
       let fine = false;
@@ -274,6 +284,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
     figure.controls.append(buttons);
     const start = figure.button("Write", () => {
       if (running) return stop();
+      if (refused()) return undefined;
       running = true;
       if (figure.calm) passage = PASSAGE; // nothing moves: a passage appears at once
       figure.later();
@@ -281,6 +292,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
     }, { parent: buttons });
     const one = figure.button("One symbol", () => {
       stop();
+      if (refused()) return;
       const all = write(1);
       figure.say(`wrote ${spoken([...all].at(-1))}`);
     }, { parent: buttons });
@@ -312,6 +324,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
     for (const choice of choices)
       figure.listen(choice.button, "click", () => {
         stop();
+        if (refused()) return;
         figure.set({ text: text() + symbols[choice.token] });
         figure.say(`wrote ${spoken(symbols[choice.token])}`);
       });
@@ -343,13 +356,14 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
     const about = () => {
       const { n_layer: L, n_head: H, n_embd: C, block_size: B } = facts.model.config;
       const trained = facts.validation_loss === undefined ? "" : " Trained on "
-        + `${facts.corpus === "shakespeare" ? "Tiny Shakespeare" : "the play"} for `
+        + `${CORPORA[facts.corpus] ?? facts.corpus} for `
         + `${course.grouped(facts.steps)} steps; validation loss ${number(facts.validation_loss, 3)} nats.`;
       return `${L} layers of ${H} heads, ${C} channels, context ${B}.${trained}`;
     };
 
     const notes = (all) => {
       const length = [...all].length;
+      if (full()) return FULL;
       if (length === 0) return "The prompt is empty: the model begins as after a line break.";
       if ([...figure.get("prompt")].length > engine.B)
         return `The prompt has ${[...figure.get("prompt")].length} symbols; the model reads the last ${engine.B} at a time.`;

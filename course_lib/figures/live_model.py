@@ -6,13 +6,14 @@ import base64
 import functools
 import tempfile
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from course_lib.errors import FigureError, LossNotFinite
+from course_lib.errors import FigureError
 from course_lib.figures import still
-from course_lib.figures.base import Figure
+from course_lib.figures.base import Figure, computed
 from course_lib.figures.sampling import bars, drawn_symbols, uniforms
 from course_lib.figures.traits import Number, Text
 
@@ -25,12 +26,18 @@ PROMPT = "ROMEO:\nBut soft, "
 MOST_SYMBOLS = 4000
 """The text stops growing there: about two pages."""
 
+CORPORA = MappingProxyType({"shakespeare": "Tiny Shakespeare", "play": "the play"})
+"""What a model may have been trained on, as readers call it."""
+
 MARKUP = Path(__file__).resolve().parents[2] / "book" / "_assets" / "live_model.html"
 """The figure for pages that are no notebook; `course_lib.figures.live_weights` writes it."""
 
 
 class LiveModel(Figure):
-    """A GPT of the course in JavaScript, equal to the torch model to 1e-5.
+    """A GPT of the course in JavaScript, equal to the torch model but for torch's own rounding.
+
+    The page computes in float64, and differs from the torch model in float64 by less than 1e-9.
+    In float32, torch rounds attention by less than 1e-5, and logits, which reach 16, by a few 1e-5.
 
     The model is the one that `course_lib.figures.live_weights` trained; `LiveModel.of` shows yours.
 
@@ -42,7 +49,7 @@ class LiveModel(Figure):
     text : str
         The prompt and what has been written, at most 4,000 symbols. The prompt if left out.
     temperature : float
-        Logits are divided by it, 0 to 3; 0 takes the most likely symbol.
+        Logits are divided by it, 0 to 2; 0 takes the most likely symbol.
     seed : int
         Fixes what is drawn.
     layer, head : int
@@ -54,13 +61,15 @@ class LiveModel(Figure):
     ------
     FigureError
         If the text does not begin with the prompt, or a number is outside its range.
+    UnknownSymbol
+        If the text holds a symbol that the model does not know.
     """
 
     title = "Live model"
 
     prompt = Text(PROMPT, most=500)
     text = Text(PROMPT, most=MOST_SYMBOLS + 500)
-    temperature = Number(0.8, 0, 3)
+    temperature = Number(0.8, 0, 2)
     seed = Number(1, 0, 2**31, whole=True)
     layer = Number(2, 0, 999, whole=True)
     head = Number(0, 0, 999, whole=True)
@@ -99,14 +108,15 @@ class LiveModel(Figure):
         return cls(prompt, weights=packed, **state)
 
     def check(self) -> None:
-        """Refuse a text that does not begin with the prompt."""
+        """Refuse a text that does not begin with the prompt, or holds an unknown symbol."""
         if not self.text.startswith(self.prompt):
             raise FigureError(
                 f"LiveModel.text begins with {self.text[:20]!r}, the prompt is "
                 f"{self.prompt[:20]!r}: change both at once, change(prompt=…, text=…)"
             )
+        self._loaded()[1].encode(self.text)
 
-    @property
+    @computed
     def probabilities(self) -> np.ndarray:
         """(V,) float32: of the symbol that follows the text, by the torch model."""
         import torch
@@ -138,16 +148,15 @@ class LiveModel(Figure):
             self.text += symbols[int(drawn_symbols(self.probabilities, np.array([number]))[0])]
         return str(self.text)
 
-    @property
+    @computed
     def alt(self) -> str:
         """What the figure shows now, in words."""
         facts = self._loaded()[2]
         trained = ""
         if "validation_loss" in facts:
-            trained = (
-                f", trained on Tiny Shakespeare to a validation loss of "
-                f"{facts['validation_loss']:.3f} nats,"
-            )
+            corpus = CORPORA.get(facts["corpus"], facts["corpus"])
+            loss = facts["validation_loss"]
+            trained = f", trained on {corpus} to a validation loss of {loss:.3f} nats,"
         sizes = facts["model"]["config"]
         return (
             f"A GPT of {sizes['n_layer']} layers with {sizes['n_head']} heads each{trained} "
@@ -158,10 +167,7 @@ class LiveModel(Figure):
     def still(self) -> str:
         """The ten most likely symbols after the text."""
         symbols = self._loaded()[1].symbols
-        try:
-            shares = self.probabilities
-        except LossNotFinite:
-            return still.picture(480, 40, self.alt, [still.text(240, 20, "no distribution: NaN")])
+        shares = self.probabilities
         order = np.argsort(-shares, kind="stable")[:10]
         heading = f"next symbol after “{self._end()}”"
         return bars([symbols[v] for v in order], shares[order], heading, self.alt)

@@ -194,6 +194,7 @@ export default course.figure(
   ["text", "symbols", "sizes", "weights", "measured", "norm", "on", "position"], (figure) => {
     figure.title("The residual stream");
     let model = null;
+    let readFrom = "";
     let known = {}; // measures by what they depend on
     const travels = figure.get("weights") !== "";
     const asleep = !travels && figure.model.initial !== undefined;
@@ -250,7 +251,7 @@ export default course.figure(
       move: (_, event) => under(event),
     });
     figure.listen(ribbon, "keydown", (event) => {
-      const last = Array.from(figure.get("text")).length - 1;
+      const last = Math.max(0, Array.from(figure.get("text")).length - 1);
       const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10,
         PageDown: -10, Home: -last, End: last };
       if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -285,9 +286,16 @@ export default course.figure(
         + "Choose a symbol of the text, with ← and → too.");
     }
 
+    const read = () => {
+      const packed = figure.get("weights");
+      if (!travels || packed === readFrom) return;
+      model = readModel(packed, figure.get("sizes").data);
+      readFrom = packed;
+      known = {};
+    };
+
     const compute = (tokens, norm, on) => {
       if (!travels) return unstack(figure.get("measured"), L);
-      model ??= readModel(figure.get("weights"), figure.get("sizes").data);
       const key = `${norm} ${on} ${tokens}`;
       if (known.key !== key) known = { ...known, key, now: measure(model, tokens, norm, on) };
       const whole = `${norm} ${tokens}`;
@@ -336,6 +344,8 @@ export default course.figure(
       const norm = figure.get("norm");
       const on = Array.from(figure.get("on").data);
       need(on.length === 2 * L, `There are ${on.length} switches for ${2 * L} parts.`, "Run the cell again.");
+      read();
+      yield;
       const now = compute(tokens, norm, on);
       if (now.chance.length !== letters.length) return; // Python is still measuring the new text
       yield;

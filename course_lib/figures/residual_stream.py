@@ -11,9 +11,9 @@ import torch
 import traitlets
 
 from course_lib.data import Vocabulary
-from course_lib.errors import FigureError
+from course_lib.errors import CourseError, FigureError
 from course_lib.figures import still
-from course_lib.figures.base import Figure
+from course_lib.figures.base import Figure, computed
 from course_lib.figures.stream_measures import Measures, measure, weights_of
 from course_lib.figures.stream_weights import stream_model
 from course_lib.figures.traits import Array, Choice, Number, Text, Texts
@@ -43,7 +43,18 @@ class ResidualStream(Figure):
     on : (L, 2) bool
         Which parts work: attention and feed-forward of each block.
     position : int
-        t, the position that is looked at.
+        t, the position that is looked at, 0 … T − 1.
+    symbols : list of str
+        The V symbols of the vocabulary; follow from it.
+    sizes : (5,) int
+        V, block_size, L, H and C of the model; follow from it.
+    weights : str
+        The weights of a model that travels, in the order of `stream_measures.weights_of`, as
+        half-precision numbers in base64; empty for a larger one. They follow from the model.
+    measured : (8L + 2, T) float
+        For a model that does not travel, what the page cannot compute: the rows of `Measures`,
+        2L + 1 of stream, 2L each of part, cosine and total, 1 of chance. They follow from model,
+        text, norm and on.
 
     Raises
     ------
@@ -97,6 +108,14 @@ class ResidualStream(Figure):
 
     def check(self) -> None:
         """Refuse a text that the model cannot read, and switches or a position it has not."""
+        self._check_input()
+        if self.position >= len(self.text):
+            raise FigureError(
+                f"ResidualStream.position is {self.position}: the text has positions 0 to "
+                f"{len(self.text) - 1}"
+            )
+
+    def _check_input(self) -> None:
         L, block_size = int(self.sizes[2]), int(self.sizes[1])
         if len(self.on) != L:
             raise FigureError(
@@ -113,15 +132,13 @@ class ResidualStream(Figure):
                 f"ResidualStream.text holds {', '.join(map(repr, strange))}, which the model's "
                 "vocabulary does not: leave it out or write it differently"
             )
-        if self.position >= len(self.text):
-            raise FigureError(
-                f"ResidualStream.position is {self.position}: the text has positions 0 to "
-                f"{len(self.text) - 1}"
-            )
 
-    @property
+    @computed
     def measures(self) -> Measures:
         """Everything that is shown, at every position."""
+        return self._now()
+
+    def _now(self) -> Measures:
         tokens = self._vocabulary.encode(self.text)
         return measure(self._model, tokens, self.norm, self.on)
 
@@ -130,12 +147,15 @@ class ResidualStream(Figure):
         """Measure for a page that cannot: its model is too large to travel."""
         if self.weights or len(self.symbols) == 0:
             return
-        self.check()
-        now = self.measures
+        try:
+            self._check_input()
+        except CourseError:
+            return  # the page finds the same, and says so in the figure
+        now = self._now()
         rows = (now.stream, now.part, now.cosine, now.total, now.chance[None])
-        self.measured = np.concatenate(rows)  # (2L + 1 + 3 · 2L + 1, T)
+        self.measured = np.concatenate(rows)  # (8L + 2, T)
 
-    @property
+    @computed
     def alt(self) -> str:
         """What the figure shows now, in words."""
         now, t, n = self.measures, self.position, still.number

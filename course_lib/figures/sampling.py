@@ -9,7 +9,7 @@ import numpy as np
 
 from course_lib.errors import FigureError, ShapeError
 from course_lib.figures import still
-from course_lib.figures.base import Figure
+from course_lib.figures.base import Figure, computed
 from course_lib.figures.traits import Array, Number, Texts
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Sampling(Figure):
     context : int
         Which of them is looked at, 0 … N − 1.
     temperature : float
-        Logits are divided by it, 0 to 5; 0 takes the most likely symbol.
+        Logits are divided by it, 0 to 3; 0 takes the most likely symbol.
     top_k : int
         Only the k most likely symbols stay; V or more keeps all.
     top_p : float
@@ -111,7 +111,7 @@ class Sampling(Figure):
     symbols = Texts(["a", "b", "c"])
     contexts = Texts(["ab"])
     context = Number(0, 0, 99, whole=True)
-    temperature = Number(1.0, 0, 5)
+    temperature = Number(1.0, 0, 3)
     top_k = Number(ALL, 1, ALL, whole=True)
     top_p = Number(1.0, 0, 1)
     seed = Number(1, 0, 2**31, whole=True)
@@ -164,7 +164,7 @@ class Sampling(Figure):
         if self.context >= N:
             raise FigureError(f"Sampling.context is {self.context}: give 0 to {N - 1}")
 
-    @property
+    @computed
     def probabilities(self) -> np.ndarray:
         """(V,) float32: what is drawn from, by `course_lib.sampling.next_probabilities`."""
         import torch
@@ -175,12 +175,12 @@ class Sampling(Figure):
         left = next_probabilities(logits, self.temperature, self.top_k, self.top_p)
         return left.numpy()
 
-    @property
+    @computed
     def drawn(self) -> np.ndarray:
         """(draws,) int64: symbols drawn so far, in order."""
         return drawn_symbols(self.probabilities, uniforms(self.seed, self.draws))
 
-    @property
+    @computed
     def alt(self) -> str:
         """What the figure shows now, in words."""
         said = f"after the text “{_in_signs(self.contexts[self.context])}”"

@@ -222,6 +222,8 @@ const course = (() => {
       this.model.save_changes();
       if (this.redraw) this.later();
       else this.begin();
+      this.root.tabIndex = -1;
+      this.root.focus({ preventScroll: true }); // the button that was pressed goes
     }
 
     /** Build the figure; where that fails, "Start again" does it once more. */

@@ -261,8 +261,8 @@ export default course.figure(["scores", "temperature", "head_size", "scaled", "s
   };
   figure.drag(drawing, {
     start(point) {
-      const { track, top, row: high, chart } = place;
       const scores = read();
+      const { track, top, row: high, chart } = place;
       const t = Math.floor((point.y - top) / high);
       if (t >= 0 && t < scores.length && Math.abs(point.x - track.x - track.width / 2) < track.width / 2 + 16) {
         held = { t, reach: range(scores) };

@@ -8,7 +8,7 @@ import numpy as np
 
 from course_lib.errors import FigureError
 from course_lib.figures import still
-from course_lib.figures.base import Figure
+from course_lib.figures.base import Figure, computed
 from course_lib.figures.traits import Array, Flag, Number
 
 PAIRS = 256
@@ -189,18 +189,18 @@ class SoftmaxAndScale(Figure):
                 f"give scores from −{REACH:g} to {REACH:g}, or divide them by √D first"
             )
 
-    @property
+    @computed
     def row(self) -> Row:
         """The weights of the present state, their entropy and their gradient."""
         return softmax_row(self.scores, self.temperature, self.head_size, self.scaled)
 
-    @property
+    @computed
     def variances(self) -> tuple[float, float]:
         """Variance of the sampled q·k at the present D, and of q·k/√D."""
         raw = float(variances(self.seed)[self.head_size - 1])
         return raw, raw / self.head_size
 
-    @property
+    @computed
     def alt(self) -> str:
         """What the figure shows now, in words."""
         row, (raw, scaled) = self.row, self.variances

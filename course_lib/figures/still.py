@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import math
+import textwrap
 from collections.abc import Sequence
 
 
@@ -78,6 +79,13 @@ def cell(x: float, y: float, size: float, strength: float, content: str = "") ->
         f'<rect x="{x:g}" y="{y:g}" width="{size - 1:g}" height="{size - 1:g}" rx="2" '
         f'fill-opacity="{0.04 + 0.36 * strength:.3g}"/>'
     ) + (text(x + size / 2, y + size / 2, content, size=min(12, size * 0.36)) if content else "")
+
+
+def message(words: str) -> str:
+    """A picture of a state that cannot be drawn: what is wrong with it."""
+    lines = textwrap.wrap(words, 80)
+    parts = [text(0, 14 + 20 * i, line, anchor="start") for i, line in enumerate(lines)]
+    return picture(560, 8 + 20 * len(lines), words, parts)
 
 
 def caption(title: str, words: str) -> str:

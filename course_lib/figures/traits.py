@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,12 +82,15 @@ class Array(_State):
         if not numbers:
             raise self._refuse(obj, value, f"an array of numbers of shape {self._wanted()}")
         self._check_shape(obj, array.shape)
-        if self.finite and not np.isfinite(array).all():
-            raise self._refuse(obj, value, "finite numbers; NaN or ∞ is among them")
-        return self._fixed(array)
+        kept = self._fixed(array)
+        if self.finite and not np.isfinite(kept).all():
+            wanted = "finite numbers of at most 3.4e38 in size; NaN or ∞ is among them"
+            raise self._refuse(obj, value, wanted)
+        return kept
 
     def _fixed(self, array: np.ndarray) -> np.ndarray:
-        kept = np.array(array, dtype=self.dtype, order="C")
+        with np.errstate(over="ignore"):  # what float32 cannot hold becomes ∞
+            kept = np.array(array, dtype=self.dtype, order="C")
         kept.setflags(write=False)
         return kept
 
@@ -202,15 +205,23 @@ class Text(_State):
 
 
 class Texts(_State):
-    """A list of texts, as labels of rows or symbols of a vocabulary; `check` may refuse one."""
+    """A list of texts, as labels of rows or symbols; `single` if each is one character."""
 
-    def __init__(self, default: Sequence[str] = (), check: Callable[[str], bool] = bool) -> None:
-        self.check = check
+    def __init__(self, default: Sequence[str] = (), *, single: bool = False) -> None:
+        self.single = single
         super().__init__(list(default))
 
     def validate(self, obj: Any, value: Any) -> list[str]:
         """The value as a list of texts."""
         texts = list(value) if isinstance(value, Sequence) else None
-        if texts is None or not all(isinstance(one, str) and self.check(one) for one in texts):
-            raise self._refuse(obj, value, "a list of texts, none of them empty")
+        if texts is None or not all(isinstance(one, str) and self._fits(one) for one in texts):
+            wanted = (
+                "a list of symbols of one character each"
+                if self.single
+                else "a list of texts, none of them empty"
+            )
+            raise self._refuse(obj, value, wanted)
         return texts
+
+    def _fits(self, text: str) -> bool:
+        return len(text) == 1 if self.single else bool(text)

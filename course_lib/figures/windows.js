@@ -137,19 +137,36 @@ export default course.figure(["text", "symbols", "block_size", "starts", "row", 
     let band = null;
     let grid = null;
     let draws = 0;
+    let put = null; // where the windows were put, as long as a short text moves them
+    let moved = null;
 
-    figure.field("text", { label: "Text", lines: 2, most: MOST.symbols });
-    figure.slider("block_size", { label: "T, positions", min: 2, max: MOST.positions, step: 1 });
+    const places = (starts) => course.array([starts.length], starts, "int32");
+    /** Another text or another T: windows and target that no longer lie in it go with it. */
+    const resize = (changes) => {
+      if (figure.get("starts") !== moved) put = figure.get("starts").data;
+      const T = changes.block_size ?? figure.get("block_size");
+      const most = [...(changes.text ?? figure.get("text"))].length - T - 1;
+      const starts = Array.from(put, (start) => course.clamp(start, 0, Math.max(0, most)));
+      // Of a text that is too short for any window the figure says so, and the windows wait.
+      figure.set(most < 0 ? changes : { ...changes, starts: places(starts),
+        column: Math.min(figure.get("column"), T - 1) });
+      if (most >= 0) moved = figure.get("starts");
+    };
+    const bound = (name) => ({ read: () => figure.get(name), write: (value) => resize({ [name]: value }) });
+    figure.field(bound("text"), { label: "Text", lines: 2, most: MOST.symbols });
+    figure.slider(bound("block_size"), { label: "T, positions", min: 2, max: MOST.positions, step: 1 });
     const rows = () => figure.get("starts").data.length;
-    const begin = (starts) => figure.set({ starts: course.array([starts.length], starts, "int32") });
+    const begin = (starts) => figure.set({ starts: places(starts),
+      row: Math.min(figure.get("row"), starts.length - 1) });
     figure.slider({ read: rows, write(B) {
+      const { starts, most } = cut(figure);
       const next = course.random(B + 100);
-      begin(Array.from({ length: B }, (_, b) =>
-        state.starts[b] ?? Math.floor(next() * (state.most + 1))));
+      begin(Array.from({ length: B }, (_, b) => starts[b] ?? Math.floor(next() * (most + 1))));
     } }, { label: "B, windows", min: 1, max: MOST.rows, step: 1 });
     figure.button("draw places at random", () => {
+      const { starts, most } = cut(figure);
       const next = course.random((draws += 1));
-      begin(state.starts.map(() => Math.floor(next() * (state.most + 1))));
+      begin(starts.map(() => Math.floor(next() * (most + 1))));
     });
 
     const sheet = (name, label) => html("canvas", { class: "windows-sheet", tabindex: 0,
@@ -187,6 +204,7 @@ export default course.figure(["text", "symbols", "block_size", "starts", "row", 
     let held = null;
     figure.drag(ribbon, {
       start(point) {
+        state = cut(figure);
         const here = place(point);
         const covers = (b) => here >= state.starts[b] && here < state.starts[b] + state.T;
         const others = state.starts.map((_, b) => b).filter(covers);
@@ -200,21 +218,24 @@ export default course.figure(["text", "symbols", "block_size", "starts", "row", 
       move(point) { slide(held.b, place(point) - held.offset); state = cut(figure); },
       end() { speak(); },
     });
+    const forBrowser = (event) => event.ctrlKey || event.metaKey || event.altKey;
     figure.listen(ribbon, "keydown", (event) => {
+      state = cut(figure);
       const { row, T, starts, most, column } = state;
       const actions = {
         ArrowLeft: () => slide(row, starts[row] - 1), ArrowRight: () => slide(row, starts[row] + 1),
         Home: () => slide(row, 0), End: () => slide(row, most),
         ArrowUp: () => look(row - 1, column), ArrowDown: () => look(row + 1, column),
-        "+": () => figure.set({ block_size: Math.min(T + 1, MOST.positions, T + most) }),
-        "-": () => figure.set({ block_size: Math.max(T - 1, 2) }),
+        "+": () => resize({ block_size: Math.min(T + 1, MOST.positions, T + most) }),
+        "-": () => resize({ block_size: Math.max(T - 1, 2) }),
       };
-      if (!(event.key in actions) || event.ctrlKey || event.metaKey) return;
+      if (!(event.key in actions) || forBrowser(event)) return;
       actions[event.key]();
       event.preventDefault();
       speak();
     });
     figure.listen(batch, "click", (event) => {
+      state = cut(figure);
       const box = batch.getBoundingClientRect();
       const x = event.clientX - box.left;
       const y = event.clientY - box.top;
@@ -227,10 +248,11 @@ export default course.figure(["text", "symbols", "block_size", "starts", "row", 
       }
     });
     figure.listen(batch, "keydown", (event) => {
+      state = cut(figure);
       const { row, column, T } = state;
       const moves = { ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1],
         ArrowUp: [row - 1, column], ArrowDown: [row + 1, column], Home: [row, 0], End: [row, T - 1] };
-      if (!(event.key in moves) || event.ctrlKey || event.metaKey) return;
+      if (!(event.key in moves) || forBrowser(event)) return;
       look(...moves[event.key]);
       event.preventDefault();
       speak();

@@ -6,7 +6,7 @@ import numpy as np
 
 from course_lib.errors import CorpusTooShort, FigureError, UnknownSymbol
 from course_lib.figures import still
-from course_lib.figures.base import Figure
+from course_lib.figures.base import Figure, computed
 from course_lib.figures.traits import Array, Number, Text, Texts
 
 MOST_SYMBOLS = 300
@@ -92,12 +92,12 @@ class Windows(Figure):
                 )
         return np.array([known[symbol] for symbol in self.text], dtype=np.int64)
 
-    @property
+    @computed
     def inputs(self) -> np.ndarray:
         """(B, T) int: the windows."""
         return self._cut(0)
 
-    @property
+    @computed
     def targets(self) -> np.ndarray:
         """(B, T) int: for each input token the one after it."""
         return self._cut(1)
@@ -106,7 +106,7 @@ class Windows(Figure):
         places = self.starts[:, None] + np.arange(self.block_size) + shift  # (B, 1) + (T,) → (B, T)
         return self.tokens[places]
 
-    @property
+    @computed
     def alt(self) -> str:
         """What the figure shows now, in words."""
         start = int(self.starts[self.row])

@@ -40,3 +40,28 @@ def visit(browser):
     yield start
     for visited in visits:
         visited.context.close()
+
+
+def figures_mounted(page):
+    """Wait until every interactive figure of a page is mounted; how many there are."""
+    places = "[...document.querySelectorAll('.course-figure-mount')]"
+    page.wait_for_function(f"() => {places}.every(place => 'mounted' in place.dataset)")
+    return page.locator(".course-figure").count()
+
+
+def violations(page, context=None, rules=None):
+    """What axe-core finds wrong with a page, or a part of it: "rule: place element", one line each.
+
+    All its rules, or those named.
+    """
+    from axe_playwright_python.sync_playwright import Axe
+
+    # Styles are not fetched anew: axe looks for what they import at the wrong address.
+    options = {"resultTypes": ["violations"], "preload": False}
+    options |= {"runOnly": rules} if rules else {}
+    found = Axe().run(page, context=context, options=options)
+    return [
+        f"{rule['id']}: {' '.join(map(str, node['target']))} {node['html'][:200]}"
+        for rule in found.response["violations"]
+        for node in rule["nodes"]
+    ]

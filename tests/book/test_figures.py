@@ -3,13 +3,28 @@
 import re
 
 import pytest
+from browsing import figures_mounted
 from reader import pages
 
 WIDE = {"width": 1300, "height": 900}
 MOST_BYTES = 200_000
 HEAVY = {"live_model"}  # carries a whole GPT; its weights have a limit of their own
 
-PLACE = ".course-figure-mount"
+WANTED = {
+    "book/index": {"live_model"},
+    "book/01-averages": {"averaging"},
+    "book/02-affinities": {"softmax_and_scale"},
+    "book/03-text": {"windows"},
+    "book/04-bigram": {"bigram_table"},
+    "book/05-head": {"attention_map"},
+    "book/06-heads": {"attention_map", "head_shapes"},
+    "book/07-block": {"residual_stream"},
+    "book/08-gpt": {"live_model", "sampling"},
+    "book/09-names": {"sampling"},
+    "book/gallery": {"averaging", "softmax_and_scale", "windows", "bigram_table", "head_shapes"},
+    "book/gallery-models": {"attention_map", "residual_stream", "sampling", "live_model"},
+}
+GALLERIES = [name for name in WANTED if "gallery" in name]
 
 
 @pytest.fixture(scope="session")
@@ -24,18 +39,17 @@ def modules(text):
 
 
 @pytest.mark.slow
-def test_chapters_and_gallery_hold_figures(with_figures):
-    assert {"book/01-averages", "book/03-text", "book/04-bigram", "book/gallery"} <= set(
-        with_figures
-    )
+def test_every_chapter_holds_its_figures_and_the_gallery_all_of_them(with_figures):
+    assert {name: modules(text) for name, text in with_figures.items()} == WANTED
+    assert set.union(*(WANTED[name] for name in GALLERIES)) == set.union(*WANTED.values())
 
 
 @pytest.mark.slow
-def test_page_loads_the_scripts_of_its_own_figures_and_others_load_none(book, with_figures):
+def test_page_loads_the_scripts_of_its_own_figures_and_others_load_none(book):
     for name in pages():
         text = (book / f"{name}.html").read_text(encoding="utf-8")
         loaded = set(re.findall(r"_static/figures/(\w+)\.js", text))
-        wanted = modules(with_figures.get(name, ""))
+        wanted = modules(text)
         assert loaded == (wanted | {"shared"} if wanted else set()), name
 
 
@@ -51,36 +65,39 @@ def test_figures_of_a_page_with_state_and_scripts_are_light(book, with_figures):
         ]
         weight = sum(len(one.encode()) for one in light)
         weight += sum(script.stat().st_size for script in scripts)
-        if name != "book/gallery":  # all figures of the book on one page
-            assert weight < MOST_BYTES, f"{name}: {weight:,} bytes"
+        assert weight < MOST_BYTES, f"{name}: {weight:,} bytes"
 
 
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.parametrize("over", ["http", "file"])
-def test_every_figure_of_every_page_is_mounted(book, served, visit, with_figures, over):
-    address = served if over == "http" else book.as_uri()
-    for name in with_figures:
-        reader = visit(address, viewport=WIDE)
-        page = reader.open(f"{address}/{name}.html")
-        count = page.locator(PLACE).count()
-        for index in range(count):
-            page.locator(PLACE).nth(index).and_(page.locator("[data-mounted]")).wait_for()
-        assert page.locator(".course-figure").count() == count > 0
-        assert not page.locator(".cf-fault:visible").count()
-        assert reader.faults == []
-        reader.context.close()
+@pytest.mark.parametrize("name", GALLERIES)
+def test_every_figure_is_mounted_on_a_page_from_a_folder(book, visit, name):
+    reader = visit(book.as_uri(), viewport=WIDE)
+    page = reader.open(f"{book.as_uri()}/{name}.html")
+    assert figures_mounted(page) == len(WANTED[name])
+    assert not page.locator(".cf-fault:visible").count()
+    assert reader.faults == []
+
+
+@pytest.mark.slow
+def test_still_pictures_stand_in_the_book_before_any_script_runs(with_figures):
+    for name, text in with_figures.items():
+        stills = re.findall(r'<figure class="course-figure-still">(.*?)</figure>', text, re.DOTALL)
+        assert len(stills) == text.count('class="course-figure-mount"'), name
+        for still in stills:
+            assert still.startswith("<svg "), name
+            words = still.partition("<figcaption>")[2].partition("</figcaption>")[0]
+            assert len(re.sub(r"<[^>]*>", "", words)) > 40, name
 
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_still_pictures_stand_in_the_book_with_scripts_switched_off(served, visit, with_figures):
-    for name in with_figures:
-        reader = visit(served, viewport=WIDE, java_script_enabled=False)
-        reader.page.goto(f"{served}/{name}.html")
-        stills = reader.page.locator(".course-figure-still")
-        assert stills.count() == reader.page.locator(PLACE).count()
-        for index in range(stills.count()):
-            assert stills.nth(index).locator("svg").is_visible()
-            assert len(stills.nth(index).locator("figcaption").inner_text()) > 40
-        reader.context.close()
+@pytest.mark.parametrize("name", GALLERIES)
+def test_still_pictures_are_seen_with_scripts_switched_off(served, visit, name):
+    page = visit(served, viewport=WIDE, java_script_enabled=False).page
+    page.goto(f"{served}/{name}.html")
+    stills = page.locator(".course-figure-still")
+    assert stills.count() == len(WANTED[name])
+    for index in range(stills.count()):
+        assert stills.nth(index).locator("svg").is_visible()
+        assert len(stills.nth(index).locator("figcaption").inner_text()) > 40

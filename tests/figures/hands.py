@@ -2,6 +2,7 @@
 
 import base64
 
+import browsing
 import numpy as np
 
 
@@ -91,7 +92,4 @@ def too_wide(page):
 
 def violations(page):
     """What axe-core finds wrong with the figures, one line each."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page, context=".course-figure-mount").response["violations"]
-    return [f"{v['id']}: {node['html'][:120]}" for v in found for node in v["nodes"]]
+    return browsing.violations(page, ".course-figure-mount")

@@ -170,15 +170,6 @@ def test_finger_on_a_cell_and_on_a_head_chooses_them(figure_page):
 
 
 @browser
-def test_choice_outlives_a_reload(figure_page):
-    page = figure_page(AttentionMap(models()["GPT"], "bad cab", VOCABULARY))
-    page.get_by_label("mask").uncheck()
-    page.reload()
-    page.locator("[data-mounted]").wait_for()
-    assert trait(page, "masked") is False
-
-
-@browser
 def test_numbers_that_are_none_become_a_message(figure_page):
     model = models()["OneHead"]
     with torch.no_grad():

@@ -54,8 +54,10 @@ def test_presets_give_the_matrices_that_they_name(figure_page):
         "tril": ones.tril(),
         "window of 3": ones.tril() - ones.tril(-3),
         "running mean": ones.tril() / torch.arange(1, T + 1)[:, None],
+        "decay": (0.6 ** (torch.arange(T)[:, None] - torch.arange(T))).tril(),
     }
-    expected["window of 3"] = expected["window of 3"] / expected["window of 3"].sum(1, True)
+    for name in ("window of 3", "decay"):
+        expected[name] = expected[name] / expected[name].sum(1, True)
     for name, matrix in expected.items():
         page.get_by_role("button", name=name, exact=True).click()
         assert np.allclose(trait(page, "matrix"), matrix, atol=1e-6), name
@@ -63,6 +65,14 @@ def test_presets_give_the_matrices_that_they_name(figure_page):
     page.get_by_role("button", name="tril", exact=True).click()
     page.get_by_role("button", name="rows ÷ their sums").click()
     assert np.allclose(trait(page, "matrix"), expected["running mean"], atol=1e-6)
+    page.get_by_role("radio", name="scores").check()
+    settle(page)
+    distance = torch.arange(T)[:, None] - torch.arange(T)  # (T, 1) − (T,) → (T, T)
+    expected = {"near counts more": -distance.abs(), "bell": -(distance**2) / 8, "zeros": 0 * ones}
+    for name, scores in expected.items():
+        page.get_by_role("button", name=name, exact=True).click()
+        assert np.allclose(trait(page, "scores"), scores, atol=1e-6), name
+        assert agrees(page, None)
 
 
 def test_dragging_a_cell_changes_its_weight_alone(figure_page):
@@ -106,6 +116,41 @@ def test_keys_move_change_type_and_clear(figure_page):
     assert trait(page, "values")[4] == 9
     assert "value 4: 9" in page.locator(".cf-hidden[role=status]").inner_text()
     assert agrees(page, None)
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        ("5 + 2", 2),
+        ("5 - 2", 2),
+        ("0 . 7 . 5", 0.75),
+        ("_ 3", -3),
+        ("5 _ 0 , 5", -0.5),
+        ("Shift+Minus 4", -4),
+        ("5 Delete 2", 2),
+        ("5 Tab Shift+Tab 2", 2),
+    ],
+)
+def test_digits_begin_anew_after_any_other_change_and_minus_can_be_typed(figure_page, keys, value):
+    page = figure_page(Averaging())
+    drawing(page).focus()
+    for key in keys.split():
+        page.keyboard.press(key)
+    assert trait(page, "matrix")[3, 0] == pytest.approx(value)
+    assert message(page) == ""
+
+
+def test_number_beyond_float32_is_refused_before_it_is_kept(figure_page):
+    page = figure_page(Averaging())
+    field = page.get_by_label("weight in row 3, column 0")
+    field.fill("1e39")
+    field.press("Enter")
+    assert "too large for float32" in message(page)
+    page.reload()
+    page.locator(".course-figure-mount[data-mounted]").wait_for()
+    drawing(page).press("Delete")
+    assert message(page) == ""
+    assert trait(page, "matrix")[3, 0] == 0
 
 
 def test_number_typed_into_the_field_is_taken_and_nonsense_is_refused(figure_page):
@@ -160,6 +205,9 @@ def test_drawing_follows_reduced_motion_and_phone_in_both_views(figure_page):
     ("state", "error"),
     [
         ({"values": [1.0]}, FigureError),
+        ({"values": 3.0}, ShapeError),
+        ({"values": torch.tensor(3.0)}, ShapeError),
+        ({"values": [1.0, 1e39]}, FigureError),
         ({"values": np.zeros(13)}, FigureError),
         ({"values": [1, 2, float("nan")]}, FigureError),
         ({"matrix": np.full((8, 8), np.inf)}, FigureError),

@@ -141,6 +141,24 @@ def test_text_grows_before_the_eye_where_motion_is_wanted(figure_page, counted):
     )
 
 
+def test_full_text_says_so_and_takes_no_symbol_from_any_row(figure_page):
+    text = "ab" * 2499 + "a"
+    page = figure_page(BigramTable(np.ones((2, 2)), ["a", "b"], text=text, row=0), calm=True)
+    page.get_by_role("button", name="draw one").click()
+    assert len(trait(page, "text")) == 5000
+    assert message(page) == ""
+    for row in ("a", "b"):
+        page.get_by_label("Find a symbol or a pair").fill(row)
+        for name in ("draw one", "write 60"):
+            page.get_by_role("button", name=name).click()
+            assert "5,000 symbols are written. Press “clear” to write on." in message(page)
+            assert len(trait(page, "text")) == 5000
+    page.get_by_role("button", name="clear").click()
+    page.get_by_role("button", name="draw one").click()
+    assert message(page) == ""
+    assert len(trait(page, "text")) == 2
+
+
 def test_row_that_nothing_follows_is_said_and_smoothing_mends_it(figure_page):
     counts = np.array([[0, 3], [0, 0]])
     page = figure_page(BigramTable(counts, ["a", "b"], row=1))
@@ -170,6 +188,7 @@ def test_whole_table_of_65_symbols_is_drawn_on_a_phone(figure_page):
         (-np.ones((2, 2)), "ab", FigureError, "-1"),
         (np.full((2, 2), np.nan), "ab", FigureError, "NaN"),
         (np.ones((2, 2)), None, FigureError, "both"),
+        (np.ones((2, 2)), ["ab", "c"], FigureError, "one character each"),
     ],
 )
 def test_wrong_state_is_refused_in_python(counts, symbols, error, says):

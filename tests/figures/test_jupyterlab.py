@@ -4,6 +4,7 @@ import json
 
 import nbformat
 import pytest
+from answers import ANSWERS
 from laboratory import laboratory
 from reader import ROOT
 
@@ -20,36 +21,6 @@ from course_lib import figures
 shown = {name: getattr(figures, name)() for name in figures.MODULES}
 for figure in shown.values():
     display(figure)"""
-
-
-def press_end(figure):
-    figure.locator("input[type=range]").first.press("End")
-
-
-def click(label):
-    return lambda figure: figure.get_by_role("button", name=label, exact=True).click()
-
-
-# What a reader does to each figure, and what Python then says of it.
-ANSWERS = {
-    "Averaging": (click("ones"), "int(f.matrix.sum())", 64),
-    "SoftmaxAndScale": (press_end, "f.temperature", 10.0),
-    "Windows": (press_end, "f.block_size", 16),
-    "BigramTable": (press_end, "f.smoothing", 100.0),
-    "AttentionMap": (
-        lambda figure: figure.get_by_label("text", exact=True).fill("the king"),
-        "[''.join(f.symbols), f.query_vectors.shape[2]]",
-        ["the king", 8],
-    ),
-    "HeadShapes": (lambda figure: figure.get_by_role("radio").nth(1).check(), "f.split", "view"),
-    "ResidualStream": (
-        lambda figure: figure.get_by_role("radio").nth(1).check(),
-        "f.norm",
-        "post",
-    ),
-    "Sampling": (press_end, "f.temperature", 3.0),
-    "LiveModel": (click("One symbol"), "len(f.text) - len(f.prompt)", 1),
-}
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,13 @@ import sys
 
 import numpy as np
 import pytest
+from answers import IN_A_PAGE
 from hands import message, settle, too_wide, trait, violations, words
 
 from course_lib import figures
-from course_lib.errors import FigureError, ShapeError
+from course_lib.errors import CourseError, FigureError, ShapeError
 from course_lib.figures import sources
-from course_lib.figures.base import Figure
+from course_lib.figures.base import Figure, computed
 from course_lib.figures.traits import Array, Choice, Flag, Number, Text, Texts
 from course_lib.publishing import figure_pages
 
@@ -77,72 +78,121 @@ def test_figure_with_its_state_and_its_scripts_is_light(name):
     assert len(everything) < MOST_BYTES.get(name, WEIGHT)
 
 
+# What a reader may type in JupyterLab, or one assignment may do: traits that do not agree.
+DISAGREEING = {
+    "Averaging": ({}, {"values": [1, 2, 3]}, "8, 8\\) beside 3 values"),
+    "SoftmaxAndScale": ({}, {"scores": [1.0]}, "1 scores"),
+    "Windows": ({}, {"text": "to be or not"}, "starts is"),
+    "BigramTable": ({}, {"row": 100}, "row is 100"),
+    "AttentionMap": ({}, {"query": 99}, "query is 99"),
+    "HeadShapes": ({}, {"selected": 60}, "selected is 60"),
+    "ResidualStream": ({"position": 20}, {"text": "ab"}, "position is 20"),
+    "Sampling": ({}, {"context": 9}, "context is 9"),
+    "LiveModel": ({}, {"prompt": "é", "text": "é"}, "é"),
+}
+
+
+@every_figure
+def test_state_that_does_not_agree_is_told_in_words_whatever_is_asked_of_it(name):
+    given, changed, says = DISAGREEING[name]
+    figure = getattr(figures, name)(**given)
+    figure.set_state(changed)  # as a page sends it: no trait is checked against the others
+    follows = [key for key, made in vars(type(figure).__mro__[1]).items() if type(made) is computed]
+    assert "alt" in follows
+    for key in follows:
+        with pytest.raises(CourseError, match=says):
+            getattr(figure, key)
+    data, _ = figure._repr_mimebundle_()
+    assert re.search(says, data["text/plain"])
+    assert re.search(says, data["text/html"])
+    assert state_of(figure)["state"] == json.loads(json.dumps(figure.state()))
+
+
+@every_figure
+def test_everything_that_follows_from_the_state_has_it_checked(name):
+    free = {"Windows": {"vocabulary", "tokens"}}  # what its check itself asks for
+    made = vars(getattr(figures, name)).items()
+    assert {key for key, one in made if type(one) is property} == free.get(name, set())
+
+
 @every_figure
 def test_same_state_gives_the_same_output(name):
     assert make(name).html() == make(name).html()
 
 
+def all_on_one_page(figure_page, **reader):
+    """A page of all nine, in the order of `NAMES`."""
+    return figure_page(*map(make, NAMES), **reader)
+
+
 @browser
-@every_figure
 @pytest.mark.parametrize("over", ["http", "file"])
-def test_figure_mounts_with_nothing_beyond_this_machine(figure_page, name, over):
-    page = figure_page(make(name), over=over)
-    assert page.locator(".course-figure").is_visible()
-    assert not page.locator(".course-figure-still").is_visible()
-    assert message(page) == ""
-    assert len(words(page)) > 30
+def test_every_figure_mounts_with_nothing_beyond_this_machine(figure_page, over):
+    page = all_on_one_page(figure_page, over=over)
+    for place, name in enumerate(NAMES):
+        assert page.locator(".course-figure").nth(place).is_visible(), name
+        assert message(page, place) == "", name
+        assert len(words(page, place)) > 30, name
+    assert page.locator(".course-figure-still").count() == 0
 
 
 @browser
-@every_figure
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("phone", [False, True], ids=["screen", "phone"])
-def test_figure_fits_and_breaks_no_rule_of_accessibility(figure_page, name, theme, phone):
-    page = figure_page(make(name), theme=theme, phone=phone, touch=phone, calm=True)
-    settle(page)
-    assert too_wide(page) == 0
-    assert violations(page) == []
+def test_every_figure_fits_and_breaks_no_rule_of_accessibility(figure_page, phone):
+    page = all_on_one_page(figure_page, phone=phone, touch=phone, calm=True)
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        settle(page)
+        wide = page.locator(".course-figure").evaluate_all(
+            "figures => figures.map(e => e.scrollWidth - e.clientWidth)"
+        )
+        assert dict(zip(NAMES, wide, strict=True)) == dict.fromkeys(NAMES, 0), theme
+        assert too_wide(page) == 0, theme
+        assert violations(page) == [], theme
 
 
 @browser
-@every_figure
-def test_still_picture_and_its_words_stand_where_no_script_runs(figure_page, name):
-    figure = make(name)
-    page = figure_page(figure, scripts=False)
-    still = page.locator(".course-figure-still")
-    assert still.locator("svg").is_visible()
-    assert figure.alt in still.inner_text()
-    assert "JavaScript" in still.inner_text()
+def test_still_picture_and_its_words_stand_where_no_script_runs(figure_page):
+    every = list(map(make, NAMES))
+    page = figure_page(*every, scripts=False)
+    for place, figure in enumerate(every):
+        still = page.locator(".course-figure-still").nth(place)
+        assert still.locator("svg").is_visible()
+        assert figure.alt in still.inner_text()
+        assert "JavaScript" in still.inner_text()
 
 
 @browser
-@every_figure
-def test_every_control_is_reached_by_tab_and_shows_its_focus(figure_page, name):
-    page = figure_page(make(name), calm=True)
-    wanted = page.evaluate(
-        """() => [...document.querySelectorAll('.course-figure :is(button, input, textarea, select,'
-          + ' [tabindex="0"])')].filter(e => !e.disabled && e.getClientRects().length
-          && (e.type !== 'radio' || e.checked)).length"""
+def test_every_control_is_reached_by_tab_and_shows_its_focus(figure_page):
+    page = all_on_one_page(figure_page, calm=True)
+    wanted = set(
+        page.evaluate(
+            """() => {
+              window.all = [...document.querySelectorAll('.course-figure *')];
+              return all.filter(e => e.matches('button, input, textarea, select, [tabindex="0"]')
+                && !e.disabled && e.getClientRects().length && (e.type !== 'radio' || e.checked))
+                .map(e => all.indexOf(e));
+            }"""
+        )
     )
     reached, unmarked = set(), []
-    for _ in range(3 * wanted + 3):
+    for _ in range(len(wanted) + 10):
         page.keyboard.press("Tab")
-        found = page.evaluate(
+        place, marked, markup = page.evaluate(
             """() => {
               const e = document.activeElement;
-              if (!e.closest('.course-figure')) return null;
-              const all = [...document.querySelectorAll('.course-figure *')];
               const marks = [e, e.nextElementSibling].filter(Boolean).map(getComputedStyle);
               return [all.indexOf(e), marks.some(s => s.outlineStyle !== 'none'
                 && parseFloat(s.outlineWidth) >= 2), e.outerHTML.slice(0, 100)];
             }"""
         )
-        if found:
-            reached.add(found[0])
-            if not found[1]:
-                unmarked.append(found[2])
+        if place >= 0:
+            reached.add(place)
+            if not marked:
+                unmarked.append(markup)
     assert unmarked == []
-    assert len(reached) == wanted
+    assert reached == wanted
+    assert len(wanted) > 60
 
 
 @browser
@@ -157,25 +207,34 @@ def test_theme_of_the_book_and_of_jupyterlab_win_over_the_system(figure_page):
     assert light != dark == page.evaluate(ink)
 
 
+def states(page):
+    """The state of every figure of the page, as JSON."""
+    page.locator(".course-figure-mount[data-mounted]").nth(len(NAMES) - 1).wait_for()
+    return page.evaluate(
+        "() => [...document.querySelectorAll('.course-figure-mount')]"
+        ".map(place => JSON.stringify(place.figureModel.values))"
+    )
+
+
 @browser
 @pytest.mark.parametrize("over", ["http", "file"])
 def test_state_is_there_after_going_on_and_back_and_after_reload(figure_page, over):
-    page = figure_page(figures.Averaging(), over=over)
-    before = trait(page, "matrix")
-    page.get_by_role("button", name="ones", exact=True).click()
+    page = all_on_one_page(figure_page, over=over, calm=True)
+    fresh = states(page)
+    for place, name in enumerate(NAMES):
+        IN_A_PAGE[name](page.locator(".course-figure").nth(place))
+    changed = states(page)
+    assert not set(fresh) & set(changed)
     address = page.url
-    assert (trait(page, "matrix") == 1).all()
     page.goto("about:blank")
     page.go_back()
-    page.locator(".course-figure-mount[data-mounted]").wait_for()
-    assert (trait(page, "matrix") == 1).all()
+    assert states(page) == changed
     page.reload()
-    page.locator(".course-figure-mount[data-mounted]").wait_for()
-    assert (trait(page, "matrix") == 1).all()
+    assert states(page) == changed
+    assert page.locator(".cf-fault:visible").count() == 0
     page.goto("about:blank")
     page.goto(address)  # a new visit starts as the page was written
-    page.locator(".course-figure-mount[data-mounted]").wait_for()
-    assert (trait(page, "matrix") == before).all()
+    assert states(page) == fresh
 
 
 @browser
@@ -210,6 +269,11 @@ def test_figure_that_breaks_says_so_and_the_others_work(figure_page):
     assert message(page, 0) == ""
 
 
+def stored(values):
+    """An array as the page holds it, whether the figure would take it or not."""
+    return Array(default=[0.0])._leave(np.asarray(values, np.float32), None)
+
+
 BAD_STATES = [
     ("Averaging", "values", [np.nan] * 8, "The column of values holds NaN at place 0"),
     ("Averaging", "matrix", np.eye(3), "3"),
@@ -233,7 +297,7 @@ def test_state_that_cannot_be_shown_is_told_in_the_figure_and_start_again_mends_
     for name, trait_name, value, told in BAD_STATES:
         place = names.index(name)
         if not isinstance(value, int | str):
-            value = Array(default=[0.0])._leave(np.asarray(value, np.float32), None)
+            value = stored(value)
         page.evaluate(
             """([place, name, value]) => {
               const mount = document.querySelectorAll('.course-figure-mount')[place];
@@ -249,8 +313,79 @@ def test_state_that_cannot_be_shown_is_told_in_the_figure_and_start_again_mends_
     assert page.locator(".cf-fault:visible").count() == 0
 
 
+OPERATE = """() => {
+  const keys = ['ArrowRight', 'ArrowUp', 'End', 'Delete', '7', '+', 'Enter', ' '];
+  const told = [];
+  for (const [i, place] of document.querySelectorAll('.course-figure-mount').entries()) {
+    const each = (wanted, act) => {
+      for (const e of place.querySelectorAll(`.course-figure :is(${wanted})`)) {
+        if (e.disabled || e.closest('.cf-fault')) continue;
+        act(e);
+        told.push([i, place.querySelector('.cf-fault').textContent]);
+      }
+    };
+    const over = (e, type) => {
+      const { left, top, width, height } = e.getBoundingClientRect();
+      e.dispatchEvent(new PointerEvent(type, { bubbles: true, button: 0, pointerId: 1,
+        pointerType: 'mouse', clientX: left + width / 2, clientY: top + height / 2 }));
+    };
+    each('canvas, svg, [tabindex="0"]', e => {
+      e.dispatchEvent(new FocusEvent('focus'));
+      for (const key of keys)
+        e.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+      for (const type of ['pointermove', 'pointerdown', 'pointermove', 'pointerup', 'click'])
+        over(e, type);
+    });
+    each('input[type=range]', e => {
+      e.value = e.max;
+      e.dispatchEvent(new Event('input'));
+    });
+    each('button, input[type=radio], input[type=checkbox]', e => e.click());
+  }
+  return told;
+}"""
+
+
 @browser
-def test_kept_state_that_does_not_fit_is_told_and_start_again_mends_it(figure_page):
+def test_no_control_breaks_a_figure_whose_kept_state_does_not_fit(figure_page):
+    bad = {
+        "Averaging": {"values": np.full(8, np.inf)},
+        "SoftmaxAndScale": {"scores": np.full(5, np.nan)},
+        "Windows": {"text": ""},
+        "BigramTable": {"counts": np.ones((2, 3))},
+        "AttentionMap": {"key_vectors": np.ones((1, 1, 2, 4))},
+        "HeadShapes": {"selected": 500},
+        "ResidualStream": {"text": "x" * 200},
+        "Sampling": {"logits": np.ones((4, 3))},
+        "LiveModel": {"prompt": "é", "text": "é"},
+    }
+    assert set(bad) == set(NAMES)
+    page = all_on_one_page(figure_page, faulty=True, calm=True)
+    sent = [
+        {
+            trait: stored(value) if isinstance(value, np.ndarray) else value
+            for trait, value in bad[name].items()
+        }
+        for name in NAMES
+    ]
+    page.evaluate(
+        """bad => document.querySelectorAll('.course-figure-mount').forEach((place, i) => {
+          for (const [name, value] of Object.entries(bad[i])) place.figureModel.set(name, value);
+          place.figureModel.save_changes();
+        })""",
+        sent,
+    )
+    page.reload()
+    states(page)
+    for place, name in enumerate(NAMES):
+        assert message(page, place), name
+    told = page.evaluate(OPERATE)
+    assert {place for place, _ in told} == set(range(len(NAMES)))
+    assert [(NAMES[place], text) for place, text in told if "This figure stopped" in text] == []
+
+
+@browser
+def test_start_again_mends_a_kept_state_that_does_not_fit_and_keeps_the_focus(figure_page):
     page = figure_page(figures.Averaging(), figures.Averaging(), faulty=True)
     page.get_by_role("button", name="ones", exact=True).first.click()
     page.evaluate(
@@ -264,8 +399,12 @@ def test_kept_state_that_does_not_fit_is_told_and_start_again_mends_it(figure_pa
     page.locator(".course-figure-mount[data-mounted]").nth(1).wait_for()
     assert "came as 0 bytes" in message(page, 0)
     assert message(page, 1) == ""
-    page.get_by_role("button", name="Start again").click()
+    page.get_by_role("button", name="Start again").press("Enter")
     assert message(page, 0) == ""
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Averaging"
+    page.keyboard.press("Tab")
+    assert page.locator(".course-figure").first.get_by_role("radio").first.is_checked()
+    assert page.evaluate("document.activeElement.type") == "radio"
 
 
 @browser
@@ -311,6 +450,8 @@ class Sample(Figure):
     mode = Choice("plain", "bold")
     text = Text("a", most=5, empty=False)
     names = Texts()
+    bounded = Array("N", finite=True, default=[0.0])
+    letters = Texts(["a"], single=True)
 
 
 @pytest.mark.parametrize(
@@ -320,6 +461,8 @@ class Sample(Figure):
         ({"matrix": "abc"}, FigureError, "matrix is 'abc'"),
         ({"matrix": [[1], [2, 3]]}, FigureError, "an array of numbers"),
         ({"codes": np.zeros(0)}, ShapeError, "no size 0"),
+        ({"bounded": [1e39]}, FigureError, "at most 3.4e38"),
+        ({"letters": ["a", "bc"]}, FigureError, "symbols of one character each"),
         ({"share": 1.5}, FigureError, "share is 1.5: give a number from 0 to 1"),
         ({"share": float("nan")}, FigureError, "share is nan"),
         ({"share": "x"}, FigureError, "share is 'x'"),

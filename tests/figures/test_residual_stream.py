@@ -124,7 +124,17 @@ def test_python_measures_anew_for_a_model_that_does_not_travel():
     rows = np.concatenate([getattr(figure.measures, name) for name in ROWS])
     assert np.allclose(figure.measured[:-1], rows, rtol=1e-5)
     figure.text = "abcde"
-    assert figure.measured.shape[1] == 5
+    assert figure.measured.shape == (8 * 2 + 2, 5)
+    figure.position = 4
+    figure.text = "ab"  # shorter than the position: measured all the same, and told when asked for
+    assert figure.measured.shape == (8 * 2 + 2, 2)
+    with pytest.raises(FigureError, match="position is 4"):
+        figure.measures  # noqa: B018
+    figure.text = "a"
+    with pytest.raises(FigureError, match="1 symbols"):
+        figure.measures  # noqa: B018
+    figure.change(text="abc", position=0)
+    assert np.allclose(figure.measured[0], figure.measures.stream[0], rtol=1e-5)
 
 
 def broken(kind):
@@ -249,6 +259,22 @@ def test_another_text_is_read_and_a_bad_one_is_explained(figure_page):
 
 
 @pytest.mark.browser
+def test_other_weights_are_read_anew(figure_page):
+    figure, other = (ResidualStream(small_gpt(seed), VOCABULARY, "abcab") for seed in (0, 1))
+    page = figure_page(figure)
+    assert_agrees(page, figure)
+    page.evaluate(
+        """weights => {
+          const model = document.querySelector('.course-figure-mount').figureModel;
+          model.set('weights', weights);
+          model.save_changes();
+        }""",
+        other.weights,
+    )
+    assert_agrees(page, other)
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("kind", ["NaN", "too few"])
 def test_weights_that_cannot_be_used_are_explained(figure_page, kind):
     figure = ResidualStream(small_gpt(), VOCABULARY, "abc")
@@ -275,11 +301,13 @@ def test_a_model_that_stays_in_python_is_shown_with_its_switches_at_rest(figure_
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_nothing_is_too_wide_or_hard_to_reach(figure_page, theme):
-    page = figure_page(ResidualStream(norm="post"), theme=theme, phone=True)
+def test_nothing_is_too_wide_or_hard_to_reach(figure_page):
+    page = figure_page(ResidualStream(norm="post"), phone=True)
     assert too_wide(page) <= 0
-    assert violations(page) == []
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        settle(page)
+        assert violations(page) == [], theme
 
 
 @pytest.mark.browser

@@ -88,6 +88,56 @@ def test_keys_slide_choose_resize_and_read(figure_page):
     assert "is asked for" in page.locator(".cf-hidden[role=status]").inner_text()
 
 
+@pytest.mark.parametrize("area", [0, 1], ids=["text", "tables"])
+def test_keys_of_the_browser_stay_the_browser_s(figure_page, area):
+    page = figure_page(Windows(text=TEXT, starts=[3], block_size=6, column=2))
+    taken = (
+        page.locator(".cf-stage canvas")
+        .nth(area)
+        .evaluate(
+            """area => ["altKey", "ctrlKey", "metaKey"].filter(held => !area.dispatchEvent(
+          new KeyboardEvent("keydown", { key: "ArrowLeft", [held]: true, cancelable: true })))"""
+        )
+    )
+    assert taken == []
+    assert (trait(page, "starts").tolist(), trait(page, "column")) == ([3], 2)
+
+
+def test_shorter_text_takes_windows_and_target_with_it_and_a_longer_one_brings_them_back(
+    figure_page,
+):
+    page = figure_page(Windows(text=TEXT, starts=[0, 20], block_size=8, row=1, column=7))
+    field = page.get_by_role("textbox", name="Text")
+    field.fill("to be or not")
+    settle(page)
+    names = ("text", "symbols", "block_size", "starts", "row", "column")
+    figure = Windows(**{name: trait(page, name) for name in names})
+    assert figure.starts.tolist() == [0, 3]
+    assert words(page) == figure.alt
+    page.get_by_label("T, positions").fill("4")
+    page.get_by_label("B, windows").fill("1")
+    settle(page)
+    figure = Windows(**{name: trait(page, name) for name in names})
+    assert (figure.row, figure.column) == (0, 3)
+    page.get_by_label("B, windows").fill("2")
+    field.fill("")
+    field.fill(TEXT)
+    assert trait(page, "starts")[0] == 0
+    assert message(page) == ""
+
+
+def test_windows_come_back_to_where_they_were_put_when_a_text_is_typed_anew(figure_page):
+    page = figure_page(Windows(text=TEXT, starts=[5, 20], block_size=4, column=0))
+    field = page.get_by_role("textbox", name="Text")
+    field.fill("")
+    field.press_sequentially(TEXT)
+    assert trait(page, "starts").tolist() == [5, 20]
+    field.fill("to be or n")
+    page.locator(".cf-stage canvas").first.press("Home")  # put by hand, in the short text
+    field.fill(TEXT)
+    assert trait(page, "starts").tolist() == [0, 5]
+
+
 def test_sliders_change_t_and_b(figure_page):
     page = figure_page(Windows(text=TEXT, starts=[0, 20], block_size=6))
     page.get_by_label("T, positions").fill("4")
