@@ -103,9 +103,12 @@ if [ -t 1 ]; then volume=; fi  # somebody is watching: show what comes
 
 say "Installing what the course needs into .venv (about 1.5 GB; minutes the first time) ..."
 # shellcheck disable=SC2086  # lists of words on purpose
-.venv/bin/python -m pip install --disable-pip-version-check --no-input $volume $lists -e . || {
+.venv/bin/python -m pip install --disable-pip-version-check --no-input --no-compile $volume $lists -e . || {
     say "pip stopped before all was installed; its last lines say why. The next run goes on from here."
     exit 1
 }
+# Compiled by all cores, where pip would use one. Some packages carry files for other Pythons, which
+# cannot be compiled and are never imported.
+.venv/bin/python -m compileall -qq -j 0 .venv/lib || true
 state >"$stamp.new"
 mv "$stamp.new" "$stamp"

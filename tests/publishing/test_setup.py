@@ -36,7 +36,7 @@ case "$*" in
     "-m pip install"*)
         echo installed >>log
         [ ! -e pip-fails ] ;;
-    "-m pip --version") ;;
+    "-m pip --version" | "-m compileall"*) ;;
     "-c import ensurepip, venv") [ ! -e no-venv-module ] ;;
     *) exec REAL "$@" ;;
 esac
