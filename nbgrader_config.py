@@ -33,3 +33,27 @@ c.Execute.timeout = 120
 # The first keeps the history of notebooks out of the instructor's own; the second leaves out a
 # warning that the kernel talks to this machine without encryption.
 c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelApp.log_level=40"]
+
+# How `course grade` and the button grade a class; what a line says is the default. The command's
+# options come before these.
+# Where your students read the book: feedback then links to the sections to read again. The address
+# is that of its front page without index.html, for example "https://example.org/course".
+# c.CourseGrade.book = ""
+# Submissions that run at once (0: as many as there are cores), and a Dask scheduler whose workers
+# run them (empty: this machine does).
+# c.CourseGrade.jobs = 0
+# c.CourseGrade.scheduler = ""
+# What a submission may use: `python -m pydoc course_lib.grading.sandbox.inside.limits` gives the
+# reason of each limit.
+# c.CourseGrade.cell_seconds = 60.0
+# c.CourseGrade.total_seconds = 300.0
+# c.CourseGrade.memory_megabytes = 2048
+# c.CourseGrade.processes = 64
+# c.CourseGrade.file_megabytes = 256
+# c.CourseGrade.files = 20000
+# c.CourseGrade.output_kilobytes = 100
+# c.CourseGrade.picture_kilobytes = 2048
+# c.CourseGrade.answer_megabytes = 64
+
+# The gradebook; the default is gradebook.db in this folder. `--db` comes before it.
+# c.CourseDirectory.db_url = "postgresql+psycopg://grader@localhost/class"

@@ -6,6 +6,8 @@ Nothing heavy is imported before a command needs it, so that `course --help` ans
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -68,7 +70,12 @@ CourseFolder = Annotated[
     typer.Option(help="The course's folder; found from the working directory by default."),
 ]
 Database = Annotated[
-    str | None, typer.Option("--db", metavar="URL", help="The gradebook's database.")
+    str | None,
+    typer.Option(
+        "--db",
+        metavar="URL",
+        help="The gradebook's database; by default what nbgrader_config.py says, or gradebook.db.",
+    ),
 ]
 
 
@@ -235,9 +242,10 @@ def release(
         bool,
         typer.Option(
             "--gradebook",
-            help="Also enter the assignment into gradebook.db, which grading a class needs.",
+            help="Also enter the assignment into the gradebook, which grading a class needs.",
         ),
     ] = False,
+    db: Database = None,
     course: CourseFolder = None,
 ) -> None:
     """Make the exercises that students get from the solved notebooks.
@@ -255,6 +263,7 @@ def release(
         course release 01                one of them
         course release --check           what CI runs
         course release 01 --gradebook    before `course grade 01`
+        course release 01 --gradebook --db sqlite:///other.db
     """
     with _explained():
         from course_lib.grading.course import Course
@@ -276,7 +285,7 @@ def release(
             console.print(f"[green]✓[/] The exercises of {len(names)} assignments are as released.")
             return
         for name in names:
-            changed = make(here, name, gradebook=gradebook)
+            changed = make(here, name, gradebook=gradebook or db is not None, url=db)
             for path in changed:
                 console.print(f"[green]✓[/] {_within(here.root, path)}")
             if not changed:
@@ -323,10 +332,12 @@ def grade(
 
     Before the first submission every wall of the sandbox is tried; where one does not hold,
     nothing is graded. What has not changed since the last run is left as it is, so a run that was
-    interrupted goes on where it stopped. Grades go into gradebook.db, pages into feedback/, the
-    class report into reports/; formgrader shows the rest. Points that were set by hand stay.
+    interrupted goes on where it stopped; whose pages were deleted is graded again. Grades go into
+    the gradebook, pages into feedback/, the class report into reports/; formgrader shows the rest.
+    Points that were set by hand stay.
 
-    Defaults of all options, and the other limits, can stand in nbgrader_config.py:
+    Defaults of --jobs, --timeout, --memory, --scheduler and --db, the other limits, and the address
+    of your book can stand in nbgrader_config.py, which names them all:
     `c.CourseGrade.jobs = 8`, `c.CourseGrade.memory_megabytes = 4096` …
 
     Exit code: 0 if every submission stands in the gradebook (those that wait for a person, too),
@@ -462,14 +473,41 @@ def export(
             raise typer.Exit(1)
 
 
+# What the system refuses to any command, and what helps.
+_REMEDIES = {
+    errno.ENOSPC: "make room in the course's folder and in the system's folder for temporary files",
+    errno.EDQUOT: "make room, or ask for a larger quota",
+    errno.EROFS: "put the course's folder where it can be written",
+    errno.EACCES: "give yourself the right to read and write it",
+    errno.EPERM: "give yourself the right to read and write it",
+    errno.EMFILE: "allow more open files (ulimit -n), or lower --jobs",
+}
+
+
 @contextlib.contextmanager
 def _explained() -> Iterator[None]:
-    """Show an error that the course raises on purpose as a message, without a traceback."""
+    """Show an error that the course raises on purpose, or a disk that is full or not to be written,
+    as a message without a traceback.
+    """
     try:
         yield
+        return
     except CourseError as error:
-        Console(stderr=True).print(f"[red]✗[/] {escape(str(error))}", soft_wrap=True)
-        raise typer.Exit(COULD_NOT) from error
+        raised: Exception = error
+        said = str(error)
+    except OSError as error:
+        raised = error
+        remedy = next((words for number, words in _REMEDIES.items() if _is(number, error)), None)
+        if remedy is None:
+            raise
+        said = f"{error}: {remedy}, then run the command again"
+    Console(stderr=True).print(f"[red]✗[/] {escape(said)}", soft_wrap=True)
+    raise typer.Exit(COULD_NOT) from raised
+
+
+def _is(number: int, error: OSError) -> bool:
+    """`shutil` gathers errors of several files, and keeps only their words."""
+    return error.errno == number or (error.errno is None and os.strerror(number) in str(error))
 
 
 def _within(root: Path, path: Path) -> str:

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs every test, with one summary. Words given to it go to pytest: setup/test.sh -k play
 #
-# Chromium and bubblewrap are not Python packages: they are installed through apt where that needs
-# no password. What cannot be had is named before and after the tests, with the command that gets it.
+# Chromium, bubblewrap and PostgreSQL are not Python packages: they are installed through apt where
+# that needs no password. What cannot be had is named before and after the tests, with the command that gets it.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -17,6 +17,9 @@ note() { missing="$missing
 
 find_chromium() { .venv/bin/python tests/book/chromium.py >/dev/null 2>&1; }
 find_bubblewrap() { command -v bwrap >/dev/null 2>&1; }
+find_postgresql() {  # Debian keeps its server's programs out of PATH; each test starts its own
+    command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1
+}
 
 if ! find_chromium; then
     install_packages chromium >/dev/null || true
@@ -38,6 +41,17 @@ if ! find_bubblewrap; then
     esac
 elif ! bwrap --ro-bind / / --unshare-all true 2>/dev/null; then
     note "the tests of the sandbox (bubblewrap is here, but this system does not let it make namespaces)"
+fi
+
+if ! find_postgresql; then
+    install_packages postgresql >/dev/null || true
+fi
+if ! find_postgresql; then
+    case $(uname -s) in
+        Darwin) remedy="brew install postgresql" ;;
+        *) remedy=$(install_command postgresql) ;;
+    esac
+    note "the tests of a gradebook in PostgreSQL (no PostgreSQL): $remedy"
 fi
 
 say_missing() { [ -z "$missing" ] || printf '\nSkipped on this machine:%s\n' "$missing"; }

@@ -211,6 +211,22 @@ def defined_names(source: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def is_prose(source: str) -> bool:
+    """Whether a code cell holds words and no code: comments, one text, or no Python at all.
+
+    >>> is_prose("Because rare pairs cost most."), is_prose("%matplotlib inline\nx = 1")
+    (True, False)
+    """
+    lines = [line for line in source.splitlines() if not line.lstrip().startswith(("%", "!"))]
+    words = "\n".join(lines)
+    does = (
+        statement
+        for statement in _parsed(words)
+        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+    )
+    return bool(words.strip()) and next(does, None) is None
+
+
 def first_line(source: str) -> str:
     """The first line that says something, to name a cell by."""
     return next((line.strip() for line in source.splitlines() if line.strip()), "")

@@ -7,8 +7,8 @@ mostly wait for other processes. The results come back here, and only here anyth
 from __future__ import annotations
 
 import contextlib
-import os
-import platform
+import importlib
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -16,22 +16,19 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-import filelock
-
 from course_lib.errors import (
-    AlreadyGrading,
     AssignmentFaulty,
     ClockBehind,
     NotWritten,
 )
+from course_lib.grading import locks
 from course_lib.grading.assignment import read
 from course_lib.grading.course import Course
 from course_lib.grading.judgement import Judges
 from course_lib.grading.marking import Runs, grade_one
 from course_lib.grading.options import CourseGrade
 from course_lib.grading.outcome import Outcome, Status
-from course_lib.grading.reports.pages import publish
-from course_lib.grading.reports.shown import write_atomically
+from course_lib.grading.reports.pages import places, publish
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.runs import cores
 from course_lib.grading.sandbox.selftest import proven
@@ -54,6 +51,10 @@ if TYPE_CHECKING:
 # memory.
 WAITING_FOR_EACH_RUNNER = 2
 
+# jsonschema imports it to check international addresses, which no notebook's format has; building
+# its grammar takes a second, half of what importing nbgrader takes.
+SLOW_GRAMMAR = "rfc3987_syntax"
+
 # Clocks of two machines that share a gradebook may differ by some seconds.
 TOLERATED_CLOCK = timedelta(minutes=5)
 
@@ -70,7 +71,8 @@ class Summary:
         Students whose submissions were graded before and have not changed.
     seconds : float
     form : str
-        "warm", "cold" or "bare"; what was asked for, where nothing had to be run.
+        "warm", "cold" or "bare"; what was asked for, where nothing had to be run. In a cluster,
+        "cold" if one of its workers starts so.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
@@ -132,7 +134,7 @@ def grade(
     NothingToGrade, AssignmentFaulty, GradebookUnusable, NoSandbox, ClockBehind
         Before anything is graded.
     AlreadyGrading
-        If another grader of this course is at work.
+        If another grader of this course is at work, or of its PostgreSQL database.
     NotWritten, GradebookUnusable
         In the midst of it, if nothing more can be written. What is recorded stays.
     """
@@ -142,25 +144,30 @@ def grade(
     todo = submissions(course, assignment, students)
     summary = Summary(form=form)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_alone(course))
+        stack.enter_context(locks.folder(course))
         soon = force or _looks_new(course, assignment, todo)
         ready = stack.enter_context(_starting(form, course, scheduler, book, soon=soon))
         # Only now: this imports nbgrader, while others import torch.
-        from course_lib.grading.gradebook.record import Recorder
-        from course_lib.grading.reports import report
+        with _without(SLOW_GRAMMAR):
+            from course_lib.grading.gradebook.record import Recorder
+            from course_lib.grading.reports import report
 
         released = _released(course, assignment)
         recorder = stack.enter_context(Recorder(course, url, sandboxed=form != "bare"))
+        stack.enter_context(locks.database(recorder.url))
         recorder.prepare(assignment)
         _check_clock(recorder, assignment)
         known = {} if force else recorder.keys(assignment)
         class_basis = basis(released, limits, book, sandboxed=form != "bare")
         keys = {one.student: content_key(one, class_basis) for one in todo}
-        changed = [one for one in todo if known.get(one.student) != keys[one.student]]
+        changed = [
+            one
+            for one in todo
+            if known.get(one.student) != keys[one.student] or not _shown(course, one)
+        ]
         summary.unchanged = sorted({one.student for one in todo} - {o.student for o in changed})
         if changed:
             judges, runner = ready()
-            summary.form = runner.form
             at_once = min(jobs or runner.slots, len(changed))
             for one, outcome in _outcomes(changed, released, limits, runner, judges, at_once):
                 outcome = _written(course, one, outcome, released)
@@ -169,10 +176,16 @@ def grade(
                 summary.outcomes.append(outcome.without_outputs())
                 if progress is not None:
                     progress(outcome, len(summary.outcomes), len(changed))
+            summary.form = runner.form
         if changed or not (course.root / "reports" / f"{assignment}.html").is_file():
             report.write(course, assignment, url, sandboxed=form != "bare")
     summary.seconds = time.monotonic() - began
     return summary
+
+
+def _shown(course: Course, one: Submission) -> bool:
+    """Whether what people see of a submission is there; who deleted it wants it anew."""
+    return all(path.is_file() for path in places(course, one))
 
 
 def _looks_new(course: Course, assignment: str, todo: Sequence[Submission]) -> bool:
@@ -182,6 +195,19 @@ def _looks_new(course: Course, assignment: str, todo: Sequence[Submission]) -> b
         return any(one.folder.stat().st_mtime > last for one in todo)
     except OSError:
         return True
+
+
+@contextlib.contextmanager
+def _without(package: str) -> Iterator[None]:
+    """Inside the block an optional package is not there for whoever imports it."""
+    if package in sys.modules:
+        yield
+        return
+    sys.modules[package] = None  # type: ignore[assignment]  # Python's own sign for "not there"
+    try:
+        yield
+    finally:
+        del sys.modules[package]
 
 
 @contextlib.contextmanager
@@ -201,8 +227,13 @@ def _starting(
             judges = opened.enter_context(Judges(cores(), book))
             return judges, opened.enter_context(_runner(form, course, scheduler))
 
-        early = thread.submit(start) if soon else None
-        yield early.result if early else start
+        if not soon:
+            yield start
+            return
+        early = thread.submit(start)
+        # What draws the report: after the last run, all but one core would wait for its import.
+        thread.submit(importlib.import_module, "course_lib.grading.reports.pictures")
+        yield early.result
 
 
 def _runner(form: Form, course: Course, scheduler: str) -> AbstractContextManager[Runs]:
@@ -278,24 +309,3 @@ def _check_clock(recorder: Recorder, assignment: str) -> None:
             f"this machine's clock says {now:%Y-%m-%d %H:%M} UTC, but the gradebook was written at "
             f"{latest:%Y-%m-%d %H:%M}: set the clock, then run the command again"
         )
-
-
-@contextlib.contextmanager
-def _alone(course: Course) -> Iterator[None]:
-    """Hold the course's lock; a second grader is told who holds it."""
-    path = course.root / ".grading.lock"
-    lock = filelock.FileLock(path)
-    holder = path.with_suffix(".holder")
-    try:
-        lock.acquire(timeout=0)
-    except filelock.Timeout as error:
-        said = holder.read_text(encoding="utf-8") if holder.is_file() else "another process"
-        raise AlreadyGrading(
-            f"{said} is grading this course; wait until it has ended, or end it"
-        ) from error
-    try:
-        write_atomically(holder, f"process {os.getpid()} on {platform.node()}")
-        yield
-    finally:
-        holder.unlink(missing_ok=True)
-        lock.release()

@@ -171,11 +171,18 @@ def _show(console: Console, course: Course, assignment: str, summary: Summary) -
     console.print(table)
     if summary.form == "cold":
         console.print(
-            "Warm starts cannot be had on this machine: each submission started a Python of its "
-            "own, which takes seconds each."
+            "Warm starts cannot be had on this machine, or on a worker of the cluster: there each "
+            "submission started a Python of its own, which takes seconds.",
+            soft_wrap=True,
         )
     if counts[Status.FAILED]:
         console.print("Nobody got a zero for it: run the command again for those that failed.")
+    if not CourseGrade.of(course).book:
+        console.print(
+            "Feedback names the sections to read again, without links: set c.CourseGrade.book in "
+            "nbgrader_config.py to the address where your students read the book.",
+            soft_wrap=True,
+        )
     report = course.root / "reports" / f"{assignment}.html"
     if report.is_file():
         console.print(f"The class report: {escape(str(report.relative_to(course.root)))}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import traceback
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_lib.errors import CourseNotFound
+from course_lib.errors import ConfigError, CourseNotFound
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -54,10 +55,25 @@ class Course:
 
     @cached_property
     def settings(self) -> Config:
-        """What `nbgrader_config.py` sets."""
+        """What `nbgrader_config.py` sets.
+
+        Raises
+        ------
+        ConfigError
+            If it is not valid Python, or raises.
+        """
         from traitlets.config import PyFileConfigLoader
 
-        return PyFileConfigLoader(SETTINGS, path=str(self.root)).load_config()
+        path = self.root / SETTINGS
+        try:
+            return PyFileConfigLoader(SETTINGS, path=str(self.root)).load_config()
+        except Exception as error:  # the file is Python: it may raise anything
+            steps = traceback.extract_tb(error.__traceback__)
+            lines = [step.lineno for step in steps if Path(step.filename).name == SETTINGS]
+            line = error.lineno if isinstance(error, SyntaxError) else (lines or [None])[-1]
+            what = error.msg if isinstance(error, SyntaxError) else str(error)
+            where = f"line {line} of {path}" if line else str(path)
+            raise ConfigError(f"{where}: {type(error).__name__}: {what}; mend the file") from error
 
     @property
     def solutions(self) -> Path:

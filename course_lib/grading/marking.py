@@ -94,7 +94,8 @@ def _asked(work: Work, ran: Ran) -> list[tuple[Check, bytes, str]]:
         if step.check is None:
             continue
         if result is None:
-            asked.append((step.check, b"", f"the run ended before this check: {ran.ended}"))
+            # Why stands at the top of the page, once.
+            asked.append((step.check, b"", "The run ended before this check."))
         else:
             asked.append((step.check, result.answers, result.problem))
     return asked

@@ -42,9 +42,15 @@ class CourseGrade(Configurable):
     file_megabytes = Int(_DEFAULT.file_megabytes, help="All files that a submission writes.").tag(
         config=True
     )
+    files = Int(_DEFAULT.files, help="Files and folders of a submission, however small.").tag(
+        config=True
+    )
     output_kilobytes = Int(_DEFAULT.output_kilobytes, help="Text that a cell may print.").tag(
         config=True
     )
+    picture_kilobytes = Int(
+        _DEFAULT.picture_kilobytes, help="Pictures that a cell may show together."
+    ).tag(config=True)
     answer_megabytes = Int(_DEFAULT.answer_megabytes, help="All that a submission sends out.").tag(
         config=True
     )

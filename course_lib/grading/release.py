@@ -58,7 +58,9 @@ class Difference:
     what: str
 
 
-def release(course: Course, assignment: str, *, gradebook: bool = False) -> list[Path]:
+def release(
+    course: Course, assignment: str, *, gradebook: bool = False, url: str | None = None
+) -> list[Path]:
     """Make the exercises of an assignment from its solution.
 
     Parameters
@@ -68,7 +70,9 @@ def release(course: Course, assignment: str, *, gradebook: bool = False) -> list
         Its full name, for example "01-averages".
     gradebook : bool
         Also enter the assignment into the gradebook, as `nbgrader generate_assignment` does;
-        `nbgrader autograde` needs that once a class.
+        grading needs that once a class.
+    url : str, optional
+        Of the gradebook's database; what `nbgrader_config.py` says by default.
 
     Returns
     -------
@@ -86,7 +90,7 @@ def release(course: Course, assignment: str, *, gradebook: bool = False) -> list
     files = _released(course, assignment)
     folder = course.exercises / assignment
     if gradebook:
-        _enter_into_gradebook(course, assignment)
+        _enter_into_gradebook(course, assignment, url)
     changed = []
     for path, content in files.items():
         if not path.is_file() or path.read_bytes() != content:
@@ -372,15 +376,17 @@ def _converted(course: Course, assignment: str, path: Path) -> tuple[NotebookNod
     return nbformat.reads(text, as_version=4), ClearSolutions(config=settings).text_stub
 
 
-def _enter_into_gradebook(course: Course, assignment: str) -> None:
+def _enter_into_gradebook(course: Course, assignment: str, url: str | None) -> None:
     """Let nbgrader's own command record the assignment; what it writes beside that is dropped."""
     programs = str(Path(sys.executable).parent)  # where nbgrader finds alembic
     path = os.pathsep.join([programs, os.environ.get("PATH", "")])
+    database = [f"--CourseDirectory.db_url={_from_anywhere(url)}"] if url else []
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [
                 *(sys.executable, "-m", "nbgrader", "generate_assignment", assignment),
                 f"--CourseDirectory.release_directory={folder}",
+                *database,
             ],
             cwd=course.root,
             env={**os.environ, "PATH": path},
@@ -392,6 +398,20 @@ def _enter_into_gradebook(course: Course, assignment: str) -> None:
         lines = [line for line in done.stderr.splitlines() if "ERROR" in line or "Error" in line]
         said = "\n".join(lines[:5]) or done.stderr.strip()
         raise AssignmentFaulty(f"{assignment} cannot be entered into the gradebook:\n{said}")
+
+
+def _from_anywhere(url: str) -> str:
+    """The address of a database, with a file that is named from here named in full."""
+    import sqlalchemy as sql
+
+    try:
+        parts = sql.engine.make_url(url)
+    except sql.exc.ArgumentError:  # nbgrader says what is wrong with it
+        return url
+    file = parts.database
+    if parts.get_backend_name() == "sqlite" and file and file != ":memory:":
+        parts = parts.set(database=str(Path(file).absolute()))
+    return parts.render_as_string(hide_password=False)
 
 
 def _refuse(path: Path, found: list[str]) -> None:

@@ -1,5 +1,7 @@
 """The `course` command: what it says, and with which exit code."""
 
+import errno
+import os
 import re
 import shutil
 import subprocess
@@ -276,6 +278,38 @@ class TestRelease:
         assert result.exit_code == 2
         assert result.output.count("do not match") >= 4
         assert "Traceback" not in result.output
+
+    @pytest.mark.parametrize(
+        ("error", "remedy"),
+        [
+            (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/x"), "make room"),
+            (OSError(errno.EROFS, os.strerror(errno.EROFS), "/course/.lock"), "can be written"),
+            (
+                shutil.Error([("a", "b", f"[Errno 28] {os.strerror(errno.ENOSPC)}: 'b'")]),
+                "make room",
+            ),
+        ],
+        ids=["full", "read-only", "full while a folder is copied"],
+    )
+    def test_what_the_system_refuses_is_said_with_its_remedy(
+        self, copied, monkeypatch, error, remedy
+    ):
+        def refuse(*given, **named):
+            raise error
+
+        monkeypatch.setattr("course_lib.grading.batch.grade", refuse)
+        monkeypatch.setattr("course_lib.grading.commands.grade", refuse)
+        result = course("grade", FIRST, "--course", copied)
+        assert result.exit_code == 2
+        assert remedy in result.output
+        assert "Traceback" not in result.output
+
+    def test_error_that_nobody_foresaw_keeps_its_traceback(self, copied, monkeypatch):
+        def fail(*given, **named):
+            raise FileNotFoundError("a fault of the course")
+
+        monkeypatch.setattr("course_lib.grading.commands.grade", fail)
+        assert isinstance(course("grade", FIRST, "--course", copied).exception, FileNotFoundError)
 
     def test_outside_of_a_course_says_where_to_go(self, tmp_path):
         result = course("release", "--course", tmp_path)

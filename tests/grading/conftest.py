@@ -1,14 +1,20 @@
 """Courses and submissions to try release, check and nbgrader on, none of them in the project."""
 
 import copy
+import os
+import secrets
 import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from course_lib.grading.course import Course
+from course_lib.grading.judgement import Judges
 from course_lib.grading.release import release
+from course_lib.grading.sandbox.runs import Sandbox
 
 ROOT = Path(__file__).parents[2]
 FIRST = "01-averages"
@@ -25,6 +31,13 @@ def course(tmp_path):
             ROOT / folder, root / folder, ignore=shutil.ignore_patterns(".ipynb_checkpoints")
         )
     return Course(root)
+
+
+@pytest.fixture(scope="session")
+def running():
+    """Judges and a sandbox that all classes share; other tests try its walls."""
+    with Judges(2) as judges, Sandbox() as sandbox:
+        yield judges, sandbox
 
 
 class Editable:
@@ -100,3 +113,78 @@ def entered(template, tmp_path):
     """A course of one assignment that is in the gradebook."""
     shutil.copytree(template, tmp_path / "course")
     return Course(tmp_path / "course")
+
+
+def programs():
+    """The folder of PostgreSQL's programs, or None."""
+    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    found = shutil.which("initdb")
+    return next(
+        (p for p in [*places, *([Path(found).parent] if found else [])] if (p / "initdb").exists()),
+        None,
+    )
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """Makes empty databases, by name, on a PostgreSQL that runs for these tests only."""
+    pytest.importorskip("psycopg", reason="no psycopg: pip install -r requirements-test.txt")
+    where = programs()
+    if where is None:
+        pytest.skip("no PostgreSQL: sudo apt-get install postgresql")
+    folder = Path(tempfile.mkdtemp(prefix="course-postgres-"))  # pytest's own are for root alone
+    as_who = {}
+    if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+        import pwd
+
+        try:
+            nobody = pwd.getpwnam("postgres")
+        except KeyError:
+            pytest.skip("running as root, and there is no user postgres")
+        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+        as_who = {"user": nobody.pw_uid, "group": nobody.pw_gid}
+
+    def call(*command):
+        done = subprocess.run(
+            [str(where / command[0]), *command[1:]],
+            cwd=folder,
+            env={"PATH": os.defpath, "LC_ALL": "C"},
+            stdout=subprocess.PIPE if command[0] != "pg_ctl" else subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            **as_who,
+        )
+        assert done.returncode == 0, done.stdout
+
+    call(
+        "initdb",
+        "-D",
+        str(folder / "data"),
+        "-U",
+        "grader",
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+        "--no-sync",
+    )
+    options = f"-c listen_addresses='' -c fsync=off -k {folder}"
+    log = str(folder / "log")
+    call("pg_ctl", "-D", str(folder / "data"), "-o", options, "-l", log, "-w", "start")
+    try:
+
+        def make(name):
+            call("createdb", "-h", str(folder), "-U", "grader", name)
+            return f"postgresql+psycopg://grader@/{name}?host={folder}"
+
+        yield make
+    finally:
+        call("pg_ctl", "-D", str(folder / "data"), "-m", "immediate", "-w", "stop")
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def postgres(postgres_server):
+    """Address of an empty database of PostgreSQL."""
+    return postgres_server(f"class_{secrets.token_hex(8)}")

@@ -1,7 +1,10 @@
 """A class is graded once, whatever interrupts it, and no submission stops another's."""
 
+import contextlib
+import importlib
 import json
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -29,14 +32,18 @@ from course_lib.errors import (
     NoVerdict,
 )
 from course_lib.grading import batch, judgement, marking
+from course_lib.grading import submissions as handed_in
 from course_lib.grading.assignment import Assignment, Check, read
 from course_lib.grading.batch import grade
 from course_lib.grading.course import Course
+from course_lib.grading.gradebook.standing import standing
 from course_lib.grading.judgement import Judges
 from course_lib.grading.options import CourseGrade
 from course_lib.grading.outcome import Status
 from course_lib.grading.release import release
 from course_lib.grading.reports import pages
+from course_lib.grading.reports.pages import places
+from course_lib.grading.sandbox import cluster
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.submissions import Submission, submissions
 from course_lib.tasks import ch10_jax
@@ -48,38 +55,31 @@ STUDENTS = ("ada", "ben", "cem", "dia", "eva", "fay")
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module")
-def released(tmp_path_factory):
-    """A course whose first assignment is in its gradebook; to be copied."""
-    root = tmp_path_factory.mktemp("released") / "course"
-    for folder in ("solutions", "exercises"):
-        shutil.copytree(ROOT / folder / NAME, root / folder / NAME)
-    shutil.copy(ROOT / "nbgrader_config.py", root)
-    release(Course(root), NAME, gradebook=True)
-    return root
-
-
 @pytest.fixture
-def class_of(released, tmp_path, editable, monkeypatch):
+def class_of(entered, running, editable, monkeypatch):
     """Makes a released assignment with submissions: every second one solved."""
-    monkeypatch.setattr(batch, "proven", unproven)
-    course = Course(shutil.copytree(released, tmp_path / "class"))
+    starting = batch._starting
+
+    @contextlib.contextmanager
+    def started(form, course, scheduler, book, *, soon):
+        judges, sandbox = running
+        judges._book = book
+        if form != sandbox.form or scheduler:
+            with starting(form, course, scheduler, book, soon=soon) as ready:
+                yield ready
+        else:
+            yield lambda: running
+
+    monkeypatch.setattr(batch, "_starting", started)
 
     def make(*students):
         for number, student in enumerate(students):
-            source = course.exercises if number % 2 else course.solutions
+            source = entered.exercises if number % 2 else entered.solutions
             book = editable(source / NAME / f"{NAME}.ipynb")
-            book.save(course.submitted / student / NAME / f"{NAME}.ipynb")
-        return course
+            book.save(entered.submitted / student / NAME / f"{NAME}.ipynb")
+        return entered
 
     return make
-
-
-def unproven(form, root):
-    """A sandbox whose walls other tests try."""
-    from course_lib.grading.sandbox.runs import Sandbox
-
-    return Sandbox(form)
 
 
 def points(course):
@@ -89,6 +89,12 @@ def points(course):
             one.student.id: sum(grade.auto_score or 0 for grade in one.notebooks[0].grades)
             for one in book.assignment_submissions(NAME)
         }
+
+
+def command(course, *words):
+    """Run `course grade` in this process."""
+    wide = {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
+    return CliRunner().invoke(app, ["grade", *words, "--course", str(course.root)], env=wide)
 
 
 def recorded_at(course):
@@ -104,15 +110,19 @@ def full(course):
 
 
 KILLED = """
-import os, signal, sys
+import os, pickle, signal, sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from course_lib.grading import batch
 from course_lib.grading.course import Course
 from course_lib.grading.gradebook.record import Recorder
-from course_lib.grading.sandbox.runs import Sandbox
 
-batch.proven = lambda form, root: Sandbox(form)
 root, moment, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+outcomes = pickle.load(sys.stdin.buffer)
+runner = SimpleNamespace(form="warm", slots=2)
+batch._starting = lambda *given, **named: nullcontext(lambda: (None, runner))
+batch.grade_one = lambda one, *rest: outcomes[one.student]
 end = lambda: os.kill(os.getpid(), signal.SIGKILL)
 done = 0
 
@@ -156,11 +166,20 @@ batch.grade(Course(Path(root)), "01-averages", jobs=2)
         "after the gradebook",
     ],
 )
-def test_killed_and_started_again_gives_the_same_grades_and_grades_nothing_twice(class_of, moment):
+def test_killed_and_started_again_gives_the_same_grades_and_grades_nothing_twice(
+    class_of, running, moment
+):
+    """The killed grader is given what judges found; what is tried is what it writes."""
     course = class_of(*STUDENTS)
+    judges, sandbox = running
+    released = read(course.exercises / NAME / f"{NAME}.ipynb")
+    outcomes = {
+        one.student: marking.grade_one(one, released, Limits(), sandbox, judges)
+        for one in submissions(course, NAME)
+    }
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, str(course.root), moment, "2"],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        input=pickle.dumps(outcomes),
         capture_output=True,
         check=False,
     )
@@ -185,6 +204,11 @@ def test_second_run_grades_only_what_changed(class_of, editable):
     assert len(grade(course, NAME).outcomes) == 2
     again = grade(course, NAME)
     assert (again.outcomes, again.unchanged) == ([], ["ada", "ben"])
+    shutil.rmtree(course.feedback / "ada")
+    assert [one.student for one in grade(course, NAME).outcomes] == ["ada"]
+    shutil.rmtree(course.autograded)
+    assert {one.student for one in grade(course, NAME).outcomes} == {"ada", "ben"}
+    assert all(path.is_file() for one in submissions(course, NAME) for path in places(course, one))
     solved = editable(course.solutions / NAME / f"{NAME}.ipynb")
     solved.save(course.submitted / "ben" / NAME / f"{NAME}.ipynb")
     third = grade(course, NAME)
@@ -196,9 +220,12 @@ def test_second_run_grades_only_what_changed(class_of, editable):
 
 def test_what_was_not_run_in_a_sandbox_says_so_and_is_run_again_in_one(class_of):
     course = class_of("ada")
-    (bare,) = grade(course, NAME, form="bare").outcomes
+    shown = command(course, "01", "--no-sandbox")
+    assert shown.exit_code == 0
+    assert "Without a sandbox" in shown.output
+    (bare,) = standing(course, NAME).students
     assert bare.points == full(course)
-    assert marking.WITHOUT_SANDBOX in bare.notes
+    assert marking.WITHOUT_SANDBOX in bare.run.notes
     assert "without a sandbox" in (course.feedback / "ada" / NAME / f"{NAME}.html").read_text()
     (boxed,) = grade(course, NAME).outcomes
     assert boxed.notes == ()
@@ -219,6 +246,27 @@ def test_second_grader_is_told_who_holds_the_course(class_of):
     assert said
     assert f"process {os.getpid()} on " in said[0]
     assert grade(course, NAME).unchanged == ["ada"]
+
+
+def test_class_on_postgresql_is_graded_by_one_grader_at_a_time(class_of, postgres, tmp_path):
+    course = class_of("ada", "ben")
+    release(course, NAME, gradebook=True, url=postgres)
+    elsewhere = Course(shutil.copytree(course.root, tmp_path / "other machine"))
+    said = []
+
+    def other(outcome, done, count):
+        with pytest.raises(AlreadyGrading) as error:
+            grade(elsewhere, NAME, url=postgres)
+        said.append(str(error.value))
+
+    summary = grade(course, NAME, url=postgres, progress=other)
+    assert summary.complete
+    assert f"process {os.getpid()} on " in said[0]
+    given = {one.student: one.points for one in standing(course, NAME, postgres).students}
+    assert given == {"ada": full(course), "ben": 0.0}
+    assert grade(course, NAME, url=postgres).unchanged == ["ada", "ben"]
+    assert grade(elsewhere, NAME, url=postgres, force=True).complete
+    assert points(course) == {}, "SQLite's file holds the assignment and no grades"
 
 
 def test_odd_names_are_graded_and_impossible_ones_are_named(class_of):
@@ -246,13 +294,12 @@ def test_fault_of_the_grader_over_one_submission_is_nobodys_zero_and_stops_nobod
             raise ZeroDivisionError("of the grader")
         return real(outcome, *rest)
 
-    monkeypatch.setattr(marking, "_run_and_judge", faulty)
-    summary = grade(course, NAME)
+    with monkeypatch.context() as patched:
+        patched.setattr(marking, "_run_and_judge", faulty)
+        summary = grade(course, NAME)
     status = {one.student: one.status for one in summary.outcomes}
     assert status == {"ada": Status.GRADED, "ben": Status.FAILED, "cem": Status.GRADED}
     assert set(points(course)) == {"ada", "cem"}
-    monkeypatch.undo()
-    monkeypatch.setattr(batch, "proven", unproven)
     assert [one.student for one in grade(course, NAME).outcomes] == ["ben"]
     assert set(points(course)) == {"ada", "ben", "cem"}
 
@@ -290,6 +337,15 @@ def test_feedback_links_to_the_published_book_and_to_nothing_else(class_of, addr
     assert "Look again at" in page
     assert all(link.startswith(f"{address}/book/01-averages.html#") for link in links)
     assert bool(links) == bool(address)
+
+
+def test_package_whose_import_takes_long_is_left_out_only_while_others_are_imported(monkeypatch):
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    with batch._without("colorsys"), pytest.raises(ImportError):
+        importlib.import_module("colorsys")
+    module = importlib.import_module("colorsys")
+    with batch._without("colorsys"):
+        assert importlib.import_module("colorsys") is module
 
 
 class TestErrors:
@@ -398,6 +454,22 @@ class TestFiles:
             (folder / name.replace("_", ".")).write_text(content)
         return Submission("ada", NAME, folder)
 
+    def test_content_key_depends_on_all_that_computes_a_judge_s_answer(self, tmp_path, monkeypatch):
+        library = tmp_path / "course_lib"
+        versions = {"torch": "2.0", "numpy": "2.0"}
+        monkeypatch.setattr("course_lib.__file__", str(library / "__init__.py"))
+        monkeypatch.setattr(handed_in, "_version", lambda name: versions.get(name, "not here"))
+        keys = set()
+        for path in ("model.py", "data/play/words.py", "tasks/judging.py", "model.py"):
+            (library / path).parent.mkdir(parents=True, exist_ok=True)
+            (library / path).write_text(f"number = {len(keys)}")
+            keys.add(handed_in.library_key.__wrapped__())
+        versions["jax"] = "1.0"
+        keys.add(handed_in.library_key.__wrapped__())
+        assert len(keys) == 5
+        (library / "model.pyc").write_text("compiled")
+        assert handed_in.library_key.__wrapped__() in keys
+
     def test_timestamp_is_read_and_nonsense_is_none(self, tmp_path):
         one = self.hand_in(tmp_path, timestamp_txt="2026-03-01 12:00:00 UTC")
         assert one.timestamp == datetime(2026, 3, 1, 12)
@@ -434,6 +506,13 @@ class TestOptions:
         assert options.limits(memory_megabytes=100, cell_seconds=None).memory_megabytes == 100
         assert options.limits().cell_seconds == Limits().cell_seconds
 
+    def test_file_of_the_course_names_each_with_its_default(self):
+        said = (ROOT / "nbgrader_config.py").read_text()
+        for name, trait in CourseGrade.class_own_traits(config=True).items():
+            assert re.search(rf"^# c\.CourseGrade\.{name} = (.+)$", said, re.M)[1] == (
+                json.dumps(trait.default())
+            )
+
     @pytest.mark.parametrize(
         "line", ["c.CourseGrade.jobs = 'many'", "c.CourseGrade.jobs = -1"], ids=["type", "bound"]
     )
@@ -443,33 +522,25 @@ class TestOptions:
 
 
 class TestCommand:
-    def run(self, course, *words):
-        wide = {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
-        return CliRunner().invoke(app, ["grade", *words, "--course", str(course.root)], env=wide)
-
     def test_shows_each_submission_and_a_summary_and_then_json_for_machines(self, class_of):
         course = class_of("ada", "ben", "cem")
         (course.submitted / "cem" / NAME / f"{NAME}.ipynb").write_text("{")
-        shown = self.run(course, "01")
+        shown = command(course, "01")
         assert shown.exit_code == 0, shown.output
         assert f"ada {full(course):g} of {full(course):g}" in shown.output
         assert "cem set aside" in shown.output
         assert "wait for a person" in shown.output
         assert "reports/01-averages.html" in shown.output
-        said = json.loads(self.run(course, "01", "--json", "--force").stdout)
+        assert "set c.CourseGrade.book" in shown.output
+        said = json.loads(command(course, "01", "--json", "--force").stdout)
         assert said["complete"] is True
         assert [one["status"] for one in said["submissions"]] == ["graded", "graded", "set aside"]
-        assert json.loads(self.run(course, "01", "--json").stdout)["unchanged"] == [
+        assert json.loads(command(course, "01", "--json").stdout)["unchanged"] == [
             *("ada", "ben", "cem")
         ]
 
-    def test_says_that_there_was_no_sandbox(self, class_of):
-        result = self.run(class_of("ada"), "01", "--no-sandbox")
-        assert result.exit_code == 0
-        assert "Without a sandbox" in result.output
-
     def test_fails_if_the_machine_failed_on_one(self, class_of):
-        result = self.run(class_of("ada", "b" * 129), "01")
+        result = command(class_of("ada", "b" * 129), "01")
         assert result.exit_code == 1
         assert "Nobody got a zero" in result.output
 
@@ -484,7 +555,8 @@ class TestCommand:
             (["01", "--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),
         ],
     )
-    def test_what_cannot_be_is_an_error_with_its_reason(self, class_of, words, said):
-        result = self.run(class_of("ada"), *words)
+    def test_what_cannot_be_is_an_error_with_its_reason(self, class_of, monkeypatch, words, said):
+        monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 0.5)
+        result = command(class_of("ada"), *words)
         assert result.exit_code == 2
         assert said in " ".join(result.output.split())

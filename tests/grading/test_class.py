@@ -1,6 +1,7 @@
 """A class that is graded gets the points that `check` gives at the desk, by whichever command."""
 
 import csv
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,10 @@ from course_lib.grading import desk
 from course_lib.grading.assignment import Assignment
 from course_lib.grading.batch import grade
 from course_lib.grading.course import Course
-from course_lib.grading.release import release
+from course_lib.grading.marking import grade_one
+from course_lib.grading.outcome import Status
+from course_lib.grading.sandbox.inside.limits import Limits
+from course_lib.grading.submissions import Submission
 from course_lib.tasks import catalogue, check
 
 ROOT = Path(__file__).parents[2]
@@ -21,28 +25,58 @@ HERE = Course(ROOT)
 STUDENTS = ROOT / "tests" / "tasks"
 FIRST = HERE.assignments[0]
 
-# Answers that are functions, modules, and a training run. At the desk every assignment is tried
-# unfilled and solved by other tests.
-CLASSES = (FIRST, "05-head", "08-gpt")
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
-# Who is in every class; the first assignment's has more. One is also checked at the desk.
-IN_EVERY_CLASS = ("half", "warns", "first-mistake")
-AT_THE_DESK = {FIRST: IN_EVERY_CLASS}
 
-pytestmark = pytest.mark.slow
+@pytest.fixture(scope="module")
+def everybody(running):
+    """All assignments, solved and unfilled, run in one sandbox and judged."""
+    with ThreadPoolExecutor(2) as threads:
+        waiting = {
+            (part.name, name): threads.submit(graded_one, running, part / name)
+            for part in (HERE.solutions, HERE.exercises)
+            for name in HERE.assignments
+        }
+    return {key: future.result() for key, future in waiting.items()}
+
+
+def graded_one(running, folder):
+    """What comes of the assignment that lies in a folder of its name, without a gradebook."""
+    judges, sandbox = running
+    name = folder.name
+    released = desk.read(HERE.exercises / name / f"{name}.ipynb")
+    one = Submission("somebody", name, folder)
+    return grade_one(one, released, Limits(), sandbox, judges)
+
+
+def cells_of(name):
+    return Assignment.of(desk.read(HERE.exercises / name / f"{name}.ipynb"))
+
+
+def test_solution_gets_every_point_in_the_sandbox(everybody):
+    for name in HERE.assignments:
+        outcome = everybody["solutions", name]
+        assert (outcome.status, outcome.reason) == (Status.GRADED, ""), name
+        assert [(t.task, t.points) for t in outcome.tasks] == [
+            (check.task, check.points) for check in cells_of(name).checks
+        ]
+        assert {step.problem for step in outcome.ran.steps} == {""}, name
+        assert outcome.work.unanswered == frozenset()
+
+
+def test_unfilled_exercise_is_not_attempted_in_the_sandbox(everybody):
+    for name in HERE.assignments:
+        outcome = everybody["exercises", name]
+        assert (outcome.status, outcome.reason) == (Status.GRADED, ""), name
+        assert {(t.points, t.verdict["state"]) for t in outcome.tasks} == {(0.0, "not attempted")}
+        assert {step.problem for step in outcome.ran.steps} == {""}, name
+        assert outcome.work.unanswered >= {q.grade_id for q in cells_of(name).questions}
 
 
 def answers(notebook):
     """Of each task, the cell in which a student answers."""
     assignment = Assignment.of(notebook)
     return [(assignment.answer_to(check), check) for check in assignment.checks]
-
-
-def submit(course, name, editable, student, change):
-    """Hand in a changed exercise."""
-    book = editable(course.exercises / name / f"{name}.ipynb")
-    change(book)
-    return book.save(course.root / "submitted" / student / name / f"{name}.ipynb")
 
 
 def mistaken(name, which):
@@ -79,51 +113,66 @@ def expected_of_mistakes(name, which):
     return expected
 
 
-@pytest.fixture(params=CLASSES)
-def graded(request, course, editable):
-    """A class that handed in, was graded, and what each should get."""
-    name = request.param
-    solved = editable(course.solutions / name / f"{name}.ipynb")
-    full = {cell.task: cell.points for _, cell in answers(solved.notebook)}
-    right = [cell.source for cell, _ in answers(solved.notebook)]
+class Members:
+    """What some students hand in, and the points that each of them should get."""
 
-    def fill(book, number, source):
-        book.cells[answers(book.notebook)[number][0].number - 1].source = source
+    def __init__(self, name, editable):
+        self.name = name
+        solved = editable(HERE.solutions / name / f"{name}.ipynb")
+        self.full = {check.task: check.points for _, check in answers(solved.notebook)}
+        self.right = [cell.source for cell, _ in answers(solved.notebook)]
 
-    def half(book):
-        for number in range(len(right) // 2):
-            fill(book, number, right[number])
+    def fill(self, book, change=lambda source: source, count=None):
+        for (answer, _), source in zip(answers(book.notebook), self.right[:count], strict=False):
+            book.cells[answer.number - 1].source = change(source)
 
-    def warns(book):
-        for number, source in enumerate(right):
-            noise = "import sys, warnings; warnings.warn('old'); print('hm', file=sys.stderr)"
-            fill(book, number, source.replace("### BEGIN SOLUTION", noise))
+    def unfilled(self, book):
+        return dict.fromkeys(self.full, 0.0)
 
-    def solve(book):
-        for number, source in enumerate(right):
-            fill(book, number, source)
+    def half(self, book):
+        count = len(self.right) // 2
+        self.fill(book, count=count)
+        return {task: self.full[task] * (i < count) for i, task in enumerate(self.full)}
+
+    def warns(self, book):
+        noise = "import sys, warnings; warnings.warn('old'); print('hm', file=sys.stderr)"
+        self.fill(book, lambda source: source.replace("### BEGIN SOLUTION", noise))
+        return self.full
+
+    def solved(self, book):
+        self.fill(book)
         for question in Assignment.of(book.notebook).questions:
             book.cells[question.number - 1].source = "Because."
+        return self.full
 
-    tasks = list(full)
-    members = {
-        "unfilled": (lambda book: None, dict.fromkeys(tasks, 0.0)),
-        "half": (half, {t: full[t] * (i < len(tasks) // 2) for i, t in enumerate(tasks)}),
-        "warns": (warns, full),
-        "solved": (solve, full),
-        "first-mistake": (mistaken(name, 0), expected_of_mistakes(name, 0)),
-        "last-mistake": (mistaken(name, -1), expected_of_mistakes(name, -1)),
-    }
-    if name != FIRST:
-        members = {student: members[student] for student in IN_EVERY_CLASS}
-    release(course, name, gradebook=True)
-    paths = {s: submit(course, name, editable, s, change) for s, (change, _) in members.items()}
+    def first_mistake(self, book):
+        mistaken(self.name, 0)(book)
+        return expected_of_mistakes(self.name, 0)
+
+    def last_mistake(self, book):
+        mistaken(self.name, -1)(book)
+        return expected_of_mistakes(self.name, -1)
+
+
+# Answers that are modules, and a training run.
+@pytest.mark.parametrize("name", ["05-head", "08-gpt"])
+@pytest.mark.parametrize("student", ["half", "first_mistake"])
+def test_judge_of_a_class_and_check_agree(running, editable, tmp_path, name, student):
+    book = editable(HERE.exercises / name / f"{name}.ipynb")
+    expected = getattr(Members(name, editable), student)(book)
+    path = book.save(tmp_path / name / f"{name}.ipynb")
+    outcome = graded_one(running, path.parent)
+    assert {task.task: task.points for task in outcome.tasks} == expected
+
+
+def test_grade_check_and_course_check_agree_on_a_class(entered, editable):
+    course, name = entered, FIRST
+    members, expected, paths = Members(name, editable), {}, {}
+    for student in ("unfilled", "half", "warns", "solved", "first_mistake", "last_mistake"):
+        book = editable(course.exercises / name / f"{name}.ipynb")
+        expected[student] = getattr(members, student)(book)
+        paths[student] = book.save(course.submitted / student / name / f"{name}.ipynb")
     assert grade(course, name, jobs=2).complete
-    return course, name, paths, {student: points for student, (_, points) in members.items()}
-
-
-def test_grade_check_and_course_check_agree_on_a_class(graded):
-    course, name, paths, expected = graded
     notebook = Assignment.of(desk.read(paths["half"]))
     task_of = {cell.grade_id: cell.task for cell in notebook.checks}
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "averages-to-transformers") as book:
@@ -137,21 +186,18 @@ def test_grade_check_and_course_check_agree_on_a_class(graded):
                 grade.name for grade in grades if grade.needs_manual_grade
             ]
     assert given == expected
-    # An unanswered question is worth nothing by itself.
+    # An unanswered question is worth nothing by itself; an answered one waits for a person.
     assert waiting["half"] == []
-    for student in AT_THE_DESK.get(name, ("first-mistake",)):
-        report = desk.check_notebook(paths[student])
-        assert {r.task: r.points for r in report.results} == expected[student], student
-    if name == FIRST:
-        # An answered question waits for a person.
-        assert waiting["solved"] == [question.grade_id for question in notebook.questions]
-        feedback_names_the_finding(course, name)
-        export_holds_the_points(course, expected)
+    assert waiting["solved"] == [question.grade_id for question in notebook.questions]
+    report = desk.check_notebook(paths["first_mistake"])
+    assert {r.task: r.points for r in report.results} == expected["first_mistake"]
+    feedback_names_the_finding(course, name)
+    export_holds_the_points(course, expected)
 
 
 def feedback_names_the_finding(course, name):
     nbgrader(course, "generate_feedback", name, "--force")
-    page = course.root / "feedback" / "first-mistake" / name / f"{name}.html"
+    page = course.root / "feedback" / "first_mistake" / name / f"{name}.html"
     wrong = students_of(next(STUDENTS.glob(f"students/ch{name[:2]}_*.py")).stem).WRONG
     task, mistakes = next(iter(wrong.items()))
     finding = check(f"{name[:2]}/{task}", next(iter(mistakes.values())), seed=0).findings[0]

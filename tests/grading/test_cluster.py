@@ -1,13 +1,19 @@
 """Submissions run on the workers of a cluster, and on others when one dies."""
 
+import contextlib
 import os
 import signal
+import time
 
 import pytest
 
+from course_lib.errors import BrokenFrame, MachineFailed, NoSandbox, NoVerdict
 from course_lib.grading.batch import grade
 from course_lib.grading.release import release
 from course_lib.grading.sandbox import cluster
+from course_lib.grading.sandbox.exchange import Ran, StepResult
+from course_lib.grading.sandbox.inside.limits import Limits
+from course_lib.grading.sandbox.sanitise import Step, Work
 
 distributed = pytest.importorskip("distributed")
 
@@ -62,9 +68,6 @@ def slow():
 
 
 def test_worker_has_nothing_of_the_cluster_within_reach_of_a_submission(workers):
-    from course_lib.grading.sandbox.inside.limits import Limits
-    from course_lib.grading.sandbox.sanitise import Step, Work
-
     address, _ = workers
     port = address.rpartition(":")[2]
     source = (
@@ -79,3 +82,113 @@ def test_worker_has_nothing_of_the_cluster_within_reach_of_a_submission(workers)
         assert many.slots == 2
         ran = many.run(Work((Step("code", source),)), {}, Limits(cell_seconds=10))
     assert ran.steps[0].outputs[0]["text"] == "[]\n"
+
+
+RAN = Ran(
+    (
+        StepResult([{"output_type": "stream", "text": "hm \ud800"}], "", 0.5),
+        StepResult([], "no answer", 0.25, b"\0bytes"),
+    ),
+    "ended early",
+    1.5,
+)
+WORK = Work((Step("code", "1"),))
+
+
+def test_run_comes_back_from_its_bytes_as_it_was():
+    data = cluster.to_bytes(RAN, "cold")
+    assert isinstance(data, bytes)
+    assert cluster.from_bytes(data) == (RAN, "cold")
+
+
+@pytest.mark.parametrize("cut", [0, 5, 40, -1])
+def test_bytes_that_are_no_run_are_refused(cut):
+    whole = cluster.to_bytes(RAN, "warm")
+    with pytest.raises(BrokenFrame):
+        cluster.from_bytes(whole[:cut])
+
+
+class Walls:
+    """A sandbox that others prove: it says what it ran in, and whether it has ended."""
+
+    def __init__(self, form="warm"):
+        self.form, self.ended = form, False
+
+    def run(self, work, inputs, limits):
+        if self.ended:
+            raise MachineFailed("ended")
+        if work.notes:
+            raise NoVerdict("its sandbox ended twice")
+        return RAN
+
+
+@pytest.fixture
+def workers_here(monkeypatch):
+    """A cluster in this process, whose workers start the sandboxes that a test wants."""
+    wanted = []
+
+    @contextlib.contextmanager
+    def proven(form, root):
+        walls = Walls(*wanted)
+        yield walls
+        walls.ended = True
+
+    monkeypatch.setattr(cluster, "proven", proven)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+    ) as made:
+        yield made, wanted
+
+
+def test_two_graders_on_one_cluster_do_not_end_each_others_sandboxes(workers_here):
+    made, _ = workers_here
+    with cluster.Cluster(made.scheduler_address) as first:
+        with cluster.Cluster(made.scheduler_address) as second:
+            assert second.run(WORK, {}, Limits()) == RAN
+        assert first.run(WORK, {}, Limits()) == RAN
+        with pytest.raises(NoVerdict, match="ended twice"):
+            first.run(Work(WORK.steps, notes=("odd",)), {}, Limits())
+    (worker,) = made.workers.values()
+    assert not [name for name in worker.plugins if name.startswith("course-sandbox")]
+
+
+def test_cold_start_on_a_worker_is_said(workers_here):
+    made, wanted = workers_here
+    wanted.append("cold")
+    with cluster.Cluster(made.scheduler_address) as many:
+        many.run(WORK, {}, Limits())
+        assert many.form == "cold"
+
+
+def test_worker_with_another_version_of_the_course_is_refused(workers_here, monkeypatch):
+    made, _ = workers_here
+    keys = iter(["the grader's", "the worker's"])
+    monkeypatch.setattr(cluster, "library_key", lambda: next(keys))
+    with (
+        pytest.raises(NoSandbox, match=r"another version of the course.*install the same"),
+        cluster.Cluster(made.scheduler_address),
+    ):
+        pass
+    (worker,) = made.workers.values()
+    assert not [name for name in worker.plugins if name.startswith("course-sandbox")]
+
+
+def test_without_workers_each_submission_fails_after_a_time_and_then_at_once(
+    workers_here, monkeypatch
+):
+    made, _ = workers_here
+    monkeypatch.setattr(cluster, "SECONDS_WITHOUT_WORKERS", 0.5)
+    monkeypatch.setattr(cluster, "SECONDS_BETWEEN_LOOKS", 0.1)
+    with cluster.Cluster(made.scheduler_address) as many:
+        made.scale(0)
+        while many._workers():
+            time.sleep(0.05)
+        with pytest.raises(MachineFailed, match=r"no worker for 0\.5 s: start some"):
+            many.run(WORK, {}, Limits())
+        with monkeypatch.context() as patched:
+            patched.setattr(many._client, "submit", None)
+            with pytest.raises(MachineFailed, match="start some"):
+                many.run(WORK, {}, Limits())
+        made.scale(1)
+        many._client.wait_for_workers(1, timeout=20)
+        assert many.run(WORK, {}, Limits()) == RAN

@@ -303,6 +303,45 @@ class TestHostile:
         assert safe[0] not in ".-+@"
 
 
+WRONG_FILES = {
+    "essay.pdf": ["ada/essay.pdf"],
+    "homework.7z": ["ada/homework.7z"],
+    "homework.tar.gz": ["ada_1_2_homework.tar.gz"],
+    "ada.pdf": ["ada.pdf"],
+    "data.csv, onlinetext.html": [
+        "Ada_1_assignsubmission_file_/data.csv",
+        "Ada_1_assignsubmission_onlinetext_/onlinetext.html",
+    ],
+}
+
+
+@pytest.mark.parametrize(("named", "paths"), WRONG_FILES.items(), ids=WRONG_FILES)
+@pytest.mark.parametrize("form", ["folder", "zip"])
+def test_student_without_a_notebook_is_named_and_told_what_to_ask_for(
+    course, inbox, named, paths, form
+):
+    files = [*((path, b"no notebook") for path in paths), (f"ben/{NAME}.ipynb", a_notebook("ben"))]
+    if form == "zip":
+        source = put(inbox / "download.zip", packed(*files))
+    else:
+        source = inbox
+        for path, content in files:
+            put(inbox / path, content)
+    ada, ben = collect(course, NAME, [source])
+    assert (ada.student.lower()[:3], ada.action) == ("ada", Action.REFUSED)
+    assert ada.notes == (f"no notebook in {named}; ask for {NAME}.ipynb, alone or in a .zip",)
+    assert (ben.student, ben.action) == ("ben", Action.NEW)
+
+
+def test_files_beside_a_notebook_are_nobodys_mistake(course, inbox):
+    put(inbox / "ada" / f"{NAME}.ipynb", a_notebook("mine"))
+    put(inbox / "ada" / "picture.png", b"x")
+    put(inbox / "ben" / "all.zip", packed(("notes.pdf", b"x")))
+    ada, ben = collect(course, NAME, [inbox])
+    assert (ada.action, ada.notes) == (Action.NEW, ())
+    assert "no notebook in all.zip" in ben.notes[0]
+
+
 def test_what_was_handed_in_is_never_modified(course, inbox):
     put(inbox / "ada" / f"{NAME}.ipynb", b'{"broken": ')
     put(inbox / "ben.zip", packed((f"{NAME}.ipynb", a_notebook("mine"))))
@@ -334,8 +373,11 @@ def test_what_is_no_download_is_said(course, inbox):
 
 def test_command_names_what_is_refused_and_exits_with_1(course, inbox):
     put(inbox / "eve.zip", packed(("../x.ipynb", b"x")))
+    put(inbox / "fay" / "essay.pdf", b"x")
     put(inbox / "ada" / f"{NAME}.ipynb", a_notebook("mine"))
     done = CliRunner().invoke(app, ["collect", "01", str(inbox), "--course", str(course.root)])
     assert done.exit_code == 1
-    assert "climbs out" in " ".join(done.output.split())
+    said = " ".join(done.output.split())
+    assert "climbs out" in said
+    assert "2 refused" in said
     assert json.loads((course.submitted / "ada" / NAME / "collected.json").read_text())["name"]

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -10,16 +11,16 @@ from html.parser import HTMLParser
 
 import pytest
 from browsing import browser  # noqa: F401 - a fixture
-from classes import NAME, checks, nbgrader, questions, released
+from classes import NAME, checks, nbgrader, questions
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course_lib.grading.assignment import Assignment
 from course_lib.grading.batch import grade
 from course_lib.grading.gradebook.standing import standing
 from course_lib.grading.outcome import Status
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
+LINK = "[x](javascript:document.title='owned') ![x](https://example.org/pixel.png)"
 OWNED = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
 
 
@@ -40,8 +41,8 @@ def handed_in(entered, editable):
         for name, source in sources.items():
             book.cell(name).source = source
         for name in questions(entered):
-            book.cell(name).source = f"Because $p < 1$. {OWNED}"
-        book.cells.insert(1, new_markdown_cell(OWNED, id="owned"))
+            book.cell(name).source = f"Because $p < 1$. {OWNED} {LINK}"
+        book.cells.insert(1, new_markdown_cell(f"{OWNED} {LINK}", id="owned"))
         shown = f"from IPython.display import HTML\nHTML({OWNED!r})"
         book.cells.insert(1, new_code_cell(shown, id="shown"))
 
@@ -72,8 +73,8 @@ def full(course):
 
 def test_nbgraders_commands_use_the_sandbox_and_the_judge(handed_in):
     """A forged, a doubled and a missing check gain nothing, and nothing of the host is seen."""
-    for student in ("ada", "eve"):
-        nbgrader(handed_in, "autograde", NAME, f"--student={student}")
+    shutil.rmtree(handed_in.submitted / "zip")  # it would stop the command
+    nbgrader(handed_in, "autograde", NAME)
     found = points(handed_in)
     assert {name: found["ada"][name] for name in full(handed_in)} == full(handed_in)
     assert sum(found["eve"].values()) == 0
@@ -100,7 +101,10 @@ def live(page):
 
     class Look(HTMLParser):
         def handle_starttag(self, tag, attrs):
-            found.extend(tag for name, _ in attrs if name == "onerror")
+            for name, value in attrs:
+                fetched = name == "src" and "pixel" in value
+                if name == "onerror" or fetched or (name == "href" and "owned" in value):
+                    found.append(tag)
 
     Look().feed(page)
     return found
@@ -129,7 +133,7 @@ def test_class_is_shown_in_formgrader_and_graded_there_by_hand(handed_in, browse
             field = page.locator(f"input.score#{question}")
             field.wait_for()
             assert "owned" not in page.title()
-            assert page.locator("img[onerror]").count() == 0
+            assert page.locator("img[onerror], img[src*=pixel], a[href*=owned]").count() == 0
             names = page.locator("input.score").evaluate_all("all => all.map(one => one.id)")
             assert set(names) == {*full(handed_in), *questions(handed_in)}
             with page.expect_response(lambda answer: answer.request.method == "PUT") as saved:
@@ -147,21 +151,17 @@ def test_class_is_shown_in_formgrader_and_graded_there_by_hand(handed_in, browse
     }
 
 
-def test_formgraders_button_grades_as_the_course_does(handed_in, tmp_path):
+def test_formgrader_lists_the_assignments_and_its_button_grades_as_the_course_does(
+    handed_in, tmp_path
+):
     with formgrader(handed_in, tmp_path) as address:
+        listed = asked(f"{address}formgrader/api/assignments")
         answer = asked(f"{address}formgrader/api/submission/{NAME}/eve/autograde", b"")
+    assert [one["name"] for one in listed] == [NAME]
+    assert listed[0]["max_score"] == sum(standing(handed_in, NAME).cells.values())
     assert answer["success"], answer
     assert sum(points(handed_in)["eve"].values()) == 0
     assert len(standing(handed_in, NAME).students[0].run.notes) == 3
-
-
-def test_formgrader_lists_the_assignments_of_the_course(entered, tmp_path):
-    with formgrader(entered, tmp_path) as address:
-        listed = asked(f"{address}formgrader/api/assignments")
-    assert [one["name"] for one in listed] == [NAME]
-    assert listed[0]["max_score"] == sum(
-        each.points for each in (*checks(entered), *Assignment.of(released(entered)).questions)
-    )
 
 
 def ids(course):

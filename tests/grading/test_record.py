@@ -1,14 +1,9 @@
 """The gradebook: one transaction a submission, hands and penalties respected, errors in words."""
 
 import contextlib
-import os
-import shutil
 import sqlite3
-import subprocess
-import tempfile
 import threading
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sql
@@ -228,71 +223,6 @@ class TestUnusable:
         with pytest.raises(GradebookUnusable, match="An address looks like"):
             Recorder(entered, "gradebook")
         assert without_password("postgresql://me:secret@host/db") == "postgresql://me:***@host/db"
-
-
-def programs():
-    """The folder of PostgreSQL's programs, or None."""
-    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    found = shutil.which("initdb")
-    return next(
-        (p for p in [*places, *([Path(found).parent] if found else [])] if (p / "initdb").exists()),
-        None,
-    )
-
-
-@pytest.fixture
-def postgres():
-    """Address of an empty database on a PostgreSQL that runs for this test only."""
-    pytest.importorskip("psycopg", reason="no psycopg: pip install -r requirements-test.txt")
-    where = programs()
-    if where is None:
-        pytest.skip("no PostgreSQL: sudo apt-get install postgresql")
-    folder = Path(tempfile.mkdtemp(prefix="course-postgres-"))  # pytest's own are for root alone
-    as_who = {}
-    if os.geteuid() == 0:  # PostgreSQL refuses to run as root
-        import pwd
-
-        try:
-            nobody = pwd.getpwnam("postgres")
-        except KeyError:
-            pytest.skip("running as root, and there is no user postgres")
-        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-        as_who = {"user": nobody.pw_uid, "group": nobody.pw_gid}
-
-    def call(*command):
-        done = subprocess.run(
-            [str(where / command[0]), *command[1:]],
-            cwd=folder,
-            env={"PATH": os.defpath, "LC_ALL": "C"},
-            stdout=subprocess.PIPE if command[0] != "pg_ctl" else subprocess.DEVNULL,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            **as_who,
-        )
-        assert done.returncode == 0, done.stdout
-
-    call(
-        "initdb",
-        "-D",
-        str(folder / "data"),
-        "-U",
-        "grader",
-        "-A",
-        "trust",
-        "-E",
-        "UTF8",
-        "--no-sync",
-    )
-    options = f"-c listen_addresses='' -c fsync=off -k {folder}"
-    log = str(folder / "log")
-    call("pg_ctl", "-D", str(folder / "data"), "-o", options, "-l", log, "-w", "start")
-    try:
-        call("createdb", "-h", str(folder), "-U", "grader", "class")
-        yield f"postgresql+psycopg://grader@/class?host={folder}"
-    finally:
-        call("pg_ctl", "-D", str(folder / "data"), "-m", "immediate", "-w", "stop")
-        shutil.rmtree(folder)
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Exercises are what release makes of solutions, and nothing that cannot be graded is released."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,10 +9,19 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from typer.testing import CliRunner
 
-from course_lib.errors import AssignmentFaulty, CourseNotFound, NotebookUnreadable
+from course_lib.cli import app
+from course_lib.errors import (
+    AssignmentFaulty,
+    ConfigError,
+    CourseNotFound,
+    GradebookUnusable,
+    NotebookUnreadable,
+)
 from course_lib.grading.assignment import Assignment
 from course_lib.grading.course import Course
+from course_lib.grading.gradebook.record import Recorder
 from course_lib.grading.release import differences, orphans, release
 from course_lib.publishing.notebooks import normalise
 
@@ -85,10 +95,21 @@ def test_release_leaves_no_gradebook(course):
 
 
 @pytest.mark.slow
-def test_gradebook_knows_the_released_tasks_when_asked_to(course):
-    release(course, FIRST, gradebook=True)
+def test_gradebook_that_is_named_knows_the_released_tasks(course, monkeypatch, tmp_path):
+    """An address is read from where the command is given, as that of `course grade` is."""
+    monkeypatch.chdir(tmp_path)
+    url = "sqlite:///other.db"
+    with pytest.raises(GradebookUnusable, match=r"--gradebook --db sqlite:///other\.db"):
+        Recorder(course, url)
+    done = CliRunner().invoke(app, ["release", "01", "--db", url, "--course", str(course.root)])
+    assert done.exit_code == 0, done.output
+    assert not (course.root / "gradebook.db").exists()
     assert differences(course, FIRST) == []
-    with Gradebook(f"sqlite:///{course.root}/gradebook.db", "averages-to-transformers") as book:
+    with Recorder(course, url) as recorder:
+        recorder.prepare(FIRST)
+        with pytest.raises(GradebookUnusable, match=r"release 05-head --gradebook --db sqlite"):
+            recorder.prepare("05-head")
+    with Gradebook(url, "averages-to-transformers") as book:
         graded = {
             cell.name: cell.max_score for cell in book.find_notebook(FIRST, FIRST).grade_cells
         }
@@ -332,6 +353,20 @@ def test_solution_that_is_no_notebook_is_named(course, solution):
 
 
 class TestCourse:
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ("c.CourseGrade.jobs = (", "SyntaxError: '(' was never closed"),
+            ("1 / 0", "ZeroDivisionError: division by zero"),
+            ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ],
+    )
+    def test_settings_that_cannot_be_read_are_named_with_the_line(self, course, line, said):
+        file = course.root / "nbgrader_config.py"
+        file.write_text(f"c = get_config()\n\n{line}\n")
+        with pytest.raises(ConfigError, match=re.escape(f"line 3 of {file}: {said}")):
+            _ = course.exercises
+
     def test_is_found_from_inside(self, course):
         assert Course.find(course.solutions / FIRST).root == course.root
 

@@ -85,6 +85,25 @@ def test_what_needs_a_person_or_failed_stands_there_with_its_reason(page):
     assert re.search(rf"{NAME[:0]}written-\S+ 4", said)
 
 
+def test_nobody_who_handed_in_is_missing(graded):
+    """A name that no gradebook holds, and somebody whose turn has not come."""
+    long, late = "x" * 200, "late"
+    for student in (long, late, "right"):
+        (graded.submitted / student / NAME).mkdir(parents=True)
+    with Gradebook(database_url(graded), "averages-to-transformers") as book:
+        book.update_or_create_student(late)
+        book.update_or_create_student("idle")
+    said = words(report.write(graded, NAME).read_text(encoding="utf-8"))
+    assert "a gradebook holds 128: rename it" in said
+    assert "late not graded yet" in said
+    assert "not graded 2" in said
+    assert "nothing handed in 1" in said
+    assert {row["student"]: row["reason"] for row in rows(graded)}[late] == "not graded yet"
+    status = {row["student"]: row["status"] for row in rows(graded)}
+    assert (status[long], status[late], status["right"]) == ("not graded", "not graded", "graded")
+    assert status["idle"] == "nothing handed in"
+
+
 def test_page_is_complete_in_itself(page):
     """No script, no request, no tag of a student's; pictures are drawn in the page."""
     seen = []

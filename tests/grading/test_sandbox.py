@@ -1,17 +1,20 @@
 """The sandbox runs cells as a kernel would, bounds what they take, and keeps runs apart."""
 
 import os
+import resource
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from course_lib.errors import BrokenFrame, MachineFailed, TooLate
 from course_lib.grading.sandbox import walls
-from course_lib.grading.sandbox.inside import frames
+from course_lib.grading.sandbox.inside import frames, isolation
 from course_lib.grading.sandbox.inside.limits import Limits
+from course_lib.grading.sandbox.inside.outputs import PICTURE, Outputs
 from course_lib.grading.sandbox.runs import Sandbox
 from course_lib.grading.sandbox.sanitise import Step, Work
 
@@ -80,9 +83,50 @@ class TestCells:
         assert "more output was cut" in printed(step)
 
 
+class TestOutputs:
+    def test_value_beyond_the_limit_is_cut_to_it_and_all_that_follows_is_left_out(self):
+        outputs = Outputs(100, 0)
+        outputs.display("display_data", {"text/plain": "x" * 10**6, "text/html": "y" * 10**6})
+        outputs.display("display_data", {"text/plain": "z" * 10**6})
+        outputs.write("stdout", "w" * 10**6)
+        first, second, cut = outputs.finished()
+        assert (first["data"], second["data"]) == (
+            {"text/plain": "x" * 100},
+            {"text/plain": ""},
+        )
+        assert "more output was cut" in cut["text"]
+
+    def test_pictures_have_a_room_of_their_own(self):
+        outputs = Outputs(100, 300)
+        for _ in range(4):  # base64: 100 bytes each
+            outputs.display("display_data", {PICTURE: "A" * 132, "text/plain": "a figure"})
+        outputs.write("stdout", "x" * 68)
+        *shown, words, cut = outputs.finished()
+        assert [PICTURE in one["data"] for one in shown] == [True, True, True, False]
+        assert words["text"] == "x" * 68
+        assert "more output was cut" in cut["text"]
+
+    def test_what_a_cell_takes_back_makes_room_again(self):
+        outputs = Outputs(100, 100)
+        for _ in range(50):  # a curve that is drawn anew after each step
+            outputs.clear()
+            outputs.display("display_data", {PICTURE: "A" * 132, "text/plain": "a figure"})
+        (shown,) = outputs.finished()
+        assert PICTURE in shown["data"]
+
+    def test_course_shows_forty_pictures_of_its_size_in_a_cell(self):
+        limits = Limits()
+        outputs = Outputs(limits.output_kilobytes * 1024, limits.picture_kilobytes * 1024)
+        for _ in range(40):
+            picture = {PICTURE: "A" * (50_000 * 4 // 3), "text/plain": "<Figure size 640x480>"}
+            outputs.display("display_data", picture)
+        assert not outputs.cut
+
+
 class TestBounds:
     def test_cell_that_takes_too_long_is_interrupted_and_the_next_one_runs(self, any_form):
-        ran = run(any_form, "while True: pass", "'went on'")
+        soon = replace(SOON, cell_seconds=0.5)
+        ran = run(any_form, "while True: pass", "'went on'", limits=soon)
         assert ran.steps[0].problem == "interrupted"
         assert ran.steps[1].outputs[0]["data"]["text/plain"] == "'went on'"
 
@@ -90,18 +134,18 @@ class TestBounds:
         stubborn = (
             "import time\nwhile True:\n  try:\n    time.sleep(1)\n  except BaseException: pass"
         )
-        ran = run(warm, "1", stubborn, "2")
+        ran = run(warm, "1", stubborn, "2", limits=replace(SOON, cell_seconds=0.5))
         assert len(ran.steps) == 1
-        assert "step 2 took more than 2 s" in ran.ended
+        assert "step 2 took more than 0.5 s" in ran.ended
 
     def test_notebook_of_many_slow_cells_is_ended(self, warm):
         ran = run(
             warm,
-            *["import time; time.sleep(1)"] * 5,
-            limits=Limits(cell_seconds=2, total_seconds=2.5),
+            *["import time; time.sleep(0.5)"] * 5,
+            limits=Limits(cell_seconds=2, total_seconds=1.3),
         )
-        assert len(ran.steps) == 2
-        assert "the notebook took more than 2.5 s" in ran.ended
+        assert len(ran.steps) in (1, 2)
+        assert "the notebook took more than 1.3 s" in ran.ended
 
     def test_memory_of_one_process_is_an_error_in_its_cell(self, any_form):
         ran = run(any_form, "held = bytearray(10**9)", "'went on'")
@@ -120,12 +164,31 @@ class TestBounds:
     def test_processes_beyond_the_limit_are_refused_or_end_the_run(self, any_form):
         ran = run(
             any_form,
+            "import resource; print(resource.getrlimit(resource.RLIMIT_NPROC)[0])",
             "import os, time\nfor _ in range(100):\n  if os.fork() == 0:\n    time.sleep(60)\n"
             "time.sleep(60)",
             limits=Limits(cell_seconds=30, total_seconds=40, processes=48),
         )
-        refused = bool(ran.steps) and ran.steps[0].problem == "BlockingIOError"
+        refused = len(ran.steps) > 1 and ran.steps[1].problem == "BlockingIOError"
         assert refused or "more than 48 processes" in ran.ended
+        # Without a namespace of its users' the kernel would count all that the grader's user runs.
+        outside = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+        assert int(printed(ran.steps[0])) == (outside if any_form.form == "bare" else 48)
+
+    def test_signal_without_a_name_is_the_notebooks_end_and_not_the_machines(self, warm):
+        assert run(warm, "import os; os.kill(os.getpid(), 35)").ended.endswith("by signal 35")
+
+    def test_cores_that_a_run_sees_are_few(self, monkeypatch):
+        """Libraries start threads for each core, which count against the limit of processes."""
+        monkeypatch.setattr(isolation, "MOST_CORES", 1)
+        with ThreadPoolExecutor(1) as thread:  # only the thread that asks is bound
+            thread.submit(isolation.stay_on_few_cores).result()
+            assert thread.submit(lambda: len(os.sched_getaffinity(0))).result() == 1
+
+    def test_number_of_files_is_bounded(self, warm):
+        many = "for n in range(200): open(f'/tmp/{n}', 'w').close()"
+        (step,) = run(warm, many, limits=Limits(files=100)).steps
+        assert step.problem == "OSError"
 
     def test_files_share_one_bound(self, warm):
         fill = "f = open({!r}, 'wb')\nfor _ in range(50): f.write(b'x' * 2**20)\nf.close()"
@@ -167,7 +230,7 @@ class TestApart:
             return ran.steps[2].outputs[0]["data"]["text/plain"]
 
         with ThreadPoolExecutor(3) as threads:
-            assert list(threads.map(one, range(6))) == [str(n) for n in range(6)]
+            assert list(threads.map(one, range(4))) == [str(n) for n in range(4)]
 
     def test_environment_is_the_short_list(self, any_form, monkeypatch):
         monkeypatch.setenv("COURSE_SECRET", "hidden")

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
 from course_lib.errors import AssignmentFaulty
 from course_lib.grading.assignment import Assignment
@@ -128,6 +128,70 @@ def test_untouched_questions_are_unanswered_and_others_are_not(submitted):
     assert question.grade_id not in sanitise(RELEASED, submitted).unanswered
     del submitted.cells[place(submitted, question.grade_id)]
     assert question.grade_id in sanitise(RELEASED, submitted).unanswered
+
+
+class TestAnswersElsewhere:
+    """An empty field is a zero that nobody looks at: only if nothing else may be the answer."""
+
+    QUESTION = Assignment.of(RELEASED).questions[0].grade_id
+    WORDS = new_markdown_cell("Because rare pairs cost most.")
+
+    def left(self, submitted):
+        """Whether the question counts as unanswered, and the notes."""
+        work = sanitise(RELEASED, submitted)
+        return self.QUESTION in work.unanswered, " ".join(work.notes)
+
+    @pytest.mark.parametrize("side", [0, 1], ids=["above", "below"])
+    @pytest.mark.parametrize(
+        "cell",
+        [
+            WORDS,
+            new_raw_cell("Because."),
+            new_code_cell("Because rare pairs cost most."),
+            new_code_cell("# Because rare pairs cost most."),
+        ],
+        ids=["text", "raw", "words", "comment"],
+    )
+    def test_words_beside_the_empty_field_wait_for_a_person(self, submitted, cell, side):
+        submitted.cells.insert(place(submitted, self.QUESTION) + side, new_code_cell("x = 1"))
+        submitted.cells.insert(place(submitted, self.QUESTION) + side, cell)
+        unanswered, notes = self.left(submitted)
+        assert not unanswered
+        assert "beside it" in notes
+
+    def test_words_in_the_assignments_own_text_above_it_do(self, submitted):
+        submitted.cells[place(submitted, self.QUESTION) - 1].source += "\n\nBecause."
+        assert not self.left(submitted)[0]
+
+    def test_words_elsewhere_and_code_do_not(self, submitted):
+        submitted.cells.insert(2, self.WORDS)
+        submitted.cells += [new_code_cell("%time x = 1"), new_code_cell(" "), new_raw_cell("")]
+        assert self.left(submitted) == (True, "")
+
+    def test_retyped_field_shows_the_words_in_its_place(self, submitted):
+        submitted.cells[place(submitted, self.QUESTION)] = self.WORDS
+        submitted.cells.reverse()
+        work = sanitise(RELEASED, submitted)
+        assert self.QUESTION not in work.unanswered
+        (step,) = [step for step in work.steps if step.grade_id == self.QUESTION]
+        assert (step.kind, step.source) == ("question", self.WORDS.source)
+
+    def test_answer_in_the_second_of_two_fields_waits(self, submitted):
+        again = copy.deepcopy(submitted.cells[place(submitted, self.QUESTION)])
+        submitted.cells.insert(0, again)
+        assert self.left(submitted)[0]
+        submitted.cells[-1].source = "Because."
+        assert not self.left(submitted)[0]
+
+    def test_answer_that_is_too_long_is_cut_and_waits(self, submitted):
+        submitted.cells[place(submitted, self.QUESTION)].source = "x" * 10**6
+        unanswered, notes = self.left(submitted)
+        assert not unanswered
+        assert "was cut" in notes
+
+    def test_field_that_may_be_among_the_cells_not_read_waits(self, submitted):
+        submitted.cells[4:4] = [new_code_cell("1")] * MOST_CELLS
+        assert not self.left(submitted)[0]
 
 
 def test_what_nobody_writes_by_hand_is_left_out_and_said(submitted):

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import course_lib
 from course_lib.cli import app
 from course_lib.errors import NoSandbox
+from course_lib.grading.sandbox import attempts, selftest
 from course_lib.grading.sandbox import runs as sandboxes
-from course_lib.grading.sandbox import selftest
 from course_lib.grading.sandbox.runs import Sandbox
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
@@ -73,19 +73,6 @@ def test_every_wall_holds(tmp_path, form):
     assert broken(tmp_path, form) == {}
 
 
-def test_open_network_is_found(tmp_path, sabotage, arguments):
-    own = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
-    arguments(
-        lambda words: [
-            word for each in words for word in (own if each == "--unshare-all" else [each])
-        ]
-    )
-    sabotage("isolation.py", r"flags \| _CLONE_NEWNET", "flags")
-    found = broken(tmp_path)
-    assert set(found) == {"network"}
-    assert "connected to" in found["network"].found
-
-
 def test_course_folder_inside_is_found(arguments):
     # Not below /tmp, which every submission has anew, whatever is bound there.
     with tempfile.TemporaryDirectory(dir="/var/tmp") as root:
@@ -100,50 +87,62 @@ def test_course_folder_inside_is_found(arguments):
     assert "(to write)" in found["gradebook and home"].found
 
 
-def test_secret_in_the_environment_is_found(tmp_path, monkeypatch):
+def test_missing_walls_are_found_each_by_its_own_attempt(
+    tmp_path, sabotage, arguments, monkeypatch
+):
+    """One sandbox with four holes, to start it once."""
+    own = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
+    arguments(
+        lambda words: [
+            word for each in words for word in (own if each == "--unshare-all" else [each])
+        ]
+    )
+    everything = Path(course_lib.__file__).parent
+    monkeypatch.setattr(
+        sandboxes, "copy_library", lambda target: shutil.copytree(everything, target / "course_lib")
+    )
+    sabotage("isolation.py", r"flags \| _CLONE_NEWNET", "flags")
+    sabotage("zygote.py", r"        refuse_doors\(\)\n", "")
     real = sandboxes.environment
     monkeypatch.setattr(
         sandboxes, "environment", lambda *given: real(*given) | {"GRADER_TOKEN": "x"}
     )
     found = broken(tmp_path)
-    assert set(found) == {"environment"}
+    assert set(found) == {"network", "judges", "other processes", "environment"}
+    assert "connected to" in found["network"].found
+    assert "tasks.judging" in found["judges"].found
+    assert "a user namespace of its own" in found["other processes"].found
     assert "GRADER_TOKEN" in found["environment"].found
 
 
-def test_judges_inside_are_found(tmp_path, monkeypatch):
-    everything = Path(course_lib.__file__).parent
-    monkeypatch.setattr(
-        sandboxes, "copy_library", lambda target: shutil.copytree(everything, target / "course_lib")
-    )
-    found = broken(tmp_path)
-    assert set(found) == {"judges"}
-    assert "tasks.judging" in found["judges"].found
-
-
-def test_files_that_stay_are_found(tmp_path, sabotage):
-    sabotage("zygote.py", r"fresh_folders\(limits.file_megabytes\)", "pass")
-    found = broken(tmp_path)
-    assert "planted-" in found["leftovers"].found
-
-
-def test_missing_filter_of_system_calls_is_found(tmp_path, sabotage):
-    sabotage("zygote.py", r"        refuse_doors\(\)\n", "")
-    found = broken(tmp_path)
-    assert set(found) == {"other processes"}
-    assert "a user namespace of its own" in found["other processes"].found
-
-
-def test_memory_without_a_bound_over_processes_is_found(tmp_path, sabotage):
+def test_missing_bounds_are_found_each_by_its_own_attempt(tmp_path, sabotage, monkeypatch):
+    sabotage("zygote.py", r"fresh_folders\(limits\)", "pass")
     sabotage("census.py", r"if held > most:", "if False:")
-    assert set(broken(tmp_path)) == {"memory"}
-
-
-def test_processes_without_a_bound_are_found(tmp_path, sabotage):
     sabotage("census.py", r"if threads > limits.processes:", "if False:")
-    sabotage("isolation.py", r"\(resource.RLIMIT_NPROC, limits.processes\),", "")
-    assert "processes" in broken(tmp_path)
+    sabotage("isolation.py", r"bounds\[resource.RLIMIT_NPROC\] = limits.processes", "pass")
+    # What nothing ends would go on until its time is over.
+    monkeypatch.setattr(
+        attempts, "SHARED_MEMORY", attempts.SHARED_MEMORY.replace("sleep(60)", "sleep(2)")
+    )
+    monkeypatch.setattr(attempts, "PROCESSES", attempts.PROCESSES.replace("sleep(5)", "sleep(1)"))
+    found = broken(tmp_path)
+    assert set(found) == {"leftovers", "memory", "processes"}
+    assert "planted-" in found["leftovers"].found
+    assert "started 128 processes" in found["processes"].found
 
 
+@pytest.fixture
+def unstarted(monkeypatch):
+    """Sandboxes that start nothing, for where no attempt is made."""
+
+    class Unstarted(Sandbox):
+        def __enter__(self):
+            return self
+
+    monkeypatch.setattr(selftest, "Sandbox", Unstarted)
+
+
+@pytest.mark.usefixtures("unstarted")
 class TestRefusal:
     def test_names_each_wall_and_its_remedy(self, tmp_path, monkeypatch):
         down = selftest.Wall("network", False, "reaches eth0", "pull the plug")
@@ -152,7 +151,9 @@ class TestRefusal:
         with pytest.raises(NoSandbox, match=said), selftest.proven("warm", tmp_path):
             pytest.fail("nothing may run")
 
-    def test_falls_back_to_a_cold_start_where_only_that_holds(self, tmp_path, monkeypatch):
+    def test_falls_back_to_a_cold_start_where_only_that_holds_and_says_why(
+        self, tmp_path, monkeypatch, caplog
+    ):
         down = selftest.Wall("leftovers", False, "planted", "none")
 
         def prove(sandbox, root):
@@ -161,10 +162,18 @@ class TestRefusal:
         monkeypatch.setattr(selftest, "prove", prove)
         with selftest.proven("warm", tmp_path) as sandbox:
             assert sandbox.form == "cold"
+        assert "leftovers: planted" in caplog.text
+
+    def test_nothing_is_said_where_a_warm_start_holds(self, tmp_path, monkeypatch, caplog):
+        monkeypatch.setattr(selftest, "prove", lambda *given: [])
+        with selftest.proven("warm", tmp_path) as sandbox:
+            assert sandbox.form == "warm"
+        assert not caplog.text
 
     def test_missing_bubblewrap_is_named_with_the_command_that_installs_it(
         self, tmp_path, monkeypatch
     ):
+        monkeypatch.setattr(selftest, "Sandbox", Sandbox)
         monkeypatch.setenv("PATH", str(tmp_path))
         said = "apt-get install bubblewrap"
         with pytest.raises(NoSandbox, match=said), selftest.proven("warm", tmp_path):
@@ -175,14 +184,12 @@ class TestRefusal:
         with selftest.proven("bare", tmp_path) as sandbox:
             assert sandbox.form == "bare"
 
-    def test_command_grades_nothing_and_says_so(self, course, exercise, monkeypatch):
-        from course_lib.grading.release import release
-
-        release(course, "01-averages", gradebook=True)
-        exercise.save(course.root / "submitted" / "ada" / "01-averages" / "01-averages.ipynb")
+    def test_command_grades_nothing_and_says_so(self, entered, monkeypatch):
+        folder = entered.submitted / "ada" / "01-averages"
+        shutil.copytree(entered.exercises / "01-averages", folder)
         down = selftest.Wall("network", False, "reaches eth0", "pull the plug")
         monkeypatch.setattr(selftest, "prove", lambda sandbox, root: [down])
-        result = CliRunner().invoke(app, ["grade", "01", "--course", str(course.root)])
+        result = CliRunner().invoke(app, ["grade", "01", "--course", str(entered.root)])
         assert result.exit_code == 2
         assert "pull the plug" in result.output
-        assert not (course.root / "autograded").exists()
+        assert not (entered.root / "autograded").exists()

@@ -6,8 +6,11 @@ from html.parser import HTMLParser
 
 import pytest
 from classes import NAME, checks, outcome, questions, ran, released, work
+from hypothesis import given
+from hypothesis import strategies as st
 from nbformat.v4 import new_output
 from nbgrader.utils import determine_grade
+from threat_suite import Live
 
 from course_lib.errors import NotWritten
 from course_lib.grading.outcome import Status
@@ -92,6 +95,84 @@ def test_written_answers_are_read_as_text_by_nbgraders_own_pages(entered, text):
             assert not page.tags & {"script", "img", "iframe", "b", "x"}
             assert "\\href" not in cell.source
     assert not Tags(feedback(one, {}, text)).live
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[x](javascript:alert(1))",
+        "[x]( <javascript:alert(1)> 'title')",
+        "[x](&#106;avascript:alert(1))",
+        "[x](java&Tab;script:alert(1))",
+        "[x][y]\n\n[y]: javascript:alert(1)",
+        "[y]\n\n> [y]:\n> javascript:alert(1)",
+        "[y]\n\n- [y]:\n  <javascript:alert(1)>",
+        "<javascript:alert(1)>",
+        "[x](data:text/html,y) [y](vbscript:x) [z](//example.org) [u](/formgrader) [v](x.html)",
+        "![x](https://example.org/pixel.png)",
+        "![x][y]\n\n[y]: https://example.org/pixel.png",
+        "[![x](https://example.org/pixel.png)](javascript:alert(1))",
+        "![pasted](attachment:pasted.png)",
+        "``` mermaid\ngraph LR\n```",
+        "~~~~\tMermaid\ngraph LR\n~~~~",
+        "$\\href{javascript:x}{y} \\mmlToken{mi}[href=javascript:x]{y} \\bbox[url(//x)]{y}$",
+    ],
+)
+def test_written_text_leads_nowhere_and_asks_nobody(text):
+    assert not Live(inert(text)).found
+    assert not any(word in inert(text) for word in ("\\href", "\\mmlToken", "\\bbox"))
+
+
+_PIECES = [
+    "[",
+    "]",
+    "(",
+    ")",
+    ":",
+    "!",
+    "<",
+    ">",
+    "\\",
+    "`",
+    "```",
+    "~~~",
+    "\n",
+    "\n\n",
+    " ",
+    "\t",
+    "x",
+]
+_PIECES += [
+    "javascript:alert(1)",
+    "&#106;avascript:x",
+    "https://example.org",
+    "HTTP://x",
+    "'t'",
+    "|",
+]
+_PIECES += [
+    "mermaid",
+    "attachment:x",
+    "data:x",
+    "> ",
+    "- ",
+    "#",
+    "$",
+    "$$",
+    "\u00a0",
+    "\u200b",
+    "\x0c",
+]
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=30).map("".join))
+def test_no_text_at_all_leads_anywhere_but_to_a_web_page(text):
+    assert not Live(inert(text)).found
+
+
+def test_links_to_web_pages_stay():
+    text = "[a](https://example.org/a) and [b][c] and https://example.org/d\n\n[c]: http://e.org"
+    assert inert(text) == text
 
 
 def test_formulas_and_emphasis_of_an_answer_stay():

@@ -17,11 +17,13 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbformat.v4 import new_code_cell
+from nbconvert.filters import markdown2html
+from nbformat.v4 import new_code_cell, new_output
 
 from course_lib.grading.assignment import Assignment
 from course_lib.grading.course import Course
@@ -51,8 +53,9 @@ class Case:
         "nothing", "half" or "right": the answers it starts from.
     set_aside : bool
         Whether a person must look at it.
-    reason, note : str
-        Words that must be in what is said of it.
+    reason, note, shown : str
+        Words that must be in why the run ended, in a note, in what its cells show: that the limit
+        was reached, or the wall met.
     leak : str
         What must not be in anything that is shown of it; the loot of the course by default.
     student : str
@@ -66,6 +69,7 @@ class Case:
     set_aside: bool = False
     reason: str = ""
     note: str = ""
+    shown: str = ""
     leak: str = ""
     student: str = ""
 
@@ -144,23 +148,60 @@ class Class:
         return any(sign in text for text in self._shown(student))
 
     def unsafe(self, student: str) -> bool:
-        """Whether a page of feedback holds a script of the student's."""
-        pages = (self.course.feedback / student).glob("**/*.html")
+        """Whether a page of feedback holds a script of the student's, or formgrader would: it and
+        `nbgrader generate_feedback` make HTML of text cells with this function of nbconvert.
+        """
         signs = ("<script>alert", "onerror=alert(1)>", 'href="javascript:')
+        pages = (self.course.feedback / student).glob("**/*.html")
         texts = [page.read_text(encoding="utf-8", errors="replace") for page in pages]
-        return any(sign in text for sign in signs for text in texts)
+        if any(sign in text for sign in signs for text in texts):
+            return True
+        ours = {cell.source for cell in self.exercise.cells}
+        own = [cell for cell in self._cells(student) if cell.source not in ours]
+        return any(Live(cell.source).found for cell in own if cell.cell_type == "markdown")
 
-    def _shown(self, student: str) -> Iterator[str]:
+    def shown(self, student: str) -> str:
+        """All that the cells of a student's autograded notebook show."""
+        return "\n".join(self._shown(student))
+
+    def _cells(self, student: str) -> Iterator[Any]:
         for path in (self.course.autograded / student).glob("**/*.ipynb"):
             try:
-                cells = nbformat.read(path, as_version=4).cells
-            except (nbformat.ValidationError, ValueError, AttributeError):
-                yield path.read_text(encoding="utf-8", errors="replace")
-                continue
-            for cell in cells:
-                for output in cell.get("outputs", ()):
-                    yield "".join(output.get("text", ""))
-                    yield json.dumps(output.get("data", {}))
+                yield from nbformat.read(path, as_version=4).cells
+            except (nbformat.ValidationError, ValueError, AttributeError):  # shown as it is, then
+                text = path.read_text(encoding="utf-8", errors="replace")
+                yield new_code_cell(outputs=[new_output("stream", text=text)])
+
+    def _shown(self, student: str) -> Iterator[str]:
+        for cell in self._cells(student):
+            for output in cell.get("outputs", ()):
+                yield "".join(output.get("text", ""))
+                yield "\n".join(output.get("traceback", ()))
+                yield json.dumps(output.get("data", {}))
+
+
+class Live(HTMLParser):
+    """What of a Markdown text runs, fetches or leads into Jupyter, in the HTML that is made of it.
+
+    Attributes
+    ----------
+    found : list of str
+    """
+
+    _TAGS = frozenset(("script", "iframe", "object", "embed", "form", "base", "meta", "link"))
+
+    def __init__(self, markdown: str):
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(markdown2html(markdown))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self._TAGS or dict(attrs).get("class") == "mermaid":
+            self.found.append(tag)
+        for name, value in attrs:
+            leads = name == "href" and not re.match("https?://|#", value or "", re.IGNORECASE)
+            if leads or name in ("src", "srcset", "style") or name.startswith("on"):
+                self.found.append(f"{tag} {name}={value}")
 
 
 def cases(classes: Sequence[str] = CLASSES) -> list[Case]:
@@ -237,7 +278,7 @@ def _write_case(made: Class, student: str, case: Case) -> None:
     }
     cells = case.folder / "cells.py"
     if cells.is_file():
-        _insert(notebook, cells.read_text(encoding="utf-8"), words)
+        _insert(notebook, cells.read_text(encoding="utf-8"), words, _solved(made, case.fill))
     change = case.folder / "change.py"
     if change.is_file():
         _module(change).change(notebook, given)
@@ -265,17 +306,23 @@ def _place(made: Class, student: str, given: Given, notebook: Any) -> None:
 def _filled(made: Class, fill: str) -> Any:
     """The exercise, with as many right answers as are asked for."""
     notebook = copy.deepcopy(made.exercise)
-    answers = Assignment.of(notebook).answers
     right = {a.grade_id: a.source for a in Assignment.of(_read(made.course.solutions)).answers}
-    filled = {"nothing": 0, "half": len(answers) // 2, "right": len(answers)}[fill]
-    for answer in answers[:filled]:
+    for answer in Assignment.of(notebook).answers[: _solved(made, fill)]:
         notebook.cells[answer.number - 1].source = right[answer.grade_id]
     return notebook
 
 
-def _insert(notebook: Any, text: str, words: Mapping[str, str]) -> None:
+def _solved(made: Class, fill: str) -> int:
+    """How many of the first answers are right."""
+    answers = len(Assignment.of(made.exercise).answers)
+    return {"nothing": 0, "half": answers // 2, "right": answers}[fill]
+
+
+def _insert(notebook: Any, text: str, words: Mapping[str, str], solved: int) -> None:
     assignment = Assignment.of(notebook)
     answered = [(assignment.answer_to(check), check) for check in assignment.checks]
+    # Beside a trick, what is solved stays solved: its points show that the run was judged.
+    tricked = answered[solved:] or answered
     first = next(n for n, cell in enumerate(notebook.cells) if cell.cell_type == "code")
     top = first + 1
     added = []
@@ -284,7 +331,7 @@ def _insert(notebook: Any, text: str, words: Mapping[str, str]) -> None:
         if where in ("top", "bottom"):
             added.append((where, source))
             continue
-        for answer, check in answered:
+        for answer, check in tricked if where == "answer" else answered:
             cell = notebook.cells[answer.number - 1]
             own = _spelt(source, {"NAME": check.answer, "TASK": check.task})
             before, after = {

@@ -15,13 +15,28 @@ from course_lib.grading.collecting.owners import Owner, own_name
 # Everything that is looked at to find one student's notebook.
 MOST_NOTEBOOKS_OF_A_STUDENT = 50
 
+# Enough to recognise what somebody handed in for a notebook.
+MOST_NAMES = 3
+
 
 @dataclass
 class Pile:
-    """All that one student handed in."""
+    """All that one student handed in.
+
+    Attributes
+    ----------
+    owner : Owner
+    found : list of Found
+        What may be a notebook or hold one.
+    beside : list of Found
+        All the rest, which is named where there is no notebook.
+    notes, refused : list of str
+        What a person should know, and why something was not read.
+    """
 
     owner: Owner
     found: list[Found] = field(default_factory=list)
+    beside: list[Found] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
@@ -38,6 +53,8 @@ def choose(assignment: str, pile: Pile) -> Candidate | None:
     """The notebook that counts: by name, by what is in it, then the latest."""
     candidates = list(_candidates(pile))
     if not candidates:
+        if not pile.refused:
+            pile.refused.append(_without_notebook(assignment, pile))
         return None
     wanted = assignment.lower()
     named = [c for c in candidates if wanted in (_stem(c.found.path), _whole_stem(c.found.path))]
@@ -63,6 +80,12 @@ def choose(assignment: str, pile: Pile) -> Candidate | None:
     elif len(chosen.found.path.parts) > 2:
         pile.notes.append(f"found in {str(chosen.found.path.parent)[:100]}")
     return chosen
+
+
+def _without_notebook(assignment: str, pile: Pile) -> str:
+    names = sorted({own_name(found.path)[:100] for found in (*pile.found, *pile.beside)})
+    listed = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
+    return f"no notebook in {listed}; ask for {assignment}.ipynb, alone or in a .zip"
 
 
 def _candidates(pile: Pile) -> Iterator[Candidate]:

@@ -87,7 +87,7 @@ def collect(
         for source in sources:
             found = list(_owned(course, assignment, source, stack.enter_context(files(source))))
             if not found:
-                raise NothingToCollect(f"{source} holds no notebook and no zip")
+                raise NothingToCollect(f"{source} holds no file of a submission")
             for who, file in found:
                 if who is None:
                     words = file.refused or "nothing says whose it is: put it into a folder"
@@ -96,7 +96,7 @@ def collect(
                 number = who.number if who.platform else who.said
                 pile = piles.setdefault((who.student, number), Pile(who))
                 pile.owner = who if who.late else pile.owner
-                pile.found.append(file)
+                (pile.found if _may_hold_one(file) else pile.beside).append(file)
         for pile in _told_apart(piles):
             result.append(_collect_one(course, assignment, pile, dry_run))
     return sorted(result, key=lambda one: one.student)
@@ -105,17 +105,20 @@ def collect(
 def _owned(
     course: Course, assignment: str, source: Path, listed: Sequence[Found]
 ) -> Iterator[tuple[Owner | None, Found]]:
-    """The files of a source that may be submissions, and whose they are."""
+    """The files of a source, and whose they are: whoever handed in the wrong one is named, too."""
     others = {name for name in course.assignments if name != assignment}
     wrapper = _wrapper([found.path for found in listed], {assignment, source.stem}, others)
     for found in listed:
         path = found.path.relative_to(wrapper) if wrapper else found.path
-        if path.suffix.lower() not in (".ipynb", ".zip") and not found.refused:
-            continue
         if others & set(path.parts[:-1]):
             continue
         who = None if ".." in path.parts else owner(path, assignment)
         yield who, replace(found, path=path)
+
+
+def _may_hold_one(file: Found) -> bool:
+    """Whether a file may be a notebook or hold one; one that may not be read says why itself."""
+    return bool(file.refused) or file.path.suffix.lower() in (".ipynb", ".zip")
 
 
 def _wrapper(paths: Sequence[PurePosixPath], names: set[str], others: set[str]) -> str:
@@ -144,7 +147,7 @@ def _told_apart(piles: dict[tuple[str, str], Pile]) -> Iterator[Pile]:
                 else:
                     names = " and ".join(repr(other.owner.said) for other in same)
                     pile.refused.append(f"{names} would share the folder {student}: rename one")
-                    pile.found = []
+                    pile.found, pile.beside = [], []
             yield pile
 
 
@@ -155,9 +158,9 @@ def _collect_one(course: Course, assignment: str, pile: Pile, dry_run: bool) -> 
         if place.is_symlink():
             return Collected(student, Action.REFUSED, (f"{place} is a link; nothing is written",))
     chosen = choose(assignment, pile)
-    notes = (*pile.refused, *pile.notes)
     if chosen is None:
-        return Collected(student, Action.REFUSED, notes or ("no notebook is in it",))
+        return Collected(student, Action.REFUSED, (*pile.refused, *pile.notes))
+    notes = (*pile.refused, *pile.notes)
     modified = chosen.found.modified
     if pile.owner.late:
         notes = (*notes, "Canvas marked it late")

@@ -18,7 +18,7 @@ ORIGIN = "collected.json"
 """Beside each notebook: where it came from, and under which number the platform knows it."""
 
 _CANVAS = re.compile(r"(?P<name>.+?)_(?:(?P<late>late)_)?(?P<number>\d+)_\d+_(?P<rest>.+)", re.I)
-_MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_file_?(?P<rest>.*)")
+_MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)")
 
 
 @dataclass(frozen=True)

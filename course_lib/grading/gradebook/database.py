@@ -7,6 +7,7 @@ task; formgrader and `nbgrader export` do not look at them.
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterator, Mapping
 
 import sqlalchemy as sql
@@ -86,7 +87,7 @@ def gradebook(course: Course, url: str | None = None) -> Iterator[Gradebook]:
     with explained(url):
         engine = sql.create_engine(url)
         try:
-            _inspect(engine, url)
+            _inspect(engine, url, entering(course, url))
             _TABLES.create_all(engine)
         finally:
             engine.dispose()
@@ -127,6 +128,14 @@ def database_url(course: Course) -> str:
     return str(said) if said else f"sqlite:///{course.root / 'gradebook.db'}"
 
 
+def entering(course: Course, url: str, assignment: str = "ASSIGNMENT") -> str:
+    """The command that enters an assignment into a gradebook."""
+    command = f"course release {assignment} --gradebook"
+    if url == database_url(course):
+        return command
+    return f"{command} --db {shlex.quote(without_password(url))}"
+
+
 def without_password(url: str) -> str:
     """An address that may be shown."""
     try:
@@ -135,22 +144,19 @@ def without_password(url: str) -> str:
         return "at an address that is none" if "@" in url else repr(url)
 
 
-def _inspect(engine: sql.Engine, url: str) -> None:
+def _inspect(engine: sql.Engine, url: str, remedy: str) -> None:
     """Refuse what is not a gradebook of this nbgrader, before anything is written into it."""
     file = engine.url.database
     if engine.dialect.name == "sqlite" and file and file != ":memory:":
         from pathlib import Path
 
         if not Path(file).exists():
-            raise GradebookUnusable(
-                f"there is no gradebook {file}: make one with course release ASSIGNMENT --gradebook"
-            )
+            raise GradebookUnusable(f"there is no gradebook {file}: make one with {remedy}")
     there = sql.inspect(engine)
     tables = set(there.get_table_names())
     if not tables:
         raise GradebookUnusable(
-            f"the gradebook {without_password(url)} is empty: "
-            "course release ASSIGNMENT --gradebook enters an assignment into it"
+            f"the gradebook {without_password(url)} is empty: {remedy} enters an assignment into it"
         )
     if "assignment" not in tables:
         raise GradebookUnusable(

@@ -26,7 +26,14 @@ from nbgrader.api import (
 
 from course_lib.errors import GradebookUnusable
 from course_lib.grading.course import Course
-from course_lib.grading.gradebook.database import FINDINGS, RUNS, database_url, explained, gradebook
+from course_lib.grading.gradebook.database import (
+    FINDINGS,
+    RUNS,
+    database_url,
+    entering,
+    explained,
+    gradebook,
+)
 from course_lib.grading.outcome import Outcome, Status
 
 if TYPE_CHECKING:
@@ -103,7 +110,7 @@ class Recorder:
             )
             raise GradebookUnusable(
                 f"{assignment} was changed since it was entered into the gradebook "
-                f"({', '.join(differing)}): course release {assignment} --gradebook"
+                f"({', '.join(differing)}): {entering(self.course, self.url, assignment)}"
             )
 
     def keys(self, assignment: str) -> dict[str, str]:
@@ -206,7 +213,7 @@ class Recorder:
         found = self._book.db.query(Assignment).filter_by(name=name).one_or_none()
         if found is None or not found.notebooks:
             raise GradebookUnusable(
-                f"{name} is not in the gradebook: course release {name} --gradebook"
+                f"{name} is not in the gradebook: {entering(self.course, self.url, name)}"
             )
         return found
 

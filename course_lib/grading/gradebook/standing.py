@@ -26,7 +26,13 @@ from nbgrader.api import (
 
 from course_lib.errors import GradebookUnusable
 from course_lib.grading.course import Course
-from course_lib.grading.gradebook.database import FINDINGS, RUNS, gradebook
+from course_lib.grading.gradebook.database import (
+    FINDINGS,
+    RUNS,
+    database_url,
+    entering,
+    gradebook,
+)
 from course_lib.grading.outcome import Status
 
 
@@ -177,9 +183,8 @@ def standing(course: Course, assignment: str, url: str | None = None) -> ClassSt
     with gradebook(course, url) as book:
         found = book.db.query(Assignment).filter_by(name=assignment).one_or_none()
         if found is None:
-            raise GradebookUnusable(
-                f"{assignment} is not in the gradebook: course release {assignment} --gradebook"
-            )
+            remedy = entering(course, url or database_url(course), assignment)
+            raise GradebookUnusable(f"{assignment} is not in the gradebook: {remedy}")
         cells = {
             cell.name: float(cell.max_score)
             for each in found.notebooks

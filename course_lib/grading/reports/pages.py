@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_lib.grading.assignment import Assignment
@@ -12,6 +13,14 @@ from course_lib.grading.submissions import Submission
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
+
+
+def places(course: Course, one: Submission) -> tuple[Path, Path]:
+    """Where a submission's autograded notebook and its page of feedback are."""
+    return (
+        course.autograded / one.student / one.assignment / f"{one.assignment}.ipynb",
+        course.feedback / one.student / one.assignment / f"{one.assignment}.html",
+    )
 
 
 def publish(course: Course, one: Submission, outcome: Outcome, released: NotebookNode) -> None:
@@ -25,12 +34,10 @@ def publish(course: Course, one: Submission, outcome: Outcome, released: Noteboo
     import nbformat
 
     title, titles = _titles(released)
-    folder = course.autograded / one.student / one.assignment
-    made = nbformat.writes(notebook(outcome, released))
-    write_atomically(folder / f"{one.assignment}.ipynb", made)
+    graded, page = places(course, one)
+    write_atomically(graded, nbformat.writes(notebook(outcome, released)))
     if one.stamp:
-        write_atomically(folder / "timestamp.txt", one.stamp)
-    page = course.feedback / one.student / one.assignment / f"{one.assignment}.html"
+        write_atomically(graded.with_name("timestamp.txt"), one.stamp)
     write_atomically(page, feedback(outcome, titles, title))
 
 

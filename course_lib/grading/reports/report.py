@@ -6,8 +6,9 @@ had a say in is escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from course_lib.grading.course import Course
@@ -21,6 +22,8 @@ from course_lib.grading.reports.shown import write_atomically
 # Longer lists are read by nobody; the table beside the page has everybody.
 MOST_ROWS = 25
 SLOWEST = 8
+
+_NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 def write(
@@ -51,23 +54,35 @@ def write(
         If the page cannot be written.
     """
     class_standing = standing(course, assignment, url)
+    ungraded = tally.ungraded(course, class_standing)
     folder = course.root / "reports"
-    table(class_standing, folder / f"{assignment}.csv")
+    table(class_standing, folder / f"{assignment}.csv", ungraded)
     path = folder / f"{assignment}.html"
-    write_atomically(path, page(class_standing, sandboxed=sandboxed))
+    write_atomically(path, page(class_standing, sandboxed=sandboxed, ungraded=ungraded))
     return path
 
 
-def table(standing: ClassStanding, path: Path) -> Path:
-    """One row a student: points, each task, and why there is no final score yet."""
+def table(standing: ClassStanding, path: Path, ungraded: Mapping[str, str] = _NOBODY) -> Path:
+    """One row a student: points, each task, and why there is no final score yet.
+
+    Parameters
+    ----------
+    standing : ClassStanding
+    path : Path
+        Of the CSV file.
+    ungraded : mapping of str to str
+        See `page`.
+    """
     names = list(standing.cells)
     header = ["student", "last name", "first name", "status", "points", "penalty", "score"]
     header += ["out of", "handed in", "waits for", "reason", *names, "seconds", "sandbox", "notes"]
     rows = []
-    for one in standing.students:
+    strangers = ungraded.keys() - {one.student for one in standing.students}
+    for one in (*standing.students, *map(Standing, sorted(strangers))):
         points = {cell.name: None if cell.waits else cell.points for cell in one.cells}
         run = one.run
-        who = [one.student, one.last_name, one.first_name, _status(one)]
+        status = "not graded" if one.student in ungraded else _status(one)
+        who = [one.student, one.last_name, one.first_name, status]
         numbers = [one.points, one.penalty, one.score] if one.submitted else ["", "", ""]
         rows.append(
             [
@@ -76,7 +91,7 @@ def table(standing: ClassStanding, path: Path) -> Path:
                 standing.out_of,
                 one.timestamp or "",
                 " ".join(one.waiting),
-                run.reason if run else "",
+                run.reason if run else ungraded.get(one.student, ""),
                 *(points.get(name) for name in names),
                 round(float(run.seconds.get("run", 0.0)), 2) if run else "",
                 ("yes" if run.sandboxed else "NO") if run else "",
@@ -86,7 +101,9 @@ def table(standing: ClassStanding, path: Path) -> Path:
     return sheets.write(path, header, rows)
 
 
-def page(standing: ClassStanding, *, sandboxed: bool = True) -> str:
+def page(
+    standing: ClassStanding, *, sandboxed: bool = True, ungraded: Mapping[str, str] = _NOBODY
+) -> str:
     """The report as HTML.
 
     Parameters
@@ -94,15 +111,17 @@ def page(standing: ClassStanding, *, sandboxed: bool = True) -> str:
     standing : ClassStanding
     sandboxed : bool
         See `write`.
+    ungraded : mapping of str to str
+        Whoever handed in and is not in the gradebook, and why.
     """
     parts = [f"<h1>{text(standing.assignment)}: how the class stands</h1>"]
     parts += _warning(standing, sandboxed)
-    parts.append(_summary(standing))
+    parts.append(_summary(standing, ungraded))
     if tally.graded(standing):
         parts += _pictures(standing)
         parts += _mistakes(standing)
     parts += _people(standing)
-    parts += _runs(standing)
+    parts += _runs(standing, ungraded)
     parts.append(_everybody(standing))
     return markup.page(f"{standing.assignment}: class report", "\n".join(parts), _STYLE)
 
@@ -119,13 +138,14 @@ def _warning(standing: ClassStanding, sandboxed: bool) -> Iterator[str]:
         )
 
 
-def _summary(standing: ClassStanding) -> str:
+def _summary(standing: ClassStanding, ungraded: Mapping[str, str]) -> str:
     graded = tally.graded(standing)
     times = [one.run.graded_at for one in standing.students if one.run]
-    absent = sum(1 for one in standing.students if not one.submitted and not one.run)
+    silent = {one.student for one in standing.students} - {o.student for o in standing.handed_in}
+    absent = len(silent - ungraded.keys())
     middle = tally.middle(standing)
     facts: list[tuple[str, Any]] = [
-        ("handed in", len(standing.handed_in)),
+        ("handed in", len(standing.handed_in) + len(ungraded)),
         ("graded", len(graded)),
         ("set aside", len(tally.with_status(standing, Status.SET_ASIDE))),
         ("failed", len(tally.with_status(standing, Status.FAILED))),
@@ -134,6 +154,8 @@ def _summary(standing: ClassStanding) -> str:
     ]
     if absent:
         facts.insert(1, ("nothing handed in", absent))
+    if ungraded:
+        facts.insert(2, ("not graded", len(ungraded)))
     boxes = "".join(f"<div><dt>{name}</dt><dd>{text(value)}</dd></div>" for name, value in facts)
     when = f"Last graded {max(times):%Y-%m-%d %H:%M} UTC. " if times else ""
     return f'<dl class="facts">{boxes}</dl><p>{when}The same as a table: {_csv_name(standing)}.</p>'
@@ -202,8 +224,11 @@ def _people(standing: ClassStanding) -> Iterator[str]:
         yield _listed(rows)
 
 
-def _runs(standing: ClassStanding) -> Iterator[str]:
+def _runs(standing: ClassStanding, ungraded: Mapping[str, str]) -> Iterator[str]:
     yield "<h2>Runs</h2>"
+    if ungraded:
+        yield "<h3>Handed in, and not in the gradebook</h3>"
+        yield _listed([(Standing(name), why) for name, why in sorted(ungraded.items())])
     failed = tally.with_status(standing, Status.FAILED)
     if failed:
         yield "<h3>Failed: the machine's fault, nobody's zero</h3>"

@@ -1,4 +1,6 @@
-"""What a class got right, what it got wrong, and how often: counted from its standing."""
+"""What a class got right, what it got wrong, and how often: counted from its standing, and who is
+in its folder and not in there.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from course_lib.errors import NothingToGrade
+from course_lib.grading.course import Course
 from course_lib.grading.gradebook.standing import Cell, ClassStanding, Standing
 from course_lib.grading.outcome import Status
+from course_lib.grading.submissions import submissions
 
 
 @dataclass(frozen=True)
@@ -139,6 +144,16 @@ def waiting(standing: ClassStanding) -> dict[str, list[str]]:
 def with_status(standing: ClassStanding, status: Status) -> list[Standing]:
     """Those whose run ended so."""
     return [one for one in standing.students if one.run and one.run.status is status]
+
+
+def ungraded(course: Course, standing: ClassStanding) -> dict[str, str]:
+    """Students of whom a submission is there and nothing in the gradebook, and why."""
+    known = {one.student for one in standing.handed_in}
+    try:
+        found = submissions(course, standing.assignment)
+    except NothingToGrade:
+        return {}
+    return {o.student: o.misnamed or "not graded yet" for o in found if o.student not in known}
 
 
 def slowest(standing: ClassStanding, count: int) -> list[tuple[Standing, float]]:

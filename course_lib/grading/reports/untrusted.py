@@ -2,7 +2,7 @@
 
 Text is cut and freed of control characters, HTML and SVG that a cell displayed become text, a
 picture is a PNG or none. What students write as text stays Markdown, so that formulas can be read,
-but no tag in it is one.
+but no tag in it is one, no picture is fetched, and a link leads to a web page or nowhere.
 """
 
 from __future__ import annotations
@@ -20,9 +20,16 @@ MOST_CHARACTERS_OF_AN_OUTPUT = 20_000
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-# What starts a tag in Markdown, and what of TeX makes links, loads code or sets attributes.
+# What stays as it is must be seen to be harmless in the text itself, with nothing to decode: a link
+# is one to a web page, letter for letter, or it is none.
 _LIVE = re.compile(
-    r"<(?=[A-Za-z/!?])|\\(?=(?:href|url|require|csname|class|cssId|style|data|unicode)\b)"
+    r"<(?=[A-Za-z/!?])"  # a tag, or a link between angle brackets
+    r"|!(?=\[)"  # a picture: what is left of it is a link
+    r"|\](?=[(:](?![ \t\n]*https?://))"  # where a link leads, in its place or further down
+    r"|[`~][^\S\n]*(?=mermaid)"  # a drawing, which has links and pictures of its own
+    # what of TeX makes links, loads code or sets attributes
+    r"|\\(?=(?:href|url|require|csname|class|cssId|style|data|unicode|mmlToken|bbox)(?![A-Za-z]))",
+    re.IGNORECASE,
 )
 # Control characters, those that turn the direction of reading, and halves of pairs.
 _CONTROL = re.compile(
@@ -85,9 +92,9 @@ def on_one_line(text: str) -> str:
 
 
 def inert(markdown: str) -> str:
-    """Markdown of a student in which no tag and no link of TeX is one, and which reads the same.
+    """Markdown of a student in which nothing runs, is fetched, or leads anywhere but to a web page.
 
-    A space without width behind `<` does it in prose and in code alike: there is no parser to agree
-    with about which is which.
+    It reads the same. A space without width does it, in prose and in code alike: Jupyter and
+    nbconvert read Markdown differently, and there is no parser to agree with about which is which.
     """
     return _LIVE.sub(lambda found: found.group() + _NOTHING_TO_SEE, plain(markdown))

@@ -1,28 +1,35 @@
 """Past one machine: submissions run on the workers of a Dask cluster, in sandboxes of their own.
 
-Workers launch sandboxes and return bytes. Judges, gradebook and everything that is written stay
-with the grader. Student code has no network and sees no process outside its sandbox, so neither
-the scheduler's address nor a worker's memory is within its reach.
+Workers launch sandboxes and return bytes, in the frames in which a sandbox sends them. Judges,
+gradebook and everything that is written stay with the grader. Student code has no network and sees
+no process outside its sandbox, so neither the scheduler's address nor a worker's memory is within
+its reach.
 """
 
 from __future__ import annotations
 
+import platform
+import secrets
+import threading
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from course_lib.errors import CourseError, MachineFailed, NoSandbox
-from course_lib.grading.sandbox.exchange import Ran
+from course_lib.errors import BrokenFrame, CourseError, MachineFailed, NoSandbox, NoVerdict
+from course_lib.grading.sandbox.exchange import Ran, StepResult, read_result
+from course_lib.grading.sandbox.inside import frames
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.runs import Sandbox
 from course_lib.grading.sandbox.sanitise import Work
 from course_lib.grading.sandbox.selftest import proven
 from course_lib.grading.sandbox.walls import Form
+from course_lib.grading.submissions import library_key
 
 if TYPE_CHECKING:
-    from distributed import Client, Worker
+    from distributed import Client, Future, Worker
 
 # A scheduler that is there answers at once.
 SECONDS_TO_CONNECT = 15
@@ -30,7 +37,11 @@ SECONDS_TO_CONNECT = 15
 # How often a submission goes to another worker after the one that ran it died.
 RETRIES = 3
 
-_PLUGIN = "course-sandbox"
+# A job queue or Kubernetes replaces a worker that died within this time, or not soon.
+SECONDS_WITHOUT_WORKERS = 60.0
+
+# How often somebody looks whether there still are workers, while a submission waits for one.
+SECONDS_BETWEEN_LOOKS = 5.0
 
 
 class SandboxPlugin:
@@ -40,15 +51,29 @@ class SandboxPlugin:
     ----------
     form : str
         See `Sandbox`.
+    library : str
+        The grader's `library_key`.
     """
 
-    def __init__(self, form: Form):
-        self.form = form
+    def __init__(self, form: Form, library: str):
+        self.form, self.library = form, library
         self._stack: ExitStack | None = None
         self.sandbox: Sandbox | None = None
 
     def setup(self, worker: Worker) -> None:
-        """Start the sandbox and prove its walls; a worker without one refuses to serve."""
+        """Start the sandbox and prove its walls; a worker without one refuses to serve.
+
+        Raises
+        ------
+        NoSandbox
+            If a wall does not hold, or if the course here is not the grader's: another version
+            asks other questions, and honest answers to those are wrong.
+        """
+        if library_key() != self.library:
+            raise NoSandbox(
+                f"{platform.node()} has another version of the course, of torch, NumPy or JAX "
+                "than the grader: install the same on both"
+            )
         self._stack = ExitStack()
         self.sandbox = self._stack.enter_context(proven(self.form, Path(worker.local_directory)))
 
@@ -59,20 +84,77 @@ class SandboxPlugin:
         self._stack = self.sandbox = None
 
 
-def run_on_worker(work: Work, inputs: Mapping[str, bytes], limits: Limits) -> Ran:
+def run_on_worker(plugin: str, work: Work, inputs: Mapping[str, bytes], limits: Limits) -> bytes:
     """On a worker: run a submission in the worker's sandbox.
+
+    Parameters
+    ----------
+    plugin : str
+        The name under which the grader gave its workers sandboxes.
+
+    Returns
+    -------
+    bytes
+        For `from_bytes`.
 
     Raises
     ------
     MachineFailed
         If the worker has no sandbox, or it fails.
+    NoVerdict
+        See `Sandbox.run`.
     """
     from distributed import get_worker
 
-    sandbox = getattr(get_worker().plugins.get(_PLUGIN), "sandbox", None)
-    if not isinstance(sandbox, Sandbox):
-        raise MachineFailed("this worker has no sandbox")
-    return sandbox.run(work, inputs, limits)
+    sandbox = getattr(get_worker().plugins.get(plugin), "sandbox", None)
+    if sandbox is None:
+        raise MachineFailed(
+            f"the worker on {platform.node()} has no sandbox, or another version of the course: "
+            "its log says which"
+        )
+    return to_bytes(sandbox.run(work, inputs, limits), sandbox.form)
+
+
+def to_bytes(ran: Ran, form: Form) -> bytes:
+    """A run and the form of the sandbox it ran in, as one frame a step and one for the rest."""
+    steps = [
+        frames.pack(
+            {
+                "step": number,
+                "outputs": step.outputs,
+                "problem": step.problem,
+                "seconds": step.seconds,
+            },
+            step.answers,
+        )
+        for number, step in enumerate(ran.steps)
+    ]
+    rest = {"ended": ran.ended, "seconds": ran.seconds, "form": form}
+    return b"".join([*steps, frames.pack(rest)])
+
+
+def from_bytes(data: bytes) -> tuple[Ran, Form]:
+    """What `to_bytes` made.
+
+    Raises
+    ------
+    BrokenFrame
+        If the bytes are not a run's.
+    """
+    messages = list(frames.unpack(data))
+    if not messages:
+        raise BrokenFrame("a worker sent nothing")
+    *results, (rest, _) = messages
+    steps: list[StepResult] = []
+    for number, (header, payload) in enumerate(results):
+        step = read_result(header, payload, number)
+        if step is None:
+            raise BrokenFrame(f"what a worker sent as step {number} is no result")
+        steps.append(step)
+    try:
+        return Ran(tuple(steps), str(rest["ended"]), float(rest["seconds"])), rest["form"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise BrokenFrame(f"a worker did not say how the run ended: {error}") from error
 
 
 class Cluster:
@@ -88,14 +170,18 @@ class Cluster:
     Raises
     ------
     NoSandbox
-        On entering, if a worker's walls do not hold.
+        On entering, if a worker's walls do not hold, or if its course is another version.
     CourseError
         If there is no scheduler at the address, or it has no workers.
     """
 
     def __init__(self, address: str, form: Form = "warm"):
         self.address, self.form = address, form
+        # Another course may be graded on the same workers at the same time.
+        self._plugin = f"course-sandbox-{secrets.token_hex(8)}"
         self._client: Client | None = None
+        self._alone_since: float | None = None
+        self._looking = threading.Lock()
 
     def __enter__(self) -> Self:
         try:
@@ -113,12 +199,12 @@ class Cluster:
         try:
             self._prepare(self._client)
         except BaseException:
-            self._client.close()
+            self.__exit__(None, None, None)
             raise
         return self
 
     def _prepare(self, client: Client) -> None:
-        if not client.scheduler_info()["workers"]:
+        if not self._workers():
             raise CourseError(f"the scheduler at {self.address} has no workers: start some")
         from distributed import WorkerPlugin
 
@@ -126,9 +212,9 @@ class Cluster:
             pass
 
         try:
-            client.register_plugin(Plugin(self.form), name=_PLUGIN)
+            client.register_plugin(Plugin(self.form, library_key()), name=self._plugin)
         except Exception as error:  # Dask raises whatever was raised on the worker
-            raise NoSandbox(f"a worker of {self.address} has no sandbox: {error}") from error
+            raise NoSandbox(f"a worker of {self.address} cannot grade: {error}") from error
 
     def __exit__(
         self,
@@ -136,17 +222,20 @@ class Cluster:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        if self._client is not None:
-            self._client.unregister_worker_plugin(_PLUGIN)
+        if self._client is None:
+            return
+        try:
+            # A scheduler that is gone has taken its workers' sandboxes with it.
+            if self._workers():
+                self._client.unregister_worker_plugin(self._plugin)
+        finally:
             self._client.close()
             self._client = None
 
     @property
     def slots(self) -> int:
         """How many submissions the workers run at once."""
-        assert self._client is not None
-        workers: dict[str, dict[str, Any]] = self._client.scheduler_info(n_workers=-1)["workers"]
-        return sum(int(one["nthreads"]) for one in workers.values())
+        return max(1, sum(int(one["nthreads"]) for one in self._workers().values()))
 
     def run(self, work: Work, inputs: Mapping[str, bytes], limits: Limits) -> Ran:
         """Run a submission on any worker; on another one if that dies.
@@ -154,13 +243,62 @@ class Cluster:
         Raises
         ------
         MachineFailed
-            If no worker could do it.
+            If no worker could do it, or there was none for `SECONDS_WITHOUT_WORKERS`.
+        NoVerdict
+            See `Sandbox.run`.
         """
         assert self._client is not None
+        if self._alone_since is not None:
+            self._look_for_workers()
         try:
             future = self._client.submit(
-                run_on_worker, work, dict(inputs), limits, pure=False, retries=RETRIES
+                *(run_on_worker, self._plugin, work, dict(inputs), limits),
+                pure=False,
+                retries=RETRIES,
             )
-            return cast(Ran, future.result())
+            ran, form = from_bytes(self._awaited(future))
+        except (MachineFailed, NoVerdict):
+            raise
         except Exception as error:  # Dask raises its own errors, and those of the worker
             raise MachineFailed(f"no worker ran it: {type(error).__name__}: {error}") from error
+        if form == "cold":
+            self.form = form
+        return ran
+
+    def _awaited(self, future: Future) -> bytes:
+        """What a worker returned, however long it takes, as long as there are workers."""
+        while True:
+            try:
+                return cast(bytes, future.result(timeout=SECONDS_BETWEEN_LOOKS))
+            except TimeoutError:
+                if future.status == "error":  # the submission's own, not the wait's
+                    raise
+            try:
+                self._look_for_workers()
+            except MachineFailed:
+                future.cancel()
+                raise
+
+    def _look_for_workers(self) -> None:
+        with self._looking:
+            if self._workers():
+                self._alone_since = None
+                return
+            now = time.monotonic()
+            self._alone_since = self._alone_since or now
+            if now - self._alone_since >= SECONDS_WITHOUT_WORKERS:
+                raise MachineFailed(
+                    f"the scheduler at {self.address} had no worker for "
+                    f"{SECONDS_WITHOUT_WORKERS:g} s: start some, then run the command again"
+                )
+
+    def _workers(self) -> Mapping[str, Mapping[str, Any]]:
+        """The workers that the scheduler knows; none where it does not answer."""
+        assert self._client is not None
+        if self._client.status != "running":
+            return {}
+        try:
+            info = self._client.scheduler_info(n_workers=-1)
+        except (OSError, TimeoutError):
+            return {}
+        return cast(Mapping[str, Mapping[str, Any]], info["workers"])

@@ -89,7 +89,7 @@ def collect(
         taken += len(payload) + len(words)
         if taken > limits.answer_megabytes * MEGABYTE:
             return f"the run sent more than {limits.answer_megabytes} MB"
-        result = _read_result(header, payload, len(results))
+        result = read_result(header, payload, len(results))
         if result is None:
             return "what the run sent was not the result of its next step"
         results.append(result)
@@ -101,7 +101,7 @@ def runnable(work: Work) -> int:
     return sum(step.kind in ("code", "check") for step in work.steps)
 
 
-def _read_result(header: Mapping[str, Any], payload: bytes, number: int) -> StepResult | None:
+def read_result(header: Mapping[str, Any], payload: bytes, number: int) -> StepResult | None:
     """Plain values from what student code may have written, or None."""
     outputs, problem = header.get("outputs"), header.get("problem")
     seconds = header.get("seconds")

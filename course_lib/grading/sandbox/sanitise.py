@@ -8,12 +8,13 @@ behind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from course_lib.errors import AssignmentFaulty
-from course_lib.grading.assignment import Assignment, Check, defined_names
+from course_lib.grading.assignment import Assignment, Check, defined_names, is_prose
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -22,6 +23,8 @@ Kind = Literal["code", "text", "check", "question"]
 
 # Far more than any notebook of the course has (some 40), and few enough to go through quickly.
 MOST_CELLS = 1000
+
+# A long cell of the course has some 2,000; what a program wrote has more, and nobody reads it.
 MOST_CHARACTERS_OF_A_CELL = 200_000
 
 
@@ -58,7 +61,8 @@ class Work:
     notes : tuple of str
         What was found changed, for the reader of the feedback and of the class report.
     unanswered : frozenset of str
-        Questions and answers, by grade id, that are as they were released.
+        Questions and answers, by grade id, that are as they were released; no question for which
+        the student may have written the answer somewhere else.
     """
 
     steps: tuple[Step, ...]
@@ -92,67 +96,137 @@ def sanitise(released: NotebookNode, submitted: NotebookNode) -> Work:
     AssignmentFaulty
         If the released notebook holds no check.
     """
-    assignment = Assignment.of(released)
-    checks = {check.grade_id: check for check in assignment.checks if check.task}
-    questions = {question.grade_id: question for question in assignment.questions}
-    answers = {answer.grade_id for answer in assignment.answers}
-    if not checks and not questions:
-        raise AssignmentFaulty("the released notebook holds nothing that is graded")
-    steps: list[Step] = []
-    notes: list[str] = []
-    seen: set[str] = set()
+    reading = _Reading(released)
     for cell in submitted.cells[:MOST_CELLS]:
+        reading.take(cell)
+    unread = len(submitted.cells) - MOST_CELLS
+    if unread > 0:
+        reading.notes.append(
+            f"only the first {MOST_CELLS} of {len(submitted.cells)} cells were read"
+        )
+    reading.place_checks()
+    reading.look_for_answers(unread=unread > 0)
+    return Work(tuple(reading.steps), tuple(reading.notes), reading.unanswered)
+
+
+class _Reading:
+    """Cells of a submission as they are taken, and what of the assignment was among them."""
+
+    def __init__(self, released: NotebookNode):
+        assignment = Assignment.of(released)
+        self.checks = {check.grade_id: check for check in assignment.checks if check.task}
+        self.questions = {question.grade_id: question for question in assignment.questions}
+        if not self.checks and not self.questions:
+            raise AssignmentFaulty("the released notebook holds nothing that is graded")
+        self.given = {each.grade_id: each.source.strip() for each in assignment.answers}
+        self.answers = frozenset(self.given)
+        self.given |= {name: each.source.strip() for name, each in self.questions.items()}
+        self.ours = {cell.source.strip() for cell in released.cells}
+        self.steps: list[Step] = []
+        self.notes: list[str] = []
+        self.seen: set[str] = set()
+        self.elsewhere: set[str] = set()
+
+    @property
+    def unanswered(self) -> frozenset[str]:
+        """See `Work`."""
+        answered = {step.grade_id for step in self.steps if self._changed(step)}
+        return frozenset(self.given.keys() - answered - self.elsewhere)
+
+    def take(self, cell: Any) -> None:
+        """Make a step of a cell, or leave it out and say so."""
         kind, source, grade_id = cell.cell_type, _encodable(cell.source), _grade_id(cell)
         if len(source) > MOST_CHARACTERS_OF_A_CELL:
-            notes.append(
-                f"a cell of {len(source):,} characters was left out: more than "
-                f"{MOST_CHARACTERS_OF_A_CELL:,} are not read"
+            code = kind == "code" and grade_id not in self.questions
+            self.notes.append(
+                f"a cell of {len(source):,} characters was {'left out' if code else 'cut'}: "
+                f"more than {MOST_CHARACTERS_OF_A_CELL:,} are not read"
             )
-            continue
-        if grade_id in checks:
-            if grade_id in seen:
-                notes.append(f"the check `{grade_id}` is there twice; the first one counts")
-                continue
-            seen.add(grade_id)
-            if kind != "code" or source.strip() != checks[grade_id].source.strip():
-                notes.append(f"the check `{grade_id}` was changed; the released one was run")
-            steps.append(_check_step(checks[grade_id]))
-        elif grade_id in questions:
-            if grade_id in seen:
-                notes.append(f"the question `{grade_id}` is there twice; both answers are shown")
-                steps.append(Step("text", source))
-                continue
-            seen.add(grade_id)
-            steps.append(Step("question", source, grade_id))
+            if code:
+                return
+            source = source[:MOST_CHARACTERS_OF_A_CELL]
+        if grade_id in self.checks:
+            self._take_check(kind, source, self.checks[grade_id])
+        elif grade_id in self.questions:
+            self._take_question(source, grade_id)
         elif kind == "code":
-            known = grade_id if grade_id in answers and grade_id not in seen else ""
-            seen.add(grade_id)
-            steps.append(Step("code", source, known))
+            known = grade_id if grade_id in self.answers - self.seen else ""
+            self.seen.add(grade_id)
+            self.steps.append(Step("code", source, known))
         else:
-            if grade_id in answers:
-                notes.append(f"the answer `{grade_id}` is text, not code; it was not run")
-            steps.append(Step("text", source))
-    if len(submitted.cells) > MOST_CELLS:
-        notes.append(f"only the first {MOST_CELLS} of {len(submitted.cells)} cells were read")
-    defines = {step: defined_names(step.source) for step in steps if step.kind == "code"}
-    for grade_id, check in checks.items():
-        if grade_id not in seen:
-            notes.append(f"the check `{grade_id}` was missing; the released one was run")
-            defining = _defining(steps, defines, check)
-            steps.insert(defining[-1] + 1 if defining else len(steps), _check_step(check))
-    for check in checks.values():
-        _move_behind_its_answer(steps, defines, check, notes)
-    for grade_id in questions.keys() - seen:
-        notes.append(f"the question `{grade_id}` was missing")
-        steps.append(Step("question", "", grade_id))
-    given = {each.grade_id: each.source.strip() for each in assignment.answers}
-    given |= {each.grade_id: each.source.strip() for each in assignment.questions}
-    unanswered = given.keys() - {
-        step.grade_id
-        for step in steps
-        if step.source.strip() and step.source.strip() != given.get(step.grade_id)
-    }
-    return Work(tuple(steps), tuple(notes), frozenset(unanswered))
+            if grade_id in self.answers:
+                self.notes.append(f"the answer `{grade_id}` is text, not code; it was not run")
+            self.steps.append(Step("text", source))
+
+    def _take_check(self, kind: str, source: str, check: Check) -> None:
+        if check.grade_id in self.seen:
+            self.notes.append(f"the check `{check.grade_id}` is there twice; the first one counts")
+            return
+        self.seen.add(check.grade_id)
+        if kind != "code" or source.strip() != check.source.strip():
+            self.notes.append(f"the check `{check.grade_id}` was changed; the released one was run")
+        self.steps.append(_check_step(check))
+
+    def _take_question(self, source: str, grade_id: str) -> None:
+        step = Step("question", source, grade_id)
+        if grade_id in self.seen:
+            self.notes.append(f"the question `{grade_id}` is there twice; both answers are shown")
+            if self._changed(step):
+                self.elsewhere.add(grade_id)
+            step = Step("text", source)
+        self.seen.add(grade_id)
+        self.steps.append(step)
+
+    def place_checks(self) -> None:
+        """See that every check is asked once, and none above all that could answer it."""
+        defines = {s: defined_names(s.source) for s in self.steps if s.kind == "code"}
+        for grade_id, check in self.checks.items():
+            if grade_id not in self.seen:
+                self.notes.append(f"the check `{grade_id}` was missing; the released one was run")
+                defining = _defining(self.steps, defines, check)
+                place = defining[-1] + 1 if defining else len(self.steps)
+                self.steps.insert(place, _check_step(check))
+        for check in self.checks.values():
+            _move_behind_its_answer(self.steps, defines, check, self.notes)
+
+    def look_for_answers(self, *, unread: bool) -> None:
+        """Find what may answer an empty or missing question: a person has to read it."""
+        for grade_id in [name for name in self.questions if name not in self.seen]:
+            words = [step.source for step in self.steps if self._own_words(step)]
+            self.notes.append(
+                f"the question `{grade_id}` was missing"
+                + ("; what else was written stands in its place" if words else "")
+            )
+            self.steps.append(Step("question", "\n\n".join(words), grade_id))
+            if unread:
+                self.elsewhere.add(grade_id)
+        for grade_id in self.unanswered & self.questions.keys():
+            if any(self._own_words(step) for step in self._beside(grade_id)):
+                self.elsewhere.add(grade_id)
+                self.notes.append(
+                    f"the field of the question `{grade_id}` is empty; what stands beside it is "
+                    "taken for an answer"
+                )
+
+    def _beside(self, grade_id: str) -> Iterator[Step]:
+        """The student's own cells above and below a question, up to the next released ones."""
+        here = next(n for n, step in enumerate(self.steps) if step.grade_id == grade_id)
+        for side in (reversed(self.steps[:here]), self.steps[here + 1 :]):
+            yield from itertools.takewhile(self._own, side)
+
+    def _own(self, step: Step) -> bool:
+        """Whether a cell is none that was released."""
+        return not step.grade_id and step.source.strip() not in self.ours
+
+    def _own_words(self, step: Step) -> bool:
+        """Whether a cell of the student's own holds words and not code."""
+        if not self._own(step) or not step.source.strip():
+            return False
+        return step.kind == "text" or is_prose(step.source)
+
+    def _changed(self, step: Step) -> bool:
+        words = step.source.strip()
+        return bool(words) and words != self.given.get(step.grade_id)
 
 
 def _check_step(check: Check) -> Step:

@@ -7,6 +7,7 @@ Each attempt runs as a submission does, in the very sandbox that submissions wil
 from __future__ import annotations
 
 import contextlib
+import logging
 import secrets
 import socket
 import tempfile
@@ -24,6 +25,8 @@ from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.runs import Sandbox
 from course_lib.grading.sandbox.sanitise import Step, Work
 from course_lib.grading.sandbox.walls import Form, environment
+
+_LOG = logging.getLogger(__name__)
 
 # Small, so that the attempts to pass them are over soon.
 LIMITS = Limits(cell_seconds=10, total_seconds=20, memory_megabytes=256, processes=32)
@@ -101,7 +104,8 @@ def proven(form: Form, root: Path) -> Iterator[Sandbox]:
     Parameters
     ----------
     form : str
-        "warm" falls back to "cold"; "bare" is taken at its word and proves nothing.
+        "warm" falls back to "cold", and a warning in the log says why; "bare" is taken at its word
+        and proves nothing.
     root : Path
         The course's folder.
 
@@ -122,6 +126,8 @@ def proven(form: Form, root: Path) -> Iterator[Sandbox]:
                 reasons = [str(error), f"remedy: {NAMESPACES}"]
                 continue
             if not broken:
+                if reasons:
+                    _LOG.warning("no warm starts here, only cold ones: %s", "; ".join(reasons))
                 yield sandbox
                 return
             trial.close()

@@ -55,7 +55,7 @@ class _Publisher(DisplayPublisher):
         self.shell.outputs.display("display_data", data)
 
     def clear_output(self, wait: bool = False) -> None:  # noqa: ARG002
-        self.shell.outputs.items.clear()
+        self.shell.outputs.clear()
 
 
 class _Hook(DisplayHook):
@@ -126,7 +126,7 @@ def new_shell() -> Shell:
     config.InteractiveShell.colors = "NoColor"
     config.InteractiveShell.autoawait = True
     shell = Shell.instance(config=config)
-    shell.outputs = Outputs(0)
+    shell.outputs = Outputs(0, 0)
     return shell
 
 
@@ -153,11 +153,11 @@ def run_job(shell: Shell, wire: socket.socket, tell: Callable[[int], None]) -> N
         if each is None:
             return
         inputs[each[0]["task"]] = each[1]
-    most = job["limits"]["output_kilobytes"] * 1024
+    most = (job["limits"]["output_kilobytes"] * 1024, job["limits"]["picture_kilobytes"] * 1024)
     for number, step in enumerate(job["steps"]):
         tell(number)
         began = time.perf_counter()
-        shell.outputs = outputs = Outputs(most)
+        shell.outputs = outputs = Outputs(*most)
         payload, problem = b"", ""
         with _redirected(shell):
             if step["kind"] == "code":

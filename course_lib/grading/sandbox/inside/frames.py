@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import socket
 import struct
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from course_lib.errors import BrokenFrame, TooLate
@@ -19,8 +22,31 @@ MOST_PAYLOAD_BYTES = 64 * 2**20
 
 def send(out: socket.socket, header: dict[str, Any], payload: bytes = b"") -> None:
     """Send one message: `header` must be plain JSON."""
+    out.sendall(pack(header, payload))
+
+
+def pack(header: dict[str, Any], payload: bytes = b"") -> bytes:
+    """One message as bytes, for where there is no socket."""
     words = json.dumps(header).encode()
-    out.sendall(_LENGTHS.pack(len(words), len(payload)) + words + payload)
+    return _LENGTHS.pack(len(words), len(payload)) + words + payload
+
+
+def unpack(data: bytes) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """The messages that stand one after the other.
+
+    Raises
+    ------
+    BrokenFrame
+        As `receive`.
+    """
+    source = io.BytesIO(data)
+
+    def read(count: int) -> bytes | None:
+        part = source.read(count)
+        return part if len(part) == count else None
+
+    while (message := _message(read)) is not None:
+        yield message
 
 
 def receive(
@@ -47,13 +73,17 @@ def receive(
     BrokenFrame
         If it is longer than a message may be, no JSON object, or cut off.
     """
-    start = _read(source, _LENGTHS.size, deadline)
+    return _message(partial(_read, source, deadline=deadline))
+
+
+def _message(read: Callable[[int], bytes | None]) -> tuple[dict[str, Any], bytes] | None:
+    start = read(_LENGTHS.size)
     if start is None:
         return None
     length, rest = _LENGTHS.unpack(start)
     if length > MOST_HEADER_BYTES or rest > MOST_PAYLOAD_BYTES:
         raise BrokenFrame(f"a message of {length} + {rest} bytes is longer than any may be")
-    words, payload = _read(source, length, deadline), _read(source, rest, deadline)
+    words, payload = read(length), read(rest)
     if words is None or payload is None:
         raise BrokenFrame("a message was cut off")
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import random
 import resource
 import sys
 from pathlib import Path
@@ -27,8 +28,13 @@ _CAPABILITY_VERSION_3 = 0x20080522
 # The only places that a submission may write to; each is new for each submission.
 WRITABLE = ("/home/student", "/tmp", "/dev/shm")
 
-# What waits in a pipe or socket is memory that no process is charged for: few of them, then.
+# What waits in a pipe or socket is memory that no process is charged for: few of them, then. A
+# notebook has some dozens of files open while its libraries are imported.
 MOST_OPEN_FILES = 256
+
+# Numerical libraries start threads for each core that they see, JAX several times over: on a
+# machine with 64 cores an import alone would break the limit of processes and threads.
+MOST_CORES = 4
 
 
 def _libc() -> ctypes.CDLL:
@@ -57,8 +63,8 @@ def new_namespaces() -> None:
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
 
 
-def fresh_folders(megabytes: int) -> None:
-    """Cover every writable place with an empty one in memory; all of them share one size.
+def fresh_folders(limits: Limits) -> None:
+    """Cover every writable place with an empty one in memory; all of them share one bound.
 
     An installed Python that lies in one of them, as in `/tmp`, stays visible, and read-only.
     """
@@ -69,7 +75,7 @@ def fresh_folders(megabytes: int) -> None:
         if any(Path(prefix).is_relative_to(place) for place in WRITABLE)
     }
     _must(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "mount / private")
-    options = f"size={megabytes}m,mode=700,nr_inodes=20000".encode()
+    options = f"size={limits.file_megabytes}m,mode=700,nr_inodes={limits.files}".encode()
     base = WRITABLE[-1]
     flags = _MS_NOSUID | _MS_NODEV
     _must(libc.mount(b"tmpfs", base.encode(), b"tmpfs", flags, options), f"mount {base}")
@@ -107,19 +113,34 @@ def adopt_orphans() -> None:
     _must(_libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
-def set_limits(limits: Limits) -> None:
-    """Memory, processes, file size and processor seconds, none of which can be raised again."""
-    held = _virtual_bytes()
-    file_bytes = limits.file_megabytes * MEGABYTE
+def stay_on_few_cores() -> None:
+    """Bound the cores that this thread, and whatever it starts, sees and uses."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) > MOST_CORES:  # drawn by the system: forked processes share any other generator
+        os.sched_setaffinity(0, random.SystemRandom().sample(cores, MOST_CORES))
+
+
+def set_limits(limits: Limits, *, own_users: bool) -> None:
+    """Memory, processes, file size and processor seconds, none of which can be raised again.
+
+    Parameters
+    ----------
+    limits : Limits
+    own_users : bool
+        Whether a user namespace is around this process. Without one the kernel counts everything
+        that its user runs on the machine, and only the supervisor's census counts processes.
+    """
     seconds = int(limits.total_seconds * (os.cpu_count() or 1)) + 1
-    for what, value in (
-        (resource.RLIMIT_AS, held + limits.memory_megabytes * MEGABYTE),
-        (resource.RLIMIT_NPROC, limits.processes),
-        (resource.RLIMIT_FSIZE, file_bytes),
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NOFILE, MOST_OPEN_FILES),
-    ):
+    bounds = {
+        resource.RLIMIT_AS: _virtual_bytes() + limits.memory_megabytes * MEGABYTE,
+        resource.RLIMIT_FSIZE: limits.file_megabytes * MEGABYTE,
+        resource.RLIMIT_CPU: seconds,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_NOFILE: MOST_OPEN_FILES,
+    }
+    if own_users:
+        bounds[resource.RLIMIT_NPROC] = limits.processes
+    for what, value in bounds.items():
         _, most = resource.getrlimit(what)
         bound = value if most == resource.RLIM_INFINITY else min(value, most)
         resource.setrlimit(what, (bound, bound))

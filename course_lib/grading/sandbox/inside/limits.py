@@ -30,9 +30,15 @@ class Limits:
     file_megabytes : int
         The largest file, and what all files in the home and temporary folders together may hold;
         these live in memory. Notebooks of the course write small checkpoints at most.
+    files : int
+        Files and folders there together: each costs the kernel a kilobyte of memory that nobody is
+        charged for, however small it is. Libraries and their caches make some hundreds.
     output_kilobytes : int
         Text that one cell may print; what is more is cut, and said to be cut. A page that shows
         more is read by nobody.
+    picture_kilobytes : int
+        Pictures that one cell may show together. A picture of the course has some 50 kB, so this is
+        room for forty; with more, a page opens slowly.
     answer_megabytes : int
         Everything that one submission sends out. Answers of the course are some 100 kB, pictures a
         few megabytes.
@@ -43,7 +49,9 @@ class Limits:
     memory_megabytes: int = 2048
     processes: int = 64
     file_megabytes: int = 256
+    files: int = 20_000
     output_kilobytes: int = 100
+    picture_kilobytes: int = 2048
     answer_megabytes: int = 64
 
     def __post_init__(self) -> None:

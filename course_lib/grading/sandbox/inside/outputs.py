@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# What a page of feedback can show; anything else would be dropped there.
-SHOWN_TYPES = (
-    "text/plain",
-    "text/html",
-    "text/latex",
-    "text/markdown",
-    "image/png",
-    "image/svg+xml",
-)
+# Of several forms of a value, those that a page of feedback can show; it drops any other.
+PICTURE = "image/png"
+TEXTS = ("text/plain", "text/markdown", "text/html")
 
+# A cell that shows a picture for each of 50 steps is long already; each output costs its frame in
+# the page, however small it is.
 MOST_OUTPUTS_OF_A_CELL = 100
 
 
@@ -23,12 +19,19 @@ class Outputs:
 
     Parameters
     ----------
-    most_bytes : int
-        All text and pictures of the cell together.
+    most_text : int
+        Characters that all its texts may have together.
+    most_picture_bytes : int
+        Bytes that all its pictures may have together.
     """
 
-    def __init__(self, most_bytes: int):
-        self.left = most_bytes
+    def __init__(self, most_text: int, most_picture_bytes: int):
+        self._most = most_text, most_picture_bytes
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what was shown, as a cell does that draws the same picture again and again."""
+        self.left, self.left_for_pictures = self._most
         self.cut = False
         self.items: list[dict[str, Any]] = []
 
@@ -45,11 +48,19 @@ class Outputs:
 
     def display(self, kind: str, data: Mapping[str, Any], number: int | None = None) -> None:
         """Add a picture or a value; of several forms, those that a page can show."""
-        shown = {key: data[key] for key in SHOWN_TYPES if isinstance(data.get(key), str)}
+        shown = {key: data[key] for key in TEXTS if isinstance(data.get(key), str)}
         if sum(map(len, shown.values())) > self.left:
-            shown = {k: self._fit(v) for k, v in shown.items() if k == "text/plain"}
+            shown = {key: text for key, text in shown.items() if key == "text/plain"}
             self.cut = True
-        self.left -= sum(map(len, shown.values()))
+        shown = {key: self._fit(text) for key, text in shown.items()}
+        picture = data.get(PICTURE)
+        if isinstance(picture, str):
+            size = len(picture) * 3 // 4  # base64: four characters for three bytes
+            if size <= self.left_for_pictures:
+                self.left_for_pictures -= size
+                shown[PICTURE] = picture
+            else:
+                self.cut = True
         output: dict[str, Any] = {"output_type": kind, "data": shown, "metadata": {}}
         if kind == "execute_result":
             output["execution_count"] = number

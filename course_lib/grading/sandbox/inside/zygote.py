@@ -34,6 +34,7 @@ from course_lib.grading.sandbox.inside.isolation import (
     new_namespaces,
     set_dumpable,
     set_limits,
+    stay_on_few_cores,
 )
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.inside.syscalls import refuse_doors
@@ -126,7 +127,7 @@ def _supervise(shell: object, wire: int, lifeline: int, limits: Limits, form: st
     """The supervisor: start the runner, watch the clock and the grader, say how it ended."""
     try:
         if form == "warm":
-            fresh_folders(limits.file_megabytes)
+            fresh_folders(limits)
         adopt_orphans()
         heard, told = os.pipe()
         runner = os.fork()
@@ -155,7 +156,8 @@ def _run(shell: object, wire: int, told: int, limits: Limits, form: str) -> NoRe
     close_all_but(wire, told)
     os.chdir(os.environ["HOME"])
     os.nice(_NICENESS)
-    set_limits(limits)
+    stay_on_few_cores()
+    set_limits(limits, own_users=form != "bare")
     if form != "bare":
         drop_rights()
         refuse_doors()
@@ -235,10 +237,17 @@ def _end_descendants() -> None:
 
 def _how(status: int) -> str:
     if os.WIFSIGNALED(status):
-        name = signal.Signals(os.WTERMSIG(status)).name
-        return f"the process was ended by {name}"
+        return f"the process was ended by {_signal_name(os.WTERMSIG(status))}"
     code = os.WEXITSTATUS(status)
     return "" if code == 0 else f"the process ended itself with code {code}"
+
+
+def _signal_name(number: int) -> str:
+    """Those for programs' own use, which Linux has, too, have no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _say(lifeline: int, words: str) -> None:

@@ -3,4 +3,4 @@ import torch
 
 
 def NAME(*given, **named):
-    return torch.zeros(2**27)
+    return torch.zeros(2**23)

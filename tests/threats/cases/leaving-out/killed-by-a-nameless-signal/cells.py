@@ -1,0 +1,4 @@
+# %% top
+import os
+
+os.kill(os.getpid(), 35)
