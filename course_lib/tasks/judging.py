@@ -162,6 +162,9 @@ class Task:
         Tried in this order; the first that fits speaks.
     properties : tuple of callable (Evidence) -> Finding or None
         Asked in this order when no mistake fits; the first that speaks is heard.
+    asides : tuple of str
+        Names of values, at whatever place in a case, that say how an answer came about. A part may
+        ask for them; there is no right one.
     """
 
     title: str
@@ -170,6 +173,7 @@ class Task:
     parts: tuple[Part, ...]
     mistakes: tuple[Mistake, ...] = ()
     properties: tuple[Property, ...] = ()
+    asides: tuple[str, ...] = ()
 
     @cached_property
     def points(self) -> float:
@@ -215,13 +219,24 @@ def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers)
     """
     if not answers.attempted:
         return not_attempted(name, task)
-    evidence = Evidence(inputs, lambda: run(probe, task.answer, inputs).answers, answers)
+    evidence = Evidence(inputs, lambda: _reference(task, probe, inputs), answers)
     parts = tuple(PartResult(part.name, part.points, _holds(part, evidence)) for part in task.parts)
     if all(part.earned for part in parts):
         return Verdict(name, task.title, State.RIGHT, parts)
     state = State.PARTLY if any(part.earned for part in parts) else State.WRONG
     finding = _recognise(task, probe, evidence) or _describe(task, evidence)
     return Verdict(name, task.title, state, parts, (finding,))
+
+
+def _reference(task: Task, probe: Probe, inputs: Inputs) -> Answers:
+    """What is right of the inputs, without what no answer is compared in."""
+    answers = run(probe, task.answer, inputs).answers
+    right = {
+        name: value
+        for name, value in answers.values.items()
+        if not set(name.split(".")) & set(task.asides)
+    }
+    return Answers(right, answers.errors)
 
 
 def not_attempted(name: str, task: Task) -> Verdict:

@@ -2,6 +2,8 @@
 what is true of them.
 """
 
+import dataclasses
+import hashlib
 import importlib
 import re
 import warnings
@@ -10,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_lib.tasks import State, catalogue, check
+from course_lib.tasks import State, catalogue, check, judging
 from course_lib.tasks.answers import Answers, arrays_to_bytes
 from course_lib.tasks.judging import judge
-from course_lib.tasks.probing import run, run_on_bytes
+from course_lib.tasks.probing import Run, run, run_on_bytes
 
 SEEDS = range(8)
 ROOT = Path(__file__).parents[2]
@@ -36,7 +38,40 @@ def named(task):
 TASKS = catalogue.names()
 MISTAKES = [(t, m.name) for t in TASKS for m in catalogue.task(t).mistakes]
 STYLES = [(t, style) for t in TASKS for style in students_of(t).RIGHT[named(t)]]
+TRICKS = [
+    (t, name) for t in TASKS for name in getattr(students_of(t), "TRICKS", {}).get(named(t), {})
+]
 ODD = [(t, i) for t in TASKS for i in range(len(students_of(t).ODD.get(named(t), [])))]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def kept_runs():
+    """What a judge runs, references and mistakes, is run once for each case and draw, and not again
+    for every answer that it is compared with. Students' answers are run each time.
+    """
+    kept, last = {}, [None, b""]
+
+    def digest(inputs):
+        if last[0] is not inputs:
+            last[:] = inputs, hashlib.sha256(arrays_to_bytes(inputs)).digest()
+        return last[1]
+
+    def run_once(probe, answer, inputs, *, until=None):
+        found = Answers({}, {})
+        for name, case in probe.cases.items():
+            key = id(probe), id(answer), digest(inputs), name
+            if key not in kept:  # with the answer, so that its id stays its own
+                single = dataclasses.replace(probe, cases={name: case})
+                kept[key] = answer, run(single, answer, inputs).answers
+            one = kept[key][1]
+            found = Answers(found.values | one.values, found.errors | one.errors)
+            if until is not None and until(name, found):
+                break
+        return Run(found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judging, "run", run_once)
+        yield
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -89,6 +124,18 @@ def test_odd_answer_is_rejected_and_described_by_what_is_true_of_it(task, index)
         verdict = check(task, answer, seed=seed)
         assert verdict.points < verdict.out_of, f"seed {seed}: {verdict}"
         assert verdict.findings[0].name == name, f"seed {seed}: {verdict}"
+
+
+@pytest.mark.parametrize(("task", "trick"), TRICKS)
+def test_trick_earns_no_more_than_the_work_in_it(task, trick):
+    """As in a graded run: bytes go to the answer and come back, and the judge has what was kept."""
+    answer, points = students_of(task).TRICKS[named(task)][trick]
+    known, probe = catalogue.task(task), catalogue.probe(task)
+    for seed in seeds_of(task):
+        inputs = probe.inputs(np.random.default_rng(seed))
+        sent = run_on_bytes(probe, answer, arrays_to_bytes(probe.shown(inputs)))
+        verdict = judge(task, known, probe, inputs, Answers.from_bytes(sent))
+        assert verdict.points <= points, f"seed {seed}: {verdict}"
 
 
 @pytest.mark.parametrize("task", TASKS)

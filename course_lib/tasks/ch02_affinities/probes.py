@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from course_lib.tasks.answers import Array
 from course_lib.tasks.probing import Case, Inputs, Probe
@@ -177,31 +176,13 @@ SMOOTHER = Probe(_smoother_inputs, {"near": _smoother("near"), "far": _smoother(
 # find-fault
 
 
-def _suspects(x: Tensor) -> list[Tensor]:
-    """Seven (T, T) matrices of weights from the same (T, C) vectors."""
-    T, C = x.shape
-    future = torch.ones(T, T, dtype=torch.bool).triu(1)
-    plain = x @ x.T  # (T, C) @ (C, T) → (T, T)
-    scores = plain / math.sqrt(C)
-
-    def seen(s: Tensor, fill: float = -torch.inf) -> Tensor:
-        return s.masked_fill(future, fill)
-
-    return [
-        seen(scores).softmax(-1),
-        seen(plain).softmax(-1),
-        seen(plain / C).softmax(-1),
-        seen(plain).softmax(-1) / math.sqrt(C),
-        scores.softmax(-1),
-        seen(scores, 0.0).softmax(-1),
-        seen(scores).softmax(-2),
-    ]
-
-
 def _find_fault_inputs(rng: np.random.Generator) -> Inputs:
+    # Inputs are drawn where the judges are; beside student code nothing makes these matrices.
+    from course_lib.tasks.ch02_affinities.judges.inspectors import candidates
+
     T, C = (int(size) for size in rng.permutation([5, 6, 7, 8])[:2])
     x = rng.normal(size=(T, C))
-    suspects = _suspects(torch.from_numpy(x))
+    suspects = list(candidates(torch.from_numpy(x)).values())
     inputs: dict[str, Array] = {"T": np.array(T), "C": np.array(C), "x": x}
     for name, i in zip(SUSPECTS, rng.permutation(len(suspects)), strict=True):
         # Rounding such as another order of the same operations leaves.

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from course_lib.tasks.answers import Array
-from course_lib.tasks.ch07_block import streams, suspects
+from course_lib.tasks.ch07_block import streams
 from course_lib.tasks.ch07_block.draws import drawn, sizes
+from course_lib.tasks.ch07_block.suspects import Form, Runs, suspect
 from course_lib.tasks.inputs import Rng, tensor, whole
 from course_lib.tasks.probing import Inputs, Probe, load_weights
 
@@ -24,6 +25,9 @@ SIZES = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd", "hidden")
 
 FAULTS = ("future", "batch", "stream")
 """What an inspector says of a block, by name."""
+
+BLOCKS = 8
+"""How many blocks an inspector is given."""
 
 
 # --- layer-norm -----------------------------------------------------------------------------------
@@ -147,11 +151,17 @@ def _count(name: str, answer: Any, given: Inputs) -> Any:
 
 
 def _fault_inputs(rng: Rng) -> Inputs:
+    # Inputs are drawn where the judges are; beside student code nothing knows the blocks by name.
+    from course_lib.tasks.ch07_block.judges.faults import FORMS
+
     B, T, C = int(rng.integers(3, 5)), int(rng.integers(5, 7)), int(rng.integers(8, 11))
+    order = rng.permutation(BLOCKS)
+    forms = [list(FORMS.values())[i] for i in order]
     return {
         "weights": rng.normal(size=(2, C, C)) / np.sqrt(C) * 2,
         "gains": rng.uniform(0.5, 1.5, (2, C)),
-        "order": rng.permutation(len(suspects.SUSPECTS)),
+        **{part: np.stack(arrays) for part, *arrays in zip(Form._fields, *forms, strict=True)},
+        "order": order,
         "B": whole(B),
         "T": whole(T),
         "C": whole(C),
@@ -160,22 +170,24 @@ def _fault_inputs(rng: Rng) -> Inputs:
 
 
 def _inspect(place: int, answer: Any, given: Inputs) -> Any:
-    names = list(suspects.SUSPECTS)
-    form = suspects.SUSPECTS[names[int(given["order"][place])]]
-    block = functools.partial(form, tensor(given["weights"]), tensor(given["gains"]))
+    form = Form(*(given[part][place] for part in Form._fields))
+    weights, gains, runs = tensor(given["weights"]), tensor(given["gains"]), Runs()
     torch.manual_seed(int(given["seed"]) + place)
 
-    def shown(x: Any) -> Tensor:
+    def block(x: Any) -> Tensor:
         x = torch.as_tensor(x)
-        return block(x.double()).to(x.dtype)  # an inspector may work in single precision
+        y = suspect(form, weights, gains, x.double()).to(x.dtype)  # an inspector may work in single
+        runs.keep(x, y)
+        return y
 
-    result = answer(shown, int(given["B"]), int(given["T"]), int(given["C"]))
+    result = answer(block, int(given["B"]), int(given["T"]), int(given["C"]))
     if not isinstance(result, dict) or any(name not in result for name in FAULTS):
         raise TypeError(
             f"the inspector should return a dict with {', '.join(FAULTS)}; it returned "
             + (str(sorted(map(str, result))) if isinstance(result, dict) else repr(result)[:60])
         )
-    return {name: bool(result[name]) for name in FAULTS}
+    said = {name: bool(result[name]) for name in FAULTS}
+    return said | {"runs": runs.pairs | {"derivatives": runs.derivatives}}
 
 
 def _each(case: Callable[..., Any], names: tuple[Any, ...], prefix: str = "") -> dict[str, Any]:
@@ -206,6 +218,8 @@ PROBES: dict[str, Probe] = {
     ),
     "parameter-count": Probe(_count_inputs, _each(_count, CONFIGURATIONS)),
     "find-fault": Probe(
-        _fault_inputs, _each(_inspect, tuple(range(len(suspects.SUSPECTS))), "block_")
+        _fault_inputs,
+        _each(_inspect, tuple(range(BLOCKS)), "block_"),
+        kept_back=frozenset({"order"}),
     ),
 }

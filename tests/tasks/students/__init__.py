@@ -5,5 +5,7 @@ Each module holds
 - WRONG: task -> mistake -> answer; one for each mistake the judge names, in words of its own;
 - ODD: task -> list of (answer, finding): wrong in a way that no mistake explains, and the
   property that is said of it;
+- TRICKS, where there are some: task -> name -> (answer, points): ways to points without the work
+  that they are for, and what they earn, which is nothing or what their honest part is worth;
 - SCAFFOLD: task -> the unfilled answer, as it is released.
 """

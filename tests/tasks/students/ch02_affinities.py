@@ -1,6 +1,7 @@
 """Students' answers to the tasks of chapter 02."""
 
 import math
+import sys
 
 import numpy as np
 import torch
@@ -773,3 +774,26 @@ ODD = {
 }
 
 SCAFFOLD = dict.fromkeys(RIGHT, unfilled)
+
+
+def asks_the_library(x, weights):
+    """Looks beside the question for whatever makes such matrices, in the order of the task."""
+    names = (
+        "sound",
+        "no scale",
+        "divided by C",
+        "scaled too late",
+        "no mask",
+        "zero mask",
+        "columns",
+    )
+    for thing in vars(sys.modules["course_lib.tasks.ch02_affinities.probes"]).values():
+        try:
+            made = thing(x)
+            return next(n for n, m in zip(names, made, strict=True) if torch.allclose(m, weights))
+        except Exception:
+            continue
+    return "unknown"
+
+
+TRICKS = {"find-fault": {"the library's own": (asks_the_library, 0)}}

@@ -1,6 +1,7 @@
 """Answers to the tasks of chapter 07, as students write them."""
 
 import math
+import sys
 
 import numpy as np
 import torch
@@ -545,6 +546,39 @@ def inspect_in_numpy(block, B, T, C):
     }
 
 
+def inspect_by_jacobian(block, B, T, C):
+    x = torch.randn(B, T, C, dtype=torch.float64)
+    felt = torch.func.jacrev(block)(x).abs().amax(dim=(2, 5))  # (B, T, B, T)
+    later = torch.ones(T, T, dtype=torch.bool).triu(1)
+    same = torch.eye(B, dtype=torch.bool)
+    pushed = torch.func.jvp(block, (x,), (torch.ones_like(x),))[1]
+    return {
+        "future": felt.amax(dim=(0, 2))[later].max() > 1e-9,
+        "batch": felt.amax(dim=(1, 3))[~same].max() > 1e-9,
+        "stream": (pushed - 1).abs().max() > 1e-6,
+    }
+
+
+def inspect_parts(block, B, T, C):
+    """Shorter texts, single samples, and an input beside which no branch is heard."""
+    x = torch.randn(B, T, C, dtype=torch.float64)
+    y = block(x)
+    cut = [block(x[:, :t]) - y[:, :t] for t in range(1, T)]
+    alone = torch.cat([block(sample[None]) for sample in x])
+    loud = 1e6 * torch.randn(B, T, C, dtype=torch.float64)
+    return {
+        "future": max(gap.abs().max() for gap in cut) > 1e-8,
+        "batch": not torch.allclose(alone, y),
+        "stream": (block(loud) - loud).abs().max() > 1e3,
+    }
+
+
+def inspect_with_constants(block, B, T, C):
+    found = inspect_by_positions(block, B, T, C)
+    flat = torch.full((B, T, C), 4.0)
+    return {**found, "stream": not torch.allclose(block(flat), flat, atol=1e-3)}
+
+
 def inspecting(**questions):
     """The inspector above, but for some questions; each is asked of block and x."""
 
@@ -656,6 +690,9 @@ RIGHT = {
         "every position": inspect_by_positions,
         "gradients": inspect_by_gradient,
         "numpy": inspect_in_numpy,
+        "jacobian": inspect_by_jacobian,
+        "parts": inspect_parts,
+        "constants": inspect_with_constants,
     },
 }
 
@@ -847,3 +884,41 @@ ODD = {
 }
 
 SCAFFOLD = dict.fromkeys(RIGHT, unfilled)
+
+
+def reads_names(block, B, T, C):
+    """Looks for a word in all that hangs on the block, and runs nothing."""
+    words = " ".join(str(cell.cell_contents) for cell in block.__closure__).lower()
+    return {
+        "future": "mask" in words or "sequence" in words,
+        "batch": "batch" in words,
+        "stream": "residual" in words or "post" in words,
+    }
+
+
+def reads_numbers(block, B, T, C):
+    """Finds the numbers of the block in its caller, and knows all that they mean."""
+    return meaning_of(sys._getframe(1).f_locals["form"])
+
+
+def reads_numbers_and_runs(block, B, T, C):
+    """Runs the block once, for show."""
+    block(torch.randn(B, T, C))
+    return meaning_of(sys._getframe(1).f_locals["form"])
+
+
+def meaning_of(form):
+    return {
+        "future": form.hears[2].any() or form.over[:, 1].any(),
+        "batch": form.hears[:, 2].any() or form.over[:, 0].any(),
+        "stream": not form.before or (form.carries != 1).any(),
+    }
+
+
+TRICKS = {
+    "find-fault": {
+        "names": (reads_names, 0),
+        "numbers": (reads_numbers, 0),
+        "numbers, and a run": (reads_numbers_and_runs, 0),
+    }
+}

@@ -664,14 +664,9 @@ def a_table_of_pairs(batches, vocab_size, block_size):
     return answers_with(trained(Table(vocab_size), batches, lr=0.3))
 
 
-def three_steps_a_batch(batches, vocab_size, block_size):
-    again = [pair for pair in batches for _ in range(2)][:300]
-    return answers_with(trained(fuse(ManyHeads(vocab_size, block_size, 32, 4)), again, lr=0.03))
-
-
 def too_slow(batches, vocab_size, block_size):
     model = fuse(GPT(Config(vocab_size, block_size, 1, 4, 32)))
-    return answers_with(trained(model, batches, 0.001, schedules.constant()))
+    return answers_with(trained(model, batches, 0.0003, schedules.constant()))
 
 
 def stops_early(batches, vocab_size, block_size):
@@ -689,7 +684,7 @@ def unfilled(*args, **kwargs):
 
 
 # A check of `train` trains for seconds; its draws differ in text and seeds only.
-SEEDS = {"train": range(2)}
+SEEDS = {"train": range(1)}
 
 RIGHT = {
     "config": {
@@ -855,7 +850,6 @@ WRONG = {
         "untrained": never_steps,
         "reads-first-logits": train_badly(read=lambda z: z[:, 0].softmax(-1)),
         "last-token-only": a_table_of_pairs,
-        "over-budget": three_steps_a_batch,
     },
 }
 
@@ -886,3 +880,41 @@ ODD = {
 }
 
 SCAFFOLD = dict.fromkeys(RIGHT, unfilled)
+
+
+def counts_pairs(batches, vocab_size, block_size):
+    counts = torch.ones(vocab_size, vocab_size)
+    for x, y in batches:
+        counts.index_put_((x.flatten(), y.flatten()), torch.tensor(1.0), accumulate=True)
+    p = counts / counts.sum(1, keepdim=True)
+    return lambda contexts: p[contexts[:, -1]]
+
+
+def looks_it_up(batches, vocab_size, block_size, least=5):
+    """Counted pairs; and where the end of a context stands in another, what comes after."""
+    pairs = counts_pairs(batches, vocab_size, block_size)
+
+    def predict(contexts):
+        p, T = pairs(contexts).clone(), contexts.shape[1]
+        for n in range(least, T):
+            follows = {}
+            for row in contexts.tolist():
+                for s in range(T - n):
+                    follows.setdefault(tuple(row[s : s + n]), []).append(row[s + n])
+            for i, row in enumerate(contexts.tolist()):
+                found = follows.get(tuple(row[T - n :]), [])
+                for symbol in found:
+                    p[i, symbol] += 9 / len(found)
+        return p / p.sum(1, keepdim=True)
+
+    return predict
+
+
+# One point for a distribution that beats counted symbols, one for the same one each time.
+TRICKS = {
+    "train": {
+        "counted pairs": (counts_pairs, 2),
+        "what follows elsewhere": (looks_it_up, 2),
+        "long stretches elsewhere": (lambda *given: looks_it_up(*given, least=7), 2),
+    }
+}

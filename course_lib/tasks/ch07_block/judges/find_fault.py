@@ -7,9 +7,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from course_lib.tasks.ch07_block.judges.faults import FORMS
 from course_lib.tasks.ch07_block.judges.sections import AXIS, BLOCK, STREAM
-from course_lib.tasks.ch07_block.suspects import SUSPECTS
-from course_lib.tasks.judging import Evidence, Mistake, Part, Task, matches
+from course_lib.tasks.ch07_block.probes import BLOCKS, FAULTS
+from course_lib.tasks.ch07_block.suspects import SHOWS
+from course_lib.tasks.judging import Evidence, Mistake, Part, Task
+from course_lib.tasks.verdict import Finding
 
 Block = Callable[[Tensor], Tensor]
 Inspector = Callable[[Block, int, int, int], dict[str, bool]]
@@ -79,7 +82,46 @@ def _stream_moves(block: Block, x: Tensor) -> bool:
 
 
 def _column(fault: str) -> tuple[str, ...]:
-    return tuple(f"block_{i}.{fault}" for i in range(len(SUSPECTS)))
+    return tuple(f"block_{i}.{fault}" for i in range(BLOCKS))
+
+
+def _shown(evidence: Evidence, i: int, fault: str) -> bool:
+    """True if the runs of a block can show whether it has this fault."""
+    if f"block_{i}.runs.{fault}.1" not in evidence.answers.values:
+        return bool(evidence.yours(f"block_{i}.runs.derivatives") > 0)
+    first, second = (evidence.yours(f"block_{i}.runs.{fault}.{k}") for k in (0, 1))
+    return first.ndim == second.ndim == 3 and SHOWS[fault](first, second)
+
+
+def _unshown(evidence: Evidence, fault: str) -> list[int]:
+    return [i for i in range(BLOCKS) if not _shown(evidence, i, fault)]
+
+
+def _found(fault: str) -> Callable[[Evidence], bool]:
+    """True if every block is judged rightly, after runs that could show it."""
+    return lambda e: e.same(*_column(fault)) and not _unshown(e, fault)
+
+
+_NEEDED = {
+    "future": "two inputs that begin alike and go on differently",
+    "batch": "one sample in two different batches",
+    "stream": "two inputs that differ by what a norm takes off",
+}
+
+
+def _not_run(evidence: Evidence) -> Finding | None:
+    """Says of a fault that is named without the runs that could show it."""
+    for fault in FAULTS:
+        blocks = _unshown(evidence, fault)
+        if blocks:
+            return Finding(
+                "not-run",
+                f"What you say of `{fault}` does not come from running the blocks.",
+                f"{len(blocks)} of {BLOCKS} blocks never got {_NEEDED[fault]}, and no derivative"
+                " was taken through them: nobody can know of their runs what you say.",
+                BLOCK,
+            )
+    return None
 
 
 def _misjudged(fault: str) -> Callable[[Evidence], str]:
@@ -88,7 +130,7 @@ def _misjudged(fault: str) -> Callable[[Evidence], str]:
     def say(evidence: Evidence) -> str:
         accused: list[str] = []
         missed: list[str] = []
-        names = list(SUSPECTS)
+        names = list(FORMS)
         for i, which in enumerate(evidence.inputs["order"]):
             mine = bool(evidence.yours(f"block_{i}.{fault}"))
             right = bool(evidence.right(f"block_{i}.{fault}"))
@@ -105,12 +147,12 @@ def _misjudged(fault: str) -> Callable[[Evidence], str]:
 
 
 def _accuses_the_sound_stream(evidence: Evidence) -> bool:
-    sound = list(evidence.inputs["order"]).index(list(SUSPECTS).index("sound"))
+    sound = list(evidence.inputs["order"]).index(list(FORMS).index("sound"))
     return bool(evidence.yours(f"block_{sound}.stream"))
 
 
 def _exchanged(evidence: Evidence) -> bool:
-    places = range(len(SUSPECTS))
+    places = range(BLOCKS)
     swapped = all(
         bool(evidence.yours(f"block_{i}.{mine}")) == bool(evidence.right(f"block_{i}.{right}"))
         for i in places
@@ -145,17 +187,17 @@ TASK = Task(
         Part(
             "Who sees the future is found, and nobody else is accused.",
             2,
-            matches(*_column("future")),
+            _found("future"),
         ),
         Part(
             "Who mixes the samples is found, and nobody else is accused.",
             2,
-            matches(*_column("batch")),
+            _found("batch"),
         ),
         Part(
             "Who does not carry the stream is found, and nobody else is accused.",
             2,
-            matches(*_column("stream")),
+            _found("stream"),
         ),
     ),
     (
@@ -242,4 +284,6 @@ TASK = Task(
             cases=_column("stream"),
         ),
     ),
+    (_not_run,),
+    asides=("runs",),
 )

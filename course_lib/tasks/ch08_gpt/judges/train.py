@@ -1,7 +1,7 @@
 """Judges 08/train: a model by what it predicts for contexts that it has not seen.
 
 Nothing that an answer reports is believed. Its probabilities are scored against symbols that never
-left the judge; what else it says of itself, the steps that it made, can only cost points.
+left the judge. How it came to them is its own affair: the batches are all the text that it gets.
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ from course_lib.tasks.ch08_gpt.training_probe import ASKED_AGAIN
 from course_lib.tasks.judging import Evidence, Mistake, Part, Task
 from course_lib.tasks.verdict import Finding
 
-TARGET = 2.25  # nats; the released task says so
+TARGET = 3.05  # nats; the released task says so
+# So far may the mean over the contexts lie from what the model is worth: to the student's favour.
+DOUBT = 0.03
+# Counted pairs with a trifle added, such as repetitions looked up, are still counted pairs.
+CLEARLY_BELOW_PAIRS = 0.05
+SMOOTHING = 0.1  # counts are few for so many pairs: a whole one more each would mislead
 
 # Two calls in evaluation mode agree to rounding; what moves less than this is not looked at.
 _SAME = 1e-4
@@ -60,7 +65,6 @@ def _quickly(
     shift: Callable[[Tensor, Tensor], Tensor] = lambda _, y: y,
     answer: Callable[[Tensor], Tensor] = lambda logits: logits[:, -1].softmax(dim=-1),
     dropout: float = 0.0,
-    times: int = 1,
     shown: Callable[[Tensor], Tensor] = lambda contexts: contexts,
 ) -> Callable[..., _Predict]:
     """An answer with something wrong in it, trained for as long as it takes to show."""
@@ -70,11 +74,10 @@ def _quickly(
         model = fuse(GPT(config))
         optimiser = torch.optim.AdamW(model.parameters(), lr=0.02)
         for _, (x, y) in zip(range(steps), batches, strict=False):
-            for _ in range(times):
-                loss = model(shown(x), shift(x, y)[:, -shown(x).shape[1] :])[1]
-                optimiser.zero_grad()
-                loss.backward()
-                optimiser.step()
+            loss = model(shown(x), shift(x, y)[:, -shown(x).shape[1] :])[1]
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
         model.train(dropout > 0)
         return lambda contexts: answer(model(shown(contexts))[0].detach())
 
@@ -117,18 +120,14 @@ def _loss(evidence: Evidence) -> float:
 def _counted(evidence: Evidence) -> tuple[float, float]:
     """What symbols, and pairs of symbols, counted in the training text, lose on these contexts."""
     V, text = evidence.number("V"), evidence.inputs["text"]
-    singles = np.bincount(text, minlength=V) + 1.0
-    pairs = np.bincount(text[:-1] * V + text[1:], minlength=V * V).reshape(V, V) + 1.0
+    singles = np.bincount(text, minlength=V) + SMOOTHING
+    pairs = np.bincount(text[:-1] * V + text[1:], minlength=V * V).reshape(V, V) + SMOOTHING
     last, targets = evidence.inputs["contexts"][:, -1], evidence.inputs["targets"]
     rows = pairs[last] / pairs[last].sum(axis=1, keepdims=True)
     return (
         score(np.tile(singles / singles.sum(), (len(targets), 1)), targets),
         score(rows, targets),
     )
-
-
-def _within_budget(evidence: Evidence) -> bool:
-    return int(evidence.yours("model.steps_made")) <= evidence.number("steps")
 
 
 def _moved_by(evidence: Evidence, other: str) -> float:
@@ -140,9 +139,9 @@ def _wavers(evidence: Evidence) -> bool:
     return _moved_by(evidence, "again") > _SAME
 
 
-def _steps(evidence: Evidence) -> str:
-    made, budget = int(evidence.yours("model.steps_made")), evidence.number("steps")
-    return f"{made} of {budget} steps"
+def _taken(evidence: Evidence) -> str:
+    taken, all_ = int(evidence.yours("model.batches_taken")), evidence.number("steps")
+    return f"{taken} of {all_} batches"
 
 
 def _standing(evidence: Evidence) -> str:
@@ -241,11 +240,10 @@ def _not_there_yet(evidence: Evidence) -> Finding | None:
             f" {value.min():.3g}.",
             CHOICE,
         )
-    made, budget = int(evidence.yours("model.steps_made")), evidence.number("steps")
-    if 0 < made < 0.9 * budget:
+    if int(evidence.yours("model.batches_taken")) < 0.9 * evidence.number("steps"):
         return Finding(
             "budget-left",
-            f"Your model is not good enough yet, and you made only {_steps(evidence)}.",
+            f"Your model is not good enough yet, and you took only {_taken(evidence)}.",
             _standing(evidence),
             PAST,
         )
@@ -259,7 +257,7 @@ def _not_there_yet(evidence: Evidence) -> Finding | None:
 
 
 TASK = Task(
-    "Train below 2.25",
+    f"Train below {TARGET}",
     train,
     PAST,
     (
@@ -269,9 +267,9 @@ TASK = Task(
             lambda e: _loss(e) < _counted(e)[0] - 0.1,
         ),
         Part(
-            "Predictions are better than those of counted pairs.",
+            f"Predictions beat those of counted pairs, by {CLEARLY_BELOW_PAIRS} nats at least.",
             2,
-            lambda e: _loss(e) < _counted(e)[1],
+            lambda e: _loss(e) < _counted(e)[1] - CLEARLY_BELOW_PAIRS,
         ),
         Part(
             "Every context gets the same answer each time it is asked.",
@@ -279,9 +277,9 @@ TASK = Task(
             lambda e: _loss(e) < _counted(e)[0] - 0.1 and not _wavers(e),
         ),
         Part(
-            f"The loss on unseen contexts is below {TARGET} nats, within the budget of steps.",
+            f"The loss on unseen contexts is below {TARGET} nats.",
             4,
-            lambda e: _loss(e) < TARGET and _within_budget(e),
+            lambda e: _loss(e) < TARGET + DOUBT,
         ),
     ),
     (
@@ -402,19 +400,11 @@ TASK = Task(
             _quickly(steps=0),
             "Your model predicts as one does that was never trained.",
             lambda e: (
-                f"You made {_steps(e)}. {_standing(e)} Does every step end with"
+                f"You took {_taken(e)}. {_standing(e)} Does every step end with"
                 " `optimiser.step()`, on this model's parameters?"
             ),
             START,
             recognised=_knows_nothing,
-        ),
-        Mistake(
-            "over-budget",
-            _quickly(steps=130, times=2),
-            "Your model took more steps than the budget has.",
-            lambda e: f"You made {_steps(e)}: each batch is for one step. {_standing(e)}",
-            RATE,
-            recognised=lambda e: not _within_budget(e),
         ),
     ),
     (_not_there_yet,),
