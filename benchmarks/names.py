@@ -10,10 +10,13 @@ measured again. Two ways to split the list are used:
 by name
     The course's own: a name that stands on the list twice is twice in the same split.
 by entry
-    A shuffle of the list, as most published runs have it: one name in twelve of the held-out
-    entries is in the training entries too, so the losses are lower, and they flatter.
+    A shuffle of the list, as makemore has it: about one in eight of the held-out entries has its
+    name in the training entries too. Their losses are also taken apart: over the names that are in
+    training, and over those that are not.
 
 Losses of rows (one name a sample) are means over the letters and the end of each held-out name.
+Their training stops now and then to evaluate, which is counted in neither kind of seconds: of the
+clock, and of the processor, which is the fair one on a machine that has other work to do.
 """
 
 from __future__ import annotations
@@ -22,134 +25,28 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from benchmarks.measuring import RESULTS, write_results
+from benchmarks.names_settings import LONGEST, SETTINGS, Setting
 from course_lib import data, schedules
 from course_lib.data import Corpus
 from course_lib.model import GPT, Config, OneHead, count_parameters, fuse
 from course_lib.positions import loss_at_last, loss_by_position
 from course_lib.recurrent import LSTM, Batch, batches_of_rows, carried_loss, in_order, train
-from course_lib.spelling import name_rows
-from course_lib.training import evaluate
+from course_lib.sampling import evaluation_mode
+from course_lib.spelling import name_rows, names_of
+from course_lib.training import History, evaluate
 
 NAME = "names"
-LONGEST = 16  # the longest name has 15 letters, and an end
 HELD_OUT_ENTRIES = 1000  # what makemore holds out
 ENTRY_SEED = 42
 EVALUATION_ROWS = 512
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One run.
-
-    Attributes
-    ----------
-    published : float
-        The loss to be at or below.
-    measure : {"all", "last", "stream", "rows"}
-        Over all positions of windows, at the last position, over a stream with the state carried,
-        or over rows of one name each.
-    split : {"by name", "by entry"}
-    model : {"one head", "gpt", "lstm"}
-    data : {"stream", "rows"}
-    block_size, batch_size, steps : int
-    seed : int
-    carry : bool
-    dropout, embedding_dropout, lr, muon_lr, weight_decay : float
-    optimiser, schedule, precision : str
-    held_out : {"validation", "test"}
-    tricks : str
-        What differs from the published setting, in words.
-    """
-
-    published: float
-    measure: str
-    split: str
-    model: str
-    data: str
-    block_size: int
-    batch_size: int
-    steps: int
-    tricks: str
-    seed: int = 0
-    carry: bool = False
-    dropout: float = 0.0
-    embedding_dropout: float = 0.0
-    lr: float = 5e-3
-    muon_lr: float = 0.015
-    weight_decay: float = 0.0
-    optimiser: str = "adamw"
-    schedule: str = "one_cycle"
-    precision: str = "float32"
-    held_out: str = "validation"
-
-
-_MUON = "Muon inside the blocks, one cycle, dropout, larger batches, bfloat16 products"
-_DROPOUT_BEHIND = "another model: an LSTM; AdamW, one cycle, dropout behind it"
-_LSTM = "AdamW, one cycle, dropout before and behind the LSTM"
-_GPT = {
-    "model": "gpt",
-    "optimiser": "muon",
-    "dropout": 0.1,
-    "lr": 3e-3,
-    "precision": "bfloat16",
-}
-_RECURRENT = {"model": "lstm", "dropout": 0.3, "embedding_dropout": 0.1, "weight_decay": 0.1}
-_BLOCKS: dict[str, Any] = {
-    **_GPT,
-    "measure": "all",
-    "data": "stream",
-    "block_size": 32,
-    "batch_size": 64,
-    "steps": 4500,
-    "tricks": _MUON,
-}
-_CARRIED: dict[str, Any] = {
-    **_RECURRENT,
-    "measure": "stream",
-    "data": "stream",
-    "block_size": 32,
-    "batch_size": 64,
-    "steps": 4000,
-    "tricks": _LSTM,
-}
-_GPT_ROWS: dict[str, Any] = {**_GPT, "batch_size": 128, "steps": 4500}
-_LSTM_ROWS: dict[str, Any] = {"model": "lstm", "dropout": 0.35, "batch_size": 64, "steps": 5000}
-_ROWS: dict[str, Any] = {
-    "measure": "rows",
-    "data": "rows",
-    "block_size": LONGEST,
-    "held_out": "test",
-}
-
-SETTINGS: dict[str, Setting] = {
-    "one head": Setting(
-        2.476, "all", "by name", "one head", "stream", 10, 1000, 90, "none", lr=0.1
-    ),
-    "four blocks": Setting(published=2.024, split="by name", **_BLOCKS),
-    "four blocks, by entry": Setting(published=2.024, split="by entry", **_BLOCKS),
-    "lstm, carried": Setting(published=1.95, split="by name", carry=True, **_CARRIED),
-    "lstm, carried, by entry": Setting(published=1.95, split="by entry", carry=True, **_CARRIED),
-    "rows, transformer": Setting(
-        published=1.92, split="by entry", tricks=_MUON, **_GPT_ROWS, **_ROWS
-    ),
-    "rows, lstm": Setting(
-        published=1.92, split="by entry", tricks=_DROPOUT_BEHIND, **_LSTM_ROWS, **_ROWS
-    ),
-    "rows, lstm, by name": Setting(
-        published=1.92, split="by name", tricks=_DROPOUT_BEHIND, **_LSTM_ROWS, **_ROWS
-    ),
-    "rows, textbook": Setting(
-        published=1.92, split="by entry", model="gpt", batch_size=32, steps=20_000, lr=5e-4,
-        weight_decay=0.01, schedule="constant", tricks="none: AdamW at 5e-4, batch 32", **_ROWS,
-    ),
-}  # fmt: skip
 
 
 def splits(corpus: Corpus, setting: Setting) -> tuple[Tensor, Tensor]:
@@ -183,6 +80,16 @@ def build(setting: Setting, V: int) -> nn.Module:
     return model
 
 
+def apart(corpus: Corpus, tokens: Tensor, held_out: Tensor) -> dict[str, list[str]]:
+    """The held-out names that are in training, too, and those that are not."""
+    known = set(names_of(tokens, corpus.vocabulary))
+    listed = names_of(held_out, corpus.vocabulary)
+    return {
+        "known": [name for name in listed if name in known],
+        "new": [name for name in listed if name not in known],
+    }
+
+
 def row_loss(model: nn.Module, tokens: Tensor) -> float:
     """Mean over the letters and the end of every held-out name."""
     x, y = name_rows(tokens, LONGEST)
@@ -209,6 +116,33 @@ def losses(model: nn.Module, setting: Setting, held_out: Tensor) -> dict[str, An
     return found
 
 
+class Curve:
+    """Losses over held-out rows while a training goes on, and what finding them took."""
+
+    def __init__(self, model: nn.Module, setting: Setting, held_out: Tensor):
+        self.model, self.setting, self.held_out = model, setting, held_out
+        self.points: list[dict[str, float]] = []
+        self.clock = self.processor = 0.0
+        self.began = time.process_time()
+
+    def __call__(self, history: History) -> None:
+        """Evaluate, if the setting wants it after this step."""
+        if not self.setting.evaluate_every or history.steps % self.setting.evaluate_every:
+            return
+        clock, processor = time.perf_counter(), time.process_time()
+        with evaluation_mode(self.model):
+            loss = row_loss(self.model, self.held_out)
+        point = {
+            "step": history.steps,
+            "processor_seconds": round(processor - self.began - self.processor, 2),
+            "seconds": round(history.seconds - self.clock, 2),
+            "loss": round(loss, 4),
+        }
+        self.points.append(point)
+        self.clock += time.perf_counter() - clock
+        self.processor += time.process_time() - processor
+
+
 def batches(setting: Setting, tokens: Tensor) -> Iterator[Batch]:
     """Training batches of a setting, without end."""
     generator = torch.Generator().manual_seed(setting.seed)
@@ -221,7 +155,7 @@ def measure(setting: Setting, corpus: Corpus) -> dict[str, Any]:
     """Train and evaluate one setting."""
     tokens, held_out = splits(corpus, setting)
     model = build(setting, len(corpus.vocabulary))
-    processor = time.process_time()
+    curve = Curve(model, setting, held_out)
     history = train(
         model,
         batches(setting, tokens),
@@ -234,16 +168,26 @@ def measure(setting: Setting, corpus: Corpus) -> dict[str, Any]:
         weight_decay=setting.weight_decay,
         schedule=schedules.one_cycle(0.15) if setting.schedule == "one_cycle" else "constant",
         precision=setting.precision,
+        after_step=curve,
     )
+    spent = time.process_time() - curve.began - curve.processor
+    parts = apart(corpus, tokens, held_out)
     return {
         "setting": asdict(setting),
         "parameters": count_parameters(model),
         "threads": torch.get_num_threads(),
-        "seconds": history.seconds,
-        "processor_seconds": time.process_time() - processor,
+        "seconds": history.seconds - curve.clock,
+        "processor_seconds": spent,
         "passes": history.tokens / (len(tokens) - 1),
         "last_batches": sum(history.losses[-50:]) / len(history.losses[-50:]),
+        "curve": curve.points,
+        "held_out": {part: len(names) for part, names in parts.items()},
         "losses": losses(model, setting, held_out),
+        "losses_apart": {
+            part: losses(model, setting, _joined(corpus, names))
+            for part, names in parts.items()
+            if parts["known"]
+        },
     }
 
 
@@ -267,14 +211,25 @@ def main(show: Callable[[str], None] = print) -> None:
     path = RESULTS / f"{NAME}.json"
     for name in options.only or SETTINGS:
         # Read before each run: two of these commands may work side by side.
-        stored = json.loads(path.read_text("utf-8"))["results"] if path.exists() else {}
+        stored = current(path)
         if (options.list or not options.fresh) and name in stored:
             show(report(name, stored[name]))
         elif not options.list:
             run = measure(SETTINGS[name], data.load("names", fallback=False))
-            stored = json.loads(path.read_text("utf-8"))["results"] if path.exists() else {}
-            write_results(NAME, {k: v for k, v in {**stored, name: run}.items() if k in SETTINGS})
+            write_results(NAME, current(path) | {name: run})
             show(report(name, run))
+
+
+def current(path: Path) -> dict[str, Any]:
+    """Stored runs whose setting is still the one that is asked for."""
+    if not path.exists():
+        return {}
+    stored = json.loads(path.read_text("utf-8"))["results"]
+    return {
+        name: stored[name]
+        for name, setting in SETTINGS.items()
+        if name in stored and stored[name]["setting"] == asdict(setting)
+    }
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeAlias, cast
 
 import torch
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from course_lib import optimisers, schedules
 from course_lib.data import consecutive_windows
-from course_lib.errors import ConfigError, LossNotFinite
+from course_lib.errors import ConfigError, CorpusTooShort, LossNotFinite
 from course_lib.spelling import reshuffled
 from course_lib.training import PRECISIONS, History
 
@@ -28,6 +28,9 @@ Batch: TypeAlias = tuple[Tensor, Tensor, bool]
 
 # Steps at which a schedule is read when a training is given seconds and not steps.
 _FINE = 10_000
+
+# Symbols that are read at once: the logits of a whole split need not be in memory together.
+_PIECE = 1024
 
 
 class LSTM(nn.Module):
@@ -120,6 +123,7 @@ def train(
     muon_lr: float = 0.02,
     schedule: str | schedules.Schedule = "one_cycle",
     precision: str = "float32",
+    after_step: Callable[[History], None] | None = None,
 ) -> History:
     """Train on batches as they come, for so many steps or seconds.
 
@@ -140,6 +144,8 @@ def train(
         See `course_lib.schedules`.
     precision : {"float32", "bfloat16"}
         See `course_lib.training.fit`.
+    after_step : function, optional
+        Called with the history so far when a step is done; its time counts as training.
 
     Returns
     -------
@@ -189,12 +195,14 @@ def train(
         history.losses.append(loss.item())
         history.tokens += int((y >= 0).sum())
         history.seconds = time.perf_counter() - began
+        if after_step is not None:
+            after_step(history)
     model.eval()
     history.stopped = "steps" if seconds is None else "seconds"
     return history
 
 
-def carried_loss(model: LSTM, tokens: Tensor, batch_size: int = 1) -> float:
+def carried_loss(model: LSTM, tokens: Tensor) -> float:
     """The mean loss over a split that is read in order from end to end, the state never dropped.
 
     Parameters
@@ -202,22 +210,28 @@ def carried_loss(model: LSTM, tokens: Tensor, batch_size: int = 1) -> float:
     model : LSTM
         In evaluation mode.
     tokens : (N,) int64
-        The split.
-    batch_size : int
-        B stretches that are read side by side; each starts blank.
+        The split; each of its N − 1 targets counts once.
 
     Returns
     -------
     float
         Nats for each target.
+
+    Raises
+    ------
+    CorpusTooShort
+        If the split holds no target.
     """
-    state, losses = None, []
-    T = min(256, (len(tokens) - 1) // batch_size)
+    if len(tokens) < 2:
+        raise CorpusTooShort(f"N = {len(tokens)} tokens hold no target; give at least 2")
+    x, y = tokens[None, :-1], tokens[None, 1:]  # (1, N−1) each
+    state, total = None, 0.0
     with torch.inference_mode():
-        for x, y in consecutive_windows(tokens, batch_size, T):
-            logits, state = model.read(x, state)
-            losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()).item())
-    return sum(losses) / len(losses)
+        pieces = zip(x.split(_PIECE, dim=1), y.split(_PIECE, dim=1), strict=True)
+        for inputs, targets in pieces:
+            logits, state = model.read(inputs, state)
+            total += F.cross_entropy(logits[0], targets[0], reduction="sum").item()
+    return total / y.numel()
 
 
 def batches_of_rows(

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from course_lib import data
-from course_lib.errors import ConfigError, LossNotFinite
+from course_lib.errors import ConfigError, CorpusTooShort, LossNotFinite
 from course_lib.model import GPT, Config
 from course_lib.recurrent import (
     LSTM,
@@ -103,17 +103,30 @@ def test_training_lowers_the_loss_and_repeats_itself(model, corpus):
     assert history.tokens == 60 * 16
 
 
+def test_after_each_step_the_history_so_far_is_shown(model, corpus):
+    seen = []
+    train(model, in_order(corpus.train, 2, 4), steps=3,
+          after_step=lambda history: seen.append((history.steps, history.tokens)))  # fmt: skip
+    assert seen == [(1, 8), (2, 16), (3, 24)]
+
+
 def test_training_by_seconds_ends_and_schedules(model, corpus):
     history = train(model, in_order(corpus.train, 2, 4), seconds=0.05)
     assert history.stopped == "seconds"
     assert history.seconds >= 0.05
 
 
-def test_loss_in_order_is_the_mean_over_the_text(model, corpus):
-    text = corpus.train[:41]
+@pytest.mark.parametrize("N", [2, 41, 1025, 1026, 2500])
+def test_loss_in_order_is_the_mean_over_every_target_of_the_text(model, corpus, N):
+    text = corpus.train.repeat(-(-N // len(corpus.train)))[:N]
     with torch.no_grad():
         _, whole = model(text[None, :-1], text[None, 1:])
     assert carried_loss(model.eval(), text) == pytest.approx(whole.item(), abs=1e-5)
+
+
+def test_text_without_a_target_has_no_loss_in_order(model, corpus):
+    with pytest.raises(CorpusTooShort, match="N = 1 "):
+        carried_loss(model, corpus.train[:1])
 
 
 def test_rows_of_a_batch_are_cut_to_the_longest(corpus):
