@@ -297,7 +297,6 @@ class TestRelease:
         def refuse(*given, **named):
             raise error
 
-        monkeypatch.setattr("course_lib.grading.batch.grade", refuse)
         monkeypatch.setattr("course_lib.grading.commands.grade", refuse)
         result = course("grade", FIRST, "--course", copied)
         assert result.exit_code == 2

@@ -1,3 +1,5 @@
 # %% top
-held = [bytearray(2**26) for _ in range(48)]
-held = [b"x" * 2**26 for _ in range(48)]
+import numpy
+
+held = [numpy.zeros(2**26, dtype="uint8") for _ in range(48)]
+held = bytearray(48 * 2**26)
