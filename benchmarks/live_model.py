@@ -67,7 +67,7 @@ def main() -> None:
         engine_room.open_engine(page)
         tokens = vocabulary.encode(PROMPT).tolist()
         speed = page.evaluate(SPEED, [tokens, options.count])
-        differences = _differences(page, model)
+        differences = _differences(page, model, engine_room.attention_of)
         figure = _in_the_figure(page)
         running.close()
     results = {
@@ -86,7 +86,7 @@ def main() -> None:
     write_results("live_model", results)
 
 
-def _differences(page, model: torch.nn.Module) -> dict[str, float]:
+def _differences(page, model: torch.nn.Module, attention_of) -> dict[str, float]:
     """Largest differences of logits and attention over 50 texts of drawn tokens, page and torch."""
     config = model.config
     generator = torch.Generator().manual_seed(0)
@@ -104,7 +104,7 @@ def _differences(page, model: torch.nn.Module) -> dict[str, float]:
         weights = weights.view(config.n_layer, config.n_head, config.block_size, -1)  # (L, H, B, B)
         mine = logits.view(config.block_size, -1)[:T], weights[..., :T, :T]
         with torch.inference_mode():
-            double, single = ((m(tokens)[0][0], _attention(m, tokens)) for m in (exact, model))
+            double, single = ((m(tokens)[0][0], attention_of(m, tokens)) for m in (exact, model))
         for part, ours, theirs, rounded in zip(
             ("logits", "attention"), mine, double, single, strict=True
         ):
@@ -117,16 +117,6 @@ def _differences(page, model: torch.nn.Module) -> dict[str, float]:
                 name = f"{part}, {pair}"
                 worst[name] = max(worst.get(name, 0.0), float((a - b).abs().max()))
     return worst
-
-
-def _attention(model: torch.nn.Module, tokens: torch.Tensor) -> torch.Tensor:
-    """(L, H, T, T): weights of every head of a plain GPT."""
-    layers, x = [], model.embedding(tokens)
-    for block in model.blocks:
-        normed = block.attention_norm(x)
-        layers.append(torch.cat([head.weights(normed) for head in block.attention.heads]))
-        x = block(x)
-    return torch.stack(layers)
 
 
 def _in_the_figure(page) -> dict:

@@ -1,4 +1,8 @@
-"""The parts inside a figure's module, called in a page as the module itself calls them."""
+"""The parts inside a figure's module, called in a page as the module itself calls them, and what
+their answers are compared with.
+"""
+
+import torch
 
 from course_lib.figures import sources
 
@@ -18,3 +22,13 @@ def open_engine(page, name="live_model"):
         text,
     )
     return page
+
+
+def attention_of(model, tokens):
+    """(L, H, T, T): weights of every head, as the plain model computes them."""
+    layers, x = [], model.embedding(tokens)
+    for block in model.blocks:
+        normed = block.attention_norm(x)
+        layers.append(torch.cat([head.weights(normed) for head in block.attention.heads]))
+        x = block(x)
+    return torch.stack(layers)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from engine_room import open_engine
+from engine_room import attention_of, open_engine
 from hands import message, settle, shown, too_wide, trait, violations, words
 
 from course_lib import data
@@ -41,16 +41,6 @@ def prompts():
     drawn = ["".join(rng.choice(symbols, rng.integers(1, 2 * B))) for _ in range(24)]
     starts = rng.integers(0, len(ENOUGH) - 5, 24)
     return fixed + drawn + [ENOUGH[s : s + rng.integers(1, 2 * B)] for s in starts]
-
-
-def attention_of(model, tokens):
-    """(L, H, T, T): weights of every head, as the plain model computes them."""
-    layers, x = [], model.embedding(tokens)
-    for block in model.blocks:
-        normed = block.attention_norm(x)
-        layers.append(torch.cat([head.weights(normed) for head in block.attention.heads]))
-        x = block(x)
-    return torch.stack(layers)
 
 
 @pytest.fixture
