@@ -6,7 +6,8 @@ const BETWEEN_DRAWINGS = 70; // milliseconds, at full speed
 const MOST_WHILE_RUNNING = 400; // symbols of the text that are laid out at full speed
 const CALM_PACE = 45; // milliseconds between symbols where the reader watches
 const CHOICES = 10;
-const FIRST = 5; // milliseconds of a frame for the first reading, which runs uncompiled
+const FIRST = 5; // milliseconds of a frame for the rehearsal, which runs uncompiled
+const SINGLE = 8; // tokens of the rehearsal that are read one by one; the others come in fours
 const PASSAGE = 200; // symbols that appear at once where the reader wants nothing to move
 
 // Weights in base64 → their bytes, and a step later what was read from them; figures share it.
@@ -123,7 +124,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
     let running = false;
     let pace = 0;
     let mapped = "";
-    let warm = 0; // tokens of the first reading that are read; Infinity afterwards
+    let rehearsed = 0; // tokens of the rehearsal that are read; Infinity afterwards
     let draft = null; // at full speed, the text that is ahead of what is drawn
     let drawn = 0;
     let passage = 0; // symbols still to be written before any is shown
@@ -137,7 +138,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       const read = loadStep(packed);
       if (read === null) return false;
       engine = new Engine(read);
-      warm = 0;
+      rehearsed = 0;
       facts = read.facts;
       symbols = [...facts.vocabulary];
       tokenOf = new Map(symbols.map((symbol, token) => [symbol, token]));
@@ -159,16 +160,25 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       return (tokens.length ? tokens : [0]).slice(-engine.B);
     };
 
-    /** Read some tokens of the first text; true in the step after the last of them. */
-    const warmUp = (tokens) => {
+    /**
+     * A step of the rehearsal; true when it is over and `tokens` are read.
+     *
+     * A browser compiles what runs often. Were rows first read many at a time when the text grows
+     * longer than the block, that one reading would take a frame's time and more.
+     */
+    const rehearse = (tokens) => {
       const begin = performance.now();
-      if (warm >= tokens.length) {
-        warm = Infinity;
-        return true;
+      while (rehearsed < engine.B) {
+        rehearsed += rehearsed < SINGLE ? 1 : 4;
+        engine.follow(new Array(rehearsed).fill(0), false);
+        if (performance.now() - begin > FIRST) return false;
       }
-      while (warm < tokens.length && performance.now() - begin < FIRST)
-        engine.follow(tokens.slice(0, warm += 1), false);
-      return false;
+      if (rehearsed < Infinity) {
+        engine.follow(tokens, false);
+        rehearsed = Infinity;
+        return false;
+      }
+      return true;
     };
 
     const settings = () => ({ temperature: figure.get("temperature") });
@@ -391,7 +401,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       one.disabled = running;
       const all = text();
       const tokens = context();
-      while (!warmUp(tokens)) yield;
+      while (!rehearse(tokens)) yield;
       // Read before anything is written: the browser then lays the page out once, not twice.
       const room = strip.area.parentElement.clientWidth;
       // At full speed only the newest row is computed in the last layer; the maps wait.
