@@ -117,8 +117,8 @@ export default course.figure(["text", "symbols", "query_vectors", "key_vectors",
     const dot = dots[(head + t) * T + s];
     columns(state, q, k);
     const bracket = (value) => (value < 0 ? `(${number(value)})` : number(value));
-    products.textContent = `q · k = ${q.map((value, d) => `${bracket(value)}·${bracket(k[d])}`).join(" + ")}`
-      + ` = ${number(dot)}`;
+    course.setText(products, `q · k = ${q.map((value, d) => `${bracket(value)}·${bracket(k[d])}`).join(" + ")}`
+      + ` = ${number(dot)}`);
     const scaled = scale === 1 ? "" : `, divided by √${D}: ${number(dot * scale)}`;
     const count = masked ? t + 1 : T;
     const end = masked && s > t
@@ -148,7 +148,7 @@ export default course.figure(["text", "symbols", "query_vectors", "key_vectors",
     matrix.column = Math.min(figure.get("key"), T - 1);
     const labels = symbols.map(visible);
     matrix.update({ rows: T, columns: T, value: weight, rowLabels: labels, columnLabels: labels,
-      most: 30, width: main.clientWidth,
+      most: 30, width: figure.room(main),
       text: (t, s) => (weight(t, s) < 0.095 ? "" : number(weight(t, s), 1).replace("0.", ".")) });
     yield;
     const said = written(matrix.row, matrix.column);

@@ -342,7 +342,7 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
       figure.say(spoken());
     });
 
-    figure.draw(() => {
+    figure.draw(function* draw() {
       state = compute(figure);
       const { T, mode, row, labels } = state;
       cursor = { row, column: Math.min(cursor.column, T) };
@@ -351,6 +351,7 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
       for (const [name, all] of Object.entries(buttons))
         for (const button of all) button.hidden = name !== mode;
       mask.hidden = mode !== "scores";
+      yield;
       const scale = Math.max(1, ...state.weights.map(Math.abs));
       const scoreScale = 2 * Math.max(1, ...state.edited.data.map(Math.abs));
       const pen = figure.pen(sheet, place.width, place.height);
@@ -378,12 +379,13 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
       drawing.setAttribute("width", place.width);
       drawing.setAttribute("height", place.height);
       drawing.replaceChildren(...parts.filter(Boolean));
+      yield;
       const sum = number(state.sums[row]);
-      formula.textContent = `output ${labels[row]} = ${written(state)}`;
-      total.textContent = `The weights of row ${labels[row]} add up to ${sum}`
-        + (Math.abs(state.sums[row] - 1) < 5e-4 ? ": an average." : ", not to 1: no average.");
-      editorName.textContent = cursor.column === T ? `value ${labels[row]}`
-        : `${mode === "weights" ? "weight" : "score"} in row ${labels[row]}, column ${labels[cursor.column]}`;
+      course.setText(formula, `output ${labels[row]} = ${written(state)}`);
+      course.setText(total, `The weights of row ${labels[row]} add up to ${sum}`
+        + (Math.abs(state.sums[row] - 1) < 5e-4 ? ": an average." : ", not to 1: no average."));
+      course.setText(editorName, cursor.column === T ? `value ${labels[row]}`
+        : `${mode === "weights" ? "weight" : "score"} in row ${labels[row]}, column ${labels[cursor.column]}`);
       if (document.activeElement !== editor) editor.value = number(current(), 4);
       figure.reveal({ weights: Array.from(state.weights), outputs: state.outputs,
         cells: [first.x, first.y, size] });

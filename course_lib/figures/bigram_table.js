@@ -192,7 +192,7 @@ export default course.figure(["counts", "symbols", "smoothing", "row", "text", "
       shown(column), Number.isNaN(p) ? " was never asked for." : ` ${number(100 * p, 2)} %`
         + ` (${course.grouped(counts[row * V + column])} pairs).`);
     const text = figure.get("text");
-    output.textContent = text ? [...text].slice(-400).join("") : "Nothing is written yet.";
+    course.setText(output, text ? [...text].slice(-400).join("") : "Nothing is written yet.");
     figure.reveal({ row: Array.from({ length: V }, (_, j) => probability(row, j)),
       likeliest: order.map((j) => probability(row, j)) });
     figure.describe(`A table of ${V} by ${V} pairs of symbols. After “${visible(symbols[row])}” the `

@@ -129,7 +129,7 @@ export default course.figure(
     const stripName = html("p", { class: "head-shapes-memory" });
     figure.stage.append(steps, legend, board, stripName, strip);
     const facts = html("p", { class: "cf-mono" });
-    const verdict = html("p");
+    const verdict = html("p", { class: "head-shapes-verdict" });
     const followed = html("p");
     figure.readout.append(facts, verdict, followed);
     figure.hint("Choose an operation to see what it does. Choose a cell to follow its number; arrow "
@@ -204,6 +204,8 @@ export default course.figure(
         steps.dataset.route = wanted;
         steps.replaceChildren();
         stages.forEach(({ key, code }, i) => {
+          // The way out has a line of its own: the picture keeps its place when a step is left out.
+          if (stages[i - 1]?.key === "heads") steps.append(html("span", { class: "head-shapes-line" }));
           if (i > 0) steps.append(html("span", { "aria-hidden": "true" }, "→"));
           const button = figure.button(code, () => figure.set({ stage: key }), { parent: steps });
           button.classList.add("cf-mono");
@@ -217,8 +219,11 @@ export default course.figure(
 
     const drawCells = ({ names, source, belongs, tensor }, place, { T, C, D, selected }) => {
       const every = indices(tensor.shape);
-      labels.replaceChildren(...place.labels.map(({ x, y, text, strong }) => html("span", {
-        class: strong ? "head-shapes-title" : "head-shapes-row", style: `left:${x}px;top:${y}px` }, text)));
+      const drawn = JSON.stringify(place.labels);
+      if (labels.dataset.drawn !== drawn)
+        labels.replaceChildren(...place.labels.map(({ x, y, text, strong }) => html("span", {
+          class: strong ? "head-shapes-title" : "head-shapes-row", style: `left:${x}px;top:${y}px` }, text)));
+      labels.dataset.drawn = drawn;
       source.forEach((number, i) => {
         const cell = cellOf(number);
         const from = [Math.floor(number / (T * C)), Math.floor(number / C) % T, number % C];
@@ -227,8 +232,8 @@ export default course.figure(
         const at = every[i].map((n, axis) => `${names[axis].toLowerCase()} ${n}`).join(", ");
         cell.style.transform = `translate(${place.cells[i].x}px, ${place.cells[i].y}px)`;
         cell.style.setProperty("--own", `var(--cf-${COLOURS[head]})`);
-        cell.firstChild.textContent = `${SIGNS[head]}${wrong ? " ×" : ""}`;
-        cell.lastChild.textContent = from.join(place.wide < 40 ? "·" : " ");
+        course.setText(cell.firstChild, `${SIGNS[head]}${wrong ? " ×" : ""}`);
+        course.setText(cell.lastChild, from.join(place.wide < 40 ? "·" : " "));
         cell.dataset.wrong = wrong;
         cell.setAttribute("aria-pressed", number === selected);
         cell.setAttribute("aria-label", `x[${plain(from)}] at ${at}${wrong ? ", wrong place" : ""}`);
@@ -292,21 +297,21 @@ export default course.figure(
         ?? stages.find(({ key }) => key === STAND_IN[all.stage]);
       const place = arrange(figure.width, now);
       shown = { ...now, place };
-      channels.textContent = `C = H · D = ${C}`;
+      course.setText(channels, `C = H · D = ${C}`);
       drawSteps(stages, now);
       drawCells(now, place, all);
       yield;
       drawMemory(now, all);
-      legend.textContent = Array.from({ length: all.H }, (_, h) => {
+      course.setText(legend, Array.from({ length: all.H }, (_, h) => {
         const range = all.D === 1 ? `${h}` : `${h * all.D} to ${(h + 1) * all.D - 1}`;
         return `${SIGNS[h]} channels ${range}, for head ${h}`;
-      }).join("   ") + "   × in a wrong place";
+      }).join("   ") + "   × in a wrong place");
       const { shape, strides } = now.tensor;
       const names = [...now.names].join(", ");
       const order = contiguous(now.tensor) ? "in the order of memory" : "no longer in the order of memory";
-      stripName.textContent = `Memory, ${B * T * C} numbers in a row${now.copied ? ", written anew"
-        : now.key === "x" ? "" : ", untouched"}:`;
-      facts.textContent = `(${names}) = (${plain(shape)})   strides (${plain(strides)})`;
+      course.setText(stripName, `Memory, ${B * T * C} numbers in a row${now.copied ? ", written anew"
+        : now.key === "x" ? "" : ", untouched"}:`);
+      course.setText(facts, `(${names}) = (${plain(shape)})   strides (${plain(strides)})`);
       const { wrong, short, more } = judge(now, stages, all);
       const sentence = short[0].toUpperCase() + short.slice(1);
       verdict.replaceChildren(html("b", { class: "cf-strong" }, `${wrong ? "× " : "✓ "}${sentence}.`), more);
@@ -314,9 +319,9 @@ export default course.figure(
       const index = indices(shape)[i];
       const from = (number) => `x[${plain([Math.floor(number / (T * C)), Math.floor(number / C) % T, number % C])}]`;
       const terms = index.map((n, axis) => `${n}·${strides[axis]}`).join(" + ");
-      followed.textContent = `${from(selected)} stands at [${plain(index)}], address ${terms} = `
+      course.setText(followed, `${from(selected)} stands at [${plain(index)}], address ${terms} = `
         + `${address(index, strides)}. `
-        + (now.belongs[i] === selected ? "It belongs there." : `There belongs ${from(now.belongs[i])}.`);
+        + (now.belongs[i] === selected ? "It belongs there." : `There belongs ${from(now.belongs[i])}.`));
       figure.reveal({ source: now.source, belongs: now.belongs, shape, strides, memory: now.tensor.memory });
       figure.describe(`After ${now.code}: shape (${names}) = (${plain(shape)}), strides `
         + `(${plain(strides)}), ${order}; ${short}.`);

@@ -73,7 +73,7 @@ const lookingBack = (figure, { parent, label, spoken }) => {
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     go(to);
     event.preventDefault();
-    requestAnimationFrame(() => figure.say(spoken()));
+    figure.afterDrawing(() => figure.say(spoken()));
   });
   figure.listen(area, "focus", () => figure.say(spoken()));
 
@@ -124,7 +124,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
     let running = false;
     let pace = 0;
     let mapped = "";
-    let rehearsed = 0; // tokens of the rehearsal that are read; Infinity afterwards
+    let rehearsed = null; // the engine that has done all that it will do
     let draft = null; // at full speed, the text that is ahead of what is drawn
     let drawn = 0;
     let passage = 0; // symbols still to be written before any is shown
@@ -138,7 +138,6 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       const read = loadStep(packed);
       if (read === null) return false;
       engine = new Engine(read);
-      rehearsed = 0;
       facts = read.facts;
       symbols = [...facts.vocabulary];
       tokenOf = new Map(symbols.map((symbol, token) => [symbol, token]));
@@ -161,25 +160,23 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
     };
 
     /**
-     * A step of the rehearsal; true when it is over and `tokens` are read.
+     * Read a whole block and then `tokens`, a few at a time, with a pause where a frame is filled.
      *
-     * A browser compiles what runs often. Were rows first read many at a time when the text grows
+     * A browser compiles what runs often. Were many rows first read at once when the text grows
      * longer than the block, that one reading would take a frame's time and more.
      */
-    const rehearse = (tokens) => {
-      const begin = performance.now();
-      while (rehearsed < engine.B) {
-        rehearsed += rehearsed < SINGLE ? 1 : 4;
-        engine.follow(new Array(rehearsed).fill(0), false);
-        if (performance.now() - begin > FIRST) return false;
-      }
-      if (rehearsed < Infinity) {
-        engine.follow(tokens, false);
-        rehearsed = Infinity;
-        return false;
-      }
-      return true;
-    };
+    function* rehearse(tokens) {
+      let begin = performance.now();
+      for (const text of [new Array(engine.B).fill(0), tokens])
+        for (let read = 0; read < text.length;) {
+          read += read < SINGLE ? 1 : 4;
+          engine.follow(text.slice(0, read), false);
+          if (performance.now() - begin < FIRST) continue;
+          yield;
+          begin = performance.now();
+        }
+      rehearsed = engine;
+    }
 
     const settings = () => ({ temperature: figure.get("temperature") });
 
@@ -270,6 +267,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       let fine = false;
       figure.guard(() => {
         write(count, (i) => i === 0 || performance.now() < until);
+        if (draft === null) engine.follow(context(), false); // so that the drawing finds it read
         fine = true;
       });
       if (!fine || (figure.calm && passage === 0)) {
@@ -320,8 +318,14 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
     const before = html("span", { class: "live_model-before" });
     const seen = html("span", { class: "live_model-seen" });
     const newest = html("mark");
+    const lines = html("div", null, before, seen, newest);
     const page = html("div", { class: "live_model-text cf-mono", tabindex: 0, role: "region",
-      "aria-label": "the text" }, before, seen, newest);
+      "aria-label": "the text" }, lines);
+    let written = false;
+    // Told of a new line after the page is laid out, this does not have it laid out once more.
+    const grown = new ResizeObserver(() => { if (written) page.scrollTop = page.scrollHeight; });
+    grown.observe(lines);
+    figure.closing.signal.addEventListener("abort", () => grown.disconnect());
     const list = html("ol", { class: "live_model-choices" });
     const choices = Array.from({ length: CHOICES }, () => {
       const bar = html("i");
@@ -358,9 +362,9 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       const [layer, head] = [figure.get("layer"), figure.get("head")];
       const row = Array.from({ length: query + 1 }, (_, s) => [place(layer, head, query, s), s])
         .sort((a, b) => b[0] - a[0]).slice(0, 3);
-      looks.textContent = `Layer ${layer + 1}, head ${head + 1}: from “${visible(symbols[tokens[query]])}” `
+      course.setText(looks, `Layer ${layer + 1}, head ${head + 1}: from “${visible(symbols[tokens[query]])}” `
         + `at place ${query + 1} it looks at ${row.map(([w, s]) =>
-          `“${visible(symbols[tokens[s]])}” at ${s + 1} (${number(w)})`).join(", ")}.`;
+          `“${visible(symbols[tokens[s]])}” at ${s + 1} (${number(w)})`).join(", ")}.`);
     };
 
     const about = () => {
@@ -382,14 +386,13 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
 
     const showText = (all, tokens) => {
       const letters = [...all];
-      const written = letters.length > [...figure.get("prompt")].length;
+      written = letters.length > [...figure.get("prompt")].length;
       const end = written ? letters.length - 1 : letters.length;
       const first = Math.max(0, letters.length - tokens.length);
       const shown = running && fast.checked ? Math.max(0, first - MOST_WHILE_RUNNING) : 0;
-      before.textContent = letters.slice(shown, first).join("");
-      seen.textContent = letters.slice(first, end).join("");
-      newest.textContent = written ? (letters[end] === "\n" ? "↵\n" : letters[end]) : "";
-      if (running || written) page.scrollTop = page.scrollHeight;
+      course.setText(before, letters.slice(shown, first).join(""));
+      course.setText(seen, letters.slice(first, end).join(""));
+      course.setText(newest, written ? (letters[end] === "\n" ? "↵\n" : letters[end]) : "");
     };
 
     figure.draw(function* draw() {
@@ -397,18 +400,20 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       need(figure.get("layer") < engine.L && figure.get("head") < engine.H,
         `There is no layer ${figure.get("layer") + 1}, head ${figure.get("head") + 1}.`,
         `Choose among ${engine.L} layers of ${engine.H} heads.`);
-      start.textContent = running ? "Pause" : "Write";
+      course.setText(start, running ? "Pause" : "Write");
       one.disabled = running;
       const all = text();
       const tokens = context();
-      while (!rehearse(tokens)) yield;
-      // Read before anything is written: the browser then lays the page out once, not twice.
-      const room = strip.area.parentElement.clientWidth;
+      if (rehearsed !== engine) {
+        yield* rehearse(tokens);
+        yield;
+      }
+      const room = figure.room(strip.area.parentElement);
       // At full speed only the newest row is computed in the last layer; the maps wait.
       const quick = running && fast.checked;
       const logits = engine.follow(tokens, quick);
       const { probabilities, order } = nextProbabilities(logits, settings());
-      note.textContent = notes(all);
+      course.setText(note, notes(all));
       note.hidden = !note.textContent;
       showText(all, tokens);
       choices.forEach((choice, i) => {
@@ -417,9 +422,9 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
         const token = order[i];
         const share = probabilities[token];
         choice.token = token;
-        choice.name.textContent = visible(symbols[token]);
+        course.setText(choice.name, visible(symbols[token]));
         choice.bar.style.width = `${100 * share}%`;
-        choice.share.textContent = `${number(100 * share, 1)} %`;
+        course.setText(choice.share, `${number(100 * share, 1)} %`);
         choice.button.setAttribute("aria-label", `${spoken(symbols[token])}, ${number(100 * share, 1)} percent`);
       });
       yield;
@@ -432,7 +437,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       strip.update({ symbols: tokens.map((token) => symbols[token]),
         weight: (t, s) => place(layer, head, t, s), room });
       tell(tokens);
-      figure.readout.textContent = `${about()} Seed ${figure.get("seed")}.`;
+      course.setText(figure.readout, `${about()} Seed ${figure.get("seed")}.`);
       if (!running) figure.describe(`${about()} The text ends “${[...all].slice(-60).map(spoken).join("")}”. `
         + `The most likely next symbol is ${spoken(symbols[order[0]])} with `
         + `${number(100 * probabilities[order[0]], 1)} percent. ${looks.textContent}`);

@@ -1,7 +1,8 @@
 // The residual stream of a GPT: its length before and after each part, and what each part adds.
 
 const EPSILON = 1e-5;
-const ROW = 62; // mean height of a row, in pixels: flat rows leave room to steep ones
+const ROW = 70; // mean height of a row, in pixels: flat rows leave room to steep ones
+const FLAT = { pre: 43, post: 60 }; // height of the numbers beside a row
 const MARGIN = 18; // of a row's height, what no arrow uses
 
 const { html, svg, number, need } = course;
@@ -232,7 +233,7 @@ export default course.figure(
     const start = html("p", { class: "residual-stream-start" });
     const rows = html("div");
     figure.stage.append(ribbon, start, rows);
-    const verdict = html("p");
+    const verdict = html("p", { class: "residual-stream-verdict" });
     figure.readout.append(verdict);
     figure.hint("Choose a symbol of the text, with ← and → too. Grey: the stream, its length drawn to "
       + "scale. Coloured: what the part adds, at its true angle to the stream. Dashed: their sum. "
@@ -315,17 +316,19 @@ export default course.figure(
     };
 
     const drawParts = (now, t, norm, on) => {
-      const width = Math.max(140, parts[0].area.clientWidth);
+      const width = Math.max(140, figure.room(parts[0].area));
       const most = Math.max(...now.stream.map((row) => row[t]), ...now.total.map((row) => row[t]));
       const rises = now.part.map((row, s) => row[t] * Math.sqrt(Math.max(0, 1 - now.cosine[s][t] ** 2)));
-      const all = Math.max(1e-6, rises.reduce((a, b) => a + b, 0));
-      const scale = Math.min((width - 16) / most, ((ROW - MARGIN) * rises.length) / all, 130 / Math.max(1e-6, ...rises));
-      rows.style.minHeight = `${rises.length * ROW}px`;
+      const heights = (scale) => rises.map((rise) => Math.ceil(Math.max(FLAT[norm], MARGIN + rise * scale)));
+      let scale = Math.min((width - 16) / most, 130 / Math.max(1e-6, ...rises));
+      // Always as high, so that nothing below moves.
+      while (heights(scale).reduce((a, b) => a + b) > rises.length * ROW) scale *= 0.98;
+      rows.style.minHeight = `${rises.length * (ROW + 1)}px`;
       const unit = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100].find((u) => u * scale >= 22) ?? 1000;
-      start.textContent = `The embedding of “${course.visible(Array.from(figure.get("text"))[t])}” begins the `
-        + `stream with length ${now.stream[0][t].toFixed(2)}. Thin lines stand ${number(unit)} apart.`;
+      course.setText(start, `The embedding of “${course.visible(Array.from(figure.get("text"))[t])}” begins the `
+        + `stream with length ${now.stream[0][t].toFixed(2)}. Thin lines stand ${number(unit)} apart.`);
       parts.forEach(({ row, drawing, facts }, s) => {
-        triangle(drawing, width, Math.ceil(Math.max(30, MARGIN + rises[s] * scale)), scale, { before: now.stream[s][t], part: now.part[s][t],
+        triangle(drawing, width, heights(scale)[s], scale, { before: now.stream[s][t], part: now.part[s][t],
           cosine: now.cosine[s][t], colour: s % 2 ? "var(--cf-orange)" : "var(--cf-blue)", unit });
         row.dataset.off = !on[s];
         const after = norm === "pre" ? [`→ ${now.stream[s + 1][t].toFixed(2)}`]
@@ -360,9 +363,9 @@ export default course.figure(
           ` (${number(lossOf(known.undisturbed))} with all parts)`] : ["", ""];
       const next = t + 1 < letters.length
         ? `The symbol that follows, “${course.visible(letters[t + 1])}”, gets probability ${number(now.chance[t])}${compared[0]}. ` : "";
-      verdict.textContent = `The stream ends with length ${now.stream.at(-1)[t].toFixed(2)}. ${next}`
+      course.setText(verdict, `The stream ends with length ${now.stream.at(-1)[t].toFixed(2)}. ${next}`
         + `Loss on the whole text: ${number(loss)} nats per symbol${compared[1]}.`
-        + (norm === "post" ? " These weights were trained for pre-norm, so the loss is no verdict on post-norm." : "");
+        + (norm === "post" ? " These weights were trained for pre-norm, so the loss is no verdict on post-norm." : ""));
       figure.reveal({ stream: now.stream.flatMap((row) => [...row]), part: now.part.flatMap((row) => [...row]),
         cosine: now.cosine.flatMap((row) => [...row]), total: now.total.flatMap((row) => [...row]),
         chance: now.chance, loss: [loss] });

@@ -125,7 +125,7 @@ export default course.figure(["logits", "symbols", "contexts", "context", "tempe
     line.replaceChildren(...parts);
   };
 
-  figure.draw(() => {
+  figure.draw(function* draw() {
     const contexts = figure.get("contexts");
     if (select.length !== contexts.length)
       select.replaceChildren(...contexts.map((text, i) => html("option", { value: i },
@@ -136,26 +136,30 @@ export default course.figure(["logits", "symbols", "contexts", "context", "tempe
     pieces(state);
     const largest = Math.max(...before, ...after);
     const count = all ? V : Math.min(V, SHOWN);
+    while (body.children.length > count) body.lastChild.remove();
     for (let i = 0; i < count; i += 1) {
       const v = order[i];
       const made = row(i);
-      made.name.textContent = visible(symbols[v]);
+      if (i >= body.children.length) {
+        if (i > 0 && i % SHOWN === 0) yield course.NEXT_FRAME;
+        body.append(made.node);
+      }
+      course.setText(made.name, visible(symbols[v]));
       made.before.style.width = `${(100 * before[v]) / largest}%`;
       made.after.style.width = `${(100 * after[v]) / largest}%`;
-      made.share.textContent = cut[v] ? `cut by ${cut[v]}` : percent(after[v]);
+      course.setText(made.share, cut[v] ? `cut by ${cut[v]}` : percent(after[v]));
       made.node.classList.toggle("sampling-cut", cut[v] !== "");
       const last = drawn.length > 0 && drawn.at(-1) === v;
       made.node.classList.toggle("sampling-last", last);
-      made.count.textContent = counts[v] ? `${last ? "◂ " : ""}${counts[v]}` : "";
+      course.setText(made.count, counts[v] ? `${last ? "◂ " : ""}${counts[v]}` : "");
     }
-    body.replaceChildren(...rows.slice(0, count).map((made) => made.node));
     more.hidden = V <= SHOWN;
-    more.textContent = all ? `Show the first ${SHOWN}` : `Show all ${V} symbols`;
+    course.setText(more, all ? `Show the first ${SHOWN}` : `Show all ${V} symbols`);
     more.setAttribute("aria-expanded", String(all));
     const what = cutWords(state);
     const last = drawn.length ? `Draw ${drawn.length} with seed ${figure.get("seed")}: the number `
       + `${number(point, 3)} falls on “${visible(symbols[drawn.at(-1)])}”.` : "Nothing is drawn yet.";
-    figure.readout.textContent = `${what} ${last}`;
+    course.setText(figure.readout, `${what} ${last}`);
     const best = order[0];
     figure.describe(`After “${contexts[figure.get("context")]}”, at temperature `
       + `${number(figure.get("temperature"))}: ${what} The most likely is ${spoken(symbols[best])} with `

@@ -103,6 +103,9 @@ const course = (() => {
   const svg = (tag, attributes, ...children) =>
     fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
+  /** Give an element its text; where that is the same, the page need not be laid out again. */
+  const setText = (element, text) => { if (element.textContent !== text) element.textContent = text; };
+
   let ids = 0;
   const id = () => `cf-${(ids += 1)}-${Math.random().toString(36).slice(2)}`;
 
@@ -148,6 +151,9 @@ const course = (() => {
     return { fill: `rgb(${mixed})`, ink: light(mixed) > 0.179 ? "#000" : "#fff" };
   });
 
+  const EARLY = 10; // frames after the first drawing
+  const NEXT_FRAME = Symbol("next frame");
+
   // ---- the frame around every figure -----------------------------------------------------------
 
   class Frame {
@@ -173,6 +179,15 @@ const course = (() => {
       this.synchronise = [];
       this.redraw = null;
       this.due = 0;
+      this.waiting = []; // what is to be done when the next drawing is
+      this.early = Infinity; // frames in which little is compiled; a number after the first drawing
+      this.widths = new Map();
+      this.resized = new ResizeObserver((changes) => {
+        const before = changes.map(({ target }) => this.widths.get(target));
+        for (const { target } of changes) this.widths.set(target, target.clientWidth);
+        if (changes.some(({ target }, i) => this.widths.get(target) !== before[i])) this.later();
+      });
+      this.closing.signal.addEventListener("abort", () => this.resized.disconnect());
       this.drawn = new Promise((done) => { this.arrive = done; });
     }
 
@@ -183,7 +198,7 @@ const course = (() => {
     hint(text) { this.hints.textContent = text; }
 
     /** What is shown, in words; call it whenever that changes. */
-    describe(text) { if (this.words.textContent !== text) this.words.textContent = text; }
+    describe(text) { setText(this.words, text); }
 
     /** Numbers that are drawn, by name: `root.shown`, for tests and for the curious. */
     reveal(numbers) { this.root.shown = numbers; }
@@ -192,7 +207,20 @@ const course = (() => {
     say(text) { this.status.textContent = text; }
 
     /** Width that the picture has, in pixels. */
-    get width() { return Math.max(240, this.stage.clientWidth); }
+    get width() { return Math.max(240, this.room(this.stage)); }
+
+    /**
+     * Width inside an element, in pixels; when it becomes another, the figure is drawn anew.
+     *
+     * To ask the element itself costs a layout of the whole page if anything in it has changed.
+     */
+    room(element) {
+      if (!this.widths.has(element)) {
+        this.widths.set(element, element.clientWidth);
+        this.resized.observe(element);
+      }
+      return this.widths.get(element);
+    }
 
     /** Whether the reader wants nothing to move. */
     get calm() { return matchMedia("(prefers-reduced-motion: reduce)").matches; }
@@ -230,6 +258,8 @@ const course = (() => {
     begin() {
       for (const part of [this.controls, this.stage, this.readout]) part.replaceChildren();
       this.synchronise = [];
+      this.widths.clear();
+      this.resized.disconnect();
       this.fault.hidden = true;
       this.root.classList.remove("cf-faulty");
       this.guard(() => this.build(this));
@@ -241,8 +271,6 @@ const course = (() => {
       this.redraw = redraw;
       const later = () => this.later();
       for (const name of this.names) this.model.on(`change:${name}`, later);
-      const observer = new ResizeObserver(later);
-      observer.observe(this.stage);
       const recolour = () => {
         this.theme = readTheme(this.root);
         this.later();
@@ -254,7 +282,6 @@ const course = (() => {
       dark.addEventListener("change", recolour, { signal: this.closing.signal });
       this.closing.signal.addEventListener("abort", () => {
         for (const name of this.names) this.model.off(`change:${name}`, later);
-        observer.disconnect();
         themes.disconnect();
         cancelAnimationFrame(this.due);
       });
@@ -269,6 +296,12 @@ const course = (() => {
       this.soon();
     }
 
+    /** Draw, and then do something that needs what is drawn. */
+    afterDrawing(action) {
+      this.waiting.push(action);
+      this.later();
+    }
+
     soon() {
       if (this.due || !this.redraw) return;
       this.due = requestAnimationFrame(() => {
@@ -279,35 +312,39 @@ const course = (() => {
 
     now() {
       if (this.closing.signal.aborted) return;
+      this.early -= 1;
       this.guard(() => {
         this.fillIn();
         if (!this.drawSteps()) {
+          this.root.dataset.drawing = "";
           this.soon();
-          return;
         }
-        this.fault.hidden = true;
-        this.root.classList.remove("cf-faulty");
       });
       if (this.steps) return;
-      this.compiled = true;
+      delete this.root.dataset.drawing;
+      this.early = Math.min(this.early, EARLY);
+      for (const action of this.waiting.splice(0)) this.guard(action);
       this.arrive();
     }
 
     /**
-     * Draw; true when all is drawn. A drawing may be a generator that yields between its steps: the
-     * first time, when the browser has compiled nothing of it, each step gets a frame of its own.
+     * Draw; true when all is drawn. A drawing may be a generator that yields between its steps: in
+     * the first frames, when the browser has compiled little of it, each step gets one of its own;
+     * later only what follows a NEXT_FRAME.
      */
     drawSteps() {
+      if (!this.steps) { // a message of before goes; one that comes between the steps stays
+        this.fault.hidden = true;
+        this.root.classList.remove("cf-faulty");
+      }
       const steps = this.steps ?? this.redraw();
       this.steps = null;
-      if (steps?.next) {
-        if (!this.compiled) {
-          if (!steps.next().done) {
-            this.steps = steps;
-            return false;
-          }
-        } else while (!steps.next().done);
-      }
+      if (!steps?.next) return true;
+      for (let step = steps.next(); !step.done; step = steps.next())
+        if (this.early > 0 || step.value === NEXT_FRAME) {
+          this.steps = steps;
+          return false;
+        }
       return true;
     }
 
@@ -424,7 +461,8 @@ const course = (() => {
     }
 
     button(label, action, { parent, title } = {}) {
-      const node = html("button", { type: "button", class: "cf-button", title }, label);
+      const node = html("button", { type: "button", class: "cf-button", title, "data-label": label },
+        label);
       this.listen(node, "click", action);
       return this.place(node, parent);
     }
@@ -441,8 +479,9 @@ const course = (() => {
         const value = read();
         const nearest = values?.reduce((best, v, i) =>
           (Math.abs(v - value) < Math.abs(values[best] - value) ? i : best), 0);
-        input.value = values ? nearest : value;
-        shown.textContent = show(value);
+        const position = String(values ? nearest : value);
+        if (input.value !== position) input.value = position;
+        setText(shown, show(value));
         input.setAttribute("aria-valuetext", show(value));
       });
       return this.place(html("label", { class: "cf-slider" },
@@ -456,7 +495,7 @@ const course = (() => {
       const inputs = options.map(([value, text]) => {
         const input = html("input", { type: "radio", name: group, value });
         this.listen(input, "change", () => write(value));
-        return [value, input, html("label", null, input, html("span", null, text))];
+        return [value, input, html("label", null, input, html("span", { "data-label": text }, text))];
       });
       this.synchronise.push(() => {
         for (const [value, input] of inputs) input.checked = value === read();
@@ -565,7 +604,7 @@ const course = (() => {
       this.slanted = longest(columnLabels) > 3;
       this.top = columnLabels ? (this.slanted ? 12 + 6 * Math.min(10, longest(columnLabels)) : 18)
         : 1;
-      const room = (data.width ?? this.area.parentElement.clientWidth) - this.left - 2;
+      const room = (data.width ?? this.frame.room(this.area.parentElement)) - this.left - 2;
       this.size = clamp(Math.floor((room * 4) / columns) / 4, least, most);
       if (this.size > 8) this.size = Math.floor(this.size);
       const width = Math.ceil(this.left + columns * this.size + 2);
@@ -643,5 +682,5 @@ const course = (() => {
   });
 
   return { FigureError, need, decode, encode, array, finite, number, grouped, parse, visible, spoken, random,
-    clamp, html, svg, id, figure };
+    clamp, html, svg, setText, id, NEXT_FRAME, figure };
 })();

@@ -346,12 +346,12 @@ export default course.figure(["scores", "temperature", "head_size", "scaled", "s
     less.disabled = scores.length <= FEWEST;
     const top = now.weights.indexOf(Math.max(...now.weights));
     const saturated = now.gradient < 0.05;
-    figure.readout.textContent = `Sampled over ${PAIRS} pairs at D = ${D}: variance ${number(raw, 1)} `
+    course.setText(figure.readout, `Sampled over ${PAIRS} pairs at D = ${D}: variance ${number(raw, 1)} `
       + `of q·k, ${number(raw / D)} of q·k / √D. `
       + (saturated ? "The softmax is nearly saturated: one weight takes almost all, and almost no "
         + "gradient reaches the scores."
         : scaled ? "Divided by √D, the weights do not depend on D."
-          : "Not divided, the logits are √D times as wide.");
+          : "Not divided, the logits are √D times as wide."));
     figure.reveal({ ...now, entropy: [now.entropy], gradient: [now.gradient], dots: sample.dots,
       variances: sample.raw, seed: [sample.seed] });
     figure.describe(`Scores ${scores.map((score) => number(score)).join(", ")} at temperature `

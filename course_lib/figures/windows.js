@@ -270,8 +270,8 @@ export default course.figure(["text", "symbols", "block_size", "starts", "row", 
       asked.replaceChildren("Row ", html("b", null, String(row)), ", position ",
         html("b", null, String(column)), ": sees ", html("code", null, quoted(seen)),
         ", is asked for ", html("code", null, quoted([next])), ".");
-      numbers.textContent = `x[${row}, :${column + 1}] = [${inputs[row].slice(0, column + 1).join(", ")}]  →  `
-        + `y[${row}, ${column}] = ${targets[row][column]}`;
+      course.setText(numbers, `x[${row}, :${column + 1}] = [${inputs[row].slice(0, column + 1).join(", ")}]  →  `
+        + `y[${row}, ${column}] = ${targets[row][column]}`);
       figure.reveal({ inputs: inputs.flat(), targets: targets.flat(),
         text: [band.wide, band.line, band.columns],
         tables: grid.places.flatMap(({ x, y }) => [x, y, grid.wide, grid.high]) });

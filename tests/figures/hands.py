@@ -32,6 +32,7 @@ def settle(page):
     page.evaluate(
         "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
     )
+    page.wait_for_function("!document.querySelector('.course-figure[data-drawing]')")
 
 
 def message(page, index=0):
