@@ -3,7 +3,8 @@
 `python -m benchmarks.figures [NAME...]` writes `results/figures.json`, or what it says of the named
 figures: for each the bytes of its state, its still picture and its module, and what the browser's
 main thread works for a frame, in milliseconds of its own processor time (other programs on the
-machine do not count).
+machine do not count). Each figure is measured alone in a page, and then, if the book is built, in
+every page of it: there the browser also lays out and paints what stands around the figure.
 
 A frame is everything that the thread does since the frame before: handlers, script, layout,
 painting. What Playwright asks of the page is left out. Three series of changes run several times in
@@ -19,9 +20,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import statistics
 import sys
 import tempfile
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -39,21 +42,37 @@ RUNS = 3
 KEY_PRESSES = 40
 MOST_CLICKS = 16
 DRAGS, STEPS = 2, 8
-WRITING_MILLISECONDS = 1500
+WRITING_MILLISECONDS = 4500  # at its own pace some 80 symbols; the block has 64
+QUIET_MILLISECONDS = 600
 VIEWPORT = {"width": 1300, "height": 900}
 
 # One change a frame: the keys that move things, pressed on whatever the figure lets you focus.
 # Home and End are the largest steps; Delete takes the first symbol out of a text.
 KEYS = ("End", "ArrowRight", "Home", "ArrowDown", "Delete", "ArrowRight", "ArrowUp", "ArrowLeft")
 TARGETS = (
-    ".course-figure :is([tabindex='0'], input[type=range], input[type=text], textarea,"
-    " input[type=radio]:checked)"
+    ":is([tabindex='0'], input[type=range], input[type=text], textarea, input[type=radio]:checked)"
 )
 
-PRESSED = ".course-figure :is(button, input[type=checkbox], input[type=radio])"
-PICTURE = ".course-figure .cf-stage"
+MOUNT = ".course-figure-mount"
+PRESSED = ":is(button, input[type=checkbox], input[type=radio])"
+PICTURE = ".cf-stage"
+BOOK = Path(__file__).parents[1] / "_build" / "html"
 
 _FRAME = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
+_STILL = """() => new Promise(done => {
+  let before = NaN, same = 0;
+  const look = () => {
+    same = scrollY === before ? same + 1 : 0;
+    before = scrollY;
+    if (same < 4) requestAnimationFrame(look);
+    else setTimeout(done);
+  };
+  look();
+})"""  # what a key scrolls moves on for some frames
+_NO_SCROLLING = """addEventListener("keydown", (event) => {
+  if (!event.target.matches("textarea, [type=text], [type=range]")
+    && ["Home", "End"].includes(event.key)) event.preventDefault();
+})"""  # elsewhere these keys scroll the page: nothing of a figure's
 
 
 def bigram_of_shakespeare() -> Any:
@@ -84,24 +103,26 @@ def weights(figure: Any) -> dict[str, int]:
 
 
 def mark(page: Any, name: object) -> None:
-    """Let the frame end, and begin a change."""
-    page.evaluate(_FRAME)
+    """Let the frame end, and the page come to rest, and begin a change."""
+    page.evaluate(_STILL)
     page.evaluate(f"performance.mark('{MARK} {name}')")
 
 
-def press_keys(page: Any) -> None:
+def press_keys(figure: Any) -> None:
     """Keys on everything that takes the focus."""
-    targets = page.locator(TARGETS)
+    page, targets = figure.page, figure.locator(TARGETS)
     for n in range(KEY_PRESSES):
-        targets.nth(n * targets.count() // KEY_PRESSES).focus()
+        target = targets.nth(n * targets.count() // KEY_PRESSES)
+        target.evaluate("(one) => one.scrollIntoView({ block: 'nearest' })")
+        target.focus()
         mark(page, n)
         page.keyboard.press(KEYS[n % len(KEYS)])
         page.evaluate(_FRAME)
 
 
-def click_everything(page: Any) -> None:
+def click_everything(figure: Any) -> None:
     """Every button and switch, once."""
-    pressed = page.locator(PRESSED)
+    page, pressed = figure.page, figure.locator(PRESSED)
     for n in range(min(pressed.count(), MOST_CLICKS)):
         place = pressed.nth(n)
         if not place.is_visible() or place.is_disabled():
@@ -113,9 +134,9 @@ def click_everything(page: Any) -> None:
         page.evaluate(_FRAME)
 
 
-def drag_over_the_picture(page: Any) -> None:
+def drag_over_the_picture(figure: Any) -> None:
     """The mouse held down, from left to right at several heights."""
-    picture = page.locator(PICTURE)
+    page, picture = figure.page, figure.locator(PICTURE)
     picture.scroll_into_view_if_needed()
     box = picture.bounding_box()
     for line in range(DRAGS):
@@ -134,12 +155,12 @@ SERIES = MappingProxyType(
 )
 
 
-def write_on(page: Any, *, full_speed: bool) -> Work:
-    """What a live model does that writes."""
-    page.get_by_label("full speed").set_checked(full_speed)
-    page.get_by_role("button", name="Write").click()
-    work = traced(page, lambda: page.wait_for_timeout(WRITING_MILLISECONDS))
-    page.get_by_role("button", name="Pause").click()
+def write_on(figure: Any, *, full_speed: bool) -> Work:
+    """What a live model does that writes, until its text is longer than its block."""
+    figure.get_by_label("full speed").set_checked(full_speed)
+    figure.get_by_role("button", name="Write", exact=True).click()
+    work = traced(figure.page, lambda: figure.page.wait_for_timeout(WRITING_MILLISECONDS))
+    figure.get_by_role("button", name="Pause").click()
     return work
 
 
@@ -161,37 +182,41 @@ class Run(NamedTuple):
     writing: dict[str, Work]
 
 
-def one_run(browser: Any, address: str) -> Run:
-    """A fresh page for opening, another for each series."""
+def one_run(browser: Any, address: str, n: int = 0) -> Run:
+    """Figure n of a page: a fresh page for opening, another for each series."""
     page = browser.new_context(viewport=VIEWPORT).new_page()
+    page.add_init_script(_NO_SCROLLING)
     page.goto(address.rpartition("/")[0])  # the folder: the same process then opens the figure
+    figure = page.locator(MOUNT).nth(n)
 
     def open_page() -> None:
         page.goto(address)
-        page.locator(".course-figure-mount[data-mounted]").wait_for()
+        page.wait_for_function(f"!document.querySelector('{MOUNT}:not([data-mounted])')")
         for _ in range(10):
             page.evaluate(_FRAME)
+
+    def again() -> None:
+        open_page()
+        figure.scroll_into_view_if_needed()
+        page.wait_for_timeout(QUIET_MILLISECONDS)
 
     opened = traced(page, open_page)
     changes, writing = {}, {}
     for name, series in SERIES.items():
-        open_page()
-        changes[name] = largest_after_marks(traced(page, partial(series, page)))
-    if page.get_by_label("full speed").count():
+        again()
+        changes[name] = largest_after_marks(traced(page, partial(series, figure)))
+    if figure.get_by_label("full speed").count():
         for name, fast in (("at_its_own_pace", False), ("at_full_speed", True)):
-            open_page()
-            writing[name] = write_on(page, full_speed=fast)
+            again()
+            writing[name] = write_on(figure, full_speed=fast)
     page.context.close()
     return Run(max(opened.tasks), changes, writing)
 
 
-def measure(figure: Any, browser: Any, folder: Path, runs: int) -> dict[str, Any]:
-    """Weights and frame times of one figure."""
-    path = folder / f"{figure.module_name()}.html"
-    path.write_text(figure_pages.standalone(figure), encoding="utf-8")
-    found = [one_run(browser, path.as_uri()) for _ in range(runs)]
+def frames(browser: Any, address: str, runs: int, n: int = 0) -> dict[str, Any]:
+    """Frame times of figure n of a page."""
+    found = [one_run(browser, address, n) for _ in range(runs)]
     return {
-        "bytes": weights(figure),
         "opening_milliseconds": {"largest_task_of_each_run": [round(r.opening, 2) for r in found]},
         "frame_milliseconds": {
             name: of_changes([run.changes[name] for run in found]) for name in SERIES
@@ -203,19 +228,39 @@ def measure(figure: Any, browser: Any, folder: Path, runs: int) -> dict[str, Any
     }
 
 
-def of_frames(frames: list[float]) -> dict[str, float]:
+def alone(figure: Any, browser: Any, folder: Path, runs: int) -> dict[str, Any]:
+    """Weights and frame times of a figure that has a page for itself."""
+    path = folder / f"{figure.module_name()}.html"
+    path.write_text(figure_pages.standalone(figure), encoding="utf-8")
+    return {"bytes": weights(figure), **frames(browser, path.as_uri(), runs)}
+
+
+def in_the_book(browser: Any, runs: int, modules: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Frame times of every figure of these modules in every page of the book that is built."""
+    found = {}
+    for path in sorted(BOOK.rglob("*.html")):
+        shown = re.findall(r'course-figure-mount" data-course-figure="(\w+)"', path.read_text())
+        for n, module in enumerate(shown):
+            if module in modules:
+                name = f"{path.stem}, {n + 1}: {module}"
+                found[name] = frames(browser, path.as_uri(), runs, n)
+                print(f"{name}: {found[name]}", flush=True)
+    return found
+
+
+def of_frames(milliseconds: list[float]) -> dict[str, float]:
     """What is said of some frames."""
     return {
-        "count": len(frames),
-        "median": round(statistics.median(frames), 2),
-        "largest": round(max(frames), 2),
+        "count": len(milliseconds),
+        "median": round(statistics.median(milliseconds), 2),
+        "largest": round(max(milliseconds), 2),
     }
 
 
 def of_writing(runs: list[Work]) -> dict[str, float]:
-    """The same of a model that writes, with its largest task."""
-    frames = of_frames([ms for work in runs for _, ms in work.frames])
-    return {**frames, "largest_task": round(max(ms for work in runs for ms in work.tasks), 2)}
+    """The same of a model that writes, with its largest tasks."""
+    every = of_frames([ms for work in runs for _, ms in work.frames])
+    return {**every, "largest_task_of_each_run": [round(max(work.tasks), 2) for work in runs]}
 
 
 def of_changes(runs: list[list[float]]) -> dict[str, Any]:
@@ -259,12 +304,16 @@ def main() -> None:
             executable_path=chromium.find(), args=list(chromium.FLAGS)
         )
         for name, figure in all_figures.items():
-            results[name] = measure(figure, browser, Path(folder), options.runs)
+            results[name] = alone(figure, browser, Path(folder), options.runs)
             print(f"{name}: {results[name]}", flush=True)
+        modules = {figure.module_name() for figure in all_figures.values()}
+        book = in_the_book(browser, options.runs, modules)
         browser.close()
     if options.names:
         stored = json.loads((RESULTS / "figures.json").read_text(encoding="utf-8"))["results"]
+        book = stored.get("in_the_book", {}) | book
         results = stored | results
+    results["in_the_book"] = book
     print(write_results("figures", results))
 
 
