@@ -231,7 +231,7 @@ export default course.figure(
     const ribbon = html("div", { class: "residual-stream-text", role: "slider", tabindex: 0,
       "aria-label": "Position in the text", "aria-valuemin": 0 });
     const start = html("p", { class: "residual-stream-start" });
-    const rows = html("div");
+    const rows = html("div", { class: "residual-stream-parts" });
     figure.stage.append(ribbon, start, rows);
     const verdict = html("p", { class: "residual-stream-verdict" });
     figure.readout.append(verdict);
