@@ -24,7 +24,8 @@ import re
 import statistics
 import sys
 import tempfile
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -182,12 +183,12 @@ class Run(NamedTuple):
     writing: dict[str, Work]
 
 
-def one_run(browser: Any, address: str, n: int = 0) -> Run:
-    """Figure n of a page: a fresh page for opening, another for each series."""
+@contextmanager
+def fresh(browser: Any, address: str) -> Iterator[tuple[Any, Callable[[], None]]]:
+    """A page that has no past, in the process that then opens the address, and how to open it."""
     page = browser.new_context(viewport=VIEWPORT).new_page()
     page.add_init_script(_NO_SCROLLING)
-    page.goto(address.rpartition("/")[0])  # the folder: the same process then opens the figure
-    figure = page.locator(MOUNT).nth(n)
+    page.goto(address.rpartition("/")[0])
 
     def open_page() -> None:
         page.goto(address)
@@ -195,22 +196,33 @@ def one_run(browser: Any, address: str, n: int = 0) -> Run:
         for _ in range(10):
             page.evaluate(_FRAME)
 
-    def again() -> None:
-        open_page()
-        figure.scroll_into_view_if_needed()
-        page.wait_for_timeout(QUIET_MILLISECONDS)
+    yield page, open_page
+    page.context.close()
 
-    opened = traced(page, open_page)
+
+def one_run(browser: Any, address: str, n: int = 0) -> Run:
+    """Figure n of a page: a fresh page for opening, another for each series."""
+
+    @contextmanager
+    def opened() -> Iterator[Any]:
+        with fresh(browser, address) as (page, open_page):
+            open_page()
+            figure = page.locator(MOUNT).nth(n)
+            figure.scroll_into_view_if_needed()
+            page.wait_for_timeout(QUIET_MILLISECONDS)
+            yield figure
+
+    with fresh(browser, address) as (page, open_page):
+        opening = traced(page, open_page)
+        writes = page.locator(MOUNT).nth(n).get_by_label("full speed").count() > 0
     changes, writing = {}, {}
     for name, series in SERIES.items():
-        again()
-        changes[name] = largest_after_marks(traced(page, partial(series, figure)))
-    if figure.get_by_label("full speed").count():
-        for name, fast in (("at_its_own_pace", False), ("at_full_speed", True)):
-            again()
+        with opened() as figure:
+            changes[name] = largest_after_marks(traced(figure.page, partial(series, figure)))
+    for name, fast in (("at_its_own_pace", False), ("at_full_speed", True)) if writes else ():
+        with opened() as figure:
             writing[name] = write_on(figure, full_speed=fast)
-    page.context.close()
-    return Run(max(opened.tasks), changes, writing)
+    return Run(max(opening.tasks), changes, writing)
 
 
 def frames(browser: Any, address: str, runs: int, n: int = 0) -> dict[str, Any]:
