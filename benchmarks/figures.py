@@ -11,9 +11,8 @@ painting. What Playwright asks of the page is left out. Three series of changes 
 a fresh page: keys, clicks on every button and switch, and the mouse dragged over the picture, a
 change a frame. So a frame that is always long can be told from one that a passing load made long:
 `largest_median_of_a_change` leaves the second kind out. The live model also writes, at its own pace
-and at full speed. At full speed it draws every 70 ms and computes in between, in many tasks of a
-few milliseconds that all count to the next frame: there the largest task says for how long the page
-could not answer.
+and at full speed. It computes in tasks of a few milliseconds between two frames, which all count to
+the next: there the largest task says for how long the page could not answer.
 """
 
 from __future__ import annotations
