@@ -299,6 +299,7 @@ export default course.figure(
       shown = { ...now, place };
       course.setText(channels, `C = H · D = ${C}`);
       drawSteps(stages, now);
+      yield;
       drawCells(now, place, all);
       yield;
       drawMemory(now, all);

@@ -134,6 +134,7 @@ export default course.figure(["logits", "symbols", "contexts", "context", "tempe
     const state = computeSampling(figure);
     const { V, symbols, before, after, order, cut, counts, drawn, point } = state;
     pieces(state);
+    yield;
     const largest = Math.max(...before, ...after);
     const count = all ? V : Math.min(V, SHOWN);
     while (body.children.length > count) body.lastChild.remove();
@@ -153,6 +154,7 @@ export default course.figure(["logits", "symbols", "contexts", "context", "tempe
       made.node.classList.toggle("sampling-last", last);
       course.setText(made.count, counts[v] ? `${last ? "◂ " : ""}${counts[v]}` : "");
     }
+    yield;
     more.hidden = V <= SHOWN;
     course.setText(more, all ? `Show the first ${SHOWN}` : `Show all ${V} symbols`);
     more.setAttribute("aria-expanded", String(all));
