@@ -23,7 +23,7 @@ import re
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -182,44 +182,48 @@ class Run(NamedTuple):
     writing: dict[str, Work]
 
 
+def open_page(page: Any, address: str) -> None:
+    """Open a page, until all its figures are drawn."""
+    page.goto(address)
+    page.wait_for_function(f"!document.querySelector('{MOUNT}:not([data-mounted])')")
+    for _ in range(10):
+        page.evaluate(_FRAME)
+
+
 @contextmanager
-def fresh(browser: Any, address: str) -> Iterator[tuple[Any, Callable[[], None]]]:
-    """A page that has no past, in the process that then opens the address, and how to open it."""
+def fresh(browser: Any, address: str) -> Iterator[Any]:
+    """A page that has no past, in the process that then opens the address."""
     page = browser.new_context(viewport=VIEWPORT).new_page()
     page.add_init_script(_NO_SCROLLING)
     page.goto(address.rpartition("/")[0])
+    try:
+        yield page
+    finally:
+        page.context.close()
 
-    def open_page() -> None:
-        page.goto(address)
-        page.wait_for_function(f"!document.querySelector('{MOUNT}:not([data-mounted])')")
-        for _ in range(10):
-            page.evaluate(_FRAME)
 
-    yield page, open_page
-    page.context.close()
+@contextmanager
+def figure_in_view(browser: Any, address: str, n: int) -> Iterator[Any]:
+    """Figure n of a fresh page, when all is quiet."""
+    with fresh(browser, address) as page:
+        open_page(page, address)
+        figure = page.locator(MOUNT).nth(n)
+        figure.scroll_into_view_if_needed()
+        page.wait_for_timeout(QUIET_MILLISECONDS)
+        yield figure
 
 
 def one_run(browser: Any, address: str, n: int = 0) -> Run:
     """Figure n of a page: a fresh page for opening, another for each series."""
-
-    @contextmanager
-    def opened() -> Iterator[Any]:
-        with fresh(browser, address) as (page, open_page):
-            open_page()
-            figure = page.locator(MOUNT).nth(n)
-            figure.scroll_into_view_if_needed()
-            page.wait_for_timeout(QUIET_MILLISECONDS)
-            yield figure
-
-    with fresh(browser, address) as (page, open_page):
-        opening = traced(page, open_page)
+    with fresh(browser, address) as page:
+        opening = traced(page, partial(open_page, page, address))
         writes = page.locator(MOUNT).nth(n).get_by_label("full speed").count() > 0
     changes, writing = {}, {}
     for name, series in SERIES.items():
-        with opened() as figure:
+        with figure_in_view(browser, address, n) as figure:
             changes[name] = largest_after_marks(traced(figure.page, partial(series, figure)))
     for name, fast in (("at_its_own_pace", False), ("at_full_speed", True)) if writes else ():
-        with opened() as figure:
+        with figure_in_view(browser, address, n) as figure:
             writing[name] = write_on(figure, full_speed=fast)
     return Run(max(opening.tasks), changes, writing)
 
