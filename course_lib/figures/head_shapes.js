@@ -220,10 +220,11 @@ export default course.figure(
     const drawCells = ({ names, source, belongs, tensor }, place, { T, C, D, selected }) => {
       const every = indices(tensor.shape);
       const drawn = JSON.stringify(place.labels);
-      if (labels.dataset.drawn !== drawn)
+      if (labels.dataset.drawn !== drawn) {
+        labels.dataset.drawn = drawn;
         labels.replaceChildren(...place.labels.map(({ x, y, text, strong }) => html("span", {
           class: strong ? "head-shapes-title" : "head-shapes-row", style: `left:${x}px;top:${y}px` }, text)));
-      labels.dataset.drawn = drawn;
+      }
       source.forEach((number, i) => {
         const cell = cellOf(number);
         const from = [Math.floor(number / (T * C)), Math.floor(number / C) % T, number % C];

@@ -323,12 +323,13 @@ export default course.figure(
       let scale = Math.min((width - 16) / most, 130 / Math.max(1e-6, ...rises));
       // Always as high, so that nothing below moves.
       while (heights(scale).reduce((a, b) => a + b) > rises.length * ROW) scale *= 0.98;
+      const high = heights(scale);
       rows.style.minHeight = `${rises.length * (ROW + 1)}px`;
       const unit = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100].find((u) => u * scale >= 22) ?? 1000;
       course.setText(start, `The embedding of “${course.visible(Array.from(figure.get("text"))[t])}” begins the `
         + `stream with length ${now.stream[0][t].toFixed(2)}. Thin lines stand ${number(unit)} apart.`);
       parts.forEach(({ row, drawing, facts }, s) => {
-        triangle(drawing, width, heights(scale)[s], scale, { before: now.stream[s][t], part: now.part[s][t],
+        triangle(drawing, width, high[s], scale, { before: now.stream[s][t], part: now.part[s][t],
           cosine: now.cosine[s][t], colour: s % 2 ? "var(--cf-orange)" : "var(--cf-blue)", unit });
         row.dataset.off = !on[s];
         const after = norm === "pre" ? [`→ ${now.stream[s + 1][t].toFixed(2)}`]

@@ -183,9 +183,10 @@ const course = (() => {
       this.early = Infinity; // frames in which little is compiled; a number after the first drawing
       this.widths = new Map();
       this.resized = new ResizeObserver((changes) => {
-        const before = changes.map(({ target }) => this.widths.get(target));
-        for (const { target } of changes) this.widths.set(target, target.clientWidth);
-        if (changes.some(({ target }, i) => this.widths.get(target) !== before[i])) this.later();
+        const others = changes.map(({ target }) => target)
+          .filter((element) => this.widths.get(element) !== element.clientWidth);
+        for (const element of others) this.widths.set(element, element.clientWidth);
+        if (others.length) this.later();
       });
       this.closing.signal.addEventListener("abort", () => this.resized.disconnect());
       this.drawn = new Promise((done) => { this.arrive = done; });
@@ -260,8 +261,7 @@ const course = (() => {
       this.synchronise = [];
       this.widths.clear();
       this.resized.disconnect();
-      this.fault.hidden = true;
-      this.root.classList.remove("cf-faulty");
+      this.forgive();
       this.guard(() => this.build(this));
       if (!this.redraw) this.arrive();
     }
@@ -333,10 +333,7 @@ const course = (() => {
      * later only what follows a NEXT_FRAME.
      */
     drawSteps() {
-      if (!this.steps) { // a message of before goes; one that comes between the steps stays
-        this.fault.hidden = true;
-        this.root.classList.remove("cf-faulty");
-      }
+      if (!this.steps) this.forgive(); // a message that comes between the steps stays
       const steps = this.steps ?? this.redraw();
       this.steps = null;
       if (!steps?.next) return true;
@@ -359,6 +356,12 @@ const course = (() => {
         this.fail(error);
         return undefined;
       }
+    }
+
+    /** Take the message of an error away. */
+    forgive() {
+      this.fault.hidden = true;
+      this.root.classList.remove("cf-faulty");
     }
 
     /** Show an error inside the figure, with the way out of it. */
