@@ -135,7 +135,7 @@ def _in_the_figure(page) -> dict:
     page.get_by_role("button", name="Pause").click()
     return {
         "speed": round((end[1] - start[1]) / (end[0] - start[0]) * 1000),
-        "tasks": [round(ms, 2) for ms in sorted(work.tasks, reverse=True)[:10]],
+        "tasks": sorted((round(ms, 2) for _, ms in work.tasks), reverse=True)[:10],
     }
 
 
