@@ -75,7 +75,7 @@ const arrange = (width, { T, mode }) => {
   const gap = narrow ? 13 : two ? 24 : 34;
   const matrices = two && !stacked ? 2 : 1;
   const room = width - margin - 2 * side - gap * (matrices + 1) - 2;
-  const size = Math.floor(course.clamp(room / (T * matrices), 16, 44));
+  const size = Math.floor(course.clamp(room / (T * matrices), 16, 36));
   const top = 26;
   const block = T * size;
   const first = { x: margin, y: top };
@@ -210,11 +210,11 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
       "aria-roledescription": "editable matrix", "aria-label": "Weights, values and outputs" });
     const sheet = html("canvas", { class: "averaging-sheet", "aria-hidden": "true" });
     figure.stage.append(sheet, drawing);
-    const formula = html("span", { class: "cf-mono" });
+    const formula = html("p", { class: "averaging-formula cf-mono" });
     const total = html("p");
     const editor = html("input", { type: "text", inputmode: "decimal", size: 6 });
     const editorName = html("span");
-    figure.readout.append(html("p", null, formula), total,
+    figure.readout.append(formula, total,
       html("label", { class: "cf-field" }, editorName, editor));
     figure.hint("Point at a row to see what feeds its output. Drag a cell sideways, or type a "
       + "number. Keys: arrows move, + and − change, digits type, Shift − begins a negative number, "
@@ -376,6 +376,9 @@ export default course.figure(["values", "matrix", "scores", "mode", "masked", "r
       for (const at of two && stacked ? [first, second] : [first])
         labels.forEach((text, t) => parts.push(label(at.x - 6, at.y + (t + 0.5) * size,
           text.slice(0, 3), { "text-anchor": "end", "font-size": 11, opacity: 0.8 })));
+      const other = arrange(figure.width, { T, mode: two ? "weights" : "scores" });
+      // As high in one mode as in the other, where they stand side by side: nothing below moves.
+      figure.stage.style.minHeight = `${stacked || other.stacked ? 0 : Math.max(place.height, other.height)}px`;
       drawing.setAttribute("width", place.width);
       drawing.setAttribute("height", place.height);
       drawing.replaceChildren(...parts.filter(Boolean));

@@ -84,6 +84,11 @@ const arrange = (width, { names, tensor: { shape } }) => {
   return { cells, labels, wide, high, height: B * lines * frame.height };
 };
 
+/** Height that holds every arrangement of these sizes: what stands below keeps its place. */
+const tallest = (width, { B, T, H, D }) => Math.max(...[
+  ["BTC", [B, T, H * D]], ["BTHD", [B, T, H, D]], ["BHTD", [B, H, T, D]],
+].map(([names, shape]) => arrange(width, { names, tensor: { shape } }).height));
+
 const plain = (index) => index.join(", ");
 
 export default course.figure(
@@ -156,13 +161,27 @@ export default course.figure(
       return best?.i;
     };
 
-    const cellOf = (number) => {
-      if (cells.has(number)) return cells.get(number);
-      const cell = html("div", { role: "button", class: "head-shapes-cell", "data-number": number },
-        html("span", { class: "head-shapes-sign" }), html("span"));
-      cells.set(number, cell);
-      board.append(cell);
-      return cell;
+    /** What one cell shows; only what is another than before is written. */
+    const drawCell = (number, { x, y, colour, sign, text, wrong, chosen, label }) => {
+      if (!cells.has(number)) {
+        const built = html("div", { role: "button", class: "head-shapes-cell", "data-number": number },
+          html("span", { class: "head-shapes-sign" }), html("span"));
+        cells.set(number, built);
+        board.append(built);
+      }
+      const cell = cells.get(number);
+      const wanted = [x, y, colour, sign, text, wrong, chosen, label].join();
+      if (cell.shows === wanted) return;
+      cell.shows = wanted;
+      cell.style.transform = `translate(${x}px, ${y}px)`;
+      cell.style.setProperty("--own", `var(--cf-${colour})`);
+      course.setText(cell.firstChild, sign);
+      course.setText(cell.lastChild, text);
+      cell.dataset.wrong = wrong;
+      cell.setAttribute("aria-pressed", chosen);
+      cell.setAttribute("aria-label", label);
+      cell.tabIndex = chosen ? 0 : -1;
+      cell.hidden = false;
     };
 
     const numberOf = (event) => {
@@ -217,7 +236,8 @@ export default course.figure(
         button.setAttribute("aria-pressed", button.dataset.stage === current.key);
     };
 
-    const drawCells = ({ names, source, belongs, tensor }, place, { T, C, D, selected }) => {
+    const drawCells = ({ names, source, belongs, tensor }, place, asked) => {
+      const { T, C, D, selected } = asked;
       const every = indices(tensor.shape);
       const drawn = JSON.stringify(place.labels);
       if (labels.dataset.drawn !== drawn) {
@@ -226,49 +246,47 @@ export default course.figure(
           class: strong ? "head-shapes-title" : "head-shapes-row", style: `left:${x}px;top:${y}px` }, text)));
       }
       source.forEach((number, i) => {
-        const cell = cellOf(number);
         const from = [Math.floor(number / (T * C)), Math.floor(number / C) % T, number % C];
         const head = Math.floor(from[2] / D);
         const wrong = number !== belongs[i];
         const at = every[i].map((n, axis) => `${names[axis].toLowerCase()} ${n}`).join(", ");
-        cell.style.transform = `translate(${place.cells[i].x}px, ${place.cells[i].y}px)`;
-        cell.style.setProperty("--own", `var(--cf-${COLOURS[head]})`);
-        course.setText(cell.firstChild, `${SIGNS[head]}${wrong ? " ×" : ""}`);
-        course.setText(cell.lastChild, from.join(place.wide < 40 ? "·" : " "));
-        cell.dataset.wrong = wrong;
-        cell.setAttribute("aria-pressed", number === selected);
-        cell.setAttribute("aria-label", `x[${plain(from)}] at ${at}${wrong ? ", wrong place" : ""}`);
-        cell.tabIndex = number === selected ? 0 : -1;
-        cell.hidden = false;
+        drawCell(number, { ...place.cells[i], colour: COLOURS[head], wrong,
+          chosen: number === selected, sign: `${SIGNS[head]}${wrong ? " ×" : ""}`,
+          text: from.join(place.wide < 40 ? "·" : " "),
+          label: `x[${plain(from)}] at ${at}${wrong ? ", wrong place" : ""}` });
       });
-      for (const [number, cell] of cells) if (number >= source.length) cell.hidden = true;
-      board.style.height = `${place.height}px`;
+      for (const [number, cell] of cells)
+        if (number >= source.length) {
+          cell.hidden = true;
+          cell.shows = null;
+        }
+      board.style.height = `${tallest(figure.width, asked)}px`;
       board.style.setProperty("--wide", `${place.wide - 4}px`);
       board.style.setProperty("--high", `${place.high - 5}px`);
     };
 
-    const drawMemory = ({ tensor: { memory } }, { T, C, D, selected }) => {
+    const drawMemory = ({ tensor: { memory } }, { C, D, selected }) => {
       const width = figure.width;
-      const drawn = [T, C, D, selected, width, memory].join();
-      if (strip.dataset.drawn === drawn) return;
-      strip.dataset.drawn = drawn;
-      const each = Math.min(24, Math.floor(width / 16));
-      const perLine = Math.min(memory.length, Math.floor(width / each));
-      const parts = memory.map((number, i) => {
-        const x = (i % perLine) * each;
-        const y = Math.floor(i / perLine) * (each + 4) + 2;
-        const head = Math.floor((number % C) / D);
-        const chosen = number === selected;
-        return svg("g", null,
-          svg("rect", { x: x + 1, y, width: each - 2, height: each - 2, rx: 2,
-            fill: `var(--cf-${COLOURS[head]})`, "fill-opacity": 0.2,
-            stroke: chosen ? "var(--cf-ink)" : "none", "stroke-width": 2.5 }),
-          svg("text", { x: x + each / 2, y: y + each / 2 - 1, "text-anchor": "middle",
-            "dominant-baseline": "central", "font-size": each * 0.45 }, SIGNS[head]));
-      });
-      strip.setAttribute("width", width);
-      strip.setAttribute("height", Math.ceil(memory.length / perLine) * (each + 4) + 2);
-      strip.replaceChildren(...parts);
+      const drawn = [C, D, width, memory].join();
+      if (strip.dataset.drawn !== drawn) {
+        strip.dataset.drawn = drawn;
+        const each = Math.min(24, Math.floor(width / 16));
+        const perLine = Math.min(memory.length, Math.floor(width / each));
+        strip.setAttribute("width", width);
+        strip.setAttribute("height", Math.ceil(memory.length / perLine) * (each + 4) + 2);
+        strip.replaceChildren(...memory.map((number, i) => {
+          const x = (i % perLine) * each;
+          const y = Math.floor(i / perLine) * (each + 4) + 2;
+          const head = Math.floor((number % C) / D);
+          return svg("g", null,
+            svg("rect", { x: x + 1, y, width: each - 2, height: each - 2, rx: 2,
+              fill: `var(--cf-${COLOURS[head]})`, "fill-opacity": 0.2 }),
+            svg("text", { x: x + each / 2, y: y + each / 2 - 1, "text-anchor": "middle",
+              "dominant-baseline": "central", "font-size": each * 0.45 }, SIGNS[head]));
+        }));
+      }
+      strip.querySelector(".head-shapes-chosen")?.removeAttribute("class");
+      strip.children[memory.indexOf(selected)].setAttribute("class", "head-shapes-chosen");
     };
 
     /** What is wrong now, in words; `stages` tells what was wrong in the heads. */
@@ -302,7 +320,7 @@ export default course.figure(
       drawSteps(stages, now);
       yield;
       drawCells(now, place, all);
-      yield;
+      yield course.NEXT_FRAME;
       drawMemory(now, all);
       course.setText(legend, Array.from({ length: all.H }, (_, h) => {
         const range = all.D === 1 ? `${h}` : `${h * all.D} to ${(h + 1) * all.D - 1}`;

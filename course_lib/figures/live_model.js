@@ -77,13 +77,14 @@ const lookingBack = (figure, { parent, label, spoken }) => {
   });
   figure.listen(area, "focus", () => figure.say(spoken()));
 
-  self.update = ({ symbols, weight, room }) => {
+  self.update = ({ symbols, weight, room, most }) => {
     self.symbols = symbols;
     if (self.query !== null && self.query >= symbols.length) self.query = null;
     const query = self.query ?? symbols.length - 1;
     const width = Math.max(wide, room);
     self.columns = Math.max(1, Math.min(Math.floor(width / wide), 32));
     const rows = Math.ceil(symbols.length / self.columns);
+    parent.style.minHeight = `${Math.ceil(most / self.columns) * high}px`; // nothing below moves
     const pen = figure.pen(area, self.columns * wide, rows * high);
     const { theme } = figure;
     symbols.forEach((symbol, s) => {
@@ -427,15 +428,16 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
         course.setText(choice.share, `${number(100 * share, 1)} %`);
         choice.button.setAttribute("aria-label", `${spoken(symbols[token])}, ${number(100 * share, 1)} percent`);
       });
-      yield;
+      const now = `${all.length} ${tokens.join()} ${figure.theme.paper}`;
+      const known = quick || now === mapped;
+      yield known ? null : course.NEXT_FRAME; // the maps take a frame's time of their own
       if (quick) strip.query = null;
       const [layer, head] = [figure.get("layer"), figure.get("head")];
-      const now = `${all.length} ${tokens.join()} ${figure.theme.paper}`;
-      if (quick || now === mapped) picker.choose();
+      if (known) picker.choose();
       else picker.update({ L: engine.L, H: engine.H, T: tokens.length, weight: place });
       mapped = quick ? "" : now;
       strip.update({ symbols: tokens.map((token) => symbols[token]),
-        weight: (t, s) => place(layer, head, t, s), room });
+        weight: (t, s) => place(layer, head, t, s), room, most: engine.B });
       tell(tokens);
       course.setText(figure.readout, `${about()} Seed ${figure.get("seed")}.`);
       if (!running) figure.describe(`${about()} The text ends “${[...all].slice(-60).map(spoken).join("")}”. `

@@ -156,37 +156,47 @@ const lossOf = ({ chance }) => {
 
 // ---- the picture --------------------------------------------------------------------------------
 
-const arrow = (x, y, toX, toY, colour, width) => {
+/** The paths of an arrow: its shaft, and its head. */
+const arrow = (x, y, toX, toY) => {
   const length = Math.hypot(toX - x, toY - y);
-  if (length < 0.5) return null;
+  if (length < 0.5) return ["", ""];
   const [a, b] = [(toX - x) / length, (toY - y) / length];
   const head = Math.min(8, length * 0.6);
   const back = [toX - a * head, toY - b * head];
   const side = head * 0.5;
-  return svg("g", { fill: colour, stroke: colour },
-    svg("path", { d: `M${x} ${y}L${back[0]} ${back[1]}`, "stroke-width": width, fill: "none" }),
-    svg("path", { stroke: "none",
-      d: `M${toX} ${toY}L${back[0] - b * side} ${back[1] + a * side}L${back[0] + b * side} ${back[1] - a * side}Z` }));
+  return [`M${x} ${y}L${back[0]} ${back[1]}`,
+    `M${toX} ${toY}L${back[0] - b * side} ${back[1] + a * side}L${back[0] + b * side} ${back[1] - a * side}Z`];
+};
+
+/** The strokes of a row's picture, from the undermost; `triangle` gives them their places. */
+const strokesOf = (colour) => {
+  const stroke = (attributes) => svg("path", { fill: "none", ...attributes });
+  return {
+    grid: stroke({ stroke: "var(--cf-line)", "stroke-opacity": 0.45 }),
+    sum: stroke({ stroke: "var(--cf-ink)", "stroke-width": 1.5, "stroke-dasharray": "4 3", opacity: 0.75 }),
+    stream: stroke({ stroke: "var(--cf-soft)", "stroke-width": 3 }),
+    streamHead: stroke({ fill: "var(--cf-soft)" }),
+    part: stroke({ stroke: colour, "stroke-width": 3 }),
+    partHead: stroke({ fill: colour }),
+  };
 };
 
 /** The stream lies flat; what is added starts at its tip, at the true angle; dashed is their sum. */
-const triangle = (drawing, width, height, scale, { before, part, cosine, colour, unit }) => {
+const triangle = (drawing, strokes, width, height, scale, { before, part, cosine, unit }) => {
   const y = height - 8;
   const left = 4;
   const tip = left + before * scale;
   const end = [tip + part * cosine * scale,
     y - part * Math.sqrt(Math.max(0, 1 - cosine * cosine)) * scale];
-  const lines = [];
-  for (let x = left; x < width; x += unit * scale)
-    lines.push(svg("path", { d: `M${x} 6V${height}`, stroke: "var(--cf-line)", "stroke-opacity": 0.45 }));
+  let grid = "";
+  for (let x = left; x < width; x += unit * scale) grid += `M${x} 6V${height}`;
+  const [stream, streamHead] = arrow(left, y, tip, y);
+  const [added, addedHead] = arrow(tip, y, ...end);
+  const places = { grid, sum: part > 0 ? `M${left} ${y}L${end[0]} ${end[1]}` : "", stream, streamHead,
+    part: added, partHead: addedHead };
   drawing.setAttribute("width", width);
   drawing.setAttribute("height", height);
-  drawing.replaceChildren(...lines, ...[
-    part > 0 && svg("path", { d: `M${left} ${y}L${end[0]} ${end[1]}`, stroke: "var(--cf-ink)",
-      "stroke-width": 1.5, "stroke-dasharray": "4 3", fill: "none", opacity: 0.75 }),
-    arrow(left, y, tip, y, "var(--cf-soft)", 3),
-    arrow(tip, y, ...end, colour, 3),
-  ].filter(Boolean));
+  for (const [name, place] of Object.entries(places)) strokes[name].setAttribute("d", place);
 };
 
 const nameOf = (s) => `${s % 2 ? "feed-forward" : "attention"} ${s >> 1}`;
@@ -273,12 +283,13 @@ export default course.figure(
         },
       }, { label: nameOf(s), parent: row });
       const area = html("div", { class: "residual-stream-picture" });
-      const drawing = svg("svg", { "aria-hidden": "true" });
+      const strokes = strokesOf(s % 2 ? "var(--cf-orange)" : "var(--cf-blue)");
+      const drawing = svg("svg", { "aria-hidden": "true" }, ...Object.values(strokes));
       area.append(drawing);
       const facts = html("p", { class: "residual-stream-facts" });
       row.append(area, facts);
       rows.append(row);
-      return { row, area, drawing, facts, input: toggle.querySelector("input") };
+      return { row, area, drawing, strokes, facts, input: toggle.querySelector("input") };
     });
     if (asleep) {
       for (const node of figure.root.querySelectorAll("input")) node.disabled = true;
@@ -328,16 +339,18 @@ export default course.figure(
       const unit = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100].find((u) => u * scale >= 22) ?? 1000;
       course.setText(start, `The embedding of “${course.visible(Array.from(figure.get("text"))[t])}” begins the `
         + `stream with length ${now.stream[0][t].toFixed(2)}. Thin lines stand ${number(unit)} apart.`);
-      parts.forEach(({ row, drawing, facts }, s) => {
-        triangle(drawing, width, high[s], scale, { before: now.stream[s][t], part: now.part[s][t],
-          cosine: now.cosine[s][t], colour: s % 2 ? "var(--cf-orange)" : "var(--cf-blue)", unit });
+      parts.forEach(({ row, drawing, strokes, facts }, s) => {
+        triangle(drawing, strokes, width, high[s], scale, { before: now.stream[s][t],
+          part: now.part[s][t], cosine: now.cosine[s][t], unit });
         row.dataset.off = !on[s];
         const after = norm === "pre" ? [`→ ${now.stream[s + 1][t].toFixed(2)}`]
           : [`→ ${now.total[s][t].toFixed(2)}`, `normed ${now.stream[s + 1][t].toFixed(2)}`];
         const cells = [`stream ${now.stream[s][t].toFixed(2)}`,
           on[s] ? `adds ${now.part[s][t].toFixed(2)}` : "switched off",
           on[s] ? `cosine ${now.cosine[s][t].toFixed(2).replace("-", "−")}` : "", ...after];
-        facts.replaceChildren(...cells.map((text) => html("span", null, text)));
+        while (facts.children.length > cells.length) facts.lastChild.remove();
+        while (facts.children.length < cells.length) facts.append(html("span"));
+        cells.forEach((text, i) => course.setText(facts.children[i], text));
       });
     };
 
@@ -350,9 +363,10 @@ export default course.figure(
       need(on.length === 2 * L, `There are ${on.length} switches for ${2 * L} parts.`, "Run the cell again.");
       read();
       yield;
+      const { key } = known;
       const now = compute(tokens, norm, on);
       if (now.chance.length !== letters.length) return; // Python is still measuring the new text
-      yield;
+      yield known.key === key ? null : course.NEXT_FRAME;
       const t = course.clamp(figure.get("position"), 0, letters.length - 1);
       drawText(letters, t);
       drawParts(now, t, norm, on);

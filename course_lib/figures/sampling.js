@@ -85,6 +85,8 @@ export default course.figure(["logits", "symbols", "contexts", "context", "tempe
   figure.hint("Drag the sliders, or move them with the arrow keys. The same seed draws at the same "
     + "points of the line, whatever the settings: change one, and see which draws change.");
 
+  figure.readout.classList.add("sampling-words");
+
   const rows = [];
   const row = (index) => {
     if (rows[index]) return rows[index];

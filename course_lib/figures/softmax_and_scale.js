@@ -4,6 +4,7 @@ const PAIRS = 256;
 const LARGEST = 128;
 const FEWEST = 2;
 const MOST = 8;
+const LOWEST = 36; // height of a row of the picture when there are so many
 const REACH = 10;
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128];
 // Even steps of the logarithm, from 0.1 to 10, through 1.
@@ -77,7 +78,11 @@ const line = (d, attributes = {}) => svg("path", { d, fill: "none", stroke: "var
 const bar = (x, y, width, height, attributes = {}) => svg("rect", { x, y,
   width: Math.max(0, width), height, rx: 3, ...attributes });
 
-/** Where everything stands: the row on the left and the sample on the right, or one above the other. */
+/**
+ * Where everything stands: the row on the left and the sample on the right, or one above the other.
+ *
+ * It is as high for few scores as for many: what stands below keeps its place.
+ */
 const arrange = (width, T) => {
   const wide = width >= 600;
   const left = wide ? Math.round(width * 0.55) : width;
@@ -85,13 +90,12 @@ const arrange = (width, T) => {
   const weights = { x: track.x + track.width + 66, width: 0 };
   weights.width = left - weights.x - 42;
   const top = 44;
-  const row = 36;
-  const gauges = top + T * row + 30;
+  const row = Math.min(60, Math.floor((MOST * LOWEST) / T));
+  const gauges = top + MOST * LOWEST + 30;
   const right = wide ? { x: left + 56, y: 0 } : { x: 34, y: gauges + 106 };
-  const chart = { ...right, width: width - right.x - 14, top: right.y + 44, height: 150 };
+  const chart = { ...right, width: width - right.x - 14, top: right.y + 44, height: wide ? 248 : 150 };
   const rug = chart.top + chart.height + 66;
-  return { left, track, weights, top, row, gauges, chart, rug,
-    height: Math.max(gauges + 70, rug + 74) };
+  return { left, track, weights, top, row, gauges, chart, rug, height: rug + 74 };
 };
 
 /** A quantity between 0 and its largest value. */
@@ -215,9 +219,16 @@ export default course.figure(["scores", "temperature", "head_size", "scaled", "s
       (sample.dots[n * LARGEST + D - 1] / Math.sqrt(D)) * 100) / 100, -REACH, REACH)));
   }, { parent: row, title: "The first dot products of the sample, divided by √D" });
   const drawing = svg("svg", { role: "group", "aria-label": "Scores, weights and dot products" });
-  const picture = svg("g");
+  const picture = { row: svg("g"), chart: svg("g"), rug: svg("g") };
   const handles = svg("g");
-  drawing.append(picture, handles);
+  drawing.append(...Object.values(picture), handles);
+  /** Draw a part of the picture again, if what it depends on is another. */
+  const redraw = (part, reasons, build) => {
+    const now = reasons.join();
+    if (picture[part].dataset.drawn === now) return;
+    picture[part].dataset.drawn = now;
+    picture[part].replaceChildren(...build());
+  };
   figure.stage.append(drawing);
   figure.hint("Drag a score sideways, or step to it with Tab and press ← → (Page keys for whole "
     + "steps, Delete for 0). Point at the chart to choose D.");
@@ -336,12 +347,14 @@ export default course.figure(["scores", "temperature", "head_size", "scaled", "s
     if (sample?.seed !== seed) sample = take(seed);
     yield;
     const now = softmaxRow(scores, temperature, D, scaled);
-    place = arrange(figure.width, scores.length);
-    drawing.setAttribute("width", figure.width);
+    const { width } = figure;
+    place = arrange(width, scores.length);
+    drawing.setAttribute("width", width);
     drawing.setAttribute("height", place.height);
     const raw = sample.raw[D - 1];
-    picture.replaceChildren(...drawRow(scores, now, scaled), ...varianceChart(place, sample.raw, D),
-      ...rugs(place, sample.dots, D, sample.raw));
+    redraw("row", [scores, now.logits, reach(scores), scaled, width], () => drawRow(scores, now, scaled));
+    redraw("chart", [seed, D, width], () => varianceChart(place, sample.raw, D));
+    redraw("rug", [seed, D, width], () => rugs(place, sample.dots, D, sample.raw));
     more.disabled = scores.length >= MOST;
     less.disabled = scores.length <= FEWEST;
     const top = now.weights.indexOf(Math.max(...now.weights));

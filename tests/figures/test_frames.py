@@ -1,0 +1,69 @@
+"""A change in a figure moves nothing that stands below."""
+
+import pytest
+from hands import settle
+
+from course_lib import figures
+
+
+def height(page):
+    settle(page)
+    return page.locator(".course-figure-mount").bounding_box()["height"]
+
+
+def switch_modes(page):
+    yield page.get_by_role("radio", name="scores → softmax").check()
+    yield page.get_by_role("button", name="bell").click()
+    yield page.get_by_role("radio", name="weights").check()
+
+
+def change_positions(page):
+    for name in ("+ position",) * 3 + ("− position",) * 6:
+        yield page.get_by_role("button", name=name).click()
+
+
+def take_every_step(page):
+    steps = page.locator(".head-shapes-steps button")
+    for n in range(steps.count()):
+        yield steps.nth(n).click()
+
+
+def go_through_the_text(page):
+    yield page.get_by_role("radio", name="post-norm").check()
+    yield page.get_by_label("attention 0").uncheck()
+    page.get_by_role("slider", name="Position in the text").focus()
+    for _ in range(25):
+        yield page.keyboard.press("ArrowLeft")
+
+
+def move_every_slider(page):
+    for name in ("temperature", "top-k", "top-p"):
+        page.get_by_role("slider", name=name).focus()
+        for key in ("Home", "ArrowRight", "ArrowRight", "End"):
+            yield page.keyboard.press(key)
+    yield page.get_by_role("button", name="Draw 100").click()
+
+
+def write_past_a_line_of_the_context(page):
+    for _ in range(40):
+        yield page.get_by_role("button", name="One symbol").click()
+
+
+CHANGES = {
+    "Averaging": switch_modes,
+    "SoftmaxAndScale": change_positions,
+    "HeadShapes": take_every_step,
+    "ResidualStream": go_through_the_text,
+    "Sampling": move_every_slider,
+    "LiveModel": write_past_a_line_of_the_context,
+}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_figure_keeps_its_height(figure_page, name):
+    page = figure_page(getattr(figures, name)())
+    before = height(page)
+    found = [height(page) for _ in CHANGES[name](page)]
+    assert found == [before] * len(found)
+    assert len(found) > 2
