@@ -179,6 +179,7 @@ const course = (() => {
       this.synchronise = [];
       this.redraw = null;
       this.due = 0;
+      this.clicked = false; // while a click is answered
       this.waiting = []; // what is to be done when the next drawing is
       this.early = Infinity; // frames in which little is compiled; a number after the first drawing
       this.widths = new Map();
@@ -303,11 +304,19 @@ const course = (() => {
     }
 
     soon() {
-      if (this.due || !this.redraw) return;
-      this.due = requestAnimationFrame(() => {
+      if (!this.redraw || (this.due && !this.clicked)) return;
+      const draw = () => {
         this.due = 0;
         this.now();
-      });
+      };
+      if (!this.clicked) {
+        this.due = requestAnimationFrame(draw);
+        return;
+      }
+      // The page around the figure answers a click as well, and takes its part of the next frame.
+      cancelAnimationFrame(this.due);
+      this.root.dataset.drawing = "";
+      this.due = requestAnimationFrame(() => { this.due = requestAnimationFrame(draw); });
     }
 
     now() {
@@ -379,8 +388,12 @@ const course = (() => {
 
     /** Listen as long as the figure lives; errors of the handler become messages. */
     listen(target, type, handler, options = {}) {
-      target.addEventListener(type, (event) => this.guard(() => handler(event)),
-        { ...options, signal: this.closing.signal });
+      target.addEventListener(type, (event) => {
+        const before = this.clicked;
+        this.clicked ||= type === "click" || type === "change"; // of a button, or of a switch
+        this.guard(() => handler(event));
+        this.clicked = before;
+      }, { ...options, signal: this.closing.signal });
     }
 
     /**

@@ -1,7 +1,7 @@
-"""A change in a figure moves nothing that stands below."""
+"""A change in a figure: when it is drawn, and that it moves nothing that stands below."""
 
 import pytest
-from hands import settle
+from hands import settle, shown
 
 from course_lib import figures
 
@@ -67,3 +67,34 @@ def test_a_figure_keeps_its_height(figure_page, name):
     found = [height(page) for _ in CHANGES[name](page)]
     assert found == [before] * len(found)
     assert len(found) > 2
+
+
+FRAMES = """() => new Promise((done) => {
+  const seen = [];
+  const look = () => {
+    seen.push(document.querySelector(".course-figure").shown.entropy[0]);
+    if (seen.length < 3) requestAnimationFrame(look);
+    else done(seen);
+  };
+  CHANGE;
+  requestAnimationFrame(look);
+})"""
+CLICK = (
+    "[...document.querySelectorAll('button')].find((b) => b.textContent === 'all equal').click()"
+)
+SLIDE = """const slider = document.querySelector("[aria-label^='temperature']");
+  slider.value = 30;
+  slider.dispatchEvent(new Event("input", { bubbles: true }))"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("change", "late"), [(SLIDE, 0), (CLICK, 1)])
+def test_a_drag_is_drawn_in_the_next_frame_and_a_click_in_the_one_after(figure_page, change, late):
+    page = figure_page(figures.SoftmaxAndScale())
+    page.get_by_role("slider", name="temperature").focus()
+    for _ in range(12):  # the first drawings spread over several frames
+        page.keyboard.press("ArrowRight")
+        settle(page)
+    before = shown(page, "entropy")[0]
+    seen = page.evaluate(FRAMES.replace("CHANGE", change))
+    assert [entropy == before for entropy in seen] == [frame < late for frame in range(3)]
