@@ -319,14 +319,8 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
     const before = html("span", { class: "live_model-before" });
     const seen = html("span", { class: "live_model-seen" });
     const newest = html("mark");
-    const lines = html("div", null, before, seen, newest);
     const page = html("div", { class: "live_model-text cf-mono", tabindex: 0, role: "region",
-      "aria-label": "the text" }, lines);
-    let written = false;
-    // Told of a new line after the page is laid out, this does not have it laid out once more.
-    const grown = new ResizeObserver(() => { if (written) page.scrollTop = page.scrollHeight; });
-    grown.observe(lines);
-    figure.closing.signal.addEventListener("abort", () => grown.disconnect());
+      "aria-label": "the text" }, html("div", null, before, seen, newest));
     const list = html("ol", { class: "live_model-choices" });
     const choices = Array.from({ length: CHOICES }, () => {
       const bar = html("i");
@@ -387,7 +381,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
 
     const showText = (all, tokens) => {
       const letters = [...all];
-      written = letters.length > [...figure.get("prompt")].length;
+      const written = letters.length > [...figure.get("prompt")].length;
       const end = written ? letters.length - 1 : letters.length;
       const first = Math.max(0, letters.length - tokens.length);
       const shown = running && fast.checked ? Math.max(0, first - MOST_WHILE_RUNNING) : 0;
@@ -436,6 +430,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       if (known) picker.choose();
       else picker.update({ L: engine.L, H: engine.H, T: tokens.length, weight: place });
       mapped = quick ? "" : now;
+      yield;
       strip.update({ symbols: tokens.map((token) => symbols[token]),
         weight: (t, s) => place(layer, head, t, s), room, most: engine.B });
       tell(tokens);

@@ -100,8 +100,8 @@ const attention = ({ C, H }, { qkv, projection }, x, T) => {
 const feedForward = ({ C }, { widen, narrow }, x, T) =>
   linear(linear(x, T, C, ...widen).map((v) => Math.max(0, v)), T, 4 * C, ...narrow);
 
-/** Rows of measures, as `Measures` in Python; `on` is (L, 2), row by row. */
-const measure = (model, tokens, norm, on) => {
+/** Rows of measures, as `Measures` in Python; `on` is (L, 2), row by row. A step for each block. */
+function* measure(model, tokens, norm, on) {
   const { C, V, L } = model;
   const T = tokens.length;
   const lengths = (x) => {
@@ -113,6 +113,7 @@ const measure = (model, tokens, norm, on) => {
     model.tokens[tokens[Math.floor(i / C)] * C + i % C] + model.positions[i]);
   const found = { stream: [lengths(x)], part: [], cosine: [], total: [] };
   for (let s = 0; s < 2 * L; s += 1) {
+    if (s % 2 === 0) yield;
     const block = model.blocks[s >> 1];
     const [branch, gains] = s % 2 ? [feedForward, block.forwardNorm] : [attention, block.attentionNorm];
     const given = norm === "pre" ? layerNorm(x, T, C, gains) : x;
@@ -138,7 +139,7 @@ const measure = (model, tokens, norm, on) => {
     return row[tokens[t + 1]];
   });
   return found;
-};
+}
 
 /** What Python measured, for a model that is too large to travel. */
 const unstack = ({ shape: [, T], data }, L) => {
@@ -306,16 +307,16 @@ export default course.figure(
       known = {};
     };
 
-    const compute = (tokens, norm, on) => {
+    function* compute(tokens, norm, on) {
       if (!travels) return unstack(figure.get("measured"), L);
       const key = `${norm} ${on} ${tokens}`;
-      if (known.key !== key) known = { ...known, key, now: measure(model, tokens, norm, on) };
+      if (known.key !== key) known = { ...known, key, now: yield* measure(model, tokens, norm, on) };
       const whole = `${norm} ${tokens}`;
       if (known.whole !== whole)
         known = { ...known, whole, undisturbed: on.every(Boolean) ? known.now
-        : measure(model, tokens, norm, on.map(() => 1)) };
+        : yield* measure(model, tokens, norm, on.map(() => 1)) };
       return known.now;
-    };
+    }
 
     const drawText = (letters, t) => {
       if (ribbon.textContent !== letters.map(course.visible).join(""))
@@ -364,12 +365,13 @@ export default course.figure(
       read();
       yield;
       const { key } = known;
-      const now = compute(tokens, norm, on);
+      const now = yield* compute(tokens, norm, on);
       if (now.chance.length !== letters.length) return; // Python is still measuring the new text
       yield known.key === key ? null : course.NEXT_FRAME;
       const t = course.clamp(figure.get("position"), 0, letters.length - 1);
       drawText(letters, t);
       drawParts(now, t, norm, on);
+      yield;
       every.disabled = asleep || on.every(Boolean);
       const loss = lossOf(now);
       const off = on.flatMap((value, s) => (value ? [] : [nameOf(s)]));

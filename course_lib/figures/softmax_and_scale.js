@@ -353,8 +353,11 @@ export default course.figure(["scores", "temperature", "head_size", "scaled", "s
     drawing.setAttribute("height", place.height);
     const raw = sample.raw[D - 1];
     redraw("row", [scores, now.logits, reach(scores), scaled, width], () => drawRow(scores, now, scaled));
+    yield;
     redraw("chart", [seed, D, width], () => varianceChart(place, sample.raw, D));
+    yield;
     redraw("rug", [seed, D, width], () => rugs(place, sample.dots, D, sample.raw));
+    yield;
     more.disabled = scores.length >= MOST;
     less.disabled = scores.length <= FEWEST;
     const top = now.weights.indexOf(Math.max(...now.weights));

@@ -259,11 +259,13 @@ export default course.figure(["text", "symbols", "block_size", "starts", "row", 
     });
     for (const area of [ribbon, batch]) figure.listen(area, "focus", speak);
 
-    figure.draw(() => {
+    figure.draw(function* draw() {
       state = cut(figure);
       const { width } = figure;
       band = drawText(figure, ribbon, state, width);
+      yield;
       grid = drawTables(figure, batch, state, width);
+      yield;
       const { symbols, starts, row, column, inputs, targets } = state;
       const seen = symbols.slice(starts[row], starts[row] + column + 1);
       const next = symbols[starts[row] + column + 1];

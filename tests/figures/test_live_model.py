@@ -167,6 +167,27 @@ def test_it_writes_on_until_it_is_paused(figure_page, full_speed):
     assert message(page) == ""
 
 
+INSIDE = """() => {
+  const box = document.querySelector(".live_model-text").getBoundingClientRect();
+  return [".live_model-text > div", ".live_model-text mark"].map((name) => {
+    const part = document.querySelector(name).getBoundingClientRect();
+    return [part.top - box.top, box.bottom - part.bottom];
+  });
+}"""
+
+
+@browser
+def test_a_short_text_begins_at_the_top_and_of_a_long_one_the_end_is_seen(figure_page):
+    page = figure_page(LiveModel("To be"), calm=True)
+    (above, below), _ = page.evaluate(INSIDE)
+    assert 0 < above < 30 < below
+    write_passage(page)
+    write_passage(page)
+    (above, below), newest = page.evaluate(INSIDE)
+    assert above < 0 < below < 30
+    assert min(newest) > 0
+
+
 @browser
 def test_keyboard_alone_types_steps_and_looks_around(figure_page):
     page = figure_page(LiveModel(), over="file")
