@@ -13,7 +13,8 @@ times in a fresh page: keys, clicks on every button and switch, and the mouse dr
 picture, a change a frame. So a frame that is always long can be told from one that a passing load
 made long: `largest_median_of_a_change` leaves the second kind out. The live model also writes, at
 its own pace and at full speed. It computes in tasks of a few milliseconds between two frames: the
-largest of them says for how long the page could not answer.
+largest of them says for how long the page could not answer. How steady the machine was is measured
+too, by a computation that is the same each time.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ MOST_CLICKS = 16
 DRAGS, STEPS = 2, 8
 WRITING_MILLISECONDS = 4500  # at its own pace some 80 symbols; the block has 64
 QUIET_MILLISECONDS = 600
+SAME_TASKS = 600
 VIEWPORT = {"width": 1300, "height": 900}
 
 # One change a frame: the keys that move things, pressed on whatever the figure lets you focus.
@@ -66,6 +68,22 @@ _FRAME = """() => new Promise(done => {
   };
   requestAnimationFrame(look);
 })"""  # a frame, and those over which a drawing spreads
+_SAME_WORK = """(times) => new Promise(done => {
+  const numbers = new Float64Array(4096).fill(1.5);
+  let sum = 0;
+  const work = (passes) => {
+    for (let pass = 0; pass < passes; pass += 1)
+      for (let i = 0; i < numbers.length; i += 1) sum += numbers[i] * 1.000001;
+  };
+  work(2000); // until the browser has compiled it
+  const again = () => {
+    work(250);
+    times -= 1;
+    if (times > 0) setTimeout(again, 12);
+    else done(document.body.append(sum));
+  };
+  setTimeout(again, 100);
+})"""
 _STILL = """() => new Promise(done => {
   let before = NaN, same = 0;
   const look = () => {
@@ -250,6 +268,23 @@ def frames(browser: Any, address: str, runs: int, n: int = 0) -> dict[str, Any]:
     }
 
 
+def steadiness(browser: Any) -> dict[str, float]:
+    """How much the same computation, of some milliseconds and without garbage, takes each time.
+
+    What lies as far from the rest in the frames of a figure is no more the figure's than this.
+    """
+    page = browser.new_context().new_page()
+    page.set_content("<p></p>")
+
+    def compute() -> None:
+        page.evaluate(_SAME_WORK, SAME_TASKS)
+        page.evaluate(_FRAME)
+
+    found = [ms for _, ms in traced(page, compute).tasks]
+    page.context.close()
+    return of_frames(sorted(found)[-SAME_TASKS:])
+
+
 def alone(figure: Any, browser: Any, folder: Path, runs: int) -> dict[str, Any]:
     """Weights and frame times of a figure that has a page for itself."""
     path = folder / f"{figure.module_name()}.html"
@@ -332,6 +367,8 @@ def main() -> None:
         for name, figure in all_figures.items():
             results[name] = alone(figure, browser, Path(folder), options.runs)
             print(f"{name}: {results[name]}", flush=True)
+        results["same_work_milliseconds"] = steadiness(browser)
+        print(f"the same work: {results['same_work_milliseconds']}", flush=True)
         modules = {figure.module_name() for figure in all_figures.values()}
         book = in_the_book(browser, options.runs, modules)
         browser.close()
