@@ -222,7 +222,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       }
       draft = all;
       if (passage > 0) passage -= length - begun;
-      else if (!running || !fast.checked) hand();
+      else if (!running) hand();
       refused();
       return all;
     };
@@ -249,7 +249,10 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
     const again = () => {
       if (!running) return;
       if (passage > 0 || fast.checked) soon();
-      else pace = setTimeout(tick, CALM_PACE);
+      else pace = setTimeout(() => { // not in the task that computed, or a frame would hold both
+        hand();
+        pace = setTimeout(tick, CALM_PACE);
+      });
     };
     const tick = () => {
       if (!running || figure.closing.signal.aborted) return;
@@ -268,7 +271,7 @@ export default course.figure(["prompt", "text", "temperature", "seed", "layer", 
       let fine = false;
       figure.guard(() => {
         write(count, (i) => i === 0 || performance.now() < until);
-        if (draft === null) engine.follow(context(), false); // so that the drawing finds it read
+        if (!fast.checked && passage === 0) engine.follow(context(), false); // for the drawing
         fine = true;
       });
       if (!fine || (figure.calm && passage === 0)) {
