@@ -7,14 +7,14 @@ machine do not count). Each figure is measured alone in a page, and then, if the
 every page of it: there the browser also lays out and paints what stands around the figure.
 
 A frame is everything that the thread does from the task that asks for it until it is painted:
-handlers, script, layout, and what the browser tidies up in between. A task that belongs to no frame
-counts as one. What Playwright asks of the page is left out. Three series of changes run several
-times in a fresh page: keys, clicks on every button and switch, and the mouse dragged over the
-picture, a change a frame. So a frame that is always long can be told from one that a passing load
-made long: `largest_median_of_a_change` leaves the second kind out. The live model also writes, at
-its own pace and at full speed. It computes in tasks of a few milliseconds between two frames: the
-largest of them says for how long the page could not answer. How steady the machine was is measured
-too, by a computation that is the same each time.
+handlers, script, layout, painting. Left out are the garbage that the browser meanwhile collects in
+tasks of its own, and what Playwright asks of the page. A task that belongs to no frame counts as
+one. Three series of changes run several times in a fresh page: keys, clicks on every button and
+switch, and the mouse dragged over the picture, a change a frame. So a frame that is always long can
+be told from one that a passing load made long: `largest_median_of_a_change` leaves the second kind
+out. How steady the machine was is measured too, by a computation that is the same each time. The
+live model also writes, at its own pace and at full speed. It computes in tasks of a few
+milliseconds between two frames: the largest says for how long the page could not answer.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def frames(browser: Any, address: str, runs: int, n: int = 0) -> dict[str, Any]:
 def steadiness(browser: Any) -> dict[str, float]:
     """How much the same computation, of some milliseconds and without garbage, takes each time.
 
-    What lies as far from the rest in the frames of a figure is no more the figure's than this.
+    A frame that stands out from its like by no more than these do may well be the machine's.
     """
     page = browser.new_context().new_page()
     page.set_content("<p></p>")
