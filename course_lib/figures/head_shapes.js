@@ -239,12 +239,9 @@ export default course.figure(
     const drawCells = ({ names, source, belongs, tensor }, place, asked) => {
       const { T, C, D, selected } = asked;
       const every = indices(tensor.shape);
-      const drawn = JSON.stringify(place.labels);
-      if (labels.dataset.drawn !== drawn) {
-        labels.dataset.drawn = drawn;
-        labels.replaceChildren(...place.labels.map(({ x, y, text, strong }) => html("span", {
-          class: strong ? "head-shapes-title" : "head-shapes-row", style: `left:${x}px;top:${y}px` }, text)));
-      }
+      course.refill(labels, place.labels, () => place.labels.map(({ x, y, text, strong }) =>
+        html("span", { class: strong ? "head-shapes-title" : "head-shapes-row",
+          style: `left:${x}px;top:${y}px` }, text)));
       source.forEach((number, i) => {
         const from = [Math.floor(number / (T * C)), Math.floor(number / C) % T, number % C];
         const head = Math.floor(from[2] / D);
@@ -267,14 +264,12 @@ export default course.figure(
 
     const drawMemory = ({ tensor: { memory } }, { C, D, selected }) => {
       const width = figure.width;
-      const drawn = [C, D, width, memory].join();
-      if (strip.dataset.drawn !== drawn) {
-        strip.dataset.drawn = drawn;
+      course.refill(strip, [C, D, width, memory], () => {
         const each = Math.min(24, Math.floor(width / 16));
         const perLine = Math.min(memory.length, Math.floor(width / each));
         strip.setAttribute("width", width);
         strip.setAttribute("height", Math.ceil(memory.length / perLine) * (each + 4) + 2);
-        strip.replaceChildren(...memory.map((number, i) => {
+        return memory.map((number, i) => {
           const x = (i % perLine) * each;
           const y = Math.floor(i / perLine) * (each + 4) + 2;
           const head = Math.floor((number % C) / D);
@@ -283,8 +278,8 @@ export default course.figure(
               fill: `var(--cf-${COLOURS[head]})`, "fill-opacity": 0.2 }),
             svg("text", { x: x + each / 2, y: y + each / 2 - 1, "text-anchor": "middle",
               "dominant-baseline": "central", "font-size": each * 0.45 }, SIGNS[head]));
-        }));
-      }
+        });
+      });
       strip.querySelector(".head-shapes-chosen")?.removeAttribute("class");
       strip.children[memory.indexOf(selected)].setAttribute("class", "head-shapes-chosen");
     };

@@ -106,6 +106,14 @@ const course = (() => {
   /** Give an element its text; where that is the same, the page need not be laid out again. */
   const setText = (element, text) => { if (element.textContent !== text) element.textContent = text; };
 
+  /** Fill an element with what `build` returns, if what that depends on is another than before. */
+  const refill = (parent, reasons, build) => {
+    const now = JSON.stringify(reasons);
+    if (parent.dataset.drawn === now) return;
+    parent.dataset.drawn = now;
+    parent.replaceChildren(...build());
+  };
+
   let ids = 0;
   const id = () => `cf-${(ids += 1)}-${Math.random().toString(36).slice(2)}`;
 
@@ -698,5 +706,5 @@ const course = (() => {
   });
 
   return { FigureError, need, decode, encode, array, finite, number, grouped, parse, visible, spoken, random,
-    clamp, html, svg, setText, id, NEXT_FRAME, figure };
+    clamp, html, svg, setText, refill, id, NEXT_FRAME, figure };
 })();

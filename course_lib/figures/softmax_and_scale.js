@@ -222,13 +222,6 @@ export default course.figure(["scores", "temperature", "head_size", "scaled", "s
   const picture = { row: svg("g"), chart: svg("g"), rug: svg("g") };
   const handles = svg("g");
   drawing.append(...Object.values(picture), handles);
-  /** Draw a part of the picture again, if what it depends on is another. */
-  const redraw = (part, reasons, build) => {
-    const now = reasons.join();
-    if (picture[part].dataset.drawn === now) return;
-    picture[part].dataset.drawn = now;
-    picture[part].replaceChildren(...build());
-  };
   figure.stage.append(drawing);
   figure.hint("Drag a score sideways, or step to it with Tab and press ← → (Page keys for whole "
     + "steps, Delete for 0). Point at the chart to choose D.");
@@ -352,11 +345,12 @@ export default course.figure(["scores", "temperature", "head_size", "scaled", "s
     drawing.setAttribute("width", width);
     drawing.setAttribute("height", place.height);
     const raw = sample.raw[D - 1];
-    redraw("row", [scores, now.logits, reach(scores), scaled, width], () => drawRow(scores, now, scaled));
+    course.refill(picture.row, [scores, now.logits, reach(scores), scaled, width],
+      () => drawRow(scores, now, scaled));
     yield;
-    redraw("chart", [seed, D, width], () => varianceChart(place, sample.raw, D));
+    course.refill(picture.chart, [seed, D, width], () => varianceChart(place, sample.raw, D));
     yield;
-    redraw("rug", [seed, D, width], () => rugs(place, sample.dots, D, sample.raw));
+    course.refill(picture.rug, [seed, D, width], () => rugs(place, sample.dots, D, sample.raw));
     yield;
     more.disabled = scores.length >= MOST;
     less.disabled = scores.length <= FEWEST;
