@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -376,6 +377,17 @@ def collect(
     sources: Annotated[
         list[Path], typer.Argument(help="Folders and zips of submissions.", metavar="SOURCE...")
     ],
+    times: Annotated[
+        Path | None,
+        typer.Option(
+            "--times",
+            metavar="FILE",
+            help="When each handed in: a CSV file with the columns student and submitted.",
+        ),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Replace the work of several students without asking.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Write nothing; only say what would be done.")
     ] = False,
@@ -384,16 +396,22 @@ def collect(
     """Put what students handed in where grading looks for it: submitted/<student>/<assignment>/.
 
     Reads what Canvas and Moodle give as a download, and folders or zips with a folder, a zip or a
-    notebook for each student. A notebook may have another name or lie deeper. Of several the latest
-    counts; an older one that was collected before is kept in submitted/.replaced/. Archives that
-    climb out of their folder or explode are refused. No file that was handed in is changed.
+    notebook for each student. Whose a file is, only the first level says, which the platform named;
+    everything below belongs to the same student. A notebook may have another name or lie deeper.
+    What is replaced is kept in submitted/.replaced/; before the work of more than one student is
+    replaced, the command asks. Archives that climb out of their folder or explode are refused. No
+    file that was handed in is changed.
 
-    Exit code: 0 if everything was taken, 1 if something was refused, 2 if nothing could be read.
+    No archive says when something was handed in: for late penalties, give the times with --times.
+
+    Exit code: 0 if everything was taken, 1 if something was refused, 2 if nothing was written: the
+    download could not be read, or nobody agreed to replace the work of several students.
 
     **Examples**
 
         course collect 04 ~/Downloads/submissions.zip       from Canvas or Moodle
         course collect 04 inbox/ --dry-run                  what would be done
+        course collect 04 submissions.zip --times times.csv
     """
     with _explained():
         from course_lib.grading.collecting.collect import Action
@@ -401,20 +419,43 @@ def collect(
         from course_lib.grading.course import Course
 
         here = Course.find(course)
-        found = put(here, here.assignment(assignment), sources, dry_run=dry_run)
-        table = Table("", "Student", "", "Notes", box=None, pad_edge=False)
+        name = here.assignment(assignment)
+        confirm = (lambda _: True) if yes else _confirm_replacing if sys.stdin.isatty() else None
+        found = put(here, name, sources, submitted=times, dry_run=dry_run, confirm=confirm)
+        table = Table("", "Student", "", "Handed in (UTC)", "Notes", box=None, pad_edge=False)
         signs = {Action.REFUSED: "[red]✗[/]", Action.KEPT: "[yellow]–[/]"}
         for one in found:
-            sign = signs.get(one.action, "[green]✓[/]")
-            table.add_row(sign, escape(one.student), one.action.value, escape("; ".join(one.notes)))
+            table.add_row(
+                signs.get(one.action, "[green]✓[/]"),
+                escape(one.student),
+                one.action.value,
+                f"{one.timestamp}" if one.timestamp else "[dim]unknown[/]",
+                escape("; ".join(one.notes)),
+            )
         console = Console()
         console.print(table)
         refused = [one for one in found if one.action is Action.REFUSED]
         would = " would be" if dry_run else ""
         console.print(f"\n{len(found) - len(refused)} students{would} collected.")
+        if times is None:
+            console.print(
+                "No archive says when something was handed in. For late penalties, give the times "
+                "that the platform shows: --times FILE.csv",
+                style="dim",
+                soft_wrap=True,
+            )
         if refused:
             console.print(f"[red]{len(refused)} refused[/], for the reasons above.")
             raise typer.Exit(1)
+
+
+def _confirm_replacing(students: Sequence[str]) -> bool:
+    Console().print(
+        f"The work of {len(students)} students would be replaced: "
+        f"{escape(', '.join(students))}. What is replaced is kept in submitted/.replaced/.",
+        soft_wrap=True,
+    )
+    return typer.confirm("Replace it?")
 
 
 @app.command(rich_help_panel=_INSTRUCTORS)

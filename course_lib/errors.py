@@ -146,6 +146,10 @@ class NothingToCollect(CourseError, ValueError):
     """A download is missing, is no folder or archive, or holds no notebook."""
 
 
+class ReplacementNotConfirmedError(CourseError):
+    """The work of several students would be replaced, and nobody said that this is wanted."""
+
+
 class SheetUnreadable(CourseError, ValueError):
     """A table from a learning platform cannot be read, or lacks a column that is to be filled."""
 

@@ -1,29 +1,48 @@
-"""Whose a file of a download is: what names say, on Canvas, on Moodle, and among people."""
+"""Whose a part of a download is: what the platform's own part of its name says, and nothing else.
+
+Each platform names the first level of its archives itself, and only that:
+
+- Moodle: a folder `FULL NAME_NUMBER_assignsubmission_file_` for each student, or, where it was told
+  not to make folders, files that begin so. The full name holds no underscore, because Moodle makes
+  spaces of them; so what a student called a file cannot be taken for it. The number is the
+  participant's in this one assignment, as in the grading worksheet.
+- Canvas: files `NAME_[LATE_]USER_FILE_own name`, with two numbers. The name may hold underscores
+  and numbers, and so may the file's own name: what can be read in two ways is refused.
+- People: whatever they like.
+
+What lies below belongs to the same student, whatever it is called.
+"""
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 from course_lib.errors import NothingToCollect
-from course_lib.grading.course import Course
+from course_lib.grading.collecting.downloads import Part, Refused, shown
 
 Platform = Literal["canvas", "moodle", ""]
 
-ORIGIN = "collected.json"
-"""Beside each notebook: where it came from, and under which number the platform knows it."""
-
-_CANVAS = re.compile(r"(?P<name>.+?)_(?:(?P<late>late)_)?(?P<number>\d+)_\d+_(?P<rest>.+)", re.I)
-_MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)")
+_MOODLE = re.compile(
+    r"(?P<name>[^_]+)(?:_(?P<number>\d+))?_assignsubmission_[a-z]+(?:_(?P<rest>.*))?", re.DOTALL
+)
+# With a lookahead, so that readings that overlap are all found. Canvas's numbers begin with no 0.
+_CANVAS = re.compile(
+    r"(?=_(?P<late>LATE_)?(?P<number>[1-9]\d*)_(?:(?P<file>[1-9]\d*)_(?P<rest>.+)"
+    r"|(?P<page>(?:text|link)\.html)$))",
+    re.DOTALL,
+)
+_TITLES = {"canvas": "Canvas", "moodle": "Moodle", "": "a person"}
 
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a file is.
+    """Whose a part of a download is.
 
     Attributes
     ----------
@@ -34,9 +53,13 @@ class Owner:
     platform : str
         "canvas", "moodle", or empty.
     number : str
-        Under which the platform knows the student, or the submission; empty where it does not say.
+        Under which the platform knows the student; empty where it does not say.
     late : bool
         Whether the platform marked it so.
+    upload : int
+        Canvas's number of the file, which is higher for what was uploaded later; else 0.
+    own_name : str
+        What the student called the file; empty for a folder.
     """
 
     student: str
@@ -44,36 +67,116 @@ class Owner:
     platform: Platform = ""
     number: str = ""
     late: bool = False
+    upload: int = 0
+    own_name: str = ""
 
 
-def owner(path: PurePosixPath, assignment: str) -> Owner | None:
-    """Whose a file is, by where it lies; None if nothing says so."""
-    first = path.parts[0]
-    canvas, moodle = _CANVAS.fullmatch(path.name), _MOODLE.fullmatch(first)
-    if moodle:
-        said = moodle["name"]
-        return Owner(as_folder(said), said, "moodle", moodle["number"])
-    if canvas and len(path.parts) == 1:
-        said, number = canvas["name"], canvas["number"]
-        student = as_folder(f"{said}_{number}")
-        return Owner(student, said, "canvas", number, canvas["late"] is not None)
-    if len(path.parts) > 1:
-        return Owner(as_folder(first), first)
-    name = re.sub(rf"^{re.escape(assignment)}[-_ ]+|[-_ ]+{re.escape(assignment)}$", "", path.stem)
-    if not name or name == assignment:
+def platform_of(parts: Sequence[Part], source: str) -> Platform:
+    """Which platform made a download: decided once, from its first level.
+
+    Raises
+    ------
+    NothingToCollect
+        If it is a mixture of which nobody can say what it is.
+    """
+    kinds = {part.name: _kind(part) for part in parts if not part.refused}
+    votes = Counter(kind for kind in kinds.values() if kind is not None)
+    if not votes:
+        return ""
+    (first, most), *others = votes.most_common()
+    if most < 2 * sum(number for _, number in others):
+        examples = []
+        for kind, _ in votes.most_common():
+            name = next(name for name, each in kinds.items() if each == kind)
+            examples.append(f"{shown(name)!r} as {_TITLES[kind]} does")
+        raise NothingToCollect(
+            f"{source} is a mixture: it names {' and '.join(examples)}. "
+            "Put each kind into a folder of its own and collect them one after the other"
+        )
+    return first
+
+
+def owner(part: Part, platform: Platform, assignment: str) -> Owner:
+    """Whose a part of a download is.
+
+    Raises
+    ------
+    Refused
+        If nothing says so, or it can be read in two ways.
+    """
+    if part.refused:
+        raise Refused(part.refused)
+    if platform == "":
+        if _kind(part) not in ("", None):
+            raise Refused(_unlike(part, platform))
+        return _by_a_person(part, assignment)
+    if platform == "moodle":
+        found = _MOODLE.fullmatch(part.name)
+        if not found:
+            raise Refused(_unlike(part, platform))
+        said, own = found["name"], found["rest"] or ""
+        own = own if part.is_file else ""
+        return Owner(as_folder(said), said, platform, found["number"] or "", own_name=own)
+    readings = list(_canvas(part.name)) if part.is_file else []
+    if len(readings) > 1:
+        who = " or ".join(f"user {each.number}" for each in readings)
+        raise Refused(
+            f"its name can be read as one of {who}: look it up in Canvas, and collect it in a "
+            "folder with the student's name"
+        )
+    if not readings:
+        raise Refused(_unlike(part, platform))
+    return readings[0]
+
+
+def _unlike(part: Part, platform: Platform) -> str:
+    return (
+        f"{shown(part.name)} is not named as the rest, which {_TITLES[platform]} named: "
+        "collect it by itself, in a folder with the student's name"
+    )
+
+
+def _kind(part: Part) -> Platform | None:
+    """Who names a part so; None for what says nothing, as a table beside the submissions."""
+    if _MOODLE.fullmatch(part.name):
+        return "moodle"
+    if part.is_file and any(_canvas(part.name)):
+        return "canvas"
+    if part.is_file and PurePosixPath(part.name).suffix.lower() not in (".ipynb", ".zip"):
         return None
-    return Owner(as_folder(name), name)
+    return ""
 
 
-def own_name(path: PurePosixPath) -> str:
-    """A file's name without what the platform put before it."""
-    found = _CANVAS.fullmatch(path.name) or _MOODLE.fullmatch(path.name)
-    return (found["rest"] or path.name) if found else path.name
+def of_a_platform(part: Part) -> bool:
+    """Whether a part is named as Canvas or Moodle names what students handed in."""
+    return _kind(part) in ("canvas", "moodle")
 
 
-def of_a_platform(name: str) -> bool:
-    """Whether a folder or file is named as Canvas or Moodle names what students handed in."""
-    return bool(_CANVAS.fullmatch(name) or _MOODLE.fullmatch(name))
+def _canvas(name: str) -> Iterator[Owner]:
+    """Every way in which a name can be one of Canvas's."""
+    for found in _CANVAS.finditer(name):
+        said, number = name[: found.start()], found["number"]
+        # Canvas leaves letters, digits and underscores of a name, and writes them small
+        if re.fullmatch(r"\w+", said) and not said.endswith("_LATE"):
+            yield Owner(
+                as_folder(f"{said}_{number}"),
+                said,
+                "canvas",
+                number,
+                found["late"] is not None,
+                int((found["file"] or "0")[:18]),
+                found["rest"] or found["page"],
+            )
+
+
+def _by_a_person(part: Part, assignment: str) -> Owner:
+    if not part.is_file:
+        return Owner(as_folder(part.name), part.name)
+    stem = PurePosixPath(part.name).stem
+    name = re.sub(rf"^{re.escape(assignment)}[-_ ]+|[-_ ]+{re.escape(assignment)}$", "", stem)
+    if not name or name == assignment:
+        raise Refused("nothing says whose it is: put it into a folder with the student's name")
+    return Owner(as_folder(name), name, own_name=part.name)
 
 
 def as_folder(name: str) -> str:
@@ -87,16 +190,6 @@ def as_folder(name: str) -> str:
     return kept.strip("._-@")[:100] or "nameless"
 
 
-def origins(course: Course, assignment: str) -> dict[str, dict[str, Any]]:
-    """Where each student's submission came from, as far as `collect` noted it."""
-    found = {}
-    for path in sorted(course.submitted.glob(f"[!.]*/{assignment}/{ORIGIN}")):
-        try:
-            said = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise NothingToCollect(
-                f"{path} is not as `course collect` wrote it ({error}): collect again"
-            ) from error
-        if isinstance(said, dict):
-            found[path.parent.parent.name] = said
-    return found
+def folded(name: str) -> str:
+    """The same for names that some file systems cannot tell apart: capitals, composed letters."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

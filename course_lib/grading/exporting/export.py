@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.errors import ConfigError
+from course_lib.grading.collecting import records
 from course_lib.grading.course import Course
 from course_lib.grading.exporting import platforms, sheets
 from course_lib.grading.exporting.platforms import Exported
@@ -56,6 +57,8 @@ def export(
         If there is no such format, or a platform's file is needed and not given.
     SheetUnreadable
         If that file cannot be read or lacks a column.
+    NothingToCollect
+        If what `course collect` noted was changed.
     GradebookUnusable, NotWritten
     """
     if to not in FORMATS:
@@ -72,9 +75,9 @@ def export(
         return _nbgrader(found, target)
     if target.exists() and target.samefile(into):
         raise ConfigError(f"{into} would be overwritten: give --out another name")
-    whose = platforms.by_name(course, found, to)
+    collected = records.read(course, assignment)
     fill = platforms.canvas if to == "canvas" else platforms.moodle
-    return fill(Sheet(into), found, whose, target, column)
+    return fill(Sheet(into), found, collected, target, column)
 
 
 def _nbgrader(found: ClassStanding, target: Path) -> Exported:

@@ -1,23 +1,23 @@
 """A platform's own file with one column filled, and every other byte as it was.
 
-Who has no final score yet, or no row, is left as he was, and named.
+Students who have no final score yet, or no row, are left as they were, and named; so are rows of
+which nobody can say for sure whose they are.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from course_lib.errors import SheetUnreadable
-from course_lib.grading.collecting.owners import as_folder, origins
-from course_lib.grading.course import Course
+from course_lib.grading.collecting.owners import Platform
+from course_lib.grading.collecting.records import Record
 from course_lib.grading.exporting import sheets
+from course_lib.grading.exporting.matching import Row, match
 from course_lib.grading.exporting.sheets import Sheet
-from course_lib.grading.gradebook.standing import ClassStanding, Standing
+from course_lib.grading.gradebook.standing import ClassStanding
 
 # Under these, besides "ID", Canvas knows a student.
 _CANVAS_NAMES = ("SIS User ID", "SIS Login ID", "Integration ID")
@@ -45,7 +45,7 @@ class Exported:
 
 
 def canvas(
-    sheet: Sheet, found: ClassStanding, whose: Mapping[str, Standing], target: Path, column: str
+    sheet: Sheet, found: ClassStanding, collected: Mapping[str, Record], target: Path, column: str
 ) -> Exported:
     """Canvas's exported gradebook with one column filled.
 
@@ -54,8 +54,8 @@ def canvas(
     sheet : Sheet
         As Canvas exported it.
     found : ClassStanding
-    whose : mapping of str to Standing
-        From `by_name`.
+    collected : mapping of str to Record
+        What `course collect` knows of each student.
     target : Path
         What is written.
     column : str
@@ -67,21 +67,23 @@ def canvas(
         If there is no such column, or several.
     """
     place = _canvas_column(sheet, column or found.assignment)
-    names = [sheet.column("ID"), *(sheet.column(n, needed=False) for n in _CANVAS_NAMES)]
+    number, *accounts = (sheet.column(n, needed=n == "ID") for n in ("ID", *_CANVAS_NAMES))
     out_of = found.out_of
     for row in range(len(sheet.rows)):
         if sheet.value(row, 0).lower() == "points possible":
             out_of = _float(sheet.value(row, place)) or found.out_of
     done = Exported(target)
 
-    def keys(row: int) -> list[str]:
-        return [sheet.value(row, name) for name in names if sheet.value(row, name)]
+    def person(row: int) -> Row | None:
+        shown = sheet.value(row, 0)
+        known = tuple(sheet.value(row, each) for each in accounts)
+        if shown.lower() in ("points possible", "student, test"):
+            return None
+        last, comma, first = shown.partition(",")
+        name = f"{first.strip()} {last.strip()}" if comma else shown
+        return Row(sheet.value(row, number), known, name) if sheet.value(row, number) else None
 
-    def skipped(row: int) -> bool:
-        first = sheet.value(row, 0).lower()
-        return not keys(row) or first in ("points possible", "student, test")
-
-    _fill(sheet, place, found, whose, done, keys, skipped, lambda _: out_of)
+    _fill(sheet, place, found, collected, "canvas", done, person, lambda _: out_of)
     sheet.save(target)
     return done
 
@@ -105,7 +107,7 @@ def _canvas_column(sheet: Sheet, name: str) -> int:
 
 
 def moodle(
-    sheet: Sheet, found: ClassStanding, whose: Mapping[str, Standing], target: Path, _: str
+    sheet: Sheet, found: ClassStanding, collected: Mapping[str, Record], target: Path, _: str
 ) -> Exported:
     """Moodle's offline grading worksheet with its grades filled; parameters as of `canvas`.
 
@@ -117,24 +119,25 @@ def moodle(
     place = sheet.column("Grade")
     most = sheet.column("Maximum Grade", "Maximum grade", needed=False)
     allowed = sheet.column("Grade can be changed", needed=False)
-    known = ("ID number", "Email address", "Username", "Full name")
-    names = [sheet.column("Identifier"), *(sheet.column(n, needed=False) for n in known)]
+    number, full_name = sheet.column("Identifier"), sheet.column("Full name", needed=False)
+    known = ("ID number", "Email address", "Username")
+    accounts = [sheet.column(name, needed=False) for name in known]
     done = Exported(target)
 
-    def keys(row: int) -> list[str]:
-        said = [sheet.value(row, name) for name in names if sheet.value(row, name)]
+    def person(row: int) -> Row | None:
         # "Participant 12345", or the same word in another language
-        return [re.sub(r"^\D+(?=\d+$)", "", said[0]), *said[1:]] if said else []
-
-    def skipped(row: int) -> bool:
-        return not keys(row)
+        said = re.fullmatch(r"\D*(\d+)", sheet.value(row, number))
+        if not said:
+            return None
+        own = tuple(sheet.value(row, each) for each in accounts)
+        return Row(said[1], own, sheet.value(row, full_name))
 
     def out_of(row: int) -> float:
         if allowed >= 0 and sheet.value(row, allowed).lower() == "no":
             return 0.0
         return _float(sheet.value(row, most)) or found.out_of
 
-    _fill(sheet, place, found, whose, done, keys, skipped, out_of)
+    _fill(sheet, place, found, collected, "moodle", done, person, out_of)
     sheet.save(target)
     return done
 
@@ -143,24 +146,24 @@ def _fill(
     sheet: Sheet,
     place: int,
     found: ClassStanding,
-    whose: Mapping[str, Standing],
+    collected: Mapping[str, Record],
+    platform: Platform,
     done: Exported,
-    keys: Callable[[int], list[str]],
-    skipped: Callable[[int], bool],
+    person: Callable[[int], Row | None],
     out_of: Callable[[int], float],
 ) -> None:
     """Put each student's score where it belongs; say what was left, and why."""
-    for row in range(len(sheet.rows)):
-        if skipped(row):
-            continue
-        named = next((whose[_plain(key)] for key in keys(row) if _plain(key) in whose), None)
-        shown = sheet.value(row, 0) or keys(row)[0]
-        if named is None:
-            done.left.append((shown, "the gradebook knows nobody of this name or number"))
-        elif named.student in done.filled:
-            done.left.append((shown, f"a second row of {named.student}: fill it by hand"))
-        elif named.unfinished:
-            done.left.append((shown, named.unfinished))
+    people = {one.student: one for one in found.students}
+    rows = {row: said for row in range(len(sheet.rows)) if (said := person(row)) is not None}
+    whose = match(rows, found.students, collected, platform)
+    for row, said in rows.items():
+        shown = sheet.value(row, 0) or said.number
+        student = people.get(whose.rows.get(row, ""))
+        if student is None:
+            nobody = "the gradebook knows nobody of this name or number"
+            done.left.append((shown, whose.unclear.get(row, nobody)))
+        elif student.unfinished:
+            done.left.append((shown, student.unfinished))
         elif not out_of(row):
             done.left.append((shown, "the platform says that this grade cannot be changed"))
         else:
@@ -170,30 +173,18 @@ def _fill(
                     f"the platform counts out of {out_of(row):g}, the assignment out of "
                     f"{found.out_of:g}: scores are scaled"
                 )
-            sheet.fill(row, place, sheets.number(named.score * scale))
-            done.filled.append(named.student)
-    placed = set(done.filled) | {shown for shown, _ in done.left}
+            sheet.fill(row, place, sheets.number(student.score * scale))
+            done.filled.append(student.student)
+    named = [
+        f"{sheet.value(row, 0)} is {student}"
+        for row, student in whose.by_name.items()
+        if student in done.filled
+    ]
+    if named:
+        done.notes.append(f"found by the full name alone, look at them: {'; '.join(named)}")
     for one in found.handed_in:
-        if one.student not in placed and not one.unfinished:
-            done.left.append((one.student, "has a score, and no row in the platform's file"))
-
-
-def by_name(course: Course, found: ClassStanding, platform: str) -> dict[str, Standing]:
-    """Students by every name a platform may call them; names of several people name nobody."""
-    collected = origins(course, found.assignment)
-    names: dict[str, set[str]] = defaultdict(set)
-    people = {one.student: one for one in found.students}
-    for one in people.values():
-        said: Mapping[str, Any] = collected.get(one.student, {})
-        own = [one.student, one.lms_user_id, one.email]
-        if said.get("platform") == platform:
-            own += [str(said.get("number", "")), str(said.get("name", ""))]
-        if one.first_name and one.last_name:
-            own.append(f"{one.first_name} {one.last_name}")
-        for name in filter(None, own):
-            names[_plain(name)].add(one.student)
-            names[_plain(as_folder(name))].add(one.student)
-    return {name: people[next(iter(who))] for name, who in names.items() if len(who) == 1}
+        if one.student not in whose.rows.values() and not one.unfinished:
+            done.left.append((one.student, "has a score, and no row that is surely theirs"))
 
 
 def _plain(name: str) -> str:
