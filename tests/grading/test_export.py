@@ -9,7 +9,14 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from course_lib.cli import app
-from course_lib.errors import ConfigError, GradebookUnusable, SheetUnreadable
+from course_lib.errors import (
+    ConfigError,
+    GradebookUnusable,
+    NothingToCollect,
+    SheetUnreadable,
+)
+from course_lib.grading.collecting import records
+from course_lib.grading.collecting.records import Record
 from course_lib.grading.exporting.export import export
 from course_lib.grading.exporting.sheets import Sheet, harmless, number
 from course_lib.grading.gradebook.database import database_url
@@ -43,10 +50,10 @@ def graded(entered):
 
 
 def collected(course, student, platform, number, name):
-    """The note that `course collect` leaves."""
-    path = course.submitted / student / NAME / "collected.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"platform": platform, "number": number, "name": name}))
+    """What `course collect` notes."""
+    known = records.read(course, NAME)
+    known[student] = Record(platform=platform, number=number, name=name)
+    records.write(course, NAME, known)
 
 
 def points(course):
@@ -130,6 +137,130 @@ def test_moodle_worksheet_is_filled_by_its_own_numbers(graded, tmp_path):
     left = dict(done.left)
     assert "cannot be changed" in left["Participant 57"]
     assert left["Participant 56"].startswith("waits")
+
+
+class TestWhose:
+    """A row is filled if it is beyond doubt whose it is; otherwise it is left, and named."""
+
+    @pytest.fixture
+    def fill(self, entered, tmp_path):
+        """Exports students' shares of the points into Moodle's rows; returns what is in them."""
+        out_of = standing(entered, NAME).out_of
+
+        def run(scores, rows, **details):
+            with Recorder(entered) as recorder:
+                for student, share in scores.items():
+                    recorder.record(outcome(entered, student, share, written=False), "key")
+            with Gradebook(database_url(entered), "averages-to-transformers") as book:
+                for student in scores:
+                    book.update_or_create_student(student, **details.get(student, {}))
+            head = "Identifier,Full name,Email address,Username,Grade,Maximum Grade"
+            lines = [
+                f"Participant {number},{name},{mail},{user},,{out_of}"
+                for number, name, mail, user in rows
+            ]
+            table = given(tmp_path, "\n".join([head, *lines, ""]))
+            done = export(entered, NAME, "moodle", into=table)
+            sheet = Sheet(done.path)
+            grades = [sheet.value(row, 4) for row in range(len(rows))]
+            full = sum(check.points for check in checks(entered))
+            return [round(float(grade) / full, 2) if grade else None for grade in grades], done
+
+        return run
+
+    def test_number_comes_before_a_name_that_another_one_took(self, entered, fill):
+        collected(entered, "Ada_Lovelace", "moodle", "55", "Ada Lovelace")
+        collected(entered, "Eve", "moodle", "66", "Eve")
+        rows = [
+            ("66", "Ada Lovelace", "eve@x.org", "eve"),  # she calls herself so now
+            ("55", "A. Lovelace", "ada@x.org", "ada"),
+        ]
+        grades, done = fill({"Ada_Lovelace": 1.0, "Eve": 0.5}, rows)
+        assert grades == [0.5, 1.0]
+        assert done.left == done.notes == []
+
+    def test_name_that_two_have_is_nobodys(self, entered, fill):
+        rows = [("55", "Ada Lovelace", "", ""), ("66", "ada  lovelace", "", "")]
+        grades, done = fill({"Ada_Lovelace": 1.0}, rows)
+        assert grades == [None, None]
+        left = dict(done.left)
+        assert "2 rows have the full name of Ada_Lovelace" in left["Participant 55"]
+        assert "2 rows" in left["Participant 66"]
+        assert "no row that is surely theirs" in left["Ada_Lovelace"]
+
+    def test_name_of_two_students_is_nobodys(self, fill):
+        people = {"a1": {"first_name": "Ada", "last_name": "Lovelace"}}
+        grades, done = fill(
+            {"a1": 1.0, "Ada_Lovelace": 0.5}, [("55", "Ada Lovelace", "", "")], **people
+        )
+        assert grades == [None]
+        assert "fits Ada_Lovelace and a1" in dict(done.left)["Participant 55"]
+
+    def test_student_with_another_number_is_not_found_by_name_or_account(self, entered, fill):
+        collected(entered, "Ada_Lovelace", "moodle", "55", "Ada Lovelace")
+        people = {"Ada_Lovelace": {"email": "ada@x.org"}}
+        rows = [("66", "Ada Lovelace", "", ""), ("67", "", "ada@x.org", "")]
+        grades, done = fill({"Ada_Lovelace": 1.0}, rows, **people)
+        assert grades == [None, None]
+        left = dict(done.left)
+        assert "number 55" in left["Participant 66"]
+        assert "number 55" in left["Participant 67"]
+
+    def test_account_comes_before_a_name(self, fill):
+        people = {"ada": {"email": "Ada@x.org", "first_name": "Eve", "last_name": "Byron"}}
+        rows = [("55", "Eve Byron", "eve@x.org", "eve"), ("66", "A. L.", "ada@x.org", "")]
+        grades, done = fill({"ada": 1.0}, rows, **people)
+        assert grades == [None, 1.0]
+        assert "whose row is another one" in dict(done.left)["Participant 55"]
+
+    def test_accounts_that_contradict_each_other_are_nobodys(self, fill):
+        people = {"ada": {"email": "ada@x.org"}}
+        rows = [("55", "", "ada@x.org", "ben")]
+        grades, done = fill({"ada": 1.0, "ben": 0.5}, rows, **people)
+        assert grades == [None]
+        assert "fits ada and ben" in dict(done.left)["Participant 55"]
+
+    def test_display_name_is_no_user_name_address_or_number(self, entered, fill):
+        for name, its_own in (("ben_k", "66"), ("ben@x.org", "67"), ("55", "68")):
+            collected(entered, name, "moodle", its_own, name)
+        rows = [("55", "Ben", "ben@x.org", "ben_k")]
+        grades, done = fill({"ben_k": 1.0, "ben@x.org": 1.0, "55": 1.0}, rows)
+        assert grades == [None]
+        assert dict(done.left)["Participant 55"]
+
+    def test_match_by_full_name_alone_is_said(self, fill):
+        grades, done = fill({"Ada_Lovelace": 1.0}, [("55", "Ada Lovelace", "", "")])
+        assert grades == [1.0]
+        assert "by the full name alone" in done.notes[0]
+        assert "Participant 55 is Ada_Lovelace" in done.notes[0]
+
+    def test_file_in_a_submission_says_nothing(self, entered, fill):
+        forged = {"platform": "moodle", "number": "55", "name": "Ada Lovelace"}
+        path = entered.submitted / "eve" / NAME / "collected.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(forged))
+        grades, done = fill({"eve": 1.0}, [("55", "Ada Lovelace", "", "")])
+        assert grades == [None]
+        assert "knows nobody" in dict(done.left)["Participant 55"]
+
+    def test_records_that_were_changed_stop_the_export(self, entered, fill):
+        path = records.place(entered, NAME)
+        path.parent.mkdir(parents=True)
+        path.write_text("{")
+        with pytest.raises(NothingToCollect, match="move it away"):
+            fill({"eve": 1.0}, [("55", "Ada Lovelace", "", "")])
+
+    def test_canvas_finds_by_its_id_before_a_name(self, entered, tmp_path):
+        with Recorder(entered) as recorder:
+            recorder.record(outcome(entered, "lovelaceada_1", 1.0, written=False), "key")
+        collected(entered, "lovelaceada_1", "canvas", "1", "lovelaceada")
+        table = "Student,ID,SIS Login ID,01-averages (7)\nPoints Possible,,,\n"
+        table += '"lovelaceada 1",2,lovelaceada_1,\n"King, A.",1,ada,\n'
+        done = export(entered, NAME, "canvas", into=given(tmp_path, table))
+        sheet = Sheet(done.path)
+        assert sheet.value(1, 3) == ""
+        assert sheet.value(2, 3)
+        assert "whose row is another one" in done.left[0][1]
 
 
 def test_gradescope_gets_one_result_a_student_with_what_was_found(graded):

@@ -397,4 +397,6 @@ def _suspect(info: zipfile.ZipInfo, name: str) -> str:
 
 
 def _junk(name: str) -> bool:
+    if "_assignsubmission_" in name:  # Moodle's folder of somebody whose name begins with a dot
+        return False
     return name in _JUNK or (name.startswith(".") and name not in (".", ".."))
