@@ -393,10 +393,10 @@ def collect(
     ] = False,
     course: CourseFolder = None,
 ) -> None:
-    """Put what students handed in where grading looks for it: submitted/<student>/<assignment>/.
+    """Put what students handed in where grading looks for it: submitted/STUDENT/ASSIGNMENT/.
 
     Reads what Canvas and Moodle give as a download, and folders or zips with a folder, a zip or a
-    notebook for each student. Whose a file is, only the first level says, which the platform named;
+    notebook for each student. Only the first level, which the platform named, says whose a file is;
     everything below belongs to the same student. A notebook may have another name or lie deeper.
     What is replaced is kept in submitted/.replaced/; before the work of more than one student is
     replaced, the command asks. Archives that climb out of their folder or explode are refused. No
@@ -411,7 +411,7 @@ def collect(
 
         course collect 04 ~/Downloads/submissions.zip       from Canvas or Moodle
         course collect 04 inbox/ --dry-run                  what would be done
-        course collect 04 submissions.zip --times times.csv
+        course collect 04 submissions.zip --times times.csv when each handed in
     """
     with _explained():
         from course_lib.grading.collecting.collect import Action

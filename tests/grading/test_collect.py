@@ -219,6 +219,13 @@ class TestWho:
         assert "user 6666" in one.notes[0]
         assert [path.name for path in course.submitted.glob("[!.]*")] == ["ben_3"]
 
+    @pytest.mark.parametrize("name", ["निशा", "นภา", "李明", "müllerzoë"])
+    def test_names_of_all_scripts_are_read_and_kept(self, course, inbox, name):
+        archive = packed((f"{name}_1_2_{NAME}.ipynb", a_notebook("mine")))
+        (one,) = collect(course, NAME, [put(inbox / "canvas.zip", archive)])
+        assert (one.student, one.action) == (f"{name}_1", Action.NEW)
+        assert as_folder(name) == name
+
     @pytest.mark.parametrize("own", [f"01_{NAME}.ipynb", f"hw-2_3_{NAME}.ipynb"])
     def test_canvas_name_that_can_be_read_in_one_way_is_taken(self, course, inbox, own):
         source = put(inbox / "canvas.zip", packed((f"ada_1_2_{own}", a_notebook("ada"))))

@@ -119,9 +119,9 @@ def owner(part: Part, platform: Platform, assignment: str) -> Owner:
         return Owner(as_folder(said), said, platform, found["number"] or "", own_name=own)
     readings = list(_canvas(part.name)) if part.is_file else []
     if len(readings) > 1:
-        who = " or ".join(f"user {each.number}" for each in readings)
+        who = " or ".join(f"user {each.number}'s" for each in readings)
         raise Refused(
-            f"its name can be read as one of {who}: look it up in Canvas, and collect it in a "
+            f"by its name it can be {who}: look it up in Canvas, and collect it separately, in a "
             "folder with the student's name"
         )
     if not readings:
@@ -130,9 +130,10 @@ def owner(part: Part, platform: Platform, assignment: str) -> Owner:
 
 
 def _unlike(part: Part, platform: Platform) -> str:
+    rest = f"the rest, which {_TITLES[platform]} named" if platform else "the rest"
     return (
-        f"{shown(part.name)} is not named as the rest, which {_TITLES[platform]} named: "
-        "collect it by itself, in a folder with the student's name"
+        f"{shown(part.name)} is not named as {rest}: collect it separately, in a folder with the "
+        "student's name"
     )
 
 
@@ -157,7 +158,7 @@ def _canvas(name: str) -> Iterator[Owner]:
     for found in _CANVAS.finditer(name):
         said, number = name[: found.start()], found["number"]
         # Canvas leaves letters, digits and underscores of a name, and writes them small
-        if re.fullmatch(r"\w+", said) and not said.endswith("_LATE"):
+        if said and all(map(_of_a_word, said)) and not said.endswith("_LATE"):
             yield Owner(
                 as_folder(f"{said}_{number}"),
                 said,
@@ -185,9 +186,14 @@ def as_folder(name: str) -> str:
     >>> as_folder("Ada  Lovelace"), as_folder("../=1+1"), as_folder("Zoë")
     ('Ada_Lovelace', '1_1', 'Zoë')
     """
-    words = unicodedata.normalize("NFC", name).strip()
-    kept = re.sub(r"[^\w.@-]+", "_", words)
-    return kept.strip("._-@")[:100] or "nameless"
+    words = unicodedata.normalize("NFC", name)
+    kept = "".join(each if _of_a_word(each) or each in ".@-" else " " for each in words)
+    return "_".join(kept.split()).strip("._-@")[:100] or "nameless"
+
+
+def _of_a_word(character: str) -> bool:
+    """Whether it is a letter, a digit, an underscore, or a mark, by which scripts write vowels."""
+    return bool(re.match(r"\w", character)) or unicodedata.category(character).startswith("M")
 
 
 def folded(name: str) -> str:
