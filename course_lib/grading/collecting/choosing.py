@@ -48,7 +48,7 @@ class Piece:
     rank: tuple[int, int]
 
 
-@dataclass
+@dataclass(eq=False)
 class Pile:
     """All that one student handed in.
 

@@ -220,14 +220,15 @@ def _settle(piles: list[Pile], known: Mapping[str, Record], reserved: Collection
     numbered = {(r.platform, r.number): name for name, r in known.items() if r.number}
     taken = {folded(name): name for name in known}
     free: list[Pile] = []
+    present = set()
     for pile in piles:
         settled = numbered.get((pile.owner.platform, pile.owner.number))
         if settled is None:
             free.append(pile)
         else:
             pile.student = settled
+            present.add(folded(settled))
     fixed = {folded(name) for name in numbered.values()}
-    present = {folded(pile.student) for pile in piles if pile not in free}
     while free:
         groups = defaultdict(list)
         for pile in free:
