@@ -38,9 +38,9 @@ def bubblewrap(library: Path, form: Form = "warm") -> list[str]:
     library : Path
         Of the copied code, outside.
     form : str
-        In a "cold" sandbox no namespace follows in which a run could mount its own folders, so the
-        processes that watch over the run keep the right to. The run itself loses it before it
-        starts; see `drop_rights`.
+        In a "cold" sandbox no user namespace follows in which a run could have folders and
+        processes of its own, so the processes that watch over it keep the right to make them. The
+        run itself loses it before it starts; see `drop_rights`.
 
     Raises
     ------

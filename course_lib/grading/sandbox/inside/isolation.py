@@ -65,15 +65,25 @@ def set_dumpable(yes: bool) -> None:
     _must(_libc().prctl(_PR_SET_DUMPABLE, int(yes), 0, 0, 0), "prctl(PR_SET_DUMPABLE)")
 
 
-def new_namespaces() -> None:
-    """Own users, mounts, messages and names; the next child has process number 1."""
+def new_namespaces(*, own_users: bool = True) -> None:
+    """Own mounts, networks, messages and names; the next child has process number 1.
+
+    Parameters
+    ----------
+    own_users : bool
+        Whether in a user namespace, which gives the right to the others. Without one, the process
+        must have it already.
+    """
     user, group = os.getuid(), os.getgid()
-    set_dumpable(True)  # only then may a process write its own user map
-    flags = _CLONE_NEWUSER | _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWIPC | _CLONE_NEWUTS
+    flags = _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWIPC | _CLONE_NEWUTS
+    if own_users:
+        set_dumpable(True)  # only then may a process write its own user map
+        flags |= _CLONE_NEWUSER
     _must(_libc().unshare(flags | _CLONE_NEWNET), "unshare")
-    Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
-    Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
-    Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
+    if own_users:
+        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
 
 
 def fresh_folders(limits: Limits) -> None:

@@ -108,8 +108,8 @@ def _keep(shell: object, wire: int, lifeline: int, limits: Limits, form: str) ->
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         os.setsid()
-        if form == "warm":
-            new_namespaces()
+        if form != "bare":
+            new_namespaces(own_users=form == "warm")
         supervisor = os.fork()
         if supervisor == 0:
             die_with_parent()
