@@ -380,7 +380,7 @@ def test_user_belongs_to_nobody_and_exists_in_the_namespace(mapped, taken, expec
 
 @pytest.mark.parametrize("mapped", [[range(0, 1)], [range(0, 3)]], ids=["only root", "all taken"])
 def test_root_that_is_alone_is_told_what_to_do(mapped):
-    with pytest.raises(unprivileged._GaveUp, match=r"subuid.*ordinary user"):
+    with pytest.raises(unprivileged._StillRootError, match=r"subuid.*ordinary user"):
         unprivileged.choose(mapped, {1, 2})
 
 

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import pwd
-import random
 import stat
 import sys
-from collections.abc import Iterable, Sequence
-from typing import NoReturn
+
+TYPE_CHECKING = False  # as in `typing`, whose import would take longer than all that is done here
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import NoReturn
 
 # Where systemd takes users for services from, who exist only while the service runs: no person,
 # no package and no container's range of users has one of these numbers.
@@ -39,7 +40,7 @@ _PR_CAPBSET_DROP, _CAPABILITY_VERSION_3 = 24, 0x20080522
 _ORDINARY = "grade as an ordinary user"
 
 
-class _GaveUp(Exception):
+class _StillRootError(Exception):
     """Why the program cannot be started as another user, and what to do."""
 
 
@@ -54,7 +55,7 @@ def main() -> NoReturn:
         _give_up_root(libc, user, group, keep_bounds=bool(os.stat(program).st_mode & stat.S_ISUID))
         _check_reach(command, [program, *arguments])
         os.execv(program, command)
-    except (_GaveUp, OSError) as error:
+    except (_StillRootError, OSError) as error:
         sys.exit(f"root cannot be given up for the sandbox: {error}")
 
 
@@ -79,25 +80,29 @@ def choose(mapped: Sequence[range], taken: set[int]) -> int:
 
     Raises
     ------
-    _GaveUp
+    _StillRootError
         If there is nobody but root.
     """
     free = [one for one in _NOBODYS if one not in taken and any(one in some for some in mapped)]
     if free:
-        return random.SystemRandom().choice(free)
+        return free[int.from_bytes(os.urandom(8), "big") % len(free)]
     for some in sorted(mapped, key=lambda one: one.stop, reverse=True):
         for one in range(min(some.stop, 2**31) - 1, max(some.start, 1) - 1, -1):
             if one not in taken:
                 return one
-    raise _GaveUp(
+    raise _StillRootError(
         "this container or user namespace has no user but root. "
         f"Give it more (/etc/subuid and /etc/subgid), or {_ORDINARY} outside of it"
     )
 
 
 def _users() -> set[int]:
-    """Every user with a name or a process."""
-    taken = {one.pw_uid for one in pwd.getpwall()}
+    """Every user of this machine with a name or a process; a directory server is not asked."""
+    taken = set()
+    if os.path.exists("/etc/passwd"):
+        with open("/etc/passwd", encoding="utf-8", errors="replace") as file:
+            fields = [line.split(":") for line in file]
+        taken = {int(each[2]) for each in fields if len(each) > 2 and each[2].isdigit()}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
@@ -158,7 +163,7 @@ def _give_up_root(libc: ctypes.CDLL, user: int, group: int, *, keep_bounds: bool
         os.setresgid(group, group, group)
         os.setresuid(user, user, user)
     except PermissionError as error:
-        raise _GaveUp(
+        raise _StillRootError(
             f"changing to user {user} is not allowed here ({error.strerror}). "
             f"Let the container have the capabilities SETUID and SETGID, or {_ORDINARY}"
         ) from error
@@ -166,7 +171,9 @@ def _give_up_root(libc: ctypes.CDLL, user: int, group: int, *, keep_bounds: bool
     if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
         raise OSError(ctypes.get_errno(), "capset")
     if os.getresuid() != (user,) * 3 or os.getresgid() != (group,) * 3 or os.getgroups():
-        raise _GaveUp(f"the kernel did not change the user to {user}. {_ORDINARY.capitalize()}")
+        raise _StillRootError(
+            f"the kernel did not change the user to {user}. {_ORDINARY.capitalize()}"
+        )
 
 
 def _check_reach(command: list[str], as_given: list[str]) -> None:
@@ -175,7 +182,7 @@ def _check_reach(command: list[str], as_given: list[str]) -> None:
     sources = [at + 1 for at, option in enumerate(command[:end]) if option in _BINDS]
     for at in (0, *sources):
         if not os.access(command[at], os.X_OK if at == 0 or os.path.isdir(command[at]) else 0):
-            raise _GaveUp(
+            raise _StillRootError(
                 f"{as_given[at]} is out of reach for anybody but root. Make it readable for every "
                 f"user (and keep it out of /root), or {_ORDINARY}"
             )
