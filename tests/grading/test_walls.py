@@ -1,6 +1,7 @@
 """What a submission finds of the machine, the kernel and its neighbours: nothing to use."""
 
 import contextlib
+import ctypes
 import errno
 import itertools
 import json
@@ -420,6 +421,22 @@ class TestRoot:
             for path in (Path(prefix).resolve(), *Path(prefix).resolve().parents)
         )
         assert "started" in said if readable else "is out of reach for anybody but root" in said
+
+    def test_that_is_forbidden_to_mount_by_its_container_leaves_sources_where_they_are(self):
+        class Forbidding:
+            def unshare(self, flags):
+                return 0
+
+            def mount(self, *given):
+                ctypes.set_errno(errno.EACCES)
+                return -1
+
+        given = ["--ro-bind", "/usr", "/usr", "--", "python"]
+        assert unprivileged._stage(Forbidding(), given) == given
+
+    @pytest.mark.parametrize("mask", ["022", "077"])
+    def test_starts_whatever_rights_root_gives_to_new_files(self, mask):
+        assert self.start("sh", "-c", f'umask {mask}; exec "$@"', "sh") == "started\n"
 
     def test_nothing_of_the_stage_is_seen_outside(self):
         with Sandbox("warm") as sandbox:

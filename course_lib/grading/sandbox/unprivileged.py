@@ -55,8 +55,10 @@ def main() -> NoReturn:
         _give_up_root(libc, user, group, keep_bounds=bool(os.stat(program).st_mode & stat.S_ISUID))
         _check_reach(command, [program, *arguments])
         os.execv(program, command)
-    except (_StillRootError, OSError) as error:
+    except _StillRootError as error:
         sys.exit(f"root cannot be given up for the sandbox: {error}")
+    except OSError as error:
+        sys.exit(f"root cannot be given up for the sandbox: {error}. {_ORDINARY.capitalize()}")
 
 
 def free_number(map_name: str, taken: Iterable[int]) -> int:
@@ -116,7 +118,6 @@ def _stage(libc: ctypes.CDLL, arguments: list[str]) -> list[str]:
     """Bind each source at a place that everybody reaches; the arguments with those places."""
     if libc.unshare(_CLONE_NEWNS) != 0:
         return arguments  # not allowed to: then each source has to be within reach where it is
-    _mount(libc, "none", "/", "", _MS_REC | _MS_PRIVATE)
     staged = list(arguments)
     opened: list[tuple[int, int]] = []
     for place, option in enumerate(arguments):
@@ -124,7 +125,11 @@ def _stage(libc: ctypes.CDLL, arguments: list[str]) -> list[str]:
             break
         if option in _BINDS or (option in _TRIES and os.path.exists(arguments[place + 1])):
             opened.append((place + 1, os.open(arguments[place + 1], os.O_PATH)))
-    _mount(libc, "tmpfs", _STAGE, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755")
+    try:
+        _mount(libc, "none", "/", "", _MS_REC | _MS_PRIVATE)
+        _mount(libc, "tmpfs", _STAGE, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755")
+    except PermissionError:  # a container's own rules forbid it, though root has the capability
+        return arguments
     for place, number in opened:
         target = f"{_STAGE}/{place}"
         if stat.S_ISDIR(os.fstat(number).st_mode):
