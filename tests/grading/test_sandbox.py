@@ -211,7 +211,7 @@ class TestApart:
         run(
             any_form,
             "import builtins, subprocess\nopen('left', 'w').write('x')\nbuiltins.left = 1",
-            "subprocess.Popen(['sleep', '77.25'], start_new_session=True)",
+            "subprocess.Popen(['sleep', '77.25'], process_group=0)",
         )
         ran = run(
             any_form,

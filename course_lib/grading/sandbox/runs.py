@@ -11,8 +11,6 @@ import json
 import os
 import shutil
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -25,10 +23,9 @@ from course_lib.errors import MachineFailed, NoSandbox, NoVerdict
 from course_lib.grading.sandbox.exchange import Ran, StepResult, collect, runnable, send_job
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.sanitise import Work
-from course_lib.grading.sandbox.walls import Form, bubblewrap, copy_library, environment
+from course_lib.grading.sandbox.starting import StartedSandbox
+from course_lib.grading.sandbox.walls import Form, bubblewrap, copy_library
 
-# Starting Python and importing torch takes two to six seconds on a busy machine.
-SECONDS_TO_START = 120.0
 # What a run may take beyond its own limit before the grader stops waiting: forking and transfer.
 SECONDS_OF_GRACE = 15.0
 # A run that sends nothing more ends at once, or has closed its connection and goes on for nobody.
@@ -38,59 +35,6 @@ SECONDS_TO_END = 2.0
 def cores() -> int:
     """How many processors this process may use; all of the machine's where nobody can tell."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class _Started:
-    """A started process that holds torch, and the socket over which it is given submissions."""
-
-    def __init__(self, library: Path, form: Form):
-        self._folder = Path(tempfile.mkdtemp(prefix="course-sandbox-"))
-        self.requests, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [
-            sys.executable,
-            "-m",
-            "course_lib.grading.sandbox.inside.zygote",
-            str(its.fileno()),
-            form,
-        ]
-        if form != "bare":
-            command = [*bubblewrap(library), "--", *command]
-        log = self._folder / "log"
-        home = self._folder / "home"
-        home.mkdir()
-        with its, log.open("wb") as out:
-            self._process = subprocess.Popen(
-                command,
-                pass_fds=[its.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
-                env=environment(library, form, home),
-                cwd=home,
-            )
-        self.requests.settimeout(SECONDS_TO_START)
-        try:
-            started = self.requests.recv(1) == b"+"
-        except OSError:
-            started = False
-        if not started:
-            said = log.read_text(encoding="utf-8", errors="replace").strip()
-            self.stop()
-            raise NoSandbox(
-                "the sandbox does not start: "
-                f"{said.splitlines()[-1] if said else 'it said nothing'}. "
-                "`course doctor` tries each of its walls and names the remedy."
-            )
-
-    @property
-    def alive(self) -> bool:
-        return self._process.poll() is None
-
-    def stop(self) -> None:
-        self.requests.close()
-        self._process.kill()
-        self._process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class Sandbox:
@@ -112,7 +56,7 @@ class Sandbox:
         self.form = form
         self._folder = Path(tempfile.mkdtemp(prefix="course-library-"))
         copy_library(self._folder)
-        self._shared: _Started | None = None
+        self._shared: StartedSandbox | None = None
         self._restarting = threading.Lock()
 
     @property
@@ -124,7 +68,7 @@ class Sandbox:
         if self.form == "cold":
             bubblewrap(self._folder)  # starts with each run; whether it can is said now
         else:
-            self._shared = _Started(self._folder, self.form)
+            self._shared = StartedSandbox(self._folder, self.form)
         return self
 
     def __exit__(
@@ -182,7 +126,7 @@ class Sandbox:
         finally:
             started.stop()
 
-    def _alive(self) -> _Started:
+    def _alive(self) -> StartedSandbox:
         """The process that all runs share; a new one where it has died."""
         with self._restarting:
             if self._shared is None:
@@ -193,15 +137,15 @@ class Sandbox:
             return self._shared
 
 
-def _started_again(library: Path, form: Form) -> _Started:
+def _started_again(library: Path, form: Form) -> StartedSandbox:
     """In the middle of a class, a sandbox that does not start is the machine's failure."""
     try:
-        return _Started(library, form)
+        return StartedSandbox(library, form)
     except NoSandbox as error:
         raise MachineFailed(str(error)) from error
 
 
-def _run(started: _Started, work: Work, inputs: Mapping[str, bytes], limits: Limits) -> Ran:
+def _run(started: StartedSandbox, work: Work, inputs: Mapping[str, bytes], limits: Limits) -> Ran:
     began = time.monotonic()
     deadline = began + limits.total_seconds + SECONDS_OF_GRACE
     wire, inner_wire = socket.socketpair()
@@ -222,7 +166,7 @@ def _run(started: _Started, work: Work, inputs: Mapping[str, bytes], limits: Lim
     return Ran(tuple(results), ended, time.monotonic() - began)
 
 
-def _hand_over(started: _Started, limits: Limits, *ends: socket.socket) -> None:
+def _hand_over(started: StartedSandbox, limits: Limits, *ends: socket.socket) -> None:
     message = json.dumps(limits.as_dict()).encode()
     try:
         socket.send_fds(started.requests, [message], [end.fileno() for end in ends])

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import secrets
+import signal
 import socket
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import course_lib
@@ -28,16 +31,25 @@ from course_lib.grading.sandbox.walls import Form, environment
 
 _LOG = logging.getLogger(__name__)
 
-# Small, so that the attempts to pass them are over soon.
 LIMITS = Limits(cell_seconds=10, total_seconds=20, memory_megabytes=256, processes=32)
-_A_MOMENT = Limits(cell_seconds=10, total_seconds=0.5, memory_megabytes=256, processes=32)
+# Smaller ones, so that the attempts to pass them are over soon.
+_LITTLE_MEMORY = replace(LIMITS, memory_megabytes=96)
+_FEW_PROCESSES = replace(LIMITS, processes=8)
+_A_MOMENT = replace(LIMITS, total_seconds=0.2)
+
+# What a submission left running is ended by the kernel after the run has said that it is over: at
+# once on an idle machine, some tenths of a second later on one with ten busy processes on a core.
+SECONDS_TO_VANISH = 10.0
+_BETWEEN_LOOKS = 0.02
 
 NAMESPACES = (
     "allow user namespaces: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0 "
-    "(in a container: run it with user namespaces allowed)"
+    "(in a container: run it with user namespaces allowed and /proc uncovered; with Docker "
+    "--security-opt seccomp=unconfined --security-opt systempaths=unconfined)"
 )
 _PLACE = "keep the course's folder outside of the folders of Python and of the system"
 _KERNEL = "update bubblewrap and the kernel (Linux 5.14 or newer)"
+_USER = "grade as an ordinary user, or let root become one (capabilities SETUID and SETGID)"
 
 
 @dataclass(frozen=True)
@@ -74,27 +86,10 @@ def prove(sandbox: Sandbox, root: Path) -> list[Wall]:
     list of Wall
         In a fixed order, the honest run first.
     """
-    tries: list[Callable[[Sandbox, Path], Wall]] = [
-        _honest,
-        _network,
-        _files,
-        _environment,
-        _judges,
-        _leftovers,
-        _doors,
-        _memory,
-        _processes,
-        _time,
-    ]
-
-    def attempt(one: Callable[[Sandbox, Path], Wall]) -> Wall:
-        try:
-            return one(sandbox, root)
-        except (MachineFailed, NoVerdict) as error:
-            return Wall(one.__name__.strip("_"), False, str(error), NAMESPACES)
-
-    with ThreadPoolExecutor(4) as runners:
-        return list(runners.map(attempt, tries))
+    tries: list[Callable[[Sandbox, Path], list[Wall]]] = [_looks, _memory, _processes, _time]
+    with ThreadPoolExecutor(len(tries)) as runners:
+        found = runners.map(lambda one: one(sandbox, root), tries)
+        return [wall for walls in found for wall in walls]
 
 
 @contextlib.contextmanager
@@ -143,51 +138,173 @@ def _broken(sandbox: Sandbox, root: Path) -> list[Wall]:
     return [wall for wall in prove(sandbox, root) if not wall.holds]
 
 
-def _try(sandbox: Sandbox, source: str, limits: Limits = LIMITS, **values: object) -> Ran:
-    """Run one cell, with values given to it by name."""
-    given = "\n".join(f"{name} = {value!r}" for name, value in values.items())
-    return sandbox.run(Work((Step("code", f"{given}\n{source}"),)), {}, limits)
+def _try(sandbox: Sandbox, *cells: str, limits: Limits = LIMITS) -> list[str]:
+    """Run cells in one run; what each of them said, and how the run ended if it did not.
+
+    A run that the machine ends says so in the first cell's place.
+    """
+    try:
+        ran = sandbox.run(Work(tuple(Step("code", cell) for cell in cells)), {}, limits)
+    except (MachineFailed, NoVerdict) as error:
+        return [str(error)] * len(cells)
+    said = _said(ran)
+    return said + [ran.ended or "the attempt said nothing"] * (len(cells) - len(said))
 
 
-def _printed(ran: Ran) -> str:
-    outputs = ran.steps[0].outputs if ran.steps else []
-    texts = [str(one.get("text", "")) for one in outputs if one.get("output_type") == "stream"]
-    problem = ran.ended or (ran.steps[0].problem if ran.steps else "")
-    return ("".join(texts) + problem).strip()
+def _said(ran: Ran) -> list[str]:
+    """What each step printed, and what stopped it."""
+    said = []
+    for step in ran.steps:
+        streams = (one for one in step.outputs if one.get("output_type") == "stream")
+        said.append(("".join(str(one.get("text", "")) for one in streams) + step.problem).strip())
+    return said
 
 
-def _says(ran: Ran, name: str, found: str, remedy: str) -> Wall:
+def _cell(source: str, **values: object) -> str:
+    """An attempt, with values given to it by name."""
+    return "\n".join([*(f"{name} = {value!r}" for name, value in values.items()), source])
+
+
+def _wall(name: str, said: str, found: str, remedy: str) -> Wall:
     """The wall holds if the attempt came to its end and found no way."""
-    said = _printed(ran)
     holds = said == attempts.NO_WAY
     return Wall(name, holds, found if holds else said or "the attempt said nothing", remedy)
 
 
-def _honest(sandbox: Sandbox, _root: Path) -> Wall:
-    said = _printed(_try(sandbox, attempts.HONEST))
-    works = said == attempts.WORKS
-    return Wall("honest work", works, "runs" if works else said, NAMESPACES)
+def _looks(sandbox: Sandbox, root: Path) -> list[Wall]:
+    """Honest work, which leaves something behind, and then all that a later run could find."""
+    left, name = _mark(), f"planted-{secrets.token_hex(8)}"
+    plant = _cell(attempts.PLANT, name=name, pause=left)
+    honest, planted = _try(sandbox, attempts.HONEST, plant)
+    works = honest == attempts.WORKS
+    first = Wall("honest work", works, "runs" if works else honest, NAMESPACES)
+    seen = _mark()
+    known = [*environment(root, sandbox.form, root), "PWD", "LC_CTYPE", "SHLVL", "_"]
+    with ExitStack() as stack, ThreadPoolExecutor(2) as outside:
+        watched = outside.submit(_who, seen, stop := _Stop())
+        gone = outside.submit(_vanished, left)
+        try:
+            cells = {
+                "network": (_network(stack), "no way out", NAMESPACES),
+                "gradebook and home": (_files(stack, root), "out of sight", _PLACE),
+                "environment": (
+                    *(_cell(attempts.ENVIRONMENT, known=known), "only what the course sets"),
+                    _KERNEL,
+                ),
+                "judges": (attempts.JUDGES, "not inside", _PLACE),
+                "leftovers": (_cell(attempts.LOOK, name=name), "none", _KERNEL),
+                "user": (_cell(attempts.SEEN, pause=seen), "", _USER),
+                "other processes": (
+                    *(attempts.DOORS, "out of reach, and no new namespaces"),
+                    _KERNEL,
+                ),
+                "kernel settings": (attempts.KERNEL, "out of sight", _KERNEL),
+                "devices": (attempts.DEVICES, "none that hold anything", _KERNEL),
+                "priorities": (attempts.PRIORITIES, "not to be changed", _KERNEL),
+                "uncounted memory": (attempts.UNCOUNTED, "none", _KERNEL),
+            }
+            said = _try(sandbox, *(cell for cell, _, _ in cells.values()))
+        finally:
+            stop.now = True
+        walls = {
+            name: _wall(name, words, found, remedy)
+            for words, (name, (_, found, remedy)) in zip(said, cells.items(), strict=True)
+        }
+        if walls["leftovers"].holds and (words := _left(planted, gone.result())):
+            walls["leftovers"] = Wall("leftovers", False, words, _KERNEL)
+        if walls["user"].holds:
+            walls["user"] = _user(watched.result())
+    return [first, *walls.values()]
 
 
-def _network(sandbox: Sandbox, _root: Path) -> Wall:
+def _mark() -> str:
+    """Seconds for `sleep`, which no other process on the machine sleeps."""
+    return f"20.{secrets.randbelow(10**12):012d}"
+
+
+@dataclass
+class _Stop:
+    now: bool = False
+
+
+def _sleeping(mark: str) -> Iterator[int]:
+    """The processes outside that sleep so many seconds."""
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                words = Path(entry.path, "cmdline").read_bytes().split(b"\0")
+            except OSError:  # ended meanwhile, or not to be looked into
+                continue
+            if mark.encode() in words:
+                yield int(entry.name)
+
+
+def _who(mark: str, stop: _Stop) -> dict[str, str]:
+    """Who a process of the sandbox is outside, from the kernel; ends it. Empty if never seen."""
+    while not stop.now:
+        for number in _sleeping(mark):
+            with contextlib.suppress(OSError):  # ended meanwhile
+                status = Path(f"/proc/{number}/status").read_text(encoding="utf-8")
+                os.kill(number, signal.SIGTERM)
+                return {
+                    line.partition(":")[0]: line.partition(":")[2] for line in status.split("\n")
+                }
+        time.sleep(_BETWEEN_LOOKS)
+    return {}
+
+
+def _user(status: dict[str, str]) -> Wall:
+    """Whether a process of a submission, seen from outside, is neither root nor able to become it.
+
+    Capabilities count in the namespace of the process, which has none in any other.
+    """
+    if not status:
+        return Wall("user", False, "no process of the submission was seen from outside", _USER)
+    user, group = set(status["Uid"].split()), set(status["Gid"].split())
+    may = int(status["CapPrm"], 16) | int(status["CapEff"], 16) | int(status["CapAmb"], 16)
+    wrong = [f"is user {', '.join(sorted(user))}"] if "0" in user else []
+    wrong += [f"is in group {', '.join(sorted(group))}"] if "0" in group else []
+    wrong += ["is in root's group"] if "0" in status["Groups"].split() else []
+    wrong += [f"has capabilities {may:#x}"] if may else []
+    wrong += ["may gain rights"] if status["NoNewPrivs"].strip() != "1" else []
+    wrong += ["has no filter of system calls"] if status["Seccomp"].strip() != "2" else []
+    if wrong:
+        return Wall("user", False, f"outside, a submission {'; '.join(wrong)}", _USER)
+    return Wall("user", True, f"outside number {user.pop()}, without rights", _USER)
+
+
+def _vanished(mark: str) -> bool:
+    """Whether a process that was left behind has ended."""
+    deadline = time.monotonic() + SECONDS_TO_VANISH
+    while any(True for _ in _sleeping(mark)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_BETWEEN_LOOKS)
+    return True
+
+
+def _left(planted: str, gone: bool) -> str:
+    if planted != attempts.WORKS:
+        return f"could not be tried: {planted}"
+    return "" if gone else "a process of the submission before still runs"
+
+
+def _network(stack: ExitStack) -> str:
     """Two doors that stand open outside: a port, and a socket by name that no folder hides."""
     name = f"\0course-{secrets.token_hex(8)}"
-    with socket.create_server(("127.0.0.1", 0)) as port, socket.socket(socket.AF_UNIX) as local:
-        local.bind(name)
-        local.listen()
-        ran = _try(sandbox, attempts.NETWORK, port=port.getsockname()[1], name=name)
-    return _says(ran, "network", "no way out", NAMESPACES)
+    port = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+    local = stack.enter_context(socket.socket(socket.AF_UNIX))
+    local.bind(name)
+    local.listen()
+    return _cell(attempts.NETWORK, port=port.getsockname()[1], name=name)
 
 
-def _files(sandbox: Sandbox, root: Path) -> Wall:
+def _files(stack: ExitStack, root: Path) -> str:
     """Files outside: beside the gradebook, at home, in the temporary folder, the judges' code."""
-    with ExitStack() as stack:
-        places = [root, Path.home(), Path(tempfile.gettempdir())]
-        paths = [str(stack.enter_context(_canary(place))) for place in places]
-        library = Path(course_lib.__file__).parent
-        paths += [str(library / "grading"), str(library / "tasks")]
-        ran = _try(sandbox, attempts.FILES, paths=paths)
-    return _says(ran, "gradebook and home", "out of sight", _PLACE)
+    places = [root, Path.home(), Path(tempfile.gettempdir())]
+    paths = [str(stack.enter_context(_canary(place))) for place in places]
+    library = Path(course_lib.__file__).parent
+    return _cell(attempts.FILES, paths=[*paths, str(library / "grading"), str(library / "tasks")])
 
 
 @contextlib.contextmanager
@@ -200,53 +317,30 @@ def _canary(place: Path) -> Iterator[Path]:
         yield place
 
 
-def _environment(sandbox: Sandbox, root: Path) -> Wall:
-    known = [*environment(root, sandbox.form, root), "PWD", "LC_CTYPE", "SHLVL", "_"]
-    ran = _try(sandbox, attempts.ENVIRONMENT, known=known)
-    return _says(ran, "environment", "only what the course sets", _KERNEL)
+def _memory(sandbox: Sandbox, _root: Path) -> list[Wall]:
+    most = _LITTLE_MEMORY.memory_megabytes
+    alone = _cell(attempts.MEMORY, megabytes=2 * most)
+    several = _cell(attempts.SHARED_MEMORY, megabytes=most // 2, count=4)
+    said, ended = _try(sandbox, alone, several, limits=_LITTLE_MEMORY)
+    if said != attempts.NO_WAY:
+        return [_wall("memory", said, "", _KERNEL)]
+    return [_ends("memory", ended, "memory", "bounded, over several processes, too")]
 
 
-def _judges(sandbox: Sandbox, _root: Path) -> Wall:
-    return _says(_try(sandbox, attempts.JUDGES), "judges", "not inside", _PLACE)
+def _processes(sandbox: Sandbox, _root: Path) -> list[Wall]:
+    forks = _cell(attempts.PROCESSES, count=4 * _FEW_PROCESSES.processes)
+    (said,) = _try(sandbox, forks, limits=_FEW_PROCESSES)
+    if said == attempts.NO_WAY:
+        return [Wall("processes", True, "bounded")]
+    return [_ends("processes", said, "processes and threads", "bounded")]
 
 
-def _leftovers(sandbox: Sandbox, _root: Path) -> Wall:
-    name = f"planted-{secrets.token_hex(8)}"
-    pause = f"20.{secrets.randbelow(10**9)}"  # seconds, and a mark of the process left behind
-    planted = _printed(_try(sandbox, attempts.PLANT, name=name, pause=pause))
-    if planted != attempts.WORKS:
-        return Wall("leftovers", False, f"could not be tried: {planted}", _KERNEL)
-    ran = _try(sandbox, attempts.LOOK, name=name, pause=pause)
-    return _says(ran, "leftovers", "none", _KERNEL)
+def _time(sandbox: Sandbox, _root: Path) -> list[Wall]:
+    (said,) = _try(sandbox, attempts.ENDLESS, limits=_A_MOMENT)
+    return [_ends("time", said, "took more than", "bounded")]
 
 
-def _doors(sandbox: Sandbox, _root: Path) -> Wall:
-    ran = _try(sandbox, attempts.DOORS, alone=sandbox.form == "warm")
-    return _says(ran, "other processes", "out of reach, and no new namespaces", _KERNEL)
-
-
-def _memory(sandbox: Sandbox, _root: Path) -> Wall:
-    most = LIMITS.memory_megabytes
-    alone = _try(sandbox, attempts.MEMORY, megabytes=2 * most)
-    if _printed(alone) != attempts.NO_WAY:
-        return _says(alone, "memory", "", _KERNEL)
-    ran = _try(sandbox, attempts.SHARED_MEMORY, megabytes=most // 2, count=4)
-    return _ends(ran, "memory", "memory", "bounded, over several processes, too")
-
-
-def _processes(sandbox: Sandbox, _root: Path) -> Wall:
-    ran = _try(sandbox, attempts.PROCESSES, count=4 * LIMITS.processes)
-    if _printed(ran) == attempts.NO_WAY:
-        return Wall("processes", True, "bounded")
-    return _ends(ran, "processes", "processes and threads", "bounded")
-
-
-def _time(sandbox: Sandbox, _root: Path) -> Wall:
-    ran = _try(sandbox, attempts.ENDLESS, _A_MOMENT)
-    return _ends(ran, "time", "took more than", "bounded")
-
-
-def _ends(ran: Ran, name: str, words: str, found: str) -> Wall:
+def _ends(name: str, said: str, words: str, found: str) -> Wall:
     """The wall holds if the run was ended, and for the right reason."""
-    holds = words in ran.ended
-    return Wall(name, holds, found if holds else _printed(ran) or "nothing ended it", _KERNEL)
+    holds = words in said
+    return Wall(name, holds, found if holds else said or "nothing ended it", _KERNEL)

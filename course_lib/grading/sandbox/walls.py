@@ -25,8 +25,22 @@ LIBRARY = "/opt/course"
 _INSIDE = {"grading": ("sandbox",), "grading/sandbox": ("inside",)}
 
 
-def bubblewrap(library: Path) -> list[str]:
+# Devices that hold nothing. /dev/zero is not among them: mapped as shared, it is memory that no
+# process seems to hold. Nor are terminals, over which neighbours could talk.
+_DEVICES = ("null", "full", "random", "urandom")
+
+
+def bubblewrap(library: Path, form: Form = "warm") -> list[str]:
     """The command line that walls off whatever follows it.
+
+    Parameters
+    ----------
+    library : Path
+        Of the copied code, outside.
+    form : str
+        In a "cold" sandbox no user namespace follows in which a run could have folders and
+        processes of its own, so the processes that watch over it keep the right to make them. The
+        run itself loses it before it starts; see `drop_rights`.
 
     Raises
     ------
@@ -38,7 +52,14 @@ def bubblewrap(library: Path) -> list[str]:
         raise NoSandbox("bubblewrap is not installed: sudo apt-get install bubblewrap")
     command = [program, "--unshare-all", "--uid", "1000", "--gid", "1000", "--die-with-parent"]
     command += ["--as-pid-1", "--new-session", "--hostname", "sandbox"]
-    command += ["--proc", "/proc", "--dev", "/dev"]
+    if form == "cold":
+        command += ["--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"]
+    command += ["--proc", "/proc", "--tmpfs", "/dev", "--dir", WRITABLE[-1]]
+    for device in _DEVICES:
+        command += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
+    links = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
+    for name, target in links.items():
+        command += ["--symlink", f"/proc/self/{target}", f"/dev/{name}"]
     for place in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"):
         if Path(place).is_symlink():
             command += ["--symlink", os.readlink(place), place]
@@ -110,3 +131,6 @@ def copy_library(target: Path) -> None:
             beside = Path(importlib.util.cache_from_source(str(copied)))
             beside.parent.mkdir(exist_ok=True)
             shutil.copy2(compiled, beside)
+    # Root's sandbox is another user's, who has to read what root may have cloned for itself only.
+    for path in (target, *target.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)

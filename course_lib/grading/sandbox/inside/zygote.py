@@ -108,8 +108,8 @@ def _keep(shell: object, wire: int, lifeline: int, limits: Limits, form: str) ->
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         os.setsid()
-        if form == "warm":
-            new_namespaces()
+        if form != "bare":
+            new_namespaces(own_users=form == "warm")
         supervisor = os.fork()
         if supervisor == 0:
             die_with_parent()
@@ -126,7 +126,7 @@ def _keep(shell: object, wire: int, lifeline: int, limits: Limits, form: str) ->
 def _supervise(shell: object, wire: int, lifeline: int, limits: Limits, form: str) -> NoReturn:
     """The supervisor: start the runner, watch the clock and the grader, say how it ended."""
     try:
-        if form == "warm":
+        if form != "bare":
             fresh_folders(limits)
         adopt_orphans()
         heard, told = os.pipe()

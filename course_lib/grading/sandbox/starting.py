@@ -1,0 +1,117 @@
+"""Start the process from which, or in which, submissions run, as nobody in particular."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from course_lib.errors import NoSandbox
+from course_lib.grading.sandbox import unprivileged
+from course_lib.grading.sandbox.walls import Form, bubblewrap, environment
+
+# Starting Python and importing torch takes two to six seconds on a busy machine.
+SECONDS_TO_START = 120.0
+
+
+def start_command(library: Path, form: Form, program: list[str]) -> list[str]:
+    """The command that runs a program within the walls; see `unprivileged` for root's.
+
+    Raises
+    ------
+    NoSandbox
+        See `bubblewrap`.
+    """
+    if form == "bare":
+        return program
+    command = [*bubblewrap(library, form), "--", *program]
+    if os.geteuid() == 0:
+        # By path, without the environment's packages: it needs none, and starts at once.
+        return [sys.executable, "-I", "-S", unprivileged.__file__, *command]
+    return command
+
+
+class StartedSandbox:
+    """A started process that holds torch, and the socket over which it is given submissions.
+
+    Parameters
+    ----------
+    library : Path
+        Of the copied code; see `copy_library`.
+    form : str
+        See `Sandbox`.
+
+    Attributes
+    ----------
+    requests : socket
+        Takes limits and two open sockets for each run.
+
+    Raises
+    ------
+    NoSandbox
+        If it does not start.
+    """
+
+    def __init__(self, library: Path, form: Form):
+        self._folder = Path(tempfile.mkdtemp(prefix="course-sandbox-"))
+        self.requests, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        log = self._folder / "log"
+        home = self._folder / "home"
+        home.mkdir()
+        try:
+            command = start_command(
+                *(library, form),
+                [
+                    *(sys.executable, "-m", "course_lib.grading.sandbox.inside.zygote"),
+                    *(str(its.fileno()), form),
+                ],
+            )
+            with its, log.open("wb") as out:
+                self._process = subprocess.Popen(
+                    command,
+                    pass_fds=[its.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=out,
+                    env=environment(library, form, home),
+                    cwd=home,
+                )
+        except BaseException:
+            its.close()
+            self.requests.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+        self.requests.settimeout(SECONDS_TO_START)
+        try:
+            started = self.requests.recv(1) == b"+"
+        except OSError:
+            started = False
+        if not started:
+            said = log.read_text(encoding="utf-8", errors="replace").strip()
+            self.stop()
+            raise NoSandbox(
+                "the sandbox does not start: "
+                f"{said.splitlines()[-1] if said else 'it said nothing'}. "
+                "`course doctor` tries each of its walls and names the remedy."
+            )
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.poll() is None
+
+    @property
+    def number(self) -> int:
+        """The process's number outside; after `exec`, that of bubblewrap itself."""
+        return self._process.pid
+
+    def stop(self) -> None:
+        """End it, and everything in it."""
+        self.requests.close()
+        self._process.kill()
+        self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,197 @@
+"""Give up root for good, then become another program: bubblewrap.
+
+    python -I -S unprivileged.py bwrap ARGUMENT…
+
+A user of the sandbox's own namespace is, outside, the user who started it. If that is root, then
+whatever holds root back is the only wall left, and files of the kernel such as
+`/proc/sys/kernel/core_pattern` know no other one. So the program runs as a user that belongs to
+nobody. Root's Python and temporary files often lie where no other user may go; whatever bubblewrap
+is to show is bound, in a mount namespace of this process alone, at a place where this user may.
+
+It starts before anything else can, so it imports next to nothing, and nothing of the course.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import stat
+import sys
+
+TYPE_CHECKING = False  # as in `typing`, whose import would take longer than all that is done here
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import NoReturn
+
+# Where systemd takes users for services from, who exist only while the service runs: no person,
+# no package and no container's range of users has one of these numbers.
+_NOBODYS = range(61184, 65520)
+
+# Options of bubblewrap that name a source outside; the second kind may be missing.
+_BINDS = ("--bind", "--ro-bind", "--dev-bind")
+_TRIES = tuple(f"{option}-try" for option in _BINDS)
+
+_STAGE = "/tmp"  # every system has one; in this namespace alone something else lies there
+
+_CLONE_NEWNS = 0x00020000
+_MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
+_PR_CAPBSET_DROP, _CAPABILITY_VERSION_3 = 24, 0x20080522
+
+_ORDINARY = "grade as an ordinary user"
+
+
+class _StillRootError(Exception):
+    """Why the program cannot be started as another user, and what to do."""
+
+
+def main() -> NoReturn:
+    """Become the program that the arguments name."""
+    program, *arguments = sys.argv[1:]
+    libc = ctypes.CDLL(None, use_errno=True)
+    try:
+        user, group = free_number("uid_map", _users()), free_number("gid_map", ())
+        command = [program, *_stage(libc, arguments)]
+        os.chdir("/")
+        _give_up_root(libc, user, group, keep_bounds=bool(os.stat(program).st_mode & stat.S_ISUID))
+        _check_reach(command, [program, *arguments])
+        os.execv(program, command)
+    except _StillRootError as error:
+        sys.exit(f"root cannot be given up for the sandbox: {error}")
+    except OSError as error:
+        sys.exit(f"root cannot be given up for the sandbox: {error}. {_ORDINARY.capitalize()}")
+
+
+def free_number(map_name: str, taken: Iterable[int]) -> int:
+    """A user or group that belongs to nobody and exists in this process's user namespace.
+
+    Parameters
+    ----------
+    map_name : str
+        "uid_map" or "gid_map".
+    taken : iterable of int
+        Numbers that somebody has.
+    """
+    with open(f"/proc/self/{map_name}", encoding="ascii") as file:
+        rows = [tuple(map(int, line.split())) for line in file]
+    mapped = [range(first, first + count) for first, _, count in rows]
+    return choose(mapped, set(taken))
+
+
+def choose(mapped: Sequence[range], taken: set[int]) -> int:
+    """One of the numbers that are nobody's; in a small container, the highest free one.
+
+    Raises
+    ------
+    _StillRootError
+        If there is nobody but root.
+    """
+    free = [one for one in _NOBODYS if one not in taken and any(one in some for some in mapped)]
+    if free:
+        return free[int.from_bytes(os.urandom(8), "big") % len(free)]
+    for some in sorted(mapped, key=lambda one: one.stop, reverse=True):
+        for one in range(min(some.stop, 2**31) - 1, max(some.start, 1) - 1, -1):
+            if one not in taken:
+                return one
+    raise _StillRootError(
+        "this container or user namespace has no user but root. "
+        f"Give it more (/etc/subuid and /etc/subgid), or {_ORDINARY} outside of it"
+    )
+
+
+def _users() -> set[int]:
+    """Every user of this machine with a name or a process; a directory server is not asked."""
+    taken = set()
+    if os.path.exists("/etc/passwd"):
+        with open("/etc/passwd", encoding="utf-8", errors="replace") as file:
+            fields = [line.split(":") for line in file]
+        taken = {int(each[2]) for each in fields if len(each) > 2 and each[2].isdigit()}
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                taken.add(entry.stat().st_uid)
+            except OSError:  # ended meanwhile
+                continue
+    return taken
+
+
+def _stage(libc: ctypes.CDLL, arguments: list[str]) -> list[str]:
+    """Bind each source at a place that everybody reaches; the arguments with those places."""
+    if libc.unshare(_CLONE_NEWNS) != 0:
+        return arguments  # not allowed to: then each source has to be within reach where it is
+    staged = list(arguments)
+    opened: list[tuple[int, int]] = []
+    for place, option in enumerate(arguments):
+        if option == "--":
+            break
+        if option in _BINDS or (option in _TRIES and os.path.exists(arguments[place + 1])):
+            opened.append((place + 1, os.open(arguments[place + 1], os.O_PATH)))
+    try:
+        _mount(libc, "none", "/", "", _MS_REC | _MS_PRIVATE)
+        _mount(libc, "tmpfs", _STAGE, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755")
+    except PermissionError:  # a container's own rules forbid it, though root has the capability
+        return arguments
+    for place, number in opened:
+        target = f"{_STAGE}/{place}"
+        if stat.S_ISDIR(os.fstat(number).st_mode):
+            os.mkdir(target, 0o755)
+        else:
+            os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o444))
+        _mount(libc, f"/proc/self/fd/{number}", target, "", _MS_BIND | _MS_REC)
+        os.close(number)
+        staged[place] = target
+    return staged
+
+
+def _mount(
+    libc: ctypes.CDLL, source: str, target: str, kind: str, flags: int, options: str = ""
+) -> None:
+    words = [word.encode() or None for word in (source, target, kind)]
+    if libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"mount {source} at {target}: {os.strerror(number)}")
+
+
+def _give_up_root(libc: ctypes.CDLL, user: int, group: int, *, keep_bounds: bool) -> None:
+    """Become somebody else, without groups and capabilities, with no way back.
+
+    Parameters
+    ----------
+    keep_bounds : bool
+        Whether the program has rights of its own to take, which those of this process bound.
+    """
+    if not keep_bounds:
+        capability = 0
+        while libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:
+            capability += 1
+    try:
+        os.setgroups([])
+        os.setresgid(group, group, group)
+        os.setresuid(user, user, user)
+    except PermissionError as error:
+        raise _StillRootError(
+            f"changing to user {user} is not allowed here ({error.strerror}). "
+            f"Let the container have the capabilities SETUID and SETGID, or {_ORDINARY}"
+        ) from error
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
+        raise OSError(ctypes.get_errno(), "capset")
+    if os.getresuid() != (user,) * 3 or os.getresgid() != (group,) * 3 or os.getgroups():
+        raise _StillRootError(
+            f"the kernel did not change the user to {user}. {_ORDINARY.capitalize()}"
+        )
+
+
+def _check_reach(command: list[str], as_given: list[str]) -> None:
+    """Say it in words, before bubblewrap does it in fewer, if the user cannot get somewhere."""
+    end = command.index("--") if "--" in command else len(command)
+    sources = [at + 1 for at, option in enumerate(command[:end]) if option in _BINDS]
+    for at in (0, *sources):
+        if not os.access(command[at], os.X_OK if at == 0 or os.path.isdir(command[at]) else 0):
+            raise _StillRootError(
+                f"{as_given[at]} is out of reach for anybody but root. Make it readable for every "
+                f"user (and keep it out of /root), or {_ORDINARY}"
+            )
+
+
+if __name__ == "__main__":
+    main()
