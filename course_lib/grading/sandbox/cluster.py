@@ -8,6 +8,7 @@ its reach.
 
 from __future__ import annotations
 
+import json
 import platform
 import secrets
 import threading
@@ -19,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from course_lib.errors import BrokenFrame, CourseError, MachineFailed, NoSandbox, NoVerdict
-from course_lib.grading.sandbox.exchange import Ran, StepResult, read_result
+from course_lib.grading.sandbox.exchange import RawStep, Ran
 from course_lib.grading.sandbox.inside import frames
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.runs import Sandbox
@@ -117,19 +118,8 @@ def run_on_worker(plugin: str, work: Work, inputs: Mapping[str, bytes], limits: 
 
 def to_bytes(ran: Ran, form: Form) -> bytes:
     """A run and the form of the sandbox it ran in, as one frame a step and one for the rest."""
-    steps = [
-        frames.pack(
-            {
-                "step": number,
-                "outputs": step.outputs,
-                "problem": step.problem,
-                "seconds": step.seconds,
-            },
-            step.answers,
-        )
-        for number, step in enumerate(ran.steps)
-    ]
-    rest = {"ended": ran.ended, "seconds": ran.seconds, "form": form}
+    steps = [frames.pack(json.loads(step.header), step.payload) for step in ran.raw]
+    rest = {"ended": ran.ended, "seconds": ran.seconds, "form": form, "repeat": ran.repeat}
     return b"".join([*steps, frames.pack(rest)])
 
 
@@ -145,14 +135,10 @@ def from_bytes(data: bytes) -> tuple[Ran, Form]:
     if not messages:
         raise BrokenFrame("a worker sent nothing")
     *results, (rest, _) = messages
-    steps: list[StepResult] = []
-    for number, (header, payload) in enumerate(results):
-        step = read_result(header, payload, number)
-        if step is None:
-            raise BrokenFrame(f"what a worker sent as step {number} is no result")
-        steps.append(step)
+    steps = tuple(RawStep(json.dumps(header).encode(), payload) for header, payload in results)
     try:
-        return Ran(tuple(steps), str(rest["ended"]), float(rest["seconds"])), rest["form"]
+        ran = Ran(steps, str(rest["ended"]), float(rest["seconds"]), str(rest.get("repeat", "")))
+        return ran, rest["form"]
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenFrame(f"a worker did not say how the run ended: {error}") from error
 

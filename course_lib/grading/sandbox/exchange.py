@@ -39,21 +39,43 @@ class StepResult:
 
 
 @dataclass(frozen=True)
+class RawStep:
+    """One frame as it came, unparsed and untrusted."""
+
+    header: bytes
+    payload: bytes
+
+
+@dataclass(frozen=True)
 class Ran:
-    """One submission's run.
+    """One submission's run as bytes; the grader's own process never parses what is in it.
 
     Attributes
     ----------
-    steps : tuple of StepResult
+    raw : tuple of RawStep
         As many as were reached.
     ended : str
         Empty if all of them were; otherwise what ended the run.
     seconds : float
+    repeat : str
+        Why this run proves nothing and is to be repeated alone; empty otherwise.
     """
 
-    steps: tuple[StepResult, ...]
+    raw: tuple[RawStep, ...]
     ended: str
     seconds: float
+    repeat: str = ""
+
+
+def read_steps(ran: Ran, work: Work, limits: Limits) -> tuple[tuple[StepResult, ...], str]:  # noqa: ARG001
+    """Parse strictly: results up to the first bad one, and what is wrong with that, or ""."""
+    steps: list[StepResult] = []
+    for number, raw in enumerate(ran.raw):
+        result = read_result(json.loads(raw.header), raw.payload, number)
+        if result is None:
+            return tuple(steps), "what the run sent was not the result of its next step"
+        steps.append(result)
+    return tuple(steps), ""
 
 
 def send_job(wire: socket.socket, work: Work, inputs: Mapping[str, bytes], limits: Limits) -> None:
@@ -72,7 +94,7 @@ def send_job(wire: socket.socket, work: Work, inputs: Mapping[str, bytes], limit
 
 
 def collect(
-    wire: socket.socket, work: Work, limits: Limits, deadline: float, results: list[StepResult]
+    wire: socket.socket, work: Work, limits: Limits, deadline: float, results: list[RawStep]
 ) -> str:
     """Take results until all are there; what is odd about them ends the run, in words."""
     taken = 0
@@ -85,14 +107,11 @@ def collect(
             return ""
         # Lone surrogates, which JSON can hold, would stop whoever writes these words to a file.
         words = json.dumps(received[0], ensure_ascii=False).encode("utf-8", "replace")
-        header, payload = json.loads(words), received[1]
+        payload = received[1]
         taken += len(payload) + len(words)
         if taken > limits.answer_megabytes * MEGABYTE:
             return f"the run sent more than {limits.answer_megabytes} MB"
-        result = read_result(header, payload, len(results))
-        if result is None:
-            return "what the run sent was not the result of its next step"
-        results.append(result)
+        results.append(RawStep(words, payload))
     return ""
 
 

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Self
 
 from course_lib.errors import MachineFailed, NoSandbox, NoVerdict
-from course_lib.grading.sandbox.exchange import Ran, StepResult, collect, runnable, send_job
+from course_lib.grading.sandbox.exchange import RawStep, Ran, collect, runnable, send_job
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.sanitise import Work
 from course_lib.grading.sandbox.walls import Form, bubblewrap, copy_library, environment
@@ -210,7 +210,7 @@ def _run(started: _Started, work: Work, inputs: Mapping[str, bytes], limits: Lim
         with inner_wire, inner_lifeline:
             _hand_over(started, limits, inner_wire, inner_lifeline)
         ended = ""
-        results: list[StepResult] = []
+        results: list[RawStep] = []
         try:
             send_job(wire, work, inputs, limits)
             ended = collect(wire, work, limits, deadline, results)
