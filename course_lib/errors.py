@@ -110,6 +110,10 @@ class NoVerdict(CourseError):
     """A judge broke on a submission's answers, twice: a person has to look at them."""
 
 
+class ChildEndedError(CourseError):
+    """A process that handled a submission passed a limit, or ended before it was done."""
+
+
 class IsolationFailed(CourseError, OSError):
     """The kernel refuses a wall: user namespaces or system-call filters may be switched off."""
 

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from course_lib.errors import BrokenFrame, CourseError, MachineFailed, NoSandbox, NoVerdict
-from course_lib.grading.sandbox.exchange import RawStep, Ran
+from course_lib.grading.sandbox.exchange import Ran, RawStep
 from course_lib.grading.sandbox.inside import frames
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.runs import Sandbox

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Self
 
 from course_lib.errors import MachineFailed, NoSandbox, NoVerdict
-from course_lib.grading.sandbox.exchange import RawStep, Ran, collect, runnable, send_job
+from course_lib.grading.sandbox.exchange import Ran, RawStep, collect, runnable, send_job
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.sanitise import Work
 from course_lib.grading.sandbox.walls import Form, bubblewrap, copy_library, environment
