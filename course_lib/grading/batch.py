@@ -11,7 +11,7 @@ import contextlib
 import functools
 import importlib
 import json
-import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +23,7 @@ from course_lib.errors import AssignmentFaulty, ClockBehind
 from course_lib.grading import locks
 from course_lib.grading.assignment import Assignment, read
 from course_lib.grading.course import Course
+from course_lib.grading.importing import SLOW_GRAMMAR, without
 from course_lib.grading.judgement import Judges
 from course_lib.grading.lanes import Lanes
 from course_lib.grading.marking import Class, Runs, grade_one
@@ -46,10 +47,6 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from course_lib.grading.gradebook.record import Recorder
-
-# jsonschema imports it to check international addresses, which no notebook's format has; building
-# its grammar takes a second, half of what importing nbgrader takes.
-SLOW_GRAMMAR = "rfc3987_syntax"
 
 # Clocks of two machines that share a gradebook may differ by some seconds.
 TOLERATED_CLOCK = timedelta(minutes=5)
@@ -142,10 +139,12 @@ def grade(
     summary = Summary(form=form)
     with contextlib.ExitStack() as stack:
         stack.enter_context(locks.folder(course))
-        soon = force or _looks_new(course, assignment, todo)
-        ready = stack.enter_context(_starting(form, course, scheduler, soon=soon))
+        start = functools.partial(_starting, form, course, scheduler)
+        ready = None
+        if force or _looks_new(course, assignment, todo):
+            ready = stack.enter_context(start())
         # Only now: this imports nbgrader, while others import torch.
-        with _without(SLOW_GRAMMAR):
+        with without(SLOW_GRAMMAR):
             from course_lib.grading.gradebook.record import Recorder
             from course_lib.grading.reports import report
 
@@ -159,6 +158,8 @@ def grade(
             book=options.book,
             sandboxed=form != "bare",
         )
+        if ready is not None:
+            ready.expect(whole.tasks)
         recorder = stack.enter_context(Recorder(course, url, sandboxed=form != "bare"))
         stack.enter_context(locks.database(recorder.url))
         recorder.prepare(assignment)
@@ -174,9 +175,14 @@ def grade(
         ]
         summary.unchanged = sorted({one.student for one in todo} - {o.student for o in changed})
         if changed:
+            ready = ready or stack.enter_context(start())
+            ready.expect(whole.tasks)
             judges, runner = ready()
             whole = replace(whole, at_once=min(jobs or runner.slots, len(changed)))
             judges.require(whole.tasks)
+            # What draws the report: later, all but one core would wait for its import.
+            drawing = threading.Thread(target=_import_pictures, daemon=True)
+            drawing.start()
             for one, outcome in _outcomes(changed, whole, runner, judges):
                 if outcome.status is not Status.POSTPONED:
                     if not one.misnamed:
@@ -194,6 +200,11 @@ def grade(
 def _shown(course: Course, one: Submission) -> bool:
     """Whether what people see of a submission is there; who deleted it wants it anew."""
     return all(path.is_file() for path in places(course, one))
+
+
+def _import_pictures() -> None:
+    with contextlib.suppress(ImportError):  # said by the report, in this grader's own thread
+        importlib.import_module("course_lib.grading.reports.pictures")
 
 
 def _looks_new(course: Course, assignment: str, todo: Sequence[Submission]) -> bool:
@@ -216,43 +227,34 @@ def _outcomes(
     return Lanes(todo, whole.at_once, run).outcomes()
 
 
-@contextlib.contextmanager
-def _without(package: str) -> Iterator[None]:
-    """Inside the block an optional package is not there for whoever imports it."""
-    if package in sys.modules:
-        yield
-        return
-    sys.modules[package] = None  # type: ignore[assignment]  # Python's own sign for "not there"
-    try:
-        yield
-    finally:
-        del sys.modules[package]
-
-
-@contextlib.contextmanager
-def _starting(
-    form: Form, course: Course, scheduler: str, *, soon: bool
-) -> Iterator[Callable[[], tuple[Judges, Runs]]]:
-    """Judges, and what runs the submissions: started now if that is `soon`, or when asked for.
-
-    Both spend their first seconds on importing torch, in processes of their own.
+class _Start:
+    """Judges, and what runs the submissions: each spends its first second on importing torch, in a
+    process of its own.
     """
+
+    def __init__(self, judges: Callable[[], Judges], runner: Callable[[], Runs]):
+        self._judges, self._runner = judges, runner
+
+    def expect(self, tasks: Sequence[str]) -> None:
+        """See `Judges.expect`."""
+        self._judges().expect(tasks)
+
+    def __call__(self) -> tuple[Judges, Runs]:
+        """Both, once they can be used."""
+        return self._judges(), self._runner()
+
+
+@contextlib.contextmanager
+def _starting(form: Form, course: Course, scheduler: str) -> Iterator[_Start]:
+    """Start both, beside what the block does until it asks for them."""
     with contextlib.ExitStack() as stack:
         opened = stack.enter_context(contextlib.ExitStack())
         # Left before what it opened: nothing can be opened any more when that is closed.
         thread = stack.enter_context(ThreadPoolExecutor(1))
-
-        def start() -> tuple[Judges, Runs]:
-            judges = opened.enter_context(Judges(cores()))
-            return judges, opened.enter_context(_runner(form, course, scheduler))
-
-        if not soon:
-            yield start
-            return
-        early = thread.submit(start)
-        # What draws the report: after the last run, all but one core would wait for its import.
-        thread.submit(importlib.import_module, "course_lib.grading.reports.pictures")
-        yield early.result
+        # The sandbox first: its walls are tried, too, before anything can run.
+        runner = thread.submit(lambda: opened.enter_context(_runner(form, course, scheduler)))
+        judges = stack.enter_context(Judges(cores()))
+        yield _Start(lambda: judges, runner.result)
 
 
 def _runner(form: Form, course: Course, scheduler: str) -> AbstractContextManager[Runs]:

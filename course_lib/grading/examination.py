@@ -27,8 +27,10 @@ from typing import TYPE_CHECKING, Any
 
 from course_lib.errors import CourseError, NotWritten
 from course_lib.grading.assignment import Assignment, Check, read
+from course_lib.grading.importing import SLOW_GRAMMAR, without
 from course_lib.grading.judgement import (
     MEGABYTES_OF_A_CHILD,
+    MOST_CONTROL_BYTES,
     SECONDS_TO_JUDGE,
     SECONDS_TO_READ,
     Job,
@@ -36,6 +38,7 @@ from course_lib.grading.judgement import (
 from course_lib.grading.outcome import Outcome, Results, Status, TaskOutcome
 from course_lib.grading.reports import pages
 from course_lib.grading.sandbox.exchange import Ran, RawStep, read_steps
+from course_lib.grading.sandbox.inside.isolation import die_with_parent
 from course_lib.grading.sandbox.inside.limits import MEGABYTE
 from course_lib.grading.sandbox.sanitise import Work, sanitise
 
@@ -273,28 +276,52 @@ def _fault(error: Exception) -> str:
 
 def _serve(number: int) -> None:
     """Import what judges need, then fork one process for each connection that comes."""
-    import nbformat.v4  # noqa: F401
-
-    from course_lib.grading.sandbox.inside.isolation import die_with_parent
-
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader ends, and with it this
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    from course_lib.tasks import judging  # noqa: F401
-
-    gc.collect()
-    gc.freeze()  # a collection would copy the pages that all children share
+    _warm_up()
     control = socket.socket(fileno=number)
     while True:
-        message, files, _, _ = socket.recv_fds(control, 1, 1)
+        message, files, _, _ = socket.recv_fds(control, MOST_CONTROL_BYTES, 1)
         if not message:
             return
+        if not files:
+            _import_chapters(json.loads(message))
+            continue
         if os.fork() == 0:
             die_with_parent()
             control.close()
             _answer(Connection(files[0]))
             os._exit(0)
         os.close(files[0])
+
+
+def _warm_up() -> None:
+    """What every process would do first, done once."""
+    with without(SLOW_GRAMMAR):
+        from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+    from course_lib.tasks import judging  # noqa: F401
+
+    outputs = [new_output("stream", text=""), new_output("display_data")]  # each reads its schema
+    new_notebook(cells=[new_code_cell(outputs=outputs), new_markdown_cell()])
+    _freeze()
+
+
+def _import_chapters(tasks: list[str]) -> None:
+    """The judges of these tasks; but JAX starts threads, which would not survive a fork."""
+    from course_lib.tasks import catalogue
+
+    for task in tasks:
+        if not catalogue.requires(task):
+            catalogue.probe(task)
+            catalogue.task(task)
+    _freeze()
+
+
+def _freeze() -> None:
+    """A collection of garbage would copy the pages that all children share."""
+    gc.collect()
+    gc.freeze()
 
 
 def _answer(connection: Connection) -> None:

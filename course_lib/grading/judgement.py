@@ -41,6 +41,9 @@ MEGABYTES_OF_A_CHILD = 256
 SECONDS_TO_READ = 20
 SECONDS_TO_JUDGE = 60
 
+# The names of an assignment's tasks, some ten of twenty characters.
+MOST_CONTROL_BYTES = 2**16
+
 # What a child may answer: verdicts of a submission have some 50 kB, code up to `MOST_TO_RUN`.
 MOST_ANSWER_BYTES = 64 * MEGABYTE
 
@@ -127,6 +130,11 @@ class Judges:
         with self._starting:
             self._closed = True
             self._stop()
+
+    def expect(self, tasks: Sequence[str]) -> None:
+        """Let the judges of these tasks be imported once, before any process is started."""
+        with contextlib.suppress(OSError):  # who is gone is started again when it is needed
+            self._control.send(json.dumps(list(tasks)).encode())
 
     def require(self, tasks: Sequence[str]) -> None:
         """See, before a class starts, that what answers are written with is installed.

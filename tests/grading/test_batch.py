@@ -57,13 +57,13 @@ def class_of(entered, running, editable, monkeypatch):
     starting = batch._starting
 
     @contextlib.contextmanager
-    def started(form, course, scheduler, *, soon):
-        _, sandbox = running
+    def started(form, course, scheduler):
+        judges, sandbox = running
         if form != sandbox.form or scheduler:
-            with starting(form, course, scheduler, soon=soon) as ready:
+            with starting(form, course, scheduler) as ready:
                 yield ready
         else:
-            yield lambda: running
+            yield batch._Start(lambda: judges, lambda: sandbox)
 
     monkeypatch.setattr(batch, "_starting", started)
 
@@ -117,8 +117,9 @@ from course_lib.grading.reports import shown
 root, moment, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 outcomes, pages = pickle.load(sys.stdin.buffer)
 runner = SimpleNamespace(form="warm", slots=1)
-judges = SimpleNamespace(require=lambda tasks: None)
-batch._starting = lambda *given, **named: nullcontext(lambda: (judges, runner))
+judges = SimpleNamespace(require=lambda tasks: None, expect=lambda tasks: None)
+start = batch._Start(lambda: judges, lambda: runner)
+batch._starting = lambda *given: nullcontext(start)
 end = lambda: os.kill(os.getpid(), signal.SIGKILL)
 done = 0
 
@@ -189,7 +190,8 @@ def test_killed_and_started_again_gives_the_same_grades_and_grades_nothing_twice
     )
     assert killed.returncode == -9, killed.stderr.decode()[-2000:]
     before = recorded_at(course)
-    assert 1 <= len(before) < len(STUDENTS)
+    assert len(before) < len(STUDENTS)
+    assert before or moment == "between its pages"  # runs may be ahead of what is recorded
     summary = grade(course, NAME, jobs=2)
     assert summary.complete
     assert sorted(summary.unchanged) == sorted(before)
