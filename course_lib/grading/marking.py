@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from course_lib.errors import CourseError, MachineFailed, NotebookUnreadable, NoVerdict
 from course_lib.grading.assignment import Check, read
 from course_lib.grading.judgement import Judges
-from course_lib.grading.outcome import Outcome, Status
-from course_lib.grading.sandbox.exchange import Ran
+from course_lib.grading.outcome import Outcome, Results, Status
+from course_lib.grading.sandbox.exchange import Ran, read_steps
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.sanitise import Work, sanitise
 from course_lib.grading.sandbox.walls import Form
@@ -75,15 +75,24 @@ def _run_and_judge(
 ) -> Outcome:
     seeds, inputs = judges.draw([check.task for check in work.checks if check.task])
     ran = runner.run(work, inputs, limits)
+    if ran.repeat:
+        raise MachineFailed(ran.repeat)
+    steps, odd = read_steps(ran, work, limits)
+    results = Results(steps, odd or ran.ended, ran.seconds)
     judged = time.monotonic()
-    tasks = judges.judge(_asked(work, ran), seeds)
+    tasks = judges.judge(_asked(work, results), seeds)
     seconds = {"read": took, "run": ran.seconds, "judge": time.monotonic() - judged}
     return replace(
-        outcome, status=Status.GRADED, reason=ran.ended, tasks=tasks, ran=ran, seconds=seconds
+        outcome,
+        status=Status.GRADED,
+        reason=results.ended,
+        tasks=tasks,
+        ran=results,
+        seconds=seconds,
     )
 
 
-def _asked(work: Work, ran: Ran) -> list[tuple[Check, bytes, str]]:
+def _asked(work: Work, ran: Results) -> list[tuple[Check, bytes, str]]:
     """For each check its answers, or why there are none."""
     left = list(ran.steps)
     asked = []

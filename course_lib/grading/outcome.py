@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from course_lib.grading.sandbox.exchange import Ran
+from course_lib.grading.sandbox.exchange import StepResult
 from course_lib.grading.sandbox.sanitise import Work
 
 
@@ -55,6 +55,24 @@ class TaskOutcome:
 
 
 @dataclass(frozen=True)
+class Results:
+    """What a run left, parsed; it is the student's and untrusted.
+
+    Attributes
+    ----------
+    steps : tuple of StepResult
+        As many as were reached.
+    ended : str
+        Empty if all of them were; otherwise what ended the run.
+    seconds : float
+    """
+
+    steps: tuple[StepResult, ...]
+    ended: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What came of one submission.
 
@@ -68,7 +86,7 @@ class Outcome:
         One for each released check, in the assignment's order; empty unless graded.
     work : Work or None
         What was run; None if the notebook could not be read.
-    ran : Ran or None
+    ran : Results or None
         What the run left; its outputs are the student's and untrusted.
     notes : tuple of str
         What was found changed in the submitted file.
@@ -82,7 +100,7 @@ class Outcome:
     reason: str = ""
     tasks: tuple[TaskOutcome, ...] = ()
     work: Work | None = None
-    ran: Ran | None = None
+    ran: Results | None = None
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
 

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from course_lib.grading.assignment import Assignment, read
-from course_lib.grading.outcome import Outcome, Status, TaskOutcome
-from course_lib.grading.sandbox.exchange import Ran, StepResult
+from course_lib.grading.outcome import Outcome, Results, Status, TaskOutcome
+from course_lib.grading.sandbox.exchange import StepResult
 from course_lib.grading.sandbox.sanitise import Step, Work
 
 NAME = "01-averages"
@@ -82,4 +82,4 @@ def work(course, answer, *extra):
 
 def ran(*outputs):
     """A run whose first step left these outputs."""
-    return Ran((StepResult(list(outputs)),), "", 0.1)
+    return Results((StepResult(list(outputs)),), "", 0.1)

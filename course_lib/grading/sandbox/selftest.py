@@ -20,7 +20,7 @@ from pathlib import Path
 import course_lib
 from course_lib.errors import MachineFailed, NoSandbox, NoVerdict
 from course_lib.grading.sandbox import attempts
-from course_lib.grading.sandbox.exchange import Ran
+from course_lib.grading.sandbox.exchange import Ran, read_steps
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.runs import Sandbox
 from course_lib.grading.sandbox.sanitise import Step, Work
@@ -150,9 +150,10 @@ def _try(sandbox: Sandbox, source: str, limits: Limits = LIMITS, **values: objec
 
 
 def _printed(ran: Ran) -> str:
-    outputs = ran.steps[0].outputs if ran.steps else []
+    steps, odd = read_steps(ran, Work((Step("code", ""),)), LIMITS)
+    outputs = steps[0].outputs if steps else []
     texts = [str(one.get("text", "")) for one in outputs if one.get("output_type") == "stream"]
-    problem = ran.ended or (ran.steps[0].problem if ran.steps else "")
+    problem = ran.ended or odd or (steps[0].problem if steps else "")
     return ("".join(texts) + problem).strip()
 
 
