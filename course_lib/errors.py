@@ -122,6 +122,10 @@ class BrokenFrame(CourseError, ValueError):
     """What came over a socket is not a message of this course, or too long."""
 
 
+class MessageTooLargeError(BrokenFrame):
+    """A message is longer than what is left of all that may be sent."""
+
+
 class TooLate(BrokenFrame):
     """Nothing came before the deadline."""
 

@@ -150,10 +150,10 @@ def _try(sandbox: Sandbox, source: str, limits: Limits = LIMITS, **values: objec
 
 
 def _printed(ran: Ran) -> str:
-    steps, wrong = read_steps(ran, Work(()), LIMITS)
+    steps, odd = read_steps(ran, Work((Step("code", ""),)), LIMITS)
     outputs = steps[0].outputs if steps else []
     texts = [str(one.get("text", "")) for one in outputs if one.get("output_type") == "stream"]
-    problem = ran.ended or wrong or (steps[0].problem if steps else "")
+    problem = ran.ended or odd or (steps[0].problem if steps else "")
     return ("".join(texts) + problem).strip()
 
 

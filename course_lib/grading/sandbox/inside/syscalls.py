@@ -47,6 +47,11 @@ REFUSED: dict[str, tuple[int, int]] = {
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
+    # Pages and notes that a pipe or a queue keeps, and no process is charged for.
+    "vmsplice": (278, 75),
+    "inotify_init": (253, 26),
+    "inotify_init1": (294, 26),
+    "fanotify_init": (300, 262),
     "quotactl": (179, 60),
     "swapon": (167, 224),
     "swapoff": (168, 225),
