@@ -47,6 +47,8 @@ MOST_CONTROL_BYTES = 2**16
 # What a child may answer: verdicts of a submission have some 50 kB, code up to `MOST_TO_RUN`.
 MOST_ANSWER_BYTES = 64 * MEGABYTE
 
+SERVER = (sys.executable, "-m", "course_lib.grading.examination")
+
 T = TypeVar("T")
 
 
@@ -182,7 +184,7 @@ class Judges:
         self._control, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with its:
             self._server = subprocess.Popen(
-                [sys.executable, "-m", "course_lib.grading.examination", str(its.fileno())],
+                [*SERVER, str(its.fileno())],
                 pass_fds=[its.fileno()],
                 env={**os.environ, "OMP_NUM_THREADS": "1"},
             )
