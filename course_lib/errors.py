@@ -110,12 +110,20 @@ class NoVerdict(CourseError):
     """A judge broke on a submission's answers, twice: a person has to look at them."""
 
 
+class ChildEndedError(CourseError):
+    """A process that handled a submission passed a limit, or ended before it was done."""
+
+
 class IsolationFailed(CourseError, OSError):
     """The kernel refuses a wall: user namespaces or system-call filters may be switched off."""
 
 
 class BrokenFrame(CourseError, ValueError):
     """What came over a socket is not a message of this course, or too long."""
+
+
+class MessageTooLargeError(BrokenFrame):
+    """A message is longer than what is left of all that may be sent."""
 
 
 class TooLate(BrokenFrame):

@@ -155,7 +155,7 @@ def read(path: str | Path) -> NotebookNode:
         raise NotebookUnreadable(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise NotebookUnreadable(f"{path} is not a notebook: it is not UTF-8 text") from error
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # broken JSON, or numbers without end
         kind = "it is not JSON" if path.suffix == ".ipynb" else f"its name ends in {path.suffix!r}"
         raise NotebookUnreadable(
             f"{path} is not a notebook, or only a part of one: {kind} ({error})"
@@ -170,6 +170,8 @@ def read(path: str | Path) -> NotebookNode:
     try:
         notebook = nbformat.convert(nbformat.reader.reads(text), 4)
         fit = all(isinstance(cell.source, str) and cell.cell_type for cell in notebook.cells)
+    except MemoryError:  # the reader's limit, not the file's format
+        raise
     except Exception as error:  # whatever nbformat trips over in a file that anyone made
         raise NotebookUnreadable(f"{path} is a broken notebook: {error!r}") from error
     if not fit:

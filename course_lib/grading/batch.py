@@ -1,35 +1,36 @@
 """A class in, a gradebook out: many runners, one writer.
 
-Each submission is read, made safe, run in the sandbox and judged by one of a few threads, which
-mostly wait for other processes. The results come back here, and only here anything is written.
+Each submission is taken by one of a few threads through other processes: one with limits reads it,
+judges its answers and writes its pages, the sandbox runs it. What comes back is small, and only
+here it is recorded.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
-import sys
+import json
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from course_lib.errors import (
-    AssignmentFaulty,
-    ClockBehind,
-    NotWritten,
-)
+from course_lib.errors import AssignmentFaulty, ClockBehind
 from course_lib.grading import locks
-from course_lib.grading.assignment import read
+from course_lib.grading.assignment import Assignment, read
 from course_lib.grading.course import Course
+from course_lib.grading.importing import SLOW_GRAMMAR, without
 from course_lib.grading.judgement import Judges
-from course_lib.grading.marking import Runs, grade_one
+from course_lib.grading.lanes import Lanes
+from course_lib.grading.marking import Class, Runs, grade_one
 from course_lib.grading.options import CourseGrade
 from course_lib.grading.outcome import Outcome, Status
-from course_lib.grading.reports.pages import places, publish
-from course_lib.grading.sandbox.inside.limits import Limits
+from course_lib.grading.reports.pages import places
+from course_lib.grading.sandbox.inside.limits import MEGABYTE, Limits
 from course_lib.grading.sandbox.runs import cores
 from course_lib.grading.sandbox.selftest import proven
 from course_lib.grading.sandbox.walls import Form
@@ -47,14 +48,6 @@ if TYPE_CHECKING:
 
     from course_lib.grading.gradebook.record import Recorder
 
-# More than one submission in waiting for each runner keeps it busy; many more would only hold
-# memory.
-WAITING_FOR_EACH_RUNNER = 2
-
-# jsonschema imports it to check international addresses, which no notebook's format has; building
-# its grammar takes a second, half of what importing nbgrader takes.
-SLOW_GRAMMAR = "rfc3987_syntax"
-
 # Clocks of two machines that share a gradebook may differ by some seconds.
 TOLERATED_CLOCK = timedelta(minutes=5)
 
@@ -66,7 +59,7 @@ class Summary:
     Attributes
     ----------
     outcomes : list of Outcome
-        Of submissions that were run now, without their outputs.
+        Of submissions that were run now.
     unchanged : list of str
         Students whose submissions were graded before and have not changed.
     seconds : float
@@ -123,7 +116,8 @@ def grade(
     scheduler : str
         Address of a Dask scheduler whose workers run the submissions; empty: this machine does.
     progress : callable (Outcome, int, int), optional
-        Told of each outcome, how many are done, and of how many.
+        Told of each outcome, how many are done, and of how many. One that is postponed is told
+        too, is not done, and comes again.
 
     Returns
     -------
@@ -140,26 +134,40 @@ def grade(
     """
     began = time.monotonic()
     limits = limits or Limits()
-    book = CourseGrade.of(course).book
+    options = CourseGrade.of(course)
     todo = submissions(course, assignment, students)
     summary = Summary(form=form)
     with contextlib.ExitStack() as stack:
         stack.enter_context(locks.folder(course))
-        soon = force or _looks_new(course, assignment, todo)
-        ready = stack.enter_context(_starting(form, course, scheduler, book, soon=soon))
+        start = functools.partial(_starting, form, course, scheduler)
+        ready = None
+        if force or _looks_new(course, assignment, todo):
+            ready = stack.enter_context(start())
         # Only now: this imports nbgrader, while others import torch.
-        with _without(SLOW_GRAMMAR):
+        with without(SLOW_GRAMMAR):
             from course_lib.grading.gradebook.record import Recorder
             from course_lib.grading.reports import report
 
         released = _released(course, assignment)
+        whole = Class(
+            released=json.dumps(released),
+            checks={one.grade_id: one for one in Assignment.of(released).checks if one.task},
+            places=functools.partial(places, course),
+            limits=limits,
+            notebook_megabytes=options.notebook_megabytes,
+            book=options.book,
+            sandboxed=form != "bare",
+        )
+        if ready is not None:
+            ready.expect(whole.tasks)
         recorder = stack.enter_context(Recorder(course, url, sandboxed=form != "bare"))
         stack.enter_context(locks.database(recorder.url))
         recorder.prepare(assignment)
         _check_clock(recorder, assignment)
         known = {} if force else recorder.keys(assignment)
-        class_basis = basis(released, limits, book, sandboxed=form != "bare")
-        keys = {one.student: content_key(one, class_basis) for one in todo}
+        class_basis = basis(released, limits, whole.book, sandboxed=whole.sandboxed)
+        most = whole.notebook_megabytes * MEGABYTE
+        keys = {one.student: content_key(one, class_basis, most) for one in todo}
         changed = [
             one
             for one in todo
@@ -167,13 +175,19 @@ def grade(
         ]
         summary.unchanged = sorted({one.student for one in todo} - {o.student for o in changed})
         if changed:
+            ready = ready or stack.enter_context(start())
+            ready.expect(whole.tasks)
             judges, runner = ready()
-            at_once = min(jobs or runner.slots, len(changed))
-            for one, outcome in _outcomes(changed, released, limits, runner, judges, at_once):
-                outcome = _written(course, one, outcome, released)
-                if not one.misnamed:
-                    recorder.record(outcome, keys[one.student], one.timestamp)
-                summary.outcomes.append(outcome.without_outputs())
+            whole = replace(whole, at_once=min(jobs or runner.slots, len(changed)))
+            judges.require(whole.tasks)
+            # What draws the report: later, all but one core would wait for its import.
+            drawing = threading.Thread(target=_import_pictures, daemon=True)
+            drawing.start()
+            for one, outcome in _outcomes(changed, whole, runner, judges):
+                if outcome.status is not Status.POSTPONED:
+                    if not one.misnamed:
+                        recorder.record(outcome, keys[one.student], one.timestamp)
+                    summary.outcomes.append(outcome)
                 if progress is not None:
                     progress(outcome, len(summary.outcomes), len(changed))
             summary.form = runner.form
@@ -188,6 +202,11 @@ def _shown(course: Course, one: Submission) -> bool:
     return all(path.is_file() for path in places(course, one))
 
 
+def _import_pictures() -> None:
+    with contextlib.suppress(ImportError):  # said by the report, in this grader's own thread
+        importlib.import_module("course_lib.grading.reports.pictures")
+
+
 def _looks_new(course: Course, assignment: str, todo: Sequence[Submission]) -> bool:
     """A quick guess whether something has to be run; what the gradebook knows decides."""
     try:
@@ -197,43 +216,45 @@ def _looks_new(course: Course, assignment: str, todo: Sequence[Submission]) -> b
         return True
 
 
-@contextlib.contextmanager
-def _without(package: str) -> Iterator[None]:
-    """Inside the block an optional package is not there for whoever imports it."""
-    if package in sys.modules:
-        yield
-        return
-    sys.modules[package] = None  # type: ignore[assignment]  # Python's own sign for "not there"
-    try:
-        yield
-    finally:
-        del sys.modules[package]
+def _outcomes(
+    todo: Sequence[Submission], whole: Class, runner: Runs, judges: Judges
+) -> Iterator[tuple[Submission, Outcome]]:
+    """Outcomes as they come; see `Lanes`."""
+
+    def run(one: Submission, hurry: float | None, alone: bool) -> Outcome:
+        return grade_one(one, whole, runner, judges, hurry=hurry, alone=alone)
+
+    return Lanes(todo, whole.at_once, run).outcomes()
 
 
-@contextlib.contextmanager
-def _starting(
-    form: Form, course: Course, scheduler: str, book: str, *, soon: bool
-) -> Iterator[Callable[[], tuple[Judges, Runs]]]:
-    """Judges, and what runs the submissions: started now if that is `soon`, or when asked for.
-
-    Both spend their first seconds on importing torch, in processes of their own.
+class _Start:
+    """Judges, and what runs the submissions: each spends its first second on importing torch, in a
+    process of its own.
     """
+
+    def __init__(self, judges: Callable[[], Judges], runner: Callable[[], Runs]):
+        self._judges, self._runner = judges, runner
+
+    def expect(self, tasks: Sequence[str]) -> None:
+        """See `Judges.expect`."""
+        self._judges().expect(tasks)
+
+    def __call__(self) -> tuple[Judges, Runs]:
+        """Both, once they can be used."""
+        return self._judges(), self._runner()
+
+
+@contextlib.contextmanager
+def _starting(form: Form, course: Course, scheduler: str) -> Iterator[_Start]:
+    """Start both, beside what the block does until it asks for them."""
     with contextlib.ExitStack() as stack:
         opened = stack.enter_context(contextlib.ExitStack())
         # Left before what it opened: nothing can be opened any more when that is closed.
         thread = stack.enter_context(ThreadPoolExecutor(1))
-
-        def start() -> tuple[Judges, Runs]:
-            judges = opened.enter_context(Judges(cores(), book))
-            return judges, opened.enter_context(_runner(form, course, scheduler))
-
-        if not soon:
-            yield start
-            return
-        early = thread.submit(start)
-        # What draws the report: after the last run, all but one core would wait for its import.
-        thread.submit(importlib.import_module, "course_lib.grading.reports.pictures")
-        yield early.result
+        # The sandbox first: its walls are tried, too, before anything can run.
+        runner = thread.submit(lambda: opened.enter_context(_runner(form, course, scheduler)))
+        judges = stack.enter_context(Judges(cores()))
+        yield _Start(lambda: judges, runner.result)
 
 
 def _runner(form: Form, course: Course, scheduler: str) -> AbstractContextManager[Runs]:
@@ -243,51 +264,6 @@ def _runner(form: Form, course: Course, scheduler: str) -> AbstractContextManage
     from course_lib.grading.sandbox.cluster import Cluster
 
     return Cluster(scheduler, form)
-
-
-def _outcomes(
-    todo: Sequence[Submission],
-    released: NotebookNode,
-    limits: Limits,
-    runner: Runs,
-    judges: Judges,
-    jobs: int,
-) -> Iterator[tuple[Submission, Outcome]]:
-    """Outcomes as they come; a bounded number of submissions is under way at any time."""
-    threads = ThreadPoolExecutor(jobs)
-    waiting = iter(todo)
-    under_way: dict[Future[Outcome], Submission] = {}
-    try:
-        while True:
-            while len(under_way) < jobs * WAITING_FOR_EACH_RUNNER:
-                one = next(waiting, None)
-                if one is None:
-                    break
-                future = threads.submit(grade_one, one, released, limits, runner, judges)
-                under_way[future] = one
-            if not under_way:
-                return
-            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield under_way.pop(future), future.result()
-    finally:
-        # After an error or an interruption nobody waits: the sandbox and what runs in it end next.
-        threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _written(course: Course, one: Submission, outcome: Outcome, released: NotebookNode) -> Outcome:
-    """Write the autograded notebook and the page of feedback; the outcome to record."""
-    if outcome.status is Status.FAILED:
-        return outcome
-    try:
-        publish(course, one, outcome, released)
-    except NotWritten:
-        raise
-    except Exception as error:  # what it showed cannot be written: a person looks at the file
-        reason = f"its outputs cannot be shown: {type(error).__name__}: {error}"
-        outcome = replace(outcome, status=Status.SET_ASIDE, reason=reason, ran=None, tasks=())
-        publish(course, one, outcome, released)
-    return outcome
 
 
 def _released(course: Course, assignment: str) -> NotebookNode:

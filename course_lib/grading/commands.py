@@ -23,6 +23,7 @@ _SIGNS = {
     Status.GRADED: "[green]✓[/]",
     Status.SET_ASIDE: "[yellow]✋[/]",
     Status.FAILED: "[red]✗[/]",
+    Status.POSTPONED: "[dim]↻[/]",
 }
 
 _WITHOUT = (

@@ -1,53 +1,117 @@
-"""The judges' own processes: they draw inputs and compare answers, and never hold student code.
+"""Processes with limits, in which everything of a submission is handled that the grader must not
+hold itself: its file, what its run sent, its answers, its pages.
 
-Inputs follow from a seed that nobody could foresee, so that what only the judge may see is drawn
-again, in place of being kept somewhere.
+The grader's own process moves bytes to and from them and takes short answers in plain JSON. Inputs
+follow from a seed that nobody could foresee, so that what only the judge may see is drawn again, in
+place of being kept somewhere.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import queue
 import secrets
-import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
-from course_lib.errors import AssignmentFaulty, CourseError, MachineFailed, NoVerdict
+from course_lib.errors import AssignmentFaulty, ChildEndedError, MachineFailed, NotWritten
 from course_lib.grading.assignment import Check
-from course_lib.grading.outcome import TaskOutcome
+from course_lib.grading.outcome import Outcome
+from course_lib.grading.sandbox.exchange import Ran
+from course_lib.grading.sandbox.inside.limits import MEGABYTE, Limits
+from course_lib.grading.sandbox.sanitise import Step, Work
 
-# Comparing a submission's answers takes hundredths of a second; the largest that is read, a few.
+# Beyond what a started process holds, so that all of it together stays under 600 MB. A notebook of
+# ten megabytes takes some 120 MB to read, the largest task of the course some 100 MB to judge.
+MEGABYTES_OF_A_CHILD = 256
+
+# CPU time: a busy machine makes nobody's file slow. Reading takes hundredths of a second; the
+# judge's own answers to the training tasks, a few seconds.
+SECONDS_TO_READ = 20
 SECONDS_TO_JUDGE = 60
+
+# The names of an assignment's tasks, some ten of twenty characters.
+MOST_CONTROL_BYTES = 2**16
+
+# What a child may answer: verdicts of a submission have some 50 kB, code up to `MOST_TO_RUN`.
+MOST_ANSWER_BYTES = 64 * MEGABYTE
+
+SERVER = (sys.executable, "-m", "course_lib.grading.examination")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a child needs to know of one submission.
+
+    Attributes
+    ----------
+    student, assignment : str
+    file : Path or None
+        The notebook that was handed in; None if it is not to be opened.
+    stamp : str
+        When it was handed in, as nbgrader's `timestamp.txt` says.
+    released : str
+        The released notebook as JSON.
+    graded, page : Path
+        Where the autograded notebook and the page of feedback are written.
+    seeds : mapping of str to int
+        For each task.
+    limits : Limits
+        Of the run, and of what it sends.
+    book : str
+        Address of the published book, for the links in feedback; empty: no links.
+    sandboxed : bool
+    """
+
+    student: str
+    assignment: str
+    file: Path | None
+    stamp: str
+    released: str
+    graded: Path
+    page: Path
+    seeds: Mapping[str, int]
+    limits: Limits
+    book: str
+    sandboxed: bool
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is to be run: the steps that are run and no others, and each task's inputs."""
+
+    work: Work
+    inputs: Mapping[str, bytes]
 
 
 class Judges:
-    """A pool of judging processes, all forked from one that holds torch; a context manager.
+    """A pool of such processes, all forked from one that holds torch; a context manager.
 
     Parameters
     ----------
     count : int
-        Processes; as many as submissions are run at once.
-    book : str
-        Address of the published book, for the links in feedback; empty: no links.
+        Processes; as many as submissions are handled at once.
     """
 
-    def __init__(self, count: int, book: str = ""):
-        self._book = book
-        self._control, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with its:
-            self._server = subprocess.Popen(
-                [sys.executable, "-m", "course_lib.grading.judgement", str(its.fileno())],
-                pass_fds=[its.fileno()],
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
-            )
-        self._idle: queue.Queue[Connection | None] = queue.Queue()
+    def __init__(self, count: int):
+        self.count = count
+        self._starting = threading.Lock()
+        self._closed = False
+        self._start()
+        self._idle: queue.Queue[Child | None] = queue.Queue()
         for _ in range(count):
             self._idle.put(None)
 
@@ -62,175 +126,268 @@ class Judges:
     ) -> None:
         with contextlib.suppress(queue.Empty):
             while True:
-                connection = self._idle.get_nowait()
-                if connection is not None:
-                    connection.close()
+                child = self._idle.get_nowait()
+                if child is not None:
+                    child.close()
+        with self._starting:
+            self._closed = True
+            self._stop()
+
+    def expect(self, tasks: Sequence[str]) -> None:
+        """Let the judges of these tasks be imported once, before any process is started."""
+        with contextlib.suppress(OSError):  # who is gone is started again when it is needed
+            self._control.send(json.dumps(list(tasks)).encode())
+
+    def require(self, tasks: Sequence[str]) -> None:
+        """See, before a class starts, that what answers are written with is installed.
+
+        Raises
+        ------
+        AssignmentFaulty
+            If not: all answers would fail, and be nobody's fault. Names the remedy.
+        MachineFailed
+            If nobody can be asked.
+        """
+        child = self.take()
+        try:
+            missing = child.lacking(tasks)
+        except ChildEndedError as error:
+            raise MachineFailed(f"judges cannot be asked what they need: {error}") from error
+        finally:
+            self.give_back(child)
+        if missing:
+            raise AssignmentFaulty(
+                f"answers to this assignment are written with {', '.join(missing)}, not installed "
+                'here: pip install -e ".[jax]" in the folder of the course'
+            )
+
+    def take(self) -> Child:
+        """A child that nobody else uses; `give_back` it.
+
+        Raises
+        ------
+        MachineFailed
+            If none can be started.
+        """
+        child = self._idle.get()
+        try:
+            return child or self._fork()
+        except BaseException:
+            self._idle.put(None)
+            raise
+
+    def give_back(self, child: Child) -> None:
+        """The next one may use it, unless it has ended or grown."""
+        self._idle.put(child if child.alive else None)
+
+    def _start(self) -> None:
+        self._control, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with its:
+            self._server = subprocess.Popen(
+                [*SERVER, str(its.fileno())],
+                pass_fds=[its.fileno()],
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+            )
+
+    def _stop(self) -> None:
         self._control.close()
         self._server.terminate()
         self._server.wait()
 
-    def draw(self, tasks: Sequence[str]) -> tuple[dict[str, int], dict[str, bytes]]:
-        """Fresh inputs: a seed for each task, and the bytes that may stand beside student code.
-
-        Raises
-        ------
-        MachineFailed
-            If no inputs could be drawn.
-        """
-        seeds = {task: secrets.randbits(63) for task in tasks}
-        try:
-            return seeds, self._ask("draw", seeds)
-        except NoVerdict as error:
-            raise MachineFailed(f"no inputs could be drawn: {error}") from error
-
-    def judge(
-        self, asked: Sequence[tuple[Check, bytes, str]], seeds: dict[str, int]
-    ) -> tuple[TaskOutcome, ...]:
-        """Judge all answers of a submission.
-
-        Parameters
-        ----------
-        asked : sequence of (Check, bytes, str)
-            The released check, the answers, and why there are none.
-        seeds : dict
-            From `draw`.
-
-        Raises
-        ------
-        NoVerdict
-            If a judge raised, or ended twice, over these answers.
-        MachineFailed
-            If no judge can be started.
-        """
-        found: tuple[TaskOutcome, ...] = self._ask("judge", list(asked), seeds, self._book)
-        return found
-
-    def _ask(self, what: str, *about: Any) -> Any:
-        """Ask a judge; one that ends before it answers may have been the machine's victim."""
-        for _ in range(2):
-            connection = self._idle.get()
-            try:
-                connection = connection or self._fork()
-                connection.send((what, about))
-                answered, answer = connection.recv()
-            except (EOFError, OSError):
-                if connection is not None:
-                    connection.close()
-                    connection = None
-                continue
-            finally:
-                self._idle.put(connection)
-            if not answered:
-                raise NoVerdict(str(answer))
-            return answer
-        raise NoVerdict("a judge ended twice before it answered, or took too long")
-
-    def _fork(self) -> Connection:
+    def _fork(self) -> Child:
         mine, its = socket.socketpair()
         with its:
             try:
-                socket.send_fds(self._control, [b"+"], [its.fileno()])
+                with self._starting:
+                    if self._server.poll() is not None and not self._closed:
+                        self._stop()
+                        self._start()
+                    socket.send_fds(self._control, [b"+"], [its.fileno()])
             except OSError as error:
                 mine.close()
-                raise MachineFailed(f"the judges are gone: {error}") from error
-        return Connection(mine.detach())
+                raise MachineFailed(f"no process can be started to judge: {error}") from error
+        return Child(Connection(mine.detach()))
 
 
-def draw(seeds: dict[str, int]) -> dict[str, bytes]:
-    """For each task the inputs of its seed, without what the probe keeps back.
+class Child:
+    """One process of the pool, seen from the grader."""
 
-    Raises
-    ------
-    AssignmentFaulty
-        If answers need a package that is not here: they would all fail, and be nobody's fault.
-    """
-    import numpy as np
+    def __init__(self, connection: Connection):
+        self._connection = connection
+        self.alive = True
 
-    from course_lib.tasks import catalogue
-    from course_lib.tasks.answers import arrays_to_bytes
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        self.alive = False
+        self._connection.close()
 
-    shown = {}
-    for task, seed in seeds.items():
-        if lacking := catalogue.missing(task):
-            raise AssignmentFaulty(
-                f"answers to {task} are written with {', '.join(lacking)}, not installed here: "
-                'pip install -e ".[jax]" in the folder of the course'
+    def lacking(self, tasks: Sequence[str]) -> list[str]:
+        """Packages that these tasks need and that are not installed."""
+        return list(
+            self._ask("starting it", SECONDS_TO_READ, ("require", (tuple(tasks),)))["lacking"]
+        )
+
+    def prepare(self, job: Job, checks: Mapping[str, Check]) -> Prepared | Outcome:
+        """Read a submission and make it safe; the outcome, with its pages, if that is impossible.
+
+        Parameters
+        ----------
+        job : Job
+        checks : mapping of str to Check
+            The released ones, by grade id.
+        """
+        said = self._ask("reading it", SECONDS_TO_READ, ("prepare", (job,)))
+        if "outcome" in said:
+            return Outcome.from_plain(said["outcome"])
+        steps = tuple(
+            Step("check", checks[grade_id].source, grade_id, checks[grade_id])
+            if kind == "check"
+            else Step("code", source)
+            for kind, source, grade_id in said["steps"]
+        )
+        try:
+            inputs = {task: self._connection.recv_bytes() for task in said["tasks"]}
+        except (EOFError, OSError) as error:
+            self.close()
+            raise ChildEndedError("the process that read it ended before it was done") from error
+        return Prepared(Work(steps), inputs)
+
+    def finish(self, ran: Ran) -> Outcome:
+        """Judge what was prepared by what its run sent, and write its pages."""
+        about = ("finish", (ran.ended, ran.seconds, len(ran.raw)))
+        frames = (part for step in ran.raw for part in (step.header, step.payload))
+        return Outcome.from_plain(
+            self._ask("judging it", SECONDS_TO_JUDGE, about, frames)["outcome"]
+        )
+
+    def set_aside(self, job: Job, reason: str) -> Outcome:
+        """Write the pages of a submission for a person, who reads the reason; with its cells if it
+        was prepared here.
+        """
+        about = ("set_aside", (job, reason))
+        return Outcome.from_plain(self._ask("writing its pages", SECONDS_TO_READ, about)["outcome"])
+
+    def _ask(self, what: str, seconds: float, about: Any, frames: Any = ()) -> Any:
+        """What the child answers; `what` says in words what it is asked to do.
+
+        Raises
+        ------
+        ChildEndedError
+            If it ended, or passed a limit; says which.
+        NotWritten
+            If it could not write where pages are.
+        """
+        began = time.monotonic()
+        try:
+            self._connection.send(about)
+            for part in frames:
+                self._connection.send_bytes(part)
+            said = json.loads(self._connection.recv_bytes(MOST_ANSWER_BYTES))
+        except (EOFError, OSError) as error:
+            self.close()
+            if time.monotonic() - began >= seconds:
+                raise ChildEndedError(f"{what} took more than {seconds:g} s") from error
+            raise ChildEndedError(f"the process that was {what} ended before it was done") from (
+                error
             )
-        probe = catalogue.probe(task)
-        shown[task] = arrays_to_bytes(probe.shown(probe.inputs(np.random.default_rng(seed))))
-    return shown
+        except BaseException:
+            self.close()
+            raise
+        if said.get("leaving"):
+            self.close()
+        if "machine" in said:
+            raise MachineFailed(said["machine"])
+        if "memory" in said:
+            raise ChildEndedError(f"{what} took more than {said['memory']} MB of memory")
+        if "not_written" in said:
+            raise NotWritten(said["not_written"])
+        if "fault" in said:
+            raise ChildEndedError(f"{what} failed: {said['fault']}")
+        return said
 
 
-def judge_all(
-    asked: list[tuple[Check, bytes, str]], seeds: dict[str, int], book: str
-) -> tuple[TaskOutcome, ...]:
-    """The verdicts on a submission's answers; no evidence, no points, and the reason."""
-    return tuple(_judge_one(check, answers, why, seeds, book) for check, answers, why in asked)
+class Handling:
+    """One submission's way through a child, from its file to its pages; a context manager.
 
+    A child that ends, or passes a limit, may have been the machine's victim: another one tries once
+    more, from the start.
 
-def _judge_one(
-    check: Check, data: bytes, why: str, seeds: dict[str, int], book: str
-) -> TaskOutcome:
-    import numpy as np
+    Parameters
+    ----------
+    judges : Judges
+    job : Job
+    checks : mapping of str to Check
+        The released ones, by grade id.
+    keep : bool
+        Whether a child stays with it while it runs; where more run than there are children, another
+        one reads it again.
+    """
 
-    from course_lib.tasks import catalogue
-    from course_lib.tasks.answers import Answers
-    from course_lib.tasks.judging import judge
+    def __init__(self, judges: Judges, job: Job, checks: Mapping[str, Check], *, keep: bool = True):
+        self._judges, self._job, self._checks, self._keep = judges, job, checks, keep
+        self._child: Child | None = None
 
-    assert check.task is not None
-    task, probe = catalogue.task(check.task), catalogue.probe(check.task)
-    out_of = float(check.points if check.points is not None else task.points)
-    if not data:
-        return TaskOutcome(check.grade_id, check.task, 0.0, out_of, reason=why or "no answer came")
-    inputs = probe.inputs(np.random.default_rng(seeds[check.task]))
-    try:
-        verdict = judge(check.task, task, probe, inputs, Answers.from_bytes(data))
-    except CourseError as error:
-        return TaskOutcome(check.grade_id, check.task, 0.0, out_of, reason=str(error))
-    return TaskOutcome(
-        check.grade_id,
-        check.task,
-        min(float(verdict.points), out_of),
-        out_of,
-        verdict.to_json(),
-        verdict.to_html(book),
-    )
+    def __enter__(self) -> Self:
+        return self
 
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._let_go()
 
-def _serve(number: int) -> None:
-    """Import what judges need, then fork one process for each connection that comes."""
-    from course_lib.grading.sandbox.inside.isolation import die_with_parent
-    from course_lib.tasks import judging  # noqa: F401
+    def prepare(self) -> Prepared | Outcome:
+        """See `Child.prepare`; what cannot be read within the limits is set aside."""
+        found = self._twice(lambda child: child.prepare(self._job, self._checks))
+        if not self._keep:
+            self._let_go()
+        return found
 
-    die_with_parent()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    control = socket.socket(fileno=number)
-    while True:
-        message, files, _, _ = socket.recv_fds(control, 1, 1)
-        if not message:
-            return
-        if os.fork() == 0:
-            die_with_parent()
-            control.close()
-            _answer(Connection(files[0]))
-            os._exit(0)
-        os.close(files[0])
+    def finish(self, ran: Ran) -> Outcome:
+        """See `Child.finish`; what cannot be judged within the limits is set aside."""
 
+        def judged(child: Child) -> Outcome:
+            if child is not prepared_in:
+                found = child.prepare(self._job, self._checks)
+                if isinstance(found, Outcome):
+                    return found
+            return child.finish(ran)
 
-def _answer(connection: Connection) -> None:
-    """Answer until the grader goes away; the alarm ends a judge that does not come to an end."""
-    known: dict[str, Callable[..., Any]] = {"draw": draw, "judge": judge_all}
-    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):  # the grader is gone
-        while True:
-            what, about = connection.recv()
-            signal.alarm(SECONDS_TO_JUDGE)
+        prepared_in = self._child
+        return self._twice(judged)
+
+    def set_aside(self, reason: str) -> Outcome:
+        """See `Child.set_aside`."""
+        return self._twice(lambda child: child.set_aside(self._job, reason))
+
+    def _twice(self, do: Callable[[Child], T]) -> T | Outcome:
+        reason = ""
+        for _ in range(2):
             try:
-                answer = True, known[what](*about)
-            except Exception as error:  # a fault of a judge is said, and a person looks
-                answer = False, f"{type(error).__name__}: {error}"
-            signal.alarm(0)
-            connection.send(answer)
+                return do(self._taken())
+            except ChildEndedError as error:
+                self._let_go()
+                reason = str(error)
+        # Nothing of the submission is opened for this page.
+        try:
+            return self._taken().set_aside(self._job, f"{reason}: open it by hand")
+        except ChildEndedError as error:
+            raise MachineFailed(f"its pages could not be made: {error}") from error
+
+    def _taken(self) -> Child:
+        if self._child is None or not self._child.alive:
+            self._let_go()
+            self._child = self._judges.take()
+        return self._child
+
+    def _let_go(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            self._judges.give_back(child)
 
 
-if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
+def seeds(tasks: Sequence[str]) -> dict[str, int]:
+    """Fresh ones, one for each task."""
+    return {task: secrets.randbits(63) for task in tasks}

@@ -1,26 +1,23 @@
-"""One submission: read, made safe, run and judged; whatever it does, an outcome comes of it."""
+"""One submission: prepared in a child, run in the sandbox, judged in the child; an outcome comes of
+it, whatever it does.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
 
-from course_lib.errors import CourseError, MachineFailed, NotebookUnreadable, NoVerdict
-from course_lib.grading.assignment import Check, read
-from course_lib.grading.judgement import Judges
+from course_lib.errors import MachineFailed, NotebookUnreadable, NotWritten, NoVerdict
+from course_lib.grading.assignment import Check
+from course_lib.grading.judgement import Handling, Job, Judges, Prepared, seeds
 from course_lib.grading.outcome import Outcome, Status
 from course_lib.grading.sandbox.exchange import Ran
-from course_lib.grading.sandbox.inside.limits import Limits
-from course_lib.grading.sandbox.sanitise import Work, sanitise
+from course_lib.grading.sandbox.inside.limits import MEGABYTE, Limits
+from course_lib.grading.sandbox.sanitise import Step, Work
 from course_lib.grading.sandbox.walls import Form
-from course_lib.grading.submissions import MOST_NOTEBOOK_BYTES, Submission
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
-
-WITHOUT_SANDBOX = "This was graded without a sandbox: the notebook could reach the grader's files."
+from course_lib.grading.submissions import Submission
 
 
 class Runs(Protocol):
@@ -36,66 +33,175 @@ class Runs(Protocol):
         """See `Sandbox.run`."""
 
 
+@dataclass(frozen=True)
+class Class:
+    """What is the same for every submission of a class.
+
+    Attributes
+    ----------
+    released : str
+        The released notebook as JSON.
+    checks : mapping of str to Check
+        Its checks that a judge awards points for, by grade id.
+    places : callable (Submission) -> (Path, Path)
+        Where its autograded notebook and its page of feedback are written.
+    limits : Limits
+    notebook_megabytes : float
+        Larger notebooks are not opened.
+    book : str
+        Address of the published book; empty: no links in feedback.
+    sandboxed : bool
+    at_once : int
+        How many submissions are under way at the same time.
+    """
+
+    released: str
+    checks: Mapping[str, Check]
+    places: Callable[[Submission], tuple[Path, Path]]
+    limits: Limits
+    notebook_megabytes: float = 10.0
+    book: str = ""
+    sandboxed: bool = True
+    at_once: int = 1
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Names of all tasks that are judged."""
+        return tuple(check.task for check in self.checks.values() if check.task)
+
+
 def grade_one(
-    submission: Submission, released: NotebookNode, limits: Limits, runner: Runs, judges: Judges
+    one: Submission,
+    whole: Class,
+    runner: Runs,
+    judges: Judges,
+    *,
+    hurry: float | None = None,
+    alone: bool = False,
 ) -> Outcome:
-    """Read, make safe, run and judge one submission; whatever it does, this returns."""
-    outcome = Outcome(submission.student, submission.assignment, Status.FAILED)
-    if submission.misnamed:
-        return replace(outcome, reason=submission.misnamed)
-    began = time.monotonic()
+    """Take one submission from its file to its pages; whatever it does, this returns.
+
+    Parameters
+    ----------
+    one : Submission
+    whole : Class
+    runner : Runs
+    judges : Judges
+    hurry : float, optional
+        Seconds after which its run is ended because others wait; it is postponed then.
+    alone : bool
+        Whether nothing else runs beside it. Only then it is decided what a run means that proved
+        nothing; before, it is postponed.
+
+    Raises
+    ------
+    NotWritten
+        If its pages cannot be written: there is no room for anybody's.
+    """
+    failed = Outcome(one.student, one.assignment, Status.FAILED)
+    if one.misnamed:
+        return replace(failed, reason=one.misnamed)
     try:
-        path = submission.notebook
-        if path.stat().st_size > MOST_NOTEBOOK_BYTES:
-            raise NotebookUnreadable(
-                f"{path.name} has {path.stat().st_size / 2**20:.0f} MB; "
-                f"more than {MOST_NOTEBOOK_BYTES // 2**20} MB are not read"
-            )
-        work = sanitise(released, read(path))
-    except (CourseError, OSError) as error:
-        words = str(error).replace(f"{submission.folder}/", "")
-        return replace(outcome, status=Status.SET_ASIDE, reason=words)
-    except Exception as error:  # a file that no reader foresaw is a person's to look at
-        words = f"the notebook cannot be read: {type(error).__name__}: {error}"
-        return replace(outcome, status=Status.SET_ASIDE, reason=words)
-    notes = work.notes if runner.form != "bare" else (*work.notes, WITHOUT_SANDBOX)
-    outcome = replace(outcome, work=work, notes=notes)
-    try:
-        return _run_and_judge(outcome, work, limits, runner, judges, time.monotonic() - began)
-    except NoVerdict as error:
-        return replace(outcome, status=Status.SET_ASIDE, reason=str(error))
+        file, reason = _opened(one, whole)
+        job = _job(one, whole, file)
+        keep = whole.at_once <= judges.count
+        with Handling(judges, job, whole.checks, keep=keep) as handling:
+            if file is None:
+                return handling.set_aside(reason)
+            prepared = handling.prepare()
+            if isinstance(prepared, Outcome):
+                return prepared
+            return _run(handling, prepared, failed, whole, runner, hurry, alone)
+    except NotWritten:
+        raise
     except MachineFailed as error:
-        return replace(outcome, reason=str(error))
+        return replace(failed, reason=str(error))
     except Exception as error:  # a fault of the grader is nobody's zero, and stops nobody
-        return replace(outcome, reason=f"the grader failed: {type(error).__name__}: {error}")
+        return replace(failed, reason=f"the grader failed: {type(error).__name__}: {error}")
 
 
-def _run_and_judge(
-    outcome: Outcome, work: Work, limits: Limits, runner: Runs, judges: Judges, took: float
+def _run(
+    handling: Handling,
+    prepared: Prepared,
+    failed: Outcome,
+    whole: Class,
+    runner: Runs,
+    hurry: float | None,
+    alone: bool,
 ) -> Outcome:
-    seeds, inputs = judges.draw([check.task for check in work.checks if check.task])
-    ran = runner.run(work, inputs, limits)
-    judged = time.monotonic()
-    tasks = judges.judge(_asked(work, ran), seeds)
-    seconds = {"read": took, "run": ran.seconds, "judge": time.monotonic() - judged}
-    return replace(
-        outcome, status=Status.GRADED, reason=ran.ended, tasks=tasks, ran=ran, seconds=seconds
+    """Run what was prepared, and say what that means."""
+    limits = whole.limits
+    if hurry is not None and hurry < limits.total_seconds:
+        limits = replace(limits, total_seconds=hurry)
+    try:
+        ran = runner.run(prepared.work, prepared.inputs, limits)
+    except NoVerdict as error:
+        return handling.set_aside(str(error))
+    except MachineFailed as error:
+        if not alone:
+            return _alone_again(failed, str(error))
+        if not works(runner, whole.limits):
+            raise
+        return handling.set_aside(
+            "its run failed twice, the second time with nothing beside it, and an honest run right "
+            f"after that did not: {error}. Run it by hand"
+        )
+    if ran.repeat and not alone:
+        return _alone_again(failed, ran.repeat)
+    if ran.repeat:
+        return handling.set_aside(
+            f"its run proved nothing twice, the second time with nothing beside it: {ran.repeat}. "
+            "Run it by hand"
+        )
+    if limits is not whole.limits and ran.ended and ran.seconds >= limits.total_seconds:
+        reason = f"took more than {hurry:g} s: others first, then again with all its time"
+        return replace(failed, status=Status.POSTPONED, reason=reason)
+    return handling.finish(ran)
+
+
+def _job(one: Submission, whole: Class, file: Path | None) -> Job:
+    graded, page = whole.places(one)
+    return Job(
+        one.student,
+        one.assignment,
+        file,
+        one.stamp,
+        whole.released,
+        graded,
+        page,
+        seeds(whole.tasks),
+        whole.limits,
+        whole.book,
+        whole.sandboxed,
     )
 
 
-def _asked(work: Work, ran: Ran) -> list[tuple[Check, bytes, str]]:
-    """For each check its answers, or why there are none."""
-    left = list(ran.steps)
-    asked = []
-    for step in work.steps:
-        if step.kind not in ("code", "check"):
-            continue
-        result = left.pop(0) if left else None
-        if step.check is None:
-            continue
-        if result is None:
-            # Why stands at the top of the page, once.
-            asked.append((step.check, b"", "The run ended before this check."))
-        else:
-            asked.append((step.check, result.answers, result.problem))
-    return asked
+def works(runner: Runs, limits: Limits) -> bool:
+    """Whether an honest run comes to its end right now."""
+    try:
+        ran = runner.run(Work((Step("code", "1 + 1"),)), {}, limits)
+    except (MachineFailed, NoVerdict):
+        return False
+    return len(ran.raw) == 1 and not ran.ended and not ran.repeat
+
+
+def _alone_again(failed: Outcome, why: str) -> Outcome:
+    reason = f"will be run again, alone: {why}"
+    return replace(failed, status=Status.POSTPONED, reason=reason, alone=True)
+
+
+def _opened(one: Submission, whole: Class) -> tuple[Path | None, str]:
+    """The notebook that is to be opened, or None and why no notebook is."""
+    try:
+        path = one.notebook
+        size = path.stat().st_size / MEGABYTE
+    except NotebookUnreadable as error:
+        return None, str(error)
+    except OSError as error:
+        return None, f"the notebook cannot be read: {error.strerror}"
+    if size > whole.notebook_megabytes:
+        return None, (
+            f"{path.name} has {size:.0f} MB; more than {whole.notebook_megabytes:g} MB are not "
+            "opened. Open it by hand, or raise c.CourseGrade.notebook_megabytes"
+        )
+    return path, ""

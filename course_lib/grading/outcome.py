@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
-from course_lib.grading.sandbox.exchange import Ran
+from course_lib.grading.sandbox.exchange import StepResult
 from course_lib.grading.sandbox.sanitise import Work
 
 
@@ -16,11 +16,13 @@ class Status(Enum):
 
     `GRADED` has points, be they few. `SET_ASIDE` waits for a person, who reads the reason.
     `FAILED` is the machine's fault: it gets no points and no zero, and runs again next time.
+    `POSTPONED` is not an end: the same command runs it again, after all others.
     """
 
     GRADED = "graded"
     SET_ASIDE = "set aside"
     FAILED = "failed"
+    POSTPONED = "postponed"
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,24 @@ class TaskOutcome:
 
 
 @dataclass(frozen=True)
+class Results:
+    """What a run left, parsed; it is the student's and untrusted.
+
+    Attributes
+    ----------
+    steps : tuple of StepResult
+        As many as were reached.
+    ended : str
+        Empty if all of them were; otherwise what ended the run.
+    seconds : float
+    """
+
+    steps: tuple[StepResult, ...]
+    ended: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What came of one submission.
 
@@ -63,17 +83,21 @@ class Outcome:
     student, assignment : str
     status : Status
     reason : str
-        Why it was set aside or failed, or how the run ended early; empty otherwise.
+        Why it was set aside, failed or was postponed, or how the run ended early; empty otherwise.
     tasks : tuple of TaskOutcome
         One for each released check, in the assignment's order; empty unless graded.
+    unanswered : frozenset of str
+        Grade ids of what was left as it was released.
     work : Work or None
-        What was run; None if the notebook could not be read.
-    ran : Ran or None
-        What the run left; its outputs are the student's and untrusted.
+        What was run; only where its pages are written, and None if it could not be read.
+    ran : Results or None
+        What the run left; only where its pages are written.
     notes : tuple of str
         What was found changed in the submitted file.
     seconds : mapping of str to float
-        Where the time went: "read", "run", "judge".
+        Where the time went: "read", "run", "judge", "pages".
+    alone : bool
+        If it was postponed: whether nothing else may run beside it the next time.
     """
 
     student: str
@@ -81,14 +105,39 @@ class Outcome:
     status: Status
     reason: str = ""
     tasks: tuple[TaskOutcome, ...] = ()
+    unanswered: frozenset[str] = frozenset()
     work: Work | None = None
-    ran: Ran | None = None
+    ran: Results | None = None
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
+    alone: bool = False
 
-    def without_outputs(self) -> Outcome:
-        """The same, without what only the feedback shows: a thousand of them are small."""
-        return replace(self, work=None, ran=None)
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON can hold it, without what only its pages show."""
+        return {
+            "student": self.student,
+            "assignment": self.assignment,
+            "status": self.status.value,
+            "reason": self.reason,
+            "tasks": [{**asdict(task), "html": ""} for task in self.tasks],
+            "unanswered": sorted(self.unanswered),
+            "notes": list(self.notes),
+            "seconds": dict(self.seconds),
+        }
+
+    @classmethod
+    def from_plain(cls, said: Mapping[str, Any]) -> Outcome:
+        """What `to_plain` made."""
+        return cls(
+            said["student"],
+            said["assignment"],
+            Status(said["status"]),
+            reason=said["reason"],
+            tasks=tuple(TaskOutcome(**task) for task in said["tasks"]),
+            unanswered=frozenset(said["unanswered"]),
+            notes=tuple(said["notes"]),
+            seconds=said["seconds"],
+        )
 
     @property
     def points(self) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.metadata
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,9 +21,6 @@ from course_lib.grading.sandbox.inside.limits import Limits
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
-
-# A notebook of the course has some 100 kB with its outputs; what is far beyond is not read.
-MOST_NOTEBOOK_BYTES = 64 * 2**20
 
 # A timestamp has some 30 characters; what is longer is something else.
 MOST_TIMESTAMP_BYTES = 1000
@@ -147,14 +145,26 @@ def basis(released: NotebookNode, limits: Limits, book: str = "", *, sandboxed: 
     return digest.hexdigest()
 
 
-def content_key(submission: Submission, class_basis: str) -> str:
-    """A digest of all that one grade depends on: the class's basis, and what was handed in."""
+def content_key(submission: Submission, class_basis: str, most_bytes: float = math.inf) -> str:
+    """A digest of all that one grade depends on: the class's basis, and what was handed in.
+
+    Parameters
+    ----------
+    submission : Submission
+    class_basis : str
+        From `basis`.
+    most_bytes : float
+        Larger files are not opened, here or to be graded; their size stands for them.
+    """
     digest = hashlib.sha256(class_basis.encode())
     for path in sorted(submission.folder.glob("*.ipynb")):
         digest.update(path.name.encode("utf-8", "surrogateescape") + b"\0")
         try:
-            if _is_file(path) and path.stat().st_size <= MOST_NOTEBOOK_BYTES:
-                digest.update(path.read_bytes())
+            if _is_file(path) and (size := path.stat().st_size) <= most_bytes:
+                with path.open("rb") as file:
+                    digest.update(hashlib.file_digest(file, "sha256").digest())
+            elif _is_file(path):
+                digest.update(f"{size} bytes, not opened".encode())
         except OSError as error:  # graded as unreadable, until that changes
             digest.update(str(error.errno).encode())
         digest.update(b"\0")

@@ -66,9 +66,20 @@ def missing(task: str) -> tuple[str, ...]:
     UnknownTask
         Names the nearest task there is.
     """
+    return tuple(name for name in requires(task) if importlib.util.find_spec(name) is None)
+
+
+def requires(task: str) -> tuple[str, ...]:
+    """Packages beyond the course's own that answers to a task are written with.
+
+    Raises
+    ------
+    UnknownTask
+        Names the nearest task there is.
+    """
     package = importlib.import_module(_packages()[_split(task)[0]])
     required: tuple[str, ...] = getattr(package, "REQUIRES", ())
-    return tuple(name for name in required if importlib.util.find_spec(name) is None)
+    return required
 
 
 @cache

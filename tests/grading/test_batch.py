@@ -1,7 +1,6 @@
 """A class is graded once, whatever interrupts it, and no submission stops another's."""
 
 import contextlib
-import importlib
 import json
 import os
 import pickle
@@ -16,6 +15,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import sqlalchemy as sql
+from classes import class_without_gradebook
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
@@ -26,27 +26,23 @@ from course_lib.errors import (
     ClockBehind,
     ConfigError,
     GradebookUnusable,
-    MachineFailed,
     NothingToGrade,
     NotWritten,
-    NoVerdict,
 )
-from course_lib.grading import batch, judgement, marking
+from course_lib.grading import batch, marking
 from course_lib.grading import submissions as handed_in
-from course_lib.grading.assignment import Assignment, Check, read
+from course_lib.grading.assignment import Assignment, read
 from course_lib.grading.batch import grade
 from course_lib.grading.course import Course
+from course_lib.grading.examination import WITHOUT_SANDBOX
 from course_lib.grading.gradebook.standing import standing
-from course_lib.grading.judgement import Judges
 from course_lib.grading.options import CourseGrade
 from course_lib.grading.outcome import Status
 from course_lib.grading.release import release
-from course_lib.grading.reports import pages
 from course_lib.grading.reports.pages import places
 from course_lib.grading.sandbox import cluster
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.submissions import Submission, submissions
-from course_lib.tasks import ch10_jax
 
 ROOT = Path(__file__).parents[2]
 NAME = "01-averages"
@@ -61,14 +57,13 @@ def class_of(entered, running, editable, monkeypatch):
     starting = batch._starting
 
     @contextlib.contextmanager
-    def started(form, course, scheduler, book, *, soon):
+    def started(form, course, scheduler):
         judges, sandbox = running
-        judges._book = book
         if form != sandbox.form or scheduler:
-            with starting(form, course, scheduler, book, soon=soon) as ready:
+            with starting(form, course, scheduler) as ready:
                 yield ready
         else:
-            yield lambda: running
+            yield batch._Start(lambda: judges, lambda: sandbox)
 
     monkeypatch.setattr(batch, "_starting", started)
 
@@ -117,14 +112,21 @@ from types import SimpleNamespace
 from course_lib.grading import batch
 from course_lib.grading.course import Course
 from course_lib.grading.gradebook.record import Recorder
+from course_lib.grading.reports import shown
 
 root, moment, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-outcomes = pickle.load(sys.stdin.buffer)
-runner = SimpleNamespace(form="warm", slots=2)
-batch._starting = lambda *given, **named: nullcontext(lambda: (None, runner))
-batch.grade_one = lambda one, *rest: outcomes[one.student]
+outcomes, pages = pickle.load(sys.stdin.buffer)
+runner = SimpleNamespace(form="warm", slots=1)
+judges = SimpleNamespace(require=lambda tasks: None, expect=lambda tasks: None)
+start = batch._Start(lambda: judges, lambda: runner)
+batch._starting = lambda *given: nullcontext(start)
 end = lambda: os.kill(os.getpid(), signal.SIGKILL)
 done = 0
+
+def grade_one(one, whole, *rest, **named):
+    for path in whole.places(one):
+        shown.write_atomically(path, pages[path.name])
+    return outcomes[one.student]
 
 def before(real):
     def change(*given, **named):
@@ -145,47 +147,51 @@ def after(real):
         return made
     return change
 
-if moment == "before it is written":
-    batch.publish = before(batch.publish)
+if moment == "between its pages":
+    shown.os.replace, count = after(shown.os.replace), 2 * count + 1
 elif moment == "between page and gradebook":
-    batch.publish = after(batch.publish)
+    Recorder.record = before(Recorder.record)
 elif moment == "after the gradebook":
     Recorder.record = after(Recorder.record)
 elif moment == "in the middle of a transaction":
     Recorder._note = before(Recorder._note)
-batch.grade(Course(Path(root)), "01-averages", jobs=2)
+batch.grade_one = grade_one
+batch.grade(Course(Path(root)), "01-averages", jobs=1)
 """
 
 
 @pytest.mark.parametrize(
     "moment",
     [
-        "before it is written",
+        "between its pages",
         "between page and gradebook",
         "in the middle of a transaction",
         "after the gradebook",
     ],
 )
 def test_killed_and_started_again_gives_the_same_grades_and_grades_nothing_twice(
-    class_of, running, moment
+    class_of, running, tmp_path, moment
 ):
     """The killed grader is given what judges found; what is tried is what it writes."""
     course = class_of(*STUDENTS)
     judges, sandbox = running
-    released = read(course.exercises / NAME / f"{NAME}.ipynb")
+    where = (tmp_path / f"{NAME}.ipynb", tmp_path / f"{NAME}.html")
+    whole = class_without_gradebook(course, NAME, where)
     outcomes = {
-        one.student: marking.grade_one(one, released, Limits(), sandbox, judges)
+        one.student: marking.grade_one(one, whole, sandbox, judges)
         for one in submissions(course, NAME)
     }
+    pages = {path.name: path.read_text() for path in where}
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, str(course.root), moment, "2"],
-        input=pickle.dumps(outcomes),
+        input=pickle.dumps((outcomes, pages)),
         capture_output=True,
         check=False,
     )
     assert killed.returncode == -9, killed.stderr.decode()[-2000:]
     before = recorded_at(course)
-    assert 2 <= len(before) < len(STUDENTS)
+    assert len(before) < len(STUDENTS)
+    assert before or moment == "between its pages"  # runs may be ahead of what is recorded
     summary = grade(course, NAME, jobs=2)
     assert summary.complete
     assert sorted(summary.unchanged) == sorted(before)
@@ -225,7 +231,7 @@ def test_what_was_not_run_in_a_sandbox_says_so_and_is_run_again_in_one(class_of)
     assert "Without a sandbox" in shown.output
     (bare,) = standing(course, NAME).students
     assert bare.points == full(course)
-    assert marking.WITHOUT_SANDBOX in bare.run.notes
+    assert WITHOUT_SANDBOX in bare.run.notes
     assert "without a sandbox" in (course.feedback / "ada" / NAME / f"{NAME}.html").read_text()
     (boxed,) = grade(course, NAME).outcomes
     assert boxed.notes == ()
@@ -287,36 +293,21 @@ def test_fault_of_the_grader_over_one_submission_is_nobodys_zero_and_stops_nobod
     class_of, monkeypatch
 ):
     course = class_of("ada", "ben", "cem")
-    real = marking._run_and_judge
+    real = marking._job
 
-    def faulty(outcome, *rest):
-        if outcome.student == "ben":
+    def faulty(one, *rest):
+        if one.student == "ben":
             raise ZeroDivisionError("of the grader")
-        return real(outcome, *rest)
+        return real(one, *rest)
 
     with monkeypatch.context() as patched:
-        patched.setattr(marking, "_run_and_judge", faulty)
+        patched.setattr(marking, "_job", faulty)
         summary = grade(course, NAME)
     status = {one.student: one.status for one in summary.outcomes}
     assert status == {"ada": Status.GRADED, "ben": Status.FAILED, "cem": Status.GRADED}
     assert set(points(course)) == {"ada", "cem"}
     assert [one.student for one in grade(course, NAME).outcomes] == ["ben"]
     assert set(points(course)) == {"ada", "ben", "cem"}
-
-
-def test_page_that_cannot_be_made_is_set_aside(class_of, monkeypatch):
-    course = class_of("ada")
-    real = pages.feedback
-
-    def faulty(outcome, *rest):
-        if outcome.ran is not None:
-            raise UnicodeEncodeError("utf-8", "x", 0, 1, "no")
-        return real(outcome, *rest)
-
-    monkeypatch.setattr(pages, "feedback", faulty)
-    (outcome,) = grade(course, NAME).outcomes
-    assert outcome.status is Status.SET_ASIDE
-    assert "cannot be shown" in outcome.reason
 
 
 @pytest.mark.parametrize("address", ["", "https://book.example/course"])
@@ -337,15 +328,6 @@ def test_feedback_links_to_the_published_book_and_to_nothing_else(class_of, addr
     assert "Look again at" in page
     assert all(link.startswith(f"{address}/book/01-averages.html#") for link in links)
     assert bool(links) == bool(address)
-
-
-def test_package_whose_import_takes_long_is_left_out_only_while_others_are_imported(monkeypatch):
-    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
-    with batch._without("colorsys"), pytest.raises(ImportError):
-        importlib.import_module("colorsys")
-    module = importlib.import_module("colorsys")
-    with batch._without("colorsys"):
-        assert importlib.import_module("colorsys") is module
 
 
 class TestErrors:
@@ -402,48 +384,6 @@ class TestErrors:
             connection.execute(sql.text("update course_runs set graded_at = :at"), {"at": later})
         with pytest.raises(ClockBehind, match="set the clock"):
             grade(course, NAME)
-
-
-@pytest.fixture(scope="module")
-def judges():
-    with Judges(1) as judges:
-        yield judges
-
-
-class TestJudges:
-    def test_judge_that_raises_gives_no_verdict(self, judges):
-        unknown = Check(1, "check-x", "", 1.0, "01/nothing-of-the-kind", "x")
-        with pytest.raises(NoVerdict, match="UnknownTask"):
-            judges.judge([(unknown, b"x", "")], {"01/nothing-of-the-kind": 1})
-        assert judges.draw(["01/window"])[1]
-
-    def test_package_that_answers_need_and_that_is_not_here_is_the_machines_fault(
-        self, monkeypatch
-    ):
-        monkeypatch.setattr(ch10_jax, "REQUIRES", ("jax", "not_installed"))
-        with pytest.raises(AssignmentFaulty, match="written with not_installed"):
-            judgement.draw({"10/head": 1})
-
-    def test_dead_judge_is_replaced(self, judges):
-        judges.draw(["01/window"])
-        connection = judges._idle.get()
-        connection.close()
-        judges._idle.put(connection)
-        assert judges.draw(["01/window"])[1]
-
-    def test_dead_server_is_the_machines_fault(self):
-        with Judges(1) as judges:
-            judges._server.kill()
-            judges._server.wait()
-            with pytest.raises(MachineFailed):
-                judges.draw(["01/window"])
-
-    def test_no_evidence_is_no_points_with_the_reason(self, judges):
-        check = Check(1, "check-window", "", 4.0, "01/window", "window_weights")
-        for data, why in ((b"", "it never came"), (b"garbage", "not a safetensors file")):
-            (found,) = judges.judge([(check, data, "it never came")], {"01/window": 1})
-            assert found.points == 0
-            assert why in found.reason
 
 
 class TestFiles:

@@ -5,18 +5,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from classes import nbgrader
+from classes import class_without_gradebook, nbgrader
 from nbgrader.api import Gradebook
 from nbgrader.validator import Validator
 from traitlets.config import Config
 
 from course_lib.grading import desk
-from course_lib.grading.assignment import Assignment
+from course_lib.grading.assignment import Assignment, read
 from course_lib.grading.batch import grade
 from course_lib.grading.course import Course
 from course_lib.grading.marking import grade_one
 from course_lib.grading.outcome import Status
-from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.submissions import Submission
 from course_lib.tasks import catalogue, check
 
@@ -29,24 +28,31 @@ pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
 
 @pytest.fixture(scope="module")
-def everybody(running):
+def everybody(running, tmp_path_factory):
     """All assignments, solved and unfilled, run in one sandbox and judged."""
+    made = tmp_path_factory.mktemp("pages")
     with ThreadPoolExecutor(2) as threads:
         waiting = {
-            (part.name, name): threads.submit(graded_one, running, part / name)
+            (part.name, name): threads.submit(graded_one, running, part / name, made / part.name)
             for part in (HERE.solutions, HERE.exercises)
             for name in HERE.assignments
         }
-    return {key: future.result() for key, future in waiting.items()}
+    return made, {key: future.result() for key, future in waiting.items()}
 
 
-def graded_one(running, folder):
+def graded_one(running, folder, made):
     """What comes of the assignment that lies in a folder of its name, without a gradebook."""
     judges, sandbox = running
     name = folder.name
-    released = desk.read(HERE.exercises / name / f"{name}.ipynb")
-    one = Submission("somebody", name, folder)
-    return grade_one(one, released, Limits(), sandbox, judges)
+    where = (made / f"{name}.ipynb", made / f"{name}.html")
+    whole = class_without_gradebook(HERE, name, where)
+    return grade_one(Submission("somebody", name, folder), whole, sandbox, judges)
+
+
+def errors_in(page):
+    """What stopped cells of a notebook that was run."""
+    cells = [cell for cell in read(page).cells if cell.cell_type == "code"]
+    return [o for cell in cells for o in cell.outputs if o.output_type == "error"]
 
 
 def cells_of(name):
@@ -54,23 +60,25 @@ def cells_of(name):
 
 
 def test_solution_gets_every_point_in_the_sandbox(everybody):
+    pages, outcomes = everybody
     for name in HERE.assignments:
-        outcome = everybody["solutions", name]
+        outcome = outcomes["solutions", name]
         assert (outcome.status, outcome.reason) == (Status.GRADED, ""), name
         assert [(t.task, t.points) for t in outcome.tasks] == [
             (check.task, check.points) for check in cells_of(name).checks
         ]
-        assert {step.problem for step in outcome.ran.steps} == {""}, name
-        assert outcome.work.unanswered == frozenset()
+        assert errors_in(pages / "solutions" / f"{name}.ipynb") == [], name
+        assert outcome.unanswered == frozenset()
 
 
 def test_unfilled_exercise_is_not_attempted_in_the_sandbox(everybody):
+    pages, outcomes = everybody
     for name in HERE.assignments:
-        outcome = everybody["exercises", name]
+        outcome = outcomes["exercises", name]
         assert (outcome.status, outcome.reason) == (Status.GRADED, ""), name
         assert {(t.points, t.verdict["state"]) for t in outcome.tasks} == {(0.0, "not attempted")}
-        assert {step.problem for step in outcome.ran.steps} == {""}, name
-        assert outcome.work.unanswered >= {q.grade_id for q in cells_of(name).questions}
+        assert errors_in(pages / "exercises" / f"{name}.ipynb") == [], name
+        assert outcome.unanswered >= {q.grade_id for q in cells_of(name).questions}
 
 
 def answers(notebook):
@@ -161,7 +169,7 @@ def test_judge_of_a_class_and_check_agree(running, editable, tmp_path, name, stu
     book = editable(HERE.exercises / name / f"{name}.ipynb")
     expected = getattr(Members(name, editable), student)(book)
     path = book.save(tmp_path / name / f"{name}.ipynb")
-    outcome = graded_one(running, path.parent)
+    outcome = graded_one(running, path.parent, tmp_path)
     assert {task.task: task.points for task in outcome.tasks} == expected
 
 

@@ -11,7 +11,7 @@ from course_lib.errors import BrokenFrame, MachineFailed, NoSandbox, NoVerdict
 from course_lib.grading.batch import grade
 from course_lib.grading.release import release
 from course_lib.grading.sandbox import cluster
-from course_lib.grading.sandbox.exchange import Ran, StepResult
+from course_lib.grading.sandbox.exchange import Ran, RawStep
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.sanitise import Step, Work
 
@@ -86,11 +86,12 @@ def test_worker_has_nothing_of_the_cluster_within_reach_of_a_submission(workers)
 
 RAN = Ran(
     (
-        StepResult([{"output_type": "stream", "text": "hm \ud800"}], "", 0.5),
-        StepResult([], "no answer", 0.25, b"\0bytes"),
+        RawStep(b"no JSON \xff {{{", b"", 0.5),
+        RawStep(b"", b"\0bytes", 0.25),
     ),
     "ended early",
     1.5,
+    "killed",
 )
 WORK = Work((Step("code", "1"),))
 

@@ -13,10 +13,10 @@ from nbgrader.utils import determine_grade
 from threat_suite import Live
 
 from course_lib.errors import NotWritten
-from course_lib.grading.outcome import Status
+from course_lib.grading.outcome import Results, Status
 from course_lib.grading.reports.shown import feedback, notebook, write_atomically
 from course_lib.grading.reports.untrusted import inert, on_one_line, safe_data
-from course_lib.grading.sandbox.exchange import Ran, StepResult
+from course_lib.grading.sandbox.exchange import StepResult
 from course_lib.grading.sandbox.sanitise import Step
 
 SCRIPT = "<script>document.title = 'owned'</script>"
@@ -217,7 +217,7 @@ class TestPoints:
             "result": DISPLAYED["result"],
         }[noise]
         results = tuple(StepResult([left]) for _ in checks(entered))
-        read = self.points(outcome(entered, "ada", 0.5, ran=Ran(results, "", 0.1)), entered)
+        read = self.points(outcome(entered, "ada", 0.5, ran=Results(results, "", 0.1)), entered)
         assert read[checks(entered)[0].grade_id] == checks(entered)[0].points / 2
 
 

@@ -219,7 +219,7 @@ class Recorder:
 
     def _grade(self, submission: SubmittedAssignment, outcome: Outcome) -> None:
         points = {task.grade_id: task.points for task in outcome.tasks}
-        empty = outcome.work.unanswered if outcome.work else frozenset()
+        empty = outcome.unanswered
         for notebook in submission.notebooks:
             for grade in notebook.grades:
                 name = grade.cell.name

@@ -23,27 +23,44 @@ def places(course: Course, one: Submission) -> tuple[Path, Path]:
     )
 
 
-def publish(course: Course, one: Submission, outcome: Outcome, released: NotebookNode) -> None:
+def publish(
+    where: tuple[Path, Path],
+    stamp: str,
+    outcome: Outcome,
+    released: NotebookNode,
+    assignment: Assignment,
+) -> None:
     """Write both, each as a whole or not at all; and the time of handing in, which nbgrader reads.
+
+    Parameters
+    ----------
+    where : (Path, Path)
+        From `places`.
+    stamp : str
+        When it was handed in; empty if nobody knows.
+    outcome : Outcome
+    released : NotebookNode
+    assignment : Assignment
+        The released notebook's cells that count.
 
     Raises
     ------
     NotWritten
         If there is no room, or no right to write there.
     """
-    import nbformat
+    from nbformat.v4 import writes
 
-    title, titles = _titles(released)
-    graded, page = places(course, one)
-    write_atomically(graded, nbformat.writes(notebook(outcome, released)))
-    if one.stamp:
-        write_atomically(graded.with_name("timestamp.txt"), one.stamp)
+    graded, page = where
+    title, titles = _titles(released, assignment)
+    # Not nbformat's own `writes`, which goes through a schema once more: it was made cell by cell.
+    write_atomically(graded, writes(notebook(outcome, released)))
+    if stamp:
+        write_atomically(graded.with_name("timestamp.txt"), stamp)
     write_atomically(page, feedback(outcome, titles, title))
 
 
-def _titles(released: NotebookNode) -> tuple[str, dict[str, str]]:
+def _titles(released: NotebookNode, assignment: Assignment) -> tuple[str, dict[str, str]]:
     """The assignment's heading, and those of its written questions."""
     first = next((cell.source for cell in released.cells if cell.cell_type == "markdown"), "")
     title = first.splitlines()[0].lstrip("# ") if first else "Feedback"
-    questions = Assignment.of(released).questions
-    return title, {question.grade_id: question.title for question in questions}
+    return title, {question.grade_id: question.title for question in assignment.questions}

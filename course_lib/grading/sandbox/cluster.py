@@ -8,6 +8,7 @@ its reach.
 
 from __future__ import annotations
 
+import json
 import platform
 import secrets
 import threading
@@ -19,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from course_lib.errors import BrokenFrame, CourseError, MachineFailed, NoSandbox, NoVerdict
-from course_lib.grading.sandbox.exchange import Ran, StepResult, read_result
+from course_lib.grading.sandbox.exchange import Ran, RawStep
 from course_lib.grading.sandbox.inside import frames
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.runs import Sandbox
@@ -116,21 +117,19 @@ def run_on_worker(plugin: str, work: Work, inputs: Mapping[str, bytes], limits: 
 
 
 def to_bytes(ran: Ran, form: Form) -> bytes:
-    """A run and the form of the sandbox it ran in, as one frame a step and one for the rest."""
-    steps = [
-        frames.pack(
-            {
-                "step": number,
-                "outputs": step.outputs,
-                "problem": step.problem,
-                "seconds": step.seconds,
-            },
-            step.answers,
-        )
-        for number, step in enumerate(ran.steps)
-    ]
-    rest = {"ended": ran.ended, "seconds": ran.seconds, "form": form}
-    return b"".join([*steps, frames.pack(rest)])
+    """A run and the form of the sandbox it ran in, as one message for both and one a result.
+
+    What student code sent is not looked into here, nor in `from_bytes`.
+    """
+    about = {
+        "ended": ran.ended,
+        "seconds": ran.seconds,
+        "repeat": ran.repeat,
+        "form": form,
+        "steps": [step.seconds for step in ran.raw],
+    }
+    raw = [frames.pack_bytes(step.header, step.payload) for step in ran.raw]
+    return b"".join([frames.pack(about), *raw])
 
 
 def from_bytes(data: bytes) -> tuple[Ran, Form]:
@@ -141,20 +140,17 @@ def from_bytes(data: bytes) -> tuple[Ran, Form]:
     BrokenFrame
         If the bytes are not a run's.
     """
-    messages = list(frames.unpack(data))
-    if not messages:
-        raise BrokenFrame("a worker sent nothing")
-    *results, (rest, _) = messages
-    steps: list[StepResult] = []
-    for number, (header, payload) in enumerate(results):
-        step = read_result(header, payload, number)
-        if step is None:
-            raise BrokenFrame(f"what a worker sent as step {number} is no result")
-        steps.append(step)
+    messages = list(frames.unpack_bytes(data))
     try:
-        return Ran(tuple(steps), str(rest["ended"]), float(rest["seconds"])), rest["form"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise BrokenFrame(f"a worker did not say how the run ended: {error}") from error
+        about = json.loads(messages[0][0])
+        raw = tuple(
+            RawStep(header, payload, float(seconds))
+            for (header, payload), seconds in zip(messages[1:], about["steps"], strict=True)
+        )
+        ran = Ran(raw, str(about["ended"]), float(about["seconds"]), str(about["repeat"]))
+        return ran, about["form"]
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise BrokenFrame(f"what a worker sent is no run: {error!r}") from error
 
 
 class Cluster:

@@ -7,29 +7,42 @@ gradebook are not in it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import shutil
 import socket
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from course_lib.errors import MachineFailed, NoSandbox, NoVerdict
-from course_lib.grading.sandbox.exchange import Ran, StepResult, collect, runnable, send_job
-from course_lib.grading.sandbox.inside.limits import Limits
+from course_lib.errors import MachineFailed, NoSandbox, NoVerdict, TooLate
+from course_lib.grading.sandbox.cores import Cores
+from course_lib.grading.sandbox.exchange import Collected, Ran, collect, runnable, send_job
+from course_lib.grading.sandbox.inside.limits import MEGABYTE, Limits
+from course_lib.grading.sandbox.inside.supervisor import (
+    COUNT_BYTES,
+    MOST_STRETCH,
+    NO_MORE_RESULTS,
+    End,
+)
 from course_lib.grading.sandbox.sanitise import Work
+from course_lib.grading.sandbox.scratch import ScratchFolder
 from course_lib.grading.sandbox.starting import StartedSandbox
 from course_lib.grading.sandbox.walls import Form, bubblewrap, copy_library
 
 # What a run may take beyond its own limit before the grader stops waiting: forking and transfer.
 SECONDS_OF_GRACE = 15.0
-# A run that sends nothing more ends at once, or has closed its connection and goes on for nobody.
-SECONDS_TO_END = 2.0
+# Results of a run beyond this wait on disk. A notebook full of pictures stays below it.
+MOST_BYTES_IN_MEMORY = 4 * MEGABYTE
+# So many runs with larger results are in the grader's memory at once, each with as much as
+# `Limits.answer_megabytes`; others wait for these to be judged, but not for longer than this.
+MOST_LARGE_RUNS = 2
+SECONDS_FOR_ROOM = 60.0
 
 
 def cores() -> int:
@@ -54,9 +67,11 @@ class Sandbox:
 
     def __init__(self, form: Form = "warm"):
         self.form = form
-        self._folder = Path(tempfile.mkdtemp(prefix="course-library-"))
+        self._scratch = ScratchFolder("course-library-")
+        self._folder = self._scratch.path
         copy_library(self._folder)
         self._shared: StartedSandbox | None = None
+        self._cores = Cores()
         self._restarting = threading.Lock()
 
     @property
@@ -80,7 +95,7 @@ class Sandbox:
         if self._shared is not None:
             self._shared.stop()
             self._shared = None
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._scratch.remove()
 
     def run(self, work: Work, inputs: Mapping[str, bytes], limits: Limits) -> Ran:
         """Run a submission.
@@ -118,13 +133,19 @@ class Sandbox:
             raise NoVerdict(f"its sandbox ended twice while it ran: {error}") from error
 
     def _run_once(self, work: Work, inputs: Mapping[str, bytes], limits: Limits) -> Ran:
-        if self.form != "cold":
-            return _run(self._alive(), work, inputs, limits)
-        started = _started_again(self._folder, "cold")
-        try:
-            return _run(started, work, inputs, limits)
-        finally:
-            started.stop()
+        with self._cores.one() as core:
+            if self.form != "cold":
+                started = self._alive()
+                try:
+                    return _run(started, work, inputs, limits, core, self.form)
+                except _Gone:
+                    self._end(started)
+                    raise
+            started = _started_again(self._folder, "cold")
+            try:
+                return _run(started, work, inputs, limits, core, "cold")
+            finally:
+                started.stop()
 
     def _alive(self) -> StartedSandbox:
         """The process that all runs share; a new one where it has died."""
@@ -136,6 +157,15 @@ class Sandbox:
                 self._shared = _started_again(self._folder, self.form)
             return self._shared
 
+    def _end(self, started: StartedSandbox) -> None:
+        """End what does not answer; what stands around it may not have noticed yet."""
+        with self._restarting:
+            started.stop()
+
+
+class _Gone(MachineFailed):
+    """The process that forks runs does not take any more of them."""
+
 
 def _started_again(library: Path, form: Form) -> StartedSandbox:
     """In the middle of a class, a sandbox that does not start is the machine's failure."""
@@ -145,44 +175,104 @@ def _started_again(library: Path, form: Form) -> StartedSandbox:
         raise MachineFailed(str(error)) from error
 
 
-def _run(started: StartedSandbox, work: Work, inputs: Mapping[str, bytes], limits: Limits) -> Ran:
+def _run(
+    started: StartedSandbox,
+    work: Work,
+    inputs: Mapping[str, bytes],
+    limits: Limits,
+    core: int | None,
+    form: Form,
+) -> Ran:
     began = time.monotonic()
-    deadline = began + limits.total_seconds + SECONDS_OF_GRACE
+    # The supervisor ends the run long before; this is for one that cannot.
+    deadline = began + MOST_STRETCH * limits.total_seconds + SECONDS_OF_GRACE
     wire, inner_wire = socket.socketpair()
-    lifeline, inner_lifeline = socket.socketpair()
-    with wire, lifeline:
+    lifeline, inner_lifeline = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    end = End()
+    with wire, lifeline, tempfile.SpooledTemporaryFile(MOST_BYTES_IN_MEMORY) as file:
         with inner_wire, inner_lifeline:
-            _hand_over(started, limits, inner_wire, inner_lifeline)
-        ended = ""
-        results: list[StepResult] = []
+            _hand_over(started, limits, core, inner_wire, inner_lifeline)
+        results = Collected(file)
+
+        def received(count: int) -> None:
+            _tell(lifeline, count.to_bytes(COUNT_BYTES, "big"))
+
         try:
             send_job(wire, work, inputs, limits)
-            ended = collect(wire, work, limits, deadline, results)
-        except OSError:  # the runner is gone; the supervisor says why
+            results.start()
+            received(0)
+            end = End(collect(wire, work, limits, deadline, results, received))
+        except (TooLate, TimeoutError):
+            end = End(repeat="its supervisor did not end it in time")
+        except (BrokenPipeError, ConnectionResetError):  # the runner is gone; why, is said
             pass
-        ended = ended or _last_words(lifeline)
-    if not ended and len(results) < runnable(work):
-        ended = "the process ended itself before all cells had run"
-    return Ran(tuple(results), ended, time.monotonic() - began)
+        except OSError as error:
+            raise MachineFailed(f"results cannot be kept: {error}") from error
+        whole = len(results) == runnable(work)
+        if not (end.ended or end.repeat) and not (whole and form == "warm"):
+            end = _last_words(lifeline)
+            if not (end.ended or end.repeat) and not whole:
+                end = End("the process ended itself before all cells had run")
+        lifeline.close()
+        with _in_memory(results.bytes) as held:
+            ran = Ran(results.read(), end.ended, time.monotonic() - began, end.repeat)
+            held(ran)
+            return ran
 
 
-def _hand_over(started: StartedSandbox, limits: Limits, *ends: socket.socket) -> None:
-    message = json.dumps(limits.as_dict()).encode()
+def _hand_over(
+    started: StartedSandbox, limits: Limits, core: int | None, *ends: socket.socket
+) -> None:
+    message = json.dumps({"limits": limits.as_dict(), "core": core}).encode()
     try:
         socket.send_fds(started.requests, [message], [end.fileno() for end in ends])
     except OSError as error:
-        raise MachineFailed(f"the sandbox is gone: {error}") from error
+        raise _Gone(f"the sandbox is gone: {error}") from error
 
 
-def _last_words(lifeline: socket.socket) -> str:
-    """How the supervisor says that a run ended; one that goes on in silence is ended here."""
-    lifeline.settimeout(SECONDS_TO_END)
+def _tell(lifeline: socket.socket, words: bytes) -> None:
+    """Tell the supervisor; one that is gone, or does not listen, is noticed soon enough."""
+    with contextlib.suppress(OSError):
+        lifeline.send(words, socket.MSG_DONTWAIT)
+
+
+def _last_words(lifeline: socket.socket) -> End:
+    """How the supervisor says that a run ended, after it has waited a moment for that end."""
+    _tell(lifeline, NO_MORE_RESULTS)
+    lifeline.settimeout(SECONDS_OF_GRACE)
     try:
-        words = lifeline.recv(1000).decode("utf-8", "replace")
-    except TimeoutError:
-        return "it closed its connection to the grader"
-    except OSError as error:
-        raise MachineFailed(f"the sandbox is gone: {error}") from error
-    if not words or words.startswith("isolation failed"):
-        raise MachineFailed(words or "the supervisor of a run ended without a word")
-    return words.strip()
+        words = lifeline.recv(10_000)
+        said = json.loads(words) if words else None
+    except (OSError, ValueError):
+        said = None
+    if not isinstance(said, dict):
+        return End(repeat="its supervisor ended, or was ended, without a word")
+    if said.get("failed"):
+        raise MachineFailed(str(said["failed"]))
+    return End(str(said.get("ended", "")), str(said.get("repeat", "")))
+
+
+_LARGE_AT_ONCE = threading.BoundedSemaphore(MOST_LARGE_RUNS)
+
+
+@contextlib.contextmanager
+def _in_memory(size: int) -> Iterator[Callable[[Ran], None]]:
+    """Wait until there is room in memory for a run's results, and give it back with these.
+
+    Whoever keeps many large runs for long is not stopped for it, only slowed down.
+    """
+    if size <= MOST_BYTES_IN_MEMORY or not _LARGE_AT_ONCE.acquire(timeout=SECONDS_FOR_ROOM):
+        yield lambda _: None
+        return
+    handed = False
+
+    def hand(ran: Ran) -> None:
+        nonlocal handed
+        handed = True
+        weakref.finalize(ran, _LARGE_AT_ONCE.release)
+
+    try:
+        yield hand
+    finally:
+        if not handed:
+            _LARGE_AT_ONCE.release()

@@ -9,11 +9,11 @@ behind.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from course_lib.errors import AssignmentFaulty
+from course_lib.errors import AssignmentFaulty, NotebookUnreadable
 from course_lib.grading.assignment import Assignment, Check, defined_names, is_prose
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ MOST_CELLS = 1000
 
 # A long cell of the course has some 2,000; what a program wrote has more, and nobody reads it.
 MOST_CHARACTERS_OF_A_CELL = 200_000
+
+# The longest notebook of the course has some 60,000. Code is parsed to find what it defines, which
+# takes a second for so many.
+MOST_CHARACTERS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,9 @@ class Work:
         return tuple(step.check for step in self.steps if step.check)
 
 
-def sanitise(released: NotebookNode, submitted: NotebookNode) -> Work:
+def sanitise(
+    released: NotebookNode, submitted: NotebookNode, assignment: Assignment | None = None
+) -> Work:
     """Rebuild what is run from the released assignment and the student's cells.
 
     Parameters
@@ -84,6 +90,8 @@ def sanitise(released: NotebookNode, submitted: NotebookNode) -> Work:
         What `course release` made.
     submitted : NotebookNode
         What came back; left as it is.
+    assignment : Assignment, optional
+        The released notebook's cells that count, where they are known already.
 
     Returns
     -------
@@ -95,8 +103,10 @@ def sanitise(released: NotebookNode, submitted: NotebookNode) -> Work:
     ------
     AssignmentFaulty
         If the released notebook holds no check.
+    NotebookUnreadable
+        If there is more code and text than anybody writes.
     """
-    reading = _Reading(released)
+    reading = _Reading(released, assignment or Assignment.of(released))
     for cell in submitted.cells[:MOST_CELLS]:
         reading.take(cell)
     unread = len(submitted.cells) - MOST_CELLS
@@ -112,8 +122,7 @@ def sanitise(released: NotebookNode, submitted: NotebookNode) -> Work:
 class _Reading:
     """Cells of a submission as they are taken, and what of the assignment was among them."""
 
-    def __init__(self, released: NotebookNode):
-        assignment = Assignment.of(released)
+    def __init__(self, released: NotebookNode, assignment: Assignment):
         self.checks = {check.grade_id: check for check in assignment.checks if check.task}
         self.questions = {question.grade_id: question for question in assignment.questions}
         if not self.checks and not self.questions:
@@ -126,6 +135,8 @@ class _Reading:
         self.notes: list[str] = []
         self.seen: set[str] = set()
         self.elsewhere: set[str] = set()
+        self.definitions = _Definitions()
+        self.characters = 0
 
     @property
     def unanswered(self) -> frozenset[str]:
@@ -145,6 +156,12 @@ class _Reading:
             if code:
                 return
             source = source[:MOST_CHARACTERS_OF_A_CELL]
+        self.characters += len(source)
+        if self.characters > MOST_CHARACTERS:
+            raise NotebookUnreadable(
+                f"its cells hold more than {MOST_CHARACTERS:,} characters, which is far more than "
+                "anybody writes: open it by hand"
+            )
         if grade_id in self.checks:
             self._take_check(kind, source, self.checks[grade_id])
         elif grade_id in self.questions:
@@ -179,15 +196,14 @@ class _Reading:
 
     def place_checks(self) -> None:
         """See that every check is asked once, and none above all that could answer it."""
-        defines = {s: defined_names(s.source) for s in self.steps if s.kind == "code"}
         for grade_id, check in self.checks.items():
             if grade_id not in self.seen:
                 self.notes.append(f"the check `{grade_id}` was missing; the released one was run")
-                defining = _defining(self.steps, defines, check)
+                defining = self.definitions.places(self.steps, check)
                 place = defining[-1] + 1 if defining else len(self.steps)
                 self.steps.insert(place, _check_step(check))
         for check in self.checks.values():
-            _move_behind_its_answer(self.steps, defines, check, self.notes)
+            _move_behind_its_answer(self.steps, self.definitions, check, self.notes)
 
     def look_for_answers(self, *, unread: bool) -> None:
         """Find what may answer an empty or missing question: a person has to read it."""
@@ -229,27 +245,41 @@ class _Reading:
         return bool(words) and words != self.given.get(step.grade_id)
 
 
+class _Definitions:
+    """What cells define; each is parsed once, and only if the name that is looked for is in it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def places(self, steps: list[Step], check: Check) -> list[int]:
+        """Places of the cells that define what the check asks for."""
+        name = check.answer
+        return [place for place, step in enumerate(steps) if name and self._defines(step, name)]
+
+    def _defines(self, step: Step, name: str) -> bool:
+        source = step.source
+        # Python takes some other letters for those of a name.
+        if step.kind != "code" or (name not in source and source.isascii()):
+            return False
+        if source not in self._known:
+            self._known[source] = defined_names(source)
+        return name in self._known[source]
+
+
 def _check_step(check: Check) -> Step:
     return Step("check", check.source, check.grade_id, check)
 
 
 def _move_behind_its_answer(
-    steps: list[Step], defines: Mapping[Step, tuple[str, ...]], check: Check, notes: list[str]
+    steps: list[Step], definitions: _Definitions, check: Check, notes: list[str]
 ) -> None:
     """A check that was moved above every cell that answers it could only say "not defined"."""
     here = next(place for place, step in enumerate(steps) if step.check is check)
-    defining = _defining(steps, defines, check)
+    defining = definitions.places(steps, check)
     if defining and defining[0] > here:
         step = steps.pop(here)
         steps.insert(defining[-1], step)
         notes.append(f"the check `{check.grade_id}` stood above its answer; it was run below it")
-
-
-def _defining(
-    steps: list[Step], defines: Mapping[Step, tuple[str, ...]], check: Check
-) -> list[int]:
-    """Places of the cells that define what the check asks for."""
-    return [place for place, step in enumerate(steps) if check.answer in defines.get(step, ())]
 
 
 def _encodable(source: Any) -> str:

@@ -23,7 +23,7 @@ from pathlib import Path
 import course_lib
 from course_lib.errors import MachineFailed, NoSandbox, NoVerdict
 from course_lib.grading.sandbox import attempts
-from course_lib.grading.sandbox.exchange import Ran
+from course_lib.grading.sandbox.exchange import Ran, read_steps
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.runs import Sandbox
 from course_lib.grading.sandbox.sanitise import Step, Work
@@ -144,20 +144,22 @@ def _try(sandbox: Sandbox, *cells: str, limits: Limits = LIMITS) -> list[str]:
     A run that the machine ends says so in the first cell's place.
     """
     try:
-        ran = sandbox.run(Work(tuple(Step("code", cell) for cell in cells)), {}, limits)
+        work = Work(tuple(Step("code", cell) for cell in cells))
+        ran = sandbox.run(work, {}, limits)
     except (MachineFailed, NoVerdict) as error:
         return [str(error)] * len(cells)
-    said = _said(ran)
+    said = _said(ran, work)
     return said + [ran.ended or "the attempt said nothing"] * (len(cells) - len(said))
 
 
-def _said(ran: Ran) -> list[str]:
+def _said(ran: Ran, work: Work) -> list[str]:
     """What each step printed, and what stopped it."""
     said = []
-    for step in ran.steps:
+    steps, odd = read_steps(ran, work, LIMITS)
+    for step in steps:
         streams = (one for one in step.outputs if one.get("output_type") == "stream")
         said.append(("".join(str(one.get("text", "")) for one in streams) + step.problem).strip())
-    return said
+    return [*said, odd] if odd else said
 
 
 def _cell(source: str, **values: object) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from course_lib.errors import NoSandbox
 from course_lib.grading.sandbox import unprivileged
+from course_lib.grading.sandbox.scratch import ScratchFolder
 from course_lib.grading.sandbox.walls import Form, bubblewrap, environment
 
 # Starting Python and importing torch takes two to six seconds on a busy machine.
@@ -57,10 +56,11 @@ class StartedSandbox:
     """
 
     def __init__(self, library: Path, form: Form):
-        self._folder = Path(tempfile.mkdtemp(prefix="course-sandbox-"))
+        self._scratch = ScratchFolder("course-sandbox-")
+        folder = self._scratch.path
         self.requests, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        log = self._folder / "log"
-        home = self._folder / "home"
+        log = folder / "log"
+        home = folder / "home"
         home.mkdir()
         try:
             command = start_command(
@@ -83,7 +83,7 @@ class StartedSandbox:
         except BaseException:
             its.close()
             self.requests.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._scratch.remove()
             raise
         self.requests.settimeout(SECONDS_TO_START)
         try:
@@ -114,4 +114,4 @@ class StartedSandbox:
         self.requests.close()
         self._process.kill()
         self._process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._scratch.remove()

@@ -11,7 +11,6 @@ import io
 import re
 import socket
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -130,7 +129,7 @@ def new_shell() -> Shell:
     return shell
 
 
-def run_job(shell: Shell, wire: socket.socket, tell: Callable[[int], None]) -> None:
+def run_job(shell: Shell, wire: socket.socket) -> None:
     """Run one submission: read the job from the wire, write results to it as they come.
 
     Parameters
@@ -140,8 +139,6 @@ def run_job(shell: Shell, wire: socket.socket, tell: Callable[[int], None]) -> N
     wire : socket
         A header with the steps and limits comes in, then one message for each task's inputs. Out
         goes one message a step.
-    tell : callable (int)
-        Called with the number of a step before it starts, for whoever watches the clock.
     """
     received = frames.receive(wire)
     if received is None:
@@ -155,8 +152,6 @@ def run_job(shell: Shell, wire: socket.socket, tell: Callable[[int], None]) -> N
         inputs[each[0]["task"]] = each[1]
     most = (job["limits"]["output_kilobytes"] * 1024, job["limits"]["picture_kilobytes"] * 1024)
     for number, step in enumerate(job["steps"]):
-        tell(number)
-        began = time.perf_counter()
         shell.outputs = outputs = Outputs(*most)
         payload, problem = b"", ""
         with _redirected(shell):
@@ -168,8 +163,6 @@ def run_job(shell: Shell, wire: socket.socket, tell: Callable[[int], None]) -> N
             "step": number,
             "outputs": outputs.finished(),
             "problem": problem,
-            "seconds": time.perf_counter() - began,
-            "answered": bool(payload),
         }
         frames.send(wire, header, payload)
 

@@ -9,15 +9,18 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
-from course_lib.errors import BrokenFrame, TooLate
+from course_lib.errors import BrokenFrame, MessageTooLargeError, TooLate
 
 _LENGTHS = struct.Struct("!II")
 
 # A header names a cell and its outputs; a picture inside it is some 100 kB.
 MOST_HEADER_BYTES = 16 * 2**20
 MOST_PAYLOAD_BYTES = 64 * 2**20
+
+# What is taken from a socket at once.
+_PART = 2**20
 
 
 def send(out: socket.socket, header: dict[str, Any], payload: bytes = b"") -> None:
@@ -27,17 +30,64 @@ def send(out: socket.socket, header: dict[str, Any], payload: bytes = b"") -> No
 
 def pack(header: dict[str, Any], payload: bytes = b"") -> bytes:
     """One message as bytes, for where there is no socket."""
-    words = json.dumps(header).encode()
-    return _LENGTHS.pack(len(words), len(payload)) + words + payload
+    return pack_bytes(json.dumps(header).encode(), payload)
 
 
-def unpack(data: bytes) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """The messages that stand one after the other.
+def pack_bytes(header: bytes, payload: bytes = b"") -> bytes:
+    """One message of a header that is bytes already."""
+    return _LENGTHS.pack(len(header), len(payload)) + header + payload
+
+
+def receive_into(
+    file: IO[bytes], source: socket.socket, deadline: float, *, most_header: int, most: int
+) -> tuple[int, int] | None:
+    """Write the next message to a file, without its lengths, and look at nothing but these.
+
+    Parameters
+    ----------
+    file : binary file
+    source : socket
+        The other end may send anything.
+    deadline : float
+        By `time.monotonic()`.
+    most_header, most : int
+        Bytes that the header may have, and the whole message.
+
+    Returns
+    -------
+    (int, int) or None
+        Lengths of header and payload; None when the other end is closed and no message is left.
+
+    Raises
+    ------
+    TooLate
+        If the message is not whole by the deadline.
+    MessageTooLargeError
+        If it is longer than `most`.
+    BrokenFrame
+        If its header is longer than `most_header`, or it is cut off.
+    """
+    start = _read(source, _LENGTHS.size, deadline)
+    if start is None:
+        return None
+    length, rest = _lengths(start, most_header, most)
+    left = length + rest
+    while left:
+        part = _part(source, min(left, _PART), deadline)
+        if not part:
+            raise BrokenFrame("a message was cut off")
+        file.write(part)
+        left -= len(part)
+    return length, rest
+
+
+def unpack_bytes(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The messages that stand one after the other, unparsed.
 
     Raises
     ------
     BrokenFrame
-        As `receive`.
+        If the last one is cut off.
     """
     source = io.BytesIO(data)
 
@@ -45,8 +95,35 @@ def unpack(data: bytes) -> Iterator[tuple[dict[str, Any], bytes]]:
         part = source.read(count)
         return part if len(part) == count else None
 
-    while (message := _message(read)) is not None:
+    while source.tell() < len(data):
+        message = _message_bytes(read, len(data), len(data))
+        if message is None:
+            raise BrokenFrame("a message was cut off")
         yield message
+
+
+def _message_bytes(
+    read: Callable[[int], bytes | None], most_header: int, most: int
+) -> tuple[bytes, bytes] | None:
+    start = read(_LENGTHS.size)
+    if start is None:
+        return None
+    length, rest = _lengths(start, most_header, most)
+    words, payload = read(length), read(rest)
+    if words is None or payload is None:
+        raise BrokenFrame("a message was cut off")
+    return words, payload
+
+
+def _lengths(start: bytes, most_header: int, most: int) -> tuple[int, int]:
+    length, rest = _LENGTHS.unpack(start)
+    if length > most_header:
+        raise BrokenFrame(f"a message with a header of {length} bytes is longer than any may be")
+    if length + rest > most:
+        raise MessageTooLargeError(
+            f"a message of {length} + {rest} bytes is longer than any may be"
+        )
+    return length, rest
 
 
 def receive(
@@ -77,15 +154,10 @@ def receive(
 
 
 def _message(read: Callable[[int], bytes | None]) -> tuple[dict[str, Any], bytes] | None:
-    start = read(_LENGTHS.size)
-    if start is None:
+    message = _message_bytes(read, MOST_HEADER_BYTES, MOST_HEADER_BYTES + MOST_PAYLOAD_BYTES)
+    if message is None:
         return None
-    length, rest = _LENGTHS.unpack(start)
-    if length > MOST_HEADER_BYTES or rest > MOST_PAYLOAD_BYTES:
-        raise BrokenFrame(f"a message of {length} + {rest} bytes is longer than any may be")
-    words, payload = read(length), read(rest)
-    if words is None or payload is None:
-        raise BrokenFrame("a message was cut off")
+    words, payload = message
     try:
         header = json.loads(words)
     except (ValueError, RecursionError) as error:
@@ -99,18 +171,23 @@ def _read(source: socket.socket, count: int, deadline: float | None) -> bytes | 
     """So many bytes, or None if the other end closes before the first or in between."""
     parts = bytearray()
     while len(parts) < count:
-        if deadline is not None:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TooLate("no whole message came in time")
-            source.settimeout(left)
-        try:
-            part = source.recv(min(count - len(parts), 2**20))
-        except TimeoutError as error:
-            raise TooLate("no whole message came in time") from error
-        except ConnectionResetError:
-            part = b""
+        part = _part(source, min(count - len(parts), _PART), deadline)
         if not part:
             return None
         parts += part
     return bytes(parts)
+
+
+def _part(source: socket.socket, most: int, deadline: float | None) -> bytes:
+    """What comes next; nothing if the other end is closed."""
+    if deadline is not None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TooLate("no whole message came in time")
+        source.settimeout(left)
+    try:
+        return source.recv(most)
+    except TimeoutError as error:
+        raise TooLate("no whole message came in time") from error
+    except ConnectionResetError:
+        return b""

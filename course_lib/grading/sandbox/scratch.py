@@ -1,0 +1,75 @@
+"""Temporary folders that no killed grader leaves behind for good.
+
+A folder belongs to a living process as long as that holds a lock on a file in it. The kernel gives
+the lock back however the process ends, so whoever comes next can tell what is left over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+_LOCK = ".held"
+
+
+class ScratchFolder:
+    """A new temporary folder of this process; a context manager.
+
+    Others of the same prefix that killed processes of this user left behind are deleted first.
+
+    Parameters
+    ----------
+    prefix : str
+        For example "course-sandbox-".
+
+    Attributes
+    ----------
+    path : Path
+    """
+
+    def __init__(self, prefix: str):
+        sweep(prefix)
+        self.path = Path(tempfile.mkdtemp(prefix=prefix))
+        # Under another name until it is locked: a lock file that nobody holds means a dead owner.
+        draft = self.path / f"{_LOCK}.draft"
+        self._lock = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        draft.rename(self.path / _LOCK)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.remove()
+
+    def remove(self) -> None:
+        """Delete the folder; a second time does nothing."""
+        if self._lock >= 0:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._lock)
+            self._lock = -1
+
+
+def sweep(prefix: str) -> None:
+    """Delete what killed processes of this user left behind; never what a living one holds."""
+    for path in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        with contextlib.suppress(OSError):
+            if path.is_symlink() or path.stat().st_uid != os.geteuid():
+                continue
+            lock = os.open(path / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(lock)
