@@ -102,7 +102,7 @@ def test_missing_walls_are_found_each_by_its_own_attempt(
         sandboxes, "copy_library", lambda target: shutil.copytree(everything, target / "course_lib")
     )
     sabotage("isolation.py", r"flags \| _CLONE_NEWNET", "flags")
-    sabotage("zygote.py", r"        refuse_doors\(\)\n", "")
+    sabotage("supervisor.py", r"            refuse_doors\(\)\n", "")
     real = sandboxes.environment
     monkeypatch.setattr(
         sandboxes, "environment", lambda *given: real(*given) | {"GRADER_TOKEN": "x"}
@@ -116,9 +116,9 @@ def test_missing_walls_are_found_each_by_its_own_attempt(
 
 
 def test_missing_bounds_are_found_each_by_its_own_attempt(tmp_path, sabotage, monkeypatch):
-    sabotage("zygote.py", r"fresh_folders\(limits\)", "pass")
-    sabotage("census.py", r"if held > most:", "if False:")
-    sabotage("census.py", r"if threads > limits.processes:", "if False:")
+    sabotage("supervisor.py", r"fresh_folders\(limits\)", "pass")
+    sabotage("census.py", r"return own \+ max\(shared, files\) > most", "return False")
+    sabotage("census.py", r"if threads > self.limits.processes:", "if False:")
     sabotage("isolation.py", r"bounds\[resource.RLIMIT_NPROC\] = limits.processes", "pass")
     # What nothing ends would go on until its time is over.
     monkeypatch.setattr(
