@@ -323,7 +323,10 @@ class TestClock:
         finally:
             warm._cores = before
         assert "others on the machine held the processor" in starved.repeat
-        assert (looped.repeat, "step 1 took more than 20 s" in looped.ended) == ("", True)
+        assert looped.repeat == ""
+        assert (
+            "step 1 took more than 20 s" in looped.ended or b"interrupted" in looped.raw[0].header
+        )
         assert (alone.repeat, printed(alone)) == ("", "done\n")
 
     def test_runs_have_a_core_each_until_there_are_no_more(self, monkeypatch):
