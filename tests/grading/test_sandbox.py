@@ -40,9 +40,12 @@ def any_form(request):
 
 
 def run(sandbox, *cells, limits=SOON):
-    """What a notebook of these cells leaves, read as the grader reads it."""
+    """What a notebook of these cells leaves, read as the grader reads it, and run as often."""
     work = Work(tuple(Step("code", cell) for cell in cells))
-    ran = sandbox.run(work, {}, limits)
+    for _ in range(4):  # other programs may keep the machine busy
+        ran = sandbox.run(work, {}, limits)
+        if "held the processor" not in ran.repeat:
+            break
     steps, odd = read_steps(ran, work, limits)
     return Results(steps, odd or ran.ended, ran.seconds)
 

@@ -114,7 +114,7 @@ def test_missing_walls_are_found_each_by_its_own_attempt(
 
     monkeypatch.setattr(sandboxes, "copy_library", copy)
     sabotage("isolation.py", r"flags \| _CLONE_NEWNET", "flags")
-    sabotage("zygote.py", r"        refuse_doors\(\)\n", "")
+    sabotage("supervisor.py", r"            refuse_doors\(\)\n", "")
     real = starting.environment
     monkeypatch.setattr(
         starting, "environment", lambda *given: real(*given) | {"GRADER_TOKEN": "x"}
@@ -159,9 +159,9 @@ def test_devices_that_hold_memory_or_words_are_found(tmp_path, arguments):
 
 
 def test_missing_bounds_are_found_each_by_its_own_attempt(tmp_path, sabotage, monkeypatch):
-    sabotage("zygote.py", r"fresh_folders\(limits\)", "pass")
-    sabotage("census.py", r"if held > most:", "if False:")
-    sabotage("census.py", r"if threads > limits.processes:", "if False:")
+    sabotage("supervisor.py", r"fresh_folders\(limits\)", "pass")
+    sabotage("census.py", r"return own \+ max\(shared, files\) > most", "return False")
+    sabotage("census.py", r"if threads > self.limits.processes:", "if False:")
     sabotage("isolation.py", r"bounds\[resource.RLIMIT_NPROC\] = limits.processes", "pass")
     # What nothing ends would go on until its time is over.
     monkeypatch.setattr(

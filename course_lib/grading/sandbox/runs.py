@@ -26,9 +26,9 @@ from course_lib.grading.sandbox.exchange import Collected, Ran, collect, runnabl
 from course_lib.grading.sandbox.inside.limits import MEGABYTE, Limits
 from course_lib.grading.sandbox.inside.supervisor import (
     COUNT_BYTES,
-    MOST_STRETCH,
     NO_MORE_RESULTS,
     End,
+    stretched,
 )
 from course_lib.grading.sandbox.sanitise import Work
 from course_lib.grading.sandbox.scratch import ScratchFolder
@@ -185,7 +185,7 @@ def _run(
 ) -> Ran:
     began = time.monotonic()
     # The supervisor ends the run long before; this is for one that cannot.
-    deadline = began + MOST_STRETCH * limits.total_seconds + SECONDS_OF_GRACE
+    deadline = began + stretched(limits.total_seconds) + SECONDS_OF_GRACE
     wire, inner_wire = socket.socketpair()
     lifeline, inner_lifeline = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     end = End()

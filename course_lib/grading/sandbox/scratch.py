@@ -56,7 +56,7 @@ class ScratchFolder:
     def remove(self) -> None:
         """Delete the folder; a second time does nothing."""
         if self._lock >= 0:
-            shutil.rmtree(self.path, ignore_errors=True)
+            _delete(self.path)
             os.close(self._lock)
             self._lock = -1
 
@@ -70,6 +70,21 @@ def sweep(prefix: str) -> None:
             lock = os.open(path / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(path, ignore_errors=True)
+                _delete(path)
             finally:
                 os.close(lock)
+
+
+def _delete(path: Path) -> None:
+    """Delete a folder; one that a dying process still writes to is left to the next sweep."""
+    with contextlib.suppress(OSError):
+        for entry in path.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            elif entry.name != _LOCK:
+                entry.unlink()
+        (path / _LOCK).unlink()
+        try:
+            path.rmdir()
+        except OSError:
+            (path / _LOCK).touch(mode=0o600)

@@ -44,9 +44,11 @@ SECONDS_TO_END = 2.0
 # How often the processes of a submission are counted: memory grows by some 100 MB in between.
 SECONDS_BETWEEN_COUNTS = 0.1
 
-# How many times its limit a step may take on the wall's clock while it waits for processors. Four
-# honest trainings on one core are through by then, and who waits longer is repeated alone.
+# How many times its limit a step may take on the wall's clock while it waits for processors, and
+# seconds beside, for short limits. Four honest trainings on one core are through by then, and who
+# waits longer is repeated alone.
 MOST_STRETCH = 4.0
+SECONDS_OF_STRETCH = 10.0
 
 # A run that waited less than this part of the time, or used this part of its limit in processor
 # time, would have been interrupted alone, too.
@@ -193,6 +195,11 @@ def _until_ready(ready: int, lifeline: int) -> str:
     return said.decode("utf-8", "replace") or "isolation failed: the runner ended without a word"
 
 
+def stretched(limit: float) -> float:
+    """Seconds on the wall's clock at which a limit holds, whatever the machine was busy with."""
+    return MOST_STRETCH * limit + SECONDS_OF_STRETCH
+
+
 class _Timer:
     """A limit on time, from which time spent waiting for others' processors is taken off."""
 
@@ -203,7 +210,7 @@ class _Timer:
     def over(self) -> bool:
         """Whether the time is up, by whichever clock."""
         wall, waited, _ = self._passed()
-        return wall - waited > self.limit or wall > MOST_STRETCH * self.limit
+        return wall - waited > self.limit or wall > stretched(self.limit)
 
     def starved(self) -> bool:
         """Whether others, and not the run itself, are why it is up."""
