@@ -21,10 +21,14 @@ c.ClearSolutions.code_stub = {
 c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 
 # `nbgrader autograde` and formgrader's button run a notebook in the sandbox of `course grade` and
-# let the same judge award the points. nbgrader's own steps would run it with your rights, and would
-# trust what it says.
+# let the same judge award the points. nbgrader's own steps would run it with your rights, would
+# trust what it says, and would copy every file beside it to where other programs look for settings.
+c.Autograde.exporter_class = "course_lib.grading.preprocess.UnopenedNotebook"
 c.Autograde.sanitize_preprocessors = []
 c.Autograde.autograde_preprocessors = ["course_lib.grading.preprocess.RunAndJudge"]
+
+# Of what lies in autograded/, pages of feedback are made of the graded notebook alone.
+c.GenerateFeedback.exporter_class = "course_lib.grading.preprocess.FeedbackOnly"
 
 # What `nbgrader validate` may take for one cell. Answers return within two seconds; importing torch
 # on a busy machine is what takes time.
