@@ -4,7 +4,13 @@ Run them (and JupyterLab) in this folder. The folders of a class, `submitted/`, 
 `feedback/` and `gradebook.db`, appear beside it and are not part of the course.
 """
 
+from course_lib.grading.formgrader import guard
+
 c = get_config()  # noqa: F821 - nbgrader provides it
+
+# formgrader would run settings, and send pages, that lie in folders of students: where it is
+# loaded, this closes both.
+guard()
 
 # The name under which gradebooks and exports know the course. Change it before the first class.
 c.CourseDirectory.course_id = "averages-to-transformers"

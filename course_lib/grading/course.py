@@ -164,7 +164,7 @@ class Course:
         raise CourseNotFound(f"there is no assignment {name!r}; {hint}")
 
     def _holds_students_files(self, folder: Path) -> bool:
-        """Whether a folder lies in one that holds what students handed in, or what was made of it."""
+        """Whether a folder lies in one for what students handed in, or for what was made of it."""
         own = (self.submitted, self.autograded, self.feedback)
         return any(folder.is_relative_to(one.resolve()) for one in own)
 

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 from classes import NAME, checks, nbgrader, questions
 from hostile_folder import link_out, plant
-from nbformat import read
-from nbformat.v4 import new_markdown_cell
 
 from course_lib.errors import CourseNotFound
 from course_lib.grading.batch import grade
