@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -369,8 +370,10 @@ def address_of(server, runtime):
     """Where a server that was just started listens, as soon as it says so."""
     for _ in range(1200):
         for note in runtime.glob("jpserver-*.json"):
-            with contextlib.suppress(json.JSONDecodeError):  # it is being written
-                return json.loads(note.read_text())["url"]
+            with contextlib.suppress(json.JSONDecodeError, ConnectionError):  # not yet
+                said = json.loads(note.read_text())
+                with socket.create_connection(("127.0.0.1", said["port"])):
+                    return said["url"]
         assert server.poll() is None, "JupyterLab did not start"
         time.sleep(0.1)
     raise AssertionError("JupyterLab says nothing of where it listens")
