@@ -51,7 +51,6 @@ class _Room:
             "output": MOST_CHARACTERS_OF_OUTPUTS,
             "picture": MOST_PICTURE_CHARACTERS,
         }
-        self._full: set[str] = set()
 
     def source(self, step: Step, shown: str) -> str:
         """A cell of the student's as far as there is room; an answer to a question always."""
@@ -64,23 +63,32 @@ class _Room:
         from nbformat.v4 import new_output
 
         for output in result.outputs if result else ():
+            if self._is_over(output):
+                continue
             for safe in safe_output(output):
                 data = safe.get("data", {})
                 kind = "picture" if "image/png" in data else "output"
                 parts = (safe.get("text"), *safe.get("traceback", ()), *data.values())
                 if self._fits(kind, *filter(None, parts)):
                     yield safe
-                elif kind not in self._full:
-                    self._full.add(kind)
+                else:
                     yield new_output("stream", name="stdout", text=_TOO_MUCH)
 
+    def _is_over(self, output: Mapping[str, Any]) -> bool:
+        """Whether there is no room for outputs of this kind; making them safe takes time, too."""
+        data = output.get("data")
+        picture = isinstance(data, dict) and "image/png" in data
+        return not self._left["picture" if picture else "output"]
+
     def _fits(self, kind: str, *parts: str) -> bool:
-        """Whether parts still fit; 100 characters for each keep a million of empty ones away."""
+        """Whether parts still fit; what does not is the last of its kind that is looked at.
+
+        100 characters for each keep a million of empty ones away.
+        """
         size = sum(map(len, parts)) + 100
-        if size > self._left[kind]:
-            return False
-        self._left[kind] -= size
-        return True
+        fits = size <= self._left[kind]
+        self._left[kind] = self._left[kind] - size if fits else 0
+        return fits
 
 
 def runs(outcome: Outcome) -> Iterator[tuple[Step, StepResult | None]]:

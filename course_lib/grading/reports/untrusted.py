@@ -34,7 +34,7 @@ _LIVE = re.compile(
     r"|\](?=[(:\[])"  # where a link leads, in its place or further down
     r"|https?:(?=//)|www(?=\.)"  # a link without any brackets
     # the language of a block of code: mermaid draws, links and fetches, others take very long
-    r"|(?:`{3,}|~{3,})[^\S\n]*(?=\S)|[`~][^\S\n]*(?=mermaid)"
+    r"|(?:`{3,}+|~{3,}+)[^\S\n]*+(?=\S)|[`~][^\S\n]*(?=mermaid)"
     # what of TeX makes links, loads code or sets attributes
     r"|\\(?=(?:href|url|require|csname|class|cssId|style|data|unicode|mmlToken|bbox)(?![A-Za-z]))",
     re.IGNORECASE,
