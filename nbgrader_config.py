@@ -4,7 +4,13 @@ Run them (and JupyterLab) in this folder. The folders of a class, `submitted/`, 
 `feedback/` and `gradebook.db`, appear beside it and are not part of the course.
 """
 
+from course_lib.grading.formgrader import guard
+
 c = get_config()  # noqa: F821 - nbgrader provides it
+
+# formgrader would run settings, and send pages, that lie in folders of students: where it is
+# loaded, this closes both.
+guard()
 
 # The name under which gradebooks and exports know the course. Change it before the first class.
 c.CourseDirectory.course_id = "averages-to-transformers"
@@ -21,10 +27,14 @@ c.ClearSolutions.code_stub = {
 c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 
 # `nbgrader autograde` and formgrader's button run a notebook in the sandbox of `course grade` and
-# let the same judge award the points. nbgrader's own steps would run it with your rights, and would
-# trust what it says.
+# let the same judge award the points. nbgrader's own steps would run it with your rights, would
+# trust what it says, and would copy every file beside it to where other programs look for settings.
+c.Autograde.exporter_class = "course_lib.grading.preprocess.UnopenedNotebook"
 c.Autograde.sanitize_preprocessors = []
 c.Autograde.autograde_preprocessors = ["course_lib.grading.preprocess.RunAndJudge"]
+
+# Of what lies in autograded/, pages of feedback are made of the graded notebook alone.
+c.GenerateFeedback.exporter_class = "course_lib.grading.preprocess.FeedbackOnly"
 
 # What `nbgrader validate` may take for one cell. Answers return within two seconds; importing torch
 # on a busy machine is what takes time.
@@ -43,8 +53,8 @@ c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelA
 # run them (empty: this machine does).
 # c.CourseGrade.jobs = 0
 # c.CourseGrade.scheduler = ""
-# The largest notebook that is opened; a larger one waits for a person.
-# c.CourseGrade.notebook_megabytes = 10.0
+# What is read of a submission at all: a larger notebook is set aside unopened.
+# c.CourseGrade.notebook_megabytes = 10
 # What a submission may use: `python -m pydoc course_lib.grading.sandbox.inside.limits` gives the
 # reason of each limit.
 # c.CourseGrade.cell_seconds = 60.0

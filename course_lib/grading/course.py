@@ -1,4 +1,8 @@
-"""The folder of a course: where its solutions, its exercises and its settings are."""
+"""The folder of a course: where its solutions, its exercises and its settings are.
+
+The settings are Python, and run with the rights of whoever grades. So a folder that students can
+put files into must never be taken for a course.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,10 @@ if TYPE_CHECKING:
 SETTINGS = "nbgrader_config.py"
 """The file that makes a folder a course."""
 
+# nbgrader's own names of the folders that hold what students handed in, or what was made of it. A
+# class may lie outside its course: then only the names tell.
+_FOLDERS_OF_A_CLASS = frozenset(("submitted", "autograded", "feedback"))
+
 
 @dataclass(frozen=True)
 class Course:
@@ -32,7 +40,11 @@ class Course:
 
     @classmethod
     def find(cls, start: str | Path | None = None) -> Course:
-        """The course that a folder belongs to.
+        """The course that a folder belongs to, for the command line.
+
+        Nothing that a student handed in decides which course that is: no search starts in, or
+        passes through, a folder of a class, and where two folders could be the course, none is
+        taken. Whatever knows its course's folder, as nbgrader does, says `Course(root)`.
 
         Parameters
         ----------
@@ -42,16 +54,35 @@ class Course:
         Raises
         ------
         CourseNotFound
-            If neither the folder nor one above it holds `nbgrader_config.py`.
+            If neither the folder nor one above it holds `nbgrader_config.py`, if more than one of
+            them does, or if the folder is one of a class.
+        ConfigError
+            If the course's settings cannot be read.
         """
         here = Path(start or ".").resolve()
-        for folder in (here, *here.parents):
-            if (folder / SETTINGS).is_file():
-                return cls(folder)
-        raise CourseNotFound(
-            f"{here} is not in a course: no folder from here upwards holds {SETTINGS}. "
-            "Go to the course's folder, or name it with --course."
-        )
+        found = [folder for folder in (here, *here.parents) if (folder / SETTINGS).is_file()]
+        if not found:
+            raise CourseNotFound(
+                f"{here} is not in a course: no folder from here upwards holds {SETTINGS}. "
+                "Go to the course's folder, or name it with --course."
+            )
+        if len(found) > 1:
+            listed = " and ".join(str(folder) for folder in found)
+            raise CourseNotFound(
+                f"which course {here} belongs to is not clear: {listed} each hold {SETTINGS}. "
+                "The file is a program, and one of them may have been handed in by a student, so "
+                f"none was read. If {found[-1]} is the course, go there or name it with --course; "
+                "a course does not lie inside another one."
+            )
+        (root,) = found
+        course = cls(root)
+        if _FOLDERS_OF_A_CLASS.intersection(root.parts) or course._holds_students_files(here):
+            raise CourseNotFound(
+                f"{here} lies in a folder for what students handed in, where no command is run: a "
+                "file of theirs could be taken for a setting or a program. Go to the course's "
+                "folder, or name it with --course."
+            )
+        return course
 
     @cached_property
     def settings(self) -> Config:
@@ -131,6 +162,11 @@ class Course:
         there_are = ", ".join(known) or f"none: {self.solutions} holds no notebook"
         hint = f"did you mean {near[0]!r}?" if near else f"there are {there_are}"
         raise CourseNotFound(f"there is no assignment {name!r}; {hint}")
+
+    def _holds_students_files(self, folder: Path) -> bool:
+        """Whether a folder lies in one for what students handed in, or for what was made of it."""
+        own = (self.submitted, self.autograded, self.feedback)
+        return any(folder.is_relative_to(one.resolve()) for one in own)
 
     def _folder(self, setting: str, nbgraders_own: str) -> Path:
         return self.root / self.settings.CourseDirectory.get(setting, nbgraders_own)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +17,15 @@ from course_lib.grading.sandbox.sanitise import Step, Work
 NAME = "01-averages"
 
 
-def nbgrader(course, *command):
-    """Run a command of nbgrader in a course's folder; it must succeed."""
+def nbgrader(course, *command, most_bytes=None):
+    """Run a command of nbgrader in a course's folder; it must succeed.
+
+    With `most_bytes` no file that it writes gets larger.
+    """
+
+    def bounded():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [sys.executable, "-m", "nbgrader", *command],
@@ -26,6 +34,7 @@ def nbgrader(course, *command):
         capture_output=True,
         text=True,
         check=False,
+        preexec_fn=bounded if most_bytes else None,
     )
     assert done.returncode == 0, done.stderr[-4000:]
 

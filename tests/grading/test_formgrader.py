@@ -1,9 +1,11 @@
 """nbgrader's own tools on a class that the course graded: formgrader in a browser, its commands."""
 
 import contextlib
+import csv
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -12,6 +14,7 @@ from html.parser import HTMLParser
 import pytest
 from browsing import browser  # noqa: F401 - a fixture
 from classes import NAME, checks, nbgrader, questions
+from hostile_folder import plant
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course_lib.grading.batch import grade
@@ -164,6 +167,149 @@ def test_formgrader_lists_the_assignments_and_its_button_grades_as_the_course_do
     assert len(standing(handed_in, NAME).students[0].run.notes) == 3
 
 
+def test_buttons_clicked_with_a_hostile_folder_run_nothing_of_it(
+    handed_in,
+    browser,  # noqa: F811
+    tmp_path,
+):
+    """Autograde, generate feedback, grade by hand, and every page beside, in a real browser."""
+    mark = tmp_path / "mark"
+    plant(handed_in.submitted / "eve" / NAME, mark)
+    plant(handed_in.submitted / "ada" / NAME, mark)
+    (handed_in.submitted / "zip" / NAME / "timestamp.txt").write_text("no time at all, " * 9)
+    (question, *_) = questions(handed_in)
+    with formgrader(handed_in, tmp_path) as address:
+        context = browser.new_context(viewport={"width": 1200, "height": 900})
+        context.route("**/*", wall(address))
+        page = context.new_page()
+        page.goto(f"{address}formgrader?token=formgrader")
+        page.goto(f"{address}formgrader/manage_submissions/{NAME}")
+        for student in ("ada", "eve", "zip"):
+            row = page.locator("tr", has=page.get_by_text(student, exact=True))
+            row.wait_for()
+            assert press(page, row.locator(".autograde a"))["success"], student
+            assert press(page, row.locator(".generate-feedback a"))["success"], student
+        assert {
+            student: sum(points(handed_in)[student].values()) for student in ("eve", "zip")
+        } == {
+            "eve": 0,
+            "zip": 0,
+        }
+        found = points(handed_in)["ada"]
+        assert {name: found[name] for name in full(handed_in)} == full(handed_in)
+
+        for student, number in ids(handed_in).items():
+            page.goto(f"{address}formgrader/submissions/{number}/")
+            page.locator(f"input.score#{question}").wait_for()
+            assert "owned" not in page.title(), student
+            assert page.locator("img[onerror], a[href*=owned]").count() == 0
+        for path in (
+            "manage_assignments",
+            f"gradebook/{NAME}/{NAME}",
+            "manage_students",
+            "manage_students/eve",
+            f"manage_students/eve/{NAME}",
+        ):
+            page.goto(f"{address}formgrader/{path}")
+            page.locator("tbody tr").first.wait_for()
+        context.close()
+    assert not mark.exists(), mark.read_text()
+    for student in ("ada", "eve", "zip"):
+        made = sorted(path.name for path in (handed_in.autograded / student / NAME).iterdir())
+        assert set(made) <= {f"{NAME}.ipynb", "timestamp.txt"}
+        pages = [path.name for path in (handed_in.feedback / student / NAME).iterdir()]
+        assert pages == [f"{NAME}.html"]
+        assert not live((handed_in.feedback / student / NAME / pages[0]).read_text())
+
+
+def press(page, button):
+    """Click one of formgrader's buttons; what its server answers."""
+    with page.expect_response(
+        lambda answer: answer.request.method == "POST", timeout=300_000
+    ) as answered:
+        button.click()
+    told = answered.value.json()
+    page.locator(".modal.in").get_by_role("button", name="Close").last.click()
+    page.locator(".modal-backdrop").wait_for(state="detached")
+    return told
+
+
+def test_link_to_formgrader_opens_no_other_folder(handed_in, tmp_path):
+    """Opening one runs its settings, and anybody can write such a link."""
+    mark = tmp_path / "mark"
+    folder = handed_in.submitted / "eve" / NAME
+    plant(folder, mark)
+    with formgrader(handed_in, tmp_path) as address:
+        for path in (folder.relative_to(handed_in.root), folder, tmp_path):
+            assert status(f"{address}formgrader?path={path}") == 403
+        assert not mark.exists(), mark.read_text()
+        assert status(f"{address}formgrader?path={handed_in.root}") == 200
+        assert status(f"{address}formgrader/api/assignments") == 200
+
+
+def test_file_beside_a_graded_notebook_is_no_page_of_formgraders(
+    handed_in,
+    browser,  # noqa: F811
+    tmp_path,
+):
+    assert grade(handed_in, NAME, jobs=1).complete
+    plant(handed_in.autograded / "eve" / NAME, tmp_path / "mark")
+    with formgrader(handed_in, tmp_path) as address:
+        context = browser.new_context()
+        context.route("**/*", wall(address))
+        page = context.new_page()
+        page.goto(f"{address}formgrader?token=formgrader")
+        for name in ("page.html", "picture.svg"):
+            page.goto(f"{address}formgrader/submissions/{ids(handed_in)['eve']}/{name}")
+            assert "owned" not in page.title()
+            assert page.evaluate("() => window.owned") is None
+        context.close()
+
+
+def test_names_are_text_in_formgraders_pages(
+    handed_in,
+    browser,  # noqa: F811
+    tmp_path,
+):
+    """A name comes from a learning platform, where students choose it; an address, from a link."""
+    assert grade(handed_in, NAME, jobs=1).complete
+    with (handed_in.root / "students.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["id", "last_name", "first_name"], ["eve", OWNED, "O'Neil"]])
+    nbgrader(handed_in, "db", "student", "import", "students.csv")
+    with formgrader(handed_in, tmp_path) as address:
+        context = browser.new_context()
+        context.route("**/*", wall(address))
+        page = context.new_page()
+        page.goto(f"{address}formgrader?token=formgrader")
+        page.goto(f"{address}formgrader/submissions/{ids(handed_in)['eve']}/")
+        page.get_by_text("O'Neil").first.wait_for(state="attached")
+        assert page.title() == NAME
+        assert page.locator("img[onerror]").count() == 0
+        for name in (
+            "%3Cscript%3Edocument.title='owned'%3C%2Fscript%3E",
+            "%22;document.title='owned';%22",
+            "%5C/;document.title='owned'%2F%2F",
+        ):
+            page.goto(f"{address}formgrader/manage_students/{name}")
+            assert "owned" not in page.title(), name
+        page.goto(f"{address}formgrader/manage_students/eve")
+        page.locator("tbody tr").first.wait_for()
+        context.close()
+
+
+def status(url):
+    """What a server answers, as a number."""
+    import urllib.error
+    import urllib.request
+
+    request = urllib.request.Request(url, headers={"Authorization": "token formgrader"})
+    try:
+        with urllib.request.urlopen(request, timeout=300) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
 def ids(course):
     """nbgrader's own id of each student's notebook."""
     from nbgrader.api import Gradebook
@@ -224,8 +370,10 @@ def address_of(server, runtime):
     """Where a server that was just started listens, as soon as it says so."""
     for _ in range(1200):
         for note in runtime.glob("jpserver-*.json"):
-            with contextlib.suppress(json.JSONDecodeError):  # it is being written
-                return json.loads(note.read_text())["url"]
+            with contextlib.suppress(json.JSONDecodeError, ConnectionError):  # not yet
+                said = json.loads(note.read_text())
+                with socket.create_connection(("127.0.0.1", said["port"])):
+                    return said["url"]
         assert server.poll() is None, "JupyterLab did not start"
         time.sleep(0.1)
     raise AssertionError("JupyterLab says nothing of where it listens")

@@ -4,18 +4,32 @@ import base64
 import stat
 from html.parser import HTMLParser
 
+import nbformat
 import pytest
 from classes import NAME, checks, outcome, questions, ran, released, work
 from hypothesis import given
 from hypothesis import strategies as st
+from nbconvert.filters import markdown2html
 from nbformat.v4 import new_output
 from nbgrader.utils import determine_grade
 from threat_suite import Live
 
 from course_lib.errors import NotWritten
 from course_lib.grading.outcome import Results, Status
-from course_lib.grading.reports.shown import feedback, notebook, write_atomically
-from course_lib.grading.reports.untrusted import inert, on_one_line, safe_data
+from course_lib.grading.reports.shown import (
+    MOST_CHARACTERS_OF_OUTPUTS,
+    MOST_CHARACTERS_OF_TEXT,
+    MOST_PICTURE_CHARACTERS,
+    feedback,
+    notebook,
+    write_atomically,
+)
+from course_lib.grading.reports.untrusted import (
+    MOST_CHARACTERS_OF_A_LINE,
+    inert,
+    on_one_line,
+    safe_data,
+)
 from course_lib.grading.sandbox.exchange import StepResult
 from course_lib.grading.sandbox.sanitise import Step
 
@@ -86,8 +100,6 @@ def test_picture_is_shown_as_a_picture(entered):
     ],
 )
 def test_written_answers_are_read_as_text_by_nbgraders_own_pages(entered, text):
-    from nbconvert.filters import markdown2html
-
     one = outcome(entered, "ada", work=work(entered, text), reason=text, notes=(text,))
     for cell in notebook(one, released(entered)).cells:
         if cell.cell_type == "markdown" and cell.source != "YOUR ANSWER HERE":
@@ -170,9 +182,126 @@ def test_no_text_at_all_leads_anywhere_but_to_a_web_page(text):
     assert not Live(inert(text)).found
 
 
-def test_links_to_web_pages_stay():
-    text = "[a](https://example.org/a) and [b][c] and https://example.org/d\n\n[c]: http://e.org"
-    assert inert(text) == text
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a](https://example.org/a)",
+        "[a][c] [c]\n\n[c]: http://e.org",
+        "[c]\n\n[c]:\n  <http://e.org>",
+        "see https://example.org/d or HTTP://example.org",
+        "<https://example.org>",
+        "[a](http://localhost:8888/formgrader?path=submitted/eve/01-averages)",
+    ],
+)
+def test_links_are_text(text):
+    """In a page of Jupyter's one click acts with the rights of whoever reads an answer."""
+    assert "href" not in markdown2html(inert(text))
+    assert inert(text).replace("\u200b", "") == text
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~", "> ```", "- ~~~", "   ```"])
+@pytest.mark.parametrize(
+    "language", ["python", " python", "\tdot", "\u2028python", "{=html}", "x y"]
+)
+def test_block_of_code_chooses_no_program_to_color_it(fence, language):
+    assert "highlight" not in markdown2html(inert(f"{fence}{language}\nx = 1\n{fence}"))
+
+
+@pytest.mark.parametrize("text", ["```", "~~~", "<!--", "<details>", "</div></div>", "$$", "    x"])
+def test_nothing_that_is_left_open_swallows_what_follows(entered, text):
+    one = outcome(entered, "ada", work=work(entered, text), reason=text, notes=(text, "the last"))
+    cells = notebook(one, released(entered)).cells
+    said = markdown2html(cells[0].source)
+    assert said.count("<li>") == 3
+    assert "<code>" not in said
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            opened = Balance(markdown2html(cell.source))
+            assert not opened.left
+    page = feedback(one, {}, "Title")
+    assert Balance(page).left == []
+    assert "the last" in page
+
+
+class Balance(HTMLParser):
+    """Elements that are opened and not closed, or closed and not opened."""
+
+    _ALONE = frozenset(("img", "br", "hr", "meta", "input", "link"))
+
+    def __init__(self, page):
+        super().__init__()
+        self.left = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self._ALONE:
+            self.left.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.left and self.left[-1] == tag:
+            self.left.pop()
+        else:
+            self.left.append(f"/{tag}")
+
+
+class TestRoom:
+    """A page of anybody's opens, and formgrader goes on serving the others."""
+
+    def huge(self, course, count=1000):
+        """A submission of many cells: text and code that take long to show, outputs, pictures."""
+        picture = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(10**6)).decode()
+        left = [
+            new_output("stream", text="x" * 10**5),
+            new_output("error", ename="E", evalue="e", traceback=["y" * 10**4] * 100),
+            new_output("display_data", data={"image/png": picture}),
+        ]
+        extra = [Step("text", "\\\\[" * 6000), Step("code", "a." * 10**5)] * (count // 2)
+        steps = work(course, "The answer that a person reads.", *extra)
+        runs = tuple(StepResult(list(left)) for _ in range(count // 2))
+        return outcome(course, "eve", work=steps, ran=Ran(runs, "", 0.1))
+
+    def test_all_that_a_notebook_shows_is_bounded(self, entered):
+        one = self.huge(entered)
+        made, page = notebook(one, released(entered)), feedback(one, {}, "Title")
+        most = MOST_PICTURE_CHARACTERS + 2 * MOST_CHARACTERS_OF_OUTPUTS + 10**6
+        assert len(nbformat.writes(made)) < most
+        assert len(page) < most
+        own = [cell.source for cell in made.cells if "nbgrader" not in cell.metadata]
+        texts = [c.source for c in made.cells if c.cell_type == "markdown" and c.source in own]
+        assert sum(map(len, texts)) < MOST_CHARACTERS_OF_TEXT + 200 * len(texts)
+        assert max(len(line) for source in own for line in source.split("\n")) <= 20_100
+        code = [c.source for c in made.cells if c.cell_type == "code"]
+        longest = max(len(line) for source in code for line in source.split("\n"))
+        assert longest < MOST_CHARACTERS_OF_A_LINE + 100
+
+    def test_what_is_left_out_is_said_and_the_answer_stays(self, entered):
+        one = self.huge(entered)
+        made, page = notebook(one, released(entered)), feedback(one, {}, "Title")
+        assert made.cells[-1].source == "The answer that a person reads."
+        assert "The answer that a person reads." in page
+        assert "more than is shown" in page
+        assert any("more than is shown" in cell.source for cell in made.cells)
+        assert all(
+            "text/plain" in c.outputs[-1].data
+            for c in made.cells
+            if c.metadata.get("nbgrader", {}).get("grade") and c.cell_type == "code"
+        )
+
+    def test_a_million_empty_outputs_are_not_shown(self, entered):
+        left = [new_output("stream", text="")] * 10**5
+        one = outcome(
+            entered,
+            "eve",
+            work=work(entered, "Because.", Step("code", "x")),
+            ran=Ran((StepResult(left),), "", 0.1),
+        )
+        assert len(notebook(one, released(entered)).cells[0].outputs) < 10_100
+
+    def test_honest_notebook_is_shown_whole(self, entered):
+        source = "def mean(x):\n    return x.sum() / len(x)  # a comment"
+        one = outcome(entered, "ada", work=work(entered, "Because.", Step("code", source)))
+        assert notebook(one, released(entered)).cells[0].source == source
 
 
 def test_formulas_and_emphasis_of_an_answer_stay():

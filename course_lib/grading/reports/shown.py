@@ -16,12 +16,79 @@ from typing import TYPE_CHECKING, Any
 from course_lib.errors import NotWritten
 from course_lib.grading.outcome import Outcome, Status, TaskOutcome
 from course_lib.grading.reports import markup
-from course_lib.grading.reports.untrusted import inert, on_one_line, plain, safe_output
+from course_lib.grading.reports.untrusted import (
+    NOTHING_TO_SEE,
+    code,
+    inert,
+    on_one_line,
+    plain,
+    safe_output,
+)
 from course_lib.grading.sandbox.exchange import StepResult
 from course_lib.grading.sandbox.sanitise import Kind, Step
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
+
+# What a whole notebook may show, beside its released texts and the answers that a person reads. One
+# of the course shows some 30,000 characters and ten pictures. Formgrader needs some 0.1 s for 1,000
+# characters of the worst text or code that is known.
+MOST_CHARACTERS_OF_TEXT = 100_000
+MOST_CHARACTERS_OF_CODE = 300_000
+MOST_CHARACTERS_OF_OUTPUTS = 1_000_000
+MOST_PICTURE_CHARACTERS = 24 * 2**20
+
+_TOO_MUCH = "… (cut: this notebook holds more than is shown; the rest is in the submitted file)"
+
+
+class _Room:
+    """How much more of a notebook is shown: what does not fit is left out, and said so."""
+
+    def __init__(self) -> None:
+        self._left = {
+            "text": MOST_CHARACTERS_OF_TEXT,
+            "code": MOST_CHARACTERS_OF_CODE,
+            "output": MOST_CHARACTERS_OF_OUTPUTS,
+            "picture": MOST_PICTURE_CHARACTERS,
+        }
+
+    def source(self, step: Step, shown: str) -> str:
+        """A cell of the student's as far as there is room; an answer to a question always."""
+        if step.kind == "question" or self._fits("code" if step.kind == "code" else "text", shown):
+            return shown
+        return _TOO_MUCH
+
+    def outputs(self, result: StepResult | None) -> Iterator[Any]:
+        """What a step left, made safe, as far as there is room."""
+        from nbformat.v4 import new_output
+
+        for output in result.outputs if result else ():
+            if self._is_over(output):
+                continue
+            for safe in safe_output(output):
+                data = safe.get("data", {})
+                kind = "picture" if "image/png" in data else "output"
+                parts = (safe.get("text"), *safe.get("traceback", ()), *data.values())
+                if self._fits(kind, *filter(None, parts)):
+                    yield safe
+                else:
+                    yield new_output("stream", name="stdout", text=_TOO_MUCH)
+
+    def _is_over(self, output: Mapping[str, Any]) -> bool:
+        """Whether there is no room for outputs of this kind; making them safe takes time, too."""
+        data = output.get("data")
+        picture = isinstance(data, dict) and "image/png" in data
+        return not self._left["picture" if picture else "output"]
+
+    def _fits(self, kind: str, *parts: str) -> bool:
+        """Whether parts still fit; what does not is the last of its kind that is looked at.
+
+        100 characters for each keep a million of empty ones away.
+        """
+        size = sum(map(len, parts)) + 100
+        fits = size <= self._left[kind]
+        self._left[kind] = self._left[kind] - size if fits else 0
+        return fits
 
 
 def runs(outcome: Outcome) -> Iterator[tuple[Step, StepResult | None]]:
@@ -54,20 +121,24 @@ def notebook(outcome: Outcome, released: NotebookNode) -> NotebookNode:
         if "nbgrader" in cell.metadata
     }
     verdicts = {task.grade_id: task for task in outcome.tasks}
-    ours = {cell.source for cell in released.cells if cell.cell_type == "markdown"}
+    ours = {cell.source for cell in released.cells}
     cells = []
+    room = _Room()
     for step, result in runs(outcome) if outcome.work else _as_released(released):
+        given = step.source in ours
         if step.kind in ("text", "question"):
-            own = step.source in ours
-            cell = new_markdown_cell(step.source if own else inert(step.source))
+            words = step.source if given else room.source(step, inert(step.source))
+            cell = new_markdown_cell(words)
         else:
-            cell = new_code_cell(step.source, outputs=list(_outputs(step, result, verdicts)))
+            source = step.source if given else room.source(step, code(step.source))
+            cell = new_code_cell(source, outputs=list(_outputs(step, result, verdicts, room)))
         if step.grade_id in templates:
             cell.metadata = copy.deepcopy(templates[step.grade_id].metadata)
         cells.append(cell)
     if outcome.reason or outcome.notes:
         said = (on_one_line(note) for note in (outcome.reason, *outcome.notes) if note)
-        words = "\n".join(f"- {inert(note)}" for note in said)
+        # What begins a line could begin a block, which would swallow the lines below it.
+        words = "\n".join(f"- {NOTHING_TO_SEE}{inert(note)}" for note in said)
         cells.insert(0, new_markdown_cell(f"**Said by the grader**\n\n{words}"))
     made = new_notebook(cells=cells, metadata=_kernel(released))
     for number, cell in enumerate(made.cells):
@@ -118,13 +189,12 @@ def _kernel(released: NotebookNode) -> dict[str, Any]:
 
 
 def _outputs(
-    step: Step, result: StepResult | None, verdicts: Mapping[str, TaskOutcome]
+    step: Step, result: StepResult | None, verdicts: Mapping[str, TaskOutcome], room: _Room
 ) -> Iterator[Any]:
     from nbformat.v4 import new_output
 
-    for output in result.outputs if result else ():
-        for safe in safe_output(output):
-            yield _counting_nothing(safe) if step.kind == "check" else safe
+    for safe in room.outputs(result):
+        yield _counting_nothing(safe) if step.kind == "check" else safe
     if step.kind == "check":
         # nbgrader reads a check without a number as full points: it never goes without.
         task = verdicts.get(step.grade_id)
@@ -188,7 +258,8 @@ def feedback(outcome: Outcome, titles: Mapping[str, str], title: str) -> str:
     for task in outcome.tasks:
         parts.append(f"<section>{verdict_html(task)}</section>")
     parts.append("<details><summary><h2>Your notebook, as it was run</h2></summary>")
-    parts += [_cell(step, result) for step, result in runs(outcome)]
+    room = _Room()
+    parts += [_cell(step, result, room) for step, result in runs(outcome)]
     parts.append("</details>")
     return markup.page(title, "\n".join(parts), _STYLE)
 
@@ -197,14 +268,12 @@ def _empty(outcome: Outcome) -> frozenset[str]:
     return outcome.work.unanswered if outcome.work else frozenset()
 
 
-def _cell(step: Step, result: StepResult | None) -> str:
+def _cell(step: Step, result: StepResult | None, room: _Room) -> str:
     if step.kind == "check":
         return ""
-    source = html.escape(plain(step.source))
+    source = html.escape(room.source(step, plain(step.source)))
     shown = [f'<pre class="{step.kind}">{source}</pre>'] if source.strip() else []
-    for output in result.outputs if result else ():
-        for safe in safe_output(output):
-            shown.append(_shown(safe))
+    shown += [_shown(safe) for safe in room.outputs(result)]
     return "\n".join(shown)
 
 

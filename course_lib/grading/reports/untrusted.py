@@ -2,7 +2,11 @@
 
 Text is cut and freed of control characters, HTML and SVG that a cell displayed become text, a
 picture is a PNG or none. What students write as text stays Markdown, so that formulas can be read,
-but no tag in it is one, no picture is fetched, and a link leads to a web page or nowhere.
+but no tag in it is one, no picture is fetched, and links are text: one click in a page of Jupyter's
+is made with the rights of whoever is logged in there.
+
+What takes long to show is bounded here, too. Programs that color code need time that grows with the
+square of a line's length, and formgrader serves nobody else meanwhile.
 """
 
 from __future__ import annotations
@@ -17,16 +21,20 @@ from typing import Any
 MOST_PICTURE_BYTES = 2 * 2**20
 MOST_CHARACTERS_OF_AN_OUTPUT = 20_000
 
+# Lines of code have some 100 characters. A line of 20,000 can take 17 s to color.
+MOST_CHARACTERS_OF_A_LINE = 500
+
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-# What stays as it is must be seen to be harmless in the text itself, with nothing to decode: a link
-# is one to a web page, letter for letter, or it is none.
+# What stays as it is must be seen to be harmless in the text itself, with nothing to decode.
 _LIVE = re.compile(
     r"<(?=[A-Za-z/!?])"  # a tag, or a link between angle brackets
     r"|!(?=\[)"  # a picture: what is left of it is a link
-    r"|\](?=[(:](?![ \t\n]*https?://))"  # where a link leads, in its place or further down
-    r"|[`~][^\S\n]*(?=mermaid)"  # a drawing, which has links and pictures of its own
+    r"|\](?=[(:\[])"  # where a link leads, in its place or further down
+    r"|https?:(?=//)|www(?=\.)"  # a link without any brackets
+    # the language of a block of code: mermaid draws, links and fetches, others take very long
+    r"|(?:`{3,}+|~{3,}+)[^\S\n]*+(?=\S)|[`~][^\S\n]*(?=mermaid)"
     # what of TeX makes links, loads code or sets attributes
     r"|\\(?=(?:href|url|require|csname|class|cssId|style|data|unicode|mmlToken|bbox)(?![A-Za-z]))",
     re.IGNORECASE,
@@ -35,7 +43,8 @@ _LIVE = re.compile(
 _CONTROL = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
 )
-_NOTHING_TO_SEE = "\N{ZERO WIDTH SPACE}"
+NOTHING_TO_SEE = "\N{ZERO WIDTH SPACE}"
+"""Takes its meaning from what it stands in, and leaves its look."""
 
 
 def safe_output(output: Mapping[str, Any]) -> Iterator[Any]:
@@ -48,11 +57,12 @@ def safe_output(output: Mapping[str, Any]) -> Iterator[Any]:
         yield new_output("stream", name=name, text=plain(output.get("text")))
     elif kind == "error":
         lines = output.get("traceback")
+        lines = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
         yield new_output(
             "error",
             ename=plain(output.get("ename")),
             evalue=plain(output.get("evalue")),
-            traceback=[plain(line) for line in lines] if isinstance(lines, list) else [],
+            traceback=plain("\n".join(lines)).split("\n") if lines else [],
         )
     elif kind in ("display_data", "execute_result"):
         data = output.get("data")
@@ -86,15 +96,26 @@ def plain(text: Any) -> str:
     return _CONTROL.sub("", words)
 
 
+def code(source: str) -> str:
+    """A student's code for pages that color it: no line of it is endless."""
+    return "\n".join(map(_cut, plain(source).split("\n")))
+
+
+def _cut(line: str) -> str:
+    if len(line) <= MOST_CHARACTERS_OF_A_LINE:
+        return line
+    return line[:MOST_CHARACTERS_OF_A_LINE] + " … (cut)"
+
+
 def on_one_line(text: str) -> str:
     """Text for a line of a list."""
     return " ".join(plain(text).split())
 
 
 def inert(markdown: str) -> str:
-    """Markdown of a student in which nothing runs, is fetched, or leads anywhere but to a web page.
+    """Markdown of a student in which nothing runs, is fetched, or leads anywhere.
 
     It reads the same. A space without width does it, in prose and in code alike: Jupyter and
     nbconvert read Markdown differently, and there is no parser to agree with about which is which.
     """
-    return _LIVE.sub(lambda found: found.group() + _NOTHING_TO_SEE, plain(markdown))
+    return _LIVE.sub(lambda found: found.group() + NOTHING_TO_SEE, plain(markdown))
