@@ -43,8 +43,8 @@ c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelA
 # run them (empty: this machine does).
 # c.CourseGrade.jobs = 0
 # c.CourseGrade.scheduler = ""
-# The largest notebook that is opened; a larger one waits for a person.
-# c.CourseGrade.notebook_megabytes = 10.0
+# What is read of a submission at all: a larger notebook is set aside unopened.
+# c.CourseGrade.notebook_megabytes = 10
 # What a submission may use: `python -m pydoc course_lib.grading.sandbox.inside.limits` gives the
 # reason of each limit.
 # c.CourseGrade.cell_seconds = 60.0
