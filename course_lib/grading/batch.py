@@ -13,7 +13,7 @@ import importlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -183,7 +183,11 @@ def grade(
             # What draws the report: later, all but one core would wait for its import.
             drawing = threading.Thread(target=_import_pictures, daemon=True)
             drawing.start()
-            for one, outcome in _outcomes(changed, whole, runner, judges):
+            # Closed before the sandbox is: no lane takes another one then.
+            came = stack.enter_context(
+                contextlib.closing(_outcomes(changed, whole, runner, judges))
+            )
+            for one, outcome in came:
                 if outcome.status is not Status.POSTPONED:
                     if not one.misnamed:
                         recorder.record(outcome, keys[one.student], one.timestamp)
@@ -218,7 +222,7 @@ def _looks_new(course: Course, assignment: str, todo: Sequence[Submission]) -> b
 
 def _outcomes(
     todo: Sequence[Submission], whole: Class, runner: Runs, judges: Judges
-) -> Iterator[tuple[Submission, Outcome]]:
+) -> Generator[tuple[Submission, Outcome], None, None]:
     """Outcomes as they come; see `Lanes`."""
 
     def run(one: Submission, hurry: float | None, alone: bool) -> Outcome:

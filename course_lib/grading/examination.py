@@ -336,9 +336,10 @@ def _answer(connection: Connection) -> None:
             what, about = connection.recv()
             parts: list[bytes] = []
             try:
+                if what == "finish":
+                    about = (_received(connection, *about),)
+                connection.send_bytes(b"")
                 with _timed(SECONDS_TO_JUDGE if what == "finish" else SECONDS_TO_READ):
-                    if what == "finish":
-                        about = (_received(connection, *about),)
                     said, parts = _said(getattr(examination, what)(*about))
             except MemoryError:
                 said = {"memory": MEGABYTES_OF_A_CHILD, "leaving": True}

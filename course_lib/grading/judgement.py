@@ -282,6 +282,8 @@ class Child:
             self._connection.send(about)
             for part in frames:
                 self._connection.send_bytes(part)
+            self._connection.recv_bytes(0)  # it is there, and begins: the first one is only started
+            began = time.monotonic()
             said = json.loads(self._connection.recv_bytes(MOST_ANSWER_BYTES))
         except (EOFError, OSError) as error:
             self.close()

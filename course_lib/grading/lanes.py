@@ -12,7 +12,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -55,7 +55,7 @@ class Lanes:
         self._changed = threading.Condition()
         self._came: queue.SimpleQueue[_Came] = queue.SimpleQueue()
 
-    def outcomes(self) -> Iterator[tuple[Submission, Outcome]]:
+    def outcomes(self) -> Generator[tuple[Submission, Outcome], None, None]:
         """What comes of each, as it comes; a postponed one comes once more.
 
         After an error or an interruption nobody waits for what is under way: the sandbox and what

@@ -46,7 +46,7 @@ class Class:
     places : callable (Submission) -> (Path, Path)
         Where its autograded notebook and its page of feedback are written.
     limits : Limits
-    notebook_megabytes : float
+    notebook_megabytes : int
         Larger notebooks are not opened.
     book : str
         Address of the published book; empty: no links in feedback.
@@ -59,7 +59,7 @@ class Class:
     checks: Mapping[str, Check]
     places: Callable[[Submission], tuple[Path, Path]]
     limits: Limits
-    notebook_megabytes: float = 10.0
+    notebook_megabytes: int = 10
     book: str = ""
     sandboxed: bool = True
     at_once: int = 1
@@ -201,7 +201,7 @@ def _opened(one: Submission, whole: Class) -> tuple[Path | None, str]:
         return None, f"the notebook cannot be read: {error.strerror}"
     if size > whole.notebook_megabytes:
         return None, (
-            f"{path.name} has {size:.0f} MB; more than {whole.notebook_megabytes:g} MB are not "
+            f"{path.name} has {size:.0f} MB; more than {whole.notebook_megabytes} MB are not "
             "opened. Open it by hand, or raise c.CourseGrade.notebook_megabytes"
         )
     return path, ""

@@ -27,8 +27,8 @@ class CourseGrade(Configurable):
     scheduler = Unicode("", help="Address of a Dask scheduler, or empty: this machine.").tag(
         config=True
     )
-    notebook_megabytes = Float(
-        10.0, help="The largest notebook that is opened; a larger one waits for a person."
+    notebook_megabytes = Int(
+        10, min=1, help="The largest notebook that is opened; a larger one waits for a person."
     ).tag(config=True)
     cell_seconds = Float(_DEFAULT.cell_seconds, help="Wall time of one cell or check.").tag(
         config=True

@@ -66,7 +66,19 @@ def missing(task: str) -> tuple[str, ...]:
     UnknownTask
         Names the nearest task there is.
     """
-    return tuple(name for name in requires(task) if importlib.util.find_spec(name) is None)
+    package = importlib.import_module(_packages()[_split(task)[0]])
+    required: tuple[str, ...] = getattr(package, "REQUIRES", ())
+    return tuple(name for name in required if importlib.util.find_spec(name) is None)
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """All tasks, by chapter, in the order in which the chapter sets them."""
+    found: list[str] = []
+    for chapter, package in sorted(_packages().items()):
+        probes = importlib.import_module(f"{package}.probes").PROBES
+        found += [f"{chapter}/{name}" for name in probes]
+    return tuple(found)
 
 
 def requires(task: str) -> tuple[str, ...]:
@@ -80,16 +92,6 @@ def requires(task: str) -> tuple[str, ...]:
     package = importlib.import_module(_packages()[_split(task)[0]])
     required: tuple[str, ...] = getattr(package, "REQUIRES", ())
     return required
-
-
-@cache
-def names() -> tuple[str, ...]:
-    """All tasks, by chapter, in the order in which the chapter sets them."""
-    found: list[str] = []
-    for chapter, package in sorted(_packages().items()):
-        probes = importlib.import_module(f"{package}.probes").PROBES
-        found += [f"{chapter}/{name}" for name in probes]
-    return tuple(found)
 
 
 @cache
