@@ -51,10 +51,10 @@ def student_of(made, case):
     return next(student for student, one in made.members.items() if one == case)
 
 
-def test_suite_covers_every_class_with_sixty_cases_or_more():
-    assert len(ALL) >= 60
+def test_suite_covers_every_class_with_180_cases_or_more():
+    assert len(ALL) >= 180
     assert {case.name.partition("/")[0] for case in ALL} == set(CLASSES)
-    assert len({case.threat for case in ALL}) > 60
+    assert len({case.threat for case in ALL}) == len(ALL)
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
@@ -63,13 +63,14 @@ def test_case_gets_what_it_deserves_and_harms_nobody(graded, case):
     student = student_of(made, case)
     outcome = outcomes[student]
     assert outcome.status is not Status.FAILED, outcome.reason
-    if case.set_aside:
-        assert outcome.status is Status.SET_ASIDE
+    if case.set_aside or (case.may_be_set_aside and outcome.status is Status.SET_ASIDE):
+        assert outcome.status is Status.SET_ASIDE, (outcome.points, outcome.reason)
         assert outcome.tasks == ()
     else:
         assert outcome.status is Status.GRADED, outcome.reason
         reasons = [(task.task, task.points, task.reason) for task in outcome.tasks]
-        assert outcome.points == made.wanted(case), (outcome.reason, reasons)
+        fewest, most = made.wanted(case)
+        assert fewest <= outcome.points <= most, (outcome.points, outcome.reason, reasons)
     assert case.reason in " ".join([outcome.reason, *(task.reason for task in outcome.tasks)])
     assert case.note in " ".join(outcome.notes)
     assert case.shown in made.shown(student)
