@@ -427,3 +427,21 @@ def test_whole_number_inputs_arrive_as_whole_numbers():
 
 def test_finding_without_a_section_is_still_a_sentence():
     assert Finding("a", "b").section is None
+
+
+class TestMissingPackages:
+    def test_chapters_that_lack_packages_are_named_before_any_task_is_asked(self, monkeypatch):
+        import importlib.util
+
+        real = importlib.util.find_spec
+        gone = ("jax", "optax")
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name: None if name in gone else real(name)
+        )
+        assert catalogue.lacking() == {"10": gone}
+        assert catalogue.missing("10/head") == gone
+        assert catalogue.missing("01/window") == ()
+
+    def test_nothing_is_missing_where_everything_is_installed(self, monkeypatch):
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+        assert catalogue.lacking() == {}

@@ -246,9 +246,7 @@ def cases(classes: Sequence[str] = CLASSES) -> list[Case]:
 
 
 @contextmanager
-def hand_in(
-    folder: Path, chosen: Sequence[Case], assignment: str = ASSIGNMENT
-) -> Iterator[Class]:
+def hand_in(folder: Path, chosen: Sequence[Case], assignment: str = ASSIGNMENT) -> Iterator[Class]:
     """A course in which every case is handed in, with an honest neighbour before and after it.
 
     While the block runs, somebody listens on the port and tells the secret.

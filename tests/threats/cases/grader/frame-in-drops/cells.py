@@ -1,15 +1,15 @@
 # %% top
+import time
+
 from course_lib.grading.sandbox.inside import frames
 
-honest = frames.pack
+
+def drop_by_drop(out, header, payload=b""):
+    whole = frames.pack(header, payload)
+    for place in range(200):
+        out.send(whole[place : place + 1])
+        time.sleep(0.0005)
+    out.sendall(whole[200:])
 
 
-def forged(header, payload=b""):
-    import time
-
-    time.sleep(0.001)
-    return honest(header, payload)
-
-
-frames.pack = forged
-frames.send = lambda out, header, payload=b"": out.sendall(forged(header, payload))
+frames.send = drop_by_drop
