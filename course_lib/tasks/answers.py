@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -280,7 +281,8 @@ def flatten(name: str, result: Any) -> dict[str, Value]:
         If something in it is none of these; the message says what it was.
     """
     if isinstance(result, Mapping):
-        parts = {str(key): value for key, value in result.items()}
+        # A mapping of a student's own may have no end.
+        parts = {str(key): result[key] for key in islice(result, MOST_VALUES + 1)}
     elif isinstance(result, list | tuple) and not _is_plain_list(result):
         parts = {str(i): value for i, value in enumerate(result)}
     else:

@@ -1,5 +1,6 @@
 """The mechanism under the tasks, on a small task of its own."""
 
+import itertools
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from course_lib.errors import CourseError, InvalidAnswer, UnknownTask
 from course_lib.tasks import Finding, Section, State, catalogue, check, desk
 from course_lib.tasks.answers import (
     MOST_BYTES,
+    MOST_VALUES,
     Answers,
     Raised,
     arrays_from_bytes,
@@ -159,6 +162,22 @@ class TestFindings:
 
     def test_half_precision_is_read(self):
         assert flatten("a", torch.ones(2, dtype=torch.bfloat16))["a"].dtype == np.float32
+
+
+class TestEndless:
+    def test_mapping_without_end_is_refused(self):
+        class Endless(Mapping):
+            def __getitem__(self, key):
+                return 0
+
+            def __len__(self):
+                return 1
+
+            def __iter__(self):
+                return itertools.count()
+
+        with pytest.raises(TypeError, match=f"more than {MOST_VALUES} values"):
+            flatten("a", Endless())
 
 
 class TestCheck:

@@ -1,12 +1,13 @@
 # %% top
 import mmap
 
+piece = b"x" * 2**20
 held = []
 for _ in range(8):
     with open("/dev/zero", "r+b") as zeros:
         room = mmap.mmap(zeros.fileno(), 100 * 2**20)
-    for start in range(0, len(room), 4096):
-        room[start] = 1
+    for _ in range(100):
+        room.write(piece)
     room.madvise(mmap.MADV_DONTNEED)
     held.append(room)
 print("held " + "beyond the limit")
