@@ -254,14 +254,19 @@ def table(results: Mapping[str, Mapping[str, str]]) -> str:
     """All in Markdown: a summary by class, then each case that somebody does not withstand."""
     threats = {case.name: case.threat for case in cases()}
     columns = [who for who in (*CONDITIONS, "nbgrader") if any(who in r for r in results.values())]
-    heads = [CONDITIONS.get(who, "stock `nbgrader autograde`") for who in columns]
+    heads = [
+        f"`course grade` {CONDITIONS[who]}" if who in CONDITIONS else "stock `nbgrader autograde`"
+        for who in columns
+    ]
     lines = [f"| Class | Cases | {' | '.join(heads)} |", "|---" * (len(columns) + 2) + "|"]
     for one in (*CLASSES, LONG_ASSIGNMENT):
         names = [n for n in results if n.startswith(f"{one}/") != (f", {one}, " in n)]
         if one in CLASSES:
             names = [name for name in names if name in threats]
         told = [[results[n][who] for n in names if who in results[n]] for who in columns]
-        held = [f"{sum(not said for said in each)} of {len(each)}" for each in told]
+        held = [
+            f"{sum(not said for said in each)} of {len(each)}" if each else "–" for each in told
+        ]
         lines.append(f"| {one.replace('-', ' ')} | {len(names)} | {' | '.join(held)} |")
     lines += ["", f"| What is tried | {' | '.join(heads)} |", "|---" * (len(columns) + 1) + "|"]
     for name, said in results.items():
@@ -293,6 +298,14 @@ def main() -> None:
     results: dict[str, dict[str, str]] = {}
     if path.is_file():
         results = json.loads(path.read_text(encoding="utf-8"))["results"]
+    # Of cases and columns that are no more, nothing is kept.
+    known = {case.name for case in cases()}
+    columns = {*CONDITIONS, "nbgrader"}
+    results = {
+        name: {who: said for who, said in found.items() if who in columns}
+        for name, found in results.items()
+        if name in known or LONG_ASSIGNMENT in name
+    }
     for condition in () if said.tables else said.conditions:
         for name, fault in under(condition, said.classes).items():
             results.setdefault(name, {})[condition] = fault
