@@ -1,16 +1,23 @@
-"""A class of forty to grade by hand, as an instructor would: honest, wrong, hostile and broken.
+"""A class of forty: honest, wrong, hostile and broken; to grade by hand, or by one command.
 
     python -m benchmarks.class_of_forty ../trial
     course grade 04 --timeout 10 --course ../trial/course
 
-Builds a course folder in which forty people handed in chapter 04's assignment: nine solved it,
-eight in part, eight made mistakes that the judges know by name, and fifteen handed in a case of
-`tests/threats`. Nothing is graded here.
+    sudo python -m benchmarks.class_of_forty ../trial --grade container
+
+Builds a course folder in which forty people handed in chapter 04's assignment: eight solved it, six
+in part, five made mistakes that the judges know by name, and twenty-one handed in a case of
+`tests/threats`. With `--grade` it is graded at once, as whoever runs this ("here"), as an ordinary
+user ("user") or as root in a container's conditions ("container"), and what came of each is printed
+beside what should have; the exit code says whether all of it is right.
 """
 
 import argparse
+import os
 import shutil
+import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +25,11 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell
 
+from benchmarks.conditions import CONDITIONS, inside
 from course_lib.grading.assignment import Assignment
+from course_lib.grading.batch import grade
+from course_lib.grading.outcome import Outcome, Status
+from course_lib.grading.sandbox.inside.limits import Limits
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "threats"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "tasks"))
@@ -29,7 +40,6 @@ from threat_suite import ASSIGNMENT, Class, cases, hand_in
 # Hostile, odd and broken ones that a real class holds; each is handed in by somebody named below.
 CASES = (
     "forging/always-equal",
-    "forging/own-check",
     "forging/outputs-forged",
     "leaving-out/check-deleted",
     "leaving-out/empty-file",
@@ -41,9 +51,20 @@ CASES = (
     "resources/endless-loop",
     "resources/memory-bomb",
     "writing/gradebook-deleted",
+    "grader/configuration-beside-the-notebook",
+    "grader/notebook-of-empty-cells",
+    "grader/answer-of-no-elements-forged",
+    "root/program-for-core-dumps",
+    "neighbours/busy-loops-in-sessions",
+    "neighbours/scheduling-groups",
+    "nobodys-fault/signals-to-process-1",
     "people/script-in-words",
     "honest/pictures",
 )
+SOLVED, IN_PART = 8, 6
+
+# What a case needs that never ends by itself is a limit; the others need none.
+LIMITS = Limits(cell_seconds=10, total_seconds=60)
 
 # fmt: off
 PEOPLE = (
@@ -86,36 +107,102 @@ def mistaken(book: Any, right: dict[str, str], who: int) -> None:
     book.cells.insert(1, new_code_cell(tried))
 
 
-def rest_of_the_class(made: Class, names: list[str]) -> None:
-    """In place of the neighbours of the cases, who are all alike: people."""
+def rest_of_the_class(made: Class, names: list[str]) -> dict[str, str]:
+    """In place of the neighbours of the cases, who are all alike: people, and what each did."""
     for neighbour in [one for one, case in made.members.items() if case is None]:
         shutil.rmtree(made.course.submitted / neighbour)
     path = f"{ASSIGNMENT}/{ASSIGNMENT}.ipynb"
     solution = Assignment.of(nbformat.read(made.course.solutions / path, as_version=4))
     right = {answer.grade_id: answer.source for answer in solution.answers}
+    did = {}
     for who, name in enumerate(names):
         book = nbformat.read(made.course.exercises / path, as_version=4)
-        if who < 9:
+        if who < SOLVED:
             solved(book, right, who)
-        elif who < 17:
-            solved(book, right, who, who % len(right))
+            did[name] = "all"
+        elif who < SOLVED + IN_PART:
+            count = who % len(right)
+            solved(book, right, who, count)
+            did[name] = f"{count} tasks"
         else:
             mistaken(book, right, who)
+            did[name] = "mistakes"
         target = made.course.submitted / name / path
         target.parent.mkdir(parents=True)
         nbformat.write(book, target)
+    return did
+
+
+def wanted(made: Class, did: Mapping[str, str], student: str) -> tuple[float, float]:
+    """The fewest and the most points that somebody may get."""
+    case = made.members.get(student)
+    if case is not None:
+        return made.wanted(case)
+    points = [float(check.points) for check in Assignment.of(made.exercise).checks]
+    if did[student] == "all":
+        return made.full, made.full
+    if did[student] == "mistakes":
+        return sum(points) / 4, made.full - 1  # every second task is right
+    solved = sum(points[: int(did[student].partition(" ")[0])])
+    return solved, solved
+
+
+def wrong(made: Class, did: Mapping[str, str], one: Outcome) -> str:
+    """What is not as it should be about somebody's outcome; empty if nothing."""
+    case = made.members.get(one.student)
+    if one.status is Status.FAILED:
+        return "the machine's fault"
+    if one.status is Status.SET_ASIDE:
+        fitting = case is not None and (case.set_aside or case.may_be_set_aside)
+        return "" if fitting else "set aside"
+    fewest, most = wanted(made, did, one.student)
+    if case is not None and case.set_aside:
+        return "not set aside"
+    if case is not None and (made.leaked(one.student) or made.unsafe(one.student)):
+        return "reads what is hidden, or shows a script"
+    return "" if fewest <= one.points <= most else f"should have {fewest:g} to {most:g} points"
+
+
+def grade_and_print(made: Class, did: Mapping[str, str]) -> bool:
+    """Grade all, and print what came of each; whether all of it is right."""
+    summary = grade(made.course, ASSIGNMENT, limits=LIMITS)
+    outcomes = {one.student: one for one in summary.outcomes}
+    fine = set(outcomes) == set(made.members) | set(did)
+    for student in sorted(outcomes):
+        one, case = outcomes[student], made.members.get(student)
+        fault = wrong(made, did, one)
+        fine = fine and not fault
+        got = f"{one.points:g} points" if one.status is Status.GRADED else one.status.value
+        who = f"solved {did[student]}" if case is None else case.name
+        said = f"  {one.reason[:90]}" if one.reason else ""
+        print(f"{student:<11} {who:<45} {got:<10}{said}{f'  WRONG: {fault}' * bool(fault)}")
+    print(f"{len(outcomes)} submissions in {summary.seconds:.1f} s; {summary.form} form")
+    return fine
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="a new folder")
-    folder = parser.parse_args().folder
+    parser.add_argument("--grade", choices=CONDITIONS, metavar="WHO", help=", ".join(CONDITIONS))
+    said = parser.parse_args()
+    folder = said.folder.resolve()
+    if said.grade not in (None, "here"):
+        folder.mkdir(parents=True)
+        again = [sys.executable, "-m", "benchmarks.class_of_forty", str(folder / "class")]
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+        environment |= {"MPLCONFIGDIR": f"{folder}/cache", "XDG_CACHE_HOME": f"{folder}/cache"}
+        command = [*inside(said.grade, folder), *again, "--grade", "here"]
+        raise SystemExit(subprocess.run(command, env=environment, check=False).returncode)
     # Hostile and honest ones stand mixed in the alphabet.
     names = [PEOPLE[17 * number % len(PEOPLE)] for number in range(len(PEOPLE))]
     known = {case.name: case for case in cases()}
     chosen = [replace(known[name], student=who) for name, who in zip(CASES, names, strict=False)]
     with hand_in(folder, chosen) as made:
-        rest_of_the_class(made, names[len(CASES) :])
+        did = rest_of_the_class(made, names[len(CASES) :])
+        members = {name: case for name, case in made.members.items() if case is not None}
+        if said.grade is not None:
+            fine = grade_and_print(replace(made, members=members), did)
+            raise SystemExit(0 if fine else 1)
     print(f"course grade {ASSIGNMENT} --course {made.course.root}")
 
 

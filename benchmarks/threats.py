@@ -1,8 +1,15 @@
-"""The cases of tests/threats under `course grade` and under stock `nbgrader autograde`.
+"""The cases of tests/threats under `course grade`: as an ordinary user, as root in a container, and
+beside stock `nbgrader autograde`.
 
-    python -m benchmarks.threats                    all that have no result yet; an hour
-    python -m benchmarks.threats --again honest     one class, anew
-    python -m benchmarks.threats --most 0           only the tables, from what was measured
+    sudo python -m benchmarks.threats                 every case under both conditions, and hogs
+    python -m benchmarks.threats --conditions here    as whoever runs it; needs no root
+    python -m benchmarks.threats neighbours root      some classes only
+    python -m benchmarks.threats --nbgrader           stock nbgrader beside it; takes hours
+    python -m benchmarks.threats --tables             only the tables, from what was measured
+
+Each condition grades all cases in one class, every case between two honest neighbours, and then two
+classes of chapter 08, whose honest notebooks compute for seconds: eight submissions that take all
+they can get, with two jobs, and the same with twice as many jobs as there are cores.
 
 Writes `results/threats.json` and `results/threats.md`. Everything that nbgrader runs here is inside
 a bubblewrap sandbox of its own, because nbgrader has none: its hostile notebooks would otherwise
@@ -19,15 +26,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 
+from benchmarks.conditions import CONDITIONS, inside
 from benchmarks.measuring import RESULTS, write_results
 from course_lib.grading.batch import grade
 from course_lib.grading.outcome import Status
 from course_lib.grading.sandbox.inside.limits import Limits
+from course_lib.grading.sandbox.runs import cores
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "threats"))
 
@@ -51,16 +61,84 @@ c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelA
 """
 
 
-def by_course(chosen: Sequence[Case]) -> dict[str, str]:
+# Chapter 08's honest notebooks train a model: whoever takes their time, takes their points.
+LONG_ASSIGNMENT = "08-gpt"
+HOGS = (
+    "neighbours/busy-loops-in-sessions",
+    "neighbours/busy-loops-in-groups",
+    "neighbours/busy-threads",
+    "neighbours/memory-busy",
+    "neighbours/disk-busy",
+    "neighbours/who-dies-first",
+    "neighbours/scheduling-groups",
+    "resources/stubborn-loop",
+)
+
+
+def by_course(
+    chosen: Sequence[Case],
+    *,
+    assignment: str = ASSIGNMENT,
+    jobs: int = 2,
+    limits: Limits | None = LIMITS,
+) -> dict[str, str]:
     """What `course grade` did with each case: empty if it held, or else how it failed."""
-    with tempfile.TemporaryDirectory() as folder, hand_in(Path(folder), chosen) as made:
-        summary = grade(made.course, ASSIGNMENT, jobs=2, limits=LIMITS)
+    with tempfile.TemporaryDirectory() as folder, hand_in(Path(folder), chosen, assignment) as made:
+        summary = grade(made.course, assignment, jobs=jobs, limits=limits)
         outcomes = {one.student: one for one in summary.outcomes}
         points = {
             student: None if one.status is not Status.GRADED else one.points
             for student, one in outcomes.items()
         }
-        return judged(made, points)
+        found = judged(made, points)
+        for student, case in made.members.items():
+            one = outcomes.get(student)
+            if case is None or one is None:
+                continue
+            said = " ".join([one.reason, *(task.reason for task in one.tasks)])
+            faults = [found[case.name]] if found[case.name] else []
+            if one.status is Status.FAILED:
+                faults.append(f"the machine's fault: {one.reason}")
+            elif case.reason not in said:
+                faults.append(f"another reason: {said.strip()[:200] or 'none'}")
+            if case.set_aside and one.status is not Status.SET_ASIDE:
+                faults.append("not set aside")
+            if case.shown not in made.shown(student):
+                faults.append(f"does not show {case.shown!r}")
+            found[case.name] = "; ".join(faults)
+        return found
+
+
+def here(chosen: Sequence[Case]) -> dict[str, str]:
+    """All cases, and two classes with hogs, as whoever runs this."""
+    found = by_course(chosen)
+    known = {case.name: case for case in cases()}
+    # What they get themselves is a matter of their luck; their neighbours' is not.
+    hogs = [replace(known[name], points="some", shown="", leak="", reason="") for name in HOGS]
+    for words, jobs in (("two jobs", 2), ("twice as many jobs as cores", 2 * cores())):
+        beside = by_course(hogs, assignment=LONG_ASSIGNMENT, jobs=jobs, limits=None)
+        found |= {f"{name}, {LONG_ASSIGNMENT}, {words}": said for name, said in beside.items()}
+    return found
+
+
+def under(condition: str, classes: Sequence[str]) -> dict[str, str]:
+    """What `here` finds under a condition."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        home.chmod(0o755)
+        found = home / "found.json"
+        mine = [sys.executable, "-m", "benchmarks.threats", "--conditions", "here"]
+        environment = {**os.environ, "TMPDIR": folder, "OMP_NUM_THREADS": "1"}
+        environment["PYTHONPATH"] = str(Path(__file__).parents[1])
+        for name in ("MPLCONFIGDIR", "XDG_CACHE_HOME"):
+            environment[name] = str(home / "cache")
+        subprocess.run(
+            [*inside(condition, home), *mine, "--to", str(found), *classes],
+            env=environment,
+            check=True,
+        )
+        said: dict[str, str] = json.loads(found.read_text(encoding="utf-8"))
+        return said
 
 
 def by_nbgrader(chosen: Sequence[Case]) -> dict[str, str]:
@@ -118,12 +196,12 @@ def judged(made: Class, points: Mapping[str, float | None]) -> dict[str, str]:
 
 
 def _faults(made: Class, student: str, case: Case, points: Mapping[str, float | None]) -> Any:
-    got, wanted = points.get(student), made.wanted(case)
-    if case.points == "none" or case.set_aside:
-        if got:
-            yield f"gets {got:g} of {made.full:g} points"
-    elif got != wanted:
-        yield "not graded" if got is None else f"gets {got:g} of {wanted:g} points"
+    got, (fewest, most) = points.get(student), made.wanted(case)
+    if got is None:
+        if not (case.set_aside or case.may_be_set_aside or most == 0):
+            yield "not graded"
+    elif not fewest <= got <= most:
+        yield f"gets {got:g} points; right: {f'{fewest:g} to ' * (fewest < most)}{most:g}"
     if made.leaked(student):
         yield "reads what is hidden"
     if made.unsafe(student):
@@ -173,44 +251,79 @@ def _autograde(made: Class, command: str) -> None:
 
 
 def table(results: Mapping[str, Mapping[str, str]]) -> str:
-    """Both in Markdown: a summary by class, then each case that one of them does not withstand."""
+    """All in Markdown: a summary by class, then each case that somebody does not withstand."""
     threats = {case.name: case.threat for case in cases()}
-    lines = ["| Class | Cases | `course grade` holds | stock `nbgrader autograde` holds |"]
-    lines.append("|---|---|---|---|")
-    for one in CLASSES:
-        names = [name for name in threats if name.startswith(f"{one}/") and name in results]
-        held = [sum(not results[name][who] for name in names) for who in ("course", "nbgrader")]
-        lines.append(f"| {one.replace('-', ' ')} | {len(names)} | {held[0]} | {held[1]} |")
-    fell = [name for name in threats if any(results.get(name, {}).values())]
-    lines += ["", "| What is tried | `course grade` | stock `nbgrader autograde` |"]
-    lines.append("|---|---|---|")
-    for name in fell:
-        said = [results[name][who] or "holds" for who in ("course", "nbgrader")]
-        words = re.sub(r"([|<>*_`])", r"\\\1", threats[name])
-        lines.append(f"| {words} | {said[0]} | {said[1]} |")
+    columns = [who for who in (*CONDITIONS, "nbgrader") if any(who in r for r in results.values())]
+    heads = [
+        f"`course grade` {CONDITIONS[who]}" if who in CONDITIONS else "stock `nbgrader autograde`"
+        for who in columns
+    ]
+    lines = [f"| Class | Cases | {' | '.join(heads)} |", "|---" * (len(columns) + 2) + "|"]
+    for one in (*CLASSES, LONG_ASSIGNMENT):
+        names = [n for n in results if n.startswith(f"{one}/") != (f", {one}, " in n)]
+        if one in CLASSES:
+            names = [name for name in names if name in threats]
+        told = [[results[n][who] for n in names if who in results[n]] for who in columns]
+        held = [
+            f"{sum(not said for said in each)} of {len(each)}" if each else "–" for each in told
+        ]
+        lines.append(f"| {one.replace('-', ' ')} | {len(names)} | {' | '.join(held)} |")
+    lines += ["", f"| What is tried | {' | '.join(heads)} |", "|---" * (len(columns) + 1) + "|"]
+    for name, said in results.items():
+        if any(said.values()):
+            words = re.sub(r"([|<>*_`])", r"\\\1", threats.get(name, name))
+            each = [said.get(who, "not tried") or "holds" for who in columns]
+            cells = (re.sub(r"([|<>*_`])", r"\\\1", one) for one in each)
+            lines.append(f"| {words} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("classes", nargs="*", default=[], metavar="CLASS", help=", ".join(CLASSES))
-    parser.add_argument("--again", action="store_true", help="also cases that have a result")
-    parser.add_argument("--most", type=int, default=10**6, help="end after so many cases")
+    parser.add_argument(
+        "--conditions", nargs="+", choices=CONDITIONS, default=["user", "container"], metavar="WHO"
+    )
+    parser.add_argument("--nbgrader", action="store_true", help="also stock nbgrader; takes hours")
+    parser.add_argument("--again", action="store_true", help="nbgrader: also what has a result")
+    parser.add_argument("--tables", action="store_true", help="only the tables")
+    parser.add_argument("--to", type=Path, help=argparse.SUPPRESS)
     said = parser.parse_args()
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    chosen = cases(said.classes or CLASSES)
+    if said.to is not None:
+        said.to.write_text(json.dumps(here(chosen)), encoding="utf-8")
+        return
     path = RESULTS / "threats.json"
     results: dict[str, dict[str, str]] = {}
     if path.is_file():
         results = json.loads(path.read_text(encoding="utf-8"))["results"]
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    todo = [c for c in cases(said.classes or CLASSES) if said.again or c.name not in results]
-    for start in range(0, len(todo[: said.most]), AT_ONCE):
-        chosen = todo[start : min(start + AT_ONCE, said.most)]
-        course, nbgrader = by_course(chosen), by_nbgrader(chosen)
-        for case in chosen:
-            results[case.name] = {"course": course[case.name], "nbgrader": nbgrader[case.name]}
+    # Of cases and columns that are no more, nothing is kept.
+    known = {case.name for case in cases()}
+    columns = {*CONDITIONS, "nbgrader"}
+    results = {
+        name: {who: said for who, said in found.items() if who in columns}
+        for name, found in results.items()
+        if name in known or LONG_ASSIGNMENT in name
+    }
+    for condition in () if said.tables else said.conditions:
+        for name, fault in under(condition, said.classes).items():
+            results.setdefault(name, {})[condition] = fault
         write_results("threats", results)
-    (RESULTS / "threats.md").write_text(table(results), encoding="utf-8")
-    print(table(results))
+    if said.nbgrader:
+        todo = [c for c in chosen if said.again or "nbgrader" not in results.get(c.name, {})]
+        for start in range(0, len(todo), AT_ONCE):
+            for name, fault in by_nbgrader(todo[start : start + AT_ONCE]).items():
+                results.setdefault(name, {})["nbgrader"] = fault
+            write_results("threats", results)
+    words = table(results)
+    (RESULTS / "threats.md").write_text(words, encoding="utf-8")
+    print(words)
+    broken = [(n, w) for n, r in results.items() for w in r if r[w] and w != "nbgrader"]
+    for name, who in broken:
+        print(f"{name}, {CONDITIONS.get(who, who)}: {results[name][who]}", file=sys.stderr)
+    if broken:
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -84,6 +84,7 @@ def examine() -> Iterator[Diagnosis]:
     attempts: tuple[Callable[[], Iterator[Diagnosis]], ...] = (
         _python,
         _packages,
+        _chapters,
         _path,
         _kernel,
         _corpora,
@@ -133,6 +134,25 @@ def _packages() -> Iterator[Diagnosis]:
             found = version if works else f"{version}; {wanted}"
             yield Diagnosis(requirement.name, Need.STUDENT, works, found, install)
     yield Diagnosis("packages", Need.STUDENT, True, f"{fitting} in the range they were tested in")
+
+
+def _chapters() -> Iterator[Diagnosis]:
+    """A chapter that needs more than the course's own packages: reading it does not."""
+    try:
+        from course_lib.tasks import catalogue
+
+        lacking = catalogue.lacking()
+    except ImportError:  # torch's absence is told among the packages
+        return
+    for chapter, names in lacking.items():
+        yield Diagnosis(
+            f"chapter {chapter}",
+            Need.STUDENT,
+            False,
+            f"its exercises are written and graded with {', '.join(names)}, not installed here",
+            'pip install -e ".[jax]" in the folder of the course, or leave the chapter out',
+            optional=True,
+        )
 
 
 def _path() -> Iterator[Diagnosis]:

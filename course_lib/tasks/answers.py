@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,12 +24,15 @@ from course_lib.errors import InvalidAnswer
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Value: TypeAlias = Array | str
 
-# Ample for any task (the largest answers of the course are some 100 kB), too little to fill a
-# grader's memory.
+# Ample for any task (the largest right answers of the course have 2 MB, the largest wrong ones that
+# a judge has words for 12), too little to fill a grader's memory.
 MOST_BYTES = 16 * 2**20
 # A header names a few dozen values; one of megabytes is an attempt to keep the reader busy.
 MOST_VALUES = 256
+MOST_HEADER_BYTES = 2**17
 MOST_DIMENSIONS = 8
+# The texts of the course are lists of some dozens of names; a judge splits them and counts.
+MOST_BYTES_OF_A_TEXT = 2**17
 # Long enough for any real message, short enough for a page of feedback.
 MOST_CHARACTERS_OF_AN_ERROR = 600
 
@@ -133,6 +137,10 @@ class Answers:
                 f"the answer holds {len(arrays)} values with {size} bytes; "
                 f"at most {MOST_VALUES} values and {MOST_BYTES - 2**16} bytes are read"
             )
+        for name, array in arrays.items():
+            _check_shape(name, array.shape)
+            if name.startswith(_TEXT):
+                _check_text(name, array.nbytes)
         return bytes(safetensors.numpy.save(arrays))
 
     @classmethod
@@ -159,8 +167,10 @@ class Answers:
         errors: dict[str, Raised] = {}
         for name, array in arrays_from_bytes(data).items():
             if name.startswith(_TEXT):
+                _check_text(name, array.nbytes)
                 values[name.removeprefix(_TEXT)] = _array_to_text(array)
             elif name.startswith(_ERROR):
+                _check_text(name, array.nbytes)
                 errors[name.removeprefix(_ERROR)] = _read_error(array)
             else:
                 values[name] = array
@@ -187,6 +197,11 @@ def arrays_from_bytes(data: bytes) -> dict[str, Array]:
     """
     if len(data) > MOST_BYTES:
         raise InvalidAnswer(f"the answer has {len(data)} bytes; at most {MOST_BYTES} are read")
+    header = int.from_bytes(data[:8], "little")  # how safetensors files begin
+    if MOST_HEADER_BYTES < header < len(data):
+        raise InvalidAnswer(
+            f"the answer's header has {header} bytes; at most {MOST_HEADER_BYTES} are read"
+        )
     try:
         entries = safetensors.deserialize(data)
     except Exception as error:
@@ -203,10 +218,7 @@ def arrays_from_bytes(data: bytes) -> dict[str, Array]:
             raise InvalidAnswer(
                 f"{name!r} has type {entry['dtype']}; allowed are {', '.join(_DTYPES)}"
             )
-        if len(shape) > MOST_DIMENSIONS:
-            raise InvalidAnswer(
-                f"{name!r} has {len(shape)} dimensions; at most {MOST_DIMENSIONS} are read"
-            )
+        _check_shape(name, shape)
         if math.prod(shape) * dtype.itemsize != len(entry["data"]):
             raise InvalidAnswer(
                 f"{name!r} has {len(entry['data'])} bytes, which is not what shape {shape} takes"
@@ -216,6 +228,31 @@ def arrays_from_bytes(data: bytes) -> dict[str, Array]:
             raise InvalidAnswer(f"{name!r} is of truth values but holds bytes other than 0 and 1")
         arrays[name] = np.frombuffer(raw, dtype=dtype).reshape(shape).copy()
     return arrays
+
+
+def _check_shape(name: str, shape: tuple[int, ...]) -> None:
+    """Refuse a shape that no answer has, whatever number of elements it comes to.
+
+    An array of shape (0, N) has no elements and no bytes, but whoever sums over its first axis
+    makes one of N.
+    """
+    if len(shape) > MOST_DIMENSIONS:
+        raise InvalidAnswer(
+            f"{name!r:.200} has {len(shape)} dimensions; at most {MOST_DIMENSIONS} are read"
+        )
+    if math.prod(size for size in shape if size) > MOST_BYTES:
+        raise InvalidAnswer(
+            f"{name!r:.200} has shape {shape}; no answer to a task is as large as "
+            f"{MOST_BYTES} elements, even if one of its dimensions is 0"
+        )
+
+
+def _check_text(name: str, size: int) -> None:
+    if size > MOST_BYTES_OF_A_TEXT:
+        raise InvalidAnswer(
+            f"{name.removeprefix(_TEXT)!r:.200} is a text of {size} bytes; "
+            f"at most {MOST_BYTES_OF_A_TEXT} are read"
+        )
 
 
 def arrays_to_bytes(arrays: Mapping[str, Array]) -> bytes:
@@ -244,7 +281,8 @@ def flatten(name: str, result: Any) -> dict[str, Value]:
         If something in it is none of these; the message says what it was.
     """
     if isinstance(result, Mapping):
-        parts = {str(key): value for key, value in result.items()}
+        # A mapping of a student's own may have no end.
+        parts = {str(key): result[key] for key in islice(result, MOST_VALUES + 1)}
     elif isinstance(result, list | tuple) and not _is_plain_list(result):
         parts = {str(i): value for i, value in enumerate(result)}
     else:

@@ -66,9 +66,30 @@ def missing(task: str) -> tuple[str, ...]:
     UnknownTask
         Names the nearest task there is.
     """
-    package = importlib.import_module(_packages()[_split(task)[0]])
+    return _lacking(_split(task)[0])
+
+
+def lacking() -> dict[str, tuple[str, ...]]:
+    """Chapters whose answers cannot be written or graded here, and the packages that they lack.
+
+    Runs no code of those packages, and imports neither probes nor judges: whoever grades asks this
+    once, before the first submission.
+    """
+    found = {chapter: _lacking(chapter) for chapter in sorted(_packages())}
+    return {chapter: names for chapter, names in found.items() if names}
+
+
+def _lacking(chapter: str) -> tuple[str, ...]:
+    package = importlib.import_module(_packages()[chapter])
     required: tuple[str, ...] = getattr(package, "REQUIRES", ())
-    return tuple(name for name in required if importlib.util.find_spec(name) is None)
+    return tuple(name for name in required if not _installed(name))
+
+
+def _installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ValueError:  # imported already, by other means than a finder's
+        return True
 
 
 @cache

@@ -7,9 +7,11 @@ is plain data.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +24,17 @@ from course_lib.tasks.verdict import Finding, PartResult, Section, State, Verdic
 # mistake of the course does.
 RELATIVE_TOLERANCE = 1e-4
 ABSOLUTE_TOLERANCE = 1e-5
+
+# Several times as long as the longest sentence of a judge about an ordinary answer.
+MOST_CHARACTERS_OF_A_FINDING = 1500
+
+# Judges do arithmetic with a student's array and their own, which NumPy stretches to each other's
+# shapes: (100000, 1) with (100,) would make ten million numbers of what came as some kilobytes.
+# Arrays of this few elements stay small beside anything that judges hold.
+_FEW_ELEMENTS = 1024
+# An array may be this large, when stretched with the right one, or a few times as large as that.
+_MOST_ELEMENTS_TOGETHER = 100_000
+_TIMES_THE_RIGHT_ONE = 4
 
 # What asking for a number raises when a student's data is missing, empty or of another shape.
 _ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, OverflowError)
@@ -56,10 +69,42 @@ class Evidence:
         return int(self.inputs[name])
 
     def yours(self, name: str) -> Array:
-        """The student's array of this name; call it only after `comparable`."""
+        """The student's array of this name, which may have another shape than the right one.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        ValueError
+            If it is so much larger than the right one that a judge should not calculate with it.
+        """
         array = self.answers.array(name)
         if array is None:
             raise KeyError(f"the answer has no array {name!r}")
+        if array.size > _FEW_ELEMENTS:
+            right = self.right(name)
+            together = _stretched(array.shape, right.shape)
+            if together > max(_MOST_ELEMENTS_TOGETHER, _TIMES_THE_RIGHT_ONE * right.size):
+                raise ValueError(
+                    f"the array {name!r} has shape {array.shape}, the right one {right.shape}"
+                )
+        return array
+
+    def shaped(self, name: str, shape: tuple[int, ...]) -> Array:
+        """The student's array of this name and shape, for judges that need no reference.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        ValueError
+            If it has another shape.
+        """
+        array = self.answers.array(name)
+        if array is None:
+            raise KeyError(f"the answer has no array {name!r}")
+        if array.shape != shape:
+            raise ValueError(f"the array {name!r} has shape {array.shape}, expected {shape}")
         return array
 
     def right(self, name: str) -> Array:
@@ -181,6 +226,11 @@ class Task:
         return float(sum(part.points for part in self.parts))
 
 
+def _stretched(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    """How many elements two shapes have at most when NumPy stretches them to each other."""
+    return math.prod(max(a, b) for a, b in zip_longest(reversed(one), reversed(other), fillvalue=1))
+
+
 def matches(*cases: str) -> Callable[[Evidence], bool]:
     """A part's condition: the answer equals the reference in all of these cases."""
     return lambda evidence: evidence.same(*cases)
@@ -225,7 +275,16 @@ def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers)
         return Verdict(name, task.title, State.RIGHT, parts)
     state = State.PARTLY if any(part.earned for part in parts) else State.WRONG
     finding = _recognise(task, probe, evidence) or _describe(task, evidence)
-    return Verdict(name, task.title, state, parts, (finding,))
+    return Verdict(name, task.title, state, parts, (_cut(finding),))
+
+
+def _cut(finding: Finding) -> Finding:
+    """The same at a length that a page can show: a sentence may quote what the student returned."""
+    most = MOST_CHARACTERS_OF_A_FINDING
+    what, effect = (
+        text if len(text) <= most else f"{text[:most]}…" for text in (finding.what, finding.effect)
+    )
+    return replace(finding, what=what, effect=effect)
 
 
 def _reference(task: Task, probe: Probe, inputs: Inputs) -> Answers:
@@ -409,7 +468,7 @@ def _difference(task: Task, evidence: Evidence) -> Finding:
             return Finding(
                 "difference",
                 "Your answer returns another text.",
-                f"Yours: {mine!r:.120}; expected: {right!r:.120}.",
+                f"Yours: {_start(mine)!r:.120}; expected: {_start(right)!r:.120}.",
                 task.section,
             )
         gap = np.abs(mine.astype(float) - right.astype(float))
@@ -467,6 +526,11 @@ def _same_value(a: Value, b: Value) -> bool:
             equal_nan=True,
         )
     )
+
+
+def _start(value: Value) -> Value:
+    """Of a text what a sentence can quote."""
+    return value[:120] if isinstance(value, str) else value
 
 
 def _kind(value: Value) -> str:

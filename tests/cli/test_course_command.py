@@ -1,6 +1,7 @@
 """The `course` command: what it says, and with which exit code."""
 
 import errno
+import importlib.util
 import os
 import re
 import shutil
@@ -122,6 +123,17 @@ class TestDoctor:
         assert [one.name for one in broken] == ["numpy"]
         assert re.fullmatch(r"1\.0; wanted .*>=2\.0.*", broken[0].found)
         assert broken[0].stops_students
+
+    def test_chapter_whose_packages_are_missing_is_named_and_stops_nobody(self, monkeypatch):
+        real = importlib.util.find_spec
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name: None if name == "jax" else real(name)
+        )
+        (chapter,) = doctor._chapters()
+        assert chapter.name == "chapter 10"
+        assert "graded with jax, not installed" in chapter.found
+        assert "[jax]" in chapter.remedy
+        assert not chapter.stops_students
 
     def test_sandbox_that_does_not_work_is_not_believed(self, monkeypatch, tmp_path):
         (tmp_path / "bwrap").write_text("#!/bin/sh\necho 'no namespaces here' >&2\nexit 1\n")

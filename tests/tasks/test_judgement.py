@@ -2,8 +2,6 @@
 what is true of them.
 """
 
-import dataclasses
-import hashlib
 import importlib
 import re
 import warnings
@@ -12,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_lib.tasks import State, catalogue, check, judging
+from course_lib.tasks import State, catalogue, check
 from course_lib.tasks.answers import Answers, arrays_to_bytes
 from course_lib.tasks.judging import judge
-from course_lib.tasks.probing import Run, run, run_on_bytes
+from course_lib.tasks.probing import run, run_on_bytes
 
 SEEDS = range(8)
 ROOT = Path(__file__).parents[2]
@@ -44,34 +42,7 @@ TRICKS = [
 ODD = [(t, i) for t in TASKS for i in range(len(students_of(t).ODD.get(named(t), [])))]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def kept_runs():
-    """What a judge runs, references and mistakes, is run once for each case and draw, and not again
-    for every answer that it is compared with. Students' answers are run each time.
-    """
-    kept, last = {}, [None, b""]
-
-    def digest(inputs):
-        if last[0] is not inputs:
-            last[:] = inputs, hashlib.sha256(arrays_to_bytes(inputs)).digest()
-        return last[1]
-
-    def run_once(probe, answer, inputs, *, until=None):
-        found = Answers({}, {})
-        for name, case in probe.cases.items():
-            key = id(probe), id(answer), digest(inputs), name
-            if key not in kept:  # with the answer, so that its id stays its own
-                single = dataclasses.replace(probe, cases={name: case})
-                kept[key] = answer, run(single, answer, inputs).answers
-            one = kept[key][1]
-            found = Answers(found.values | one.values, found.errors | one.errors)
-            if until is not None and until(name, found):
-                break
-        return Run(found)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judging, "run", run_once)
-        yield
+pytestmark = pytest.mark.usefixtures("kept_runs")
 
 
 @pytest.mark.parametrize("task", TASKS)

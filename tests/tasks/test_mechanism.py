@@ -1,5 +1,6 @@
 """The mechanism under the tasks, on a small task of its own."""
 
+import itertools
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from course_lib.errors import CourseError, InvalidAnswer, UnknownTask
 from course_lib.tasks import Finding, Section, State, catalogue, check, desk
 from course_lib.tasks.answers import (
     MOST_BYTES,
+    MOST_VALUES,
     Answers,
     Raised,
     arrays_from_bytes,
@@ -159,6 +162,22 @@ class TestFindings:
 
     def test_half_precision_is_read(self):
         assert flatten("a", torch.ones(2, dtype=torch.bfloat16))["a"].dtype == np.float32
+
+
+class TestEndless:
+    def test_mapping_without_end_is_refused(self):
+        class Endless(Mapping):
+            def __getitem__(self, key):
+                return 0
+
+            def __len__(self):
+                return 1
+
+            def __iter__(self):
+                return itertools.count()
+
+        with pytest.raises(TypeError, match=f"more than {MOST_VALUES} values"):
+            flatten("a", Endless())
 
 
 class TestCheck:
@@ -427,3 +446,21 @@ def test_whole_number_inputs_arrive_as_whole_numbers():
 
 def test_finding_without_a_section_is_still_a_sentence():
     assert Finding("a", "b").section is None
+
+
+class TestMissingPackages:
+    def test_chapters_that_lack_packages_are_named_before_any_task_is_asked(self, monkeypatch):
+        import importlib.util
+
+        real = importlib.util.find_spec
+        gone = ("jax", "optax")
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name: None if name in gone else real(name)
+        )
+        assert catalogue.lacking() == {"10": gone}
+        assert catalogue.missing("10/head") == gone
+        assert catalogue.missing("01/window") == ()
+
+    def test_nothing_is_missing_where_everything_is_installed(self, monkeypatch):
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+        assert catalogue.lacking() == {}

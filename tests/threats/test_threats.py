@@ -3,8 +3,12 @@
 All cases are graded in one run, each with an honest neighbour before and after it.
 """
 
+import ast
 import hashlib
+import importlib
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +20,17 @@ from course_lib.grading.outcome import Status
 from course_lib.grading.sandbox.inside.limits import Limits
 
 ALL = cases()
+
+# Whatever is handed in: the grader's own process, pytest and its plug-ins included.
+MOST_MEGABYTES = 600
+
+# Chapter 08's honest notebooks train a model: whoever takes their time, takes their points.
+LONG_ASSIGNMENT = "08-gpt"
+HOGS = (
+    "neighbours/busy-loops-in-sessions",
+    "neighbours/scheduling-groups",
+    "neighbours/busy-threads",
+)
 
 # Small, so that what breaks them is over soon; ample for what is honest.
 LIMITS = Limits(cell_seconds=2.5, total_seconds=12, memory_megabytes=700, file_megabytes=128)
@@ -33,8 +48,20 @@ def graded(tmp_path_factory):
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("COURSE_SECRET", made.loot)
         before = files(made.course.root)
+        forget_most_memory()
         summary = grade(made.course, ASSIGNMENT, jobs=2, limits=LIMITS)
-        yield made, {one.student: one for one in summary.outcomes}, before
+        yield made, {one.student: one for one in summary.outcomes}, before, most_memory()
+
+
+def forget_most_memory():
+    """From now on the kernel keeps anew how much memory this process took at most."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def most_memory():
+    """Megabytes that this process held at most since then."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
 
 
 def files(root):
@@ -51,25 +78,26 @@ def student_of(made, case):
     return next(student for student, one in made.members.items() if one == case)
 
 
-def test_suite_covers_every_class_with_sixty_cases_or_more():
-    assert len(ALL) >= 60
+def test_suite_covers_every_class_with_180_cases_or_more():
+    assert len(ALL) >= 180
     assert {case.name.partition("/")[0] for case in ALL} == set(CLASSES)
-    assert len({case.threat for case in ALL}) > 60
+    assert len({case.threat for case in ALL}) == len(ALL)
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
 def test_case_gets_what_it_deserves_and_harms_nobody(graded, case):
-    made, outcomes, _ = graded
+    made, outcomes, *_ = graded
     student = student_of(made, case)
     outcome = outcomes[student]
     assert outcome.status is not Status.FAILED, outcome.reason
-    if case.set_aside:
-        assert outcome.status is Status.SET_ASIDE
+    if case.set_aside or (case.may_be_set_aside and outcome.status is Status.SET_ASIDE):
+        assert outcome.status is Status.SET_ASIDE, (outcome.points, outcome.reason)
         assert outcome.tasks == ()
     else:
         assert outcome.status is Status.GRADED, outcome.reason
         reasons = [(task.task, task.points, task.reason) for task in outcome.tasks]
-        assert outcome.points == made.wanted(case), (outcome.reason, reasons)
+        fewest, most = made.wanted(case)
+        assert fewest <= outcome.points <= most, (outcome.points, outcome.reason, reasons)
     assert case.reason in " ".join([outcome.reason, *(task.reason for task in outcome.tasks)])
     assert case.note in " ".join(outcome.notes)
     assert case.shown in made.shown(student)
@@ -80,7 +108,7 @@ def test_case_gets_what_it_deserves_and_harms_nobody(graded, case):
 
 
 def test_batch_finishes_with_every_student_in_the_gradebook(graded):
-    made, outcomes, _ = graded
+    made, outcomes, *_ = graded
     assert set(outcomes) == set(made.members)
     with Gradebook(
         f"sqlite:///{made.course.root}/gradebook.db", "averages-to-transformers"
@@ -94,13 +122,13 @@ def test_batch_finishes_with_every_student_in_the_gradebook(graded):
 
 
 def test_nothing_outside_is_changed(graded):
-    made, _, before = graded
+    made, _, before, _ = graded
     assert files(made.course.root) == before
     assert [path.name for path in made.home.iterdir()] == ["secret.txt"]
 
 
 def test_nothing_is_left_running(graded):
-    made, _, _ = graded
+    made, *_ = graded
     commands = []
     for number in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -108,3 +136,58 @@ def test_nothing_is_left_running(graded):
         except OSError:  # ended meanwhile
             continue
     assert not [one for one in commands if str(made.course.root) in one]
+
+
+def test_graders_own_memory_stays_small_whatever_is_handed_in(graded):
+    *_, megabytes = graded
+    assert megabytes < MOST_MEGABYTES
+
+
+def test_hogs_cost_nobody_points_where_honest_notebooks_take_long(tmp_path):
+    known = {case.name: case for case in ALL}
+    # What they get themselves is a matter of their luck; their neighbours' is not.
+    hogs = [replace(known[name], points="some") for name in HOGS]
+    with pytest.MonkeyPatch.context() as patch, hand_in(tmp_path, hogs, LONG_ASSIGNMENT) as made:
+        patch.setenv("HOME", str(made.home))
+        summary = grade(made.course, LONG_ASSIGNMENT, jobs=2)
+        outcomes = {one.student: one for one in summary.outcomes}
+        for student, case in made.members.items():
+            one = outcomes[student]
+            if case is None:
+                reasons = [(task.task, task.points, task.reason) for task in one.tasks]
+                assert one.points == made.full, (student, one.reason, reasons)
+            else:
+                assert one.status is not Status.FAILED, one.reason
+
+
+def replaced(source):
+    """Names of this course's code that a case puts something else in the place of."""
+    code = re.sub(r"^[%!].*$|^.*\?$", "pass", source, flags=re.MULTILINE)
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:  # some are no Python on purpose
+        return
+    bound = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("course_lib"):
+            bound |= {n.asname or n.name: (node.module, n.name) for n in node.names}
+        elif isinstance(node, ast.Import):
+            for name in node.names:
+                if name.asname and name.name.startswith("course_lib."):
+                    bound[name.asname] = name.name.rpartition(".")[::2]
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            continue
+        if node.value.id in bound:
+            yield (*bound[node.value.id], node.attr)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in ALL if (case.folder / "cells.py").is_file()], ids=lambda c: c.name
+)
+def test_what_a_case_takes_of_the_library_is_there(case):
+    """A trick that fails because something has another name by now proves nothing."""
+    for module, name, attribute in replaced((case.folder / "cells.py").read_text("utf-8")):
+        package = importlib.import_module(module)
+        holder = getattr(package, name, None) or importlib.import_module(f"{module}.{name}")
+        assert hasattr(holder, attribute), f"{module}.{name}.{attribute}"

@@ -2,12 +2,14 @@
 
 A case is a folder: `expected.toml` says what must come of it, `cells.py` holds cells to put into
 the assignment, `change.py` a function that changes the file. Words in capitals (ROOT, HOME, PORT,
-STUDENT, ASSIGNMENT; in answers also NAME and TASK) stand for what they say.
+STUDENT, ASSIGNMENT; in answers also NAME and TASK) stand for what they say. A cell that calls
+`try_all` finds the function of that file defined.
 """
 
 import copy
 import importlib.util
 import json
+import os
 import re
 import secrets
 import shutil
@@ -31,10 +33,24 @@ from course_lib.grading.release import release
 
 ROOT = Path(__file__).parents[2]
 CASES = Path(__file__).parent / "cases"
+TRY_ALL = (Path(__file__).parent / "try_all.py").read_text(encoding="utf-8")
 ASSIGNMENT = "04-bigram"
 
 # The order of the threat model.
-CLASSES = ("forging", "leaving-out", "reading", "writing", "resources", "people", "honest")
+CLASSES = (
+    "forging",
+    "leaving-out",
+    "reading",
+    "writing",
+    "resources",
+    "grader",
+    "root",
+    "neighbours",
+    "who-and-when",
+    "nobodys-fault",
+    "people",
+    "honest",
+)
 
 
 @dataclass(frozen=True)
@@ -48,11 +64,14 @@ class Case:
     threat : str
         The line of the threat model that it stands for.
     points : str
-        "none", "half" or "all": what it must get.
+        "none", "half" or "all": what it must get. "some": no more than what it starts from, since a
+        trick may cost whoever tries it.
     fill : str
         "nothing", "half" or "right": the answers it starts from.
     set_aside : bool
         Whether a person must look at it.
+    may_be_set_aside : bool
+        Whether that would be right, too.
     reason, note, shown : str
         Words that must be in why the run ended, in a note, in what its cells show: that the limit
         was reached, or the wall met.
@@ -67,6 +86,7 @@ class Case:
     points: str
     fill: str = "nothing"
     set_aside: bool = False
+    may_be_set_aside: bool = False
     reason: str = ""
     note: str = ""
     shown: str = ""
@@ -80,7 +100,11 @@ class Case:
 
 @dataclass
 class Given:
-    """The file that is handed in; `change` may say otherwise."""
+    """The file that is handed in; `change` may say otherwise.
+
+    `extra` holds files beside it, by their paths; `special` is "pipe" or "folder" where one of them
+    has the notebook's name.
+    """
 
     root: Path
     assignment: str
@@ -88,6 +112,7 @@ class Given:
     content: bytes | None = None
     extra: dict[str, str] = field(default_factory=dict)
     link: Path | None = None
+    special: str = ""
     folder_link: Path | None = None
 
 
@@ -106,6 +131,7 @@ class Class:
         Where the secret is told to whoever connects.
     members : mapping of str to Case or None
         Every student; None for an honest neighbour.
+    assignment : str
     """
 
     course: Course
@@ -113,6 +139,7 @@ class Class:
     loot: str
     port: int
     members: Mapping[str, Case | None]
+    assignment: str = ASSIGNMENT
 
     def beside(self, student: str) -> tuple[str, ...]:
         """The honest neighbours before and after a student, in the order of grading."""
@@ -129,17 +156,21 @@ class Class:
 
     @property
     def exercise(self) -> Any:
-        return _read(self.course.exercises)
+        return _read(self.course.exercises, self.assignment)
 
-    def wanted(self, case: Case | None) -> float:
-        """The points that a case must get."""
-        share = {"none": 0.0, "all": 1.0}
-        if case is None or case.points == "all":
-            return self.full
-        if case.points == "half":
+    def wanted(self, case: Case | None) -> tuple[float, float]:
+        """The fewest and the most points that a case may get."""
+        if case is None:
+            return self.full, self.full
+        if case.points == "some":
+            return 0.0, self._share({"nothing": "none", "right": "all"}.get(case.fill, case.fill))
+        return self._share(case.points), self._share(case.points)
+
+    def _share(self, words: str) -> float:
+        if words == "half":
             checks = Assignment.of(self.exercise).checks
             return sum(check.points for check in checks[: len(checks) // 2])
-        return share[case.points]
+        return {"none": 0.0, "all": self.full}[words]
 
     def leaked(self, student: str) -> bool:
         """Whether something that is shown of a student holds what nobody may read."""
@@ -215,7 +246,7 @@ def cases(classes: Sequence[str] = CLASSES) -> list[Case]:
 
 
 @contextmanager
-def hand_in(folder: Path, chosen: Sequence[Case]) -> Iterator[Class]:
+def hand_in(folder: Path, chosen: Sequence[Case], assignment: str = ASSIGNMENT) -> Iterator[Class]:
     """A course in which every case is handed in, with an honest neighbour before and after it.
 
     While the block runs, somebody listens on the port and tells the secret.
@@ -224,16 +255,16 @@ def hand_in(folder: Path, chosen: Sequence[Case]) -> Iterator[Class]:
     for place in (root, home):
         place.mkdir(parents=True)
     for part in ("solutions", "exercises"):
-        shutil.copytree(ROOT / part / ASSIGNMENT, root / part / ASSIGNMENT)
+        shutil.copytree(ROOT / part / assignment, root / part / assignment)
     shutil.copy(ROOT / "nbgrader_config.py", root)
     course = Course(root)
-    release(course, ASSIGNMENT, gradebook=True)
+    release(course, assignment, gradebook=True)
     loot = f"LOOT-{secrets.token_hex(16)}"
     for place in (root, home):
         (place / "secret.txt").write_text(loot, encoding="utf-8")
     members: dict[str, Case | None] = {}
     with _teller(loot) as port:
-        made = Class(course, home, loot, port, members)
+        made = Class(course, home, loot, port, members, assignment)
         for number, case in enumerate(chosen):
             student = case.student or f"{2 * number + 1:03d}-{case.name.replace('/', '-')}"
             members[f"{2 * number:03d}-neighbour"] = None
@@ -244,7 +275,7 @@ def hand_in(folder: Path, chosen: Sequence[Case]) -> Iterator[Class]:
             members[last] = None
         for student in [one for one, case in members.items() if case is None]:
             notebook = _filled(made, "right")
-            _place(made, student, Given(root, ASSIGNMENT, f"{ASSIGNMENT}.ipynb"), notebook)
+            _place(made, student, Given(root, assignment, f"{assignment}.ipynb"), notebook)
         yield made
 
 
@@ -268,13 +299,13 @@ def _teller(loot: str) -> Iterator[int]:
 
 def _write_case(made: Class, student: str, case: Case) -> None:
     notebook = _filled(made, case.fill)
-    given = Given(made.course.root, ASSIGNMENT, f"{ASSIGNMENT}.ipynb")
+    given = Given(made.course.root, made.assignment, f"{made.assignment}.ipynb")
     words = {
         "ROOT": str(made.course.root),
         "HOME": str(made.home),
         "PORT": str(made.port),
         "STUDENT": student,
-        "ASSIGNMENT": ASSIGNMENT,
+        "ASSIGNMENT": made.assignment,
     }
     cells = case.folder / "cells.py"
     if cells.is_file():
@@ -286,7 +317,7 @@ def _write_case(made: Class, student: str, case: Case) -> None:
 
 
 def _place(made: Class, student: str, given: Given, notebook: Any) -> None:
-    folder = made.course.submitted / student / ASSIGNMENT
+    folder = made.course.submitted / student / made.assignment
     folder.parent.mkdir(parents=True)
     if given.folder_link is not None:
         folder.symlink_to(given.folder_link)
@@ -295,18 +326,25 @@ def _place(made: Class, student: str, given: Given, notebook: Any) -> None:
     path = folder / given.name
     if given.link is not None:
         path.symlink_to(given.link)
+    elif given.special == "pipe":
+        os.mkfifo(path)
+    elif given.special == "folder":
+        path.mkdir()
     elif given.content is not None:
         path.write_bytes(given.content)
     else:
         nbformat.write(notebook, path)
     for name, content in given.extra.items():
-        (folder / name).write_text(content, encoding="utf-8")
+        beside = folder / name
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(content, encoding="utf-8")
 
 
 def _filled(made: Class, fill: str) -> Any:
     """The exercise, with as many right answers as are asked for."""
     notebook = copy.deepcopy(made.exercise)
-    right = {a.grade_id: a.source for a in Assignment.of(_read(made.course.solutions)).answers}
+    solution = Assignment.of(_read(made.course.solutions, made.assignment))
+    right = {answer.grade_id: answer.source for answer in solution.answers}
     for answer in Assignment.of(notebook).answers[: _solved(made, fill)]:
         notebook.cells[answer.number - 1].source = right[answer.grade_id]
     return notebook
@@ -328,6 +366,8 @@ def _insert(notebook: Any, text: str, words: Mapping[str, str], solved: int) -> 
     added = []
     for where, source in re.findall(r"^# %% (\S+)\n(.*?)(?=^# %% |\Z)", text, re.M | re.S):
         source = _spelt(source.strip() + "\n", words)
+        if "try_all(" in source:
+            source = f"{TRY_ALL}\n\n{source}"
         if where in ("top", "bottom"):
             added.append((where, source))
             continue
@@ -354,8 +394,8 @@ def _spelt(text: str, words: Mapping[str, str]) -> str:
     )
 
 
-def _read(folder: Path) -> Any:
-    return nbformat.read(folder / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
+def _read(folder: Path, assignment: str) -> Any:
+    return nbformat.read(folder / assignment / f"{assignment}.ipynb", as_version=4)
 
 
 def _module(path: Path) -> Any:

@@ -105,8 +105,9 @@ def _same_split(evidence: Evidence, case: str) -> bool:
 
 
 def _seeded(evidence: Evidence) -> bool:
+    names = set(_names_of(evidence))
     return (
-        all(t and v for t, v in _all_splits(evidence))
+        all(t and v and set(t) | set(v) == names for t, v in _all_splits(evidence))
         and _same_split(evidence, "again")
         and not _same_split(evidence, "other")
     )

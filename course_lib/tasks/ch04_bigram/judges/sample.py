@@ -61,12 +61,20 @@ _OTHER_SEEDS = ("other_seed_1", "other_seed_2", "other_seed_3")
 
 
 def _obeys_generator(evidence: Evidence) -> bool:
+    seeded = ("first", "second", "repeated", *_OTHER_SEEDS)
     return (
-        all(evidence.comparable(f"seeded.{n}") for n in ("first", "second", "repeated"))
+        all(evidence.comparable(f"seeded.{n}") and _draws_symbols(evidence, n) for n in seeded)
         and _same_seeded(evidence, "first", "repeated")
         and not _same_seeded(evidence, "first", "second")
         and not _seed_is_fixed(evidence)
     )
+
+
+def _draws_symbols(evidence: Evidence, name: str) -> bool:
+    """True if several symbols came up; 60 rows with equal chances are not all alike."""
+    drawn = evidence.yours(f"seeded.{name}")
+    known = drawn.dtype.kind in "iu" and drawn.min() >= 0 and drawn.max() < evidence.number("V")
+    return bool(known) and len(np.unique(drawn)) > 1
 
 
 def _seed_is_fixed(evidence: Evidence) -> bool:

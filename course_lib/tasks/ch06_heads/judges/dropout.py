@@ -52,8 +52,11 @@ def _obeys(evidence: Evidence) -> bool:
     first, second, repeated, other = (
         evidence.yours(f"seeded.{name}") for name in ("first", "second", "repeated", "other")
     )
+    found = evidence.inputs["found"][: len(first)]
+    drops = (Draws.of(result, found).dropped for result in (first, second, repeated, other))
     return (
-        np.array_equal(first, repeated)
+        all(0 < share < 1 for share in drops)
+        and np.array_equal(first, repeated)
         and not np.array_equal(first, second)
         and not np.array_equal(first, other)
     )

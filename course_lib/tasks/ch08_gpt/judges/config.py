@@ -106,6 +106,12 @@ def _accepts(evidence: Evidence) -> bool:
     return evidence.same("possible", "edges", "thin")
 
 
+def _refuses_the_impossible(evidence: Evidence) -> bool:
+    """A Config that refuses everything has told nothing apart."""
+    accepted = any(evidence.same(case) for case in ("possible", "edges", "thin"))
+    return accepted and _refused(evidence, *_ALONE)
+
+
 def _names(evidence: Evidence, case: str) -> bool:
     """True if every message names what is wrong and nothing that is right.
 
@@ -235,7 +241,7 @@ TASK = Task(
         Part(
             "Each impossible setting alone is refused with a ValueError.",
             1,
-            lambda e: _refused(e, *_ALONE),
+            _refuses_the_impossible,
         ),
         Part(
             "The message names the setting that is wrong, and its value, and none that is right.",

@@ -85,7 +85,12 @@ def _std(evidence: Evidence) -> float:
 
 
 def _near(spread: Array, wanted: float) -> bool:
-    return bool((np.abs(spread / wanted - 1) < _NEAR).all())
+    return spread.size > 0 and bool((np.abs(spread / wanted - 1) < _NEAR).all())
+
+
+def _whole(evidence: Evidence, *names: str) -> bool:
+    """True if there is a number for each parameter: of no numbers, everything is true."""
+    return all(evidence.comparable(f"start.{name}") for name in names)
 
 
 def _plain_ratio(evidence: Evidence) -> float:
@@ -103,7 +108,8 @@ def _centred(evidence: Evidence) -> bool:
 def _plain_right(evidence: Evidence) -> bool:
     lnV = math.log(evidence.number("V"))
     return (
-        _near(evidence.yours("start.plain"), _std(evidence))
+        _whole(evidence, "plain", "means", "tied", "loss")
+        and _near(evidence.yours("start.plain"), _std(evidence))
         and _centred(evidence)
         and bool(evidence.yours("start.tied"))
         and float(evidence.yours("start.loss")) < lnV + 0.6
@@ -112,11 +118,15 @@ def _plain_right(evidence: Evidence) -> bool:
 
 def _ends_right(evidence: Evidence) -> bool:
     wanted = _std(evidence) / math.sqrt(evidence.number("K"))
-    return _near(evidence.yours("start.ends"), wanted)
+    return _whole(evidence, "ends") and _near(evidence.yours("start.ends"), wanted)
 
 
 def _rest_right(evidence: Evidence) -> bool:
-    return _norms_right(evidence) and _biases_right(evidence)
+    return (
+        _whole(evidence, "norms", "norms_mean", "biases")
+        and _norms_right(evidence)
+        and _biases_right(evidence)
+    )
 
 
 def _norms_right(evidence: Evidence) -> bool:

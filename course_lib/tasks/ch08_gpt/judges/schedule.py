@@ -89,8 +89,13 @@ def _rise_right(evidence: Evidence) -> bool:
 
 
 def _level_right(evidence: Evidence) -> bool:
+    """Full in between, and below that somewhere else: a constant is no schedule."""
     first, last = evidence.number("warm_up"), evidence.number("steps") - evidence.number("decay")
-    return evidence.comparable("rates") and np.allclose(evidence.yours("rates")[first:last], 1)
+    if not evidence.comparable("rates"):
+        return False
+    mine = evidence.yours("rates")
+    elsewhere = np.concatenate([mine[:first], mine[last:]])
+    return np.allclose(mine[first:last], 1) and not np.allclose(elsewhere, 1)
 
 
 def _fall_right(evidence: Evidence) -> bool:

@@ -92,10 +92,8 @@ def _shares_of_symbols(batches: Any, vocab_size: int, block_size: int) -> _Predi
 
 
 def _probabilities(evidence: Evidence) -> Array:
-    value = evidence.yours("model.probabilities").astype(np.float64)
-    if value.shape != (len(evidence.inputs["targets"]), evidence.number("V")):
-        raise ValueError(value.shape)
-    return value
+    shape = len(evidence.inputs["targets"]), evidence.number("V")
+    return evidence.shaped("model.probabilities", shape).astype(np.float64)
 
 
 def _is_distribution(value: Array) -> bool:
@@ -132,7 +130,7 @@ def _counted(evidence: Evidence) -> tuple[float, float]:
 
 def _moved_by(evidence: Evidence, other: str) -> float:
     mine = _probabilities(evidence)[:ASKED_AGAIN]
-    return float(np.abs(mine - evidence.yours(f"model.{other}")).max())
+    return float(np.abs(mine - evidence.shaped(f"model.{other}", mine.shape)).max())
 
 
 def _wavers(evidence: Evidence) -> bool:
@@ -140,7 +138,7 @@ def _wavers(evidence: Evidence) -> bool:
 
 
 def _taken(evidence: Evidence) -> str:
-    taken, all_ = int(evidence.yours("model.batches_taken")), evidence.number("steps")
+    taken, all_ = int(evidence.shaped("model.batches_taken", ())), evidence.number("steps")
     return f"{taken} of {all_} batches"
 
 
@@ -203,8 +201,12 @@ def _repeat_share(evidence: Evidence) -> str:
 
 
 def _all_positions(evidence: Evidence) -> bool:
-    shape = evidence.yours("model.probabilities").shape
+    shape = _shape(evidence)
     return len(shape) == 3 and shape[0] == len(evidence.inputs["targets"])
+
+
+def _shape(evidence: Evidence) -> tuple[int, ...]:
+    return np.shape(evidence.answers.values["model.probabilities"])
 
 
 def _knows_nothing(evidence: Evidence) -> bool:
@@ -240,7 +242,7 @@ def _not_there_yet(evidence: Evidence) -> Finding | None:
             f" {value.min():.3g}.",
             CHOICE,
         )
-    if int(evidence.yours("model.batches_taken")) < 0.9 * evidence.number("steps"):
+    if int(evidence.shaped("model.batches_taken", ())) < 0.9 * evidence.number("steps"):
         return Finding(
             "budget-left",
             f"Your model is not good enough yet, and you took only {_taken(evidence)}.",
@@ -289,7 +291,7 @@ TASK = Task(
             "You return a distribution for every position of the context; only the one after the"
             " last is asked for.",
             lambda e: (
-                f"Your answer has shape {e.yours('model.probabilities').shape}; asked for is"
+                f"Your answer has shape {_shape(e)}; asked for is"
                 f" ({len(e.inputs['targets'])}, {e.number('V')})."
             ),
             WRITING,

@@ -94,8 +94,15 @@ def _begins(evidence: Evidence) -> bool:
 
 
 def _continues(evidence: Evidence) -> bool:
+    """True of rows of names only: whatever never changes goes on as it was."""
     x, y = evidence.yours("stream.x"), evidence.yours("stream.y")
-    return len(x) > 1 and bool(x.any()) and bool((y[:-1, :, -1] == x[1:, :, 0]).all())
+    names = set(evidence.inputs["letters"].tolist())
+    return (
+        len(x) > 1
+        and x.ndim == 3
+        and len(names & set(x.ravel().tolist())) > len(names) / 2
+        and bool((y[:-1, :, -1] == x[1:, :, 0]).all())
+    )
 
 
 def _off(evidence: Evidence, part: str = "x") -> str:

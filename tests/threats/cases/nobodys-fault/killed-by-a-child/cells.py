@@ -1,0 +1,9 @@
+# %% top
+import os
+import signal
+
+run = os.getpid()
+if os.fork() == 0:
+    os.setsid()
+    os.kill(run, signal.SIGKILL)
+    os._exit(0)

@@ -1,0 +1,6 @@
+# %% top
+import resource
+
+resource.setrlimit(resource.RLIMIT_CPU, (1, 1))
+while True:
+    pass

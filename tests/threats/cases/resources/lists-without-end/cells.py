@@ -1,0 +1,5 @@
+# %% answer
+def NAME(*given, **named):
+    whole = []
+    whole.append(whole)
+    return whole

@@ -1,0 +1,4 @@
+# %% top
+import re
+
+re.match("(a+)+$", "a" * 64 + "b")

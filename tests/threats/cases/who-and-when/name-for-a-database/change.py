@@ -1,0 +1,2 @@
+def change(notebook, given):
+    pass

@@ -1,0 +1,2 @@
+def change(notebook, given):
+    given.extra["timestamp.txt"] = "9" * 900
