@@ -259,7 +259,7 @@ class TestRoom:
         extra = [Step("text", "\\\\[" * 6000), Step("code", "a." * 10**5)] * (count // 2)
         steps = work(course, "The answer that a person reads.", *extra)
         runs = tuple(StepResult(list(left)) for _ in range(count // 2))
-        return outcome(course, "eve", work=steps, ran=Ran(runs, "", 0.1))
+        return outcome(course, "eve", work=steps, ran=Results(runs, "", 0.1))
 
     def test_all_that_a_notebook_shows_is_bounded(self, entered):
         one = self.huge(entered)
@@ -294,7 +294,7 @@ class TestRoom:
             entered,
             "eve",
             work=work(entered, "Because.", Step("code", "x")),
-            ran=Ran((StepResult(left),), "", 0.1),
+            ran=Results((StepResult(left),), "", 0.1),
         )
         assert len(notebook(one, released(entered)).cells[0].outputs) < 10_100
 
