@@ -47,7 +47,7 @@ def run(sandbox, *cells, limits=SOON):
         if "held the processor" not in ran.repeat:
             break
     steps, odd = read_steps(ran, work, limits)
-    return Results(steps, odd or ran.ended, ran.seconds)
+    return Results(steps, odd or ran.ended or ran.repeat, ran.seconds)
 
 
 def printed(step):
