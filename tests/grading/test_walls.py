@@ -21,6 +21,7 @@ import pytest
 import course_lib
 from course_lib.errors import NoSandbox
 from course_lib.grading.sandbox import starting, unprivileged, walls
+from course_lib.grading.sandbox.exchange import read_steps
 from course_lib.grading.sandbox.inside import syscalls
 from course_lib.grading.sandbox.inside.limits import Limits
 from course_lib.grading.sandbox.runs import Sandbox
@@ -58,12 +59,20 @@ def warm():
         yield started
 
 
+def run(sandbox, *cells, limits=LIMITS):
+    """A run of these cells, and what each of them left."""
+    work = Work(tuple(Step("code", cell) for cell in cells))
+    ran = sandbox.run(work, {}, limits)
+    steps, odd = read_steps(ran, work, limits)
+    assert not odd
+    return ran, steps
+
+
 def ask(sandbox, *cells, limits=LIMITS):
     """What the function `found` of each cell returned; all of them run in one run."""
-    steps = tuple(Step("code", cell + REPORT) for cell in cells)
-    ran = sandbox.run(Work(steps), {}, limits)
-    said = ["".join(one.get("text", str(one)) for one in step.outputs) for step in ran.steps]
-    assert len(said) == len(cells), ran.ended
+    ran, steps = run(sandbox, *(cell + REPORT for cell in cells), limits=limits)
+    said = ["".join(one.get("text", str(one)) for one in step.outputs) for step in steps]
+    assert len(said) == len(cells), ran.ended or ran.repeat
     return [json.loads(words) for words in said]
 
 
@@ -270,9 +279,8 @@ def test_filter_leaves_what_honest_code_does(warm):
 
 @pytest.mark.parametrize("signal", [2, 9, 15])
 def test_signal_to_its_group_ends_only_the_run(sandbox, signal):
-    shout = Work((Step("code", f"import os, time\nos.kill(0, {signal})\ntime.sleep(5)"),))
-    ran = sandbox.run(shout, {}, LIMITS)
-    assert "by SIG" in ran.ended if signal != 2 else ran.steps[0].problem == "interrupted"
+    ran, steps = run(sandbox, f"import os, time\nos.kill(0, {signal})\ntime.sleep(5)")
+    assert "by SIG" in ran.ended if signal != 2 else steps[0].problem == "interrupted"
 
 
 @pytest.mark.parametrize("form", ["warm", "cold"])
