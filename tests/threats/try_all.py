@@ -3,7 +3,7 @@ def try_all(tricks):
     for name, trick in tricks.items():
         try:
             trick()
-        except (OSError, AttributeError) as error:
+        except (OSError, AttributeError, ValueError) as error:
             print(name, type(error).__name__)
         else:
             print("go" + "t:", name)

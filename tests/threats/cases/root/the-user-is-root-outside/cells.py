@@ -8,4 +8,4 @@ def mine(path):
 
 
 # What the system's own root owns shows as owned by whoever is root outside.
-try_all({path: lambda path=path: mine(path) for path in ("/usr", "/usr/bin/env", "/proc/sys")})
+try_all({path: lambda path=path: mine(path) for path in ("/usr", "/usr/bin/env")})
