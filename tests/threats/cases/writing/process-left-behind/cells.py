@@ -14,4 +14,4 @@ while time.time() < end:
                 pass
     time.sleep(0.05)
 """
-subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+subprocess.Popen([sys.executable, "-c", code], process_group=0)
