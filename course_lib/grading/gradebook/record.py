@@ -7,6 +7,7 @@ penalties and exports go on working.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import time
 from collections.abc import Mapping
@@ -69,7 +70,6 @@ class Recorder:
         self.course = course
         self.url = url or database_url(course)
         self.sandboxed = sandboxed
-        self._late = _late_plugin(course)
         with contextlib.ExitStack() as stack:
             self._book = stack.enter_context(gradebook(course, self.url))
             self._open = stack.pop_all()
@@ -84,6 +84,11 @@ class Recorder:
         at: TracebackType | None,
     ) -> None:
         self._open.close()
+
+    @functools.cached_property
+    def _late(self) -> LateSubmissionPlugin:
+        """What takes points off; its import takes a quarter of a second that few classes need."""
+        return _late_plugin(self.course)
 
     def prepare(self, assignment: str) -> None:
         """See that the assignment is there and is the one that was released.
@@ -102,7 +107,10 @@ class Recorder:
         wanted |= {question.grade_id: question.points for question in cells.questions}
         known: dict[str, float] = {}
         with explained(self.url):
-            for notebook in self._assignment(assignment).notebooks:
+            found = self._assignment(assignment)
+            if found.duedate is not None:
+                _ = self._late  # a faulty one is said before anything is graded
+            for notebook in found.notebooks:
                 known |= {cell.name: cell.max_score for cell in notebook.grade_cells}
         if wanted != known:
             differing = sorted(
