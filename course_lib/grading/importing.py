@@ -55,7 +55,7 @@ class _Later(ModuleType):
         try:
             spec.loader.exec_module(self)
         except BaseException:
-            self.__class__ = _Later  # type: ignore[assignment]
+            self.__class__ = _Later
             raise
         return getattr(self, name)
 
