@@ -23,7 +23,13 @@ from course_lib.errors import AssignmentFaulty, ClockBehind
 from course_lib.grading import locks
 from course_lib.grading.assignment import Assignment, read
 from course_lib.grading.course import Course
-from course_lib.grading.importing import SLOW_GRAMMAR, without
+from course_lib.grading.importing import (
+    SLOW_GRAMMAR,
+    put_off,
+    quick_turns,
+    without,
+    without_collections,
+)
 from course_lib.grading.judgement import Judges
 from course_lib.grading.lanes import Lanes
 from course_lib.grading.marking import Class, Runs, grade_one
@@ -139,12 +145,14 @@ def grade(
     summary = Summary(form=form)
     with contextlib.ExitStack() as stack:
         stack.enter_context(locks.folder(course))
+        stack.enter_context(quick_turns())
         start = functools.partial(_starting, form, course, scheduler)
         ready = None
         if force or _looks_new(course, assignment, todo):
             ready = stack.enter_context(start())
         # Only now: this imports nbgrader, while others import torch.
-        with without(SLOW_GRAMMAR):
+        put_off("nbgrader")
+        with without(SLOW_GRAMMAR), without_collections():
             from course_lib.grading.gradebook.record import Recorder
             from course_lib.grading.reports import report
 

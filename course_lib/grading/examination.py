@@ -279,6 +279,7 @@ def _serve(number: int) -> None:
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader ends, and with it this
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.disable()  # children collect what their submissions leave
     _warm_up()
     control = socket.socket(fileno=number)
     while True:
@@ -290,6 +291,7 @@ def _serve(number: int) -> None:
             continue
         if os.fork() == 0:
             die_with_parent()
+            gc.enable()
             control.close()
             _answer(Connection(files[0]))
             os._exit(0)
@@ -319,8 +321,9 @@ def _import_chapters(tasks: list[str]) -> None:
 
 
 def _freeze() -> None:
-    """A collection of garbage would copy the pages that all children share."""
-    gc.collect()
+    """A collection of garbage would go through all that is imported, and copy pages that all
+    children share.
+    """
     gc.freeze()
 
 

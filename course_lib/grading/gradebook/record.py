@@ -7,6 +7,7 @@ penalties and exports go on working.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import time
 from collections.abc import Mapping
@@ -69,7 +70,6 @@ class Recorder:
         self.course = course
         self.url = url or database_url(course)
         self.sandboxed = sandboxed
-        self._late = _late_plugin(course)
         with contextlib.ExitStack() as stack:
             self._book = stack.enter_context(gradebook(course, self.url))
             self._open = stack.pop_all()
@@ -84,6 +84,11 @@ class Recorder:
         at: TracebackType | None,
     ) -> None:
         self._open.close()
+
+    @functools.cached_property
+    def _late(self) -> LateSubmissionPlugin:
+        """What takes points off; its import takes a quarter of a second that few classes need."""
+        return _late_plugin(self.course)
 
     def prepare(self, assignment: str) -> None:
         """See that the assignment is there and is the one that was released.
@@ -102,7 +107,10 @@ class Recorder:
         wanted |= {question.grade_id: question.points for question in cells.questions}
         known: dict[str, float] = {}
         with explained(self.url):
-            for notebook in self._assignment(assignment).notebooks:
+            found = self._assignment(assignment)
+            if found.duedate is not None:
+                _ = self._late  # a faulty one is said before anything is graded
+            for notebook in found.notebooks:
                 known |= {cell.name: cell.max_score for cell in notebook.grade_cells}
         if wanted != known:
             differing = sorted(
@@ -169,9 +177,13 @@ class Recorder:
         session = self._book.db
         try:
             if outcome.status is not Status.FAILED:
-                submission = self._submission(outcome)
-                submission.timestamp = timestamp
-                self._grade(submission, outcome)
+                # Everything in one go: each look of the session at what is new takes milliseconds.
+                with session.no_autoflush:
+                    submission = self._submission(outcome)
+                    submission.timestamp = timestamp
+                    self._grade(submission, outcome)
+                session.flush()
+                self._take_off(submission, outcome.student)
             self._note(outcome, key)
             session.commit()
         except BaseException:
@@ -191,22 +203,20 @@ class Recorder:
             .filter_by(assignment_id=assignment.id, student_id=outcome.student)
             .one_or_none()
         )
-        with session.no_autoflush:
-            if submission is None:
-                submission = SubmittedAssignment(assignment=assignment, student=student)
-                session.add(submission)
-            mine = {each.notebook: each for each in submission.notebooks}
-            for notebook in assignment.notebooks:
-                if notebook not in mine:
-                    mine[notebook] = SubmittedNotebook(notebook=notebook, assignment=submission)
-                    session.add(mine[notebook])
-                graded = {grade.cell for grade in mine[notebook].grades}
-                said = {comment.cell for comment in mine[notebook].comments}
-                for cell in set(notebook.grade_cells) - graded:
-                    session.add(Grade(cell=cell, notebook=mine[notebook]))
-                for cell in set(notebook.solution_cells) - said:
-                    session.add(Comment(cell=cell, notebook=mine[notebook]))
-        session.flush()
+        if submission is None:
+            submission = SubmittedAssignment(assignment=assignment, student=student)
+            session.add(submission)
+        mine = {each.notebook: each for each in submission.notebooks}
+        for notebook in assignment.notebooks:
+            if notebook not in mine:
+                mine[notebook] = SubmittedNotebook(notebook=notebook, assignment=submission)
+                session.add(mine[notebook])
+            graded = {grade.cell for grade in mine[notebook].grades}
+            said = {comment.cell for comment in mine[notebook].comments}
+            for cell in set(notebook.grade_cells) - graded:
+                session.add(Grade(cell=cell, notebook=mine[notebook]))
+            for cell in set(notebook.solution_cells) - said:
+                session.add(Comment(cell=cell, notebook=mine[notebook]))
         return submission
 
     def _assignment(self, name: str) -> Assignment:
@@ -229,8 +239,11 @@ class Recorder:
                 grade.needs_manual_grade = not judged or grade.manual_score is not None
             for comment in notebook.comments:
                 comment.auto_comment = "No response." if comment.cell.name in empty else None
-            self._book.db.flush()
-            notebook.late_submission_penalty = self._penalty(submission, notebook, outcome.student)
+
+    def _take_off(self, submission: SubmittedAssignment, student: str) -> None:
+        """Points for being late, from a score that the database adds up."""
+        for notebook in submission.notebooks:
+            notebook.late_submission_penalty = self._penalty(submission, notebook, student)
 
     def _penalty(
         self, submission: SubmittedAssignment, notebook: SubmittedNotebook, student: str

@@ -20,6 +20,7 @@ from course_lib.grading.reports.untrusted import (
     NOTHING_TO_SEE,
     code,
     inert,
+    made_output,
     on_one_line,
     plain,
     safe_output,
@@ -60,8 +61,6 @@ class _Room:
 
     def outputs(self, result: StepResult | None) -> Iterator[Any]:
         """What a step left, made safe, as far as there is room."""
-        from nbformat.v4 import new_output
-
         for output in result.outputs if result else ():
             if self._is_over(output):
                 continue
@@ -72,7 +71,7 @@ class _Room:
                 if self._fits(kind, *filter(None, parts)):
                     yield safe
                 else:
-                    yield new_output("stream", name="stdout", text=_TOO_MUCH)
+                    yield made_output("stream", name="stdout", text=_TOO_MUCH)
 
     def _is_over(self, output: Mapping[str, Any]) -> bool:
         """Whether there is no room for outputs of this kind; making them safe takes time, too."""
@@ -113,7 +112,7 @@ def notebook(outcome: Outcome, released: NotebookNode) -> NotebookNode:
     NotebookNode
         The student's cells in their order, released checks with the judge's verdict as output.
     """
-    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+    from nbformat.v4 import new_notebook
 
     templates = {
         cell.metadata.nbgrader.grade_id: cell
@@ -128,10 +127,10 @@ def notebook(outcome: Outcome, released: NotebookNode) -> NotebookNode:
         given = step.source in ours
         if step.kind in ("text", "question"):
             words = step.source if given else room.source(step, inert(step.source))
-            cell = new_markdown_cell(words)
+            cell = _text_cell(words)
         else:
             source = step.source if given else room.source(step, code(step.source))
-            cell = new_code_cell(source, outputs=list(_outputs(step, result, verdicts, room)))
+            cell = _code_cell(source, list(_outputs(step, result, verdicts, room)))
         if step.grade_id in templates:
             cell.metadata = copy.deepcopy(templates[step.grade_id].metadata)
         cells.append(cell)
@@ -139,10 +138,22 @@ def notebook(outcome: Outcome, released: NotebookNode) -> NotebookNode:
         said = (on_one_line(note) for note in (outcome.reason, *outcome.notes) if note)
         # What begins a line could begin a block, which would swallow the lines below it.
         words = "\n".join(f"- {NOTHING_TO_SEE}{inert(note)}" for note in said)
-        cells.insert(0, new_markdown_cell(f"**Said by the grader**\n\n{words}"))
-    made = new_notebook(cells=cells, metadata=_kernel(released))
-    for number, cell in enumerate(made.cells):
+        cells.insert(0, _text_cell(f"**Said by the grader**\n\n{words}"))
+    for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
+    return new_notebook(cells=cells, metadata=_kernel(released))  # checked against the schema
+
+
+def _text_cell(source: str) -> NotebookNode:
+    """One whose notebook is checked against the schema as a whole, which is quicker by far."""
+    from nbformat.notebooknode import NotebookNode
+
+    return NotebookNode(cell_type="markdown", source=source, metadata=NotebookNode())
+
+
+def _code_cell(source: str, outputs: list[Any]) -> NotebookNode:
+    made = _text_cell(source)
+    made.update(cell_type="code", execution_count=None, outputs=outputs)
     return made
 
 
@@ -191,14 +202,12 @@ def _kernel(released: NotebookNode) -> dict[str, Any]:
 def _outputs(
     step: Step, result: StepResult | None, verdicts: Mapping[str, TaskOutcome], room: _Room
 ) -> Iterator[Any]:
-    from nbformat.v4 import new_output
-
     for safe in room.outputs(result):
         yield _counting_nothing(safe) if step.kind == "check" else safe
     if step.kind == "check":
         # nbgrader reads a check without a number as full points: it never goes without.
         task = verdicts.get(step.grade_id)
-        yield new_output(
+        yield made_output(
             "execute_result",
             data={
                 "text/plain": str(task.points if task else 0.0),
@@ -210,10 +219,8 @@ def _outputs(
 
 def _counting_nothing(output: Any) -> Any:
     """What a student's function printed during a check: nbgrader takes stderr there for a zero."""
-    from nbformat.v4 import new_output
-
     if output.output_type == "error":
-        return new_output("stream", name="stdout", text="\n".join(output.traceback))
+        return made_output("stream", name="stdout", text="\n".join(output.traceback))
     if output.output_type == "stream":
         output.name = "stdout"
     return output

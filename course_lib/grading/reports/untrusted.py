@@ -15,7 +15,10 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 # A picture of a course's size has some 100 kB; a page with dozens of them still opens.
 MOST_PICTURE_BYTES = 2 * 2**20
@@ -47,18 +50,29 @@ NOTHING_TO_SEE = "\N{ZERO WIDTH SPACE}"
 """Takes its meaning from what it stands in, and leaves its look."""
 
 
+def made_output(kind: str, **fields: Any) -> NotebookNode:
+    """An output of a notebook.
+
+    Not by nbformat's `new_output`, which takes a millisecond to look each one up in its schema: the
+    notebook that they end in is checked as a whole.
+    """
+    from nbformat.notebooknode import NotebookNode
+
+    if "data" in fields:
+        fields = {"metadata": NotebookNode(), **fields, "data": NotebookNode(fields["data"])}
+    return NotebookNode(output_type=kind, **fields)
+
+
 def safe_output(output: Mapping[str, Any]) -> Iterator[Any]:
     """A student's output without anything that a browser would run."""
-    from nbformat.v4 import new_output
-
     kind = output.get("output_type")
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
-        yield new_output("stream", name=name, text=plain(output.get("text")))
+        yield made_output("stream", name=name, text=plain(output.get("text")))
     elif kind == "error":
         lines = output.get("traceback")
         lines = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
-        yield new_output(
+        yield made_output(
             "error",
             ename=plain(output.get("ename")),
             evalue=plain(output.get("evalue")),
@@ -68,7 +82,7 @@ def safe_output(output: Mapping[str, Any]) -> Iterator[Any]:
         data = output.get("data")
         shown = safe_data(data) if isinstance(data, dict) else {}
         if shown:
-            yield new_output("display_data", data=shown)
+            yield made_output("display_data", data=shown)
 
 
 def safe_data(data: Mapping[str, Any]) -> dict[str, str]:

@@ -74,14 +74,18 @@ print(f"the environment holds {found}" if found else "no way")
 """
 
 JUDGES = """
-import importlib, os, course_lib
+import importlib.machinery, os, course_lib
 found = []
 for module in ("tasks.judging", "grading.gradebook.record", "grading.judgement", "grading.release"):
-    try:
-        importlib.import_module(f"course_lib.{module}")
+    name, places = "course_lib", course_lib.__path__
+    for part in module.split("."):  # found as an import would, without what packages import first
+        name = f"{name}.{part}"
+        there = importlib.machinery.PathFinder.find_spec(name, places)
+        if there is None:
+            break
+        places = there.submodule_search_locations
+    else:
         found.append(module)
-    except ImportError:
-        pass
 for folder, folders, _ in os.walk(os.path.dirname(course_lib.__file__)):
     found += [f"{folder}/judges" for one in folders if one == "judges"]
 print(f"holds {found}" if found else "no way")

@@ -121,33 +121,48 @@ class Sandbox:
             If it failed twice where a submission can end what watches over it: whether the machine
             or the submission did it, a person has to find out.
         """
+        return self._run(work, inputs, limits, attempt=False)
+
+    def attempt(self, work: Work, limits: Limits) -> Ran:
+        """Run what tries the walls: as a submission, but, where warm, before torch is there.
+
+        Raises as `run` does.
+        """
+        return self._run(work, {}, limits, attempt=True)
+
+    def _run(
+        self, work: Work, inputs: Mapping[str, bytes], limits: Limits, *, attempt: bool
+    ) -> Ran:
         try:
-            return self._run_once(work, inputs, limits)
+            return self._run_once(work, inputs, limits, attempt)
         except MachineFailed:
             pass
         try:
-            return self._run_once(work, inputs, limits)
+            return self._run_once(work, inputs, limits, attempt)
         except MachineFailed as error:
             if self.form == "warm":
                 raise
             raise NoVerdict(f"its sandbox ended twice while it ran: {error}") from error
 
-    def _run_once(self, work: Work, inputs: Mapping[str, bytes], limits: Limits) -> Ran:
+    def _run_once(
+        self, work: Work, inputs: Mapping[str, bytes], limits: Limits, attempt: bool
+    ) -> Ran:
+        started = self._alive(attempt) if self.form != "cold" else None
         with self._cores.one() as core:
-            if self.form != "cold":
-                started = self._alive()
+            if started is not None:
+                requests = started.attempts if attempt else started.requests
                 try:
-                    return _run(started, work, inputs, limits, core, self.form)
+                    return _run(requests, work, inputs, limits, core, self.form)
                 except _Gone:
                     self._end(started)
                     raise
             started = _started_again(self._folder, "cold")
             try:
-                return _run(started, work, inputs, limits, core, "cold")
+                return _run(started.requests, work, inputs, limits, core, "cold")
             finally:
                 started.stop()
 
-    def _alive(self) -> StartedSandbox:
+    def _alive(self, attempt: bool) -> StartedSandbox:
         """The process that all runs share; a new one where it has died."""
         with self._restarting:
             if self._shared is None:
@@ -155,7 +170,13 @@ class Sandbox:
             if not self._shared.alive:
                 self._shared.stop()
                 self._shared = _started_again(self._folder, self.form)
-            return self._shared
+            started = self._shared
+        if not attempt:
+            try:
+                started.wait()
+            except NoSandbox as error:
+                raise MachineFailed(str(error)) from error
+        return started
 
     def _end(self, started: StartedSandbox) -> None:
         """End what does not answer; what stands around it may not have noticed yet."""
@@ -176,7 +197,7 @@ def _started_again(library: Path, form: Form) -> StartedSandbox:
 
 
 def _run(
-    started: StartedSandbox,
+    requests: socket.socket,
     work: Work,
     inputs: Mapping[str, bytes],
     limits: Limits,
@@ -191,7 +212,7 @@ def _run(
     end = End()
     with wire, lifeline, tempfile.SpooledTemporaryFile(MOST_BYTES_IN_MEMORY) as file:
         with inner_wire, inner_lifeline:
-            _hand_over(started, limits, core, inner_wire, inner_lifeline)
+            _hand_over(requests, limits, core, inner_wire, inner_lifeline)
         results = Collected(file)
 
         def received(count: int) -> None:
@@ -221,11 +242,11 @@ def _run(
 
 
 def _hand_over(
-    started: StartedSandbox, limits: Limits, core: int | None, *ends: socket.socket
+    requests: socket.socket, limits: Limits, core: int | None, *ends: socket.socket
 ) -> None:
     message = json.dumps({"limits": limits.as_dict(), "core": core}).encode()
     try:
-        socket.send_fds(started.requests, [message], [end.fileno() for end in ends])
+        socket.send_fds(requests, [message], [end.fileno() for end in ends])
     except OSError as error:
         raise _Gone(f"the sandbox is gone: {error}") from error
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from course_lib.errors import NoSandbox
@@ -35,7 +37,10 @@ def start_command(library: Path, form: Form, program: list[str]) -> list[str]:
 
 
 class StartedSandbox:
-    """A started process that holds torch, and the socket over which it is given submissions.
+    """A started process that holds torch soon, and the sockets over which it is given runs.
+
+    Torch takes a second to import. A warm one has a process beside, within the same walls, that
+    takes runs before: those which try the walls. See `zygote`.
 
     Parameters
     ----------
@@ -47,7 +52,9 @@ class StartedSandbox:
     Attributes
     ----------
     requests : socket
-        Takes limits and two open sockets for each run.
+        Takes limits and two open sockets for each run; see `wait`.
+    attempts : socket
+        The same for runs that need no torch; another one than `requests` only in a warm sandbox.
 
     Raises
     ------
@@ -59,7 +66,13 @@ class StartedSandbox:
         self._scratch = ScratchFolder("course-sandbox-")
         folder = self._scratch.path
         self.requests, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        log = folder / "log"
+        ends = [its]
+        self.attempts = self.requests
+        if form == "warm":
+            self.attempts, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ends.append(its)
+        self._waiting, self._ready = threading.Lock(), False
+        self._log = log = folder / "log"
         home = folder / "home"
         home.mkdir()
         try:
@@ -67,13 +80,13 @@ class StartedSandbox:
                 *(library, form),
                 [
                     *(sys.executable, "-m", "course_lib.grading.sandbox.inside.zygote"),
-                    *(str(its.fileno()), form),
+                    *(",".join(str(end.fileno()) for end in ends), form),
                 ],
             )
-            with its, log.open("wb") as out:
+            with log.open("wb") as out:
                 self._process = subprocess.Popen(
                     command,
-                    pass_fds=[its.fileno()],
+                    pass_fds=[end.fileno() for end in ends],
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=out,
@@ -81,17 +94,38 @@ class StartedSandbox:
                     cwd=home,
                 )
         except BaseException:
-            its.close()
-            self.requests.close()
+            self._close()
             self._scratch.remove()
             raise
-        self.requests.settimeout(SECONDS_TO_START)
+        finally:
+            for end in ends:
+                end.close()
+        self._hear(self.attempts)
+        self._ready = self.attempts is self.requests
+
+    def wait(self) -> None:
+        """Until it holds torch and takes submissions.
+
+        Raises
+        ------
+        NoSandbox
+            If that does not come to pass.
+        """
+        with self._waiting:
+            if not self._ready:
+                self._hear(self.requests)
+                self._ready = True
+
+    def _hear(self, requests: socket.socket) -> None:
+        requests.settimeout(SECONDS_TO_START)
         try:
-            started = self.requests.recv(1) == b"+"
+            started = requests.recv(1) == b"+"
         except OSError:
             started = False
         if not started:
-            said = log.read_text(encoding="utf-8", errors="replace").strip()
+            said = ""
+            with contextlib.suppress(OSError):  # stopped by another thread meanwhile
+                said = self._log.read_text(encoding="utf-8", errors="replace").strip()
             self.stop()
             raise NoSandbox(
                 "the sandbox does not start: "
@@ -111,7 +145,11 @@ class StartedSandbox:
 
     def stop(self) -> None:
         """End it, and everything in it."""
-        self.requests.close()
+        self._close()
         self._process.kill()
         self._process.wait()
         self._scratch.remove()
+
+    def _close(self) -> None:
+        self.requests.close()
+        self.attempts.close()

@@ -12,17 +12,19 @@ import re
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
-import course_lib.tasks
 from course_lib.grading.sandbox.inside import frames
 from course_lib.grading.sandbox.inside.outputs import Outputs
-from course_lib.tasks import catalogue, desk
-from course_lib.tasks.probing import run_on_bytes
+
+# The tasks import torch, and the walls are tried in a process that does not hold it yet: see
+# `ready_for_tasks`.
+if TYPE_CHECKING:
+    from course_lib.tasks.desk import Recorded
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
@@ -110,16 +112,17 @@ class Shell(InteractiveShell):
         self.user_ns["_exit_code"] = done.returncode
 
 
-def check_later(task: str, answer: Any, *, seed: int | None = None) -> desk.Recorded:  # noqa: ARG001
+def check_later(task: str, answer: Any, *, seed: int | None = None) -> Recorded:  # noqa: ARG001
     """Stands for `check` in the student's own cells: judges are elsewhere, and ask later."""
-    return desk.Recorded(task)
+    from course_lib.tasks.desk import Recorded
+
+    return Recorded(task)
 
 
 def new_shell() -> Shell:
     """The shell that every run starts from; made once, before any student code."""
     from traitlets.config import Config
 
-    course_lib.tasks.check = desk.check = check_later
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "NoColor"
@@ -127,6 +130,14 @@ def new_shell() -> Shell:
     shell = Shell.instance(config=config)
     shell.outputs = Outputs(0, 0)
     return shell
+
+
+def ready_for_tasks() -> None:
+    """Import what asks the tasks' questions, and with it torch; once, before any student code."""
+    import course_lib.tasks
+    from course_lib.tasks import catalogue, desk  # noqa: F401
+
+    course_lib.tasks.check = desk.check = check_later
 
 
 def run_job(shell: Shell, wire: socket.socket) -> None:
@@ -180,6 +191,9 @@ def _run_cell(shell: Shell, source: str) -> str:
 
 def _ask(shell: Shell, step: Mapping[str, Any], inputs: Mapping[str, bytes]) -> tuple[bytes, str]:
     """The answers to one task, or why there are none."""
+    from course_lib.tasks import catalogue
+    from course_lib.tasks.probing import run_on_bytes
+
     name = step["answer"]
     if name not in shell.user_ns:
         return b"", f"`{name}` is not defined when the check is reached"

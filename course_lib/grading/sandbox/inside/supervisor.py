@@ -12,6 +12,7 @@ ended as one that proves nothing, to be repeated alone.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import select
@@ -149,6 +150,7 @@ def _run(
         set_dumpable(True)  # torch reads its own /proc entries
         signal.signal(signal.SIGINT, signal.default_int_handler)
         channel = socket.socket(fileno=wire)
+        gc.enable()  # as in a kernel; the process that this one is a copy of has no use for it
         os.write(ready, b"+")
         os.close(ready)
     except BaseException as error:

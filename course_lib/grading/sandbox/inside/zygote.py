@@ -1,6 +1,10 @@
 """Inside the sandbox: a process that holds torch already, and forks one for each submission.
 
-    python -m course_lib.grading.sandbox.inside.zygote SOCKET_NUMBER warm|cold|bare
+    python -m course_lib.grading.sandbox.inside.zygote SOCKET_NUMBER[,SOCKET_NUMBER] warm|cold|bare
+
+With two sockets there are two such processes. The first one stands behind its walls long before
+torch is imported, and serves the attempts to break out; it has forked the second one, which
+imports torch meanwhile and serves submissions. Both do so by the same functions.
 
 It reads no notebook and holds nothing secret. Each submission arrives as two open sockets: the
 *wire*, on which the submission's own process takes its job and leaves its results, and the
@@ -15,6 +19,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -45,20 +50,38 @@ _FILES = 2  # wire and lifeline
 
 def main() -> None:
     """Answer requests until the grader goes away."""
-    number, form = int(sys.argv[1]), sys.argv[2]
-    requests = socket.socket(fileno=number)
+    numbers, form = map(int, sys.argv[1].split(",")), sys.argv[2]
+    requests, *attempts = (socket.socket(fileno=number) for number in numbers)
     # A machine without memory ends a run, which can be repeated, and not the grader or a judge.
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO, encoding="ascii")
     if form != "bare":
         set_dumpable(False)
-    shell = _warm_up()
+    # Collections of garbage took a third of all time: each went through all that libraries hold,
+    # and copied its pages. What is imported here is kept out of them, here and in every run.
+    gc.disable()
+    shell = _shell()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended keepers leave nothing behind
+    for light in attempts:
+        if os.fork() == 0:
+            light.close()
+            die_with_parent()
+            continue
+        requests.close()
+        _serve(shell, light, form, [])
+        return
+    _warm_up()
+    _serve(shell, requests, form, list(LATER))
+
+
+def _serve(shell: object, requests: socket.socket, form: str, later: list[str]) -> None:
+    """Say that runs can begin, then fork one for each request."""
+    gc.freeze()
     requests.sendall(b"+")
-    later = list(LATER)
     while True:
         while later and not select.select([requests], [], [], 0)[0]:
             importlib.import_module(later.pop(0))
+            gc.freeze()
         message, files = _request(requests)
         if not message:
             return
@@ -75,18 +98,23 @@ def main() -> None:
         os.close(lifeline)
 
 
-def _warm_up() -> object:
-    """Import what every submission imports, and make the shell; no student code runs here."""
+def _shell() -> object:
+    from course_lib.grading.sandbox.inside.cells import new_shell
+
+    return new_shell()
+
+
+def _warm_up() -> None:
+    """Import what every submission imports; no student code runs here."""
     import numpy  # noqa: F401
     import torch
     import torch.nn.functional
 
-    from course_lib.grading.sandbox.inside.cells import new_shell
-    from course_lib.tasks import probing  # noqa: F401
+    from course_lib.grading.sandbox.inside.cells import ready_for_tasks
 
     torch.set_num_threads(1)  # a thread started here would not survive the fork
     torch.ones(2, 2) @ torch.ones(2, 2)
-    return new_shell()
+    ready_for_tasks()
 
 
 def _request(requests: socket.socket) -> tuple[dict[str, Any], list[int]]:
