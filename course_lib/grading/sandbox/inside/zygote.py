@@ -136,6 +136,7 @@ def _keep(
     """The keeper: new namespaces, then wait for the supervisor."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
+        die_with_parent()  # whose loss the grader takes for a loss of all runs, and starts anew
         os.setsid()
         if form != "bare":
             new_namespaces(own_users=form == "warm")
