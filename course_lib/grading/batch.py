@@ -264,15 +264,24 @@ def _starting(form: Form, course: Course, scheduler: str) -> Iterator[_Start]:
         # Left before what it opened: nothing can be opened any more when that is closed.
         thread = stack.enter_context(ThreadPoolExecutor(1))
         # The sandbox first: its walls are tried, too, before anything can run.
-        runner = thread.submit(lambda: opened.enter_context(_runner(form, course, scheduler)))
+        spawned = threading.Event()
+        runner = thread.submit(
+            lambda: opened.enter_context(_runner(form, course, scheduler, spawned.set))
+        )
+        runner.add_done_callback(lambda _: spawned.set())
         judges = stack.enter_context(Judges(cores()))
+        # Whatever this thread imports holds up the hundreds of small steps until then.
+        spawned.wait()
         yield _Start(lambda: judges, runner.result)
 
 
-def _runner(form: Form, course: Course, scheduler: str) -> AbstractContextManager[Runs]:
+def _runner(
+    form: Form, course: Course, scheduler: str, spawned: Callable[[], None]
+) -> AbstractContextManager[Runs]:
     """What runs the submissions, after its walls have held."""
     if not scheduler:
-        return proven(form, course.root)
+        return proven(form, course.root, spawned)
+    spawned()
     from course_lib.grading.sandbox.cluster import Cluster
 
     return Cluster(scheduler, form)

@@ -58,6 +58,8 @@ class Sandbox:
     form : str
         "warm" forks each submission from a process that holds torch, in namespaces of its own;
         "cold" starts a fresh sandbox for each; "bare" has no sandbox at all.
+    spawned : callable ()
+        See `StartedSandbox`.
 
     Raises
     ------
@@ -65,8 +67,8 @@ class Sandbox:
         On entering, if it does not start.
     """
 
-    def __init__(self, form: Form = "warm"):
-        self.form = form
+    def __init__(self, form: Form = "warm", spawned: Callable[[], None] = lambda: None):
+        self.form, self._spawned = form, spawned
         self._scratch = ScratchFolder("course-library-")
         self._folder = self._scratch.path
         copy_library(self._folder)
@@ -83,7 +85,7 @@ class Sandbox:
         if self.form == "cold":
             bubblewrap(self._folder)  # starts with each run; whether it can is said now
         else:
-            self._shared = StartedSandbox(self._folder, self.form)
+            self._shared = StartedSandbox(self._folder, self.form, self._spawned)
         return self
 
     def __exit__(

@@ -95,7 +95,7 @@ def prove(sandbox: Sandbox, root: Path) -> list[Wall]:
 
 
 @contextlib.contextmanager
-def proven(form: Form, root: Path) -> Iterator[Sandbox]:
+def proven(form: Form, root: Path, spawned: Callable[[], None] = lambda: None) -> Iterator[Sandbox]:
     """A started sandbox whose walls have held; a cold one where a warm one cannot be had.
 
     Parameters
@@ -105,6 +105,8 @@ def proven(form: Form, root: Path) -> Iterator[Sandbox]:
         and proves nothing.
     root : Path
         The course's folder.
+    spawned : callable ()
+        See `StartedSandbox`.
 
     Raises
     ------
@@ -117,7 +119,7 @@ def proven(form: Form, root: Path) -> Iterator[Sandbox]:
         for candidate in forms:
             trial = stack.enter_context(ExitStack())
             try:
-                sandbox = trial.enter_context(Sandbox(candidate))
+                sandbox = trial.enter_context(Sandbox(candidate, spawned))
                 broken = [] if candidate == "bare" else _broken(sandbox, root)
             except NoSandbox as error:
                 reasons = [str(error), f"remedy: {NAMESPACES}"]

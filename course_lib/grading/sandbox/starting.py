@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from course_lib.errors import NoSandbox
@@ -48,6 +49,8 @@ class StartedSandbox:
         Of the copied code; see `copy_library`.
     form : str
         See `Sandbox`.
+    spawned : callable ()
+        Called when the process exists, before it has imported anything.
 
     Attributes
     ----------
@@ -62,7 +65,7 @@ class StartedSandbox:
         If it does not start.
     """
 
-    def __init__(self, library: Path, form: Form):
+    def __init__(self, library: Path, form: Form, spawned: Callable[[], None] = lambda: None):
         self._scratch = ScratchFolder("course-sandbox-")
         folder = self._scratch.path
         self.requests, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -100,6 +103,7 @@ class StartedSandbox:
         finally:
             for end in ends:
                 end.close()
+        spawned()
         self._hear(self.attempts)
         self._ready = self.attempts is self.requests
 

@@ -122,15 +122,28 @@ def copy_library(target: Path) -> None:
         out = {"judges", "judging.py", "publishing", "__pycache__", "cli.py", "doctor.py"}
         return out & set(names)
 
-    shutil.copytree(source, target / "course_lib", ignore=left_out)
-    # Compiled code spares every submission a tenth of a second; a copy is as old as its source.
-    for copied in (target / "course_lib").rglob("*.py"):
-        original = source / copied.relative_to(target / "course_lib")
-        compiled = Path(importlib.util.cache_from_source(str(original)))
-        if compiled.is_file():
-            beside = Path(importlib.util.cache_from_source(str(copied)))
-            beside.parent.mkdir(exist_ok=True)
-            shutil.copy2(compiled, beside)
+    shutil.copytree(source, target / "course_lib", ignore=left_out, copy_function=_copy)
     # Root's sandbox is another user's, who has to read what root may have cloned for itself only.
-    for path in (target, *target.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
+    for folder, _, _ in os.walk(target):
+        os.chmod(folder, 0o755)
+
+
+def _copy(original: str, copied: str) -> None:
+    """Copy a file for everybody to read; with its compiled code, which spares every submission a
+    tenth of a second and is taken only for a source of the same age.
+    """
+    _copy_one(original, copied)
+    if original.endswith(".py"):
+        compiled = importlib.util.cache_from_source(original)
+        if os.path.isfile(compiled):
+            beside = importlib.util.cache_from_source(copied)
+            os.makedirs(os.path.dirname(beside), exist_ok=True)
+            _copy_one(compiled, beside)
+
+
+def _copy_one(original: str, copied: str) -> None:
+    with open(original, "rb") as source, open(copied, "wb") as target:
+        target.write(source.read())
+        os.fchmod(target.fileno(), 0o644)
+        status = os.fstat(source.fileno())
+    os.utime(copied, ns=(status.st_atime_ns, status.st_mtime_ns))

@@ -60,7 +60,6 @@ def main() -> None:
     # Collections of garbage took a third of all time: each went through all that libraries hold,
     # and copied its pages. What is imported here is kept out of them, here and in every run.
     gc.disable()
-    shell = _shell()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended keepers leave nothing behind
     for light in attempts:
         if os.fork() == 0:
@@ -68,10 +67,10 @@ def main() -> None:
             die_with_parent()
             continue
         requests.close()
-        _serve(shell, light, form, [])
+        _serve(_shell(), light, form, [])
         return
     _warm_up()
-    _serve(shell, requests, form, list(LATER))
+    _serve(_shell(), requests, form, list(LATER))
 
 
 def _serve(shell: object, requests: socket.socket, form: str, later: list[str]) -> None:
@@ -136,6 +135,7 @@ def _keep(
     """The keeper: new namespaces, then wait for the supervisor."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
+        die_with_parent()  # whose loss the grader takes for a loss of all runs, and starts anew
         os.setsid()
         if form != "bare":
             new_namespaces(own_users=form == "warm")
