@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import socket
+import struct
 import tempfile
 import threading
 import time
@@ -21,10 +22,13 @@ from types import TracebackType
 from typing import Self
 
 from course_lib.errors import MachineFailed, NoSandbox, NoVerdict, TooLate
+from course_lib.grading.sandbox.control_groups import ControlGroups, Group
 from course_lib.grading.sandbox.cores import Cores
 from course_lib.grading.sandbox.exchange import Collected, Ran, collect, runnable, send_job
+from course_lib.grading.sandbox.inside.census import too_much_memory
 from course_lib.grading.sandbox.inside.limits import MEGABYTE, Limits
 from course_lib.grading.sandbox.inside.supervisor import (
+    ASKS_FOR_GROUP,
     COUNT_BYTES,
     NO_MORE_RESULTS,
     End,
@@ -44,6 +48,9 @@ MOST_BYTES_IN_MEMORY = 4 * MEGABYTE
 MOST_LARGE_RUNS = 2
 SECONDS_FOR_ROOM = 60.0
 
+# A process's number, user and group, as the kernel adds them to what it says.
+_CREDENTIALS = struct.Struct("3i")
+
 
 def cores() -> int:
     """How many processors this process may use; all of the machine's where nobody can tell."""
@@ -59,6 +66,11 @@ class Sandbox:
         "warm" forks each submission from a process that holds torch, in namespaces of its own;
         "cold" starts a fresh sandbox for each; "bare" has no sandbox at all.
 
+    Attributes
+    ----------
+    groups : ControlGroups
+        Those of its runs, where the system lends any.
+
     Raises
     ------
     NoSandbox
@@ -72,6 +84,7 @@ class Sandbox:
         copy_library(self._folder)
         self._shared: StartedSandbox | None = None
         self._cores = Cores()
+        self.groups = ControlGroups(None)
         self._restarting = threading.Lock()
 
     @property
@@ -80,10 +93,15 @@ class Sandbox:
         return cores()
 
     def __enter__(self) -> Self:
-        if self.form == "cold":
-            bubblewrap(self._folder)  # starts with each run; whether it can is said now
-        else:
-            self._shared = StartedSandbox(self._folder, self.form)
+        self.groups = ControlGroups.find()
+        try:
+            if self.form == "cold":
+                bubblewrap(self._folder)  # starts with each run; whether it can is said now
+            else:
+                self._shared = StartedSandbox(self._folder, self.form)
+        except BaseException:
+            self.groups.close()
+            raise
         return self
 
     def __exit__(
@@ -95,6 +113,7 @@ class Sandbox:
         if self._shared is not None:
             self._shared.stop()
             self._shared = None
+        self.groups.close()
         self._scratch.remove()
 
     def run(self, work: Work, inputs: Mapping[str, bytes], limits: Limits) -> Ran:
@@ -133,17 +152,17 @@ class Sandbox:
             raise NoVerdict(f"its sandbox ended twice while it ran: {error}") from error
 
     def _run_once(self, work: Work, inputs: Mapping[str, bytes], limits: Limits) -> Ran:
-        with self._cores.one() as core:
+        with self._cores.one() as core, self.groups.group() as group:
             if self.form != "cold":
                 started = self._alive()
                 try:
-                    return _run(started, work, inputs, limits, core, self.form)
+                    return _run(started, work, inputs, limits, core, group, self.form)
                 except _Gone:
                     self._end(started)
                     raise
             started = _started_again(self._folder, "cold")
             try:
-                return _run(started, work, inputs, limits, core, "cold")
+                return _run(started, work, inputs, limits, core, group, "cold")
             finally:
                 started.stop()
 
@@ -181,6 +200,7 @@ def _run(
     inputs: Mapping[str, bytes],
     limits: Limits,
     core: int | None,
+    group: Group,
     form: Form,
 ) -> Ran:
     began = time.monotonic()
@@ -191,7 +211,10 @@ def _run(
     end = End()
     with wire, lifeline, tempfile.SpooledTemporaryFile(MOST_BYTES_IN_MEMORY) as file:
         with inner_wire, inner_lifeline:
-            _hand_over(started, limits, core, inner_wire, inner_lifeline)
+            if group.lent:
+                wire.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            _hand_over(started, limits, core, group.lent, inner_wire, inner_lifeline)
+        _let_in(group, wire, limits)
         results = Collected(file)
 
         def received(count: int) -> None:
@@ -213,6 +236,8 @@ def _run(
             end = _last_words(lifeline)
             if not (end.ended or end.repeat) and not whole:
                 end = End("the process ended itself before all cells had run")
+        if group.out_of_memory():
+            end = End(too_much_memory(limits))
         lifeline.close()
         with _in_memory(results.bytes) as held:
             ran = Ran(results.read(), end.ended, time.monotonic() - began, end.repeat)
@@ -221,13 +246,28 @@ def _run(
 
 
 def _hand_over(
-    started: StartedSandbox, limits: Limits, core: int | None, *ends: socket.socket
+    started: StartedSandbox, limits: Limits, core: int | None, grouped: bool, *ends: socket.socket
 ) -> None:
-    message = json.dumps({"limits": limits.as_dict(), "core": core}).encode()
+    asked = {"limits": limits.as_dict(), "core": core, "grouped": grouped}
+    message = json.dumps(asked).encode()
     try:
         socket.send_fds(started.requests, [message], [end.fileno() for end in ends])
     except OSError as error:
         raise _Gone(f"the sandbox is gone: {error}") from error
+
+
+def _let_in(group: Group, wire: socket.socket, limits: Limits) -> None:
+    """Put the runner into its group before it is given anything to run, where there is a group."""
+    if not group.lent:
+        return
+    wire.settimeout(SECONDS_OF_GRACE)
+    with contextlib.suppress(OSError, ValueError):
+        words, extra, _, _ = wire.recvmsg(100, socket.CMSG_SPACE(_CREDENTIALS.size))
+        # Its number as this process knows it, from the kernel, whatever namespace it has.
+        process, _, _ = _CREDENTIALS.unpack(extra[0][2]) if words else (0, 0, 0)
+        if process > 0:  # otherwise it has ended, or nobody here could know it
+            group.let_in(process, limits, int(words.removeprefix(ASKS_FOR_GROUP)))
+        wire.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
 
 
 def _tell(lifeline: socket.socket, words: bytes) -> None:
