@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading.sandbox import control_groups
+from course_lib.grading.sandbox import control_groups, runs
 from course_lib.grading.sandbox.control_groups import ControlGroups, Group, Place, memory_bytes
 from course_lib.grading.sandbox.inside.limits import MEGABYTE, Limits
 from course_lib.grading.sandbox.runs import Sandbox
@@ -202,6 +202,20 @@ class TestFailures:
             started._shared.stop()
             with pytest.raises(MachineFailed, match="no folders today"):
                 run(started, "1")
+
+    def test_runner_that_never_asks_proves_nothing(self, place, monkeypatch):
+        """What it says too late must not be taken for a result of the submission's."""
+        monkeypatch.setattr(runs, "SECONDS_OF_GRACE", 0.5)
+        monkeypatch.setattr(runs, "stretched", lambda limit: 0.0)
+        with Sandbox("warm") as started:
+            code = started._folder / "course_lib/grading/sandbox/inside/supervisor.py"
+            text, asks = code.read_text(), "os.write(wire, ASKS_FOR_GROUP"
+            assert text.count(asks) == 1
+            code.write_text(text.replace(asks, f"time.sleep(600); {asks}"))
+            started._shared.stop()
+            ran = run(started, "1")
+        assert (ran.raw, ran.ended) == ((), "")
+        assert ran.repeat
 
     def test_groups_of_a_killed_grader_are_swept_and_a_living_ones_are_not(self, place):
         script = textwrap.dedent("""

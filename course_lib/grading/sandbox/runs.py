@@ -214,13 +214,13 @@ def _run(
             if group.lent:
                 wire.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             _hand_over(started, limits, core, group.lent, inner_wire, inner_lifeline)
-        _let_in(group, wire, limits)
         results = Collected(file)
 
         def received(count: int) -> None:
             _tell(lifeline, count.to_bytes(COUNT_BYTES, "big"))
 
         try:
+            _let_in(group, wire, limits, deadline)
             send_job(wire, work, inputs, limits)
             results.start()
             received(0)
@@ -256,18 +256,24 @@ def _hand_over(
         raise _Gone(f"the sandbox is gone: {error}") from error
 
 
-def _let_in(group: Group, wire: socket.socket, limits: Limits) -> None:
-    """Put the runner into its group before it is given anything to run, where there is a group."""
+def _let_in(group: Group, wire: socket.socket, limits: Limits, deadline: float) -> None:
+    """Put the runner into its group before it is given anything to run, where there is a group.
+
+    Raises
+    ------
+    TimeoutError
+        If there is no runner by the deadline.
+    """
     if not group.lent:
         return
-    wire.settimeout(SECONDS_OF_GRACE)
-    with contextlib.suppress(OSError, ValueError):
-        words, extra, _, _ = wire.recvmsg(100, socket.CMSG_SPACE(_CREDENTIALS.size))
-        # Its number as this process knows it, from the kernel, whatever namespace it has.
-        process, _, _ = _CREDENTIALS.unpack(extra[0][2]) if words else (0, 0, 0)
-        if process > 0:  # otherwise it has ended, or nobody here could know it
+    wire.settimeout(max(0.1, deadline - time.monotonic()))
+    words, extra, _, _ = wire.recvmsg(100, socket.CMSG_SPACE(_CREDENTIALS.size))
+    wire.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+    for _, kind, data in extra if words else ():  # without words, it has ended; why, is said
+        # Its number as this process knows it, from the kernel, whatever namespace it has; 0 if
+        # this process cannot know it.
+        if kind == socket.SCM_CREDENTIALS and (process := _CREDENTIALS.unpack(data)[0]):
             group.let_in(process, limits, int(words.removeprefix(ASKS_FOR_GROUP)))
-        wire.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
 
 
 def _tell(lifeline: socket.socket, words: bytes) -> None:
