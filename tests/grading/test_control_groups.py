@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from course_lib import doctor
 from course_lib.grading.sandbox import control_groups, runs
 from course_lib.grading.sandbox.control_groups import ControlGroups, Group, Place, memory_bytes
 from course_lib.grading.sandbox.inside.limits import MEGABYTE, Limits
@@ -154,6 +155,11 @@ class TestRuns:
         """
         ran = run(warm, textwrap.dedent(code))
         assert (ran.ended, ran.repeat, len(ran.raw)) == ("", "", 1)
+
+    def test_doctor_says_which_bound_holds(self, place, tmp_path):
+        works, found, _ = doctor._walls(tmp_path)
+        assert works, found
+        assert "memory is bounded by a control group, and by counting" in found
 
     def test_self_test_says_which_bound_holds(self, warm, tmp_path, monkeypatch):
         def memory(sandbox):
