@@ -150,7 +150,8 @@ class TestRuns:
     def test_files_and_memory_that_counting_allows_pass(self, warm):
         code = """
         held = b"x" * (150 * 2**20)
-        open("/tmp/large", "wb").write(b"x" * (60 * 2**20))
+        with open("/tmp/large", "wb") as file:
+            for _ in range(60): file.write(held[:2**20])
         len(held)
         """
         ran = run(warm, textwrap.dedent(code))
