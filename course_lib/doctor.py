@@ -291,7 +291,9 @@ def _walls(root: Path) -> tuple[bool, str, str]:
         return False, f"cannot be tried: {error}", "mend the packages first"
     broken = [wall for wall in walls if not wall.holds]
     if not broken:
-        return True, f"each of its {len(walls)} walls held when it was tried", ""
+        memory = next(wall.found for wall in walls if wall.name == "memory")
+        held = f"each of its {len(walls)} walls held when it was tried; memory is {memory}"
+        return True, held, ""
     found = "; ".join(f"{wall.name}: {wall.found}" for wall in broken)
     return False, found, "; ".join(dict.fromkeys(wall.remedy for wall in broken))
 

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import socket
+import struct
 import tempfile
 import threading
 import time
@@ -21,10 +22,13 @@ from types import TracebackType
 from typing import Self
 
 from course_lib.errors import MachineFailed, NoSandbox, NoVerdict, TooLate
+from course_lib.grading.sandbox.control_groups import ControlGroups, Group
 from course_lib.grading.sandbox.cores import Cores
 from course_lib.grading.sandbox.exchange import Collected, Ran, collect, runnable, send_job
+from course_lib.grading.sandbox.inside.census import too_much_memory
 from course_lib.grading.sandbox.inside.limits import MEGABYTE, Limits
 from course_lib.grading.sandbox.inside.supervisor import (
+    ASKS_FOR_GROUP,
     COUNT_BYTES,
     NO_MORE_RESULTS,
     End,
@@ -44,6 +48,9 @@ MOST_BYTES_IN_MEMORY = 4 * MEGABYTE
 MOST_LARGE_RUNS = 2
 SECONDS_FOR_ROOM = 60.0
 
+# A process's number, user and group, as the kernel adds them to what it says.
+_CREDENTIALS = struct.Struct("3i")
+
 
 def cores() -> int:
     """How many processors this process may use; all of the machine's where nobody can tell."""
@@ -61,6 +68,11 @@ class Sandbox:
     spawned : callable ()
         See `StartedSandbox`.
 
+    Attributes
+    ----------
+    groups : ControlGroups
+        Those of its runs, where the system lends any.
+
     Raises
     ------
     NoSandbox
@@ -74,6 +86,7 @@ class Sandbox:
         copy_library(self._folder)
         self._shared: StartedSandbox | None = None
         self._cores = Cores()
+        self.groups = ControlGroups(None)
         self._restarting = threading.Lock()
 
     @property
@@ -82,10 +95,15 @@ class Sandbox:
         return cores()
 
     def __enter__(self) -> Self:
-        if self.form == "cold":
-            bubblewrap(self._folder)  # starts with each run; whether it can is said now
-        else:
-            self._shared = StartedSandbox(self._folder, self.form, self._spawned)
+        self.groups = ControlGroups.find()
+        try:
+            if self.form == "cold":
+                bubblewrap(self._folder)  # starts with each run; whether it can is said now
+            else:
+                self._shared = StartedSandbox(self._folder, self.form, self._spawned)
+        except BaseException:
+            self.groups.close()
+            raise
         return self
 
     def __exit__(
@@ -97,6 +115,7 @@ class Sandbox:
         if self._shared is not None:
             self._shared.stop()
             self._shared = None
+        self.groups.close()
         self._scratch.remove()
 
     def run(self, work: Work, inputs: Mapping[str, bytes], limits: Limits) -> Ran:
@@ -150,17 +169,17 @@ class Sandbox:
         self, work: Work, inputs: Mapping[str, bytes], limits: Limits, attempt: bool
     ) -> Ran:
         started = self._alive(attempt) if self.form != "cold" else None
-        with self._cores.one() as core:
+        with self._cores.one() as core, self.groups.group() as group:
             if started is not None:
                 requests = started.attempts if attempt else started.requests
                 try:
-                    return _run(requests, work, inputs, limits, core, self.form)
+                    return _run(requests, work, inputs, limits, core, group, self.form)
                 except _Gone:
                     self._end(started)
                     raise
             started = _started_again(self._folder, "cold")
             try:
-                return _run(started.requests, work, inputs, limits, core, "cold")
+                return _run(started.requests, work, inputs, limits, core, group, "cold")
             finally:
                 started.stop()
 
@@ -204,6 +223,7 @@ def _run(
     inputs: Mapping[str, bytes],
     limits: Limits,
     core: int | None,
+    group: Group,
     form: Form,
 ) -> Ran:
     began = time.monotonic()
@@ -214,13 +234,16 @@ def _run(
     end = End()
     with wire, lifeline, tempfile.SpooledTemporaryFile(MOST_BYTES_IN_MEMORY) as file:
         with inner_wire, inner_lifeline:
-            _hand_over(requests, limits, core, inner_wire, inner_lifeline)
+            if group.lent:
+                wire.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            _hand_over(requests, limits, core, group.lent, inner_wire, inner_lifeline)
         results = Collected(file)
 
         def received(count: int) -> None:
             _tell(lifeline, count.to_bytes(COUNT_BYTES, "big"))
 
         try:
+            _let_in(group, wire, limits, deadline)
             send_job(wire, work, inputs, limits)
             results.start()
             received(0)
@@ -236,6 +259,8 @@ def _run(
             end = _last_words(lifeline)
             if not (end.ended or end.repeat) and not whole:
                 end = End("the process ended itself before all cells had run")
+        if group.out_of_memory():
+            end = End(too_much_memory(limits))
         lifeline.close()
         with _in_memory(results.bytes) as held:
             ran = Ran(results.read(), end.ended, time.monotonic() - began, end.repeat)
@@ -244,13 +269,34 @@ def _run(
 
 
 def _hand_over(
-    requests: socket.socket, limits: Limits, core: int | None, *ends: socket.socket
+    requests: socket.socket, limits: Limits, core: int | None, grouped: bool, *ends: socket.socket
 ) -> None:
-    message = json.dumps({"limits": limits.as_dict(), "core": core}).encode()
+    asked = {"limits": limits.as_dict(), "core": core, "grouped": grouped}
+    message = json.dumps(asked).encode()
     try:
         socket.send_fds(requests, [message], [end.fileno() for end in ends])
     except OSError as error:
         raise _Gone(f"the sandbox is gone: {error}") from error
+
+
+def _let_in(group: Group, wire: socket.socket, limits: Limits, deadline: float) -> None:
+    """Put the runner into its group before it is given anything to run, where there is a group.
+
+    Raises
+    ------
+    TimeoutError
+        If there is no runner by the deadline.
+    """
+    if not group.lent:
+        return
+    wire.settimeout(max(0.1, deadline - time.monotonic()))
+    words, extra, _, _ = wire.recvmsg(100, socket.CMSG_SPACE(_CREDENTIALS.size))
+    wire.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+    for _, kind, data in extra if words else ():  # without words, it has ended; why, is said
+        # Its number as this process knows it, from the kernel, whatever namespace it has; 0 if
+        # this process cannot know it.
+        if kind == socket.SCM_CREDENTIALS and (process := _CREDENTIALS.unpack(data)[0]):
+            group.let_in(process, limits, int(words.removeprefix(ASKS_FOR_GROUP)))
 
 
 def _tell(lifeline: socket.socket, words: bytes) -> None:

@@ -58,6 +58,11 @@ class Process:
     seconds: float
 
 
+def too_much_memory(limits: Limits) -> str:
+    """How a run ended, in words, whoever found it out."""
+    return f"its processes together took more than {limits.memory_megabytes} MB of memory"
+
+
 def descendants(ancestor: int) -> list[Process]:
     """Every process below one, by the numbers that /proc shows.
 
@@ -102,6 +107,8 @@ class Census:
         Seconds for which the run certainly waited for a processor that others held.
     used : float
         Seconds of processor time.
+    held_at_start : int
+        Bytes of memory that this process has, shared ones, too.
     """
 
     ancestor: int
@@ -115,7 +122,7 @@ class Census:
         self._files_at_start, self._sockets_at_start = 0, 0
         self._files_at_start, self._sockets_at_start = self._files(), self._sockets()
         self._mappings, self._next_mappings = 0, time.monotonic() + SECONDS_BETWEEN_MAPPINGS
-        self._held_at_start = at_most(self.ancestor)
+        self.held_at_start = at_most(self.ancestor)
         self._window = self._now([])
         self._waited_before = 0.0
 
@@ -129,9 +136,7 @@ class Census:
         if sum(open_files(one.number) for one in processes) > MOST_OPEN_FILES_TOGETHER:
             return f"its processes together opened more than {MOST_OPEN_FILES_TOGETHER} files"
         if self._too_much(processes):
-            return (
-                f"its processes together took more than {self.limits.memory_megabytes} MB of memory"
-            )
+            return too_much_memory(self.limits)
         return ""
 
     def _too_much(self, processes: list[Process]) -> bool:
@@ -139,7 +144,7 @@ class Census:
         beside = self._sockets() * self._room_of_a_socket + self._mappings * _BYTES_OF_A_MAPPING
         files = self._files()
         most = self.limits.memory_megabytes * MEGABYTE - beside
-        if sum(at_most(one.number) for one in processes) + files <= most + self._held_at_start:
+        if sum(at_most(one.number) for one in processes) + files <= most + self.held_at_start:
             return False
         own, shared = 0, 0
         for one in processes:
@@ -147,7 +152,7 @@ class Census:
             own, shared = own + alone, shared + with_others
         # Each began as a copy of this process, or of a copy, and none of them has touched more.
         untouched, _ = parts(self.ancestor)
-        own -= min(len(processes) * untouched, self._held_at_start)
+        own -= min(len(processes) * untouched, self.held_at_start)
         # What is mapped of the files in memory is the same memory.
         return own + max(shared, files) > most
 

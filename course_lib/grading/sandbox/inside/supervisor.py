@@ -60,6 +60,10 @@ _NICENESS = 5
 
 # What the grader says on the lifeline, beside how many results it has.
 NO_MORE_RESULTS = b"no more"
+
+# What a runner says first where the grader has a control group for it, with the bytes that it
+# holds. The kernel tells the grader whose words these are, and only then is there a job.
+ASKS_FOR_GROUP = b"holds "
 COUNT_BYTES = 4
 
 
@@ -83,7 +87,14 @@ class End:
 
 
 def supervise(
-    shell: object, wire: int, lifeline: int, limits: Limits, core: int | None, form: str
+    shell: object,
+    wire: int,
+    lifeline: int,
+    limits: Limits,
+    core: int | None,
+    form: str,
+    *,
+    grouped: bool,
 ) -> NoReturn:
     """Start the runner, watch the clock and the grader, say how it ended.
 
@@ -96,6 +107,8 @@ def supervise(
     core : int or None
         The processor that this run has.
     form : str
+    grouped : bool
+        Whether the grader puts the runner into a control group before it gives it its job.
     """
     try:
         if form != "bare":
@@ -111,6 +124,8 @@ def supervise(
             signal.pthread_sigmask(signal.SIG_SETMASK, heard)
             os.close(lifeline)
             os.close(ready)
+            if grouped:
+                os.write(wire, ASKS_FOR_GROUP + str(census.held_at_start).encode())
             _run(shell, wire, its_ready, limits, core, form)
         os.close(wire)
         os.close(its_ready)

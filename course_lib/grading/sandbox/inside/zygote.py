@@ -92,7 +92,7 @@ def _serve(shell: object, requests: socket.socket, form: str, later: list[str]) 
             _say_failed(lifeline, error)
         if child == 0:
             requests.close()
-            _keep(shell, wire, lifeline, Limits(**message["limits"]), message["core"], form)
+            _keep(shell, wire, lifeline, message, form)
         os.close(wire)
         os.close(lifeline)
 
@@ -117,7 +117,7 @@ def _warm_up() -> None:
 
 
 def _request(requests: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """Limits, a processor and two open files, or nothing when the grader is gone."""
+    """What a run is given, and two open files, or nothing when the grader is gone."""
     room = socket.CMSG_LEN(_FILES * array.array("i").itemsize)
     words, extra, _, _ = requests.recvmsg(4096, room)
     if not words:
@@ -129,20 +129,19 @@ def _request(requests: socket.socket) -> tuple[dict[str, Any], list[int]]:
     return json.loads(words), list(files)
 
 
-def _keep(
-    shell: object, wire: int, lifeline: int, limits: Limits, core: int | None, form: str
-) -> NoReturn:
+def _keep(shell: object, wire: int, lifeline: int, message: dict[str, Any], form: str) -> NoReturn:
     """The keeper: new namespaces, then wait for the supervisor."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         die_with_parent()  # whose loss the grader takes for a loss of all runs, and starts anew
+        limits, core, grouped = Limits(**message["limits"]), message["core"], message["grouped"]
         os.setsid()
         if form != "bare":
             new_namespaces(own_users=form == "warm")
         supervisor = os.fork()
         if supervisor == 0:
             die_with_parent()
-            supervise(shell, wire, lifeline, limits, core, form)
+            supervise(shell, wire, lifeline, limits, core, form, grouped=grouped)
         os.close(wire)
         os.close(lifeline)
         os.waitpid(supervisor, 0)
