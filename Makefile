@@ -15,24 +15,24 @@ help: ## list the commands
 
 book: ## set up, build the book and serve it on http://localhost:8000
 	@sh setup/environment.sh
-	@$(RUN) course_lib.publishing.site --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve) $(if $(filter 0,$(SOLUTIONS)),,--solutions)
+	@$(RUN) setup.site --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve) $(if $(filter 0,$(SOLUTIONS)),,--solutions)
 
 test: ## set up, then run every test with one summary (ARGS="-k play" for some)
 	@sh setup/test.sh $(ARGS)
 
 chapters: ## run chapters and solutions anew and store their outputs
 	@sh setup/environment.sh tests
-	@$(RUN) course_lib.publishing.notebooks run book solutions examples
+	@$(RUN) course_grader.notebooks run book solutions examples
 
 release: ## generate exercises/ from solutions/
 	@sh setup/environment.sh
-	@$(RUN) course_lib.cli release
+	@$(RUN) course_grader.cli release
 
 format: ## format and lint the code, normalise the notebooks
 	@sh setup/environment.sh tests
 	@$(RUN) ruff format .
 	@$(RUN) ruff check --fix .
-	@$(RUN) course_lib.publishing.notebooks normalise book solutions exercises examples
+	@$(RUN) course_grader.notebooks normalise book solutions exercises examples
 
 clean: ## remove the built site and caches; keeps .venv
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache

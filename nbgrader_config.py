@@ -4,7 +4,7 @@ Run them (and JupyterLab) in this folder. The folders of a class, `submitted/`, 
 `feedback/` and `gradebook.db`, appear beside it and are not part of the course.
 """
 
-from course_lib.grading.formgrader import guard
+from course_grader.formgrader import guard
 
 c = get_config()  # noqa: F821 - nbgrader provides it
 
@@ -29,12 +29,12 @@ c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 # `nbgrader autograde` and formgrader's button run a notebook in the sandbox of `course grade` and
 # let the same judge award the points. nbgrader's own steps would run it with your rights, would
 # trust what it says, and would copy every file beside it to where other programs look for settings.
-c.Autograde.exporter_class = "course_lib.grading.preprocess.UnopenedNotebook"
+c.Autograde.exporter_class = "course_grader.preprocess.UnopenedNotebook"
 c.Autograde.sanitize_preprocessors = []
-c.Autograde.autograde_preprocessors = ["course_lib.grading.preprocess.RunAndJudge"]
+c.Autograde.autograde_preprocessors = ["course_grader.preprocess.RunAndJudge"]
 
 # Of what lies in autograded/, pages of feedback are made of the graded notebook alone.
-c.GenerateFeedback.exporter_class = "course_lib.grading.preprocess.FeedbackOnly"
+c.GenerateFeedback.exporter_class = "course_grader.preprocess.FeedbackOnly"
 
 # What `nbgrader validate` may take for one cell. Answers return within two seconds; importing torch
 # on a busy machine is what takes time.
@@ -55,7 +55,7 @@ c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelA
 # c.CourseGrade.scheduler = ""
 # What is read of a submission at all: a larger notebook is set aside unopened.
 # c.CourseGrade.notebook_megabytes = 10
-# What a submission may use: `python -m pydoc course_lib.grading.sandbox.inside.limits` gives the
+# What a submission may use: `python -m pydoc course_tasks.runner.limits` gives the
 # reason of each limit.
 # c.CourseGrade.cell_seconds = 60.0
 # c.CourseGrade.total_seconds = 300.0

@@ -26,10 +26,10 @@ import nbformat
 from nbformat.v4 import new_code_cell
 
 from benchmarks.conditions import CONDITIONS, inside
-from course_lib.grading.assignment import Assignment
-from course_lib.grading.batch import grade
-from course_lib.grading.outcome import Outcome, Status
-from course_lib.grading.sandbox.inside.limits import Limits
+from course_grader.assignment import Assignment
+from course_grader.batch import grade
+from course_grader.outcome import Outcome, Status
+from course_tasks.runner.limits import Limits
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "threats"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "tasks"))

@@ -32,11 +32,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import figure_pages
+
+import course_figures as figures
 from benchmarks.measuring import RESULTS, write_results
 from benchmarks.tracing import MARK, Work, largest_after_marks, traced
-from course_lib import data, figures
-from course_lib.figures import sources
-from course_lib.publishing import figure_pages
+from course_figures import sources
+from course_lib import data
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "book"))
 

@@ -28,8 +28,8 @@ from typing import Any
 import psutil
 
 from benchmarks.measuring import RESULTS, write_results
-from course_lib.grading import batch
-from course_lib.grading.course import Course
+from course_grader import batch
+from course_grader.course import Course
 
 ROOT = Path(__file__).parents[1]
 ASSIGNMENT = "05-head"
@@ -87,7 +87,7 @@ def afresh(course: Course) -> Course:
 def enter(course: Course) -> None:
     """Release the assignment and enter it into the gradebook."""
     # Not above: the measured process would import it, too, which `course grade` does not.
-    from course_lib.grading.release import release
+    from course_grader.release import release
 
     release(course, ASSIGNMENT, gradebook=True)
 
@@ -171,8 +171,8 @@ def one(root: Path, jobs: int | None, began: float) -> None:
 
 def clocks(seconds: dict[str, float], began: float) -> None:
     """Put a clock around each stage of this process."""
-    from course_lib.grading.sandbox import selftest
-    from course_lib.grading.sandbox.runs import Sandbox
+    from course_grader.sandbox import selftest
+    from course_grader.sandbox.sandbox import Sandbox
 
     def around(owner: Any, name: str, stage: str) -> None:
         real = getattr(owner, name)
@@ -193,8 +193,8 @@ def clocks(seconds: dict[str, float], began: float) -> None:
     def first(*given: Any) -> Any:
         seconds["until the first submission"] = time.time() - began
         # Imported by now; sooner, nbgrader's import would not share its time with the sandbox's.
-        from course_lib.grading.gradebook.record import Recorder
-        from course_lib.grading.reports import report
+        from course_grader.gradebook.record import Recorder
+        from course_grader.reports import report
 
         around(Recorder, "record", "gradebook")
         around(report, "write", "report")

@@ -51,15 +51,15 @@ def torch_step(compiled: bool) -> Callable[[], object]:
     torch.manual_seed(0)
     corpus = data.load("shakespeare")
     model = fuse(ManyHeads(len(corpus.vocabulary), **SIZES))
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2, fused=True)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2, fused=True)
     forward = torch.compile(model) if compiled else model
     x, y = data.random_windows(corpus.train, B, SIZES["block_size"])
 
     def step() -> float:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = forward(x, y)[1]
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         return float(loss.detach())
 
     return step
@@ -74,22 +74,22 @@ def jax_step(way: str) -> Callable[[], object]:
 
     corpus = data.load("shakespeare")
     tokens = jnp.array(corpus.train.numpy())
-    optimiser = optax.adamw(1e-2, weight_decay=0.01)
+    optimizer = optax.adamw(1e-2, weight_decay=0.01)
     parameters = jax_model.initialise(jax.random.key(0), len(corpus.vocabulary), **SIZES)
     x, y = jax_model.draw_windows(jax.random.key(1), tokens, B, SIZES["block_size"])
     if way == "JAX scan":
         key = jax.random.key(2)
         return lambda: jax_model.scan_training(
-            parameters, tokens, key, optimiser=optimiser, steps=SCANNED, batch_size=B
+            parameters, tokens, key, optimizer=optimizer, steps=SCANNED, batch_size=B
         )[1].block_until_ready()
 
     def update(parameters: Any, state: Any) -> Any:
         loss, gradients = jax.value_and_grad(jax_model.loss_of)(parameters, x, y)
-        updates, state = optimiser.update(gradients, state, parameters)
+        updates, state = optimizer.update(gradients, state, parameters)
         return optax.apply_updates(parameters, updates), state, loss
 
     call = jax.jit(update) if way == "JAX with jit" else update
-    now = [parameters, optimiser.init(parameters)]
+    now = [parameters, optimizer.init(parameters)]
 
     def step() -> float:
         *now[:], loss = call(*now)

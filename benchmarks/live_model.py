@@ -12,13 +12,13 @@ import tempfile
 from pathlib import Path
 
 import torch
+from figure_pages import standalone
 
 from benchmarks.measuring import write_results
 from benchmarks.tracing import traced
-from course_lib.figures import sources
-from course_lib.figures.live_model import LiveModel
-from course_lib.figures.live_weights import live_model
-from course_lib.publishing.figure_pages import standalone
+from course_figures import sources
+from course_figures.live_model import LiveModel
+from course_figures.live_weights import live_model
 
 PROMPT = "ROMEO:\n"
 COUNT = (
@@ -53,7 +53,7 @@ def main() -> None:
 
     tests = Path(__file__).parents[1] / "tests"
     chromium = _module(tests / "book" / "chromium.py")
-    engine_room = _module(tests / "figures" / "engine_room.py")
+    engine_weights = _module(tests / "figures" / "engine_room.py")
     model, vocabulary, facts = live_model()
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         running = playwright.chromium.launch(
@@ -64,10 +64,10 @@ def main() -> None:
         file.write_text(standalone(LiveModel(PROMPT)), encoding="utf-8")
         page.goto(file.as_uri())
         page.locator("[data-mounted]").wait_for()
-        engine_room.open_engine(page)
+        engine_weights.open_engine(page)
         tokens = vocabulary.encode(PROMPT).tolist()
         speed = page.evaluate(SPEED, [tokens, options.count])
-        differences = _differences(page, model, engine_room.attention_of)
+        differences = _differences(page, model, engine_weights.attention_of)
         figure = _in_the_figure(page)
         running.close()
     results = {

@@ -34,10 +34,10 @@ from torch import Tensor, nn
 
 from benchmarks.measuring import RESULTS, write_results
 from benchmarks.names_settings import LONGEST, SETTINGS, Setting
+from benchmarks.positions import loss_at_last, loss_by_position
 from course_lib import data, schedules
 from course_lib.data import Corpus
 from course_lib.model import GPT, Config, OneHead, count_parameters, fuse
-from course_lib.positions import loss_at_last, loss_by_position
 from course_lib.recurrent import LSTM, Batch, batches_of_rows, carried_loss, in_order, train
 from course_lib.sampling import evaluation_mode
 from course_lib.spelling import name_rows, names_of
@@ -161,7 +161,7 @@ def measure(setting: Setting, corpus: Corpus) -> dict[str, Any]:
         batches(setting, tokens),
         steps=setting.steps,
         carry=setting.carry,
-        optimiser=setting.optimiser,
+        optimizer=setting.optimizer,
         lr=setting.lr,
         betas=(0.9, 0.99) if setting.schedule == "constant" else (0.9, 0.95),
         muon_lr=setting.muon_lr,

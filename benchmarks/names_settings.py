@@ -50,7 +50,7 @@ class Setting:
     lr: float = 5e-3
     muon_lr: float = 0.015
     weight_decay: float = 0.0
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     schedule: str = "one_cycle"
     precision: str = "float32"
     held_out: str = "validation"

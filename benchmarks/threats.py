@@ -34,10 +34,10 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from benchmarks.conditions import CONDITIONS, inside
 from benchmarks.measuring import RESULTS, write_results
-from course_lib.grading.batch import grade
-from course_lib.grading.outcome import Status
-from course_lib.grading.sandbox.inside.limits import Limits
-from course_lib.grading.sandbox.runs import cores
+from course_grader.batch import grade
+from course_grader.outcome import Status
+from course_grader.sandbox.sandbox import cores
+from course_tasks.runner.limits import Limits
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "threats"))
 

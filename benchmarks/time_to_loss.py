@@ -35,10 +35,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from benchmarks.init_from_counts import count_bigram, count_head, count_heads
 from benchmarks.measuring import RESULTS, describe_machine, peak_megabytes, write_results
 from course_lib import data, schedules, speedrun
 from course_lib.data import Corpus
-from course_lib.headstart import count_bigram, count_head, count_heads
 from course_lib.model import GPT, Bigram, Config, FeedForward, ManyHeads, OneHead, fuse
 from course_lib.training import Evaluation, evaluate, fit
 
@@ -252,7 +252,7 @@ def textbook(row: Row, corpus: Corpus, seed: int) -> dict[str, Any]:
     began, uncounted = time.perf_counter(), 0.0
     processor, uncounted_processor = time.process_time(), 0.0
     model = loop.build()
-    optimiser = torch.optim.AdamW(
+    optimizer = torch.optim.AdamW(
         model.parameters(), lr=1e-3, betas=loop.betas, weight_decay=loop.weight_decay
     )
     decay = schedules.cosine(warm_up=100, final=0.1)
@@ -274,13 +274,13 @@ def textbook(row: Row, corpus: Corpus, seed: int) -> dict[str, Any]:
         if step == loop.steps:
             break
         if loop.cosine:
-            for group in optimiser.param_groups:
+            for group in optimizer.param_groups:
                 group["lr"] = 1e-3 * decay(step, loop.steps)
         x, y = batch("train")
         _, batch_loss = model(x, y)
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         batch_loss.backward()
-        optimiser.step()
+        optimizer.step()
     return {
         "seconds": seconds,
         "processor_seconds": processor_seconds,
@@ -311,7 +311,7 @@ def measure(row_name: str, side: str, seed: int, evaluations: int) -> dict[str, 
     """One measurement, in this process, and the most memory that it ever held."""
     corpus = data.load("shakespeare", fallback=False)
     # The first training in a process pays for imports that torch puts off: neither side should.
-    fit(fuse(GPT(Config(V, 8, 1, 1, 8))), corpus, steps=2, optimiser="muon", progress=False)
+    fit(fuse(GPT(Config(V, 8, 1, 1, 8))), corpus, steps=2, optimizer="muon", progress=False)
     row = ROWS[row_name]
     busy, own, wall = busy_seconds(), time.process_time(), time.perf_counter()
     if side == "textbook":

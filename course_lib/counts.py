@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from course_lib.errors import ConfigError, CorpusTooShort
+from course_lib.errors import ConfigError, CorpusTooShortError
 
 LARGEST_ORDER = 8  # beyond it, rows of a text of a million symbols are nearly all seen once
 
@@ -37,7 +37,7 @@ class KneserNey(nn.Module):
     ------
     ConfigError
         If the order is outside its range.
-    CorpusTooShort
+    CorpusTooShortError
         If the text holds no n-gram of that order.
     """
 
@@ -46,7 +46,7 @@ class KneserNey(nn.Module):
         if not 1 <= order <= LARGEST_ORDER:
             raise ConfigError(f"order = {order}: from 1 to {LARGEST_ORDER}")
         if len(tokens) < order:
-            raise CorpusTooShort(
+            raise CorpusTooShortError(
                 f"N = {len(tokens)} tokens hold no n-gram of order {order}; choose a lower order"
             )
         self.vocab_size, self.order, self.block_size = vocab_size, order, None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from course_lib.errors import JaxMissing
+from course_lib.errors import JaxMissingError
 from course_lib.jax_model import Parameters, causal_softmax
 
 try:
@@ -17,7 +17,7 @@ try:
     import jax.numpy as jnp
     from flax import nnx
 except ModuleNotFoundError as error:
-    raise JaxMissing(error) from error
+    raise JaxMissingError(error) from error
 
 
 class FlaxHead(nnx.Module):

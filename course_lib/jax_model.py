@@ -11,13 +11,13 @@ import math
 from functools import partial
 from typing import Any, TypeAlias
 
-from course_lib.errors import ConfigError, JaxMissing, ShapeError
+from course_lib.errors import ConfigError, JaxMissingError, ShapeError
 
 try:
     import jax
     import jax.numpy as jnp
 except ModuleNotFoundError as error:
-    raise JaxMissing(error) from error
+    raise JaxMissingError(error) from error
 
 Parameters: TypeAlias = dict[str, Any]
 
@@ -191,7 +191,7 @@ def scan_training(
     tokens: jax.Array,
     key: jax.Array,
     *,
-    optimiser: Any,
+    optimizer: Any,
     steps: int,
     batch_size: int,
 ) -> tuple[Parameters, jax.Array]:
@@ -221,10 +221,10 @@ def scan_training(
         parameters, state = carry
         x, y = draw_windows(key, tokens, batch_size, block_size)  # (B, T) each
         loss, gradients = jax.value_and_grad(loss_of)(parameters, x, y)
-        updates, state = optimiser.update(gradients, state, parameters)
+        updates, state = optimizer.update(gradients, state, parameters)
         parameters = jax.tree.map(jnp.add, parameters, updates)
         return (parameters, state), loss
 
-    carry = (parameters, optimiser.init(parameters))
+    carry = (parameters, optimizer.init(parameters))
     (parameters, _), losses = jax.lax.scan(step, carry, jax.random.split(key, steps))
     return parameters, losses

@@ -17,9 +17,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_lib import optimisers, schedules
+from course_lib import optimizers, schedules
 from course_lib.data import consecutive_windows
-from course_lib.errors import ConfigError, CorpusTooShort, LossNotFinite
+from course_lib.errors import ConfigError, CorpusTooShortError, NonFiniteLossError
 from course_lib.spelling import reshuffled
 from course_lib.training import PRECISIONS, History
 
@@ -116,7 +116,7 @@ def train(
     steps: int | None = None,
     seconds: float | None = None,
     carry: bool = False,
-    optimiser: str = "adamw",
+    optimizer: str = "adamw",
     lr: float = 5e-3,
     betas: tuple[float, float] = (0.9, 0.95),
     weight_decay: float = 0.0,
@@ -139,7 +139,7 @@ def train(
         Each batch starts from the state that the one before left, detached; a new pass starts
         blank. Otherwise every batch starts blank.
     optimiser, lr, betas, weight_decay, muon_lr
-        See `course_lib.optimisers.build`.
+        See `course_lib.optimizers.build`.
     schedule : str or function
         See `course_lib.schedules`.
     precision : {"float32", "bfloat16"}
@@ -157,7 +157,7 @@ def train(
     ------
     ConfigError
         If a setting is impossible, or not exactly one of steps and seconds is given.
-    LossNotFinite
+    NonFiniteLossError
         If the loss of a batch is not finite.
     """
     if (steps is None) == (seconds is None):
@@ -171,10 +171,10 @@ def train(
         known = ", ".join(map(repr, PRECISIONS))
         raise ConfigError(f"precision = {precision!r}: known are {known}")
     factor = schedules.named(schedule)
-    steppers = optimisers.build(
-        optimiser, model, lr, betas=betas, weight_decay=weight_decay, muon_lr=muon_lr
+    make_optimizers = optimizers.build(
+        optimizer, model, lr, betas=betas, weight_decay=weight_decay, muon_lr=muon_lr
     )
-    groups = [(group, group["lr"]) for stepper in steppers for group in stepper.param_groups]
+    groups = [(group, group["lr"]) for stepper in make_optimizers for group in stepper.param_groups]
     history, state, began = History(), None, time.perf_counter()
     model.train()
     while (done := (history.steps if seconds is None else history.seconds) / length) < 1:
@@ -183,14 +183,16 @@ def train(
         with torch.autocast(x.device.type, PRECISIONS[precision], enabled=precision != "float32"):
             loss, state = _loss(model, x, y, state) if carry else (model(x, y)[1], None)
         if not math.isfinite(loss.item()):
-            raise LossNotFinite(f"step {history.steps + 1}: the loss is {loss.item()}; lower lr")
-        for stepper in steppers:
+            raise NonFiniteLossError(
+                f"step {history.steps + 1}: the loss is {loss.item()}; lower lr"
+            )
+        for stepper in make_optimizers:
             stepper.zero_grad(set_to_none=True)
         loss.backward()
         for group, rate in groups:
             at = (history.steps, steps) if steps is not None else (int(done * _FINE), _FINE)
             group["lr"] = rate * factor(*at)
-        for stepper in steppers:
+        for stepper in make_optimizers:
             stepper.step()
         history.losses.append(loss.item())
         history.tokens += int((y >= 0).sum())
@@ -219,11 +221,11 @@ def carried_loss(model: LSTM, tokens: Tensor) -> float:
 
     Raises
     ------
-    CorpusTooShort
+    CorpusTooShortError
         If the split holds no target.
     """
     if len(tokens) < 2:
-        raise CorpusTooShort(f"N = {len(tokens)} tokens hold no target; give at least 2")
+        raise CorpusTooShortError(f"N = {len(tokens)} tokens hold no target; give at least 2")
     x, y = tokens[None, :-1], tokens[None, 1:]  # (1, N−1) each
     state, total = None, 0.0
     with torch.inference_mode():

@@ -17,8 +17,8 @@ equal probabilities       of symbols that tie at the edge, those with the smalle
 context > block_size      the last block_size tokens are read, the rest stays in the text
 empty prompt              the text starts with the vocabulary's first symbol as its only context;
                           that symbol is not part of the answer
-unknown symbol            `UnknownSymbol`, with the symbol and its position
-logits of -inf            that symbol is never drawn; NaN, or no finite logit, is `LossNotFinite`
+unknown symbol            `UnknownSymbolError`, with the symbol and its position
+logits of -inf            that symbol is never drawn; NaN, or no finite logit, is `NonFiniteLossError`
 ========================  =====================================================================
 
 Dropout is off while sampling, and the model is left in the mode it was in.
@@ -34,7 +34,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_lib.errors import ConfigError, LossNotFinite, ShapeError
+from course_lib.errors import ConfigError, NonFiniteLossError, ShapeError
 from course_lib.model import GPT, Block, FusedMultiHead, fuse
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def next_probabilities(
     ------
     ConfigError
         If a setting is outside its range; the module's table says what each edge means.
-    LossNotFinite
+    NonFiniteLossError
         If a row holds NaN, +inf, or no finite logit.
 
     Source: temperature: Ackley et al. (1985); top-k: Fan et al. (2018), section 5.1; top-p:
@@ -83,7 +83,7 @@ def next_probabilities(
     logits = logits.float()
     best = logits.amax(dim=-1, keepdim=True)  # (..., 1)
     if not bool(torch.isfinite(best).all()):
-        raise LossNotFinite(
+        raise NonFiniteLossError(
             f"the model's logits hold {best[~torch.isfinite(best)][0].item()} as their largest "
             "value: no distribution follows from them; did training end in a loss of NaN?"
         )
@@ -212,7 +212,7 @@ def write(
 
     Raises
     ------
-    UnknownSymbol
+    UnknownSymbolError
         If the prompt holds a symbol that the vocabulary does not know.
     ShapeError
         If the model and the vocabulary differ in V.

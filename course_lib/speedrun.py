@@ -18,10 +18,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_lib import optimisers, schedules
+from course_lib import optimizers, schedules
 from course_lib.counts import KneserNey, held_out
 from course_lib.data import Corpus, random_windows
-from course_lib.errors import ConfigError, LossNotFinite
+from course_lib.errors import ConfigError, NonFiniteLossError
 from course_lib.model import TokensAndPositions
 from course_lib.training import Evaluation, History, evaluate
 
@@ -244,7 +244,7 @@ def run(
     Returns
     -------
     (SpeedGPT, History)
-        The model in evaluation mode, and its losses. Raises LossNotFinite if a batch's loss is not.
+        The model in evaluation mode, and its losses. Raises NonFiniteLossError if a batch's loss is not.
     """
     began, history = time.perf_counter(), History()
     with torch.random.fork_rng():
@@ -257,10 +257,10 @@ def run(
             apart = held_out(corpus.train, V, order, recipe.count_parts)
             parts = [(part.to(device), counts.to(device)) for part, counts in apart]
         name = "muon" if recipe.muon else "adamw"
-        steppers = optimisers.build(
+        make_optimizers = optimizers.build(
             name, model, recipe.lr, betas=(0.9, 0.95), weight_decay=0.0, muon_lr=recipe.muon_lr
         )
-        groups = [(group, group["lr"]) for each in steppers for group in each.param_groups]
+        groups = [(group, group["lr"]) for each in make_optimizers for group in each.param_groups]
         schedule = schedules.one_cycle(0.15) if recipe.one_cycle else schedules.constant()
         batches = torch.Generator().manual_seed(seed)
         forward = torch.compile(model) if recipe.compiled else model
@@ -275,10 +275,10 @@ def run(
             loss.backward()
             history.losses.append(loss.item())
             if not math.isfinite(history.losses[-1]):
-                raise LossNotFinite(f"step {history.steps}: the loss is {history.losses[-1]}")
+                raise NonFiniteLossError(f"step {history.steps}: the loss is {history.losses[-1]}")
             for group, rate in groups:
                 group["lr"] = rate * schedule(int(done * recipe.steps), recipe.steps)
-            for stepper in steppers:
+            for stepper in make_optimizers:
                 stepper.step()
                 stepper.zero_grad(set_to_none=True)
             history.tokens += y.numel()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from course_lib.errors import ConfigError, CorpusTooShort, ShapeError
+from course_lib.errors import ConfigError, CorpusTooShortError, ShapeError
 from course_lib.sampling import evaluation_mode, next_probabilities
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ def reshuffled(
 
     Raises
     ------
-    CorpusTooShort
+    CorpusTooShortError
         If no name stands between two boundaries.
     """
     places = (tokens == boundary).nonzero().squeeze(1)  # (K+1,): where names begin and end
     if len(places) < 2:
-        raise CorpusTooShort(f"{len(places)} boundary symbols hold no name between them")
+        raise CorpusTooShortError(f"{len(places)} boundary symbols hold no name between them")
     order = torch.randperm(len(places) - 1, generator=generator)  # (K,)
     starts, lengths = places[:-1][order], places.diff()[order]
     goes_to = lengths.cumsum(0) - lengths  # (K,): where each name begins in the new order
@@ -160,7 +160,7 @@ def spell_names(
     ------
     ConfigError
         If the prefix is longer than the names may be, or a number is out of range.
-    UnknownSymbol
+    UnknownSymbolError
         If the prefix holds a symbol that the vocabulary does not.
     """
     end = length if length is not None else longest

@@ -26,8 +26,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from course_lib import checkpoints, data, optimisers, schedules
-from course_lib.errors import CheckpointError, ConfigError, LossNotFinite, ShapeError
+from course_lib import checkpoints, data, optimizers, schedules
+from course_lib.errors import CheckpointError, ConfigError, NonFiniteLossError, ShapeError
 from course_lib.sampling import evaluation_mode
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Settings:
     steps: int
     batch_size: int
     block_size: int
-    optimiser: str
+    optimizer: str
     lr: float
     betas: tuple[float, float]
     weight_decay: float
@@ -194,7 +194,7 @@ def fit(
     steps: int = 1000,
     batch_size: int = 32,
     block_size: int | None = None,
-    optimiser: str = "adamw",
+    optimizer: str = "adamw",
     lr: float = 1e-3,
     betas: tuple[float, float] = (0.9, 0.99),
     weight_decay: float = 0.01,
@@ -225,7 +225,7 @@ def fit(
     batch_size, block_size : int
         B windows of T tokens a batch; `block_size` defaults to the model's own.
     optimiser : {"adamw", "muon", "sgd"}
-        See `course_lib.optimisers.build`, also for `lr`, `betas`, `weight_decay` and `muon_lr`.
+        See `course_lib.optimizers.build`, also for `lr`, `betas`, `weight_decay` and `muon_lr`.
     schedule : str or function
         "constant", "linear", "cosine", "one_cycle", or a function from `course_lib.schedules`.
     clip : float, optional
@@ -268,11 +268,11 @@ def fit(
         If a setting is impossible: names it, its value and the rule.
     ShapeError
         If the model's V is not the corpus's.
-    CorpusTooShort
+    CorpusTooShortError
         If a split is shorter than a window.
     CheckpointError
         If `resume` is damaged, or belongs to another model, corpus or training.
-    LossNotFinite
+    NonFiniteLossError
         If a loss or gradient is not finite. The model is as it was before that step, and the
         error's `history` holds everything up to it.
     """
@@ -286,7 +286,7 @@ def fit(
         steps=steps,
         batch_size=batch_size,
         block_size=block_size,
-        optimiser=optimiser,
+        optimizer=optimizer,
         lr=lr,
         betas=betas,
         weight_decay=weight_decay,
@@ -299,13 +299,15 @@ def fit(
     model.to(place)
     train, validation = corpus.train.to(place), corpus.validation.to(place)
     _check_vocabulary(model, corpus)
-    data.random_windows(train, 1, block_size, torch.Generator())  # CorpusTooShort now, not later
+    data.random_windows(
+        train, 1, block_size, torch.Generator()
+    )  # CorpusTooShortError now, not later
     data.evaluation_windows(validation, block_size)
     with _own_randomness(place, seed):
         run = _Run(
             model,
-            optimisers.build(
-                optimiser, model, lr, betas=betas, weight_decay=weight_decay, muon_lr=muon_lr
+            optimizers.build(
+                optimizer, model, lr, betas=betas, weight_decay=weight_decay, muon_lr=muon_lr
             ),
             torch.Generator().manual_seed(seed),
             settings,
@@ -390,7 +392,7 @@ def evaluate(model: nn.Module, tokens: Tensor, block_size: int, lead: int = 0) -
 
     Raises
     ------
-    CorpusTooShort
+    CorpusTooShortError
         If the split holds fewer than two tokens.
     ConfigError
         If lead leaves no target to a window.
@@ -424,7 +426,7 @@ class _Run:
     """All that changes while training, so that it can be written down and taken up again."""
 
     model: nn.Module
-    optimisers: list[torch.optim.Optimizer]
+    optimizers: list[torch.optim.Optimizer]
     batches: torch.Generator
     settings: Settings
     history: History
@@ -437,8 +439,8 @@ class _Run:
         try:
             with mixed:
                 loss = forward(x, y)[1]
-            for optimiser in self.optimisers:
-                optimiser.zero_grad(set_to_none=True)
+            for optimizer in self.optimizers:
+                optimizer.zero_grad(set_to_none=True)
             loss.backward()
             value = float(loss.detach())
             if not math.isfinite(value):
@@ -452,15 +454,15 @@ class _Run:
             _set_random_states(draws)
             raise
         share = factor(step, settings.steps)
-        for optimiser in self.optimisers:
-            for group in optimiser.param_groups:
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
                 group.setdefault("full_lr", group["lr"])
                 group["lr"] = group["full_lr"] * share
-            optimiser.step()
+            optimizer.step()
         self.history.losses.append(value)
         self.history.tokens += y.numel()
 
-    def _not_finite(self, value: float, what: str) -> LossNotFinite:
+    def _not_finite(self, value: float, what: str) -> NonFiniteLossError:
         step, losses = self.history.steps + 1, self.history.losses
         broken = [
             name
@@ -483,7 +485,7 @@ class _Run:
             causes.insert(0, "the model itself: a row of scores that is masked whole, or log(0)")
         if self.settings.precision != "float32":
             causes.append("too few bits: try precision = 'float32'")
-        error = LossNotFinite(
+        error = NonFiniteLossError(
             f"step {step}: the {what} is {value}. Likeliest causes: {'; '.join(causes)}. "
             "The model is as it was before this step"
         )
@@ -494,8 +496,8 @@ class _Run:
         """Write all of it to one file."""
         tensors = checkpoints.model_tensors(self.model)
         groups = []
-        for i, optimiser in enumerate(self.optimisers):
-            state = optimiser.state_dict()
+        for i, optimizer in enumerate(self.optimizers):
+            state = optimizer.state_dict()
             groups.append(state["param_groups"])
             for j, values in state["state"].items():
                 for name, value in values.items():
@@ -544,15 +546,15 @@ class _Run:
                 "settings of the file, or load(path, model) to start anew from its weights"
             )
         checkpoints.load_model_tensors(self.model, tensors)
-        states: list[dict[int, dict[str, Tensor]]] = [{} for _ in self.optimisers]
+        states: list[dict[int, dict[str, Tensor]]] = [{} for _ in self.optimizers]
         for name, tensor in tensors.items():
             if name.startswith("optimiser."):
                 _, i, j, key = name.split(".", 3)
                 states[int(i)].setdefault(int(j), {})[key] = tensor
-        for optimiser, kept, groups in zip(
-            self.optimisers, states, facts["optimisers"], strict=True
+        for optimizer, kept, groups in zip(
+            self.optimizers, states, facts["optimisers"], strict=True
         ):
-            optimiser.load_state_dict({"state": kept, "param_groups": groups})
+            optimizer.load_state_dict({"state": kept, "param_groups": groups})
         self.batches.set_state(tensors["random.batches"])
         _set_random_states(
             {

@@ -18,7 +18,7 @@ from course_lib.data.fetching import (
 )
 from course_lib.data.notices import Notice
 from course_lib.data.vocabulary import Vocabulary
-from course_lib.errors import CorpusUnavailable, UnknownCorpus
+from course_lib.errors import CorpusUnavailableError, UnknownCorpusError
 
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
@@ -114,7 +114,7 @@ def load(name: str, *, fallback: bool = True) -> Corpus:
         Which one.
     fallback : bool
         What to do when the corpus is nowhere to be had: say so in a notice and return the play
-        (True, so that every chapter can be read anywhere), or raise `CorpusUnavailable` (False).
+        (True, so that every chapter can be read anywhere), or raise `CorpusUnavailableError` (False).
 
     Returns
     -------
@@ -123,11 +123,11 @@ def load(name: str, *, fallback: bool = True) -> Corpus:
 
     Raises
     ------
-    UnknownCorpus
+    UnknownCorpusError
         If no corpus has this name.
-    CorpusUnavailable
+    CorpusUnavailableError
         If the corpus is nowhere to be had and `fallback` is False.
-    CacheNotWritable
+    CacheNotWritableError
         If the corpus has to be fetched and the cache cannot keep it.
     """
     if name == "play":
@@ -137,7 +137,7 @@ def load(name: str, *, fallback: bool = True) -> Corpus:
     content = attempts[-1].content
     if content is None:
         if not fallback:
-            raise CorpusUnavailable(_why_unavailable(source, attempts))
+            raise CorpusUnavailableError(_why_unavailable(source, attempts))
         _stand_in_notice(source, attempts).show()
         return _contiguous("play", _play_text())
     refused = [attempt for attempt in attempts if attempt.refused]
@@ -208,7 +208,7 @@ def find(name: str) -> Path | None:
 
     Raises
     ------
-    UnknownCorpus
+    UnknownCorpusError
         If no corpus that is a file has this name.
     """
     last = stored_attempts(_source(name))[-1]
@@ -218,7 +218,7 @@ def find(name: str) -> Path | None:
 def _source(name: str) -> Source:
     if name not in SOURCES:
         known = ", ".join(repr(known) for known in NAMES)
-        raise UnknownCorpus(f"there is no corpus {name!r}; there are {known}")
+        raise UnknownCorpusError(f"there is no corpus {name!r}; there are {known}")
     return SOURCES[name]
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from course_lib.errors import CacheNotWritable
+from course_lib.errors import CacheNotWritableError
 
 FOLDER_VARIABLE = "COURSE_DATA"
 CACHE_VARIABLE = "COURSE_CACHE"
@@ -96,7 +96,7 @@ def cache_folder() -> Path:
 
     Raises
     ------
-    CacheNotWritable
+    CacheNotWritableError
         If it would be in the home folder of a user who has none.
     """
     folder = os.environ.get(CACHE_VARIABLE)
@@ -150,7 +150,7 @@ def all_attempts(source: Source) -> list[Attempt]:
 
     Raises
     ------
-    CacheNotWritable
+    CacheNotWritableError
         If the file has to be fetched and the cache cannot keep it.
     """
     attempts = stored_attempts(source)
@@ -205,8 +205,8 @@ def _difference(source: Source, content: bytes) -> str:
     return found
 
 
-def _cache_error(folder: Path, reason: str) -> CacheNotWritable:
-    return CacheNotWritable(
+def _cache_error(folder: Path, reason: str) -> CacheNotWritableError:
+    return CacheNotWritableError(
         f"the cache folder {folder} cannot be written: {reason}. "
         f"Set the environment variable {CACHE_VARIABLE} to a folder that can be, "
         f"or {FOLDER_VARIABLE} to one that holds the corpora already; "

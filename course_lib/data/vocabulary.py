@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.errors import ShapeError, UnknownSymbol
+from course_lib.errors import ShapeError, UnknownSymbolError
 
 # A Python string becomes an array of code points through this encoding: four bytes a symbol,
 # whatever the symbol. "surrogatepass" because a lone surrogate is a symbol too, if an odd one.
@@ -89,14 +89,14 @@ class Vocabulary:
 
         Raises
         ------
-        UnknownSymbol
+        UnknownSymbolError
             If the text holds a symbol that the vocabulary lacks. The message names the first one,
             where it is, and how many more there are.
         """
         codes = _code_points(text)
         tokens = self._token_of_code[np.minimum(codes, len(self._token_of_code) - 1)]
         if len(tokens) and tokens.min() < 0:
-            raise UnknownSymbol(self._explain_unknown(text, np.flatnonzero(tokens < 0)))
+            raise UnknownSymbolError(self._explain_unknown(text, np.flatnonzero(tokens < 0)))
         return torch.from_numpy(tokens)
 
     def decode(self, tokens: Tensor | np.ndarray | Sequence[int]) -> str:
@@ -114,7 +114,7 @@ class Vocabulary:
 
         Raises
         ------
-        UnknownSymbol
+        UnknownSymbolError
             If a token lies outside 0 … V - 1. Negative ones do not count from the end.
         ShapeError
             If the tokens are not one-dimensional: decode a batch row by row.
@@ -134,7 +134,7 @@ class Vocabulary:
         V = len(self)
         unknown = np.flatnonzero((array < 0) | (array >= V))
         if len(unknown):
-            raise UnknownSymbol(
+            raise UnknownSymbolError(
                 f"token {array[unknown[0]]} at position {unknown[0]} stands for no symbol: "
                 f"tokens lie between 0 and {V - 1}{_and_more(len(unknown) - 1, 'token')}"
             )

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from course_lib.errors import CorpusTooShort, ShapeError
+from course_lib.errors import CorpusTooShortError, ShapeError
 
 
 def random_windows(
@@ -36,7 +36,7 @@ def random_windows(
 
     Raises
     ------
-    CorpusTooShort
+    CorpusTooShortError
         If not a single window and its last target fit into the tokens.
     ShapeError
         If the tokens are not one-dimensional, or a size is below 1.
@@ -75,7 +75,7 @@ def consecutive_windows(
 
     Raises
     ------
-    CorpusTooShort
+    CorpusTooShortError
         If the tokens do not fill a single step.
     ShapeError
         If the tokens are not one-dimensional, or a size is below 1.
@@ -111,7 +111,7 @@ def evaluation_windows(tokens: Tensor, block_size: int) -> tuple[Tensor, Tensor]
 
     Raises
     ------
-    CorpusTooShort
+    CorpusTooShortError
         If there are fewer than two tokens: no token has a successor.
     ShapeError
         If the tokens are not one-dimensional, or the block size is below 1.
@@ -156,7 +156,7 @@ def check_sizes(tokens: Tensor, needed: int, **sizes: int) -> None:
 
     Raises
     ------
-    CorpusTooShort, ShapeError, TypeError
+    CorpusTooShortError, ShapeError, TypeError
         As `random_windows` says.
     """
     for name, size in sizes.items():
@@ -173,7 +173,7 @@ def check_sizes(tokens: Tensor, needed: int, **sizes: int) -> None:
         )
     if len(tokens) < needed:
         given = " and ".join(f"{name} = {size}" for name, size in sizes.items())
-        raise CorpusTooShort(
+        raise CorpusTooShortError(
             f"{given} need at least {needed:,} tokens (the last input needs a target too), "
             f"got N = {len(tokens):,}; choose a smaller size or a longer text"
         )

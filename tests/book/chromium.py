@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from course_lib.doctor import BROWSERS
+from course_grader.doctor import BROWSERS
 
 MAC_APPLICATIONS = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",

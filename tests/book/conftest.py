@@ -4,7 +4,7 @@ import pytest
 from browsing import browser, visit
 from reader import ROOT, pages
 
-from course_lib.publishing import site
+from setup import site
 
 __all__ = ["browser", "visit"]
 

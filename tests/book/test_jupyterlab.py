@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from laboratory import laboratory
+from jupyterlab_server import jupyterlab_server
 from reader import ROOT
 
 ANSWER_MILLISECONDS = 120_000
@@ -14,7 +14,7 @@ ASSIGNMENTS = sorted(path.stem for path in (ROOT / "exercises").glob("*/*.ipynb"
 @pytest.fixture
 def lab(tmp_path):
     """Address of a JupyterLab in a copy of the exercises, with a profile of its own."""
-    with laboratory(tmp_path, "exercises") as address:
+    with jupyterlab_server(tmp_path, "exercises") as address:
         yield address
 
 

@@ -13,11 +13,11 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from course_lib import doctor
-from course_lib.cli import app
+from course_grader import doctor
+from course_grader.cli import app
+from course_grader.course import Course
+from course_grader.sandbox import selftest
 from course_lib.data import NAMES, SOURCES, find, play
-from course_lib.grading.course import Course
-from course_lib.grading.sandbox import selftest
 
 ROOT = Path(__file__).parents[2]
 FIRST = Course(ROOT).assignments[0]
@@ -64,7 +64,7 @@ class TestHelp:
     def test_answers_without_importing_anything_heavy(self):
         code = (
             "import sys\n"
-            "from course_lib.cli import app\n"
+            "from course_grader.cli import app\n"
             "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
             "heavy = {'torch', 'matplotlib', 'numpy', 'nbformat', 'nbclient', 'nbgrader'}\n"
             "print('HEAVY', sorted(heavy & set(sys.modules)))"
@@ -76,7 +76,7 @@ class TestHelp:
 
     def test_runs_as_a_module_too(self):
         done = subprocess.run(
-            [sys.executable, "-m", "course_lib.cli", "--version"],
+            [sys.executable, "-m", "course_grader.cli", "--version"],
             capture_output=True,
             text=True,
             check=True,
@@ -175,7 +175,7 @@ class TestDoctor:
     def test_works_where_torch_does_not(self):
         code = (
             "import sys\nsys.modules['torch'] = None\n"
-            "from course_lib.doctor import examine\n"
+            "from course_grader.doctor import examine\n"
             "print([one.name for one in examine() if one.stops_students])"
         )
         done = subprocess.run(
@@ -309,7 +309,7 @@ class TestRelease:
         def refuse(*given, **named):
             raise error
 
-        monkeypatch.setattr("course_lib.grading.commands.grade", refuse)
+        monkeypatch.setattr("course_grader.grade_command.grade", refuse)
         result = course("grade", FIRST, "--course", copied)
         assert result.exit_code == 2
         assert remedy in result.output
@@ -319,7 +319,7 @@ class TestRelease:
         def fail(*given, **named):
             raise FileNotFoundError("a fault of the course")
 
-        monkeypatch.setattr("course_lib.grading.commands.grade", fail)
+        monkeypatch.setattr("course_grader.grade_command.grade", fail)
         assert isinstance(course("grade", FIRST, "--course", copied).exception, FileNotFoundError)
 
     def test_outside_of_a_course_says_where_to_go(self, tmp_path):

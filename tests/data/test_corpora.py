@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from course_lib.data import Vocabulary, corpora, find, load
-from course_lib.errors import CacheNotWritable, CorpusUnavailable, UnknownCorpus
+from course_lib.errors import CacheNotWritableError, CorpusUnavailableError, UnknownCorpusError
 
 SHAKESPEARE = ("To be, or not to be, that is the question:\n" * 20).encode()
 NAMES = "\n".join(["emma", "olivia", "ava", "mia", "emma", "leo", "noah", "ava"] * 5).encode()
@@ -150,7 +150,7 @@ def test_a_corpus_survives_the_way_to_another_process(server, publish):
 
 @pytest.mark.parametrize("name", ["Shakespeare", "", "sonnets", None])
 def test_unknown_name_is_an_error_that_lists_the_known_ones(name):
-    with pytest.raises(UnknownCorpus, match="'shakespeare', 'names', 'play'") as caught:
+    with pytest.raises(UnknownCorpusError, match="'shakespeare', 'names', 'play'") as caught:
         load(name)
     assert repr(name) in str(caught.value)
 
@@ -205,7 +205,7 @@ def test_without_a_route_and_without_fallback_the_error_says_what_was_tried_and_
     cache, closed_port, publish
 ):
     publish(closed_port, shakespeare=SHAKESPEARE)
-    with pytest.raises(CorpusUnavailable) as caught:
+    with pytest.raises(CorpusUnavailableError) as caught:
         load("shakespeare", fallback=False)
     message = str(caught.value)
     assert "$COURSE_DATA: not set" in message
@@ -301,7 +301,7 @@ def test_course_data_without_the_file_and_empty_course_data_are_no_reason_for_a_
 
 def test_a_file_that_cannot_be_read_is_refused_with_its_reason(folder):
     (folder / "shakespeare.txt").mkdir()
-    with pytest.raises(CorpusUnavailable, match=r"cannot be read \(Is a directory\)"):
+    with pytest.raises(CorpusUnavailableError, match=r"cannot be read \(Is a directory\)"):
         load("shakespeare", fallback=False)
 
 
@@ -309,14 +309,14 @@ def test_find_finds_nothing_where_nothing_is_and_never_asks_the_network(server, 
     publish(server, shakespeare=SHAKESPEARE)
     assert find("shakespeare") is None
     assert server.requests == 0
-    with pytest.raises(UnknownCorpus):
+    with pytest.raises(UnknownCorpusError):
         find("sonnets")
 
 
 def test_a_cache_is_asked_for_only_when_something_must_be_fetched(folder, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "file"))
-    with pytest.raises(CacheNotWritable):
+    with pytest.raises(CacheNotWritableError):
         load("shakespeare")
     (folder / "shakespeare.txt").write_bytes(SHAKESPEARE)
     assert load("shakespeare").name == "shakespeare"
@@ -328,7 +328,7 @@ def test_a_cache_is_asked_for_only_when_something_must_be_fetched(folder, tmp_pa
 def test_importing_data_brings_in_neither_pictures_nor_the_network():
     code = (
         "import sys, course_lib.data\n"
-        "heavy = {'matplotlib', 'pooch', 'requests', 'filelock', 'IPython', 'course_lib.tasks'}\n"
+        "heavy = {'matplotlib', 'pooch', 'requests', 'filelock', 'IPython', 'course_tasks'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

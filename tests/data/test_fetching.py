@@ -10,7 +10,7 @@ import filelock
 import pytest
 
 from course_lib.data import cache_folder, fetching, load
-from course_lib.errors import CacheNotWritable, CorpusUnavailable
+from course_lib.errors import CacheNotWritableError, CorpusUnavailableError
 
 SHAKESPEARE = ("To be, or not to be, that is the question:\n" * 20).encode()
 NAMES = "\n".join(["emma", "olivia", "ava", "mia", "emma", "leo", "noah", "ava"] * 5).encode()
@@ -28,7 +28,7 @@ def left_behind(cache: Path) -> set[str]:
 
 
 def why_not() -> str:
-    with pytest.raises(CorpusUnavailable) as caught:
+    with pytest.raises(CorpusUnavailableError) as caught:
         load("shakespeare", fallback=False)
     return str(caught.value)
 
@@ -211,7 +211,7 @@ def test_unwritable_cache_is_an_error_that_names_folder_and_remedy(
     (tmp_path / "file").write_text("in the way")
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
         monkeypatch.setenv("COURSE_CACHE", str(folder))
-        with pytest.raises(CacheNotWritable) as caught:
+        with pytest.raises(CacheNotWritableError) as caught:
             load("shakespeare")
         message = str(caught.value)
         assert str(folder) in message
@@ -229,7 +229,7 @@ def test_disk_that_fills_up_is_explained_and_leaves_nothing_behind(
 
     publish(server, shakespeare=SHAKESPEARE)
     monkeypatch.setattr(fetching.os, "replace", full)
-    with pytest.raises(CacheNotWritable, match="No space left on device"):
+    with pytest.raises(CacheNotWritableError, match="No space left on device"):
         load("shakespeare")
     assert cached(cache) is None
     assert left_behind(cache) == set()
@@ -246,7 +246,7 @@ def test_course_cache_names_the_folder_and_the_platform_does_otherwise(monkeypat
 
 def test_a_user_without_a_home_folder_is_told_to_name_a_cache(monkeypatch):
     monkeypatch.setenv("COURSE_CACHE", "~nobody-of-this-name/corpora")
-    with pytest.raises(CacheNotWritable, match="no home folder"):
+    with pytest.raises(CacheNotWritableError, match="no home folder"):
         cache_folder()
 
 

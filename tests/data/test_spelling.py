@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from course_lib import data
-from course_lib.errors import ConfigError, CorpusTooShort, ShapeError
+from course_lib.errors import ConfigError, CorpusTooShortError, ShapeError
 from course_lib.spelling import name_rows, names_of, reshuffled, spell_names, write_new
 
 NAMES = ["ann", "bo", "cleo", "dan", "eve", "finn", "gus", "hal", "ida", "jon", "kay", "bo"]
@@ -67,7 +67,7 @@ def test_reshuffling_keeps_every_name_and_both_ends(corpus):
 
 
 def test_text_without_a_name_cannot_be_reshuffled():
-    with pytest.raises(CorpusTooShort):
+    with pytest.raises(CorpusTooShortError):
         reshuffled(torch.tensor([0]))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.data import Vocabulary
-from course_lib.errors import ShapeError, UnknownSymbol
+from course_lib.errors import ShapeError, UnknownSymbolError
 
 TEXTS = st.text(min_size=1)
 ODD_TEXTS = st.text(st.sampled_from("ab\n\r\t\0é😀\u200b\ud800\U0010ffff"), min_size=1)
@@ -44,7 +44,7 @@ def test_symbols_may_be_given_in_any_order_and_form():
 def test_first_unknown_symbol_is_named_with_its_position_and_the_number_of_others(head, bad, tail):
     more = tail.count("😀")
     text = head + bad + tail
-    with pytest.raises(UnknownSymbol) as caught:
+    with pytest.raises(UnknownSymbolError) as caught:
         Vocabulary("ab\n").encode(text)
     message = str(caught.value)
     lines = head.split("\n")
@@ -56,18 +56,20 @@ def test_first_unknown_symbol_is_named_with_its_position_and_the_number_of_other
 def test_unknown_symbol_above_all_known_code_points_is_not_taken_for_a_known_one():
     vocabulary = Vocabulary("az")
     for symbol in ("{", "é", "😀", "\U0010ffff"):  # the first is the one right after "z"
-        with pytest.raises(UnknownSymbol, match="position 1 "):
+        with pytest.raises(UnknownSymbolError, match="position 1 "):
             vocabulary.encode(f"a{symbol}z")
 
 
 def test_an_invisible_symbol_is_named_in_words():
-    with pytest.raises(UnknownSymbol, match="ZERO WIDTH SPACE"):
+    with pytest.raises(UnknownSymbolError, match="ZERO WIDTH SPACE"):
         Vocabulary("ab").encode("a\u200bb")
 
 
 @pytest.mark.parametrize("bad", [-1, 3, 2**40])
 def test_token_outside_the_vocabulary_is_named_with_its_position(bad):
-    with pytest.raises(UnknownSymbol, match=rf"token {bad} at position 2 .* between 0 and 2; 1 mo"):
+    with pytest.raises(
+        UnknownSymbolError, match=rf"token {bad} at position 2 .* between 0 and 2; 1 mo"
+    ):
         Vocabulary("abc").decode([0, 1, bad, 99, 2])
 
 

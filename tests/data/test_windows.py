@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from course_lib.data import consecutive_windows, evaluation_windows, random_windows
-from course_lib.errors import CorpusTooShort, ShapeError
+from course_lib.errors import CorpusTooShortError, ShapeError
 
 LENGTHS, BATCHES, BLOCKS = st.integers(2, 200), st.integers(1, 7), st.integers(1, 20)
 
@@ -168,7 +168,7 @@ KINDS = pytest.mark.parametrize("kind", ["random", "consecutive", "evaluation"])
 @pytest.mark.parametrize(("kind", "least"), [("random", 9), ("consecutive", 33), ("evaluation", 2)])
 def test_one_token_too_few_is_an_error_that_names_the_sizes(kind, least):
     cut(kind, distinct_tokens(least))
-    with pytest.raises(CorpusTooShort) as caught:
+    with pytest.raises(CorpusTooShortError) as caught:
         cut(kind, distinct_tokens(least - 1))
     message = str(caught.value)
     assert "block_size = 8" in message

@@ -2,9 +2,9 @@ import threading
 
 import pytest
 from browsing import browser, visit
+from figure_pages import standalone
 
-from course_lib.publishing import site
-from course_lib.publishing.figure_pages import standalone
+from setup import site
 
 __all__ = ["browser", "visit"]
 

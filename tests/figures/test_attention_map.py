@@ -5,11 +5,12 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from hands import message, settle, shown, too_wide, trait, violations, words
+from interactions import message, settle, shown, too_wide, trait, violations, words
 
+from course_figures.attention_map import AttentionMap
+from course_figures.errors import FigureError
 from course_lib.data import Vocabulary
-from course_lib.errors import FigureError, ShapeError, UnknownSymbol
-from course_lib.figures.attention_map import AttentionMap
+from course_lib.errors import ShapeError, UnknownSymbolError
 from course_lib.model import GPT, Bigram, Config, ManyHeads, OneHead, fuse
 
 VOCABULARY = Vocabulary("abcdefgh \n")
@@ -227,7 +228,7 @@ def test_the_problem_stands_inside_the_page_too(figure_page):
 
 
 @pytest.mark.parametrize(
-    ("text", "error"), [("", FigureError), ("bad!", UnknownSymbol), ("a" * 13, ShapeError)]
+    ("text", "error"), [("", FigureError), ("bad!", UnknownSymbolError), ("a" * 13, ShapeError)]
 )
 def test_a_text_that_cannot_be_read_is_refused_at_the_start(text, error):
     with pytest.raises(error):

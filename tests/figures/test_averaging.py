@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from hands import message, mouse_drag, settle, shown, touch_drag, trait, words
+from interactions import message, mouse_drag, settle, shown, touch_drag, trait, words
 
-from course_lib.errors import FigureError, ShapeError
-from course_lib.figures import Averaging
+from course_figures import Averaging
+from course_figures.errors import FigureError
+from course_lib.errors import ShapeError
 
 pytestmark = pytest.mark.browser
 

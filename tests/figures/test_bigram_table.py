@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from hands import centre, message, settle, shown, trait, words
+from interactions import centre, message, settle, shown, trait, words
 
+from course_figures import BigramTable
+from course_figures.errors import FigureError
 from course_lib.data import Vocabulary
-from course_lib.errors import FigureError, ShapeError
-from course_lib.figures import BigramTable
+from course_lib.errors import ShapeError
 
 pytestmark = pytest.mark.browser
 

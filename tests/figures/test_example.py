@@ -5,8 +5,8 @@ import json
 
 from reader import ROOT
 
-from course_lib import figures
-from course_lib.figures.base import Figure
+import course_figures as figures
+from course_figures.base import Figure
 
 EXAMPLE = ROOT / "examples" / "figures.ipynb"
 

@@ -1,9 +1,9 @@
 """A change in a figure: when it is drawn, and that it moves nothing that stands below."""
 
 import pytest
-from hands import settle, shown
+from interactions import settle, shown
 
-from course_lib import figures
+import course_figures as figures
 
 
 def height(page):

@@ -4,11 +4,11 @@ import itertools
 
 import pytest
 import torch
-from hands import centre, message, settle, shown, too_wide, trait, violations, words
+from interactions import centre, message, settle, shown, too_wide, trait, violations, words
 
-from course_lib.errors import FigureError
-from course_lib.figures import HeadShapes
-from course_lib.figures.head_shapes import stages
+from course_figures import HeadShapes
+from course_figures.errors import FigureError
+from course_figures.head_shapes import stages
 
 STATE = ("batch", "time", "heads", "head_size", "split", "merge", "stage", "selected")
 ROUTES = list(itertools.product(["transpose", "view"], repeat=2))

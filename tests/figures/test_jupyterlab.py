@@ -5,10 +5,10 @@ import json
 import nbformat
 import pytest
 from answers import ANSWERS
-from laboratory import laboratory
+from jupyterlab_server import jupyterlab_server
 from reader import ROOT
 
-from course_lib import figures
+import course_figures as figures
 
 ANSWER_MILLISECONDS = 120_000
 
@@ -16,7 +16,7 @@ EXAMPLE = "examples/figures.ipynb"
 EVERY = "examples/every_figure.ipynb"
 
 SHOW = """from IPython.display import display
-from course_lib import figures
+import course_figures as figures
 
 shown = {name: getattr(figures, name)() for name in figures.MODULES}
 for figure in shown.values():
@@ -35,7 +35,7 @@ def lab(tmp_path_factory):
     notebook = nbformat.v4.new_notebook(
         cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     )
-    with laboratory(folder, "examples") as address:
+    with jupyterlab_server(folder, "examples") as address:
         nbformat.write(notebook, folder / "course" / EVERY)
         yield address
 

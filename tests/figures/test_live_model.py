@@ -8,14 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from engine_room import attention_of, open_engine
-from hands import message, settle, shown, too_wide, trait, violations, words
+from engine_weights import attention_of, open_engine
+from interactions import message, settle, shown, too_wide, trait, violations, words
 
+from course_figures import live_weights, sources
+from course_figures.errors import FigureError
+from course_figures.live_model import MARKUP, LiveModel
+from course_figures.live_weights import live_model, pack, quantise, train, unpack
 from course_lib import data
-from course_lib.errors import CheckpointError, ConfigError, FigureError, UnknownSymbol
-from course_lib.figures import live_weights, sources
-from course_lib.figures.live_model import MARKUP, LiveModel
-from course_lib.figures.live_weights import live_model, pack, quantise, train, unpack
+from course_lib.errors import CheckpointError, ConfigError, UnknownSymbolError
 from course_lib.model import GPT, Bigram, Config, fuse
 
 browser = pytest.mark.browser
@@ -372,7 +373,7 @@ def test_without_javascript_the_next_symbols_stand_as_a_picture(figure_page):
 
 
 def test_unknown_symbol_is_refused_and_where_it_was_typed_the_figure_says_so():
-    with pytest.raises(UnknownSymbol, match="é"):
+    with pytest.raises(UnknownSymbolError, match="é"):
         LiveModel("é")
     figure = LiveModel("O")
     figure.set_state({"prompt": "é", "text": "é"})

@@ -5,17 +5,18 @@ import re
 import subprocess
 import sys
 
+import figure_pages
 import numpy as np
 import pytest
 from answers import IN_A_PAGE
-from hands import message, settle, too_wide, trait, violations, words
+from interactions import message, settle, too_wide, trait, violations, words
 
-from course_lib import figures
-from course_lib.errors import CourseError, FigureError, ShapeError
-from course_lib.figures import sources
-from course_lib.figures.base import Figure, computed
-from course_lib.figures.traits import Array, Choice, Flag, Number, Text, Texts
-from course_lib.publishing import figure_pages
+import course_figures as figures
+from course_figures import sources
+from course_figures.base import Figure, computed
+from course_figures.errors import FigureError
+from course_figures.traits import Array, Choice, Flag, Number, Text, Texts
+from course_lib.errors import CourseError, ShapeError
 
 NAMES = [name for name, module in figures.MODULES.items() if module in sources.names()]
 WEIGHT = 200_000  # bytes; the live model, which carries a whole GPT, is measured by itself
@@ -36,7 +37,7 @@ def state_of(figure):
 
 def test_library_is_light_until_a_figure_is_asked_for():
     code = (
-        "import sys, course_lib, course_lib.figures; "
+        "import sys, course_lib, course_figures; "
         "sys.exit(any(name in sys.modules for name in ('anywidget', 'ipywidgets', 'torch')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -5,14 +5,15 @@ import base64
 import numpy as np
 import pytest
 import torch
-from hands import centre, message, settle, shown, too_wide, trait, violations, words
+from interactions import centre, message, settle, shown, too_wide, trait, violations, words
 
+from course_figures import ResidualStream
+from course_figures.errors import FigureError
+from course_figures.residual_stream import LARGEST
+from course_figures.stream_measures import measure
+from course_figures.stream_weights import stream_model, train, write
 from course_lib.data import Vocabulary
-from course_lib.errors import CheckpointError, FigureError, ShapeError
-from course_lib.figures import ResidualStream
-from course_lib.figures.residual_stream import LARGEST
-from course_lib.figures.stream_measures import measure
-from course_lib.figures.stream_weights import stream_model, train, write
+from course_lib.errors import CheckpointError, ShapeError
 from course_lib.model import GPT, Config, fuse
 
 STATE = ("text", "norm", "on", "position")

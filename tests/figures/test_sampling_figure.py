@@ -5,12 +5,13 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from engine_room import open_engine
-from hands import message, settle, shown, too_wide, trait, violations, words
+from engine_weights import open_engine
+from interactions import message, settle, shown, too_wide, trait, violations, words
 
+from course_figures.errors import FigureError
+from course_figures.sampling import ALL, Sampling, drawn_symbols, uniforms
 from course_lib.data import Vocabulary
-from course_lib.errors import FigureError, ShapeError
-from course_lib.figures.sampling import ALL, Sampling, drawn_symbols, uniforms
+from course_lib.errors import ShapeError
 from course_lib.model import OneHead
 from course_lib.sampling import next_probabilities
 

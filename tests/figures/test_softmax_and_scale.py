@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hands import (
+from interactions import (
     centre,
     message,
     mouse_drag,
@@ -16,9 +16,9 @@ from hands import (
     words,
 )
 
-from course_lib.errors import FigureError, ShapeError
-from course_lib.figures import SoftmaxAndScale
-from course_lib.figures.softmax_and_scale import (
+from course_figures import SoftmaxAndScale
+from course_figures.errors import FigureError
+from course_figures.softmax_and_scale import (
     LARGEST,
     PAIRS,
     dot_products,
@@ -26,6 +26,7 @@ from course_lib.figures.softmax_and_scale import (
     softmax_row,
     variances,
 )
+from course_lib.errors import ShapeError
 
 STATE = ("scores", "temperature", "head_size", "scaled", "seed")
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from hands import message, mouse_drag, settle, shown, touch_drag, trait, words
+from interactions import message, mouse_drag, settle, shown, touch_drag, trait, words
 
+from course_figures import Windows
+from course_figures.errors import FigureError
 from course_lib.data import Vocabulary
-from course_lib.errors import CorpusTooShort, FigureError, UnknownSymbol
-from course_lib.figures import Windows
+from course_lib.errors import CorpusTooShortError, UnknownSymbolError
 
 pytestmark = pytest.mark.browser
 
@@ -168,10 +169,10 @@ def test_text_that_cannot_be_cut_is_said_in_the_figure_and_can_be_mended(figure_
 @pytest.mark.parametrize(
     ("state", "error", "says"),
     [
-        ({"text": ""}, CorpusTooShort, "0 symbols"),
-        ({"text": "short", "starts": [0]}, CorpusTooShort, "5 symbols.*takes 9"),
-        ({"text": TEXT, "starts": [40]}, CorpusTooShort, "from 0 to 31"),
-        ({"symbols": ["a", "b"]}, UnknownSymbol, "'A' at place 0"),
+        ({"text": ""}, CorpusTooShortError, "0 symbols"),
+        ({"text": "short", "starts": [0]}, CorpusTooShortError, "5 symbols.*takes 9"),
+        ({"text": TEXT, "starts": [40]}, CorpusTooShortError, "from 0 to 31"),
+        ({"symbols": ["a", "b"]}, UnknownSymbolError, "'A' at place 0"),
         ({"block_size": 17}, FigureError, "from 2 to 16"),
         ({"starts": [0] * 5}, FigureError, "give 1 to 4"),
         ({"column": 9}, FigureError, "column below 8"),

@@ -7,12 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from course_lib.grading.assignment import Assignment, read
-from course_lib.grading.marking import Class
-from course_lib.grading.outcome import Outcome, Results, Status, TaskOutcome
-from course_lib.grading.sandbox.exchange import StepResult
-from course_lib.grading.sandbox.inside.limits import Limits
-from course_lib.grading.sandbox.sanitise import Step, Work
+from course_grader.assignment import Assignment, read
+from course_grader.grade_one import Class
+from course_grader.outcome import Outcome, Results, Status, TaskOutcome
+from course_grader.sandbox.protocol import StepResult
+from course_grader.sandbox.sanitize import SanitizedSubmission, Step
+from course_tasks.runner.limits import Limits
 
 NAME = "01-averages"
 
@@ -91,7 +91,7 @@ def work(course, answer, *extra):
     steps += [Step("check", one.source, one.grade_id, one) for one in checks(course)]
     given = questions(course)
     steps += [Step("question", answer or "YOUR ANSWER HERE", name) for name in given]
-    return Work(tuple(steps), unanswered=frozenset() if answer else frozenset(given))
+    return SanitizedSubmission(tuple(steps), unanswered=frozenset() if answer else frozenset(given))
 
 
 def ran(*outputs):

@@ -11,10 +11,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_lib.grading.course import Course
-from course_lib.grading.judgement import Judges
-from course_lib.grading.release import release
-from course_lib.grading.sandbox.runs import Sandbox
+from course_grader.course import Course
+from course_grader.judge_pool import Judges
+from course_grader.release import release
+from course_grader.sandbox.sandbox import Sandbox
 
 ROOT = Path(__file__).parents[2]
 FIRST = "01-averages"

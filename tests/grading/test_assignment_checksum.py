@@ -6,7 +6,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.utils import compute_checksum
 
-from course_lib.grading.assignment import checksum
+from course_grader.assignment import checksum
 
 FLAGS = ("grade", "solution", "locked")
 

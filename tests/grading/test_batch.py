@@ -21,31 +21,31 @@ from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from course_lib.cli import app
-from course_lib.errors import (
-    AlreadyGrading,
-    AssignmentFaulty,
-    ClockBehind,
-    ConfigError,
-    GradebookUnusable,
-    MachineFailed,
-    NothingToGrade,
-    NotWritten,
+from course_grader import batch, grade_one
+from course_grader import submissions as handed_in
+from course_grader.assignment import Assignment, read
+from course_grader.batch import grade
+from course_grader.cli import app
+from course_grader.course import Course
+from course_grader.errors import (
+    AlreadyGradingError,
+    ClockBehindError,
+    FaultyAssignmentError,
+    GradebookError,
+    MachineError,
+    NothingToGradeError,
+    NotWrittenError,
 )
-from course_lib.grading import batch, marking
-from course_lib.grading import submissions as handed_in
-from course_lib.grading.assignment import Assignment, read
-from course_lib.grading.batch import grade
-from course_lib.grading.course import Course
-from course_lib.grading.examination import WITHOUT_SANDBOX
-from course_lib.grading.gradebook.standing import standing
-from course_lib.grading.options import CourseGrade
-from course_lib.grading.outcome import Status
-from course_lib.grading.release import release
-from course_lib.grading.reports.pages import places
-from course_lib.grading.sandbox import cluster
-from course_lib.grading.sandbox.inside.limits import Limits
-from course_lib.grading.submissions import Submission, submissions
+from course_grader.examination import WITHOUT_SANDBOX
+from course_grader.gradebook.standing import standing
+from course_grader.options import CourseGrade
+from course_grader.outcome import Status
+from course_grader.release import release
+from course_grader.reports.pages import places
+from course_grader.sandbox import cluster
+from course_grader.submissions import Submission, submissions
+from course_lib.errors import ConfigError
+from course_tasks.runner.limits import Limits
 
 ROOT = Path(__file__).parents[2]
 NAME = "01-averages"
@@ -112,10 +112,10 @@ import os, pickle, signal, sys
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
-from course_lib.grading import batch
-from course_lib.grading.course import Course
-from course_lib.grading.gradebook.record import Recorder
-from course_lib.grading.reports import shown
+from course_grader import batch
+from course_grader.course import Course
+from course_grader.gradebook.record import Recorder
+from course_grader.reports import feedback
 
 root, moment, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 outcomes, pages = pickle.load(sys.stdin.buffer)
@@ -181,7 +181,7 @@ def test_killed_and_started_again_gives_the_same_grades_and_grades_nothing_twice
     where = (tmp_path / f"{NAME}.ipynb", tmp_path / f"{NAME}.html")
     whole = class_without_gradebook(course, NAME, where)
     outcomes = {
-        one.student: marking.grade_one(one, whole, sandbox, judges)
+        one.student: grade_one.grade_one(one, whole, sandbox, judges)
         for one in submissions(course, NAME)
     }
     pages = {path.name: path.read_text() for path in where}
@@ -229,9 +229,9 @@ def test_second_run_grades_only_what_changed(class_of, editable):
 
 def test_what_was_not_run_in_a_sandbox_says_so_and_is_run_again_in_one(class_of):
     course = class_of("ada")
-    shown = command(course, "01", "--no-sandbox")
-    assert shown.exit_code == 0
-    assert "Without a sandbox" in shown.output
+    feedback = command(course, "01", "--no-sandbox")
+    assert feedback.exit_code == 0
+    assert "Without a sandbox" in feedback.output
     (bare,) = standing(course, NAME).students
     assert bare.points == full(course)
     assert WITHOUT_SANDBOX in bare.run.notes
@@ -245,7 +245,7 @@ def test_second_grader_is_told_who_holds_the_course(class_of):
     said = []
 
     def other(outcome, done, count):
-        with pytest.raises(AlreadyGrading) as error:
+        with pytest.raises(AlreadyGradingError) as error:
             grade(Course(course.root), NAME)
         said.append(str(error.value))
 
@@ -264,7 +264,7 @@ def test_class_on_postgresql_is_graded_by_one_grader_at_a_time(class_of, postgre
     said = []
 
     def other(outcome, done, count):
-        with pytest.raises(AlreadyGrading) as error:
+        with pytest.raises(AlreadyGradingError) as error:
             grade(elsewhere, NAME, url=postgres)
         said.append(str(error.value))
 
@@ -296,7 +296,7 @@ def test_fault_of_the_grader_over_one_submission_is_nobodys_zero_and_stops_nobod
     class_of, monkeypatch
 ):
     course = class_of("ada", "ben", "cem")
-    real = marking._job
+    real = grade_one._job
 
     def faulty(one, *rest):
         if one.student == "ben":
@@ -304,7 +304,7 @@ def test_fault_of_the_grader_over_one_submission_is_nobodys_zero_and_stops_nobod
         return real(one, *rest)
 
     with monkeypatch.context() as patched:
-        patched.setattr(marking, "_job", faulty)
+        patched.setattr(grade_one, "_job", faulty)
         summary = grade(course, NAME)
     status = {one.student: one.status for one in summary.outcomes}
     assert status == {"ada": Status.GRADED, "ben": Status.FAILED, "cem": Status.GRADED}
@@ -339,7 +339,7 @@ class Doubtful:
         if way == "repeat":
             return replace(ran, repeat="SIGKILL ended it, which the sandbox did not send")
         if way == "fails" or not mine:
-            raise MachineFailed("its supervisor is gone")
+            raise MachineError("its supervisor is gone")
         return ran
 
 
@@ -411,15 +411,15 @@ def test_feedback_links_to_the_published_book_and_to_nothing_else(class_of, addr
 
 class TestErrors:
     def test_nothing_handed_in(self, class_of):
-        with pytest.raises(NothingToGrade, match=r"submitted/<student>/01-averages/"):
+        with pytest.raises(NothingToGradeError, match=r"submitted/<student>/01-averages/"):
             grade(class_of(), NAME)
-        with pytest.raises(NothingToGrade, match="of nobody"):
+        with pytest.raises(NothingToGradeError, match="of nobody"):
             grade(class_of("ada"), NAME, students=["nobody"])
 
     def test_not_released(self, class_of):
         course = class_of("ada")
         (course.exercises / NAME / f"{NAME}.ipynb").unlink()
-        with pytest.raises(AssignmentFaulty, match="course release 01-averages --gradebook"):
+        with pytest.raises(FaultyAssignmentError, match="course release 01-averages --gradebook"):
             grade(course, NAME)
 
     def test_exercise_changed_since_it_was_entered(self, class_of, editable):
@@ -427,7 +427,7 @@ class TestErrors:
         book = editable(course.exercises / NAME / f"{NAME}.ipynb")
         book.cell(book.ids("check")[0]).metadata.nbgrader["points"] = 99
         book.save()
-        with pytest.raises(GradebookUnusable, match="was changed since"):
+        with pytest.raises(GradebookError, match="was changed since"):
             grade(course, NAME)
 
     def test_full_disk_of_the_gradebook_loses_nothing(self, class_of):
@@ -439,7 +439,7 @@ class TestErrors:
 
         sql.event.listen(sql.Engine, "connect", fill)
         try:
-            with pytest.raises(GradebookUnusable, match="full"):
+            with pytest.raises(GradebookError, match="full"):
                 grade(course, NAME)
         finally:
             sql.event.remove(sql.Engine, "connect", fill)
@@ -449,7 +449,7 @@ class TestErrors:
     def test_folder_that_cannot_be_written_is_named(self, class_of):
         course = class_of("ada")
         course.feedback.write_text("in the way")
-        with pytest.raises(NotWritten, match="feedback"):
+        with pytest.raises(NotWrittenError, match="feedback"):
             grade(course, NAME)
         course.feedback.unlink()
         assert grade(course, NAME).complete
@@ -461,7 +461,7 @@ class TestErrors:
         later = datetime.now(UTC).replace(tzinfo=None) + timedelta(days=1)
         with engine.begin() as connection:
             connection.execute(sql.text("update course_runs set graded_at = :at"), {"at": later})
-        with pytest.raises(ClockBehind, match="set the clock"):
+        with pytest.raises(ClockBehindError, match="set the clock"):
             grade(course, NAME)
 
 
@@ -544,13 +544,13 @@ class TestCommand:
     def test_shows_each_submission_and_a_summary_and_then_json_for_machines(self, class_of):
         course = class_of("ada", "ben", "cem")
         (course.submitted / "cem" / NAME / f"{NAME}.ipynb").write_text("{")
-        shown = command(course, "01")
-        assert shown.exit_code == 0, shown.output
-        assert f"ada {full(course):g} of {full(course):g}" in shown.output
-        assert "cem set aside" in shown.output
-        assert "wait for a person" in shown.output
-        assert "reports/01-averages.html" in shown.output
-        assert "set c.CourseGrade.book" in shown.output
+        feedback = command(course, "01")
+        assert feedback.exit_code == 0, feedback.output
+        assert f"ada {full(course):g} of {full(course):g}" in feedback.output
+        assert "cem set aside" in feedback.output
+        assert "wait for a person" in feedback.output
+        assert "reports/01-averages.html" in feedback.output
+        assert "set c.CourseGrade.book" in feedback.output
         said = json.loads(command(course, "01", "--json", "--force").stdout)
         assert said["complete"] is True
         assert [one["status"] for one in said["submissions"]] == ["graded", "graded", "set aside"]

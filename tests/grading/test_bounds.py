@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 from classes import class_without_gradebook
 
-from course_lib.errors import AssignmentFaulty, MachineFailed, NotWritten
-from course_lib.grading import examination, judgement
-from course_lib.grading.assignment import Assignment, Check, read
-from course_lib.grading.course import Course
-from course_lib.grading.examination import Examination
-from course_lib.grading.judgement import Handling, Judges, Prepared
-from course_lib.grading.marking import _job, grade_one
-from course_lib.grading.outcome import Outcome, Status
-from course_lib.grading.reports import pages
-from course_lib.grading.sandbox.exchange import Ran, RawStep
-from course_lib.grading.sandbox.inside.limits import MEGABYTE
-from course_lib.grading.submissions import Submission
-from course_lib.tasks import catalogue, ch10_jax
+from course_grader import examination, judge_pool
+from course_grader.assignment import Assignment, Check, read
+from course_grader.course import Course
+from course_grader.errors import FaultyAssignmentError, MachineError, NotWrittenError
+from course_grader.examination import Examination
+from course_grader.grade_one import _job, grade_one
+from course_grader.judge_pool import Handling, Judges, Prepared
+from course_grader.outcome import Outcome, Status
+from course_grader.reports import pages
+from course_grader.sandbox.protocol import RawStep, RunResult
+from course_grader.submissions import Submission
+from course_tasks import catalogue, ch10_jax
+from course_tasks.runner.limits import MEGABYTE
 
 HERE = Course(Path(__file__).parents[2])
 NAME = "05-head"
@@ -76,7 +76,7 @@ class Fake:
     form, slots = "warm", 1
 
     def __init__(self, *raw, ended=""):
-        self.ran = Ran(tuple(raw), ended, 0.1)
+        self.ran = RunResult(tuple(raw), ended, 0.1)
 
     def run(self, work, inputs, limits):
         return self.ran
@@ -119,7 +119,7 @@ class TestFiles:
         outcome = hand_in(empty_objects())
         assert outcome.status is Status.SET_ASIDE
         assert outcome.reason == (
-            f"reading it took more than {judgement.MEGABYTES_OF_A_CHILD} MB of memory: "
+            f"reading it took more than {judge_pool.MEGABYTES_OF_A_CHILD} MB of memory: "
             "open it by hand"
         )
         assert "MB of memory" in hand_in.page.read_text(encoding="utf-8")
@@ -186,7 +186,7 @@ class TestResults:
             for number, step in enumerate(steps)
         ]
         with handling:
-            outcome = handling.finish(Ran(tuple(sent), "", 0.1))
+            outcome = handling.finish(RunResult(tuple(sent), "", 0.1))
         assert outcome.points == 0
         assert outcome.status is Status.GRADED
         if max(shape) > 10**6:
@@ -209,7 +209,7 @@ class TestResults:
     ):
         handling, _ = self.prepared(judges, tmp_path)
         with handling:
-            outcome = handling.finish(Ran((RawStep(header, b""),), "", 0.1))
+            outcome = handling.finish(RunResult((RawStep(header, b""),), "", 0.1))
         assert outcome.status in (Status.GRADED, Status.SET_ASIDE)
         assert outcome.points == 0
         assert outcome.reason
@@ -259,7 +259,7 @@ def test_child_and_what_it_may_add_stay_under_six_hundred_megabytes(judges):
     judges.require([check.task for check in CHECKS.values()])
     status = Path(f"/proc/{judges._server.pid}/status").read_text()
     (held,) = [int(line.split()[1]) / 1024 for line in status.splitlines() if "VmHWM" in line]
-    assert held + judgement.MEGABYTES_OF_A_CHILD < 600
+    assert held + judge_pool.MEGABYTES_OF_A_CHILD < 600
 
 
 def test_largest_honest_assignment_leaves_room(judges, tmp_path):
@@ -271,13 +271,13 @@ def test_largest_honest_assignment_leaves_room(judges, tmp_path):
     before = examination._held()
     said, inputs = exam.prepare(_job(one, whole, one.notebook))
     assert len(inputs) == len(said["tasks"])
-    assert examination._held() - before < judgement.MEGABYTES_OF_A_CHILD * MEGABYTE / 2
+    assert examination._held() - before < judge_pool.MEGABYTES_OF_A_CHILD * MEGABYTE / 2
 
 
 ENDLESS = "while True: pass"
 SERVER = """
 import os, sys
-from course_lib.grading import examination
+from course_grader import examination
 
 def read(path):
     if "honest" in path.read_text():
@@ -294,9 +294,9 @@ examination._serve(int(sys.argv[1]))
 class TestChildren:
     def pool(self, monkeypatch, what):
         command = (sys.executable, "-c", SERVER.replace("{what}", what))
-        monkeypatch.setattr(judgement, "SERVER", command)
+        monkeypatch.setattr(judge_pool, "SERVER", command)
         if what == ENDLESS:
-            monkeypatch.setattr(judgement, "SECONDS_TO_READ", 1)
+            monkeypatch.setattr(judge_pool, "SECONDS_TO_READ", 1)
         return Judges(1)
 
     @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ class TestChildren:
             assert hand_in(notebook(), pool=pool).status is Status.GRADED
 
     def test_server_that_cannot_be_started_is_the_machines_failure(self, monkeypatch, hand_in):
-        monkeypatch.setattr(judgement, "SERVER", (sys.executable, "-c", "raise SystemExit"))
+        monkeypatch.setattr(judge_pool, "SERVER", (sys.executable, "-c", "raise SystemExit"))
         with Judges(1) as pool:
             assert hand_in(notebook(), pool=pool).status is Status.FAILED
 
@@ -336,13 +336,13 @@ class TestChildren:
 
     def test_pages_that_cannot_be_written_stop_the_class(self, hand_in):
         hand_in.page.mkdir()
-        with pytest.raises(NotWritten, match=r"page\.html"):
+        with pytest.raises(NotWrittenError, match=r"page\.html"):
             hand_in(notebook())
 
     def test_packages_that_answers_need_are_asked_for_before_a_class(self, judges, monkeypatch):
         judges.require(["01/window"])
-        monkeypatch.setattr(judgement.Child, "lacking", lambda child, tasks: ["jax", "flax"])
-        with pytest.raises(AssignmentFaulty, match=r"jax, flax, not installed .*pip install"):
+        monkeypatch.setattr(judge_pool.Child, "lacking", lambda child, tasks: ["jax", "flax"])
+        with pytest.raises(FaultyAssignmentError, match=r"jax, flax, not installed .*pip install"):
             judges.require(["10/head"])
 
     def test_lacking_packages_are_named(self, monkeypatch):
@@ -350,8 +350,8 @@ class TestChildren:
         assert examination.lacking(["10/head", "01/window"]) == ("not_installed",)
 
     def test_nobody_to_ask_is_the_machines_failure(self, monkeypatch):
-        monkeypatch.setattr(judgement, "SERVER", (sys.executable, "-c", "raise SystemExit"))
-        with Judges(1) as pool, pytest.raises(MachineFailed):
+        monkeypatch.setattr(judge_pool, "SERVER", (sys.executable, "-c", "raise SystemExit"))
+        with Judges(1) as pool, pytest.raises(MachineError):
             pool.require(["01/window"])
 
 
@@ -371,12 +371,12 @@ class TestJudging:
         exam = self.exam(tmp_path)
         monkeypatch.setattr(examination, at, faulty)
         if at == "judge_all":
-            outcome = Outcome.from_plain(exam.finish(Ran((), "", 0.1))["outcome"])
+            outcome = Outcome.from_plain(exam.finish(RunResult((), "", 0.1))["outcome"])
             assert outcome.status is Status.SET_ASIDE
             assert "ZeroDivisionError: of a judge" in outcome.reason
         else:  # its child says so, and the submission is set aside by the grader
             with pytest.raises(ZeroDivisionError):
-                exam.finish(Ran((), "", 0.1))
+                exam.finish(RunResult((), "", 0.1))
 
     def test_page_that_cannot_be_made_is_set_aside(self, tmp_path, monkeypatch):
         real = pages.feedback
@@ -387,12 +387,12 @@ class TestJudging:
             return real(outcome, *rest)
 
         monkeypatch.setattr(pages, "feedback", faulty)
-        outcome = Outcome.from_plain(self.exam(tmp_path).finish(Ran((), "", 0.1))["outcome"])
+        outcome = Outcome.from_plain(self.exam(tmp_path).finish(RunResult((), "", 0.1))["outcome"])
         assert outcome.status is Status.SET_ASIDE
         assert "cannot be shown" in outcome.reason
 
     def test_outcome_comes_back_from_json_as_it_was(self, tmp_path):
-        said = self.exam(tmp_path).finish(Ran((), "it \ud800 ended", 0.1))["outcome"]
+        said = self.exam(tmp_path).finish(RunResult((), "it \ud800 ended", 0.1))["outcome"]
         back = Outcome.from_plain(json.loads(json.dumps(said)))
         assert back == Outcome.from_plain(said)
         assert [task.task for task in back.tasks] == [check.task for check in CHECKS.values()]

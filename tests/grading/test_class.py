@@ -10,14 +10,14 @@ from nbgrader.api import Gradebook
 from nbgrader.validator import Validator
 from traitlets.config import Config
 
-from course_lib.grading import desk
-from course_lib.grading.assignment import Assignment, read
-from course_lib.grading.batch import grade
-from course_lib.grading.course import Course
-from course_lib.grading.marking import grade_one
-from course_lib.grading.outcome import Status
-from course_lib.grading.submissions import Submission
-from course_lib.tasks import catalogue, check
+from course_grader import check_notebook
+from course_grader.assignment import Assignment, read
+from course_grader.batch import grade
+from course_grader.course import Course
+from course_grader.grade_one import grade_one
+from course_grader.outcome import Status
+from course_grader.submissions import Submission
+from course_tasks import catalogue, check
 
 ROOT = Path(__file__).parents[2]
 HERE = Course(ROOT)
@@ -56,7 +56,7 @@ def errors_in(page):
 
 
 def cells_of(name):
-    return Assignment.of(desk.read(HERE.exercises / name / f"{name}.ipynb"))
+    return Assignment.of(check_notebook.read(HERE.exercises / name / f"{name}.ipynb"))
 
 
 def test_solution_gets_every_point_in_the_sandbox(everybody):
@@ -181,7 +181,7 @@ def test_grade_check_and_course_check_agree_on_a_class(entered, editable):
         expected[student] = getattr(members, student)(book)
         paths[student] = book.save(course.submitted / student / name / f"{name}.ipynb")
     assert grade(course, name, jobs=2).complete
-    notebook = Assignment.of(desk.read(paths["half"]))
+    notebook = Assignment.of(check_notebook.read(paths["half"]))
     task_of = {cell.grade_id: cell.task for cell in notebook.checks}
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "averages-to-transformers") as book:
         given, waiting = {}, {}
@@ -197,7 +197,7 @@ def test_grade_check_and_course_check_agree_on_a_class(entered, editable):
     # An unanswered question is worth nothing by itself; an answered one waits for a person.
     assert waiting["half"] == []
     assert waiting["solved"] == [question.grade_id for question in notebook.questions]
-    report = desk.check_notebook(paths["first_mistake"])
+    report = check_notebook.check_notebook(paths["first_mistake"])
     assert {r.task: r.points for r in report.results} == expected["first_mistake"]
     feedback_names_the_finding(course, name)
     export_holds_the_points(course, expected)

@@ -7,13 +7,14 @@ import time
 
 import pytest
 
-from course_lib.errors import BrokenFrame, MachineFailed, NoSandbox, NoVerdict
-from course_lib.grading.batch import grade
-from course_lib.grading.release import release
-from course_lib.grading.sandbox import cluster
-from course_lib.grading.sandbox.exchange import Ran, RawStep, read_steps
-from course_lib.grading.sandbox.inside.limits import Limits
-from course_lib.grading.sandbox.sanitise import Step, Work
+from course_grader.batch import grade
+from course_grader.errors import MachineError, NoVerdictError, SandboxUnavailableError
+from course_grader.release import release
+from course_grader.sandbox import cluster
+from course_grader.sandbox.protocol import RawStep, RunResult, read_steps
+from course_grader.sandbox.sanitize import SanitizedSubmission, Step
+from course_tasks.errors import FrameError
+from course_tasks.runner.limits import Limits
 
 distributed = pytest.importorskip("distributed")
 
@@ -80,12 +81,12 @@ def test_worker_has_nothing_of_the_cluster_within_reach_of_a_submission(workers)
     )
     with cluster.Cluster(address) as many:
         assert many.slots == 2
-        work, limits = Work((Step("code", source),)), Limits(cell_seconds=10)
+        work, limits = SanitizedSubmission((Step("code", source),)), Limits(cell_seconds=10)
         (step,), odd = read_steps(many.run(work, {}, limits), work, limits)
     assert (odd, step.outputs[0]["text"]) == ("", "[]\n")
 
 
-RAN = Ran(
+RAN = RunResult(
     (
         RawStep(b"no JSON \xff {{{", b"", 0.5),
         RawStep(b"", b"\0bytes", 0.25),
@@ -94,7 +95,7 @@ RAN = Ran(
     1.5,
     "killed",
 )
-WORK = Work((Step("code", "1"),))
+WORK = SanitizedSubmission((Step("code", "1"),))
 
 
 def test_run_comes_back_from_its_bytes_as_it_was():
@@ -106,7 +107,7 @@ def test_run_comes_back_from_its_bytes_as_it_was():
 @pytest.mark.parametrize("cut", [0, 5, 40, -1])
 def test_bytes_that_are_no_run_are_refused(cut):
     whole = cluster.to_bytes(RAN, "warm")
-    with pytest.raises(BrokenFrame):
+    with pytest.raises(FrameError):
         cluster.from_bytes(whole[:cut])
 
 
@@ -118,9 +119,9 @@ class Walls:
 
     def run(self, work, inputs, limits):
         if self.ended:
-            raise MachineFailed("ended")
+            raise MachineError("ended")
         if work.notes:
-            raise NoVerdict("its sandbox ended twice")
+            raise NoVerdictError("its sandbox ended twice")
         return RAN
 
 
@@ -148,8 +149,8 @@ def test_two_graders_on_one_cluster_do_not_end_each_others_sandboxes(workers_her
         with cluster.Cluster(made.scheduler_address) as second:
             assert second.run(WORK, {}, Limits()) == RAN
         assert first.run(WORK, {}, Limits()) == RAN
-        with pytest.raises(NoVerdict, match="ended twice"):
-            first.run(Work(WORK.steps, notes=("odd",)), {}, Limits())
+        with pytest.raises(NoVerdictError, match="ended twice"):
+            first.run(SanitizedSubmission(WORK.steps, notes=("odd",)), {}, Limits())
     (worker,) = made.workers.values()
     assert not [name for name in worker.plugins if name.startswith("course-sandbox")]
 
@@ -167,7 +168,9 @@ def test_worker_with_another_version_of_the_course_is_refused(workers_here, monk
     keys = iter(["the grader's", "the worker's"])
     monkeypatch.setattr(cluster, "library_key", lambda: next(keys))
     with (
-        pytest.raises(NoSandbox, match=r"another version of the course.*install the same"),
+        pytest.raises(
+            SandboxUnavailableError, match=r"another version of the course.*install the same"
+        ),
         cluster.Cluster(made.scheduler_address),
     ):
         pass
@@ -185,11 +188,11 @@ def test_without_workers_each_submission_fails_after_a_time_and_then_at_once(
         made.scale(0)
         while many._workers():
             time.sleep(0.05)
-        with pytest.raises(MachineFailed, match=r"no worker for 0\.5 s: start some"):
+        with pytest.raises(MachineError, match=r"no worker for 0\.5 s: start some"):
             many.run(WORK, {}, Limits())
         with monkeypatch.context() as patched:
             patched.setattr(many._client, "submit", None)
-            with pytest.raises(MachineFailed, match="start some"):
+            with pytest.raises(MachineError, match="start some"):
                 many.run(WORK, {}, Limits())
         made.scale(1)
         many._client.wait_for_workers(1, timeout=20)

@@ -16,16 +16,16 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from course_lib.cli import app
-from course_lib.errors import (
-    NothingToCollect,
+from course_grader.cli import app
+from course_grader.errors import (
+    NothingToCollectError,
     ReplacementNotConfirmedError,
-    SheetUnreadable,
+    UnreadableSheetError,
 )
-from course_lib.grading.collecting import downloads, records
-from course_lib.grading.collecting.collect import Action, collect
-from course_lib.grading.collecting.owners import as_folder
-from course_lib.grading.submissions import submissions
+from course_grader.lms import downloads, records
+from course_grader.lms.collect import Action, collect
+from course_grader.lms.owners import as_folder
+from course_grader.submissions import submissions
 
 NAME = "01-averages"
 
@@ -235,7 +235,7 @@ class TestWho:
     def test_mixture_is_said_and_nothing_is_taken(self, course, inbox):
         put(inbox / moodle("Ada", 1) / f"{NAME}.ipynb", a_notebook("ada"))
         put(inbox / "ben" / f"{NAME}.ipynb", a_notebook("ben"))
-        with pytest.raises(NothingToCollect, match=r"mixture.*folder of its own"):
+        with pytest.raises(NothingToCollectError, match=r"mixture.*folder of its own"):
             collect(course, NAME, [inbox])
         assert not course.submitted.exists()
 
@@ -509,14 +509,14 @@ class TestTime:
     )
     def test_time_that_can_be_misread_is_refused(self, course, inbox, row, words):
         put(inbox / "ada" / f"{NAME}.ipynb", a_notebook("mine"))
-        with pytest.raises(SheetUnreadable, match=words):
+        with pytest.raises(UnreadableSheetError, match=words):
             collect(course, NAME, [inbox], submitted=self.times(inbox, row))
         assert not course.submitted.exists()
 
     def test_table_that_is_none_is_refused(self, course, inbox):
         put(inbox / "ada" / f"{NAME}.ipynb", a_notebook("mine"))
         for table in (self.times(inbox, "a,b", header="name,when"), inbox / "missing.csv"):
-            with pytest.raises(SheetUnreadable):
+            with pytest.raises(UnreadableSheetError):
                 collect(course, NAME, [inbox], submitted=table)
 
 
@@ -546,7 +546,7 @@ class TestRecords:
         put(inbox / "ada" / f"{NAME}.ipynb", a_notebook("mine"))
         for content in (b"{", b"[]", b'{"version": 1, "students": {"ada": {"number": 1}}}'):
             put(course.submitted / ".collected" / f"{NAME}.json", content)
-            with pytest.raises(NothingToCollect, match="move it away"):
+            with pytest.raises(NothingToCollectError, match="move it away"):
                 collect(course, NAME, [inbox])
 
     def test_records_are_no_submissions(self, course, inbox):
@@ -731,8 +731,8 @@ def test_no_file_takes_much_memory_and_none_stops_the_others(course, inbox):
     report = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from course_lib.grading.collecting.collect import collect\n"
-        "from course_lib.grading.course import Course\n"
+        "from course_grader.lms.collect import collect\n"
+        "from course_grader.course import Course\n"
         "for one in collect(Course(Path(sys.argv[1])), sys.argv[2], [Path(sys.argv[3])]):\n"
         "    print(one.student, one.action.name)\n"
         "print(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0])\n"
@@ -823,7 +823,7 @@ def test_other_assignments_in_the_same_folder_are_left(course, inbox):
 def test_what_is_no_download_is_said(course, inbox):
     for source in (inbox / "missing.zip", put(inbox / "text.zip", b"no zip"), inbox / "empty"):
         source.mkdir() if source.name == "empty" else None
-        with pytest.raises(NothingToCollect, match=source.name):
+        with pytest.raises(NothingToCollectError, match=source.name):
             collect(course, NAME, [source])
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from course_lib import doctor
-from course_lib.grading.sandbox import control_groups, runs
-from course_lib.grading.sandbox.control_groups import ControlGroups, Group, Place, memory_bytes
-from course_lib.grading.sandbox.inside.limits import MEGABYTE, Limits
-from course_lib.grading.sandbox.runs import Sandbox
-from course_lib.grading.sandbox.sanitise import Step, Work
-from course_lib.grading.sandbox.selftest import prove
+from course_grader import doctor
+from course_grader.sandbox import control_groups, sandbox
+from course_grader.sandbox.control_groups import ControlGroups, Group, Place, memory_bytes
+from course_grader.sandbox.sandbox import Sandbox
+from course_grader.sandbox.sanitize import SanitizedSubmission, Step
+from course_grader.sandbox.selftest import prove
+from course_tasks.runner.limits import MEGABYTE, Limits
 
 LIMITS = Limits(
     cell_seconds=20, total_seconds=60, memory_megabytes=256, processes=48, file_megabytes=64
@@ -41,7 +41,7 @@ for one in held:
 
 
 def run(sandbox, *cells, limits=LIMITS):
-    return sandbox.run(Work(tuple(Step("code", cell) for cell in cells)), {}, limits)
+    return sandbox.run(SanitizedSubmission(tuple(Step("code", cell) for cell in cells)), {}, limits)
 
 
 def lent():
@@ -196,7 +196,7 @@ class TestFailures:
         assert set(groups_of_this_process(place)) <= others
 
     def test_supervisor_that_fails_before_it_asks_is_the_machines_failure(self, place):
-        from course_lib.errors import MachineFailed
+        from course_grader.errors import MachineError
 
         with Sandbox("warm") as started:
             code = started._folder / "course_lib/grading/sandbox/inside/isolation.py"
@@ -207,13 +207,13 @@ class TestFailures:
                 text.replace(broken, f"{broken}\n    raise OSError(1, 'no folders today')\n")
             )
             started._shared.stop()
-            with pytest.raises(MachineFailed, match="no folders today"):
+            with pytest.raises(MachineError, match="no folders today"):
                 run(started, "1")
 
     def test_runner_that_never_asks_proves_nothing(self, place, monkeypatch):
         """What it says too late must not be taken for a result of the submission's."""
-        monkeypatch.setattr(runs, "SECONDS_OF_GRACE", 0.5)
-        monkeypatch.setattr(runs, "stretched", lambda limit: 0.0)
+        monkeypatch.setattr(sandbox, "SECONDS_OF_GRACE", 0.5)
+        monkeypatch.setattr(sandbox, "stretched", lambda limit: 0.0)
         with Sandbox("warm") as started:
             code = started._folder / "course_lib/grading/sandbox/inside/supervisor.py"
             text, asks = code.read_text(), "os.write(wire, ASKS_FOR_GROUP"
@@ -227,8 +227,8 @@ class TestFailures:
     def test_groups_of_a_killed_grader_are_swept_and_a_living_ones_are_not(self, place):
         script = textwrap.dedent("""
             import sys, time
-            from course_lib.grading.sandbox.control_groups import Group
-            from course_lib.grading.sandbox.inside.limits import Limits
+            from course_grader.sandbox.control_groups import Group
+            from course_tasks.runner.limits import Limits
             from tests.grading.test_control_groups import lent
             import subprocess
             idle = subprocess.Popen(["true"])

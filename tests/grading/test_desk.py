@@ -5,17 +5,17 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_lib.errors import CellFailed, NotebookUnreadable, NothingToCheck
-from course_lib.grading import desk
-from course_lib.grading.assignment import Assignment
-from course_lib.grading.course import Course
-from course_lib.tasks import verdict
+from course_grader import check_notebook
+from course_grader.assignment import Assignment
+from course_grader.course import Course
+from course_grader.errors import CellFailedError, NothingToCheckError, UnreadableNotebookError
+from course_tasks import verdict
 
 HERE = Course(Path(__file__).parents[2])
 
 
 def test_verdict_is_read_under_the_name_under_which_it_is_written():
-    assert desk.VERDICT == verdict.MEDIA_TYPE
+    assert check_notebook.VERDICT == verdict.MEDIA_TYPE
 
 
 # Every other assignment is tried unfilled and solved in the sandbox, with the same judge.
@@ -25,7 +25,7 @@ class TestAssignment:
     ):
         """Also where somebody's environment is a grader's."""
         monkeypatch.setenv("COURSE_PROBE_FOLDER", str(tmp_path))
-        report = desk.check_notebook(exercise.path)
+        report = check_notebook.check_notebook(exercise.path)
         assert {result.state for result in report.results} == {"not attempted"}
         assert report.points == 0
         assert report.failures == ()
@@ -34,7 +34,7 @@ class TestAssignment:
 
     def test_solution_gets_every_point(self, solution):
         checks = Assignment.of(solution.notebook).checks
-        report = desk.check_notebook(solution.path)
+        report = check_notebook.check_notebook(solution.path)
         assert report.passed, report.results
         assert [(r.task, r.points) for r in report.results] == [(c.task, c.points) for c in checks]
         assert report.failures == ()
@@ -70,7 +70,7 @@ def test_each_thing_that_goes_wrong_is_named_and_stops_nothing_else(exercise, so
     path = exercise.save(exercise.path.with_name("mine.ipynb"))
     before = path.read_bytes()
 
-    report = desk.check_notebook(path, cell_seconds=8)
+    report = check_notebook.check_notebook(path, cell_seconds=8)
 
     first, second, third, fourth, fifth, sixth = report.results
     assert first.state == third.state == fourth.state == fifth.state == "no verdict"
@@ -96,7 +96,7 @@ def test_definition_below_its_check_is_named_and_a_copied_check_does_not_count(e
     exercise.cells.append(nbformat.v4.new_code_cell(solution.cell(below).source, id="below"))
     exercise.cell(given).source = solution.cell(given).source
     exercise.cells.append(nbformat.v4.new_code_cell(second.source, id="copied"))
-    report = desk.check_notebook(exercise.save())
+    report = check_notebook.check_notebook(exercise.save())
     assert report.results[0].findings[0].what == f"`{first.answer}` is not defined."
     where = f"Cell {len(exercise.cells) - 1} defines it, below"
     assert where in report.results[0].findings[0].effect
@@ -106,8 +106,8 @@ def test_definition_below_its_check_is_named_and_a_copied_check_does_not_count(e
 
 def test_missing_imports_are_named_as_such(exercise):
     imports = next(cell for cell in exercise.cells if "import check" in cell.source)
-    imports.source = "import nothing_of_the_kind\nfrom course_lib.tasks import check"
-    report = desk.check_notebook(exercise.save())
+    imports.source = "import nothing_of_the_kind\nfrom course_tasks import check"
+    report = check_notebook.check_notebook(exercise.save())
     finding = report.results[0].findings[0]
     assert "not defined" in finding.what
     told = finding.effect + " ".join(map(str, report.failures))
@@ -117,7 +117,7 @@ def test_missing_imports_are_named_as_such(exercise):
 def test_dead_kernel_is_told_with_its_cell_and_the_rest_is_not_run(exercise):
     grade_id, _ = answers_of(exercise)[0]
     exercise.cell(grade_id).source = "import os\nos._exit(1)"
-    report = desk.check_notebook(exercise.save())
+    report = check_notebook.check_notebook(exercise.save())
     assert "the kernel died in cell" in report.stopped
     assert "`import os`" in report.stopped
     assert {result.findings[0].what for result in report.results} == {"This check was not run."}
@@ -126,12 +126,12 @@ def test_dead_kernel_is_told_with_its_cell_and_the_rest_is_not_run(exercise):
 
 def test_cell_that_ignores_the_interruption_ends_the_run(tmp_path, monkeypatch):
     """Nothing in this notebook imports torch, so that a second is enough for each cell."""
-    monkeypatch.setattr(desk, "SECONDS_TO_STOP", 1.0)
+    monkeypatch.setattr(check_notebook, "SECONDS_TO_STOP", 1.0)
     stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass"
     sources = [stubborn, 'check("01/window", mine)']
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "mine.ipynb")
-    report = desk.check_notebook(tmp_path / "mine.ipynb", cell_seconds=1)
+    report = check_notebook.check_notebook(tmp_path / "mine.ipynb", cell_seconds=1)
     assert "could not be interrupted" in report.stopped
     assert report.results[0].findings[0].what == "This check was not run."
 
@@ -139,13 +139,13 @@ def test_cell_that_ignores_the_interruption_ends_the_run(tmp_path, monkeypatch):
 def test_notebook_without_metadata_is_checked_by_its_calls(tmp_path):
     book = nbformat.v4.new_notebook(
         cells=[
-            nbformat.v4.new_code_cell("from course_lib.tasks import check"),
+            nbformat.v4.new_code_cell("from course_tasks import check"),
             nbformat.v4.new_code_cell("def mine(*given):\n    raise NotImplementedError"),
             nbformat.v4.new_code_cell('check("01/window", mine)'),
         ]
     )
     nbformat.write(book, tmp_path / "mine.ipynb")
-    (result,) = desk.check_notebook(tmp_path / "mine.ipynb").results
+    (result,) = check_notebook.check_notebook(tmp_path / "mine.ipynb").results
     assert (result.task, result.state, result.out_of) == ("01/window", "not attempted", 4.0)
 
 
@@ -164,24 +164,26 @@ def test_notebook_without_metadata_is_checked_by_its_calls(tmp_path):
 )
 def test_file_that_is_no_notebook_is_refused_with_the_reason(tmp_path, name, content, said):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(NotebookUnreadable, match=said):
-        desk.check_notebook(tmp_path / name)
+    with pytest.raises(UnreadableNotebookError, match=said):
+        check_notebook.check_notebook(tmp_path / name)
 
 
 def test_missing_file_and_folder_are_named(tmp_path, exercise):
-    with pytest.raises(NotebookUnreadable, match="there is no file"):
-        desk.check_notebook(tmp_path / "no.ipynb")
-    with pytest.raises(NotebookUnreadable, match=f"give the notebook in it: {exercise.path.name}"):
-        desk.check_notebook(exercise.path.parent)
+    with pytest.raises(UnreadableNotebookError, match="there is no file"):
+        check_notebook.check_notebook(tmp_path / "no.ipynb")
+    with pytest.raises(
+        UnreadableNotebookError, match=f"give the notebook in it: {exercise.path.name}"
+    ):
+        check_notebook.check_notebook(exercise.path.parent)
 
 
 def test_notebook_without_checks_says_where_assignments_are(tmp_path):
     nbformat.write(nbformat.v4.new_notebook(), tmp_path / "a.ipynb")
-    with pytest.raises(NothingToCheck, match="exercises/"):
-        desk.check_notebook(tmp_path / "a.ipynb")
+    with pytest.raises(NothingToCheckError, match="exercises/"):
+        check_notebook.check_notebook(tmp_path / "a.ipynb")
 
 
 def test_kernel_that_cannot_be_started_points_to_the_doctor(exercise, monkeypatch):
-    monkeypatch.setattr(desk, "KERNEL", "no-such-kernel")
-    with pytest.raises(CellFailed, match="course doctor"):
-        desk.check_notebook(exercise.path)
+    monkeypatch.setattr(check_notebook, "KERNEL", "no-such-kernel")
+    with pytest.raises(CellFailedError, match="course doctor"):
+        check_notebook.check_notebook(exercise.path)

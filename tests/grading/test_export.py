@@ -8,21 +8,17 @@ from classes import NAME, checks, outcome, questions
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from course_lib.cli import app
-from course_lib.errors import (
-    ConfigError,
-    GradebookUnusable,
-    NothingToCollect,
-    SheetUnreadable,
-)
-from course_lib.grading.collecting import records
-from course_lib.grading.collecting.records import Record
-from course_lib.grading.exporting.export import export
-from course_lib.grading.exporting.sheets import Sheet, harmless, number
-from course_lib.grading.gradebook.database import database_url
-from course_lib.grading.gradebook.record import Recorder
-from course_lib.grading.gradebook.standing import standing
-from course_lib.grading.outcome import Status
+from course_grader.cli import app
+from course_grader.errors import GradebookError, NothingToCollectError, UnreadableSheetError
+from course_grader.gradebook.database import database_url
+from course_grader.gradebook.record import Recorder
+from course_grader.gradebook.standing import standing
+from course_grader.lms import records
+from course_grader.lms.export import export
+from course_grader.lms.records import Record
+from course_grader.lms.sheets import Sheet, harmless, number
+from course_grader.outcome import Status
+from course_lib.errors import ConfigError
 
 
 def graded_by_hand(course, student):
@@ -247,7 +243,7 @@ class TestWhose:
         path = records.place(entered, NAME)
         path.parent.mkdir(parents=True)
         path.write_text("{")
-        with pytest.raises(NothingToCollect, match="move it away"):
+        with pytest.raises(NothingToCollectError, match="move it away"):
             fill({"eve": 1.0}, [("55", "Ada Lovelace", "", "")])
 
     def test_canvas_finds_by_its_id_before_a_name(self, entered, tmp_path):
@@ -289,7 +285,7 @@ def test_gradescope_gets_one_result_a_student_with_what_was_found(graded):
 def test_file_that_is_not_the_platforms_is_refused_and_nothing_written(
     graded, tmp_path, content, words
 ):
-    with pytest.raises(SheetUnreadable, match=words):
+    with pytest.raises(UnreadableSheetError, match=words):
         export(graded, NAME, "canvas", into=given(tmp_path, content))
     assert not (graded.root / "exports").exists()
 
@@ -299,7 +295,7 @@ def test_what_is_missing_is_named(graded, tmp_path):
         export(graded, NAME, "canvas")
     with pytest.raises(ConfigError, match="no format 'blackboard'"):
         export(graded, NAME, "blackboard")
-    with pytest.raises(GradebookUnusable, match="not in the gradebook"):
+    with pytest.raises(GradebookError, match="not in the gradebook"):
         export(graded, "99-none", "nbgrader")
     path = given(tmp_path, CANVAS)
     with pytest.raises(ConfigError, match="overwritten"):

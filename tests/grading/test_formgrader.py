@@ -17,9 +17,9 @@ from classes import NAME, checks, nbgrader, questions
 from hostile_folder import plant
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course_lib.grading.batch import grade
-from course_lib.grading.gradebook.standing import standing
-from course_lib.grading.outcome import Status
+from course_grader.batch import grade
+from course_grader.gradebook.standing import standing
+from course_grader.outcome import Status
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 

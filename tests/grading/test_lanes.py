@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading.lanes import SECONDS_OF_A_QUICK_RUN, TIMES_THE_LONGEST, Lanes
-from course_lib.grading.outcome import Outcome, Status
-from course_lib.grading.submissions import Submission
+from course_grader.lanes import SECONDS_OF_A_QUICK_RUN, TIMES_THE_LONGEST, Lanes
+from course_grader.outcome import Outcome, Status
+from course_grader.submissions import Submission
 
 
 def submission(name):

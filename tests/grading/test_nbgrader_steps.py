@@ -12,10 +12,10 @@ import pytest
 from classes import NAME, checks, nbgrader, questions
 from hostile_folder import link_out, plant
 
-from course_lib.errors import CourseNotFound
-from course_lib.grading.batch import grade
-from course_lib.grading.course import Course
-from course_lib.grading.gradebook.standing import standing
+from course_grader.batch import grade
+from course_grader.course import Course
+from course_grader.errors import CourseNotFoundError
+from course_grader.gradebook.standing import standing
 
 STAMP = "2026-03-01 10:00:00 UTC"
 
@@ -121,7 +121,7 @@ class TestFindingTheCourse:
         folder = course.submitted / "eve" / NAME
         plant(folder, mark)
         for start in (folder, folder / "classic", course.submitted / "eve"):
-            with pytest.raises(CourseNotFound, match=str(course.root)):
+            with pytest.raises(CourseNotFoundError, match=str(course.root)):
                 Course.find(start)
         assert not mark.exists()
 
@@ -129,7 +129,7 @@ class TestFindingTheCourse:
     def test_no_command_works_from_a_students_folder(self, course, name):
         folder = getattr(course, name) / "eve" / NAME
         folder.mkdir(parents=True)
-        with pytest.raises(CourseNotFound, match="handed in"):
+        with pytest.raises(CourseNotFoundError, match="handed in"):
             Course.find(folder)
 
     def test_folder_that_the_settings_name_is_known_too(self, course):
@@ -137,13 +137,13 @@ class TestFindingTheCourse:
         path.write_text(path.read_text() + "\nc.CourseDirectory.submitted_directory = 'inbox'\n")
         folder = course.root / "inbox" / "eve" / NAME
         folder.mkdir(parents=True)
-        with pytest.raises(CourseNotFound, match="handed in"):
+        with pytest.raises(CourseNotFoundError, match="handed in"):
             Course.find(folder)
 
     def test_class_that_lies_outside_its_course_is_no_course(self, tmp_path, mark):
         folder = tmp_path / "class" / "submitted" / "eve" / NAME
         plant(folder, mark)
-        with pytest.raises(CourseNotFound, match="handed in"):
+        with pytest.raises(CourseNotFoundError, match="handed in"):
             Course.find(folder)
         assert not mark.exists()
 
@@ -151,7 +151,7 @@ class TestFindingTheCourse:
         inner = course.root / "trial"
         inner.mkdir()
         shutil.copy(course.root / "nbgrader_config.py", inner)
-        with pytest.raises(CourseNotFound, match="trial"):
+        with pytest.raises(CourseNotFoundError, match="trial"):
             Course.find(inner)
 
     def test_command_run_in_a_students_folder_runs_nothing_of_it(self, course, mark):

@@ -11,14 +11,14 @@ from classes import NAME, checks, outcome, questions
 from nbgrader.api import Assignment, Grade, Gradebook
 from traitlets.config import Config
 
-from course_lib.errors import GradebookUnusable
-from course_lib.grading.course import Course
-from course_lib.grading.gradebook import record
-from course_lib.grading.gradebook.database import database_url, gradebook, without_password
-from course_lib.grading.gradebook.record import Recorder
-from course_lib.grading.gradebook.standing import standing
-from course_lib.grading.outcome import Status
-from course_lib.grading.release import release
+from course_grader.course import Course
+from course_grader.errors import GradebookError
+from course_grader.gradebook import record
+from course_grader.gradebook.database import database_url, gradebook, without_password
+from course_grader.gradebook.record import Recorder
+from course_grader.gradebook.standing import standing
+from course_grader.outcome import Status
+from course_grader.release import release
 
 
 def of(course, student, url=None):
@@ -148,13 +148,13 @@ def test_odd_text_is_stored(entered):
 class TestUnusable:
     def test_no_gradebook_names_the_command_and_makes_none(self, entered):
         (entered.root / "gradebook.db").unlink()
-        with pytest.raises(GradebookUnusable, match="course release"):
+        with pytest.raises(GradebookError, match="course release"):
             Recorder(entered)
         assert not (entered.root / "gradebook.db").exists()
 
     def test_file_that_is_no_database_is_named(self, entered):
         (entered.root / "gradebook.db").write_text("no database " * 1000)
-        with pytest.raises(GradebookUnusable, match="file is not a database"):
+        with pytest.raises(GradebookError, match="file is not a database"):
             Recorder(entered)
 
     def test_database_of_another_program_is_left_alone(self, entered):
@@ -164,7 +164,7 @@ class TestUnusable:
             other.execute("create table songs (title)")
             other.commit()
         before = path.read_bytes()
-        with pytest.raises(GradebookUnusable, match="not a gradebook, it holds: songs"):
+        with pytest.raises(GradebookError, match="not a gradebook, it holds: songs"):
             Recorder(entered)
         assert path.read_bytes() == before
 
@@ -172,9 +172,7 @@ class TestUnusable:
         with contextlib.closing(sqlite3.connect(entered.root / "gradebook.db")) as book:
             book.execute("alter table grade drop column extra_credit")
             book.commit()
-        with pytest.raises(
-            GradebookUnusable, match=r"grade lacks extra_credit.*nbgrader db upgrade"
-        ):
+        with pytest.raises(GradebookError, match=r"grade lacks extra_credit.*nbgrader db upgrade"):
             Recorder(entered)
 
     def test_assignment_changed_since_is_named(self, entered, editable):
@@ -182,11 +180,11 @@ class TestUnusable:
         name = checks(entered)[0].grade_id
         book.cell(name).metadata.nbgrader.points = 99
         book.save()
-        with Recorder(entered) as recorder, pytest.raises(GradebookUnusable, match=name):
+        with Recorder(entered) as recorder, pytest.raises(GradebookError, match=name):
             recorder.prepare(NAME)
 
     def test_assignment_that_was_never_entered_is_named(self, entered):
-        with Recorder(entered) as recorder, pytest.raises(GradebookUnusable, match="02-x is not"):
+        with Recorder(entered) as recorder, pytest.raises(GradebookError, match="02-x is not"):
             recorder.record(
                 type(outcome(entered, "ada"))("ada", "02-x", Status.SET_ASIDE), "key", None
             )
@@ -201,7 +199,7 @@ class TestUnusable:
                 for number in range(200):
                     recorder.record(outcome(entered, f"s{number}"), "key")
 
-            with pytest.raises(GradebookUnusable, match=r"full.*Make room"):
+            with pytest.raises(GradebookError, match=r"full.*Make room"):
                 whole_class()
         assert of(entered, "ada").points == sum(check.points for check in checks(entered))
 
@@ -220,14 +218,14 @@ class TestUnusable:
         assert of(entered, "ada").submitted
 
     def test_address_that_is_none_and_password_are_not_shown(self, entered):
-        with pytest.raises(GradebookUnusable, match="An address looks like"):
+        with pytest.raises(GradebookError, match="An address looks like"):
             Recorder(entered, "gradebook")
         assert without_password("postgresql://me:secret@host/db") == "postgresql://me:***@host/db"
 
 
 @pytest.mark.slow
 def test_postgresql_by_address_does_all_of_it(entered, postgres):
-    with pytest.raises(GradebookUnusable, match="is empty"):
+    with pytest.raises(GradebookError, match="is empty"):
         Recorder(entered, postgres)
     config = entered.root / "nbgrader_config.py"
     config.write_text(f"{config.read_text()}\nc.CourseDirectory.db_url = {postgres!r}\n")

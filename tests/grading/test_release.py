@@ -11,19 +11,19 @@ import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from course_lib.cli import app
-from course_lib.errors import (
-    AssignmentFaulty,
-    ConfigError,
-    CourseNotFound,
-    GradebookUnusable,
-    NotebookUnreadable,
+from course_grader.assignment import Assignment
+from course_grader.cli import app
+from course_grader.course import Course
+from course_grader.errors import (
+    CourseNotFoundError,
+    FaultyAssignmentError,
+    GradebookError,
+    UnreadableNotebookError,
 )
-from course_lib.grading.assignment import Assignment
-from course_lib.grading.course import Course
-from course_lib.grading.gradebook.record import Recorder
-from course_lib.grading.release import differences, orphans, release
-from course_lib.publishing.notebooks import normalise
+from course_grader.gradebook.record import Recorder
+from course_grader.notebooks import normalize
+from course_grader.release import differences, orphans, release
+from course_lib.errors import ConfigError
 
 HERE = Course(Path(__file__).parents[2])
 FIRST = "01-averages"
@@ -99,7 +99,7 @@ def test_gradebook_that_is_named_knows_the_released_tasks(course, monkeypatch, t
     """An address is read from where the command is given, as that of `course grade` is."""
     monkeypatch.chdir(tmp_path)
     url = "sqlite:///other.db"
-    with pytest.raises(GradebookUnusable, match=r"--gradebook --db sqlite:///other\.db"):
+    with pytest.raises(GradebookError, match=r"--gradebook --db sqlite:///other\.db"):
         Recorder(course, url)
     done = CliRunner().invoke(app, ["release", "01", "--db", url, "--course", str(course.root)])
     assert done.exit_code == 0, done.output
@@ -107,7 +107,7 @@ def test_gradebook_that_is_named_knows_the_released_tasks(course, monkeypatch, t
     assert differences(course, FIRST) == []
     with Recorder(course, url) as recorder:
         recorder.prepare(FIRST)
-        with pytest.raises(GradebookUnusable, match=r"release 05-head --gradebook --db sqlite"):
+        with pytest.raises(GradebookError, match=r"release 05-head --gradebook --db sqlite"):
             recorder.prepare("05-head")
     with Gradebook(url, "averages-to-transformers") as book:
         graded = {
@@ -135,7 +135,7 @@ def test_nbgraders_own_command_makes_the_same_exercise(course):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    normalise(path)
+    normalize(path)
     assert path.read_bytes() == kept
 
 
@@ -333,7 +333,7 @@ def test_release_refuses_a_solution_and_says_why(course, solution, exercise, spo
     before = exercise.path.read_bytes()
     spoil(solution)
     solution.save()
-    with pytest.raises(AssignmentFaulty, match=said):
+    with pytest.raises(FaultyAssignmentError, match=said):
         release(course, FIRST)
     assert exercise.path.read_bytes() == before
 
@@ -342,13 +342,13 @@ def test_every_fault_is_named_at_once(course, solution):
     without_a_region(solution)
     with_an_unpaid_question(solution)
     solution.save()
-    with pytest.raises(AssignmentFaulty, match=r"(?s)no solution region.*no points"):
+    with pytest.raises(FaultyAssignmentError, match=r"(?s)no solution region.*no points"):
         release(course, FIRST)
 
 
 def test_solution_that_is_no_notebook_is_named(course, solution):
     solution.path.write_text("{")
-    with pytest.raises(NotebookUnreadable, match="only a part of one"):
+    with pytest.raises(UnreadableNotebookError, match="only a part of one"):
         release(course, FIRST)
 
 
@@ -371,7 +371,7 @@ class TestCourse:
         assert Course.find(course.solutions / FIRST).root == course.root
 
     def test_folder_without_one_says_what_is_missing(self, tmp_path):
-        with pytest.raises(CourseNotFound, match=r"nbgrader_config\.py"):
+        with pytest.raises(CourseNotFoundError, match=r"nbgrader_config\.py"):
             Course.find(tmp_path)
 
     def test_beginning_of_a_name_is_enough(self, course):
@@ -379,9 +379,9 @@ class TestCourse:
         assert course.assignment(f"solutions/{FIRST}/") == FIRST
 
     def test_beginning_that_fits_several_names_them(self, course):
-        with pytest.raises(CourseNotFound, match=f"can be {FIRST} or .*03-text"):
+        with pytest.raises(CourseNotFoundError, match=f"can be {FIRST} or .*03-text"):
             course.assignment("0")
 
     def test_unknown_assignment_names_the_nearest(self, course):
-        with pytest.raises(CourseNotFound, match=f"did you mean '{FIRST}'"):
+        with pytest.raises(CourseNotFoundError, match=f"did you mean '{FIRST}'"):
             course.assignment("01-avarages")

@@ -8,11 +8,11 @@ import pytest
 from classes import NAME, checks, outcome, questions
 from nbgrader.api import Gradebook
 
-from course_lib.grading.gradebook.database import database_url
-from course_lib.grading.gradebook.record import Recorder
-from course_lib.grading.gradebook.standing import standing
-from course_lib.grading.outcome import Status
-from course_lib.grading.reports import report, tally
+from course_grader.gradebook.database import database_url
+from course_grader.gradebook.record import Recorder
+from course_grader.gradebook.standing import standing
+from course_grader.outcome import Status
+from course_grader.reports import report, tally
 
 EVIL = '=HYPERLINK("x"),<script>alert(1)</script>'
 

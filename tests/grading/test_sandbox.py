@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.errors import BrokenFrame, MachineFailed, TooLate
-from course_lib.grading.outcome import Results
-from course_lib.grading.sandbox import walls
-from course_lib.grading.sandbox.exchange import read_steps
-from course_lib.grading.sandbox.inside import frames, isolation
-from course_lib.grading.sandbox.inside.limits import Limits
-from course_lib.grading.sandbox.inside.outputs import PICTURE, Outputs
-from course_lib.grading.sandbox.runs import Sandbox
-from course_lib.grading.sandbox.sanitise import Step, Work
+from course_grader.errors import MachineError
+from course_grader.outcome import Results
+from course_grader.sandbox import bubblewrap
+from course_grader.sandbox.protocol import read_steps
+from course_grader.sandbox.sandbox import Sandbox
+from course_grader.sandbox.sanitize import SanitizedSubmission, Step
+from course_tasks.errors import FrameError, FrameTimeoutError
+from course_tasks.runner import frames, isolation
+from course_tasks.runner.limits import Limits
+from course_tasks.runner.outputs import PICTURE, Outputs
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -41,7 +42,7 @@ def any_form(request):
 
 def run(sandbox, *cells, limits=SOON):
     """What a notebook of these cells leaves, read as the grader reads it, and run as often."""
-    work = Work(tuple(Step("code", cell) for cell in cells))
+    work = SanitizedSubmission(tuple(Step("code", cell) for cell in cells))
     for _ in range(4):  # other programs may keep the machine busy
         ran = sandbox.run(work, {}, limits)
         if "held the processor" not in ran.repeat:
@@ -80,9 +81,7 @@ class TestCells:
         assert ran.steps[2].outputs[0]["data"]["text/plain"] == "6"
 
     def test_own_call_of_check_is_only_noted(self, warm):
-        ran = run(
-            warm, "from course_lib.tasks import check\nprint(check('04/nll', None))\ny = 1", "y"
-        )
+        ran = run(warm, "from course_tasks import check\nprint(check('04/nll', None))\ny = 1", "y")
         assert printed(ran.steps[0]) == "04/nll: recorded\n"
         assert ran.steps[1].outputs[0]["data"]["text/plain"] == "1"
 
@@ -244,11 +243,11 @@ class TestApart:
     def test_environment_is_the_short_list(self, any_form, monkeypatch):
         monkeypatch.setenv("COURSE_SECRET", "hidden")
         (step,) = run(any_form, "import os; print(*sorted(os.environ))").steps
-        known = {*walls.environment(Path(), "warm", Path()), "PWD", "LC_CTYPE"}
+        known = {*bubblewrap.environment(Path(), "warm", Path()), "PWD", "LC_CTYPE"}
         assert set(printed(step).split()) <= known
 
     def test_judges_and_gradebook_code_are_not_inside(self, tmp_path):
-        walls.copy_library(tmp_path)
+        bubblewrap.copy_library(tmp_path)
         names = {path.name for path in tmp_path.rglob("*")}
         assert {"cells.py", "zygote.py", "probes.py", "probing.py"} <= names
         assert not names & {"judges", "judging.py", "judgement.py", "record.py", "release.py"}
@@ -273,7 +272,7 @@ class TestMachine:
             assert not run(sandbox, "2").steps[0].problem
 
     def test_sandbox_that_was_never_started_is_the_machines_fault(self):
-        with pytest.raises(MachineFailed, match="not started"):
+        with pytest.raises(MachineError, match="not started"):
             run(Sandbox("warm"), "1")
 
     def test_nothing_stays_when_it_ends(self, tmp_path, monkeypatch):
@@ -314,10 +313,10 @@ class TestFrames:
     def test_what_is_no_message_is_refused(self, ends, sent, said):
         ends[0].sendall(sent)
         ends[0].close()
-        with pytest.raises(BrokenFrame, match=said):
+        with pytest.raises(FrameError, match=said):
             frames.receive(ends[1])
 
     def test_nobody_waits_beyond_the_deadline(self, ends):
         ends[0].sendall(b"\x00\x00")
-        with pytest.raises(TooLate):
+        with pytest.raises(FrameTimeoutError):
             frames.receive(ends[1], time.monotonic() + 0.05)

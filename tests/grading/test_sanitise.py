@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
-from course_lib.errors import AssignmentFaulty
-from course_lib.grading.assignment import Assignment
-from course_lib.grading.sandbox.sanitise import MOST_CELLS, MOST_CHARACTERS_OF_A_CELL, sanitise
+from course_grader.assignment import Assignment
+from course_grader.errors import FaultyAssignmentError
+from course_grader.sandbox.sanitize import MOST_CELLS, MOST_CHARACTERS_OF_A_CELL, sanitize
 
 PATH = Path(__file__).parents[2] / "exercises" / "04-bigram" / "04-bigram.ipynb"
 RELEASED = nbformat.read(PATH, as_version=4)
@@ -37,7 +37,7 @@ def checks_of(work):
 
 
 def test_untouched_exercise_gives_every_cell_in_its_order_and_nothing_to_say(submitted):
-    work = sanitise(RELEASED, submitted)
+    work = sanitize(RELEASED, submitted)
     assert work.notes == ()
     assert [step.source for step in work.steps] == [cell.source for cell in RELEASED.cells]
     assert [step.check for step in checks_of(work)] == list(CHECKS)
@@ -62,7 +62,7 @@ def test_every_released_check_is_asked_once_whatever_is_done_to_the_cells(seed):
         elif done < 0.5:
             cell["cell_type"] = draw.choice(["code", "markdown", "raw"])
     notebook.cells = cells
-    work = sanitise(RELEASED, notebook)
+    work = sanitize(RELEASED, notebook)
     asked = sorted((step.grade_id, step.check.task, step.check.points) for step in checks_of(work))
     assert asked == sorted((check.grade_id, check.task, check.points) for check in CHECKS)
     assert {step.source for step in checks_of(work)} == {check.source for check in CHECKS}
@@ -73,7 +73,7 @@ def test_every_released_check_is_asked_once_whatever_is_done_to_the_cells(seed):
 def test_source_of_a_check_is_the_released_one_and_the_change_is_said(submitted):
     here = place(submitted, CHECKS[0].grade_id)
     submitted.cells[here].source = "4.0"
-    work = sanitise(RELEASED, submitted)
+    work = sanitize(RELEASED, submitted)
     assert checks_of(work)[0].source == CHECKS[0].source
     assert "was changed" in " ".join(work.notes)
 
@@ -81,7 +81,7 @@ def test_source_of_a_check_is_the_released_one_and_the_change_is_said(submitted)
 def test_missing_check_is_asked_behind_its_answer(submitted):
     del submitted.cells[place(submitted, CHECKS[1].grade_id)]
     submitted.cells.append(new_code_cell("last = 1"))
-    work = sanitise(RELEASED, submitted)
+    work = sanitize(RELEASED, submitted)
     at = next(n for n, step in enumerate(work.steps) if step.check == CHECKS[1])
     assert f"def {CHECKS[1].answer}(" in work.steps[at - 1].source
     assert "was missing" in " ".join(work.notes)
@@ -90,7 +90,7 @@ def test_missing_check_is_asked_behind_its_answer(submitted):
 def test_check_above_its_answer_is_asked_below_it(submitted):
     cell = submitted.cells.pop(place(submitted, CHECKS[2].grade_id))
     submitted.cells.insert(0, cell)
-    work = sanitise(RELEASED, submitted)
+    work = sanitize(RELEASED, submitted)
     at = next(n for n, step in enumerate(work.steps) if step.check == CHECKS[2])
     assert f"def {CHECKS[2].answer}(" in work.steps[at - 1].source
     assert "stood above its answer" in " ".join(work.notes)
@@ -99,7 +99,7 @@ def test_check_above_its_answer_is_asked_below_it(submitted):
 def test_check_that_stands_between_two_versions_of_an_answer_stays_there(submitted):
     again = f"def {CHECKS[0].answer}(*given):\n    return None"
     submitted.cells.append(new_code_cell(again))
-    work = sanitise(RELEASED, submitted)
+    work = sanitize(RELEASED, submitted)
     assert work.notes == ()
     assert work.steps[-1].source == again
 
@@ -109,25 +109,25 @@ def test_own_cells_are_run_and_shown_without_their_metadata(submitted):
         "1 + 1", metadata={"nbgrader": {"grade": True, "points": 50}, "tags": ["x"]}
     )
     submitted.cells.insert(3, own)
-    step = sanitise(RELEASED, submitted).steps[3]
+    step = sanitize(RELEASED, submitted).steps[3]
     assert (step.kind, step.source, step.grade_id, step.check) == ("code", "1 + 1", "", None)
 
 
 def test_answer_that_became_text_is_not_run_and_said(submitted):
     here = place(submitted, "answer-nll")
     submitted.cells[here] = new_markdown_cell("done", metadata=submitted.cells[here].metadata)
-    work = sanitise(RELEASED, submitted)
+    work = sanitize(RELEASED, submitted)
     assert "is text, not code" in " ".join(work.notes)
     assert work.steps[here].kind == "text"
 
 
 def test_untouched_questions_are_unanswered_and_others_are_not(submitted):
     question = Assignment.of(RELEASED).questions[0]
-    assert question.grade_id in sanitise(RELEASED, submitted).unanswered
+    assert question.grade_id in sanitize(RELEASED, submitted).unanswered
     submitted.cells[place(submitted, question.grade_id)].source = "Because."
-    assert question.grade_id not in sanitise(RELEASED, submitted).unanswered
+    assert question.grade_id not in sanitize(RELEASED, submitted).unanswered
     del submitted.cells[place(submitted, question.grade_id)]
-    assert question.grade_id in sanitise(RELEASED, submitted).unanswered
+    assert question.grade_id in sanitize(RELEASED, submitted).unanswered
 
 
 class TestAnswersElsewhere:
@@ -138,7 +138,7 @@ class TestAnswersElsewhere:
 
     def left(self, submitted):
         """Whether the question counts as unanswered, and the notes."""
-        work = sanitise(RELEASED, submitted)
+        work = sanitize(RELEASED, submitted)
         return self.QUESTION in work.unanswered, " ".join(work.notes)
 
     @pytest.mark.parametrize("side", [0, 1], ids=["above", "below"])
@@ -171,7 +171,7 @@ class TestAnswersElsewhere:
     def test_retyped_field_shows_the_words_in_its_place(self, submitted):
         submitted.cells[place(submitted, self.QUESTION)] = self.WORDS
         submitted.cells.reverse()
-        work = sanitise(RELEASED, submitted)
+        work = sanitize(RELEASED, submitted)
         assert self.QUESTION not in work.unanswered
         (step,) = [step for step in work.steps if step.grade_id == self.QUESTION]
         assert (step.kind, step.source) == ("question", self.WORDS.source)
@@ -197,7 +197,7 @@ class TestAnswersElsewhere:
 def test_what_nobody_writes_by_hand_is_left_out_and_said(submitted):
     submitted.cells.insert(0, new_code_cell("#" * (MOST_CHARACTERS_OF_A_CELL + 1)))
     submitted.cells += [new_code_cell("1")] * MOST_CELLS
-    work = sanitise(RELEASED, submitted)
+    work = sanitize(RELEASED, submitted)
     assert len(work.steps) <= MOST_CELLS
     assert "was left out" in work.notes[0]
     assert "only the first" in " ".join(work.notes)
@@ -206,13 +206,13 @@ def test_what_nobody_writes_by_hand_is_left_out_and_said(submitted):
 def test_the_file_itself_is_left_as_it_is(submitted):
     submitted.cells[0].source = "changed"
     before = nbformat.writes(submitted)
-    sanitise(RELEASED, submitted)
+    sanitize(RELEASED, submitted)
     assert nbformat.writes(submitted) == before
 
 
 def test_assignment_without_anything_graded_is_refused(submitted):
-    with pytest.raises(AssignmentFaulty, match="nothing that is graded"):
-        sanitise(new_notebook(cells=[new_code_cell("1")]), submitted)
+    with pytest.raises(FaultyAssignmentError, match="nothing that is graded"):
+        sanitize(new_notebook(cells=[new_code_cell("1")]), submitted)
 
 
 def test_long_cells_are_read_in_many_threads_at_once(submitted):
@@ -221,7 +221,7 @@ def test_long_cells_are_read_in_many_threads_at_once(submitted):
     submitted.cells[place(submitted, CHECKS[0].grade_id) - 1].source = source
 
     def read(depth):
-        return sanitise(RELEASED, submitted) if depth == 0 else read(depth - 1)
+        return sanitize(RELEASED, submitted) if depth == 0 else read(depth - 1)
 
     def let_others_go_on(*about):
         return sum(range(50))

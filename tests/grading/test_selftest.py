@@ -10,11 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 import course_lib
-from course_lib.cli import app
-from course_lib.errors import NoSandbox
-from course_lib.grading.sandbox import attempts, selftest, starting
-from course_lib.grading.sandbox import runs as sandboxes
-from course_lib.grading.sandbox.runs import Sandbox
+from course_grader.cli import app
+from course_grader.errors import SandboxUnavailableError
+from course_grader.sandbox import escape_attempts, selftest, starting
+from course_grader.sandbox import sandbox as sandboxes
+from course_grader.sandbox.sandbox import Sandbox
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -165,9 +165,13 @@ def test_missing_bounds_are_found_each_by_its_own_attempt(tmp_path, sabotage, mo
     sabotage("isolation.py", r"bounds\[resource.RLIMIT_NPROC\] = limits.processes", "pass")
     # What nothing ends would go on until its time is over.
     monkeypatch.setattr(
-        attempts, "SHARED_MEMORY", attempts.SHARED_MEMORY.replace("sleep(60)", "sleep(2)")
+        escape_attempts,
+        "SHARED_MEMORY",
+        escape_attempts.SHARED_MEMORY.replace("sleep(60)", "sleep(2)"),
     )
-    monkeypatch.setattr(attempts, "PROCESSES", attempts.PROCESSES.replace("sleep(5)", "sleep(1)"))
+    monkeypatch.setattr(
+        escape_attempts, "PROCESSES", escape_attempts.PROCESSES.replace("sleep(5)", "sleep(1)")
+    )
     # Where the system lends a control group, that would still bound the processes.
     monkeypatch.setattr(sandboxes.ControlGroups, "find", lambda: sandboxes.ControlGroups(None))
     found = broken(tmp_path)
@@ -183,7 +187,7 @@ def test_process_that_outlives_its_run_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(selftest, "SECONDS_TO_VANISH", 0)
     monkeypatch.setattr(selftest, "_sleeping", lambda mark: iter([os.getpid()]))
     monkeypatch.setattr(selftest, "_who", lambda mark, stop: {})
-    monkeypatch.setattr(attempts, "SEEN", "print('no way')")
+    monkeypatch.setattr(escape_attempts, "SEEN", "print('no way')")
     found = broken(tmp_path)
     assert set(found) == {"leftovers", "user"}
     assert "still runs" in found["leftovers"].found
@@ -207,7 +211,7 @@ class TestRefusal:
         down = selftest.Wall("network", False, "reaches eth0", "pull the plug")
         monkeypatch.setattr(selftest, "prove", lambda sandbox, root: [down])
         said = r"(?s)network: reaches eth0.*pull the plug.*--no-sandbox"
-        with pytest.raises(NoSandbox, match=said), selftest.proven("warm", tmp_path):
+        with pytest.raises(SandboxUnavailableError, match=said), selftest.proven("warm", tmp_path):
             pytest.fail("nothing may run")
 
     def test_falls_back_to_a_cold_start_where_only_that_holds_and_says_why(
@@ -235,7 +239,7 @@ class TestRefusal:
         monkeypatch.setattr(selftest, "Sandbox", Sandbox)
         monkeypatch.setenv("PATH", str(tmp_path))
         said = "apt-get install bubblewrap"
-        with pytest.raises(NoSandbox, match=said), selftest.proven("warm", tmp_path):
+        with pytest.raises(SandboxUnavailableError, match=said), selftest.proven("warm", tmp_path):
             pytest.fail("nothing may run")
 
     def test_without_a_sandbox_nothing_is_tried(self, tmp_path, monkeypatch):

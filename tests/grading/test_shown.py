@@ -14,9 +14,9 @@ from nbformat.v4 import new_output
 from nbgrader.utils import determine_grade
 from threat_suite import Live
 
-from course_lib.errors import NotWritten
-from course_lib.grading.outcome import Results, Status
-from course_lib.grading.reports.shown import (
+from course_grader.errors import NotWrittenError
+from course_grader.outcome import Results, Status
+from course_grader.reports.feedback import (
     MOST_CHARACTERS_OF_OUTPUTS,
     MOST_CHARACTERS_OF_TEXT,
     MOST_PICTURE_CHARACTERS,
@@ -24,14 +24,14 @@ from course_lib.grading.reports.shown import (
     notebook,
     write_atomically,
 )
-from course_lib.grading.reports.untrusted import (
+from course_grader.reports.untrusted import (
     MOST_CHARACTERS_OF_A_LINE,
     inert,
     on_one_line,
     safe_data,
 )
-from course_lib.grading.sandbox.exchange import StepResult
-from course_lib.grading.sandbox.sanitise import Step
+from course_grader.sandbox.protocol import StepResult
+from course_grader.sandbox.sanitize import Step
 
 SCRIPT = "<script>document.title = 'owned'</script>"
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\nrest").decode()
@@ -379,7 +379,7 @@ class TestWriting:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("os.replace", full)
-        with pytest.raises(NotWritten, match="No space left"):
+        with pytest.raises(NotWrittenError, match="No space left"):
             write_atomically(path, "new")
         assert [each.name for each in tmp_path.iterdir()] == [path.name]
         assert path.read_text() == "old"

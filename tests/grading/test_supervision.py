@@ -15,22 +15,22 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.errors import MachineFailed
-from course_lib.grading.assignment import Check
-from course_lib.grading.sandbox import runs, scratch
-from course_lib.grading.sandbox.cores import Cores
-from course_lib.grading.sandbox.exchange import (
+from course_grader.assignment import Check
+from course_grader.errors import MachineError
+from course_grader.sandbox import sandbox, scratch
+from course_grader.sandbox.cores import Cores
+from course_grader.sandbox.protocol import (
     MOST_OUTPUTS_OF_A_RUN,
-    Ran,
     RawStep,
+    RunResult,
     most_header_bytes,
     read_steps,
 )
-from course_lib.grading.sandbox.inside import census
-from course_lib.grading.sandbox.inside.limits import MEGABYTE, Limits
-from course_lib.grading.sandbox.inside.outputs import MOST_OUTPUTS_OF_A_CELL, PICTURE
-from course_lib.grading.sandbox.runs import Sandbox
-from course_lib.grading.sandbox.sanitise import Step, Work
+from course_grader.sandbox.sandbox import Sandbox
+from course_grader.sandbox.sanitize import SanitizedSubmission, Step
+from course_tasks.runner import process_monitor
+from course_tasks.runner.limits import MEGABYTE, Limits
+from course_tasks.runner.outputs import MOST_OUTPUTS_OF_A_CELL, PICTURE
 
 SOON = Limits(
     cell_seconds=10, total_seconds=30, memory_megabytes=256, processes=48, file_megabytes=64
@@ -60,7 +60,7 @@ def warm():
 
 
 def work(*cells):
-    return Work(tuple(Step("code", cell) for cell in cells))
+    return SanitizedSubmission(tuple(Step("code", cell) for cell in cells))
 
 
 def run(sandbox, *cells, limits=SOON, times=4):
@@ -90,7 +90,7 @@ def header(number=0, outputs=(), problem="", **more):
 
 
 def ran_of(*headers, payload=b""):
-    return Ran(tuple(RawStep(one, payload, 0.5) for one in headers), "", 1.0)
+    return RunResult(tuple(RawStep(one, payload, 0.5) for one in headers), "", 1.0)
 
 
 def stream(text):
@@ -112,10 +112,12 @@ class TestReading:
             {"output_type": "error", "ename": "E", "evalue": "why", "traceback": ["a", "b"]},
         ]
         check = Step("check", "", "c", Check(0, "c", "", 2.0, "01/mean", "mean"))
-        ran = Ran(
+        ran = RunResult(
             (RawStep(header(0, outputs, "E"), b"", 0.5), RawStep(header(1), b"data", 0.25)), "", 1
         )
-        steps, odd = read_steps(ran, Work((Step("code", "x"), Step("text", "y"), check)), SOON)
+        steps, odd = read_steps(
+            ran, SanitizedSubmission((Step("code", "x"), Step("text", "y"), check)), SOON
+        )
         assert odd == ""
         assert (steps[0].outputs, steps[0].problem, steps[0].seconds) == (outputs, "E", 0.5)
         assert (steps[1].answers, steps[1].seconds) == (b"data", 0.25)
@@ -273,9 +275,9 @@ class TestClock:
 
     def test_time_spent_waiting_for_others_is_told_from_sleep_and_from_own_loops(self):
         def counted(*moments):
-            one = object.__new__(census.Census)
+            one = object.__new__(process_monitor.Census)
             one.waited = one.used = one._waited_before = 0.0
-            left = [census._Moment(0.0, 0.0, {}), *moments]
+            left = [process_monitor._Moment(0.0, 0.0, {}), *moments]
             one._window = left.pop(0)
             one._now = lambda _: left.pop(0)
             while left:
@@ -283,14 +285,18 @@ class TestClock:
             return one.waited
 
         threads = {1: (0.5, 1.5)}
-        assert counted(census._Moment(2.0, 0.5, threads)) == 1.5  # others had the processor
-        assert counted(census._Moment(2.0, 0.5, {1: (0.5, 0.0)})) == 0.0  # it slept
+        assert (
+            counted(process_monitor._Moment(2.0, 0.5, threads)) == 1.5
+        )  # others had the processor
+        assert counted(process_monitor._Moment(2.0, 0.5, {1: (0.5, 0.0)})) == 0.0  # it slept
         loops = dict.fromkeys(range(20), (0.1, 1.9))
-        assert counted(census._Moment(2.0, 2.0, loops)) == 0.0  # it waited for itself
+        assert counted(process_monitor._Moment(2.0, 2.0, loops)) == 0.0  # it waited for itself
         shared = dict.fromkeys(range(20), (0.05, 1.95))
-        assert counted(census._Moment(2.0, 1.0, shared)) == pytest.approx(1.0)  # half of each
+        assert counted(process_monitor._Moment(2.0, 1.0, shared)) == pytest.approx(
+            1.0
+        )  # half of each
         ended = {1: (0.1, 1.9)}  # what waited had short-lived children of its own run before it
-        assert counted(census._Moment(2.0, 1.9, ended)) == pytest.approx(0.1)
+        assert counted(process_monitor._Moment(2.0, 1.9, ended)) == pytest.approx(0.1)
 
     def test_run_beside_a_hog_on_its_core_loses_nothing_and_the_hog_is_interrupted(self, warm):
         """Forty loops on one core."""
@@ -332,7 +338,7 @@ class TestClock:
 
     def test_runs_have_a_core_each_until_there_are_no_more(self, monkeypatch):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 7})
-        monkeypatch.setattr("course_lib.grading.sandbox.cores._NAME", f"course-test-{os.getpid()}-")
+        monkeypatch.setattr("course_grader.sandbox.cores._NAME", f"course-test-{os.getpid()}-")
         mine, others = Cores(), Cores()
         with mine.one() as first, mine.one() as second:
             assert {first, second} == {3, 7}
@@ -412,12 +418,12 @@ class TestSupervisor:
             text = code.read_text()
             code.write_text(text.replace("def refuse_doors() -> None:", BROKEN_DOORS))
             sandbox._shared.stop()
-            with pytest.raises(MachineFailed, match=r"isolation failed: .*no filter today"):
+            with pytest.raises(MachineError, match=r"isolation failed: .*no filter today"):
                 run(sandbox, "1")
 
 
 BROKEN_DOORS = """def refuse_doors() -> None:
-    raise IsolationFailed(1, "no filter today")
+    raise IsolationError(1, "no filter today")
 
 
 def _refuse_doors() -> None:"""
@@ -554,9 +560,9 @@ class TestMemory:
         import json, re
         from pathlib import Path
         from concurrent.futures import ThreadPoolExecutor
-        from course_lib.grading.sandbox.inside.limits import Limits
-        from course_lib.grading.sandbox.runs import Sandbox
-        from course_lib.grading.sandbox.sanitise import Step, Work
+        from course_tasks.runner.limits import Limits
+        from course_grader.sandbox.sandbox import Sandbox
+        from course_grader.sandbox.sanitize import Step, Work
         source = {FORGE!r} + "\\nfor n in range(3): send(b'x' * 100, b'x' * (20 * 2**20))"
         work = Work((Step("code", source), Step("code", "1"), Step("code", "2")))
         def one(_):
@@ -580,15 +586,15 @@ class TestMemory:
 
 class TestRoomInMemory:
     def test_third_large_run_waits_for_one_of_the_two_before_it(self):
-        size = runs.MOST_BYTES_IN_MEMORY + 1
+        size = sandbox.MOST_BYTES_IN_MEMORY + 1
 
         def made():
-            with runs._in_memory(size) as held:
+            with sandbox._in_memory(size) as held:
                 ran = ran_of(header())
                 held(ran)
                 return ran
 
-        kept = [made() for _ in range(runs.MOST_LARGE_RUNS)]
+        kept = [made() for _ in range(sandbox.MOST_LARGE_RUNS)]
         with ThreadPoolExecutor(1) as thread:
             third = thread.submit(made)
             assert not third.done()
@@ -605,7 +611,7 @@ class TestLeftOver:
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
         code = """
         import sys, time
-        from course_lib.grading.sandbox.runs import Sandbox
+        from course_grader.sandbox.sandbox import Sandbox
         with Sandbox("bare"):
             print("started", flush=True)
             time.sleep(600)

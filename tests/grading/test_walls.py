@@ -19,13 +19,13 @@ from pathlib import Path
 import pytest
 
 import course_lib
-from course_lib.errors import NoSandbox
-from course_lib.grading.sandbox import starting, unprivileged, walls
-from course_lib.grading.sandbox.exchange import read_steps
-from course_lib.grading.sandbox.inside import syscalls
-from course_lib.grading.sandbox.inside.limits import Limits
-from course_lib.grading.sandbox.runs import Sandbox
-from course_lib.grading.sandbox.sanitise import Step, Work
+from course_grader.errors import SandboxUnavailableError
+from course_grader.sandbox import bubblewrap, starting, unprivileged
+from course_grader.sandbox.protocol import read_steps
+from course_grader.sandbox.sandbox import Sandbox
+from course_grader.sandbox.sanitize import SanitizedSubmission, Step
+from course_tasks.runner import seccomp
+from course_tasks.runner.limits import Limits
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -61,7 +61,7 @@ def warm():
 
 def run(sandbox, *cells, limits=LIMITS):
     """A run of these cells, and what each of them left."""
-    work = Work(tuple(Step("code", cell) for cell in cells))
+    work = SanitizedSubmission(tuple(Step("code", cell) for cell in cells))
     ran = sandbox.run(work, {}, limits)
     steps, odd = read_steps(ran, work, limits)
     assert not odd
@@ -183,8 +183,8 @@ def test_run_finds_no_kernel_setting_no_neighbour_and_no_terminal(sandbox):
 
 def call(name, *arguments, then=""):
     """A cell that makes a system call by its number; 0 or the name of the error."""
-    numbers = syscalls.REFUSED.get(name) or next(
-        each for one, each, *_ in syscalls.REFUSED_FOR if one == name
+    numbers = seccomp.REFUSED.get(name) or next(
+        each for one, each, *_ in seccomp.REFUSED_FOR if one == name
     )
     return f"""
 import ctypes, errno, os, socket
@@ -315,7 +315,9 @@ def found():
 def sleeping(sandbox):
     """The status of a process of a submission, from the kernel, while it runs."""
     mark = f"19.{int.from_bytes(os.urandom(5), 'big')}"
-    work = Work((Step("code", f"import subprocess; subprocess.run(['sleep', '{mark}'])"),))
+    work = SanitizedSubmission(
+        (Step("code", f"import subprocess; subprocess.run(['sleep', '{mark}'])"),)
+    )
     run = threading.Thread(target=sandbox.run, args=(work, {}, LIMITS))
     run.start()
     number = 0
@@ -400,7 +402,7 @@ class TestRoot:
     def start(self, *wrapped):
         """What a sandbox says that is started in such surroundings, or nothing."""
         program = (
-            "from course_lib.grading.sandbox.runs import Sandbox\n"
+            "from course_grader.sandbox.sandbox import Sandbox\n"
             "with Sandbox('warm'): print('started')"
         )
         done = subprocess.run(
@@ -459,7 +461,7 @@ def test_copied_code_can_be_read_by_whoever_the_sandbox_runs_as(tmp_path):
     target.mkdir(mode=0o700)
     kept = os.umask(0o077)
     try:
-        walls.copy_library(target)
+        bubblewrap.copy_library(target)
     finally:
         os.umask(kept)
     for path in (target, *target.rglob("*")):
@@ -470,7 +472,7 @@ def test_missing_bubblewrap_leaves_nothing_open_behind(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = len(os.listdir("/proc/self/fd"))
-    with pytest.raises(NoSandbox, match="apt-get install bubblewrap"):
+    with pytest.raises(SandboxUnavailableError, match="apt-get install bubblewrap"):
         starting.StartedSandbox(tmp_path, "warm")
     assert len(os.listdir("/proc/self/fd")) == before
     assert not list(tmp_path.iterdir())
@@ -506,8 +508,8 @@ def test_ordinary_user_has_every_wall_too(form):
     covered = {place for place in places if any(place.is_relative_to(each) for each in hidden)}
     program = (
         "import os; from pathlib import Path\n"
-        "from course_lib.grading.sandbox import selftest\n"
-        "from course_lib.grading.sandbox.runs import Sandbox\n"
+        "from course_grader.sandbox import selftest\n"
+        "from course_grader.sandbox.sandbox import Sandbox\n"
         f"with Sandbox('{form}') as one: walls = selftest.prove(one, Path.home())\n"
         "print(os.getuid(), [wall for wall in walls if not wall.holds])\n"
     )
@@ -540,7 +542,7 @@ def verdict(column, architecture, number, arguments=(), said_architecture=None):
     words = [number, said_architecture or architecture, 0, 0]
     for argument in itertools.islice(itertools.chain(arguments, itertools.repeat(0)), 6):
         words += [argument & 0xFFFFFFFF, argument >> 32 & 0xFFFFFFFF]
-    program = list(syscalls.instructions(column, architecture))
+    program = list(seccomp.instructions(column, architecture))
     held, at = 0, 0
     while True:
         operation, yes, no, value = program[at]
@@ -569,27 +571,27 @@ def error(name):
 @PROCESSORS
 class TestFilter:
     def number(self, name, column):
-        return next(each for one, each, *_ in syscalls.REFUSED_FOR if one == name)[column]
+        return next(each for one, each, *_ in seccomp.REFUSED_FOR if one == name)[column]
 
     def test_refuses_each_call_and_allows_its_neighbours(self, column, architecture):
-        numbers = {each[column]: one for one, each in syscalls.REFUSED.items()} | {
-            each[column]: one for one, each in syscalls.MISSING.items()
+        numbers = {each[column]: one for one, each in seccomp.REFUSED.items()} | {
+            each[column]: one for one, each in seccomp.MISSING.items()
         }
-        some = {each[column] for _, each, *_ in syscalls.REFUSED_FOR}
-        for number in range(syscalls.FIRST_UNKNOWN):
+        some = {each[column] for _, each, *_ in seccomp.REFUSED_FOR}
+        for number in range(seccomp.FIRST_UNKNOWN):
             if number in some:
                 continue
             found = verdict(column, architecture, number)
             if number not in numbers:
                 assert found == ALLOW, number
             else:
-                missing = numbers[number] in syscalls.MISSING
+                missing = numbers[number] in seccomp.MISSING
                 assert found == error("ENOSYS" if missing else "EPERM"), numbers[number]
 
     def test_what_it_does_not_know_is_missing_and_other_tables_are_closed(
         self, column, architecture
     ):
-        assert verdict(column, architecture, syscalls.FIRST_UNKNOWN) == error("ENOSYS")
+        assert verdict(column, architecture, seccomp.FIRST_UNKNOWN) == error("ENOSYS")
         assert verdict(column, architecture, 0x40000000 | 9) in (error("EPERM"), error("ENOSYS"))
         assert verdict(column, architecture, 9, said_architecture=0x40000003) == KILL
 
@@ -639,8 +641,8 @@ class TestFilter:
         if not Path(place).is_file():
             pytest.skip(f"no {place}: sudo apt-get install linux-libc-dev")
         text = Path(place).read_text(encoding="utf-8")
-        every = [*syscalls.REFUSED.items(), *syscalls.MISSING.items()]
-        every += [(one, each) for one, each, *_ in syscalls.REFUSED_FOR]
+        every = [*seccomp.REFUSED.items(), *seccomp.MISSING.items()]
+        every += [(one, each) for one, each, *_ in seccomp.REFUSED_FOR]
         for name, numbers in every:
             found = re.search(rf"#define (?:{'|'.join(prefixes)}){name}\s+(\d+)\n", text)
             if found:

@@ -12,11 +12,11 @@ import torch
 from flax import nnx
 
 from course_lib import flax_model, jax_model
-from course_lib.errors import ConfigError, JaxMissing, ShapeError
+from course_lib.errors import ConfigError, JaxMissingError, ShapeError
 from course_lib.jax_exchange import from_torch, to_torch
 from course_lib.model import ManyHeads, fuse
-from course_lib.tasks import check
-from course_lib.tasks.answers import flatten
+from course_tasks import check
+from course_tasks.answers import flatten
 
 V, T, C, H = 11, 5, 12, 3
 
@@ -89,7 +89,7 @@ def test_training_in_one_loop_learns_and_leaves_its_start_alone():
     before = jax.tree.map(jnp.copy, start)
     tokens = jnp.tile(jnp.arange(V), 30)
     trained, losses = jax_model.scan_training(
-        start, tokens, jax.random.key(1), optimiser=optax.adamw(1e-2), steps=60, batch_size=8
+        start, tokens, jax.random.key(1), optimizer=optax.adamw(1e-2), steps=60, batch_size=8
     )
     assert losses.shape == (60,)
     assert losses[-5:].mean() < losses[0] / 2
@@ -140,7 +140,7 @@ def in_a_fresh_python(code):
 def test_judging_imports_no_jax():
     code = (
         "import sys, numpy as np\n"
-        "from course_lib.tasks import catalogue, check\n"
+        "from course_tasks import catalogue, check\n"
         "tasks = [n for n in catalogue.names() if n.startswith('10/')]\n"
         "assert len(tasks) == 6\n"
         "print(all(check(t, catalogue.task(t).answer, seed=0).points for t in tasks), "
@@ -154,16 +154,16 @@ def test_judging_imports_no_jax():
     [
         "from course_lib import jax_model",
         "from course_lib import flax_model",
-        "from course_lib.tasks import check; check('10/head', lambda parameters, x: x)",
+        "from course_tasks import check; check('10/head', lambda parameters, x: x)",
     ],
 )
 def test_missing_jax_says_how_to_get_it(statement):
     code = (
         "import sys\n"
         "sys.modules['jax'] = None\n"
-        "from course_lib.errors import JaxMissing\n"
+        "from course_lib.errors import JaxMissingError\n"
         f"try:\n    {statement}\n"
-        "except JaxMissing as error:\n    print(error)"
+        "except JaxMissingError as error:\n    print(error)"
     )
     said = in_a_fresh_python(code)
     assert 'pip install -e ".[jax]"' in said
@@ -172,7 +172,7 @@ def test_missing_jax_says_how_to_get_it(statement):
 
 def test_answer_that_raises_jax_missing_is_no_answer():
     def answer(parameters, x):
-        raise JaxMissing(ImportError(name="jax"))
+        raise JaxMissingError(ImportError(name="jax"))
 
-    with pytest.raises(JaxMissing):
+    with pytest.raises(JaxMissingError):
         check("10/head", answer, seed=0)

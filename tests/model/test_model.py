@@ -281,11 +281,11 @@ def test_parameter_count_follows_the_formula(tied):
 def test_every_model_can_learn_one_batch_better_than_guessing(name):
     model = language_models()[name]
     x, y = tokens(), tokens()
-    optimiser = torch.optim.AdamW(model.parameters(), lr=0.02)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.02)
     for _ in range(60):
         loss = model(x, y)[1]
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
     assert all(parameter.grad is not None for parameter in model.parameters())
     assert loss.item() < math.log(V) - 0.5

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from course_lib import data
-from course_lib.errors import ConfigError, CorpusTooShort, LossNotFinite
+from course_lib.errors import ConfigError, CorpusTooShortError, NonFiniteLossError
 from course_lib.model import GPT, Config
 from course_lib.recurrent import (
     LSTM,
@@ -125,7 +125,7 @@ def test_loss_in_order_is_the_mean_over_every_target_of_the_text(model, corpus, 
 
 
 def test_text_without_a_target_has_no_loss_in_order(model, corpus):
-    with pytest.raises(CorpusTooShort, match="N = 1 "):
+    with pytest.raises(CorpusTooShortError, match="N = 1 "):
         carried_loss(model, corpus.train[:1])
 
 
@@ -152,5 +152,5 @@ def test_model_without_a_state_cannot_carry_one(corpus):
 def test_loss_that_is_no_number_ends_training(model, corpus):
     with torch.no_grad():
         model.output.bias.fill_(float("nan"))
-    with pytest.raises(LossNotFinite, match="step 1"):
+    with pytest.raises(NonFiniteLossError, match="step 1"):
         train(model, in_order(corpus.train, 2, 4), steps=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_lib.publishing.notebooks import machine_paths, normalise
+from course_grader.notebooks import machine_paths, normalize
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"))
@@ -35,7 +35,7 @@ def tags(cell):
 
 @pytest.mark.parametrize("path", named(CHAPTERS + SOLUTIONS + EXERCISES))
 def test_notebook_is_normal_and_shows_no_path_of_a_machine(path):
-    assert not normalise(path, check=True), "mend it: make format"
+    assert not normalize(path, check=True), "mend it: make format"
     assert machine_paths(path) == []
 
 

@@ -1,8 +1,7 @@
 """The row of buttons under the title of an exercise page."""
 
 import pytest
-
-from course_lib.publishing.notebook_buttons import buttons
+from notebook_buttons import buttons
 
 PAGE = "exercises/01-averages/01-averages"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.errors import CellFailed, NotebookUnreadable
-from course_lib.publishing import notebooks
+from course_grader import notebooks
+from course_grader.errors import CellFailedError, UnreadableNotebookError
 
 
 def stream(text, name="stdout"):
@@ -24,9 +24,9 @@ def result(text, count=1):
 
 def test_normal_form_is_reached_in_one_step(notebook):
     path = notebook(("markdown", "# Title"), ("code", "1 + 1", {"outputs": [result("2", 7)]}))
-    assert notebooks.normalise(path) is True
+    assert notebooks.normalize(path) is True
     first = path.read_bytes()
-    assert notebooks.normalise(path) is False
+    assert notebooks.normalize(path) is False
     assert path.read_bytes() == first
     assert first.endswith(b"}\n")
 
@@ -34,7 +34,7 @@ def test_normal_form_is_reached_in_one_step(notebook):
 def test_check_only_looks(notebook):
     path = notebook(("markdown", "# Title"))
     before = path.read_bytes()
-    assert notebooks.normalise(path, check=True) is True
+    assert notebooks.normalize(path, check=True) is True
     assert path.read_bytes() == before
 
 
@@ -52,7 +52,7 @@ def test_traces_of_a_run_and_of_an_editor_go_and_what_was_said_on_purpose_stays(
         ("code", "1", {"metadata": kept | traces}),
         metadata={"kernelspec": {"name": "my-env", "display_name": "Mine"}, "widgets": {"a": 1}},
     )
-    notebooks.normalise(path)
+    notebooks.normalize(path)
     assert cells(path)[0]["metadata"] == kept
     assert json.loads(path.read_text())["metadata"] == {
         "kernelspec": notebooks.KERNEL,
@@ -70,7 +70,7 @@ def test_glued_values_keep_their_names(notebook, cells):
         },
     }
     path = notebook(("code", "glue('loss', 3)", {"outputs": [output], "execution_count": 1}))
-    notebooks.normalise(path)
+    notebooks.normalize(path)
     assert cells(path)[0]["outputs"][0]["metadata"] == {
         "scrapbook": output["metadata"]["scrapbook"]
     }
@@ -84,7 +84,7 @@ def test_ids_stay_and_missing_ones_follow_from_the_text(notebook, cells):
             ("code", "x", {"id": None}),
             ("code", "2", {"id": "cell-0"}),
         )
-        notebooks.normalise(path)
+        notebooks.normalize(path)
         return [cell["id"] for cell in cells(path)]
 
     assert ids() == ids()
@@ -98,7 +98,7 @@ def test_cells_that_ran_are_numbered_as_from_one_clean_run(notebook, cells):
         ("code", "not run"),
         ("code", "2", {"outputs": [result("2", 9)], "execution_count": 9}),
     )
-    notebooks.normalise(path)
+    notebooks.normalize(path)
     assert [cell["execution_count"] for cell in cells(path)] == [1, None, 2]
     assert cells(path)[2]["outputs"][0]["execution_count"] == 2
 
@@ -106,7 +106,7 @@ def test_cells_that_ran_are_numbered_as_from_one_clean_run(notebook, cells):
 def test_consecutive_pieces_of_a_stream_become_one(notebook, cells):
     outputs = [stream("a\n"), stream("b\n"), stream("c\n", "stderr"), stream("d\n")]
     path = notebook(("code", "…", {"outputs": outputs, "execution_count": 1}))
-    notebooks.normalise(path)
+    notebooks.normalize(path)
     texts = [(o["name"], "".join(o["text"])) for o in cells(path)[0]["outputs"]]
     assert texts == [("stdout", "a\nb\n"), ("stderr", "c\n"), ("stdout", "d\n")]
 
@@ -124,7 +124,7 @@ def test_consecutive_pieces_of_a_stream_become_one(notebook, cells):
 )
 def test_folders_of_the_machine_are_not_stored(notebook, cells, printed, stored):
     path = notebook(("code", "…", {"outputs": [stream(printed)], "execution_count": 1}))
-    notebooks.normalise(path)
+    notebooks.normalize(path)
     assert "".join(cells(path)[0]["outputs"][0]["text"]) == (stored or printed)
     assert notebooks.machine_paths(path) == []
 
@@ -144,7 +144,7 @@ def test_a_widget_leaves_its_page_form_and_not_its_random_id(notebook, cells):
     }
     output = {"output_type": "display_data", "data": data, "metadata": {}}
     path = notebook(("code", "figure", {"outputs": [output], "execution_count": 1}))
-    notebooks.normalise(path)
+    notebooks.normalize(path)
     assert set(cells(path)[0]["outputs"][0]["data"]) == {"text/html", "text/plain"}
 
 
@@ -157,7 +157,7 @@ def test_run_starts_from_nothing_in_the_folder_of_the_notebook(notebook, cells):
     first, second = cells(path)
     assert first["outputs"][0]["data"]["text/plain"] == [repr(path.parent.name)]
     assert second["outputs"] == [stream(["a\n"])]
-    assert notebooks.normalise(path, check=True) is False
+    assert notebooks.normalize(path, check=True) is False
 
 
 def test_run_names_the_cell_that_failed_and_leaves_the_file(notebook):
@@ -165,14 +165,14 @@ def test_run_names_the_cell_that_failed_and_leaves_the_file(notebook):
         ("markdown", "# T"), ("code", "x = 1"), ("code", "x / 0  # the fault"), ("code", "x")
     )
     before = path.read_bytes()
-    with pytest.raises(CellFailed, match=r"cell 3 .*x / 0.* raised ZeroDivisionError"):
+    with pytest.raises(CellFailedError, match=r"cell 3 .*x / 0.* raised ZeroDivisionError"):
         notebooks.run(path)
     assert path.read_bytes() == before
 
 
 def test_run_names_the_cell_that_hangs(notebook):
     path = notebook(("code", "import time"), ("code", "while True: time.sleep(0.1)"))
-    with pytest.raises(CellFailed, match=r"cell 2 .* took more than 2 s"):
+    with pytest.raises(CellFailedError, match=r"cell 2 .* took more than 2 s"):
         notebooks.run(path, timeout=2)
 
 
@@ -190,8 +190,8 @@ def test_run_keeps_an_error_that_is_there_on_purpose(notebook, cells):
 def test_a_file_that_is_no_notebook_is_refused_by_name(tmp_path, content):
     path = tmp_path / "broken.ipynb"
     path.write_bytes(content)
-    with pytest.raises(NotebookUnreadable, match=r"broken\.ipynb"):
-        notebooks.normalise(path)
+    with pytest.raises(UnreadableNotebookError, match=r"broken\.ipynb"):
+        notebooks.normalize(path)
     assert path.read_bytes() == content
 
 

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from build_errors import BuildError, NoFreePortError
 
-from course_lib.errors import BuildFailed, NoFreePort
-from course_lib.publishing import notebooks, site
+from course_grader import notebooks
+from setup import site
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,7 +42,7 @@ def write_small_book(folder):
         notebook = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [cell]}
         path = folder / name / "01-one.ipynb"
         path.write_text(json.dumps(notebook))
-        notebooks.normalise(path)
+        notebooks.normalize(path)
     return folder
 
 
@@ -82,7 +83,7 @@ def test_a_warning_fails_the_build_and_the_last_good_site_stays(small_book):
     built = site.build(small_book)
     (small_book / "book" / "index.md").write_text("# A book\n\n[nowhere](no-such-page.md)\n")
     for _ in range(2):  # a second try finds the fault again
-        with pytest.raises(BuildFailed, match=r"index\.md.*no-such-page"):
+        with pytest.raises(BuildError, match=r"index\.md.*no-such-page"):
             site.build(small_book)
     assert "With" in page(built, "book/index.html")
     assert sorted(path.name for path in (small_book / "_build").iterdir() if path.is_dir()) == [
@@ -103,7 +104,7 @@ def test_editions_stand_side_by_side_and_only_self_study_holds_solutions(built_b
 @pytest.mark.slow
 def test_an_exercise_without_a_solution_fails_the_self_study_edition(small_book):
     shutil.rmtree(small_book / "solutions")
-    with pytest.raises(BuildFailed, match=r"solutions/01-one/01-one\.ipynb does not exist"):
+    with pytest.raises(BuildError, match=r"solutions/01-one/01-one\.ipynb does not exist"):
         site.build(small_book, solutions=True)
 
 
@@ -139,7 +140,7 @@ def test_a_taken_port_gives_way_to_the_next_free_one():
 
 @pytest.mark.parametrize("port", [0, -1, 65536])
 def test_a_number_that_is_no_port_is_refused(port):
-    with pytest.raises(NoFreePort, match=f"{port} is not a port"):
+    with pytest.raises(NoFreePortError, match=f"{port} is not a port"):
         site.free_port(port)
 
 
@@ -191,7 +192,7 @@ def test_a_rebuilt_page_is_not_taken_from_the_browsers_cache(tmp_path):
 
 def test_a_failed_build_ends_the_command_with_1_and_says_why(monkeypatch, capsys):
     def fail(**_):
-        raise BuildFailed("book/x.md: WARNING: the fault")
+        raise BuildError("book/x.md: WARNING: the fault")
 
     monkeypatch.setattr(site, "build", fail)
     assert site.main(["--no-serve"]) == 1

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from course_lib.data import Vocabulary
-from course_lib.errors import ConfigError, LossNotFinite, ShapeError, UnknownSymbol
+from course_lib.errors import ConfigError, NonFiniteLossError, ShapeError, UnknownSymbolError
 from course_lib.model import GPT, Bigram, Config, fuse
 from course_lib.sampling import CachedGPT, evaluation_mode, generate, next_probabilities, write
 
@@ -119,7 +119,7 @@ def test_a_logit_of_minus_infinity_is_never_drawn_even_when_k_would_allow_it():
 
 @pytest.mark.parametrize("bad", [[math.nan, 0.0], [math.inf, 0.0], [-math.inf, -math.inf]])
 def test_logits_that_give_no_distribution_are_refused(bad):
-    with pytest.raises(LossNotFinite, match="NaN"):
+    with pytest.raises(NonFiniteLossError, match="NaN"):
         next_probabilities(torch.tensor([[0.0, 0.0], bad]))
 
 
@@ -274,7 +274,7 @@ def test_an_empty_prompt_starts_after_the_first_symbol_which_is_not_in_the_answe
 
 
 def test_an_unknown_symbol_in_the_prompt_is_named():
-    with pytest.raises(UnknownSymbol, match="Q"):
+    with pytest.raises(UnknownSymbolError, match="Q"):
         write(gpt(), VOCABULARY, "abQ", 5)
 
 

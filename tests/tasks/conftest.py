@@ -5,9 +5,9 @@ import hashlib
 
 import pytest
 
-from course_lib.tasks import judging
-from course_lib.tasks.answers import Answers, arrays_to_bytes
-from course_lib.tasks.probing import Run, run
+from course_judges import judging
+from course_tasks.answers import Answers, arrays_to_bytes
+from course_tasks.probing import Run, run
 
 
 @pytest.fixture(scope="module")

@@ -10,17 +10,18 @@ import safetensors.numpy
 import torch
 from torch import nn
 
-from course_lib.errors import InvalidAnswer
-from course_lib.tasks import catalogue, judging
-from course_lib.tasks.answers import (
+from course_judges import judging
+from course_judges.judging import Evidence, judge
+from course_tasks import catalogue
+from course_tasks.answers import (
     MOST_BYTES,
     MOST_BYTES_OF_A_TEXT,
     MOST_HEADER_BYTES,
     Answers,
     Raised,
 )
-from course_lib.tasks.judging import Evidence, judge
-from course_lib.tasks.probing import run
+from course_tasks.errors import InvalidAnswerError
+from course_tasks.probing import run
 
 pytestmark = [
     pytest.mark.usefixtures("kept_runs"),
@@ -266,24 +267,26 @@ class TestRefusals:
     @pytest.mark.parametrize("shape", [(0, 150_000_000), (3, 0, 2**40), (2**60, 0)])
     def test_empty_array_of_absurd_shape_is_refused(self, shape):
         empty = Answers({"a": np.zeros(shape, dtype=np.float32)})
-        with pytest.raises(InvalidAnswer, match="no answer to a task is as large"):
+        with pytest.raises(InvalidAnswerError, match="no answer to a task is as large"):
             empty.to_bytes()
         sent = safetensors.numpy.save({"a": empty.values["a"]})
-        with pytest.raises(InvalidAnswer, match="no answer to a task is as large"):
+        with pytest.raises(InvalidAnswerError, match="no answer to a task is as large"):
             Answers.from_bytes(sent)
 
     def test_header_of_megabytes_is_refused_before_it_is_read(self):
         sent = safetensors.numpy.save({f"a{n}": np.zeros(0, np.uint8) for n in range(20_000)})
-        with pytest.raises(InvalidAnswer, match=f"at most {MOST_HEADER_BYTES} are read"):
+        with pytest.raises(InvalidAnswerError, match=f"at most {MOST_HEADER_BYTES} are read"):
             Answers.from_bytes(sent)
 
     def test_text_of_megabytes_is_refused(self):
-        with pytest.raises(InvalidAnswer, match=f"at most {MOST_BYTES_OF_A_TEXT} are read"):
+        with pytest.raises(InvalidAnswerError, match=f"at most {MOST_BYTES_OF_A_TEXT} are read"):
             Answers({"a": "x" * (MOST_BYTES_OF_A_TEXT + 1)}).to_bytes()
         long = np.zeros(MOST_BYTES_OF_A_TEXT + 1, dtype=np.uint8)
         for kind in ("text", "error"):
             sent = safetensors.numpy.save({f"{kind}:a": long})
-            with pytest.raises(InvalidAnswer, match=f"at most {MOST_BYTES_OF_A_TEXT} are read"):
+            with pytest.raises(
+                InvalidAnswerError, match=f"at most {MOST_BYTES_OF_A_TEXT} are read"
+            ):
                 Answers.from_bytes(sent)
 
     def test_array_that_would_swell_beside_the_right_one_is_not_calculated_with(self):

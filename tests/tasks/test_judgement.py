@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_lib.tasks import State, catalogue, check
-from course_lib.tasks.answers import Answers, arrays_to_bytes
-from course_lib.tasks.judging import judge
-from course_lib.tasks.probing import run, run_on_bytes
+from course_judges.judging import judge
+from course_tasks import State, catalogue, check
+from course_tasks.answers import Answers, arrays_to_bytes
+from course_tasks.probing import run, run_on_bytes
 
 SEEDS = range(8)
 ROOT = Path(__file__).parents[2]

@@ -15,9 +15,10 @@ import pytest
 import safetensors.numpy
 import torch
 
-from course_lib.errors import CourseError, InvalidAnswer, UnknownTask
-from course_lib.tasks import Finding, Section, State, catalogue, check, desk
-from course_lib.tasks.answers import (
+from course_judges.judging import Mistake, Part, Task, judge, matches
+from course_lib.errors import CourseError
+from course_tasks import Finding, Section, State, catalogue, check, checking
+from course_tasks.answers import (
     MOST_BYTES,
     MOST_VALUES,
     Answers,
@@ -28,8 +29,8 @@ from course_lib.tasks.answers import (
     input_text,
     text_input,
 )
-from course_lib.tasks.judging import Mistake, Part, Task, judge, matches
-from course_lib.tasks.probing import Probe, load_weights, run, run_on_bytes
+from course_tasks.errors import InvalidAnswerError, UnknownTaskError
+from course_tasks.probing import Probe, load_weights, run, run_on_bytes
 
 HERE = Section("01-averages", "Somewhere")
 
@@ -80,7 +81,7 @@ class TestVerdict:
         assert "3 of 3 points" in bundle["text/html"]
 
     def test_terminal_shows_the_feedback_where_it_cannot_show_html(self, monkeypatch):
-        monkeypatch.setattr("course_lib.tasks.verdict._in_terminal", lambda: True)
+        monkeypatch.setattr("course_tasks.verdict._in_terminal", lambda: True)
         assert "You squared." in verdict_on(lambda x: x * x)._repr_mimebundle_()["text/plain"]
 
     def test_text_says_what_was_done_what_it_does_and_where_to_look(self):
@@ -196,7 +197,7 @@ class TestCheck:
         assert seen[4] == seen[6]
 
     def test_unknown_task_names_the_nearest(self):
-        with pytest.raises(UnknownTask, match="did you mean"):
+        with pytest.raises(UnknownTaskError, match="did you mean"):
             check(catalogue.names()[0] + "x", double)
 
     def test_global_randomness_is_left_as_it_was(self, doubling):
@@ -209,7 +210,7 @@ class TestCheck:
     def test_endless_answer_says_how_to_stop_it_and_can_be_stopped(
         self, doubling, monkeypatch, capsys
     ):
-        monkeypatch.setattr(desk, "PATIENCE_SECONDS", 0.2)
+        monkeypatch.setattr(checking, "PATIENCE_SECONDS", 0.2)
 
         def endless(x):
             while True:
@@ -227,7 +228,7 @@ class TestCheck:
         assert "Kernel → Interrupt" in capsys.readouterr().out
 
     def test_quick_answer_says_nothing_of_stopping(self, doubling, monkeypatch, capsys):
-        monkeypatch.setattr(desk, "PATIENCE_SECONDS", 0.3)
+        monkeypatch.setattr(checking, "PATIENCE_SECONDS", 0.3)
         check("00/double", double)
         time.sleep(0.5)
         assert capsys.readouterr().out == ""
@@ -245,17 +246,17 @@ class TestProbeOnly:
     def test_answers_are_recorded_and_judge_to_the_same(self, doubling, monkeypatch, tmp_path):
         inputs = PROBE.inputs(np.random.default_rng(5))
         (tmp_path / "inputs").mkdir()
-        desk.input_file(tmp_path, "00/double").write_bytes(arrays_to_bytes(inputs))
-        monkeypatch.setenv(desk.PROBE_FOLDER, str(tmp_path))
+        checking.input_file(tmp_path, "00/double").write_bytes(arrays_to_bytes(inputs))
+        monkeypatch.setenv(checking.PROBE_FOLDER, str(tmp_path))
         assert str(check("00/double", lambda x: x * x)) == "00/double: recorded"
-        answers = Answers.from_bytes(desk.answer_file(tmp_path, "00/double").read_bytes())
+        answers = Answers.from_bytes(checking.answer_file(tmp_path, "00/double").read_bytes())
         assert judge("00/double", TASK, PROBE, inputs, answers).findings[0].name == "square"
 
     def test_missing_inputs_are_an_error_and_no_answer(self, doubling, monkeypatch, tmp_path):
-        monkeypatch.setenv(desk.PROBE_FOLDER, str(tmp_path))
+        monkeypatch.setenv(checking.PROBE_FOLDER, str(tmp_path))
         with pytest.raises(CourseError, match="no inputs"):
             check("00/double", double)
-        assert not desk.answer_file(tmp_path, "00/double").exists()
+        assert not checking.answer_file(tmp_path, "00/double").exists()
 
     def test_no_judge_is_loaded(self, tmp_path):
         """Where the judges' files are not there, the probes still work."""
@@ -266,21 +267,21 @@ class TestProbeOnly:
             "    def find_spec(self, name, path=None, target=None):\n"
             "        if name.endswith(('judges', 'judging')): raise ModuleNotFoundError(name)\n"
             "sys.meta_path.insert(0, Absent())\n"
-            "from course_lib.tasks import check\n"
+            "from course_tasks import check\n"
             f"print(check({task!r}, lambda *a, **k: 1))\n"
         )
         (tmp_path / "inputs").mkdir()
         inputs = catalogue.probe(task).inputs(np.random.default_rng(0))
-        desk.input_file(tmp_path, task).write_bytes(arrays_to_bytes(inputs))
+        checking.input_file(tmp_path, task).write_bytes(arrays_to_bytes(inputs))
         done = subprocess.run(
             [sys.executable, "-c", code],
-            env={**os.environ, desk.PROBE_FOLDER: str(tmp_path)},
+            env={**os.environ, checking.PROBE_FOLDER: str(tmp_path)},
             capture_output=True,
             text=True,
             check=False,
         )
         assert "recorded" in done.stdout, done.stderr
-        assert desk.answer_file(tmp_path, task).exists()
+        assert checking.answer_file(tmp_path, task).exists()
 
 
 class TestKeptBack:
@@ -364,23 +365,23 @@ class TestBytes:
         ],
     )
     def test_anything_else_is_refused_with_the_reason(self, data, reason):
-        with pytest.raises(InvalidAnswer, match=reason):
+        with pytest.raises(InvalidAnswerError, match=reason):
             Answers.from_bytes(data)
 
     def test_header_that_lies_about_sizes_is_refused(self):
         header = json.dumps(
             {"a": {"dtype": "F64", "shape": [1000], "data_offsets": [0, 8]}}
         ).encode()
-        with pytest.raises(InvalidAnswer):
+        with pytest.raises(InvalidAnswerError):
             arrays_from_bytes(len(header).to_bytes(8, "little") + header + b"\0" * 8)
 
     def test_truth_values_are_only_true_or_false(self):
         header = json.dumps({"a": {"dtype": "BOOL", "shape": [1], "data_offsets": [0, 1]}}).encode()
-        with pytest.raises(InvalidAnswer, match="0 and 1"):
+        with pytest.raises(InvalidAnswerError, match="0 and 1"):
             arrays_from_bytes(len(header).to_bytes(8, "little") + header + b"\x07")
 
     def test_too_large_an_answer_is_refused_where_it_is_made(self):
-        with pytest.raises(InvalidAnswer, match="at most"):
+        with pytest.raises(InvalidAnswerError, match="at most"):
             Answers({"a": np.zeros(MOST_BYTES // 8)}).to_bytes()
 
 

@@ -15,9 +15,9 @@ import pytest
 from nbgrader.api import Gradebook
 from threat_suite import ASSIGNMENT, CLASSES, cases, hand_in
 
-from course_lib.grading.batch import grade
-from course_lib.grading.outcome import Status
-from course_lib.grading.sandbox.inside.limits import Limits
+from course_grader.batch import grade
+from course_grader.outcome import Status
+from course_tasks.runner.limits import Limits
 
 ALL = cases()
 

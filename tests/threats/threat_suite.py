@@ -27,9 +27,9 @@ import nbformat
 from nbconvert.filters import markdown2html
 from nbformat.v4 import new_code_cell, new_output
 
-from course_lib.grading.assignment import Assignment
-from course_lib.grading.course import Course
-from course_lib.grading.release import release
+from course_grader.assignment import Assignment
+from course_grader.course import Course
+from course_grader.release import release
 
 ROOT = Path(__file__).parents[2]
 CASES = Path(__file__).parent / "cases"

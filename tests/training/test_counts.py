@@ -8,14 +8,14 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from course_lib.counts import KneserNey, held_out
-from course_lib.errors import ConfigError, CorpusTooShort
-from course_lib.headstart import (
+from benchmarks.init_from_counts import (
     count_bigram,
     count_head,
     count_heads,
     log_probabilities_after,
 )
+from course_lib.counts import KneserNey, held_out
+from course_lib.errors import ConfigError, CorpusTooShortError
 from course_lib.model import Bigram, ManyHeads, OneHead
 from course_lib.training import evaluate
 
@@ -125,7 +125,7 @@ def test_orders_outside_the_range_are_refused(order, corpus):
 
 
 def test_a_text_without_a_single_n_gram_is_refused():
-    with pytest.raises(CorpusTooShort, match="N = 3 tokens"):
+    with pytest.raises(CorpusTooShortError, match="N = 3 tokens"):
         KneserNey(torch.zeros(3, dtype=torch.int64), 5, 4)
 
 

@@ -4,16 +4,16 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib import optimisers
+from course_lib import optimizers
 from course_lib.errors import ConfigError
-from course_lib.optimisers import Muon, orthogonalise
+from course_lib.optimizers import Muon, orthogonalize
 
 
 @pytest.mark.parametrize("shape", [(6, 6), (4, 16), (16, 4)])
 def test_orthogonalised_matrices_keep_their_directions_and_even_out_their_sizes(shape):
     matrices = torch.randn(5, *shape)
     u, _, v = torch.linalg.svd(matrices, full_matrices=False)
-    found = orthogonalise(matrices, iterations=12)
+    found = orthogonalize(matrices, iterations=12)
     values = torch.linalg.svdvals(found)
     assert values.min() > 0.6
     assert values.max() < 1.3
@@ -23,7 +23,7 @@ def test_orthogonalised_matrices_keep_their_directions_and_even_out_their_sizes(
 
 
 def test_a_gradient_of_zero_makes_a_step_of_zero():
-    assert torch.equal(orthogonalise(torch.zeros(2, 3, 4)), torch.zeros(2, 3, 4))
+    assert torch.equal(orthogonalize(torch.zeros(2, 3, 4)), torch.zeros(2, 3, 4))
 
 
 def test_muon_steps_against_the_gradient_by_its_learning_rate():
@@ -67,8 +67,8 @@ def test_every_parameter_belongs_to_exactly_one_optimiser(build, name):
     model = build(n_layer=2)
     held = [
         id(parameter)
-        for optimiser in optimisers.build(name, model, 0.01)
-        for group in optimiser.param_groups
+        for optimizer in optimizers.build(name, model, 0.01)
+        for group in optimizer.param_groups
         for parameter in group["params"]
     ]
     assert sorted(held) == sorted(id(parameter) for parameter in model.parameters())
@@ -76,7 +76,7 @@ def test_every_parameter_belongs_to_exactly_one_optimiser(build, name):
 
 def test_muon_gets_the_matrices_inside_the_blocks_only(build):
     model = build(n_layer=2)
-    adamw, muon = optimisers.build("muon", model, 0.01)
+    adamw, muon = optimizers.build("muon", model, 0.01)
     shapes = {tuple(p.shape) for group in muon.param_groups for p in group["params"]}
     assert shapes == {(8, 16), (16, 16), (64, 16), (16, 64)}
     held = {id(p) for group in adamw.param_groups for p in group["params"]}
@@ -85,7 +85,7 @@ def test_muon_gets_the_matrices_inside_the_blocks_only(build):
 
 
 def test_biases_and_norms_are_not_decayed(build):
-    (adamw,) = optimisers.build("adamw", build(n_layer=2), 0.01, weight_decay=0.3)
+    (adamw,) = optimizers.build("adamw", build(n_layer=2), 0.01, weight_decay=0.3)
     for group in adamw.param_groups:
         assert {parameter.ndim >= 2 for parameter in group["params"]} == {
             group["weight_decay"] == 0.3

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib.errors import ConfigError, CorpusTooShort
-from course_lib.positions import loss_at_last, loss_by_position
+from benchmarks.positions import loss_at_last, loss_by_position
+from course_lib.errors import ConfigError, CorpusTooShortError
 from course_lib.training import evaluate
 
 
@@ -52,7 +52,7 @@ def test_last_position_asks_about_every_target_with_exactly_so_much_past(tokens)
 
 def test_text_without_a_target_is_refused(tokens):
     for ask in (loss_by_position, loss_at_last):
-        with pytest.raises(CorpusTooShort):
+        with pytest.raises(CorpusTooShortError):
             ask(Counting(5), tokens[:4], 4)
     with pytest.raises(ConfigError):
         loss_at_last(Counting(5), tokens, 4, stride=0)

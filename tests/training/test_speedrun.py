@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from course_lib import speedrun
-from course_lib.errors import ConfigError, LossNotFinite
+from course_lib.errors import ConfigError, NonFiniteLossError
 from course_lib.speedrun import TRICKS, Recipe, SpeedGPT, run
 from course_lib.training import evaluate
 
@@ -146,7 +146,7 @@ def test_a_loss_that_is_not_finite_is_reported_with_its_step(corpus, monkeypatch
         return logits, None if loss is None else loss * (math.nan if self.training else 1)
 
     monkeypatch.setattr(SpeedGPT, "forward", broken)
-    with pytest.raises(LossNotFinite, match="step 1: the loss is nan"):
+    with pytest.raises(NonFiniteLossError, match="step 1: the loss is nan"):
         run(corpus, SMALL)
 
 

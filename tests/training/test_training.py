@@ -14,8 +14,8 @@ from course_lib.data import Corpus
 from course_lib.errors import (
     CheckpointError,
     ConfigError,
-    CorpusTooShort,
-    LossNotFinite,
+    CorpusTooShortError,
+    NonFiniteLossError,
     ShapeError,
 )
 from course_lib.model import Bigram, ManyHeads, OneHead, fuse
@@ -55,11 +55,11 @@ class Failing(nn.Module):
 
 
 @pytest.mark.parametrize("optimiser", ["adamw", "muon", "sgd"])
-def test_every_optimiser_brings_the_loss_down(corpus, build, optimiser):
+def test_every_optimiser_brings_the_loss_down(corpus, build, optimizer):
     model = build()
     before = evaluate(model, corpus.validation, 8)
-    lr = 0.5 if optimiser == "sgd" else 0.01
-    history = fit(model, corpus, steps=120, lr=lr, optimiser=optimiser, **QUIET)
+    lr = 0.5 if optimizer == "sgd" else 0.01
+    history = fit(model, corpus, steps=120, lr=lr, optimizer=optimizer, **QUIET)
     assert history.validation < before - 1
     assert history.validation == evaluate(model, corpus.validation, 8)
     assert history.tokens == 120 * 8 * 8
@@ -106,9 +106,9 @@ def test_gradients_longer_than_clip_are_shortened_to_it(corpus, build, monkeypat
         return original(self, *arguments)
 
     monkeypatch.setattr(torch.optim.SGD, "step", recorded)
-    fit(build(), corpus, steps=5, optimiser="sgd", **QUIET)
+    fit(build(), corpus, steps=5, optimizer="sgd", **QUIET)
     free, seen[:] = list(seen), []
-    fit(build(), corpus, steps=5, optimiser="sgd", clip=free[0] / 2, **QUIET)
+    fit(build(), corpus, steps=5, optimizer="sgd", clip=free[0] / 2, **QUIET)
     assert max(seen) <= free[0] / 2 * 1.001
 
 
@@ -122,7 +122,7 @@ def test_the_schedule_decides_the_learning_rate_of_each_step(corpus, build, monk
 
     monkeypatch.setattr(torch.optim.SGD, "step", recorded)
     shares = [0.5, 1.0, 0.25, 0.125]
-    fit(build(), corpus, steps=4, lr=0.2, optimiser="sgd", schedule=lambda s, _: shares[s], **QUIET)
+    fit(build(), corpus, steps=4, lr=0.2, optimizer="sgd", schedule=lambda s, _: shares[s], **QUIET)
     assert seen == pytest.approx([0.2 * share for share in shares])
 
 
@@ -166,9 +166,9 @@ def test_how_often_is_evaluated_changes_no_loss(corpus, build):
 @pytest.mark.parametrize("optimiser", ["adamw", "muon", "sgd"])
 @pytest.mark.parametrize("tied", [False, True])
 def test_a_resumed_training_meets_the_losses_of_an_uninterrupted_one(
-    corpus, build, optimiser, tied, tmp_path
+    corpus, build, optimizer, tied, tmp_path
 ):
-    settings = {"steps": 24, "optimiser": optimiser, "schedule": "cosine", "evaluate_every": 6}
+    settings = {"steps": 24, "optimiser": optimizer, "schedule": "cosine", "evaluate_every": 6}
     settings |= {"clip": 1.0, **QUIET}
     whole_model = build(dropout=0.3, tied=tied)
     whole = fit(whole_model, corpus, **settings)
@@ -283,7 +283,7 @@ def test_a_loss_that_is_not_finite_stops_with_step_value_causes_and_nothing_lost
 ):
     inner = build()
     model = Failing(inner, 6, lambda loss: loss * value)
-    with pytest.raises(LossNotFinite) as stop:
+    with pytest.raises(NonFiniteLossError) as stop:
         fit(model, corpus, steps=20, lr=0.005, **QUIET)
     message = str(stop.value)
     assert f"step 6: the loss is {value}" in message
@@ -299,12 +299,14 @@ def test_causes_name_weights_that_are_broken_and_losses_that_rose(corpus, build)
     model = build()
     with torch.no_grad():
         model.norm.bias[3] = math.nan
-    with pytest.raises(LossNotFinite, match=r"step 1: .*not finite already \(norm\.bias\)"):
+    with pytest.raises(NonFiniteLossError, match=r"step 1: .*not finite already \(norm\.bias\)"):
         fit(model, corpus, steps=3, **QUIET)
     values = iter([3.0, 2.5, 3.5, math.nan])
     model = Failing(build(), 0, None)
     model.model.register_forward_hook(lambda *call: _with_loss(call[2], model, values))
-    with pytest.raises(LossNotFinite, match=r"rose from 2\.500 to 3\.500 before; try lr = 0\.0001"):
+    with pytest.raises(
+        NonFiniteLossError, match=r"rose from 2\.500 to 3\.500 before; try lr = 0\.0001"
+    ):
         fit(model, corpus, steps=300, lr=1e-3, **QUIET)
 
 
@@ -322,7 +324,7 @@ def test_a_gradient_that_is_not_finite_is_caught_before_it_reaches_the_weights(c
     def endless_slope(loss):  # finite itself
         return loss + (loss - loss.detach()).abs().sqrt()
 
-    with pytest.raises(LossNotFinite, match="norm of the gradient"):
+    with pytest.raises(NonFiniteLossError, match="norm of the gradient"):
         fit(Failing(inner, 1, endless_slope), corpus, steps=3, clip=1.0, **QUIET)
     assert_same_weights(weights(inner), before)
 
@@ -380,7 +382,7 @@ def test_a_device_that_is_not_there_is_an_explained_error(corpus, build):
 def test_muon_is_refused_where_there_are_no_blocks(corpus):
     model = Bigram(len(corpus.vocabulary))
     with pytest.raises(ConfigError, match="'muon' with a Bigram"):
-        fit(model, corpus, steps=1, block_size=8, optimiser="muon", **QUIET)
+        fit(model, corpus, steps=1, block_size=8, optimizer="muon", **QUIET)
 
 
 def test_a_model_without_block_size_asks_for_one(corpus):
@@ -397,7 +399,7 @@ def test_a_model_of_another_v_than_the_corpus_is_refused(corpus, build, V):
 @pytest.mark.parametrize("split", ["train", "validation"])
 def test_a_corpus_shorter_than_a_window_is_refused(corpus, build, split):
     short = {**corpus.splits, split: corpus.splits[split][:1]}
-    with pytest.raises(CorpusTooShort):
+    with pytest.raises(CorpusTooShortError):
         fit(build(), Corpus("short", "", corpus.vocabulary, short), steps=1, **QUIET)
 
 

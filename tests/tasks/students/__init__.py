@@ -1,4 +1,4 @@
-"""Answers that students give, one module a chapter, named as its package in `course_lib.tasks`.
+"""Answers that students give, one module a chapter, named as its package in `course_tasks`.
 
 Each module holds
 - RIGHT: task -> style -> answer; at least three styles, all worth full points;

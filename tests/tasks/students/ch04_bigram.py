@@ -346,13 +346,13 @@ def descend_by_hand(table, x, y, learning_rate, steps):
 
 def descend_by_optimiser(table, x, y, learning_rate, steps):
     layer = nn.Embedding.from_pretrained(table, freeze=False)
-    optimiser = torch.optim.SGD(layer.parameters(), lr=learning_rate)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=learning_rate)
     losses = []
     for _ in range(steps):
         loss = F.cross_entropy(layer(x).transpose(1, 2), y)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         losses.append(loss)
     return layer.weight, losses
 
@@ -402,12 +402,12 @@ def stepping(change):
 
 def never_zeroed(table, x, y, learning_rate, steps):
     layer = nn.Embedding.from_pretrained(table.clone(), freeze=False)
-    optimiser = torch.optim.SGD(layer.parameters(), lr=learning_rate)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=learning_rate)
     losses = []
     for _ in range(steps):
         loss = F.cross_entropy(layer(x).flatten(0, 1), y.flatten())
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         losses.append(loss.item())
     return layer.weight, losses
 
@@ -426,13 +426,13 @@ def zeroed_too_early(table, x, y, learning_rate, steps):
 
 def adam_from_the_chapter(table, x, y, learning_rate, steps):
     layer = nn.Embedding.from_pretrained(table, freeze=False)
-    optimiser = torch.optim.Adam(layer.parameters(), lr=learning_rate)
+    optimizer = torch.optim.Adam(layer.parameters(), lr=learning_rate)
     losses = []
     for _ in range(steps):
         loss = F.cross_entropy(layer(x).flatten(0, 1), y.flatten())
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         losses.append(loss.item())
     return layer.weight, losses
 

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from course_lib import optimisers, schedules
+from course_lib import optimizers, schedules
 from course_lib.errors import ConfigError
 from course_lib.model import GPT, Config, ManyHeads, fuse
 
@@ -551,20 +551,20 @@ def stops_repeated(model, tokens, count, stop, generator):
 # --- train ----------------------------------------------------------------------------------------
 
 
-def trained(model, batches, lr=0.01, schedule=None, steppers=None, every=None):
+def trained(model, batches, lr=0.01, schedule=None, make_optimizers=None, every=None):
     """One step a batch."""
-    steppers = steppers or [torch.optim.AdamW(model.parameters(), lr=lr)]
+    make_optimizers = make_optimizers or [torch.optim.AdamW(model.parameters(), lr=lr)]
     schedule = schedule or schedules.one_cycle(0.15)
-    full = [group["lr"] for stepper in steppers for group in stepper.param_groups]
+    full = [group["lr"] for stepper in make_optimizers for group in stepper.param_groups]
     for step, (x, y) in enumerate(batches):
-        groups = [group for stepper in steppers for group in stepper.param_groups]
+        groups = [group for stepper in make_optimizers for group in stepper.param_groups]
         for group, rate in zip(groups, full, strict=True):
             group["lr"] = rate * schedule(step, len(batches))
         loss = model(x, y)[1]
-        for stepper in steppers:
+        for stepper in make_optimizers:
             stepper.zero_grad()
         loss.backward()
-        for stepper in steppers:
+        for stepper in make_optimizers:
             stepper.step()
         if every is not None and step + 1 == every:
             break
@@ -589,8 +589,8 @@ def train_plain_gpt(batches, vocab_size, block_size):
 
 def train_with_muon(batches, vocab_size, block_size):
     model = fuse(GPT(Config(vocab_size, block_size, n_layer=1, n_head=4, n_embd=32)))
-    both = optimisers.build("muon", model, 0.02, betas=(0.9, 0.95), weight_decay=0.0, muon_lr=0.03)
-    trained(model, batches, steppers=both)
+    both = optimizers.build("muon", model, 0.02, betas=(0.9, 0.95), weight_decay=0.0, muon_lr=0.03)
+    trained(model, batches, make_optimizers=both)
     return lambda contexts: np.exp(model(contexts)[0][:, -1].log_softmax(-1).detach().numpy())
 
 
@@ -643,9 +643,9 @@ def only_frequencies(batches, vocab_size, block_size):
 
 def never_steps(batches, vocab_size, block_size):
     model = fuse(GPT(Config(vocab_size, block_size, 1, 4, 32)))
-    optimiser = torch.optim.AdamW(model.parameters(), lr=0.01)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
     for _, (x, y) in zip(range(5), batches, strict=False):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         model(x, y)[1].backward()
     return answers_with(model)
 

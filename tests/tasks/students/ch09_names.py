@@ -498,15 +498,15 @@ def letters_next(logits, x, y, boundary, longest):
 
 
 def cycle_of_torch(step, steps, rise, peak, start_factor, final_factor, low, high):
-    optimiser = torch.optim.AdamW([nn.Parameter(torch.zeros(1))], betas=(0.9, 0.99))
+    optimizer = torch.optim.AdamW([nn.Parameter(torch.zeros(1))], betas=(0.9, 0.99))
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, peak, total_steps=steps, pct_start=rise, div_factor=start_factor,
+        optimizer, peak, total_steps=steps, pct_start=rise, div_factor=start_factor,
         final_div_factor=final_factor, base_momentum=low, max_momentum=high,
     )  # fmt: skip
     for _ in range(step):
-        optimiser.step()
+        optimizer.step()
         schedule.step()
-    group = optimiser.param_groups[0]
+    group = optimizer.param_groups[0]
     return group["lr"], group["betas"][0]
 
 

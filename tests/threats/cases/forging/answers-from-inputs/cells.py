@@ -1,8 +1,8 @@
 # %% top
 import sys
 
-import course_lib.tasks.probing as probing
-from course_lib.tasks import catalogue
+import course_tasks.probing as probing
+from course_tasks import catalogue
 
 honest = probing.run_on_bytes
 

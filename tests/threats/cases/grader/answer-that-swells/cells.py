@@ -1,5 +1,5 @@
 # %% top
-import course_lib.tasks.answers as answers
+import course_tasks.answers as answers
 
 honest = answers.Answers.to_bytes
 

@@ -1,7 +1,7 @@
 # %% top
 import time
 
-from course_lib.grading.sandbox.inside import frames
+from course_tasks.runner import frames
 
 
 def drop_by_drop(out, header, payload=b""):

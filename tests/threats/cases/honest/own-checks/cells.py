@@ -1,5 +1,5 @@
 # %% after-each
-from course_lib.tasks import check
+from course_tasks import check
 
 verdict = check("TASK", NAME)
 print(verdict)

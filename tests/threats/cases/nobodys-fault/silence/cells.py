@@ -1,4 +1,4 @@
 # %% top
-from course_lib.grading.sandbox.inside import frames
+from course_tasks.runner import frames
 
 frames.send = lambda *given: None

@@ -1,0 +1,394 @@
+"""In a process of its own, under limits: read a submission, make it safe, judge its answers, write
+its pages.
+
+    python -m course_grader.examination SOCKET_NUMBER
+
+serves the grader: it imports what judges need, then forks one process for each connection that
+comes. Whatever a file or a frame holds can end such a process at most; the grader then says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from course_grader.assignment import Assignment, Check, read
+from course_grader.errors import NotWrittenError
+from course_grader.importing import SLOW_GRAMMAR, without
+from course_grader.judge_pool import (
+    MEGABYTES_OF_A_CHILD,
+    MOST_CONTROL_BYTES,
+    SECONDS_TO_JUDGE,
+    SECONDS_TO_READ,
+    Job,
+)
+from course_grader.outcome import Outcome, Results, Status, TaskOutcome
+from course_grader.reports import pages
+from course_grader.sandbox.protocol import RawStep, RunResult, read_steps
+from course_grader.sandbox.sanitize import SanitizedSubmission, sanitize
+from course_lib.errors import CourseError
+from course_tasks.runner.isolation import die_with_parent
+from course_tasks.runner.limits import MEGABYTE
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+WITHOUT_SANDBOX = "This was graded without a sandbox: the notebook could reach the grader's files."
+
+# On a machine that is busy with other things, so many times the CPU time passes.
+WALL_FOR_CPU = 20
+
+# A process that holds so much more than at its start is left for a fresh one.
+MEGABYTES_TO_LEAVE_AT = 64
+
+# Some reasons and notes have a student's words in them; more than this is read by nobody.
+MOST_NOTES = 50
+MOST_CHARACTERS = 2000
+
+
+class _DrawingFailed(CourseError):
+    """The library's own part failed, whatever the submission is."""
+
+
+class Examination:
+    """One submission, from its file to its pages; what is known of it stays in here."""
+
+    def __init__(self) -> None:
+        self._job: Job | None = None
+        self._work: SanitizedSubmission | None = None
+        self._seconds: dict[str, float] = {}
+
+    def prepare(self, job: Job) -> tuple[dict[str, Any], list[bytes]]:
+        """What of it is run, and the inputs of its tasks; or its outcome if it cannot be read."""
+        self._job, self._work, self._seconds = job, None, {}
+        began = time.perf_counter()
+        try:
+            released, assignment = _released(job.released)
+            work = sanitize(released, read(_file(job)), assignment)
+        except MemoryError:
+            raise
+        except (CourseError, OSError) as error:
+            words = str(error).replace(f"{_file(job).parent}/", "")
+            return self.set_aside(job, words), []
+        except Exception as error:  # a file that no reader foresaw is a person's to look at
+            words = f"the notebook cannot be read: {type(error).__name__}: {error}"
+            return self.set_aside(job, words), []
+        if not job.sandboxed:
+            work = replace(work, notes=(*work.notes, WITHOUT_SANDBOX))
+        self._work = work
+        try:
+            shown = draw({task: job.seeds[task] for task in _tasks(work)})
+        except Exception as error:  # nothing of the submission is in it
+            raise _DrawingFailed(f"no inputs could be drawn: {_fault(error)}") from error
+        self._seconds["read"] = time.perf_counter() - began
+        steps = [
+            (step.kind, step.source if step.kind == "code" else "", step.grade_id)
+            for step in work.steps
+            if step.kind in ("code", "check")
+        ]
+        return {"steps": steps, "tasks": list(shown)}, list(shown.values())
+
+    def finish(self, ran: RunResult) -> dict[str, Any]:
+        """Its outcome by what its run sent; its pages are written."""
+        job, work = self._job, self._work
+        assert job is not None
+        assert work is not None
+        began = time.perf_counter()
+        steps, wrong = read_steps(ran, work, job.limits)
+        results = Results(steps, ran.ended or wrong, ran.seconds)
+        try:
+            tasks = judge_all(_asked(work, results), job.seeds, job.book)
+        except MemoryError:
+            raise
+        except Exception as error:  # a fault of a judge is said, and a person looks
+            return self.set_aside(job, _fault(error))
+        judged = time.perf_counter()
+        seconds = {**self._seconds, "run": ran.seconds, "judge": judged - began}
+        outcome = Outcome(
+            job.student,
+            job.assignment,
+            Status.GRADED,
+            reason=results.ended,
+            tasks=tasks,
+            unanswered=work.unanswered,
+            work=work,
+            ran=results,
+            notes=work.notes,
+            seconds=seconds,
+        )
+        try:
+            _publish(job, outcome)
+        except (MemoryError, NotWrittenError):
+            raise
+        except Exception as error:  # what it showed cannot be written: a person looks at the file
+            return self.set_aside(job, f"its outputs cannot be shown: {_fault(error)}")
+        seconds["pages"] = time.perf_counter() - judged
+        return {"outcome": _bounded(replace(outcome, seconds=seconds)).to_plain()}
+
+    def require(self, tasks: Sequence[str]) -> dict[str, Any]:
+        """Which packages these tasks need and this machine lacks."""
+        return {"lacking": lacking(tasks)}
+
+    def set_aside(self, job: Job, reason: str) -> dict[str, Any]:
+        """Its outcome where a person has to look; with its cells, if it could be read."""
+        known = job == self._job
+        work = self._work if known else None
+        outcome = Outcome(
+            job.student,
+            job.assignment,
+            Status.SET_ASIDE,
+            reason=reason,
+            unanswered=work.unanswered if work else frozenset(),
+            work=work,
+            notes=work.notes if work else (),
+            seconds=self._seconds if known else {},
+        )
+        outcome = _bounded(outcome)
+        _publish(job, outcome)
+        return {"outcome": outcome.to_plain()}
+
+
+def draw(seeds: Mapping[str, int]) -> dict[str, bytes]:
+    """For each task the inputs of its seed, without what the probe keeps back."""
+    import numpy as np
+
+    from course_tasks import catalogue
+    from course_tasks.answers import arrays_to_bytes
+
+    shown = {}
+    for task, seed in seeds.items():
+        probe = catalogue.probe(task)
+        shown[task] = arrays_to_bytes(probe.shown(probe.inputs(np.random.default_rng(seed))))
+    return shown
+
+
+def lacking(tasks: Sequence[str]) -> tuple[str, ...]:
+    """Packages that answers to these tasks are written with, and that are not installed here."""
+    from course_tasks import catalogue
+
+    return tuple(sorted({name for task in tasks for name in catalogue.missing(task)}))
+
+
+def judge_all(
+    asked: list[tuple[Check, bytes, str]], seeds: Mapping[str, int], book: str
+) -> tuple[TaskOutcome, ...]:
+    """The verdicts on a submission's answers; no evidence, no points, and the reason."""
+    return tuple(_judge_one(check, answers, why, seeds, book) for check, answers, why in asked)
+
+
+def _judge_one(
+    check: Check, data: bytes, why: str, seeds: Mapping[str, int], book: str
+) -> TaskOutcome:
+    import numpy as np
+
+    from course_judges.judging import judge
+    from course_tasks import catalogue
+    from course_tasks.answers import Answers
+
+    assert check.task is not None
+    task, probe = catalogue.task(check.task), catalogue.probe(check.task)
+    out_of = float(check.points if check.points is not None else task.points)
+    if not data:
+        return TaskOutcome(check.grade_id, check.task, 0.0, out_of, reason=why or "no answer came")
+    inputs = probe.inputs(np.random.default_rng(seeds[check.task]))
+    try:
+        verdict = judge(check.task, task, probe, inputs, Answers.from_bytes(data))
+    except CourseError as error:
+        return TaskOutcome(check.grade_id, check.task, 0.0, out_of, reason=str(error))
+    return TaskOutcome(
+        check.grade_id,
+        check.task,
+        min(float(verdict.points), out_of),
+        out_of,
+        verdict.to_json(),
+        verdict.to_html(book),
+    )
+
+
+def _asked(work: SanitizedSubmission, results: Results) -> list[tuple[Check, bytes, str]]:
+    """For each check its answers, or why there are none."""
+    left = iter(results.steps)
+    asked = []
+    for step in work.steps:
+        if step.kind not in ("code", "check"):
+            continue
+        result = next(left, None)
+        if step.check is None:
+            continue
+        if result is None:
+            # Why stands at the top of the page, once.
+            asked.append((step.check, b"", "The run ended before this check."))
+        else:
+            asked.append((step.check, result.answers, result.problem))
+    return asked
+
+
+def _tasks(work: SanitizedSubmission) -> list[str]:
+    return [check.task for check in work.checks if check.task]
+
+
+def _file(job: Job) -> Path:
+    assert job.file is not None
+    return job.file
+
+
+@functools.lru_cache(maxsize=1)
+def _released(text: str) -> tuple[NotebookNode, Assignment]:
+    """The released notebook and its cells that count: the same for a whole class."""
+    from nbformat.v4 import reads
+
+    notebook = reads(text)
+    return notebook, Assignment.of(notebook)
+
+
+def _publish(job: Job, outcome: Outcome) -> None:
+    notebook, assignment = _released(job.released)
+    pages.publish((job.graded, job.page), job.stamp, outcome, notebook, assignment)
+
+
+def _bounded(outcome: Outcome) -> Outcome:
+    """With reason and notes that people can read to their end."""
+    notes = outcome.notes[:MOST_NOTES]
+    if len(outcome.notes) > MOST_NOTES:
+        notes += (f"and {len(outcome.notes) - MOST_NOTES:,} more",)
+    return replace(outcome, reason=_cut(outcome.reason), notes=tuple(map(_cut, notes)))
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= MOST_CHARACTERS else words[:MOST_CHARACTERS] + " …"
+
+
+def _fault(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _serve(number: int) -> None:
+    """Import what judges need, then fork one process for each connection that comes."""
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader ends, and with it this
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.disable()  # children collect what their submissions leave
+    _warm_up()
+    control = socket.socket(fileno=number)
+    while True:
+        message, files, _, _ = socket.recv_fds(control, MOST_CONTROL_BYTES, 1)
+        if not message:
+            return
+        if not files:
+            _import_chapters(json.loads(message))
+            continue
+        if os.fork() == 0:
+            die_with_parent()
+            gc.enable()
+            control.close()
+            _answer(Connection(files[0]))
+            os._exit(0)
+        os.close(files[0])
+
+
+def _warm_up() -> None:
+    """What every process would do first, done once."""
+    with without(SLOW_GRAMMAR):
+        from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+    from course_tasks import judging  # noqa: F401
+
+    outputs = [new_output("stream", text=""), new_output("display_data")]  # each reads its schema
+    new_notebook(cells=[new_code_cell(outputs=outputs), new_markdown_cell()])
+    _freeze()
+
+
+def _import_chapters(tasks: list[str]) -> None:
+    """The judges of these tasks; but JAX starts threads, which would not survive a fork."""
+    from course_tasks import catalogue
+
+    for task in tasks:
+        if not catalogue.requires(task):
+            catalogue.probe(task)
+            catalogue.task(task)
+    _freeze()
+
+
+def _freeze() -> None:
+    """A collection of garbage would go through all that is imported, and copy pages that all
+    children share.
+    """
+    gc.freeze()
+
+
+def _answer(connection: Connection) -> None:
+    """Answer until the grader goes away; the clocks end whatever does not come to an end."""
+    began_with = _held()
+    most = began_with + MEGABYTES_OF_A_CHILD * MEGABYTE
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    examination = Examination()
+    with contextlib.suppress(EOFError, OSError):  # the grader is gone
+        while True:
+            what, about = connection.recv()
+            parts: list[bytes] = []
+            try:
+                if what == "finish":
+                    about = (_received(connection, *about),)
+                connection.send_bytes(b"")
+                with _timed(SECONDS_TO_JUDGE if what == "finish" else SECONDS_TO_READ):
+                    said, parts = _said(getattr(examination, what)(*about))
+            except MemoryError:
+                said = {"memory": MEGABYTES_OF_A_CHILD, "leaving": True}
+            except NotWrittenError as error:
+                said = {"not_written": str(error)}
+            except _DrawingFailed as error:
+                said = {"machine": str(error)}
+            except BaseException as error:
+                said = {"fault": f"{type(error).__name__}: {error}"[:MOST_CHARACTERS]}
+                said["leaving"] = True
+            if what != "prepare" and _held() > began_with + MEGABYTES_TO_LEAVE_AT * MEGABYTE:
+                said["leaving"] = True
+            connection.send_bytes(json.dumps(said, ensure_ascii=False).encode("utf-8", "replace"))
+            for part in parts:
+                connection.send_bytes(part)
+            if said.get("leaving"):
+                return
+
+
+def _said(answer: Any) -> tuple[dict[str, Any], list[bytes]]:
+    return answer if isinstance(answer, tuple) else (answer, [])
+
+
+def _received(connection: Connection, ended: str, seconds: float, count: int) -> RunResult:
+    raw = tuple(RawStep(connection.recv_bytes(), connection.recv_bytes()) for _ in range(count))
+    return RunResult(raw, ended, seconds)
+
+
+def _held() -> int:
+    """What this process could fill of its own, in bytes: what RLIMIT_DATA counts."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[5]) * resource.getpagesize()
+
+
+@contextlib.contextmanager
+def _timed(seconds: float) -> Iterator[None]:
+    """The kernel ends this process after so much CPU time, in whatever library it is then."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds * WALL_FOR_CPU)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]))

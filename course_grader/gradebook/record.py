@@ -1,0 +1,312 @@
+"""Into nbgrader's gradebook: one writer, one transaction a submission.
+
+The rows are those that `nbgrader autograde` would leave, so that formgrader, manual grading, late
+penalties and exports go on working.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import sqlalchemy as sql
+from nbgrader.api import (
+    Assignment,
+    Comment,
+    Grade,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+
+from course_grader.course import Course
+from course_grader.errors import GradebookError
+from course_grader.gradebook.database import (
+    FINDINGS,
+    RUNS,
+    database_url,
+    entering,
+    explained,
+    gradebook,
+)
+from course_grader.outcome import Outcome, Status
+
+if TYPE_CHECKING:
+    from nbgrader.plugins import LateSubmissionPlugin
+
+# A person who saves a score in formgrader holds the file for a moment; SQLite itself waits five
+# seconds each time.
+TIMES_TO_TRY = 10
+SECONDS_BETWEEN = 1.0
+
+# Student code has a say in some reasons (an exception's name); what is longer is read by nobody.
+MOST_CHARACTERS = 2000
+
+
+class Recorder:
+    """The one writer of a gradebook; use it as a context manager.
+
+    Parameters
+    ----------
+    course : Course
+    url : str, optional
+        Of the database; `nbgrader_config.py` or `gradebook.db` in the course's folder by default.
+    sandboxed : bool
+        Whether what is recorded ran in a sandbox; the class report says where it did not.
+
+    Raises
+    ------
+    GradebookError
+        If the database cannot be opened or is of another version.
+    """
+
+    def __init__(self, course: Course, url: str | None = None, *, sandboxed: bool = True):
+        self.course = course
+        self.url = url or database_url(course)
+        self.sandboxed = sandboxed
+        with contextlib.ExitStack() as stack:
+            self._book = stack.enter_context(gradebook(course, self.url))
+            self._open = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._open.close()
+
+    @functools.cached_property
+    def _late(self) -> LateSubmissionPlugin:
+        """What takes points off; its import takes a quarter of a second that few classes need."""
+        return _late_plugin(self.course)
+
+    def prepare(self, assignment: str) -> None:
+        """See that the assignment is there and is the one that was released.
+
+        Raises
+        ------
+        GradebookError
+            If it is not in the gradebook, or its cells are others than those of the exercises.
+        """
+        from course_grader.assignment import Assignment as Cells
+        from course_grader.assignment import read
+
+        path = self.course.exercises / assignment / f"{assignment}.ipynb"
+        cells = Cells.of(read(path))
+        wanted = {check.grade_id: check.points for check in cells.checks}
+        wanted |= {question.grade_id: question.points for question in cells.questions}
+        known: dict[str, float] = {}
+        with explained(self.url):
+            found = self._assignment(assignment)
+            if found.duedate is not None:
+                _ = self._late  # a faulty one is said before anything is graded
+            for notebook in found.notebooks:
+                known |= {cell.name: cell.max_score for cell in notebook.grade_cells}
+        if wanted != known:
+            differing = sorted(
+                name for name in wanted.keys() | known if wanted.get(name) != known.get(name)
+            )
+            raise GradebookError(
+                f"{assignment} was changed since it was entered into the gradebook "
+                f"({', '.join(differing)}): {entering(self.course, self.url, assignment)}"
+            )
+
+    def keys(self, assignment: str) -> dict[str, str]:
+        """Content keys under which students' submissions have been graded already."""
+        with explained(self.url):
+            rows = self._book.db.execute(
+                sql.select(RUNS.c.student, RUNS.c.key).where(
+                    RUNS.c.assignment == assignment, RUNS.c.status != Status.FAILED.value
+                )
+            )
+            return {row.student: row.key for row in rows}
+
+    def latest(self, assignment: str) -> datetime | None:
+        """When a submission of an assignment was last recorded, in UTC; None if none ever was."""
+        with explained(self.url):
+            return self._book.db.execute(
+                sql.select(sql.func.max(RUNS.c.graded_at)).where(RUNS.c.assignment == assignment)
+            ).scalar()
+
+    def record(self, outcome: Outcome, key: str, timestamp: datetime | None = None) -> None:
+        """Write one submission, all of it or nothing.
+
+        Parameters
+        ----------
+        outcome : Outcome
+            Points of a hand stay; those of a failed run are left as they were.
+        key : str
+            What the submission was graded under, for `keys`.
+        timestamp : datetime, optional
+            When it was handed in, in UTC.
+
+        Raises
+        ------
+        GradebookError
+            If the database refuses, for example because the disk is full. Nothing is written then.
+        """
+        with explained(self.url):
+            for tried in range(1, TIMES_TO_TRY + 1):
+                try:
+                    self._write(outcome, key, timestamp)
+                    return
+                except sql.exc.OperationalError as error:
+                    if "locked" not in str(error) or tried == TIMES_TO_TRY:
+                        raise
+                    time.sleep(SECONDS_BETWEEN)
+
+    def runs(self, assignment: str) -> list[Mapping[str, Any]]:
+        """How each submission of an assignment went, by student."""
+        with explained(self.url):
+            rows = self._book.db.execute(
+                sql.select(RUNS).where(RUNS.c.assignment == assignment).order_by(RUNS.c.student)
+            )
+            return [dict(row) for row in rows.mappings()]
+
+    def _write(self, outcome: Outcome, key: str, timestamp: datetime | None) -> None:
+        session = self._book.db
+        try:
+            if outcome.status is not Status.FAILED:
+                # Everything in one go: each look of the session at what is new takes milliseconds.
+                with session.no_autoflush:
+                    submission = self._submission(outcome)
+                    submission.timestamp = timestamp
+                    self._grade(submission, outcome)
+                session.flush()
+                self._take_off(submission, outcome.student)
+            self._note(outcome, key)
+            session.commit()
+        except BaseException:
+            session.rollback()
+            raise
+
+    def _submission(self, outcome: Outcome) -> SubmittedAssignment:
+        """The student's row, with a grade and a comment for every cell that has one."""
+        session = self._book.db
+        assignment = self._assignment(outcome.assignment)
+        student = session.get(Student, outcome.student)
+        if student is None:
+            student = Student(id=outcome.student)
+            session.add(student)
+        submission = (
+            session.query(SubmittedAssignment)
+            .filter_by(assignment_id=assignment.id, student_id=outcome.student)
+            .one_or_none()
+        )
+        if submission is None:
+            submission = SubmittedAssignment(assignment=assignment, student=student)
+            session.add(submission)
+        mine = {each.notebook: each for each in submission.notebooks}
+        for notebook in assignment.notebooks:
+            if notebook not in mine:
+                mine[notebook] = SubmittedNotebook(notebook=notebook, assignment=submission)
+                session.add(mine[notebook])
+            graded = {grade.cell for grade in mine[notebook].grades}
+            said = {comment.cell for comment in mine[notebook].comments}
+            for cell in set(notebook.grade_cells) - graded:
+                session.add(Grade(cell=cell, notebook=mine[notebook]))
+            for cell in set(notebook.solution_cells) - said:
+                session.add(Comment(cell=cell, notebook=mine[notebook]))
+        return submission
+
+    def _assignment(self, name: str) -> Assignment:
+        found = self._book.db.query(Assignment).filter_by(name=name).one_or_none()
+        if found is None or not found.notebooks:
+            raise GradebookError(
+                f"{name} is not in the gradebook: {entering(self.course, self.url, name)}"
+            )
+        return found
+
+    def _grade(self, submission: SubmittedAssignment, outcome: Outcome) -> None:
+        points = {task.grade_id: task.points for task in outcome.tasks}
+        empty = outcome.unanswered
+        for notebook in submission.notebooks:
+            for grade in notebook.grades:
+                name = grade.cell.name
+                # What no judge looked at waits for a person; an empty answer needs nobody's time.
+                grade.auto_score = points.get(name, 0.0 if name in empty else None)
+                judged = grade.auto_score is not None
+                grade.needs_manual_grade = not judged or grade.manual_score is not None
+            for comment in notebook.comments:
+                comment.auto_comment = "No response." if comment.cell.name in empty else None
+
+    def _take_off(self, submission: SubmittedAssignment, student: str) -> None:
+        """Points for being late, from a score that the database adds up."""
+        for notebook in submission.notebooks:
+            notebook.late_submission_penalty = self._penalty(submission, notebook, student)
+
+    def _penalty(
+        self, submission: SubmittedAssignment, notebook: SubmittedNotebook, student: str
+    ) -> float | None:
+        late = submission.total_seconds_late
+        if late <= 0:
+            return None
+        self._book.db.refresh(notebook)
+        penalty = self._late.late_submission_penalty(student, notebook.score, late)
+        return None if penalty is None else min(max(float(penalty), 0.0), notebook.score)
+
+    def _note(self, outcome: Outcome, key: str) -> None:
+        session = self._book.db
+        who = {"assignment": outcome.assignment, "student": _storable(outcome.student)[:128]}
+        for table in (RUNS, FINDINGS):
+            if table is FINDINGS and outcome.status is Status.FAILED:
+                continue
+            session.execute(
+                sql.delete(table).where(
+                    table.c.assignment == outcome.assignment, table.c.student == who["student"]
+                )
+            )
+        session.execute(
+            sql.insert(RUNS),
+            {
+                **who,
+                "key": key,
+                "status": outcome.status.value,
+                "reason": _storable(outcome.reason),
+                "notes": json.dumps(outcome.notes),
+                "seconds": json.dumps(dict(outcome.seconds)),
+                "sandboxed": self.sandboxed,
+                "graded_at": datetime.now(UTC).replace(tzinfo=None),
+            },
+        )
+        rows = [
+            {
+                **who,
+                "grade_id": task.grade_id,
+                "place": place,
+                "task": task.task,
+                "points": task.points,
+                "out_of": task.out_of,
+                "verdict": json.dumps(dict(task.verdict)),
+                "reason": _storable(task.reason),
+            }
+            for place, task in enumerate(outcome.tasks)
+        ]
+        if rows:
+            session.execute(sql.insert(FINDINGS), rows)
+
+
+def _storable(text: str) -> str:
+    """Text that every database takes: PostgreSQL refuses NUL, and no driver takes half a pair."""
+    whole = (
+        text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    )
+    return whole if len(whole) <= MOST_CHARACTERS else whole[:MOST_CHARACTERS] + " …"
+
+
+def _late_plugin(course: Course) -> LateSubmissionPlugin:
+    from nbgrader.preprocessors import AssignLatePenalties
+
+    step = AssignLatePenalties(config=course.settings)
+    step.init_plugin()
+    return step.plugin_inst

@@ -1,0 +1,400 @@
+"""Processes with limits, in which everything of a submission is handled that the grader must not
+hold itself: its file, what its run sent, its answers, its pages.
+
+The grader's own process moves bytes to and from them and takes short answers in plain JSON. Inputs
+follow from a seed that nobody could foresee, so that what only the judge may see is drawn again, in
+place of being kept somewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from course_grader.assignment import Check
+from course_grader.errors import (
+    ChildEndedError,
+    FaultyAssignmentError,
+    MachineError,
+    NotWrittenError,
+)
+from course_grader.outcome import Outcome
+from course_grader.sandbox.protocol import RunResult
+from course_grader.sandbox.sanitize import SanitizedSubmission, Step
+from course_tasks.runner.limits import MEGABYTE, Limits
+
+# Beyond what a started process holds, so that all of it together stays under 600 MB. A notebook of
+# ten megabytes takes some 120 MB to read, the largest task of the course some 100 MB to judge.
+MEGABYTES_OF_A_CHILD = 256
+
+# CPU time: a busy machine makes nobody's file slow. Reading takes hundredths of a second; the
+# judge's own answers to the training tasks, a few seconds.
+SECONDS_TO_READ = 20
+SECONDS_TO_JUDGE = 60
+
+# The names of an assignment's tasks, some ten of twenty characters.
+MOST_CONTROL_BYTES = 2**16
+
+# What a child may answer: verdicts of a submission have some 50 kB, code up to `MOST_TO_RUN`.
+MOST_ANSWER_BYTES = 64 * MEGABYTE
+
+SERVER = (sys.executable, "-m", "course_grader.examination")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a child needs to know of one submission.
+
+    Attributes
+    ----------
+    student, assignment : str
+    file : Path or None
+        The notebook that was handed in; None if it is not to be opened.
+    stamp : str
+        When it was handed in, as nbgrader's `timestamp.txt` says.
+    released : str
+        The released notebook as JSON.
+    graded, page : Path
+        Where the autograded notebook and the page of feedback are written.
+    seeds : mapping of str to int
+        For each task.
+    limits : Limits
+        Of the run, and of what it sends.
+    book : str
+        Address of the published book, for the links in feedback; empty: no links.
+    sandboxed : bool
+    """
+
+    student: str
+    assignment: str
+    file: Path | None
+    stamp: str
+    released: str
+    graded: Path
+    page: Path
+    seeds: Mapping[str, int]
+    limits: Limits
+    book: str
+    sandboxed: bool
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is to be run: the steps that are run and no others, and each task's inputs."""
+
+    work: SanitizedSubmission
+    inputs: Mapping[str, bytes]
+
+
+class Judges:
+    """A pool of such processes, all forked from one that holds torch; a context manager.
+
+    Parameters
+    ----------
+    count : int
+        Processes; as many as submissions are handled at once.
+    """
+
+    def __init__(self, count: int):
+        self.count = count
+        self._starting = threading.Lock()
+        self._closed = False
+        self._start()
+        self._idle: queue.Queue[Child | None] = queue.Queue()
+        for _ in range(count):
+            self._idle.put(None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                child = self._idle.get_nowait()
+                if child is not None:
+                    child.close()
+        with self._starting:
+            self._closed = True
+            self._stop()
+
+    def expect(self, tasks: Sequence[str]) -> None:
+        """Let the judges of these tasks be imported once, before any process is started."""
+        with contextlib.suppress(OSError):  # who is gone is started again when it is needed
+            self._control.send(json.dumps(list(tasks)).encode())
+
+    def require(self, tasks: Sequence[str]) -> None:
+        """See, before a class starts, that what answers are written with is installed.
+
+        Raises
+        ------
+        FaultyAssignmentError
+            If not: all answers would fail, and be nobody's fault. Names the remedy.
+        MachineError
+            If nobody can be asked.
+        """
+        child = self.take()
+        try:
+            missing = child.lacking(tasks)
+        except ChildEndedError as error:
+            raise MachineError(f"judges cannot be asked what they need: {error}") from error
+        finally:
+            self.give_back(child)
+        if missing:
+            raise FaultyAssignmentError(
+                f"answers to this assignment are written with {', '.join(missing)}, not installed "
+                'here: pip install -e ".[jax]" in the folder of the course'
+            )
+
+    def take(self) -> Child:
+        """A child that nobody else uses; `give_back` it.
+
+        Raises
+        ------
+        MachineError
+            If none can be started.
+        """
+        child = self._idle.get()
+        try:
+            return child or self._fork()
+        except BaseException:
+            self._idle.put(None)
+            raise
+
+    def give_back(self, child: Child) -> None:
+        """The next one may use it, unless it has ended or grown."""
+        self._idle.put(child if child.alive else None)
+
+    def _start(self) -> None:
+        self._control, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with its:
+            self._server = subprocess.Popen(
+                [*SERVER, str(its.fileno())],
+                pass_fds=[its.fileno()],
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+            )
+
+    def _stop(self) -> None:
+        self._control.close()
+        self._server.terminate()
+        self._server.wait()
+
+    def _fork(self) -> Child:
+        mine, its = socket.socketpair()
+        with its:
+            try:
+                with self._starting:
+                    if self._server.poll() is not None and not self._closed:
+                        self._stop()
+                        self._start()
+                    socket.send_fds(self._control, [b"+"], [its.fileno()])
+            except OSError as error:
+                mine.close()
+                raise MachineError(f"no process can be started to judge: {error}") from error
+        return Child(Connection(mine.detach()))
+
+
+class Child:
+    """One process of the pool, seen from the grader."""
+
+    def __init__(self, connection: Connection):
+        self._connection = connection
+        self.alive = True
+
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        self.alive = False
+        self._connection.close()
+
+    def lacking(self, tasks: Sequence[str]) -> list[str]:
+        """Packages that these tasks need and that are not installed."""
+        return list(
+            self._ask("starting it", SECONDS_TO_READ, ("require", (tuple(tasks),)))["lacking"]
+        )
+
+    def prepare(self, job: Job, checks: Mapping[str, Check]) -> Prepared | Outcome:
+        """Read a submission and make it safe; the outcome, with its pages, if that is impossible.
+
+        Parameters
+        ----------
+        job : Job
+        checks : mapping of str to Check
+            The released ones, by grade id.
+        """
+        said = self._ask("reading it", SECONDS_TO_READ, ("prepare", (job,)))
+        if "outcome" in said:
+            return Outcome.from_plain(said["outcome"])
+        steps = tuple(
+            Step("check", checks[grade_id].source, grade_id, checks[grade_id])
+            if kind == "check"
+            else Step("code", source)
+            for kind, source, grade_id in said["steps"]
+        )
+        try:
+            inputs = {task: self._connection.recv_bytes() for task in said["tasks"]}
+        except (EOFError, OSError) as error:
+            self.close()
+            raise ChildEndedError("the process that read it ended before it was done") from error
+        return Prepared(SanitizedSubmission(steps), inputs)
+
+    def finish(self, ran: RunResult) -> Outcome:
+        """Judge what was prepared by what its run sent, and write its pages."""
+        about = ("finish", (ran.ended, ran.seconds, len(ran.raw)))
+        frames = (part for step in ran.raw for part in (step.header, step.payload))
+        return Outcome.from_plain(
+            self._ask("judging it", SECONDS_TO_JUDGE, about, frames)["outcome"]
+        )
+
+    def set_aside(self, job: Job, reason: str) -> Outcome:
+        """Write the pages of a submission for a person, who reads the reason; with its cells if it
+        was prepared here.
+        """
+        about = ("set_aside", (job, reason))
+        return Outcome.from_plain(self._ask("writing its pages", SECONDS_TO_READ, about)["outcome"])
+
+    def _ask(self, what: str, seconds: float, about: Any, frames: Any = ()) -> Any:
+        """What the child answers; `what` says in words what it is asked to do.
+
+        Raises
+        ------
+        ChildEndedError
+            If it ended, or passed a limit; says which.
+        NotWrittenError
+            If it could not write where pages are.
+        """
+        began = time.monotonic()
+        try:
+            self._connection.send(about)
+            for part in frames:
+                self._connection.send_bytes(part)
+            self._connection.recv_bytes(0)  # it is there, and begins: the first one is only started
+            began = time.monotonic()
+            said = json.loads(self._connection.recv_bytes(MOST_ANSWER_BYTES))
+        except (EOFError, OSError) as error:
+            self.close()
+            if time.monotonic() - began >= seconds:
+                raise ChildEndedError(f"{what} took more than {seconds:g} s") from error
+            raise ChildEndedError(f"the process that was {what} ended before it was done") from (
+                error
+            )
+        except BaseException:
+            self.close()
+            raise
+        if said.get("leaving"):
+            self.close()
+        if "machine" in said:
+            raise MachineError(said["machine"])
+        if "memory" in said:
+            raise ChildEndedError(f"{what} took more than {said['memory']} MB of memory")
+        if "not_written" in said:
+            raise NotWrittenError(said["not_written"])
+        if "fault" in said:
+            raise ChildEndedError(f"{what} failed: {said['fault']}")
+        return said
+
+
+class Handling:
+    """One submission's way through a child, from its file to its pages; a context manager.
+
+    A child that ends, or passes a limit, may have been the machine's victim: another one tries once
+    more, from the start.
+
+    Parameters
+    ----------
+    judges : Judges
+    job : Job
+    checks : mapping of str to Check
+        The released ones, by grade id.
+    keep : bool
+        Whether a child stays with it while it runs; where more run than there are children, another
+        one reads it again.
+    """
+
+    def __init__(self, judges: Judges, job: Job, checks: Mapping[str, Check], *, keep: bool = True):
+        self._judges, self._job, self._checks, self._keep = judges, job, checks, keep
+        self._child: Child | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._let_go()
+
+    def prepare(self) -> Prepared | Outcome:
+        """See `Child.prepare`; what cannot be read within the limits is set aside."""
+        found = self._twice(lambda child: child.prepare(self._job, self._checks))
+        if not self._keep:
+            self._let_go()
+        return found
+
+    def finish(self, ran: RunResult) -> Outcome:
+        """See `Child.finish`; what cannot be judged within the limits is set aside."""
+
+        def judged(child: Child) -> Outcome:
+            if child is not prepared_in:
+                found = child.prepare(self._job, self._checks)
+                if isinstance(found, Outcome):
+                    return found
+            return child.finish(ran)
+
+        prepared_in = self._child
+        return self._twice(judged)
+
+    def set_aside(self, reason: str) -> Outcome:
+        """See `Child.set_aside`."""
+        return self._twice(lambda child: child.set_aside(self._job, reason))
+
+    def _twice(self, do: Callable[[Child], T]) -> T | Outcome:
+        reason = ""
+        for _ in range(2):
+            try:
+                return do(self._taken())
+            except ChildEndedError as error:
+                self._let_go()
+                reason = str(error)
+        # Nothing of the submission is opened for this page.
+        try:
+            return self._taken().set_aside(self._job, f"{reason}: open it by hand")
+        except ChildEndedError as error:
+            raise MachineError(f"its pages could not be made: {error}") from error
+
+    def _taken(self) -> Child:
+        if self._child is None or not self._child.alive:
+            self._let_go()
+            self._child = self._judges.take()
+        return self._child
+
+    def _let_go(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            self._judges.give_back(child)
+
+
+def seeds(tasks: Sequence[str]) -> dict[str, int]:
+    """Fresh ones, one for each task."""
+    return {task: secrets.randbits(63) for task in tasks}

@@ -1,0 +1,84 @@
+"""How a course is graded, as `nbgrader_config.py` can say it: `c.CourseGrade.jobs = 8`."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any, Self
+
+from traitlets import Float, Int, TraitError, Unicode
+from traitlets.config import Configurable
+
+from course_grader.course import Course
+from course_lib.errors import ConfigError
+from course_tasks.runner.limits import Limits
+
+_DEFAULT = Limits()
+
+
+class CourseGrade(Configurable):
+    """Settings of `course grade`; the command's own options come before them."""
+
+    book = Unicode(
+        "", help="Address where the book is published, for the links in feedback; empty: no links."
+    ).tag(config=True)
+    jobs = Int(0, min=0, help="Submissions that run at once; 0: as many as there are cores.").tag(
+        config=True
+    )
+    scheduler = Unicode("", help="Address of a Dask scheduler, or empty: this machine.").tag(
+        config=True
+    )
+    notebook_megabytes = Int(
+        10, min=1, help="The largest notebook that is opened; a larger one waits for a person."
+    ).tag(config=True)
+    cell_seconds = Float(_DEFAULT.cell_seconds, help="Wall time of one cell or check.").tag(
+        config=True
+    )
+    total_seconds = Float(_DEFAULT.total_seconds, help="Wall time of a whole notebook.").tag(
+        config=True
+    )
+    memory_megabytes = Int(
+        _DEFAULT.memory_megabytes, help="Memory of a submission's processes together."
+    ).tag(config=True)
+    processes = Int(_DEFAULT.processes, help="Processes and threads of a submission.").tag(
+        config=True
+    )
+    file_megabytes = Int(_DEFAULT.file_megabytes, help="All files that a submission writes.").tag(
+        config=True
+    )
+    files = Int(_DEFAULT.files, help="Files and folders of a submission, however small.").tag(
+        config=True
+    )
+    output_kilobytes = Int(_DEFAULT.output_kilobytes, help="Text that a cell may print.").tag(
+        config=True
+    )
+    picture_kilobytes = Int(
+        _DEFAULT.picture_kilobytes, help="Pictures that a cell may show together."
+    ).tag(config=True)
+    answer_megabytes = Int(_DEFAULT.answer_megabytes, help="All that a submission sends out.").tag(
+        config=True
+    )
+
+    @classmethod
+    def of(cls, course: Course) -> Self:
+        """The settings of a course.
+
+        Raises
+        ------
+        ConfigError
+            If `nbgrader_config.py` gives one of them a value that it cannot have.
+        """
+        try:
+            return cls(config=course.settings)
+        except TraitError as error:
+            raise ConfigError(f"nbgrader_config.py: {error}") from error
+
+    def limits(self, **changed: Any) -> Limits:
+        """The limits, with what is not None in `changed` instead.
+
+        Raises
+        ------
+        ConfigError
+            If one of them is not above 0.
+        """
+        set_here = Limits(**{each.name: getattr(self, each.name) for each in fields(Limits)})
+        return replace(set_here, **{k: v for k, v in changed.items() if v is not None})

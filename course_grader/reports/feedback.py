@@ -1,0 +1,309 @@
+"""What people see of a graded submission: nbgrader's autograded notebook, and a page of feedback.
+
+Everything that came out of student code goes through `untrusted` first.
+"""
+
+from __future__ import annotations
+
+import copy
+import html
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from course_grader.errors import NotWrittenError
+from course_grader.outcome import Outcome, Status, TaskOutcome
+from course_grader.reports import markup
+from course_grader.reports.untrusted import (
+    NOTHING_TO_SEE,
+    code,
+    inert,
+    made_output,
+    on_one_line,
+    plain,
+    safe_output,
+)
+from course_grader.sandbox.protocol import StepResult
+from course_grader.sandbox.sanitize import Kind, Step
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+# What a whole notebook may show, beside its released texts and the answers that a person reads. One
+# of the course shows some 30,000 characters and ten pictures. Formgrader needs some 0.1 s for 1,000
+# characters of the worst text or code that is known.
+MOST_CHARACTERS_OF_TEXT = 100_000
+MOST_CHARACTERS_OF_CODE = 300_000
+MOST_CHARACTERS_OF_OUTPUTS = 1_000_000
+MOST_PICTURE_CHARACTERS = 24 * 2**20
+
+_TOO_MUCH = "… (cut: this notebook holds more than is shown; the rest is in the submitted file)"
+
+
+class _Room:
+    """How much more of a notebook is shown: what does not fit is left out, and said so."""
+
+    def __init__(self) -> None:
+        self._left = {
+            "text": MOST_CHARACTERS_OF_TEXT,
+            "code": MOST_CHARACTERS_OF_CODE,
+            "output": MOST_CHARACTERS_OF_OUTPUTS,
+            "picture": MOST_PICTURE_CHARACTERS,
+        }
+
+    def source(self, step: Step, shown: str) -> str:
+        """A cell of the student's as far as there is room; an answer to a question always."""
+        if step.kind == "question" or self._fits("code" if step.kind == "code" else "text", shown):
+            return shown
+        return _TOO_MUCH
+
+    def outputs(self, result: StepResult | None) -> Iterator[Any]:
+        """What a step left, made safe, as far as there is room."""
+        for output in result.outputs if result else ():
+            if self._is_over(output):
+                continue
+            for safe in safe_output(output):
+                data = safe.get("data", {})
+                kind = "picture" if "image/png" in data else "output"
+                parts = (safe.get("text"), *safe.get("traceback", ()), *data.values())
+                if self._fits(kind, *filter(None, parts)):
+                    yield safe
+                else:
+                    yield made_output("stream", name="stdout", text=_TOO_MUCH)
+
+    def _is_over(self, output: Mapping[str, Any]) -> bool:
+        """Whether there is no room for outputs of this kind; making them safe takes time, too."""
+        data = output.get("data")
+        picture = isinstance(data, dict) and "image/png" in data
+        return not self._left["picture" if picture else "output"]
+
+    def _fits(self, kind: str, *parts: str) -> bool:
+        """Whether parts still fit; what does not is the last of its kind that is looked at.
+
+        100 characters for each keep a million of empty ones away.
+        """
+        size = sum(map(len, parts)) + 100
+        fits = size <= self._left[kind]
+        self._left[kind] = self._left[kind] - size if fits else 0
+        return fits
+
+
+def runs(outcome: Outcome) -> Iterator[tuple[Step, StepResult | None]]:
+    """Each step of a submission with what it left; None for text, and where the run ended."""
+    left = list(outcome.ran.steps) if outcome.ran else []
+    for step in outcome.work.steps if outcome.work else ():
+        runnable = step.kind in ("code", "check")
+        yield step, left.pop(0) if runnable and left else None
+
+
+def notebook(outcome: Outcome, released: NotebookNode) -> NotebookNode:
+    """The submission as nbgrader shows it to a grader.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    released : NotebookNode
+        Gives every graded cell its metadata.
+
+    Returns
+    -------
+    NotebookNode
+        The student's cells in their order, released checks with the judge's verdict as output.
+    """
+    from nbformat.v4 import new_notebook
+
+    templates = {
+        cell.metadata.nbgrader.grade_id: cell
+        for cell in released.cells
+        if "nbgrader" in cell.metadata
+    }
+    verdicts = {task.grade_id: task for task in outcome.tasks}
+    ours = {cell.source for cell in released.cells}
+    cells = []
+    room = _Room()
+    for step, result in runs(outcome) if outcome.work else _as_released(released):
+        given = step.source in ours
+        if step.kind in ("text", "question"):
+            words = step.source if given else room.source(step, inert(step.source))
+            cell = _text_cell(words)
+        else:
+            source = step.source if given else room.source(step, code(step.source))
+            cell = _code_cell(source, list(_outputs(step, result, verdicts, room)))
+        if step.grade_id in templates:
+            cell.metadata = copy.deepcopy(templates[step.grade_id].metadata)
+        cells.append(cell)
+    if outcome.reason or outcome.notes:
+        said = (on_one_line(note) for note in (outcome.reason, *outcome.notes) if note)
+        # What begins a line could begin a block, which would swallow the lines below it.
+        words = "\n".join(f"- {NOTHING_TO_SEE}{inert(note)}" for note in said)
+        cells.insert(0, _text_cell(f"**Said by the grader**\n\n{words}"))
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    return new_notebook(cells=cells, metadata=_kernel(released))  # checked against the schema
+
+
+def _text_cell(source: str) -> NotebookNode:
+    """One whose notebook is checked against the schema as a whole, which is quicker by far."""
+    from nbformat.notebooknode import NotebookNode
+
+    return NotebookNode(cell_type="markdown", source=source, metadata=NotebookNode())
+
+
+def _code_cell(source: str, outputs: list[Any]) -> NotebookNode:
+    made = _text_cell(source)
+    made.update(cell_type="code", execution_count=None, outputs=outputs)
+    return made
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace a file as a whole or not at all.
+
+    Raises
+    ------
+    NotWrittenError
+        If there is no room, or no right to write there.
+    """
+    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    draft = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=".", suffix=".draft", delete=False
+        ) as file:
+            draft = Path(file.name)
+            file.write(data)
+        draft.chmod(0o644)
+        os.replace(draft, path)
+    except OSError as error:
+        if draft is not None:
+            draft.unlink(missing_ok=True)
+        raise NotWrittenError(
+            f"{path} cannot be written: {error.strerror}. What stood there before stands there "
+            "still; mend it (room on the disk, your rights) and run the command again."
+        ) from error
+
+
+def _as_released(released: NotebookNode) -> Iterator[tuple[Step, StepResult | None]]:
+    """In place of a notebook that cannot be read: what a person needs to enter points."""
+    for cell in released.cells:
+        said = cell.metadata.get("nbgrader", {})
+        check = said.get("grade") and not said.get("solution")
+        kind: Kind = "text" if cell.cell_type == "markdown" else "check" if check else "code"
+        yield Step(kind, cell.source, said.get("grade_id", "")), None
+
+
+def _kernel(released: NotebookNode) -> dict[str, Any]:
+    known = released.metadata.get("kernelspec")
+    return {"kernelspec": known} if known else {}
+
+
+def _outputs(
+    step: Step, result: StepResult | None, verdicts: Mapping[str, TaskOutcome], room: _Room
+) -> Iterator[Any]:
+    for safe in room.outputs(result):
+        yield _counting_nothing(safe) if step.kind == "check" else safe
+    if step.kind == "check":
+        # nbgrader reads a check without a number as full points: it never goes without.
+        task = verdicts.get(step.grade_id)
+        yield made_output(
+            "execute_result",
+            data={
+                "text/plain": str(task.points if task else 0.0),
+                "text/html": verdict_html(task) if task else _NOT_JUDGED,
+            },
+            execution_count=1,
+        )
+
+
+def _counting_nothing(output: Any) -> Any:
+    """What a student's function printed during a check: nbgrader takes stderr there for a zero."""
+    if output.output_type == "error":
+        return made_output("stream", name="stdout", text="\n".join(output.traceback))
+    if output.output_type == "stream":
+        output.name = "stdout"
+    return output
+
+
+def verdict_html(task: TaskOutcome) -> str:
+    """The judge's feedback, or why there is none."""
+    if task.html:
+        return task.html
+    return (
+        '<div class="course-verdict" role="status"><p><strong>'
+        f"0 of {task.out_of:g} points: nothing to judge.</strong><br>{html.escape(task.reason)}"
+        "</p></div>"
+    )
+
+
+def feedback(outcome: Outcome, titles: Mapping[str, str], title: str) -> str:
+    """One student's page, complete in itself: no script, no request to anywhere.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    titles : mapping of str to str
+        Grade id of each written question to its heading.
+    title : str
+        Of the assignment.
+    """
+    parts = [f"<h1>{html.escape(title)}</h1>"]
+    if outcome.status is Status.GRADED:
+        parts.append(
+            f'<p class="sum"><strong>{outcome.points:g} of {outcome.out_of:g} points</strong> '
+            "for the tasks that are checked by the course.</p>"
+        )
+        waiting = [name for grade_id, name in titles.items() if grade_id not in _empty(outcome)]
+        for name in waiting:
+            parts.append(f"<p>✎ {html.escape(name)}: a person reads it.</p>")
+    else:
+        parts.append('<p class="sum"><strong>A person will look at this one.</strong></p>')
+    for note in (outcome.reason, *outcome.notes):
+        if note:
+            parts.append(f'<p class="note">{html.escape(plain(note))}</p>')
+    for task in outcome.tasks:
+        parts.append(f"<section>{verdict_html(task)}</section>")
+    parts.append("<details><summary><h2>Your notebook, as it was run</h2></summary>")
+    room = _Room()
+    parts += [_cell(step, result, room) for step, result in runs(outcome)]
+    parts.append("</details>")
+    return markup.page(title, "\n".join(parts), _STYLE)
+
+
+def _empty(outcome: Outcome) -> frozenset[str]:
+    return outcome.work.unanswered if outcome.work else frozenset()
+
+
+def _cell(step: Step, result: StepResult | None, room: _Room) -> str:
+    if step.kind == "check":
+        return ""
+    source = html.escape(room.source(step, plain(step.source)))
+    shown = [f'<pre class="{step.kind}">{source}</pre>'] if source.strip() else []
+    shown += [_shown(safe) for safe in room.outputs(result)]
+    return "\n".join(shown)
+
+
+def _shown(output: Any) -> str:
+    if output.output_type == "stream":
+        return f'<pre class="out">{html.escape(output.text)}</pre>'
+    if output.output_type == "error":
+        return f'<pre class="out error">{html.escape(chr(10).join(output.traceback))}</pre>'
+    if "image/png" in output.data:
+        return f'<img alt="a picture" src="data:image/png;base64,{output.data["image/png"]}">'
+    return f'<pre class="out">{html.escape(output.data.get("text/plain", ""))}</pre>'
+
+
+_NOT_JUDGED = '<p role="status"><strong>Not judged: a person looks at it.</strong></p>'
+
+_STYLE = """\
+body { font: 1rem/1.55 system-ui, sans-serif; }
+body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
+pre { overflow-x: auto; padding: .6rem .8rem; border: 1px solid #8886; border-radius: .3rem; }
+pre.text, pre.question { white-space: pre-wrap; font-family: inherit; }
+pre.out { border: 0; border-left: 3px solid #8886; max-height: 24rem; }
+pre.error { border-color: #c9413f; }
+img { max-width: 100%; background: #fff; }
+.sum { font-size: 1.15rem; } summary h2 { display: inline; }
+.note { border-left: 3px solid #8a7a12; padding-left: .8rem; }
+"""

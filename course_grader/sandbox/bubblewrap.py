@@ -1,0 +1,151 @@
+"""What stands around student code: bubblewrap's command line, a short environment, and a copy of
+the course's code without what knows answers.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Literal
+
+import course_lib
+from course_grader.errors import SandboxUnavailableError
+from course_tasks.runner.isolation import WRITABLE
+
+IsolationMode = Literal["warm", "cold", "bare"]
+"""How a submission is kept apart; see `Sandbox`."""
+
+LIBRARY = "/opt/course"
+"""Where the course's code lies inside."""
+
+# Of what grades, only what runs inside; no judge, nothing that reads a gradebook.
+_INSIDE = {"grading": ("sandbox",), "grading/sandbox": ("inside",)}
+
+
+# Devices that hold nothing. /dev/zero is not among them: mapped as shared, it is memory that no
+# process seems to hold. Nor are terminals, over which neighbours could talk.
+_DEVICES = ("null", "full", "random", "urandom")
+
+
+def bubblewrap(library: Path, form: IsolationMode = "warm") -> list[str]:
+    """The command line that walls off whatever follows it.
+
+    Parameters
+    ----------
+    library : Path
+        Of the copied code, outside.
+    form : str
+        In a "cold" sandbox no user namespace follows in which a run could have folders and
+        processes of its own, so the processes that watch over it keep the right to make them. The
+        run itself loses it before it starts; see `drop_rights`.
+
+    Raises
+    ------
+    SandboxUnavailableError
+        If bubblewrap is not there.
+    """
+    program = shutil.which("bwrap")
+    if program is None:
+        raise SandboxUnavailableError(
+            "bubblewrap is not installed: sudo apt-get install bubblewrap"
+        )
+    command = [program, "--unshare-all", "--uid", "1000", "--gid", "1000", "--die-with-parent"]
+    command += ["--as-pid-1", "--new-session", "--hostname", "sandbox"]
+    if form == "cold":
+        command += ["--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"]
+    command += ["--proc", "/proc", "--tmpfs", "/dev", "--dir", WRITABLE[-1]]
+    for device in _DEVICES:
+        command += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
+    links = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
+    for name, target in links.items():
+        command += ["--symlink", f"/proc/self/{target}", f"/dev/{name}"]
+    for place in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"):
+        if Path(place).is_symlink():
+            command += ["--symlink", os.readlink(place), place]
+        elif Path(place).exists():
+            command += ["--ro-bind", place, place]
+    for place in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime"):
+        command += ["--ro-bind-try", place, place]
+    for place in WRITABLE[:-1]:  # the last one is a part of /dev
+        command += ["--tmpfs", place]
+    seen: list[Path] = [Path("/usr")]
+    for prefix in (sys.base_prefix, sys.prefix):
+        here = Path(prefix).resolve()
+        if not any(here.is_relative_to(other) for other in seen):
+            command += ["--ro-bind", str(here), str(here)]
+            seen.append(here)
+    installed = Path(course_lib.__file__).resolve().parent
+    if any(installed.is_relative_to(other) for other in seen):
+        command += ["--tmpfs", str(installed)]  # the judges are in there
+    command += ["--ro-bind", str(library), LIBRARY]
+    command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WRITABLE[0]]
+    return command
+
+
+def environment(library: Path, form: IsolationMode, home: Path) -> dict[str, str]:
+    """All the environment that student code sees.
+
+    Parameters
+    ----------
+    library : Path
+        Of the copied code, outside.
+    form : str
+    home : Path
+        Without a sandbox: an empty folder that stands for one.
+    """
+    own = WRITABLE[0] if form != "bare" else str(home)
+    return {
+        "HOME": own,
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "PYTHONPATH": LIBRARY if form != "bare" else str(library),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "random",
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR": f"{own}/.matplotlib",
+        "IPYTHONDIR": f"{own}/.ipython",
+        # As many submissions run at once as there are cores; more threads would only wait.
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def copy_library(target: Path) -> None:
+    """The course's code, without what knows answers and without what grades."""
+    source = Path(course_lib.__file__).resolve().parent
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        here = Path(folder)
+        for package, kept in _INSIDE.items():
+            if here == source / package:
+                return set(names) - {"__init__.py", *kept}
+        out = {"judges", "judging.py", "publishing", "__pycache__", "cli.py", "doctor.py"}
+        return out & set(names)
+
+    shutil.copytree(source, target / "course_lib", ignore=left_out, copy_function=_copy)
+    # Root's sandbox is another user's, who has to read what root may have cloned for itself only.
+    for folder, _, _ in os.walk(target):
+        os.chmod(folder, 0o755)
+
+
+def _copy(original: str, copied: str) -> None:
+    """Copy a file for everybody to read; with its compiled code, which spares every submission a
+    tenth of a second and is taken only for a source of the same age.
+    """
+    _copy_one(original, copied)
+    if original.endswith(".py"):
+        compiled = importlib.util.cache_from_source(original)
+        if os.path.isfile(compiled):
+            beside = importlib.util.cache_from_source(copied)
+            os.makedirs(os.path.dirname(beside), exist_ok=True)
+            _copy_one(compiled, beside)
+
+
+def _copy_one(original: str, copied: str) -> None:
+    with open(original, "rb") as source, open(copied, "wb") as target:
+        target.write(source.read())
+        os.fchmod(target.fileno(), 0o644)
+        status = os.fstat(source.fileno())
+    os.utime(copied, ns=(status.st_atime_ns, status.st_mtime_ns))

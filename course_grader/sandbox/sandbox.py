@@ -1,0 +1,355 @@
+"""From outside: start the sandbox, give it submissions, take what comes out as bytes.
+
+The sandbox is bubblewrap: no network, a read-only system of which only Python and this course's own
+code are there, an empty home, a short environment, processes of its own. Judges, solutions and
+gradebook are not in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import struct
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from course_grader.errors import MachineError, NoVerdictError, SandboxUnavailableError
+from course_grader.sandbox.bubblewrap import IsolationMode, bubblewrap, copy_library
+from course_grader.sandbox.control_groups import ControlGroups, Group
+from course_grader.sandbox.cores import Cores
+from course_grader.sandbox.protocol import Collected, RunResult, collect, runnable, send_job
+from course_grader.sandbox.sanitize import SanitizedSubmission
+from course_grader.sandbox.scratch import ScratchFolder
+from course_grader.sandbox.starting import StartedSandbox
+from course_tasks.errors import FrameTimeoutError
+from course_tasks.runner.limits import MEGABYTE, Limits
+from course_tasks.runner.process_monitor import too_much_memory
+from course_tasks.runner.supervisor import (
+    ASKS_FOR_GROUP,
+    COUNT_BYTES,
+    NO_MORE_RESULTS,
+    End,
+    stretched,
+)
+
+# What a run may take beyond its own limit before the grader stops waiting: forking and transfer.
+SECONDS_OF_GRACE = 15.0
+# Results of a run beyond this wait on disk. A notebook full of pictures stays below it.
+MOST_BYTES_IN_MEMORY = 4 * MEGABYTE
+# So many runs with larger results are in the grader's memory at once, each with as much as
+# `Limits.answer_megabytes`; others wait for these to be judged, but not for longer than this.
+MOST_LARGE_RUNS = 2
+SECONDS_FOR_ROOM = 60.0
+
+# A process's number, user and group, as the kernel adds them to what it says.
+_CREDENTIALS = struct.Struct("3i")
+
+
+def cores() -> int:
+    """How many processors this process may use; all of the machine's where nobody can tell."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Sandbox:
+    """A sandbox that several threads may use at once; a context manager.
+
+    Parameters
+    ----------
+    form : str
+        "warm" forks each submission from a process that holds torch, in namespaces of its own;
+        "cold" starts a fresh sandbox for each; "bare" has no sandbox at all.
+    spawned : callable ()
+        See `StartedSandbox`.
+
+    Attributes
+    ----------
+    groups : ControlGroups
+        Those of its runs, where the system lends any.
+
+    Raises
+    ------
+    SandboxUnavailableError
+        On entering, if it does not start.
+    """
+
+    def __init__(self, form: IsolationMode = "warm", spawned: Callable[[], None] = lambda: None):
+        self.form, self._spawned = form, spawned
+        self._scratch = ScratchFolder("course-library-")
+        self._folder = self._scratch.path
+        copy_library(self._folder)
+        self._shared: StartedSandbox | None = None
+        self._cores = Cores()
+        self.groups = ControlGroups(None)
+        self._restarting = threading.Lock()
+
+    @property
+    def slots(self) -> int:
+        """How many submissions this machine runs at once: its cores."""
+        return cores()
+
+    def __enter__(self) -> Self:
+        self.groups = ControlGroups.find()
+        try:
+            if self.form == "cold":
+                bubblewrap(self._folder)  # starts with each run; whether it can is said now
+            else:
+                self._shared = StartedSandbox(self._folder, self.form, self._spawned)
+        except BaseException:
+            self.groups.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        if self._shared is not None:
+            self._shared.stop()
+            self._shared = None
+        self.groups.close()
+        self._scratch.remove()
+
+    def run(
+        self, work: SanitizedSubmission, inputs: Mapping[str, bytes], limits: Limits
+    ) -> RunResult:
+        """Run a submission.
+
+        Parameters
+        ----------
+        work : Work
+            From `sanitise`.
+        inputs : mapping of str to bytes
+            For each task its inputs, without what only the judge may see.
+        limits : Limits
+
+        Returns
+        -------
+        Ran
+            Whatever the submission did.
+
+        Raises
+        ------
+        MachineError
+            If the sandbox could not do its part, even when tried again.
+        NoVerdictError
+            If it failed twice where a submission can end what watches over it: whether the machine
+            or the submission did it, a person has to find out.
+        """
+        return self._run(work, inputs, limits, attempt=False)
+
+    def attempt(self, work: SanitizedSubmission, limits: Limits) -> RunResult:
+        """Run what tries the walls: as a submission, but, where warm, before torch is there.
+
+        Raises as `run` does.
+        """
+        return self._run(work, {}, limits, attempt=True)
+
+    def _run(
+        self,
+        work: SanitizedSubmission,
+        inputs: Mapping[str, bytes],
+        limits: Limits,
+        *,
+        attempt: bool,
+    ) -> RunResult:
+        try:
+            return self._run_once(work, inputs, limits, attempt)
+        except MachineError:
+            pass
+        try:
+            return self._run_once(work, inputs, limits, attempt)
+        except MachineError as error:
+            if self.form == "warm":
+                raise
+            raise NoVerdictError(f"its sandbox ended twice while it ran: {error}") from error
+
+    def _run_once(
+        self, work: SanitizedSubmission, inputs: Mapping[str, bytes], limits: Limits, attempt: bool
+    ) -> RunResult:
+        started = self._alive(attempt) if self.form != "cold" else None
+        with self._cores.one() as core, self.groups.group() as group:
+            if started is not None:
+                requests = started.attempts if attempt else started.requests
+                try:
+                    return _run(requests, work, inputs, limits, core, group, self.form)
+                except _Gone:
+                    self._end(started)
+                    raise
+            started = _started_again(self._folder, "cold")
+            try:
+                return _run(started.requests, work, inputs, limits, core, group, "cold")
+            finally:
+                started.stop()
+
+    def _alive(self, attempt: bool) -> StartedSandbox:
+        """The process that all runs share; a new one where it has died."""
+        with self._restarting:
+            if self._shared is None:
+                raise MachineError("the sandbox is not started: use it as a context manager")
+            if not self._shared.alive:
+                self._shared.stop()
+                self._shared = _started_again(self._folder, self.form)
+            started = self._shared
+        if not attempt:
+            try:
+                started.wait()
+            except SandboxUnavailableError as error:
+                raise MachineError(str(error)) from error
+        return started
+
+    def _end(self, started: StartedSandbox) -> None:
+        """End what does not answer; what stands around it may not have noticed yet."""
+        with self._restarting:
+            started.stop()
+
+
+class _Gone(MachineError):
+    """The process that forks runs does not take any more of them."""
+
+
+def _started_again(library: Path, form: IsolationMode) -> StartedSandbox:
+    """In the middle of a class, a sandbox that does not start is the machine's failure."""
+    try:
+        return StartedSandbox(library, form)
+    except SandboxUnavailableError as error:
+        raise MachineError(str(error)) from error
+
+
+def _run(
+    requests: socket.socket,
+    work: SanitizedSubmission,
+    inputs: Mapping[str, bytes],
+    limits: Limits,
+    core: int | None,
+    group: Group,
+    form: IsolationMode,
+) -> RunResult:
+    began = time.monotonic()
+    # The supervisor ends the run long before; this is for one that cannot.
+    deadline = began + stretched(limits.total_seconds) + SECONDS_OF_GRACE
+    wire, inner_wire = socket.socketpair()
+    lifeline, inner_lifeline = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    end = End()
+    with wire, lifeline, tempfile.SpooledTemporaryFile(MOST_BYTES_IN_MEMORY) as file:
+        with inner_wire, inner_lifeline:
+            if group.lent:
+                wire.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            _hand_over(requests, limits, core, group.lent, inner_wire, inner_lifeline)
+        results = Collected(file)
+
+        def received(count: int) -> None:
+            _tell(lifeline, count.to_bytes(COUNT_BYTES, "big"))
+
+        try:
+            _let_in(group, wire, limits, deadline)
+            send_job(wire, work, inputs, limits)
+            results.start()
+            received(0)
+            end = End(collect(wire, work, limits, deadline, results, received))
+        except (FrameTimeoutError, TimeoutError):
+            end = End(repeat="its supervisor did not end it in time")
+        except (BrokenPipeError, ConnectionResetError):  # the runner is gone; why, is said
+            pass
+        except OSError as error:
+            raise MachineError(f"results cannot be kept: {error}") from error
+        whole = len(results) == runnable(work)
+        if not (end.ended or end.repeat) and not (whole and form == "warm"):
+            end = _last_words(lifeline)
+            if not (end.ended or end.repeat) and not whole:
+                end = End("the process ended itself before all cells had run")
+        if group.out_of_memory():
+            end = End(too_much_memory(limits))
+        lifeline.close()
+        with _in_memory(results.bytes) as held:
+            ran = RunResult(results.read(), end.ended, time.monotonic() - began, end.repeat)
+            held(ran)
+            return ran
+
+
+def _hand_over(
+    requests: socket.socket, limits: Limits, core: int | None, grouped: bool, *ends: socket.socket
+) -> None:
+    asked = {"limits": limits.as_dict(), "core": core, "grouped": grouped}
+    message = json.dumps(asked).encode()
+    try:
+        socket.send_fds(requests, [message], [end.fileno() for end in ends])
+    except OSError as error:
+        raise _Gone(f"the sandbox is gone: {error}") from error
+
+
+def _let_in(group: Group, wire: socket.socket, limits: Limits, deadline: float) -> None:
+    """Put the runner into its group before it is given anything to run, where there is a group.
+
+    Raises
+    ------
+    TimeoutError
+        If there is no runner by the deadline.
+    """
+    if not group.lent:
+        return
+    wire.settimeout(max(0.1, deadline - time.monotonic()))
+    words, extra, _, _ = wire.recvmsg(100, socket.CMSG_SPACE(_CREDENTIALS.size))
+    wire.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+    for _, kind, data in extra if words else ():  # without words, it has ended; why, is said
+        # Its number as this process knows it, from the kernel, whatever namespace it has; 0 if
+        # this process cannot know it.
+        if kind == socket.SCM_CREDENTIALS and (process := _CREDENTIALS.unpack(data)[0]):
+            group.let_in(process, limits, int(words.removeprefix(ASKS_FOR_GROUP)))
+
+
+def _tell(lifeline: socket.socket, words: bytes) -> None:
+    """Tell the supervisor; one that is gone, or does not listen, is noticed soon enough."""
+    with contextlib.suppress(OSError):
+        lifeline.send(words, socket.MSG_DONTWAIT)
+
+
+def _last_words(lifeline: socket.socket) -> End:
+    """How the supervisor says that a run ended, after it has waited a moment for that end."""
+    _tell(lifeline, NO_MORE_RESULTS)
+    lifeline.settimeout(SECONDS_OF_GRACE)
+    try:
+        words = lifeline.recv(10_000)
+        said = json.loads(words) if words else None
+    except (OSError, ValueError):
+        said = None
+    if not isinstance(said, dict):
+        return End(repeat="its supervisor ended, or was ended, without a word")
+    if said.get("failed"):
+        raise MachineError(str(said["failed"]))
+    return End(str(said.get("ended", "")), str(said.get("repeat", "")))
+
+
+_LARGE_AT_ONCE = threading.BoundedSemaphore(MOST_LARGE_RUNS)
+
+
+@contextlib.contextmanager
+def _in_memory(size: int) -> Iterator[Callable[[RunResult], None]]:
+    """Wait until there is room in memory for a run's results, and give it back with these.
+
+    Whoever keeps many large runs for long is not stopped for it, only slowed down.
+    """
+    if size <= MOST_BYTES_IN_MEMORY or not _LARGE_AT_ONCE.acquire(timeout=SECONDS_FOR_ROOM):
+        yield lambda _: None
+        return
+    handed = False
+
+    def hand(ran: RunResult) -> None:
+        nonlocal handed
+        handed = True
+        weakref.finalize(ran, _LARGE_AT_ONCE.release)
+
+    try:
+        yield hand
+    finally:
+        if not handed:
+            _LARGE_AT_ONCE.release()

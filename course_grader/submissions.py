@@ -1,0 +1,200 @@
+"""What students handed in: where it lies, which file counts, and a digest of all that a grade
+depends on.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import course_lib
+from course_grader.course import Course
+from course_grader.errors import NothingToGradeError, UnreadableNotebookError
+from course_tasks.runner.limits import Limits
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+# A timestamp has some 30 characters; what is longer is something else.
+MOST_TIMESTAMP_BYTES = 1000
+
+# The gradebook's own bound on a student's id.
+MOST_NAME_CHARACTERS = 128
+
+_STAMP = "timestamp.txt"
+
+# Packages that compute answers, a judge's own included; the last three are chapter 10's.
+_COMPUTING = ("torch", "numpy", "jax", "flax", "optax")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one student handed in.
+
+    Attributes
+    ----------
+    student, assignment : str
+    folder : Path
+        `submitted/<student>/<assignment>`.
+    """
+
+    student: str
+    assignment: str
+    folder: Path
+
+    @property
+    def notebook(self) -> Path:
+        """The file that counts: named as released, or the only one.
+
+        Raises
+        ------
+        UnreadableNotebookError
+            If there is none, or several and none of them has the released name; or if the folder
+            is a link, which could lead anywhere.
+        """
+        if self.folder.is_symlink() or self.folder.parent.is_symlink():
+            raise UnreadableNotebookError("the folder is a symbolic link, which is not followed")
+        named = self.folder / f"{self.assignment}.ipynb"
+        if _is_file(named):
+            return named
+        found = [path for path in sorted(self.folder.glob("*.ipynb")) if _is_file(path)]
+        if len(found) == 1:
+            return found[0]
+        names = ", ".join(path.name for path in found)
+        raise UnreadableNotebookError(
+            f"{len(found)} notebooks and none is named {named.name}: {names}"
+            if found
+            else f"no notebook is in the folder; {named.name} was expected"
+        )
+
+    @property
+    def stamp(self) -> str:
+        """What nbgrader's `timestamp.txt` says; empty if there is none."""
+        path = self.folder / _STAMP
+        try:
+            if _is_file(path) and path.stat().st_size <= MOST_TIMESTAMP_BYTES:
+                return path.read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:  # not to be read: as good as not there
+            pass
+        return ""
+
+    @property
+    def timestamp(self) -> datetime | None:
+        """When it was handed in; UTC, or None."""
+        from nbgrader.utils import parse_utc
+
+        try:
+            return parse_utc(self.stamp) if self.stamp else None
+        except (ValueError, OverflowError):
+            return None
+
+    @property
+    def misnamed(self) -> str:
+        """Why no gradebook can hold the student's name; empty if one can."""
+        try:
+            self.student.encode("utf-8")
+        except UnicodeEncodeError:
+            return "the folder's name is not UTF-8: rename it"
+        if len(self.student) > MOST_NAME_CHARACTERS:
+            return (
+                f"the folder's name has {len(self.student)} characters; a gradebook holds "
+                f"{MOST_NAME_CHARACTERS}: rename it"
+            )
+        return ""
+
+
+def submissions(course: Course, assignment: str, students: Sequence[str] = ()) -> list[Submission]:
+    """Every submission of an assignment, by student.
+
+    Raises
+    ------
+    NothingToGradeError
+        If there is none, or none of a named student.
+    """
+    where = course.submitted
+    found = [
+        Submission(folder.parent.name, assignment, folder)
+        for folder in sorted(where.glob(f"*/{assignment}"))
+        if folder.is_dir() or folder.is_symlink()
+    ]
+    missing = set(students) - {one.student for one in found}
+    if missing or not found:
+        who = f" of {', '.join(sorted(missing))}" if missing else ""
+        raise NothingToGradeError(
+            f"no submission{who} in {where}: expected {where.name}/<student>/{assignment}/. "
+            "`course collect` puts downloads there."
+        )
+    return [one for one in found if not students or one.student in students]
+
+
+def basis(released: NotebookNode, limits: Limits, book: str = "", *, sandboxed: bool) -> str:
+    """A digest of what a whole class's grades and feedback depend on: assignment, library, limits,
+    and the book's address.
+    """
+    digest = hashlib.sha256()
+    for part in (library_key(), str(sorted(limits.as_dict().items())), str(sandboxed), book):
+        digest.update(part.encode() + b"\0")
+    digest.update(str(released).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def content_key(submission: Submission, class_basis: str, most_bytes: float = math.inf) -> str:
+    """A digest of all that one grade depends on: the class's basis, and what was handed in.
+
+    Parameters
+    ----------
+    submission : Submission
+    class_basis : str
+        From `basis`.
+    most_bytes : float
+        Larger files are not opened, here or to be graded; their size stands for them.
+    """
+    digest = hashlib.sha256(class_basis.encode())
+    for path in sorted(submission.folder.glob("*.ipynb")):
+        digest.update(path.name.encode("utf-8", "surrogateescape") + b"\0")
+        try:
+            if _is_file(path) and (size := path.stat().st_size) <= most_bytes:
+                with path.open("rb") as file:
+                    digest.update(hashlib.file_digest(file, "sha256").digest())
+            elif _is_file(path):
+                digest.update(f"{size} bytes, not opened".encode())
+        except OSError as error:  # graded as unreadable, until that changes
+            digest.update(str(error.errno).encode())
+        digest.update(b"\0")
+    digest.update(submission.stamp.encode())
+    return digest.hexdigest()
+
+
+def _is_file(path: Path) -> bool:
+    """True for a file of the submission's own; a link could lead to anybody's."""
+    return path.is_file() and not path.is_symlink()
+
+
+@functools.cache
+def library_key() -> str:
+    """A digest of the code that decides about points, and of what computes for it.
+
+    Judges and probes build models, train them and write texts: all of the library counts. Two
+    machines with the same key grade alike.
+    """
+    root = Path(course_lib.__file__).parent
+    digest = hashlib.sha256()
+    for name in _COMPUTING:
+        digest.update(f"{name} {_version(name)}\0".encode())
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not here"

@@ -1,0 +1,153 @@
+"""Judging 01/running-sum: sums of the past along the last axis."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course_judges.ch01_averages.sections import FUTURE, SIDES, TRIANGLE
+from course_judges.ch01_averages.weights import NOTHING
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.wording import number, word
+from course_tasks.verdict import Finding
+
+
+def running_sum(x: Tensor) -> Tensor:
+    """A right answer to 01/running-sum: (B, C, T) → (B, C, T)."""
+    T = x.shape[-1]
+    return x @ torch.triu(torch.ones(T, T))  # (B, C, T) @ (T, T) → (B, C, T)
+
+
+def _lower_from_the_right(x: Tensor) -> Tensor:
+    T = x.shape[-1]
+    return x @ torch.tril(torch.ones(T, T))
+
+
+def _from_the_left(x: Tensor) -> Tensor:
+    C = x.shape[1]
+    return torch.tril(torch.ones(C, C)) @ x
+
+
+def _time_not_put_back(x: Tensor) -> Tensor:
+    T = x.shape[-1]
+    return torch.tril(torch.ones(T, T)) @ x.transpose(1, 2)
+
+
+def _running_mean_instead(x: Tensor) -> Tensor:
+    return running_sum(x) / torch.arange(1, x.shape[-1] + 1)
+
+
+def _strict_running_sum(x: Tensor) -> Tensor:
+    T = x.shape[-1]
+    return x @ torch.triu(torch.ones(T, T), diagonal=1)
+
+
+def _sum_of_all(x: Tensor) -> Tensor:
+    T = x.shape[-1]
+    return x @ torch.ones(T, T)
+
+
+def _last_is_the_total(evidence: Evidence) -> bool:
+    mine = evidence.yours("sums")
+    right = evidence.right("sums")
+    return mine.shape == right.shape and np.allclose(
+        mine[..., -1], right[..., -1], rtol=1e-4, atol=1e-5
+    )
+
+
+def _future_in_time_last(evidence: Evidence) -> Finding | None:
+    seen = evidence.yours("weights")[0].T  # row t: what output t makes of each position
+    later = np.argwhere(np.abs(np.triu(seen, 1)) > NOTHING)
+    if not len(later):
+        return None
+    t, s = (int(i) for i in later[0])
+    return Finding(
+        "sees-the-future",
+        "The answer sees the future.",
+        f"Output {t} counts position {s}, which comes after it, with weight {number(seen[t, s])}.",
+        FUTURE,
+    )
+
+
+TASK = Task(
+    "Running sum, time last",
+    running_sum,
+    SIDES,
+    (
+        Part("The last position holds the sum of all positions.", 1, _last_is_the_total),
+        Part("Every position holds the sum of its past.", 1, matches("sums", "square")),
+    ),
+    (
+        Mistake(
+            "triangle-not-turned",
+            _lower_from_the_right,
+            "Your triangle points the wrong way: every position sums what comes after it.",
+            lambda e: (
+                f"Position 0 of your output holds the sum of all {word(e.number('T'))} positions, "
+                f"position {e.number('T') - 1} holds its own value alone. From the right, "
+                "output t is x times column t of the matrix: the ones of column t have to stand "
+                "in rows s ≤ t."
+            ),
+            SIDES,
+        ),
+        Mistake(
+            "sums-channels",
+            _from_the_left,
+            "You summed along the channels, not along time.",
+            lambda e: (
+                f"With as many channels as positions (C = T = {e.number('T')}) nothing complains: "
+                "output (channel c, position t) is the sum of channels 0 … c at that position. "
+                f"With C = {e.number('C')} and T = {e.number('T')}, a (T, T) matrix from the left "
+                "does not even fit. A matrix from the left mixes the last size but one; here time "
+                "is the last."
+            ),
+            SIDES,
+            cases=("square",),
+        ),
+        Mistake(
+            "time-not-put-back",
+            _time_not_put_back,
+            "The sums are right, but time and channels have changed places.",
+            lambda e: (
+                f"x has shape {e.right('sums').shape}, your output {e.yours('sums').shape}. "
+                "Put the last two sizes back, or multiply from the other side and exchange nothing."
+            ),
+            SIDES,
+            cases=("sums", "square"),
+        ),
+        Mistake(
+            "means-not-sums",
+            _running_mean_instead,
+            "Your answer holds means; the task asks for sums.",
+            lambda e: (
+                f"The last position of your first row is {number(e.yours('sums')[0, 0, -1])}; the "
+                f"{word(e.number('T'))} values add up to {number(e.right('sums')[0, 0, -1])}."
+            ),
+            TRIANGLE,
+        ),
+        Mistake(
+            "diagonal-excluded",
+            _strict_running_sum,
+            "Every position leaves itself out.",
+            lambda e: (
+                "Position 0 of your output is 0; the sum up to and including it is its own value, "
+                f"{number(e.right('sums')[0, 0, 0])}. The diagonal belongs to the triangle: "
+                "`diagonal=0`."
+            ),
+            FUTURE,
+        ),
+        Mistake(
+            "no-triangle",
+            _sum_of_all,
+            "Every position holds the sum of the whole sequence.",
+            lambda e: (
+                f"Position 0 of your first row is {number(e.yours('sums')[0, 0, 0])}, the same as "
+                f"position {e.number('T') - 1}. A matrix of ones sees everything; half of it has "
+                "to become 0."
+            ),
+            TRIANGLE,
+        ),
+    ),
+    (_future_in_time_last,),
+)

@@ -1,0 +1,91 @@
+"""What several tasks ask of a matrix of weights, and how they word what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from course_judges.ch01_averages.sections import FUTURE
+from course_judges.judging import Evidence
+from course_judges.wording import listed, number
+from course_tasks.answers import Array
+from course_tasks.verdict import Finding
+
+# Below this a weight counts as 0: float32 leaves less, and no mistake of the chapter does.
+NOTHING = 1e-5
+
+
+def positions(row: Array) -> str:
+    """Where a row of weights looks, in words."""
+    seen = np.flatnonzero(np.abs(row) > NOTHING)
+    if not len(seen):
+        return "no position"
+    if len(seen) > 4 and seen[-1] - seen[0] + 1 == len(seen):
+        return f"positions {seen[0]} … {seen[-1]}"
+    return f"position{'s' if len(seen) > 1 else ''} {listed(seen)}"
+
+
+def matrix(evidence: Evidence) -> Array:
+    """(T, T) weights of the student's answer."""
+    mine = evidence.yours("weights")
+    return np.asarray(mine[0] if mine.ndim == 3 else mine, dtype=np.float64)
+
+
+def same_places(case: str, first_row: int = 0) -> Callable[[Evidence], bool]:
+    """True of weights that are 0 where the reference's are, and nowhere else."""
+
+    def holds(evidence: Evidence) -> bool:
+        mine, right = evidence.yours(case), evidence.right(case)
+        if mine.shape != right.shape:
+            return False
+        mine, right = mine[..., first_row:, :], right[..., first_row:, :]
+        finite = bool(np.isfinite(mine).all())
+        return finite and np.array_equal(np.abs(mine) > NOTHING, np.abs(right) > NOTHING)
+
+    return holds
+
+
+def sees_the_right_positions(evidence: Evidence) -> Finding | None:
+    """A property of weights that have to look at some positions, all of them, and no others."""
+    mine, right = matrix(evidence), evidence.right("weights").reshape(matrix(evidence).shape)
+    seen, expected = np.abs(mine) > NOTHING, np.abs(right) > NOTHING
+    wrong = np.flatnonzero((seen != expected).any(axis=1))
+    if not len(wrong):
+        return None
+    t = int(wrong[0])
+    sizes = f" (with {evidence.sizes()})" if evidence.sizes() else ""
+    return Finding(
+        "wrong-positions",
+        "The weights lie on other positions than asked for.",
+        f"Row {t} of yours gives weight to {positions(mine[t])}; it should be "
+        f"{positions(right[t])}{sizes}.",
+        FUTURE,
+    )
+
+
+def column_sums(evidence: Evidence) -> str:
+    """What dividing by the sums of the columns does to the rows."""
+    mine = matrix(evidence)
+    return (
+        f"The columns of your matrix sum to 1; row 0 sums to {number(mine[0].sum())}, "
+        f"row {len(mine) - 1} to {number(mine[-1].sum())}. Row t says what position t sees, "
+        "so it is the rows that have to sum to 1: `sum(dim=1, keepdim=True)`."
+    )
+
+
+def keepdim_sums(evidence: Evidence) -> str:
+    """What dividing by row sums without `keepdim=True` does to the rows."""
+    mine = matrix(evidence)
+    T, sums = len(mine), mine.sum(1)
+    t = int(np.argmax(np.nan_to_num(np.abs(sums - 1), nan=np.inf)))
+    return (
+        f"`sum(dim=1)` has shape ({T},), and broadcasting lays it along a row: column s is divided "
+        f"by the sum of row s. No error, but row {t} of your matrix sums to "
+        f"{number(sums[t])}. With `keepdim=True` the sums keep the shape ({T}, 1), "
+        "one for each row."
+    )
+
+
+COLUMNS = "You divided by the sums of the columns."
+KEEPDIM = "You divided by the row sums along the wrong axis: `keepdim=True` is missing."

@@ -1,0 +1,275 @@
+"""Judging 02/evenness: the entropy of each row as a share of what it could be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from course_judges.ch02_affinities.entropies import (
+    bits_over_nats,
+    columns,
+    divided_by_count,
+    entropy,
+    entropy_in_bits,
+    evenness,
+    first_row_nan,
+    first_row_one,
+    log_of_t,
+    log_of_zero,
+    mean_of_terms,
+    nats_over_bits,
+    negative,
+    of_all,
+    of_what_is_seen,
+    softmax_again,
+    whole_matrix,
+    width_share,
+)
+from course_judges.ch02_affinities.sections import DEPENDS, ENTROPY
+from course_judges.judging import Evidence, Mistake, Part, Says, Task, any_of, matches
+from course_judges.wording import number, row
+from course_tasks.answers import Array
+from course_tasks.ch02_affinities.probes import EVENNESS
+from course_tasks.probing import run
+from course_tasks.verdict import Finding, Section
+
+
+def _after_row_0(evidence: Evidence) -> Array:
+    mine = evidence.yours("evenness")
+    if mine.shape != evidence.right("evenness").shape:
+        raise ValueError("the answer has another shape")
+    return np.asarray(mine[:, 1:], dtype=np.float64)
+
+
+def _as_after_row_0(*variants: Any) -> Callable[[Evidence], bool]:
+    """True of an answer that equals one of these from row 1 on: row 0 has rules of its own."""
+
+    def fits(evidence: Evidence) -> bool:
+        mine = _after_row_0(evidence)
+        outcomes = (run(EVENNESS, v, evidence.inputs).answers.array("evenness") for v in variants)
+        return any(
+            o is not None
+            and np.allclose(mine, o[:, 1:], rtol=1e-4, atol=1e-5, equal_nan=True)
+            and not evidence.same("evenness")
+            for o in outcomes
+        )
+
+    return fits
+
+
+def _proportional(evidence: Evidence) -> bool:
+    """True if each row's entropies are right up to a positive factor that all samples share."""
+    mine, right = _after_row_0(evidence), evidence.right("evenness")[:, 1:]
+    if not np.isfinite(mine).all():
+        return False
+    largest = right.argmax(axis=0), np.arange(right.shape[1])
+    factor = mine[largest] / right[largest]
+    return bool((factor > 1e-3).all() and np.allclose(mine, right * factor, rtol=1e-3, atol=1e-5))
+
+
+def _last_row(evidence: Evidence) -> str:
+    mine, right = evidence.yours("evenness")[0, -1], evidence.right("evenness")[0, -1]
+    return f"Yours for the last row of sample 0 is {number(mine)}, expected {number(right)}."
+
+
+def _row_one(evidence: Evidence) -> str:
+    weights = evidence.inputs["weights"][0, 1, :2]
+    return (
+        f"Row 1 of sample 0 is {row(weights)}, and then zeros; you say "
+        f"{number(evidence.yours('evenness')[0, 1])}, expected "
+        f"{number(evidence.right('evenness')[0, 1])}."
+    )
+
+
+def _mistake(
+    name: str, answer: Any, what: str, effect: Says, section: Section, *others: Any
+) -> Mistake:
+    recognised = _as_after_row_0(answer, *others)
+    return Mistake(name, answer, what, effect, section, recognised=recognised)
+
+
+def _out_of_range(evidence: Evidence) -> Finding | None:
+    mine = evidence.yours("evenness")
+    if mine.min() >= -1e-4 and mine.max() <= 1 + 1e-4:
+        return None
+    return Finding(
+        "not-a-share",
+        "A share lies between 0 and 1, and some of yours do not.",
+        f"Yours go from {number(mine.min())} to {number(mine.max())}.",
+        ENTROPY,
+    )
+
+
+TASK = Task(
+    "How evenly a row looks",
+    evenness,
+    ENTROPY,
+    (
+        Part(
+            "From row 1 on, the entropies are right, up to a factor for each row.", 2, _proportional
+        ),
+        Part(
+            "On top of that, each is a share of the largest possible, and 0 in row 0.",
+            2,
+            matches("evenness"),
+        ),
+    ),
+    (
+        _mistake(
+            "zero-log-nan",
+            log_of_zero,
+            "A weight of 0 made the entropy NaN.",
+            lambda e: (
+                f"{int(np.isnan(e.yours('evenness')).sum())} of {e.yours('evenness').size} rows are"
+                " NaN: log 0 is −∞, and 0 · (−∞) is not a number. A weight of 0 adds nothing; "
+                "`torch.special.xlogy` knows that."
+            ),
+            ENTROPY,
+        ),
+        _mistake(
+            "entropy-not-share",
+            entropy,
+            "You returned the entropy itself; the task asks for its share of the largest possible.",
+            lambda e: (
+                f"{_last_row(e)} Row t may see t + 1 positions, so its entropy is at most "
+                "log (t + 1): divide by that."
+            ),
+            ENTROPY,
+            entropy_in_bits,
+        ),
+        _mistake(
+            "log-of-T",
+            of_all,
+            "You divided every row by the logarithm of T.",
+            lambda e: (
+                f"{_row_one(e)} It may see 2 positions, not {e.number('T')}: its entropy is at most"
+                f" log 2, not log {e.number('T')}."
+            ),
+            ENTROPY,
+        ),
+        _mistake(
+            "log-of-t",
+            log_of_t,
+            "You divided row t by log t, and it sees t + 1 positions.",
+            lambda e: (
+                f"{_row_one(e)} Counting starts at 0: row 1 sees positions 0 and 1, and log 1 is 0."
+            ),
+            ENTROPY,
+        ),
+        _mistake(
+            "mixed-units",
+            bits_over_nats,
+            "Entropy and largest entropy are in different units.",
+            lambda e: (
+                f"{_row_one(e)} One is in nats (`log`), the other in bits (`log2`); their quotient "
+                "is off by log 2 = 0.693. Take both from the same logarithm."
+            ),
+            ENTROPY,
+            nats_over_bits,
+        ),
+        _mistake(
+            "sign-forgotten",
+            negative,
+            "The minus sign is missing.",
+            lambda e: (
+                f"{_last_row(e)} The logarithm of a weight below 1 is negative; the minus in front "
+                "of the sum turns it round."
+            ),
+            ENTROPY,
+        ),
+        _mistake(
+            "sums-columns",
+            columns,
+            "You added up along the columns.",
+            lambda e: (
+                f"{_row_one(e)} Row t holds the weights of position t: the sum runs along it, "
+                "`dim=-1`."
+            ),
+            DEPENDS,
+        ),
+        _mistake(
+            "width-not-entropy",
+            width_share,
+            "You compared numbers of positions, e^H with t + 1, where entropies are asked for.",
+            lambda e: (
+                f"{_last_row(e)} The task divides H by log (t + 1), before any exponential: a row "
+                "that sees one position alone has 0, not 1 / (t + 1)."
+            ),
+            ENTROPY,
+        ),
+        _mistake(
+            "count-not-log",
+            divided_by_count,
+            "You divided the entropy by a number of positions; its largest value is a logarithm.",
+            lambda e: (
+                f"{_row_one(e)} Two equal weights have entropy log 2 = 0.693, not 2: divide by "
+                "log (t + 1)."
+            ),
+            ENTROPY,
+        ),
+        _mistake(
+            "mean-not-sum",
+            mean_of_terms,
+            "You took the mean of the terms; an entropy is their sum.",
+            lambda e: (
+                f"{_last_row(e)} The mean divides by {e.number('T')}, although each term is "
+                "weighted by its own weight already."
+            ),
+            ENTROPY,
+        ),
+        _mistake(
+            "counts-what-is-seen",
+            of_what_is_seen,
+            "You counted the weights above 0; the largest entropy counts what may be seen.",
+            lambda e: (
+                f"{_last_row(e)} It may see {e.number('T')} positions and gives one of them weight "
+                "0: that is a choice, and makes the row less even."
+            ),
+            ENTROPY,
+        ),
+        _mistake(
+            "softmax-again",
+            softmax_again,
+            "You took a softmax of the weights, which are weights already.",
+            lambda e: (
+                f"{_last_row(e)} A softmax of numbers between 0 and 1 is nearly flat, and gives "
+                "weight to the future, where the weights are 0."
+            ),
+            ENTROPY,
+        ),
+        Mistake(
+            "row-lost",
+            whole_matrix,
+            "You averaged over the rows; each row has an evenness of its own.",
+            lambda e: (
+                f"Your answer has shape {e.yours('evenness').shape}; expected "
+                f"{e.right('evenness').shape}, one number a row."
+            ),
+            ENTROPY,
+            recognised=any_of(
+                EVENNESS, ("evenness",), whole_matrix, lambda w: evenness(w).mean(dim=0)
+            ),
+        ),
+        Mistake(
+            "first-row-nan",
+            first_row_nan,
+            "Row 0 of every sample is NaN.",
+            lambda e: (
+                f"{int(np.isnan(e.yours('evenness')).sum())} entries are NaN, one a sample: row 0 "
+                "has no choice, its entropy is 0 and so is log 1. It is defined as 0 here."
+            ),
+            ENTROPY,
+        ),
+        Mistake(
+            "first-row-one",
+            first_row_one,
+            "Row 0 is 1; it is defined as 0 here.",
+            "It gives all its weight to one position, as a row with entropy 0 does; the task "
+            "counts it as no choice at all, 0.",
+            ENTROPY,
+        ),
+    ),
+    (_out_of_range,),
+)

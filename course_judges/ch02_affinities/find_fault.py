@@ -1,0 +1,282 @@
+"""Judging 02/find-fault: which fault made a matrix of weights what it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from course_judges.ch02_affinities.inspectors import (
+    BY_C,
+    COLUMNS,
+    LABELS,
+    LATE,
+    NO_MASK,
+    NO_SCALE,
+    SOUND,
+    ZERO_MASK,
+    always_sound,
+    exactly_equal,
+    find_fault,
+    saying,
+)
+from course_judges.ch02_affinities.sections import DEPENDS, ROOT
+from course_judges.judging import Evidence, Mistake, Part, Says, Task
+from course_judges.wording import number
+from course_tasks.ch02_affinities.probes import SUSPECTS
+from course_tasks.verdict import Finding, Section
+
+
+def _named(evidence: Evidence) -> dict[str, str]:
+    """What the student says of each kind of weights, by the kind's right name."""
+    said: dict[str, str] = {}
+    for case in SUSPECTS:
+        right, mine = evidence.expected.values[case], evidence.answers.values.get(case, "")
+        said[str(right)] = mine if isinstance(mine, str) else ""
+    return said
+
+
+def _one_name(evidence: Evidence) -> bool:
+    said = set(_named(evidence).values())
+    return len(said) == 1 and said <= set(LABELS)
+
+
+def _nothing_matches(evidence: Evidence) -> bool:
+    """True if no matrix gets a name from the list, because none was found equal."""
+    if any(name in LABELS for name in _named(evidence).values()):
+        return False
+    raised = [evidence.answers.errors[c] for c in SUSPECTS if c in evidence.answers.errors]
+    if raised:
+        return len(raised) == len(SUSPECTS) and all(
+            error.kind == "StopIteration" or error.message.startswith("returned None")
+            for error in raised
+        )
+    said = set(_named(evidence).values())
+    return len(said) == 1 and "" not in said
+
+
+def _tells(*labels: str) -> Callable[[Evidence], bool]:
+    """True if exactly the matrices of these kinds get these names, each its own."""
+
+    def holds(evidence: Evidence) -> bool:
+        return all(
+            mine == right
+            for right, mine in _named(evidence).items()
+            if right in labels or mine in labels
+        )
+
+    return holds
+
+
+def _only(*wrong: dict[str, Iterable[str]]) -> Callable[[Evidence], bool]:
+    """True if every kind is named rightly but those in one of `wrong`, which bear one of the names
+    given.
+    """
+
+    def fits(evidence: Evidence) -> bool:
+        said = _named(evidence)
+        off = {right for right, mine in said.items() if mine != right}
+        return any(
+            off == set(kinds) and all(said[k] in names for k, names in kinds.items())
+            for kinds in wrong
+        )
+
+    return fits
+
+
+def _says_of(evidence: Evidence, kind: str) -> str:
+    return f"Of weights whose fault is “{kind}” you say “{_named(evidence)[kind]}”."
+
+
+def _matrix(evidence: Evidence, kind: str) -> Any:
+    case = next(c for c in SUSPECTS if evidence.expected.values[c] == kind)
+    return evidence.inputs[case]
+
+
+def _rounding(evidence: Evidence) -> str:
+    off = float(_matrix(evidence, SOUND)[-1].sum()) - 1
+    return (
+        "If you compare with `==` or `torch.equal`, nothing ever matches: the weights carry float "
+        f"noise. Of the sound ones, row {evidence.number('T') - 1} sums to 1 {_signed(off)}. Use "
+        "`torch.allclose`."
+    )
+
+
+def _mistake(
+    name: str,
+    answer: Any,
+    what: str,
+    effect: Says,
+    section: Section,
+    *wrong: dict[str, Iterable[str]],
+) -> Mistake:
+    return Mistake(name, answer, what, effect, section, recognised=_only(*wrong))
+
+
+def _unknown_name(evidence: Evidence) -> Finding | None:
+    other = [mine for mine in _named(evidence).values() if mine not in LABELS]
+    if not other:
+        return None
+    return Finding(
+        "unknown-name",
+        "Your inspector uses a name that is not on the list.",
+        f"It says “{other[0]}”. The names are {', '.join(f'“{label}”' for label in LABELS)}. "
+        "(If nothing matched: is your own computation of the seven right, and does your comparison "
+        "allow for rounding?)",
+        ROOT,
+    )
+
+
+def _misnamed(evidence: Evidence) -> Finding | None:
+    for right, mine in _named(evidence).items():
+        if mine != right:
+            return Finding(
+                "wrong-name",
+                "Some weights get the name of another fault.",
+                f"{_says_of(evidence, right)} Build both from `x` and compare them entry by entry.",
+                ROOT,
+            )
+    return None
+
+
+TASK = Task(
+    "Find the fault",
+    find_fault,
+    ROOT,
+    (
+        Part(
+            "Sound weights, no scale and division by C are told apart.",
+            2,
+            _tells(SOUND, NO_SCALE, BY_C),
+        ),
+        Part(
+            "Weights that were scaled too late or run down the columns are found, and no others.",
+            1,
+            _tells(LATE, COLUMNS),
+        ),
+        Part("Both faults of the mask are found, and no others.", 1, _tells(NO_MASK, ZERO_MASK)),
+    ),
+    (
+        Mistake(
+            "exact-comparison",
+            exactly_equal,
+            "Your inspector recognises none of the seven.",
+            lambda e: f"{_rounding(e)} (Or is there no `return`?)",
+            ROOT,
+            recognised=_nothing_matches,
+        ),
+        Mistake(
+            "one-name-for-all",
+            always_sound,
+            lambda e: f"Your inspector says “{next(iter(_named(e).values()))}” of all seven.",
+            lambda e: (
+                "One of them has this name, the other six do not. Does your comparison look at the "
+                "weights at all? The last weight of the last row is "
+                f"{number(_matrix(e, SOUND)[-1, -1])} if sound, "
+                f"{number(_matrix(e, NO_SCALE)[-1, -1])} without a scale. "
+                f"{_rounding(e)}"
+            ),
+            DEPENDS,
+            recognised=_one_name,
+        ),
+        _mistake(
+            "scale-unasked",
+            saying(no_scale=SOUND, divided_by_C=SOUND),
+            "Your inspector does not ask about the scale.",
+            lambda e: (
+                "Without a scale or divided by C, rows still sum to 1 and hide the future. The last"
+                f" weight of the last row tells: {number(_matrix(e, SOUND)[-1, -1])} if sound, "
+                f"{number(_matrix(e, NO_SCALE)[-1, -1])} without scale, "
+                f"{number(_matrix(e, BY_C)[-1, -1])} divided by C. A look at row 0 alone does not: "
+                "it is [1, 0, …] in all three."
+            ),
+            ROOT,
+            {NO_SCALE: [SOUND], BY_C: [SOUND]},
+            {NO_SCALE: [SOUND]},
+            {BY_C: [SOUND]},
+        ),
+        _mistake(
+            "scale-by-channels",
+            saying(sound=BY_C, divided_by_C=SOUND),
+            "You take division by C for sound: the scale is √C.",
+            lambda e: (
+                f"C is {e.number('C')} here, √C is {number(math.sqrt(e.number('C')))}. "
+                f"{_says_of(e, BY_C)} {_says_of(e, SOUND)}"
+            ),
+            ROOT,
+            {SOUND: LABELS, BY_C: [SOUND]},
+        ),
+        _mistake(
+            "scales-confused",
+            saying(no_scale=BY_C, divided_by_C=NO_SCALE),
+            "No scale and division by C are exchanged.",
+            lambda e: (
+                f"{_says_of(e, NO_SCALE)} Undivided scores are large and make sharp rows: the "
+                f"largest weight below row 0 is {number(_matrix(e, NO_SCALE)[1:].max())} without "
+                f"scale and {number(_matrix(e, BY_C)[1:].max())} divided by C."
+            ),
+            ROOT,
+            {NO_SCALE: [BY_C], BY_C: [NO_SCALE]},
+            {NO_SCALE: [BY_C]},
+            {BY_C: [NO_SCALE]},
+        ),
+        _mistake(
+            "sums-unasked",
+            saying(scaled_too_late=NO_SCALE),
+            "Your inspector does not ask what the rows sum to.",
+            lambda e: (
+                f"{_says_of(e, LATE)} The proportions of a row are those of “no scale”, but it "
+                f"sums to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number('C')}."
+            ),
+            ROOT,
+            {LATE: LABELS},
+        ),
+        _mistake(
+            "columns-unasked",
+            saying(columns=NO_SCALE),
+            "Your inspector does not ask along which size the weights sum to 1.",
+            lambda e: (
+                f"{_says_of(e, COLUMNS)} There, column 0 sums to "
+                f"{number(_matrix(e, COLUMNS)[:, 0].sum())} and row 0 to "
+                f"{number(_matrix(e, COLUMNS)[0].sum())}."
+            ),
+            DEPENDS,
+            {COLUMNS: LABELS},
+        ),
+        _mistake(
+            "masks-confused",
+            saying(zero_mask=NO_MASK),
+            "A mask of 0 and no mask at all are not told apart.",
+            lambda e: (
+                "Both give weight to the future. With a mask of 0 all future weights of a row are "
+                f"equal: row 0 holds {number(_matrix(e, ZERO_MASK)[0, 1])} and "
+                f"{number(_matrix(e, ZERO_MASK)[0, 2])} at positions 1 and 2; without a mask, "
+                f"{number(_matrix(e, NO_MASK)[0, 1])} and {number(_matrix(e, NO_MASK)[0, 2])}. The "
+                "last row is the same in both."
+            ),
+            DEPENDS,
+            {ZERO_MASK: [NO_MASK]},
+            {NO_MASK: [ZERO_MASK]},
+            {ZERO_MASK: [NO_MASK], NO_MASK: [ZERO_MASK]},
+        ),
+        _mistake(
+            "future-unasked",
+            saying(zero_mask=SOUND, no_mask=SOUND),
+            "Your inspector does not look at the future.",
+            lambda e: (
+                f"{_says_of(e, NO_MASK)} There, row 0 gives "
+                f"{number(_matrix(e, NO_MASK)[0, 1:].sum())} of its weight to positions after it. "
+                "A look at the last row alone does not show that: it has no future."
+            ),
+            DEPENDS,
+            {ZERO_MASK: [SOUND], NO_MASK: [SOUND]},
+            {ZERO_MASK: [SOUND]},
+            {NO_MASK: [SOUND]},
+        ),
+    ),
+    (_unknown_name, _misnamed),
+)
+
+
+def _signed(value: float) -> str:
+    return f"{'−' if value < 0 else '+'} {abs(value):.0e}"

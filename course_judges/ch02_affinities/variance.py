@@ -1,0 +1,294 @@
+"""Judging 02/variance: how far dot products spread as vectors grow longer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor
+
+from course_judges.ch02_affinities.sections import GROWTH, PAIRS, ROOT
+from course_judges.judging import Evidence, Mistake, Part, Says, Task, any_of
+from course_judges.wording import number, row
+from course_tasks.ch02_affinities.probes import VARIANCE
+from course_tasks.verdict import Finding, Section
+
+Two: TypeAlias = tuple[Tensor, Tensor]
+
+
+def _products(queries: Tensor, keys: Tensor) -> Tensor:
+    """(N, D): column d − 1 holds the dot products of the first d entries."""
+    return (queries * keys).cumsum(dim=1)
+
+
+def _count(queries: Tensor) -> Tensor:
+    return torch.arange(1, queries.shape[1] + 1)
+
+
+def dot_variances(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    """A right answer to 02/variance: (N, D), (N, D) → (D,), (D,)."""
+    products = _products(queries, keys)
+    scaled = products / _count(queries).sqrt()
+    return products.var(0, correction=correction), scaled.var(0, correction=correction)
+
+
+def _all_pairs(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain = torch.stack(
+        [
+            (queries[:, :d] @ keys[:, :d].T).var(correction=correction)
+            for d in range(1, queries.shape[1] + 1)
+        ]
+    )
+    return plain, plain / _count(queries)
+
+
+def _single_products(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain = (queries * keys).var(0, correction=correction)
+    return plain, plain / _count(queries)
+
+
+def _means(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain, scaled = dot_variances(queries, keys, correction)
+    return plain / _count(queries) ** 2, scaled / _count(queries) ** 2
+
+
+def _added_variances(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain = (queries * keys).var(0, correction=correction).cumsum(0)
+    return plain, plain / _count(queries)
+
+
+def _the_law(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:  # noqa: ARG001
+    return _count(queries).float(), torch.ones(queries.shape[1])
+
+
+def _deviations(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain, scaled = dot_variances(queries, keys, correction)
+    return plain.sqrt(), scaled.sqrt()
+
+
+def _mean_squares(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:  # noqa: ARG001
+    plain = _products(queries, keys).square().mean(0)
+    return plain, plain / _count(queries)
+
+
+def _one_short(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain = (_products(queries, keys) - queries * keys).var(0, correction=correction)
+    return plain, plain / _count(queries)
+
+
+def _along_channels(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    products = _products(queries, keys)
+    scaled = products / _count(queries).sqrt()
+    return products.var(1, correction=correction), scaled.var(1, correction=correction)
+
+
+def _unscaled(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain, _ = dot_variances(queries, keys, correction)
+    return plain, plain
+
+
+def _scaled_by_all(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain, _ = dot_variances(queries, keys, correction)
+    return plain, plain / queries.shape[1]
+
+
+def _scaled_by_count(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain, _ = dot_variances(queries, keys, correction)
+    return plain, plain / _count(queries) ** 2
+
+
+def _variance_scaled(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain, _ = dot_variances(queries, keys, correction)
+    return plain, plain / _count(queries).sqrt()
+
+
+def _agrees(answer: Any, *values: str) -> Callable[[Evidence], bool]:
+    """True of an answer that equals this one, whether it divides by N or by N − 1."""
+    both = (partial(answer, correction=c) for c in (0, 1))
+    return any_of(VARIANCE, values, *both)
+
+
+def _rows(evidence: Evidence, value: str) -> str:
+    mine, right = evidence.yours(f"growth.{value}"), evidence.right(f"growth.{value}")
+    return f"Yours are {row(mine)}, expected {row(right)}."
+
+
+def _mistake(
+    name: str,
+    answer: Any,
+    what: str,
+    effect: Says,
+    section: Section,
+    *values: str,
+) -> Mistake:
+    agrees = _agrees(answer, *(values or ("growth.plain", "growth.scaled")))
+    return Mistake(name, answer, what, effect, section, recognised=agrees)
+
+
+def _second_off(evidence: Evidence) -> Finding | None:
+    if not _agrees(dot_variances, "growth.plain")(evidence):
+        return None
+    return Finding(
+        "wrong-scale",
+        "The variances are right, those of the divided dot products are not.",
+        _rows(evidence, "scaled"),
+        ROOT,
+    )
+
+
+TASK = Task(
+    "The spread of dot products",
+    dot_variances,
+    GROWTH,
+    (
+        Part(
+            "Entry d − 1 is the variance of the dot products of the first d entries.",
+            2,
+            _agrees(dot_variances, "growth.plain"),
+        ),
+        Part(
+            "On top of that, the second result is the variance after dividing by √d.",
+            2,
+            _agrees(dot_variances, "growth.plain", "growth.scaled"),
+        ),
+    ),
+    (
+        _mistake(
+            "no-scale",
+            _unscaled,
+            "The second result equals the first: nothing was divided.",
+            lambda e: (
+                f"Your last entry is {number(e.yours('growth.scaled')[-1])} in both. Dot products "
+                f"of {e.number('D')} entries divided by √{e.number('D')} have variance "
+                f"{number(e.right('growth.scaled')[-1])}."
+            ),
+            ROOT,
+        ),
+        _mistake(
+            "scale-by-channels",
+            _scaled_by_all,
+            "You divided every dot product by the same √D, whatever went into it.",
+            lambda e: (
+                f"Entry 0 adds up one product and was divided by √{e.number('D')}: its variance "
+                f"is {number(e.yours('growth.scaled')[0])}, expected "
+                f"{number(e.right('growth.scaled')[0])}. The scale counts the terms that were added"
+                " up: √1, √2, √3, …"
+            ),
+            ROOT,
+        ),
+        _mistake(
+            "scale-by-d",
+            _scaled_by_count,
+            "You divided by d, not by √d.",
+            lambda e: (
+                f"{_rows(e, 'scaled')} Dividing by d divides the variance by d², and the spread "
+                "shrinks to nothing as d grows."
+            ),
+            ROOT,
+        ),
+        _mistake(
+            "scaled-the-variance",
+            _variance_scaled,
+            "You divided the variance by √d; it is the dot products that are divided.",
+            lambda e: (
+                f"{_rows(e, 'scaled')} Numbers divided by √d have a variance divided by d: a "
+                "factor counts squared."
+            ),
+            GROWTH,
+        ),
+        _mistake(
+            "states-the-law",
+            _the_law,
+            "You returned what theory says, 1, 2, 3, …; these draws were not looked at.",
+            lambda e: (
+                f"The law holds on average. For these {e.number('N')} pairs the measured variances "
+                f"are {row(e.right('growth.plain'))}."
+            ),
+            GROWTH,
+        ),
+        _mistake(
+            "adds-variances",
+            _added_variances,
+            "You added up the variances of the single products, which is the variance of the sum "
+            "only on average.",
+            lambda e: (
+                f"{_rows(e, 'plain')} In {e.number('N')} draws, products that are independent "
+                "still vary together a little. Add up the products first, then measure."
+            ),
+            GROWTH,
+            "growth.plain",
+        ),
+        _mistake(
+            "single-products",
+            _single_products,
+            "You measured single products; a dot product adds up the first d of them.",
+            lambda e: f"{_rows(e, 'plain')} `cumsum` adds up along the entries.",
+            GROWTH,
+            "growth.plain",
+        ),
+        _mistake(
+            "mean-not-sum",
+            _means,
+            "You took the mean of the products; a dot product is their sum.",
+            lambda e: f"{_rows(e, 'plain')} The mean of d products divides by d once too often.",
+            GROWTH,
+            "growth.plain",
+        ),
+        _mistake(
+            "all-pairs",
+            _all_pairs,
+            "You compared every query with every key; here query n belongs to key n alone.",
+            lambda e: (
+                f"`queries @ keys.T` holds {e.number('N') ** 2} dot products; the task asks for "
+                f"{e.number('N')}, its diagonal. {_rows(e, 'plain')}"
+            ),
+            PAIRS,
+            "growth.plain",
+        ),
+        _mistake(
+            "standard-deviation",
+            _deviations,
+            "These are standard deviations; a variance is their square.",
+            lambda e: _rows(e, "plain"),
+            GROWTH,
+            "growth.plain",
+        ),
+        _mistake(
+            "mean-square",
+            _mean_squares,
+            "You took the mean of the squares without subtracting the mean.",
+            lambda e: (
+                f"{_rows(e, 'plain')} The mean of the dot products is 0 for endless draws; for "
+                f"these {e.number('N')} it is not."
+            ),
+            GROWTH,
+            "growth.plain",
+        ),
+        _mistake(
+            "starts-at-nothing",
+            _one_short,
+            "Your first entry is a dot product of nothing: every entry has one term too few.",
+            lambda e: (
+                f"{_rows(e, 'plain')} Entry d − 1 belongs to d terms: `[:, :d]` for d from 1 to "
+                f"{e.number('D')}, both included."
+            ),
+            GROWTH,
+            "growth.plain",
+        ),
+        _mistake(
+            "variance-over-channels",
+            _along_channels,
+            "You measured along the entries, not over the pairs.",
+            lambda e: (
+                f"Your first result has {len(e.yours('growth.plain'))} numbers, one a pair; "
+                f"expected are {e.number('D')}, one for each d. The pairs are the first size: "
+                "`var(dim=0)`."
+            ),
+            GROWTH,
+            "growth.plain",
+        ),
+    ),
+    (_second_off,),
+)

@@ -1,0 +1,267 @@
+"""How a split into training and validation names is judged."""
+
+# mypy: allow-untyped-defs
+# ruff: noqa: ARG001
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import torch
+
+from course_judges.ch03_text.sections import SPLITS
+from course_judges.judging import Evidence, Mistake, Part, Task
+from course_tasks.answers import input_text
+from course_tasks.verdict import Finding
+
+
+def _divide(names, fraction, generator):
+    distinct = sorted(set(names))
+    order = torch.randperm(len(distinct), generator=generator).tolist()
+    chosen = {distinct[i] for i in order[: round(fraction * len(distinct))]}
+    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+
+
+def split_names(names, fraction, seed):
+    """A right answer."""
+    return _divide(names, fraction, torch.Generator().manual_seed(seed))
+
+
+def _duplicates_across(names, fraction, seed):
+    order = torch.randperm(len(names), generator=torch.Generator().manual_seed(seed)).tolist()
+    cut = round(fraction * len(names))
+    return [names[i] for i in order[cut:]], [names[i] for i in order[:cut]]
+
+
+def _training_keeps_everything(names, fraction, seed):
+    return names, split_names(names, fraction, seed)[1]
+
+
+def _duplicates_dropped(names, fraction, seed):
+    return tuple(sorted(set(part)) for part in split_names(names, fraction, seed))
+
+
+def _not_shuffled(names, fraction, seed):
+    distinct = sorted(set(names))
+    chosen = set(distinct[len(distinct) - round(fraction * len(distinct)) :])
+    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+
+
+def _unseeded(names, fraction, seed):
+    return _divide(names, fraction, None)
+
+
+def _seed_ignored(names, fraction, seed):
+    return split_names(names, fraction, 1337)
+
+
+def _splits_exchanged(names, fraction, seed):
+    return split_names(names, fraction, seed)[::-1]
+
+
+_SPLIT_CASES = ("split", "again", "other")
+
+
+def _parts_of(evidence: Evidence, case: str = "split") -> tuple[list[str], list[str]]:
+    """Training and validation names that the answer returned."""
+    both = (evidence.answers.values[f"{case}.{half}"] for half in ("train", "validation"))
+    train, validation = (str(text).split("\n") if str(text) else [] for text in both)
+    return train, validation
+
+
+def _all_splits(evidence: Evidence) -> Iterator[tuple[list[str], list[str]]]:
+    return (_parts_of(evidence, case) for case in _SPLIT_CASES)
+
+
+def _names_of(evidence: Evidence) -> list[str]:
+    return input_text(evidence.inputs["names"]).split("\n")
+
+
+def _fraction(evidence: Evidence) -> float:
+    return float(evidence.inputs["fraction"])
+
+
+def _wanted(evidence: Evidence) -> int:
+    return round(_fraction(evidence) * len(set(_names_of(evidence))))
+
+
+def _nothing_lost(evidence: Evidence) -> bool:
+    names = Counter(_names_of(evidence))
+    return all(t and v and Counter(t) + Counter(v) == names for t, v in _all_splits(evidence))
+
+
+def _apart(evidence: Evidence) -> bool:
+    names = set(_names_of(evidence))
+    return all(
+        t and v and set(t) | set(v) == names and not set(t) & set(v)
+        for t, v in _all_splits(evidence)
+    )
+
+
+def _same_split(evidence: Evidence, case: str) -> bool:
+    (t, v), (other_t, other_v) = _parts_of(evidence), _parts_of(evidence, case)
+    return set(t) == set(other_t) and set(v) == set(other_v)
+
+
+def _seeded(evidence: Evidence) -> bool:
+    names = set(_names_of(evidence))
+    return (
+        all(t and v and set(t) | set(v) == names for t, v in _all_splits(evidence))
+        and _same_split(evidence, "again")
+        and not _same_split(evidence, "other")
+    )
+
+
+def _right_size(evidence: Evidence) -> bool:
+    return all(t and len(set(v)) == _wanted(evidence) for t, v in _all_splits(evidence))
+
+
+def _entries_lost(evidence: Evidence) -> Finding | None:
+    if _nothing_lost(evidence):
+        return None
+    (train, validation), names = _parts_of(evidence), Counter(_names_of(evidence))
+    found = Counter(train) + Counter(validation)
+    wrong = sorted(n for n in names | found if names[n] != found[n])
+    if not wrong:
+        return None
+    return Finding(
+        "entries-lost",
+        "The two splits together are not the list.",
+        f"`{wrong[0]}` is on the list {names[wrong[0]]} times and in your splits "
+        f"{found[wrong[0]]} times.",
+        SPLITS,
+    )
+
+
+def _another_size(evidence: Evidence) -> Finding | None:
+    if _right_size(evidence):
+        return None
+    _, validation = _parts_of(evidence)
+    return Finding(
+        "another-size",
+        "Validation has another size than was asked for.",
+        f"{_fraction(evidence):.0%} of {len(set(_names_of(evidence)))} distinct names are "
+        f"{_wanted(evidence)}; yours holds {len(set(validation))} distinct names.",
+        SPLITS,
+    )
+
+
+def _in_order(evidence: Evidence) -> bool:
+    train, validation = _parts_of(evidence)
+    return max(train) <= min(validation) or max(validation) <= min(train)
+
+
+def _shared(evidence: Evidence) -> list[str]:
+    train, validation = _parts_of(evidence)
+    return sorted(set(train) & set(validation))
+
+
+def _says_shared(evidence: Evidence) -> str:
+    shared, (_, validation) = _shared(evidence), _parts_of(evidence)
+    return (
+        f"{len(shared)} of the {len(set(validation))} names in your validation split are in the "
+        f"training split, too, `{shared[0]}` for one. You shuffled the list, where popular names "
+        "stand several times; decide for each distinct name."
+    )
+
+
+TASK = Task(
+    "Split without leakage",
+    split_names,
+    SPLITS,
+    (
+        Part("Every entry of the list is in one of the two.", 1, _nothing_lost),
+        Part("No name is in both.", 1, _apart),
+        Part("The seed decides which names go where, and nothing else does.", 1, _seeded),
+        Part("Validation holds the wanted fraction of the distinct names.", 1, _right_size),
+    ),
+    (
+        Mistake(
+            "not-shuffled",
+            _not_shuffled,
+            "You cut the list without shuffling it.",
+            lambda e: (
+                f"Validation runs from `{min(_parts_of(e)[1])}` to `{max(_parts_of(e)[1])}` and "
+                "the seed changes nothing. The list is sorted, so the model would be tested on "
+                "initials that it was never shown."
+            ),
+            SPLITS,
+            recognised=lambda e: _same_split(e, "other") and _in_order(e),
+        ),
+        Mistake(
+            "unseeded",
+            _unseeded,
+            "Two calls with the same seed give two splits.",
+            lambda e: (
+                f"With seed = {e.number('seed')} the first call put "
+                f"{len(set(_parts_of(e)[1]) - set(_parts_of(e, 'again')[1]))} names into "
+                "validation that the second call put into training. Train today, validate "
+                "tomorrow, and the names have leaked. Draw from "
+                "`torch.Generator().manual_seed(seed)`."
+            ),
+            SPLITS,
+            recognised=lambda e: not _same_split(e, "again"),
+        ),
+        Mistake(
+            "seed-ignored",
+            _seed_ignored,
+            "Another seed gives the same split.",
+            lambda e: (
+                f"Seeds {e.number('seed')} and {int(e.inputs['other'][0])} put the same "
+                f"{len(set(_parts_of(e)[1]))} names into validation. Nobody can then tell how much "
+                "of a result is luck of the split. Use `seed`."
+            ),
+            SPLITS,
+            recognised=lambda e: _same_split(e, "other"),
+        ),
+        Mistake(
+            "training-keeps-everything",
+            _training_keeps_everything,
+            "Your training split is the whole list.",
+            lambda e: (
+                f"All {len(set(_parts_of(e)[1]))} names of your validation split are in training, "
+                f"`{_shared(e)[0]}` for one. What is held out has to be left out of training."
+            ),
+            SPLITS,
+            recognised=lambda e: (
+                bool(_shared(e))
+                and set(_parts_of(e)[0]) == set(_names_of(e))
+                and not _nothing_lost(e)
+            ),
+        ),
+        Mistake(
+            "duplicates-across-splits",
+            _duplicates_across,
+            "The same name stands in both splits.",
+            _says_shared,
+            SPLITS,
+            recognised=lambda e: bool(_shared(e)),
+        ),
+        Mistake(
+            "duplicates-dropped",
+            _duplicates_dropped,
+            "Repeated names are gone.",
+            lambda e: (
+                f"The list has {len(_names_of(e))} entries and your two splits hold "
+                f"{sum(map(len, _parts_of(e)))}. How often a name occurs is part of the data. "
+                "Choose among distinct names, then go through the whole list."
+            ),
+            SPLITS,
+            recognised=lambda e: _apart(e) and sum(map(len, _parts_of(e))) < len(_names_of(e)),
+        ),
+        Mistake(
+            "splits-exchanged",
+            _splits_exchanged,
+            "Training and validation are exchanged.",
+            lambda e: (
+                f"Validation holds {len(set(_parts_of(e)[1]))} distinct names and training "
+                f"{len(set(_parts_of(e)[0]))}; `fraction` = {_fraction(e):g} is "
+                "validation's. Return training first."
+            ),
+            SPLITS,
+            recognised=lambda e: _apart(e) and len(set(_parts_of(e)[0])) == _wanted(e),
+        ),
+    ),
+    (_entries_lost, _another_size),
+)

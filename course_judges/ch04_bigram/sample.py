@@ -1,0 +1,318 @@
+"""Judges 04/sample: symbols drawn with a temperature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course_judges.ch04_bigram.outcomes import wrong_shape
+from course_judges.ch04_bigram.sections import WRITING
+from course_judges.chance import follows, softmax, worst_share
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_tasks.answers import Array
+from course_tasks.ch04_bigram.probes import DRAWS
+from course_tasks.verdict import Finding
+
+
+def sample(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    """One symbol for each row of logits (B, V); temperature 0 takes the most likely."""
+    if temperature == 0:
+        return logits.argmax(dim=-1)  # (B,)
+    probabilities = (logits / temperature).softmax(dim=-1)  # (B, V)
+    return torch.multinomial(probabilities, 1, generator=generator).squeeze(1)  # (B,)
+
+
+def _rows_follow(evidence: Evidence, probabilities: Array) -> bool:
+    """True if both kinds of rows can have come from their distributions (2, V)."""
+    drawn = evidence.yours("many").reshape(DRAWS, 2)  # kinds take turns
+    return all(follows(drawn[:, kind], probabilities[kind]) for kind in range(2))
+
+
+def _wanted(evidence: Evidence) -> Array:
+    return softmax(evidence.inputs["logits"] / float(evidence.inputs["temperature"]))
+
+
+def _drawn_right(evidence: Evidence) -> bool:
+    return evidence.comparable("many") and _rows_follow(evidence, _wanted(evidence))
+
+
+def _follows_instead(
+    probabilities: Callable[[Array, float], Array],
+) -> Callable[[Evidence], bool]:
+    def recognised(evidence: Evidence) -> bool:
+        wrong = probabilities(evidence.inputs["logits"], float(evidence.inputs["temperature"]))
+        return (
+            evidence.comparable("many")
+            and _rows_follow(evidence, wrong)
+            and not _drawn_right(evidence)
+        )
+
+    return recognised
+
+
+def _same_seeded(evidence: Evidence, a: str, b: str) -> bool:
+    return bool(np.array_equal(evidence.yours(f"seeded.{a}"), evidence.yours(f"seeded.{b}")))
+
+
+_OTHER_SEEDS = ("other_seed_1", "other_seed_2", "other_seed_3")
+
+
+def _obeys_generator(evidence: Evidence) -> bool:
+    seeded = ("first", "second", "repeated", *_OTHER_SEEDS)
+    return (
+        all(evidence.comparable(f"seeded.{n}") and _draws_symbols(evidence, n) for n in seeded)
+        and _same_seeded(evidence, "first", "repeated")
+        and not _same_seeded(evidence, "first", "second")
+        and not _seed_is_fixed(evidence)
+    )
+
+
+def _draws_symbols(evidence: Evidence, name: str) -> bool:
+    """True if several symbols came up; 60 rows with equal chances are not all alike."""
+    drawn = evidence.yours(f"seeded.{name}")
+    known = drawn.dtype.kind in "iu" and drawn.min() >= 0 and drawn.max() < evidence.number("V")
+    return bool(known) and len(np.unique(drawn)) > 1
+
+
+def _seed_is_fixed(evidence: Evidence) -> bool:
+    return all(_same_seeded(evidence, "first", other) for other in _OTHER_SEEDS)
+
+
+def _is_argmax(evidence: Evidence) -> bool:
+    best = np.tile(evidence.inputs["logits"].argmax(axis=-1), DRAWS)
+    return np.array_equal(evidence.yours("many"), best) and _seed_is_fixed(evidence)
+
+
+def _one_draw_for_all(evidence: Evidence) -> bool:
+    drawn = evidence.yours("many").reshape(DRAWS, 2)
+    return drawn.dtype.kind in "iu" and bool((drawn == drawn[0]).all())
+
+
+def _is_softmax_twice(evidence: Evidence) -> bool:
+    """Two softmaxes come near to equal chances: they must explain the draws better than those."""
+    wanted = _wanted(evidence)
+    drawn, V = evidence.yours("many").reshape(DRAWS, 2), evidence.number("V")
+    if _drawn_right(evidence) or not _rows_follow(evidence, softmax(wanted)):
+        return False
+    logs = np.log(softmax(wanted))
+    gain = sum(float((logs[kind, drawn[:, kind]] + np.log(V)).sum()) for kind in range(2))
+    return gain > 0
+
+
+def _share_effect(evidence: Evidence) -> str:
+    wanted = _wanted(evidence)
+    drawn = evidence.yours("many").reshape(DRAWS, 2)
+    kind = 0 if not follows(drawn[:, 0], wanted[0]) else 1
+    return (
+        f"At temperature {float(evidence.inputs['temperature']):g}: "
+        f"{worst_share(drawn[:, kind], wanted[kind])}"
+    )
+
+
+def _wrong_way(evidence: Evidence) -> str:
+    if float(evidence.inputs["temperature"]) < 1:
+        way = "A temperature below 1 should make the choice safer, and made yours bolder."
+    else:
+        way = "A temperature above 1 should make the choice bolder, and made yours safer."
+    return f"{way} {_share_effect(evidence)}"
+
+
+def _ignores_generator(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
+    return sample(logits, temperature, torch.default_generator)
+
+
+def _reseeds(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
+    return sample(logits, temperature, torch.Generator().manual_seed(1))
+
+
+def _divides_by_zero(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    probabilities = (logits / temperature).softmax(dim=-1)
+    return torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
+
+
+def _always_the_best(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
+    return logits.argmax(dim=-1)
+
+
+def _temperature_multiplied(
+    logits: Tensor, temperature: float, generator: torch.Generator
+) -> Tensor:
+    return sample(logits * temperature, 1.0 if temperature else 0.0, generator)
+
+
+def _temperature_ignored(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    return sample(logits, 1.0 if temperature else 0.0, generator)
+
+
+def _first_row_for_all(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    return sample(logits[:1].expand_as(logits), temperature, generator)
+
+
+def _softmax_over_batch(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    weights = (logits / temperature).softmax(dim=0)
+    return torch.multinomial(weights, 1, generator=generator).squeeze(1)
+
+
+def _softmax_twice(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    return sample((logits / temperature).softmax(dim=-1), 1.0, generator)
+
+
+def _one_number_for_all(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    reached = (logits / temperature).softmax(dim=-1).cumsum(dim=-1)  # (B, V)
+    number = torch.rand(1, generator=generator, dtype=logits.dtype)
+    return (reached < number).sum(dim=-1).clamp(max=logits.shape[-1] - 1)
+
+
+def _shares_are_off(evidence: Evidence) -> Finding | None:
+    if wrong_shape(evidence, "many") or _drawn_right(evidence):
+        return None
+    drawn = evidence.yours("many")
+    V = evidence.number("V")
+    if drawn.dtype.kind not in "iu" or drawn.min() < 0 or drawn.max() >= V:
+        return Finding(
+            "no-such-symbol",
+            "Your answer draws something that is no symbol.",
+            f"Symbols are whole numbers from 0 to {V - 1}; yours lie between {drawn.min():.4g} and"
+            f" {drawn.max():.4g}.",
+            WRITING,
+        )
+    return Finding(
+        "wrong-frequencies",
+        "The symbols do not come up as often as their probabilities say.",
+        _share_effect(evidence),
+        WRITING,
+    )
+
+
+TASK = Task(
+    "Sampling with a temperature",
+    sample,
+    WRITING,
+    (
+        Part(
+            "Symbols come up as often as softmax(logits / temperature) says, in every row.",
+            2,
+            _drawn_right,
+        ),
+        Part(
+            "The randomness is the generator's: the same seed draws the same, and it moves on.",
+            1,
+            _obeys_generator,
+        ),
+        Part("Temperature 0 takes the most likely symbol.", 1, matches("cold")),
+    ),
+    (
+        Mistake(
+            "argmax-for-sampling",
+            _always_the_best,
+            "You take the most likely symbol every time; nothing is drawn.",
+            lambda e: f"{_share_effect(e)} The text would be the same every time.",
+            WRITING,
+            recognised=_is_argmax,
+        ),
+        Mistake(
+            "one-draw-for-all",
+            _one_number_for_all,
+            "One random number decides for the whole batch: all equal rows get the same symbol.",
+            lambda e: (
+                f"All {DRAWS} rows with the same logits drew symbol {int(e.yours('many')[0])}."
+            ),
+            WRITING,
+            recognised=_one_draw_for_all,
+        ),
+        Mistake(
+            "temperature-multiplied",
+            _temperature_multiplied,
+            "You multiplied the logits by the temperature; they are divided by it.",
+            _wrong_way,
+            WRITING,
+            recognised=_follows_instead(lambda logits, t: softmax(logits * t)),
+        ),
+        Mistake(
+            "temperature-ignored",
+            _temperature_ignored,
+            "The draws follow the logits as if the temperature were 1.",
+            lambda e: (
+                f"{_share_effect(e)} If you divided the probabilities by the temperature: every"
+                " one shrinks by the same factor, and their ratios stay."
+            ),
+            WRITING,
+            recognised=_follows_instead(lambda logits, _: softmax(logits)),
+        ),
+        Mistake(
+            "reads-first-logits",
+            _first_row_for_all,
+            "Every row is drawn from the logits of row 0.",
+            _share_effect,
+            WRITING,
+            recognised=_follows_instead(
+                lambda logits, t: softmax(np.stack([logits[0], logits[0]]) / t)
+            ),
+        ),
+        Mistake(
+            "softmax-over-batch",
+            _softmax_over_batch,
+            "Your softmax runs over the rows of the batch; it should run over the V symbols of each"
+            " row.",
+            _share_effect,
+            WRITING,
+            recognised=_follows_instead(
+                lambda logits, t: (lambda w: w / w.sum(axis=1, keepdims=True))(
+                    softmax(logits.T / t).T
+                )
+            ),
+        ),
+        Mistake(
+            "softmax-twice",
+            _softmax_twice,
+            "The softmax was taken twice: probabilities were treated as logits once more.",
+            lambda e: f"That makes the symbols almost equally likely. {_share_effect(e)}",
+            WRITING,
+            recognised=_is_softmax_twice,
+        ),
+        Mistake(
+            "generator-ignored",
+            _ignores_generator,
+            "Your draws do not come from the given generator.",
+            "Two generators with the same seed gave different symbols; pass `generator=generator`"
+            " to what draws.",
+            WRITING,
+            recognised=lambda e: _drawn_right(e) and not _same_seeded(e, "first", "repeated"),
+        ),
+        Mistake(
+            "seed-fixed-inside",
+            _reseeds,
+            "Your draws start from the same seed in every call.",
+            lambda e: (
+                "Two calls in a row with one generator gave the same 60 symbols, so a text would"
+                " repeat one choice for ever."
+                if _same_seeded(e, "first", "second")
+                else "Generators with different seeds gave the same 60 symbols."
+            ),
+            WRITING,
+            recognised=lambda e: (
+                _drawn_right(e) and (_same_seeded(e, "first", "second") or _seed_is_fixed(e))
+            ),
+        ),
+        Mistake(
+            "divides-by-zero",
+            _divides_by_zero,
+            "At temperature 0 you divide by 0.",
+            "logits / 0 is infinite or NaN, and no distribution follows from that. As the"
+            " temperature goes to 0 all the probability gathers on the most likely symbol: take"
+            " that one.",
+            WRITING,
+            recognised=lambda e: _drawn_right(e) and _obeys_generator(e) and not e.same("cold"),
+        ),
+    ),
+    (_shares_are_off,),
+)

@@ -1,0 +1,308 @@
+"""Judges 04/sgd-step: plain gradient descent on a table of logits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from course_judges.ch04_bigram.sections import START, STEP
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_tasks.answers import Array
+from course_tasks.verdict import Finding
+
+
+def descend(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    """Table after some steps of gradient descent on one batch, and the loss before each step."""
+    table = table.clone().requires_grad_()
+    losses = []
+    for _ in range(steps):
+        loss = F.cross_entropy(table[x].flatten(0, 1), y.flatten())
+        (gradient,) = torch.autograd.grad(loss, table)
+        with torch.no_grad():
+            table -= learning_rate * gradient
+        losses.append(loss.detach())
+    return table.detach(), torch.stack(losses)
+
+
+_Update = Callable[[Tensor, Tensor, Tensor, float], Tensor]
+
+
+def _batch_loss(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    return F.cross_entropy(table[x].flatten(0, 1), y.flatten())
+
+
+def _gradient(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    leaf = table.detach().clone().requires_grad_()
+    return torch.autograd.grad(_batch_loss(leaf, x, y), leaf)[0]
+
+
+def _walks(update: _Update) -> Callable[..., tuple[Tensor, Tensor]]:
+    """An answer that records the loss and then changes the table in its own way."""
+
+    def answer(
+        table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+    ) -> tuple[Tensor, Tensor]:
+        losses = []
+        for _ in range(steps):
+            losses.append(_batch_loss(table, x, y))
+            table = update(table, x, y, learning_rate)
+        return table, torch.stack(losses)
+
+    return answer
+
+
+def _no_zero_grad(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    table = table.clone().requires_grad_()
+    losses = []
+    for _ in range(steps):
+        loss = _batch_loss(table, x, y)
+        loss.backward()
+        with torch.no_grad():
+            assert table.grad is not None
+            table -= learning_rate * table.grad
+        losses.append(loss.detach())
+    return table.detach(), torch.stack(losses)
+
+
+def _loss_afterwards(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    losses = []
+    for _ in range(steps):
+        table = table - learning_rate * _gradient(table, x, y)
+        losses.append(_batch_loss(table, x, y))
+    return table, torch.stack(losses)
+
+
+def _adam(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    table = table.clone().requires_grad_()
+    optimizer = torch.optim.AdamW([table], lr=learning_rate)
+    losses = []
+    for _ in range(steps):
+        loss = _batch_loss(table, x, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return table.detach(), torch.stack(losses)
+
+
+def _without_one_hot(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    probabilities = table[x.flatten()].softmax(dim=-1) / y.numel()  # (B·T, V)
+    return torch.zeros_like(table).index_add(0, x.flatten(), probabilities)
+
+
+def _assigned_gradient(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    rows = table[x.flatten()].softmax(dim=-1)  # (B·T, V)
+    rows[torch.arange(y.numel()), y.flatten()] -= 1
+    gradient = torch.zeros_like(table)
+    gradient[x.flatten()] += rows / y.numel()
+    return gradient
+
+
+def _fresh_table(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    return descend(torch.randn(table.shape, generator=generator), x, y, learning_rate, steps)
+
+
+def _one_step_only(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    table, losses = descend(table, x, y, learning_rate, 1)
+    return table, losses.expand(steps)
+
+
+def _untouched(evidence: Evidence) -> Array:
+    """(V,) True where a symbol does not occur in x: no step may move its row."""
+    return ~np.isin(np.arange(evidence.number("V")), evidence.inputs["x"])
+
+
+def _is_adam(evidence: Evidence) -> bool:
+    """Adam's first step moves every entry that has a gradient by the learning rate itself."""
+    moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])[~_untouched(evidence)]
+    rate = float(evidence.inputs["learning_rate"])
+    # AdamW's decay comes on top: a hundredth of the entry times the rate.
+    return not evidence.same("one.table") and bool(np.all(np.abs(moved - rate) < 0.05 * rate))
+
+
+def _is_fresh(evidence: Evidence) -> bool:
+    moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])  # (V, V)
+    # All rows, not only the untouched ones: a few random entries may lie near the given ones.
+    elsewhere = bool((moved[_untouched(evidence)] > 0.1).any()) and (moved > 0.3).mean() > 0.4
+    return bool(elsewhere) and not evidence.same("one.losses")
+
+
+def _moved(evidence: Evidence, case: str = "one") -> str:
+    """The largest change that a right answer makes, beside yours."""
+    start = evidence.inputs["table"]
+    right, mine = evidence.right(f"{case}.table") - start, evidence.yours(f"{case}.table") - start
+    i, j = (int(n) for n in np.unravel_index(int(np.abs(right - mine).argmax()), right.shape))
+    steps = "one step" if case == "one" else "three steps"
+    return (
+        f"After {steps} with learning rate {float(evidence.inputs['learning_rate']):g}, your entry"
+        f" ({i}, {j}) has moved by {mine[i, j]:+.3f}; it should move by {right[i, j]:+.3f}."
+    )
+
+
+def _loss_path(evidence: Evidence) -> str:
+    mine = ", ".join(f"{v:.3f}" for v in np.ravel(evidence.yours("three.losses")))
+    right = ", ".join(f"{v:.3f}" for v in evidence.right("three.losses"))
+    return f"Your losses in three steps: {mine}. They should be {right}."
+
+
+def _other_rows_move(evidence: Evidence) -> Finding | None:
+    rows = np.flatnonzero(_untouched(evidence))
+    moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])[rows].max(axis=1)
+    if moved.max() < 1e-3:
+        return None
+    row = int(rows[moved.argmax()])
+    return Finding(
+        "moves-other-rows",
+        "Your step moves rows that have no gradient.",
+        f"Symbol {row} does not occur in `x`, so nothing is learnt about what follows it; your row"
+        f" {row} moved by up to {moved.max():.3f}.",
+        STEP,
+    )
+
+
+def _step_of_another_length(evidence: Evidence) -> Finding | None:
+    start = evidence.inputs["table"]
+    mine, right = evidence.yours("one.table") - start, evidence.right("one.table") - start
+    factor = float((mine * right).sum() / (right * right).sum())
+    if abs(factor - 1) < 1e-3 or not np.allclose(mine, factor * right, atol=1e-3):
+        return None
+    return Finding(
+        "wrong-length-of-step",
+        "Your step has the right direction and the wrong length.",
+        f"It is {factor:.3g} times as long as it should be. {_moved(evidence)}",
+        STEP,
+    )
+
+
+TASK = Task(
+    "Plain gradient descent",
+    descend,
+    STEP,
+    (
+        Part("The first step moves the table as it should.", 2, matches("one.table")),
+        Part("The loss is the one before the step.", 1, matches("one.losses")),
+        Part("Three steps come out right, each from a fresh gradient.", 1, matches("three")),
+    ),
+    (
+        Mistake(
+            "no-zero-grad",
+            _no_zero_grad,
+            "The gradient is not cleared between steps: `backward` adds to what is there.",
+            lambda e: (
+                "The first step is right; in the second you go along the sum of two gradients, in"
+                f" the third of three. {_moved(e, 'three')}"
+            ),
+            STEP,
+            # Later losses follow from the table; how an answer reports them is another matter.
+            cases=("one.table", "three.table"),
+        ),
+        Mistake(
+            "wrong-sign",
+            _walks(lambda table, x, y, rate: table + rate * _gradient(table, x, y)),
+            "You went up the slope: the gradient points to where the loss grows, and is"
+            " subtracted.",
+            _loss_path,
+            STEP,
+            cases=("one.table",),
+        ),
+        Mistake(
+            "no-step",
+            _walks(lambda table, x, y, rate: table),  # noqa: ARG005
+            "Your table does not move.",
+            lambda e: (
+                _moved(e)
+                + " If you use `zero_grad`, it must come before `backward`, not between `backward`"
+                " and the step."
+            ),
+            STEP,
+            cases=("one.table", "three.table"),
+        ),
+        Mistake(
+            "adam-for-sgd",
+            _adam,
+            "That is Adam's step, not the plain one: it divides each gradient by its own size.",
+            lambda e: (
+                "In Adam's first step every entry moves by the learning rate, whatever its"
+                " gradient. " + _moved(e)
+            ),
+            STEP,
+            recognised=_is_adam,
+        ),
+        Mistake(
+            "sum-not-mean",
+            _walks(
+                lambda table, x, y, rate: table - rate * y.numel() * _gradient(table, x, y),
+            ),
+            "You took the gradient of the summed loss; it should be that of the mean.",
+            lambda e: (
+                f"Your step is B · T = {e.number('B') * e.number('T')} times too long. {_moved(e)}"
+            ),
+            STEP,
+            cases=("one.table",),
+        ),
+        Mistake(
+            "gradient-without-target",
+            _walks(lambda table, x, y, rate: table - rate * _without_one_hot(table, x, y)),
+            "Your gradient is p; it should be p minus 1 at the target.",
+            lambda e: f"Without the −1 nothing says which symbol followed. {_moved(e)}",
+            STEP,
+            cases=("one.table",),
+        ),
+        Mistake(
+            "lost-repeats",
+            _walks(lambda table, x, y, rate: table - rate * _assigned_gradient(table, x, y)),
+            "A symbol that occurs more than once in `x` contributed only once to the gradient.",
+            lambda e: (
+                "`gradient[x] += …` with an index tensor keeps one of the rows that share an index;"
+                " `index_add_` adds them all. " + _moved(e)
+            ),
+            STEP,
+            cases=("one.table",),
+        ),
+        Mistake(
+            "hot-start",
+            _fresh_table,
+            "You trained a fresh random table, not the one that you were given.",
+            lambda e: (
+                f"Your first loss is {float(np.ravel(e.yours('one.losses'))[0]):.3f}; with the"
+                f" given table it is {float(e.right('one.losses')[0]):.3f}, and rows that no step"
+                " touches differ from the given ones."
+            ),
+            START,
+            recognised=_is_fresh,
+        ),
+        Mistake(
+            "one-step-only",
+            _one_step_only,
+            "Only one step was made, whatever `steps` says.",
+            lambda e: _moved(e, "three"),
+            STEP,
+            cases=("one.table", "three.table"),
+        ),
+        Mistake(
+            "loss-after-the-step",
+            _loss_afterwards,
+            "You recorded each loss after the step; asked for is the one before it.",
+            _loss_path,
+            STEP,
+        ),
+    ),
+    (_other_rows_move, _step_of_another_length),
+)

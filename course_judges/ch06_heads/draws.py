@@ -1,0 +1,106 @@
+"""What became of heads that may have been dropped: which, how many, and how the rest grew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from course_tasks.answers import Array
+
+# Standard deviations: a right answer is further off than that once in 10⁸ checks.
+SURELY = 6.0
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Heads after dropout, beside what they were.
+
+    Attributes
+    ----------
+    ratio : (B, H, T, D) float
+        After, divided by before.
+    """
+
+    ratio: Array
+
+    @classmethod
+    def of(cls, after: Array, before: Array) -> Draws:
+        """Compare (B, H, T, D) with (B, H, T, D), which has no entry of 0."""
+        if after.shape != before.shape:
+            raise ValueError(f"shape {after.shape}, expected {before.shape}")
+        return cls(np.asarray(after, dtype=float) / before)
+
+    @cached_property
+    def _alive(self) -> Array:
+        """(B, H, T·D) True for entries that are not 0."""
+        B, H = self.ratio.shape[:2]
+        return np.asarray(self.ratio.reshape(B, H, -1) != 0)
+
+    @cached_property
+    def kept(self) -> Array:
+        """(B, H) True where something of the head is left."""
+        return np.asarray(self._alive.any(axis=2))
+
+    @cached_property
+    def broken(self) -> int:
+        """How many heads are 0 in some entries and not in others."""
+        return int((self.kept != self._alive.all(axis=2)).sum())
+
+    @property
+    def whole(self) -> bool:
+        """True if every head is kept or dropped as a whole."""
+        return self.broken == 0
+
+    @property
+    def dropped(self) -> float:
+        """Share of the heads that are 0."""
+        return float(1 - self.kept.mean())
+
+    def dropped_about(self, p: float) -> bool:
+        """True if so many can have been dropped with probability p, each on its own."""
+        spread = np.sqrt(p * (1 - p) / self.kept.size)
+        return bool(abs(self.dropped - p) < SURELY * spread)
+
+    @property
+    def same_in_all_samples(self) -> bool:
+        """True if every sample lost the same heads."""
+        return bool((self.kept == self.kept[0]).all())
+
+    @property
+    def all_or_none(self) -> bool:
+        """True if each sample keeps all of its heads or none of them."""
+        return bool((self.kept == self.kept[:, :1]).all())
+
+    @property
+    def independent(self) -> bool:
+        """True if neither neighbouring samples nor neighbouring heads go along with each other."""
+        samples = _correlation(self.kept[1:], self.kept[:-1])
+        heads = _correlation(self.kept[:, 1:], self.kept[:, :-1])
+        return max(abs(samples), abs(heads)) < SURELY / np.sqrt(self.kept[:, 1:].size)
+
+    @cached_property
+    def factors(self) -> Array:
+        """By what the entries that are left were multiplied."""
+        return self.ratio[self.ratio != 0]
+
+    def scaled_by(self, factor: float) -> bool:
+        """True if everything that is left was multiplied by this number."""
+        return bool(self.factors.size) and bool(np.allclose(self.factors, factor, rtol=1e-3))
+
+    @property
+    def scaled_by_count(self) -> bool:
+        """True if each sample was multiplied by H and divided by the number of heads it kept."""
+        count = self.kept.sum(axis=1)  # (B,)
+        some = count > 0
+        wanted = self.kept.shape[1] / count[some]
+        largest = np.abs(self.ratio[some]).max(axis=(1, 2, 3))
+        return bool(len(np.unique(count[some])) > 1 and np.allclose(largest, wanted, rtol=1e-3))
+
+
+def _correlation(a: Array, b: Array) -> float:
+    a, b = a.ravel().astype(float), b.ravel().astype(float)
+    if a.std() == 0 or b.std() == 0:
+        return 1.0  # no chance at all: as dependent as can be
+    return float(np.corrcoef(a, b)[0, 1])

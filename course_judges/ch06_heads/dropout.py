@@ -1,0 +1,303 @@
+"""Judges 06/dropout: inverted dropout of whole heads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_judges.ch06_heads.draws import Draws
+from course_judges.ch06_heads.drops import (
+    always,
+    by_count,
+    drop_heads,
+    drops,
+    nothing,
+    own_chance,
+    reseeded,
+    zero_over_zero,
+)
+from course_judges.ch06_heads.sections import DROPOUT
+from course_judges.judging import Evidence, Mistake, Part, Task
+from course_judges.wording import number
+from course_tasks.answers import Array
+from course_tasks.verdict import Finding
+
+
+def _p(evidence: Evidence) -> float:
+    return float(evidence.inputs["p"])
+
+
+def _draws(evidence: Evidence) -> Draws:
+    return Draws.of(evidence.yours("many"), evidence.inputs["found"])
+
+
+def _chosen_well(evidence: Evidence) -> bool:
+    draws = _draws(evidence)
+    return draws.whole and draws.independent and draws.dropped_about(_p(evidence))
+
+
+def _scaled_by(evidence: Evidence, factor: float) -> bool:
+    return _draws(evidence).scaled_by(factor)
+
+
+def _scaled_well(evidence: Evidence) -> bool:
+    return _scaled_by(evidence, 1 / (1 - _p(evidence))) and bool(_draws(evidence).dropped)
+
+
+def _ends_well(evidence: Evidence) -> bool:
+    """Nothing happens in evaluation and at p = 0, everything at p = 1, something in between."""
+    return evidence.same("evaluation", "none", "every") and bool(_draws(evidence).dropped)
+
+
+def _obeys(evidence: Evidence) -> bool:
+    first, second, repeated, other = (
+        evidence.yours(f"seeded.{name}") for name in ("first", "second", "repeated", "other")
+    )
+    found = evidence.inputs["found"][: len(first)]
+    drops = (Draws.of(result, found).dropped for result in (first, second, repeated, other))
+    return (
+        all(0 < share < 1 for share in drops)
+        and np.array_equal(first, repeated)
+        and not np.array_equal(first, second)
+        and not np.array_equal(first, other)
+    )
+
+
+def _seed_is_fixed(evidence: Evidence) -> bool:
+    return bool(_draws(evidence).dropped) and np.array_equal(
+        evidence.yours("seeded.first"), evidence.yours("seeded.other")
+    )
+
+
+def _share(evidence: Evidence) -> str:
+    draws, H = _draws(evidence), evidence.number("H")
+    return (
+        f"With p = {_p(evidence):g}, {draws.dropped:.1%} of {len(draws.kept)} × {H} heads became 0."
+    )
+
+
+def _factor(evidence: Evidence) -> str:
+    p, mine = _p(evidence), _draws(evidence).factors
+    return (
+        f"With p = {p:g}, what you keep is multiplied by {number(float(np.median(mine)))}; "
+        f"it should be 1 / (1 − p) = {number(1 / (1 - p))}, which makes the mean over many draws "
+        "what it is without dropout."
+    )
+
+
+def _ratio(evidence: Evidence) -> Array:
+    return np.asarray(evidence.yours("evaluation") / evidence.inputs["few"])
+
+
+def _evaluation(evidence: Evidence) -> str:
+    b, h, t, d = (int(i) for i in np.argwhere(np.abs(_ratio(evidence) - 1) > 1e-3)[0])
+    mine, given = evidence.yours("evaluation")[b, h, t, d], evidence.inputs["few"][b, h, t, d]
+    return (
+        f"With `training=False` and p = {_p(evidence):g}, {number(given)} became {number(mine)} in"
+        f" sample {b}, head {h}."
+    )
+
+
+def _drops_in_evaluation(evidence: Evidence) -> bool:
+    return bool((_ratio(evidence) == 0).any())
+
+
+def _deterministic(evidence: Evidence) -> Finding | None:
+    for case, when in (
+        ("evaluation", "With `training=False`"),
+        ("none", "With p = 0"),
+        ("every", "With p = 1"),
+    ):
+        if not evidence.same(case):
+            wanted = "0 everywhere" if case == "every" else "what was given"
+            return Finding(
+                "wrong-without-chance",
+                f"{when} there is nothing left to chance, and your answer is another one.",
+                f"It should be {wanted}.",
+                DROPOUT,
+            )
+    return None
+
+
+def _by_chance(evidence: Evidence) -> Finding | None:
+    if not _chosen_well(evidence):
+        return Finding(
+            "wrong-share",
+            "Your choice of heads is not the one asked for.",
+            _share(evidence),
+            DROPOUT,
+        )
+    if not _scaled_well(evidence):
+        return Finding(
+            "wrong-factor",
+            "The kept heads are scaled by another factor than asked for.",
+            _factor(evidence),
+            DROPOUT,
+        )
+    return None
+
+
+def _by_seed(evidence: Evidence) -> Finding | None:
+    if _obeys(evidence):
+        return None
+    return Finding(
+        "wrong-randomness",
+        "Your draws do not follow the generator.",
+        "The same seed should drop the same heads, and a second call others.",
+        DROPOUT,
+    )
+
+
+_SEEDS = (
+    "Two generators with the same seed dropped different heads; give `generator=generator` to what"
+    " draws."
+)
+
+TASK = Task(
+    "Dropout of whole heads",
+    drop_heads,
+    DROPOUT,
+    (
+        Part("Whole heads are dropped, each on its own, with probability p.", 2, _chosen_well),
+        Part("What is kept grows so that the mean stays.", 2, _scaled_well),
+        Part("Evaluation and p = 0 change nothing; p = 1 leaves zeros.", 1, _ends_well),
+        Part("All randomness comes from the generator.", 1, _obeys),
+    ),
+    (
+        Mistake(
+            "nothing-dropped",
+            nothing,
+            "Nothing is dropped, not even in training.",
+            _share,
+            DROPOUT,
+            recognised=lambda e: _scaled_by(e, 1.0) and not _draws(e).dropped,
+        ),
+        Mistake(
+            "scaled-in-evaluation",
+            drops(factor=lambda p: 1.0, in_evaluation=lambda p: 1 - p),  # noqa: ARG005
+            "You scale down in evaluation; asked for is the inverted form, up in training.",
+            lambda e: f"{_evaluation(e)} Evaluation should leave everything alone.",
+            DROPOUT,
+            recognised=lambda e: bool(np.allclose(_ratio(e), 1 - _p(e), atol=1e-3)),
+        ),
+        Mistake(
+            "dropout-in-evaluation",
+            always,
+            "You drop heads in evaluation, too: two evaluations of one model differ.",
+            _evaluation,
+            DROPOUT,
+            recognised=_drops_in_evaluation,
+        ),
+        Mistake(
+            "keeps-with-p",
+            drops(keeps=lambda p: p),
+            "You keep heads with probability p; p is the share that goes.",
+            _share,
+            DROPOUT,
+            recognised=lambda e: _draws(e).whole and _draws(e).dropped_about(1 - _p(e)),
+        ),
+        Mistake(
+            "entries-not-heads",
+            drops(sizes=lambda found: tuple(found.shape)),
+            "You drop single entries; asked for are whole heads.",
+            lambda e: (
+                f"{_draws(e).broken} of {_draws(e).kept.size} heads of your answer are 0 in some"
+                " entries and not in others. The mask needs one entry for each sample and head:"
+                " (B, H, 1, 1)."
+            ),
+            DROPOUT,
+            recognised=lambda e: not _draws(e).whole,
+        ),
+        Mistake(
+            "one-draw-for-all",
+            drops(sizes=lambda found: (1, found.shape[1], 1, 1)),
+            "You draw once for the whole batch: every sample loses the same heads.",
+            lambda e: f"{_share(e)} In all {len(_draws(e).kept)} samples they are the same ones.",
+            DROPOUT,
+            recognised=lambda e: _draws(e).same_in_all_samples,
+        ),
+        Mistake(
+            "drops-samples",
+            drops(sizes=lambda found: (found.shape[0], 1, 1, 1)),
+            "You draw once a sample: it keeps all of its heads or none.",
+            lambda e: (
+                f"{int((~_draws(e).kept.any(axis=1)).sum())} of {len(_draws(e).kept)} samples have"
+                " lost every head."
+            ),
+            DROPOUT,
+            recognised=lambda e: _draws(e).all_or_none,
+        ),
+        Mistake(
+            "dropout-unscaled",
+            drops(factor=lambda p: 1.0),  # noqa: ARG005
+            "What you keep is not divided by 1 − p, so the mean shrinks.",
+            _factor,
+            DROPOUT,
+            recognised=lambda e: _scaled_by(e, 1.0),
+        ),
+        Mistake(
+            "divides-by-p",
+            drops(factor=lambda p: 1 / p if p else 1.0),
+            "You divide what is kept by p; the share that is kept is 1 − p.",
+            _factor,
+            DROPOUT,
+            recognised=lambda e: _scaled_by(e, 1 / _p(e)),
+        ),
+        Mistake(
+            "multiplies-by-share",
+            drops(factor=lambda p: 1 - p),
+            "You multiply what is kept by 1 − p; that makes up for nothing, it shrinks twice.",
+            _factor,
+            DROPOUT,
+            recognised=lambda e: _scaled_by(e, 1 - _p(e)),
+        ),
+        Mistake(
+            "rescaled-by-count",
+            by_count,
+            "You scale by how many heads happened to be kept; the factor is always 1 / (1 − p).",
+            lambda e: (
+                f"Of {e.number('H')} heads, a sample that kept one has it multiplied by "
+                f"{number(float(_draws(e).factors.max()))} in your answer, and by "
+                f"{number(1 / (1 - _p(e)))} in the right one."
+            ),
+            DROPOUT,
+            recognised=lambda e: _draws(e).scaled_by_count,
+        ),
+        Mistake(
+            "zero-over-zero",
+            zero_over_zero,
+            "At p = 1 you divide 0 by 0.",
+            lambda e: (
+                "Your answer to p = 1 stopped with an error. Nothing is kept: return zeros."
+                if "every" in e.answers.errors
+                else f"{float(np.isnan(e.yours('every')).mean()):.0%} of your answer to p = 1 is"
+                " NaN. Nothing is kept: return zeros."
+            ),
+            DROPOUT,
+            recognised=lambda e: (
+                e.answers.errors["every"].kind == "ZeroDivisionError"
+                if "every" in e.answers.errors
+                else bool(np.isnan(e.yours("every")).any())
+            ),
+        ),
+        Mistake(
+            "seed-fixed-inside",
+            reseeded,
+            "You seed a generator of your own: every call drops the same heads.",
+            "Two generators with different seeds dropped the same heads in your answer, 60 samples"
+            " long. Draw from the given one.",
+            DROPOUT,
+            recognised=_seed_is_fixed,
+        ),
+        Mistake(
+            "generator-ignored",
+            own_chance,
+            "Your draws do not come from the given generator.",
+            _SEEDS,
+            DROPOUT,
+            recognised=lambda e: (
+                not np.array_equal(e.yours("seeded.first"), e.yours("seeded.repeated"))
+            ),
+        ),
+    ),
+    (_by_chance, _deterministic, _by_seed),
+)

@@ -1,0 +1,219 @@
+"""Judges 06/merge: heads back side by side, some of them silenced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course_judges.ch06_heads.sections import LIST, LOOK, VIEW
+from course_judges.ch06_heads.wording import origin, shape
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.wording import listed
+from course_tasks.verdict import Finding
+
+
+def merge_heads(found: Tensor, silenced: list[int]) -> Tensor:
+    """(B, H, T, D) → (B, T, H·D), with zeros where a silenced head would stand."""
+    found = found.clone()
+    found[:, silenced] = 0
+    return found.transpose(1, 2).flatten(2)  # (B, H, T, D) → (B, T, H, D) → (B, T, H·D)
+
+
+Merge = Callable[[Tensor, list[int]], Tensor]
+
+
+def _quiet(found: Tensor, silenced: list[int]) -> Tensor:
+    """(B, H, T, D) with zeros in the silenced heads."""
+    keep = torch.ones(found.shape[1])
+    keep[silenced] = 0
+    return found * keep[:, None, None]
+
+
+def _merged_by(change: Callable[[Tensor], Tensor]) -> Merge:
+    """Heads silenced as they should be, and merged in another way."""
+    return lambda found, silenced: change(_quiet(found, silenced))
+
+
+def _channels(found: Tensor, silenced: list[int]) -> Tensor:
+    merged = merge_heads(found, [])
+    merged[:, :, silenced] = 0
+    return merged
+
+
+def _positions(found: Tensor, silenced: list[int]) -> Tensor:
+    merged = merge_heads(found, [])
+    merged[:, silenced] = 0
+    return merged
+
+
+def _others(found: Tensor, silenced: list[int]) -> Tensor:
+    others = [h for h in range(found.shape[1]) if h not in silenced]
+    return merge_heads(found, others if silenced else [])
+
+
+def _removed(found: Tensor, silenced: list[int]) -> Tensor:
+    kept = [h for h in range(found.shape[1]) if h not in silenced]
+    return merge_heads(found[:, kept], [])
+
+
+def _in_place(found: Tensor, silenced: list[int]) -> Tensor:
+    found[:, silenced] = 0
+    return found.transpose(1, 2).flatten(2)
+
+
+def _from(evidence: Evidence, value: str) -> str:
+    """An entry of yours that came from another head or position than it should."""
+    mine, right = evidence.yours(value), evidence.right(value)
+    wrong = np.argwhere(mine != right)
+    if mine.shape != right.shape or not len(wrong):
+        return ""
+    b, t, c = (int(i) for i in wrong[0])
+    place = f"Channel {c} of position {t} (sample {b})"
+    names = [_told(evidence, float(array[b, t, c])) for array in (mine, right)]
+    return f"{place} holds {names[0]}; it should hold {names[1]}."
+
+
+def _told(evidence: Evidence, entry: float) -> str:
+    came = origin(evidence.inputs["found"], entry)
+    if came is None:
+        return "0" if entry == 0 else "a number that no head found"
+    return f"what head {came[1]} found at position {came[2]}"
+
+
+def _which(evidence: Evidence) -> str:
+    return f"`silenced` is [{listed(evidence.inputs['silenced'])}]. "
+
+
+def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
+    if not evidence.same("all"):
+        return None
+    return Finding(
+        "wrong-zeros",
+        "The heads are merged well, and the zeros stand in the wrong places.",
+        _which(evidence) + _from(evidence, "some.merged"),
+        LOOK,
+    )
+
+
+def _entries_elsewhere(evidence: Evidence) -> Finding | None:
+    told = _from(evidence, "all")
+    if not told:
+        return None
+    return Finding("entries-from-elsewhere", "Some entries stand in places of others.", told, VIEW)
+
+
+TASK = Task(
+    "Merging heads",
+    merge_heads,
+    VIEW,
+    (
+        Part("With nobody silenced, the heads stand side by side.", 2, matches("all")),
+        Part(
+            "Silenced heads leave zeros, and what was given stays as it was.",
+            2,
+            matches("some.merged", "some.given"),
+        ),
+    ),
+    (
+        Mistake(
+            "merge-without-transpose",
+            _merged_by(lambda found: found.reshape(found.shape[0], found.shape[2], -1)),
+            "You went from (B, H, T, D) to (B, T, H·D) by `view` or `reshape` alone.",
+            lambda e: (
+                "The shape is right, and each position holds parts of others. " + _from(e, "all")
+            ),
+            VIEW,
+            cases=("all",),
+        ),
+        Mistake(
+            "interleaved",
+            _merged_by(lambda found: found.permute(0, 2, 3, 1).flatten(2)),
+            "The channels of the heads take turns; each head's should stand together.",
+            lambda e: _from(e, "all"),
+            LIST,
+            cases=("all",),
+        ),
+        Mistake(
+            "sums-not-concatenates",
+            _merged_by(lambda found: found.sum(dim=1)),
+            "You added the heads up; they should stand side by side.",
+            lambda e: shape(e, "all"),
+            LIST,
+            cases=("all",),
+        ),
+        Mistake(
+            "averages-heads",
+            _merged_by(lambda found: found.mean(dim=1)),
+            "You averaged over the heads; they should stand side by side.",
+            lambda e: shape(e, "all"),
+            LIST,
+            cases=("all",),
+        ),
+        Mistake(
+            "merged-into-time",
+            _merged_by(lambda found: found.flatten(1, 2)),
+            "The heads went into time: the text became longer, not wider.",
+            lambda e: shape(e, "all"),
+            VIEW,
+            cases=("all",),
+        ),
+        Mistake(
+            "silenced-ignored",
+            lambda found, silenced: merge_heads(found, []),  # noqa: ARG005
+            "You merged all heads, whatever `silenced` says.",
+            lambda e: _which(e) + _from(e, "some.merged"),
+            LOOK,
+            cases=("all", "some.merged"),
+        ),
+        Mistake(
+            "silenced-removed",
+            _removed,
+            "You left the silenced heads out; their channels should be there and hold 0.",
+            lambda e: _which(e) + shape(e, "some.merged") + " The projection expects all H·D.",
+            LOOK,
+            cases=("all", "some.merged"),
+        ),
+        Mistake(
+            "silences-the-others",
+            _others,
+            "You silenced the heads that are not in the list.",
+            lambda e: _which(e) + _from(e, "some.merged"),
+            LOOK,
+            cases=("all", "some.merged"),
+        ),
+        Mistake(
+            "silences-channels",
+            _channels,
+            "You set single channels to 0, with the numbers of the heads; a head has D of them.",
+            lambda e: (
+                f"{_which(e)}Head h owns channels h · {e.number('D')} … h · {e.number('D')} + "
+                f"{e.number('D') - 1}. {_from(e, 'some.merged')}"
+            ),
+            LIST,
+            cases=("all", "some.merged"),
+        ),
+        Mistake(
+            "silences-positions",
+            _positions,
+            "You set positions to 0, with the numbers of the heads.",
+            lambda e: _which(e) + _from(e, "some.merged"),
+            LOOK,
+            cases=("all", "some.merged"),
+        ),
+        Mistake(
+            "writes-into-the-input",
+            _in_place,
+            "Your output is right, but you wrote zeros into the tensor that you were given.",
+            lambda e: (
+                f"{_which(e)}{int((e.yours('some.given') == 0).sum())} entries of `found` are 0 "
+                "now, and whoever goes on with it has lost them. Work on a `clone()`."
+            ),
+            LOOK,
+            cases=("some.merged", "some.given"),
+        ),
+    ),
+    (_entries_elsewhere, _zeros_elsewhere),
+)

@@ -1,0 +1,289 @@
+"""Judges 07/find-fault: an inspector that tells faulty blocks from sound ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course_judges.ch07_block.faults import FORMS
+from course_judges.ch07_block.sections import AXIS, BLOCK, STREAM
+from course_judges.judging import Evidence, Mistake, Part, Task
+from course_tasks.ch07_block.probes import BLOCKS, FAULTS
+from course_tasks.ch07_block.suspects import SHOWS
+from course_tasks.verdict import Finding
+
+Block = Callable[[Tensor], Tensor]
+Inspector = Callable[[Block, int, int, int], dict[str, bool]]
+Asked = Callable[[Block, Tensor], bool]
+
+
+def _apart(a: Tensor, b: Tensor) -> bool:
+    return bool((a - b).abs().max() > 1e-6)
+
+
+def _future(block: Block, x: Tensor) -> bool:
+    """True if an output depends on a later position."""
+    changed, t = x.clone(), x.shape[1] // 2
+    changed[:, t:] = torch.randn_like(changed[:, t:])
+    return _apart(block(changed)[:, :t], block(x)[:, :t])
+
+
+def _batch(block: Block, x: Tensor) -> bool:
+    """True if an output depends on another sample."""
+    found = False
+    for b in range(len(x)):
+        changed = x.clone()
+        changed[b] = torch.randn_like(x[b])
+        others = torch.arange(len(x)) != b
+        found |= _apart(block(changed)[others], block(x)[others])
+    return found
+
+
+def _stream(block: Block, x: Tensor) -> bool:
+    """True if a constant on the stream does not come out as it went in."""
+    return _apart(block(x + 3.0), block(x) + 3.0)
+
+
+def _inspector(
+    future: Asked = _future, batch: Asked = _batch, stream: Asked = _stream
+) -> Inspector:
+    def answer(block: Block, B: int, T: int, C: int) -> dict[str, bool]:
+        x = torch.randn(B, T, C, dtype=torch.float64)
+        return {"future": future(block, x), "batch": batch(block, x), "stream": stream(block, x)}
+
+    return answer
+
+
+inspect_block = _inspector()
+
+
+def _constant_future(block: Block, x: Tensor) -> bool:
+    changed, t = x.clone(), x.shape[1] // 2
+    changed[:, t:] += 5.0
+    return _apart(block(changed)[:, :t], block(x)[:, :t])
+
+
+def _last_sample(block: Block, x: Tensor) -> bool:
+    changed = x.clone()
+    changed[-1] = torch.randn_like(x[-1])
+    return _apart(block(changed)[:-1], block(x)[:-1])
+
+
+def _one_feature(block: Block, x: Tensor) -> bool:
+    step = torch.zeros_like(x)
+    step[..., 0] = 3.0
+    return _apart(block(x + step), block(x) + step)
+
+
+def _stream_moves(block: Block, x: Tensor) -> bool:
+    return not _apart(block(x + 3.0), block(x))
+
+
+def _column(fault: str) -> tuple[str, ...]:
+    return tuple(f"block_{i}.{fault}" for i in range(BLOCKS))
+
+
+def _shown(evidence: Evidence, i: int, fault: str) -> bool:
+    """True if the runs of a block can show whether it has this fault."""
+    if f"block_{i}.runs.{fault}.1" not in evidence.answers.values:
+        return bool(evidence.yours(f"block_{i}.runs.derivatives") > 0)
+    first, second = (evidence.yours(f"block_{i}.runs.{fault}.{k}") for k in (0, 1))
+    return first.ndim == second.ndim == 3 and SHOWS[fault](first, second)
+
+
+def _unshown(evidence: Evidence, fault: str) -> list[int]:
+    return [i for i in range(BLOCKS) if not _shown(evidence, i, fault)]
+
+
+def _found(fault: str) -> Callable[[Evidence], bool]:
+    """True if every block is judged rightly, after runs that could show it."""
+    return lambda e: e.same(*_column(fault)) and not _unshown(e, fault)
+
+
+_NEEDED = {
+    "future": "two inputs that begin alike and go on differently",
+    "batch": "one sample in two different batches",
+    "stream": "two inputs that differ by what a norm takes off",
+}
+
+
+def _not_run(evidence: Evidence) -> Finding | None:
+    """Says of a fault that is named without the runs that could show it."""
+    for fault in FAULTS:
+        blocks = _unshown(evidence, fault)
+        if blocks:
+            return Finding(
+                "not-run",
+                f"What you say of `{fault}` does not come from running the blocks.",
+                f"{len(blocks)} of {BLOCKS} blocks never got {_NEEDED[fault]}, and no derivative"
+                " was taken through them: nobody can know of their runs what you say.",
+                BLOCK,
+            )
+    return None
+
+
+def _misjudged(fault: str) -> Callable[[Evidence], str]:
+    """Which blocks were accused wrongly, and which went free."""
+
+    def say(evidence: Evidence) -> str:
+        accused: list[str] = []
+        missed: list[str] = []
+        names = list(FORMS)
+        for i, which in enumerate(evidence.inputs["order"]):
+            mine = bool(evidence.yours(f"block_{i}.{fault}"))
+            right = bool(evidence.right(f"block_{i}.{fault}"))
+            if mine != right:
+                (accused if mine else missed).append(f"“{names[int(which)]}”")
+        sentences = []
+        if missed:
+            sentences.append(f"Not found: {', '.join(missed)}.")
+        if accused:
+            sentences.append(f"Accused without reason: {', '.join(accused)}.")
+        return f"Of {len(names)} blocks, `{fault}`: " + " ".join(sentences)
+
+    return say
+
+
+def _accuses_the_sound_stream(evidence: Evidence) -> bool:
+    sound = list(evidence.inputs["order"]).index(list(FORMS).index("sound"))
+    return bool(evidence.yours(f"block_{sound}.stream"))
+
+
+def _exchanged(evidence: Evidence) -> bool:
+    places = range(BLOCKS)
+    swapped = all(
+        bool(evidence.yours(f"block_{i}.{mine}")) == bool(evidence.right(f"block_{i}.{right}"))
+        for i in places
+        for mine, right in (("future", "batch"), ("batch", "future"))
+    )
+    return swapped and not evidence.same(*_column("future"))
+
+
+def _nothing_moves(evidence: Evidence) -> bool:
+    columns = _column("future") + _column("batch")
+    return not any(bool(evidence.yours(name)) for name in columns)
+
+
+def _exchange(block: Block, B: int, T: int, C: int) -> dict[str, bool]:
+    found = inspect_block(block, B, T, C)
+    return {**found, "future": found["batch"], "batch": found["future"]}
+
+
+def _always(block: Block, x: Tensor) -> bool:  # noqa: ARG001
+    return True
+
+
+def _never(block: Block, x: Tensor) -> bool:  # noqa: ARG001
+    return False
+
+
+TASK = Task(
+    "Find the fault",
+    inspect_block,
+    BLOCK,
+    (
+        Part(
+            "Who sees the future is found, and nobody else is accused.",
+            2,
+            _found("future"),
+        ),
+        Part(
+            "Who mixes the samples is found, and nobody else is accused.",
+            2,
+            _found("batch"),
+        ),
+        Part(
+            "Who does not carry the stream is found, and nobody else is accused.",
+            2,
+            _found("stream"),
+        ),
+    ),
+    (
+        Mistake(
+            "axes-exchanged",
+            _exchange,
+            "Batch and time are exchanged: dimension 0 holds samples, dimension 1 positions.",
+            _misjudged("future"),
+            AXIS,
+            recognised=_exchanged,
+        ),
+        Mistake(
+            "nothing-changed",
+            _inspector(future=_never, batch=_never),
+            "You find no leak in any block: what you changed never reached it.",
+            lambda e: (
+                f"{_misjudged('future')(e)} `changed = x` makes no copy: writing into one writes"
+                " into the other, and both runs see the same numbers. Use `x.clone()`."
+            ),
+            BLOCK,
+            recognised=_nothing_moves,
+        ),
+        Mistake(
+            "constant-nudge",
+            _inspector(future=_constant_future),
+            "You nudged all features of a position by the same number, and the norm takes that off"
+            " again.",
+            lambda e: f"{_misjudged('future')(e)} Put fresh random numbers there instead.",
+            AXIS,
+            cases=_column("future"),
+        ),
+        Mistake(
+            "one-direction-only",
+            _inspector(batch=_last_sample),
+            "You missed a block in which samples look at one another in one direction only.",
+            lambda e: (
+                f"{_misjudged('batch')(e)} In one block, sample b sees the samples before it and"
+                " none after: change each sample in turn, to fresh random numbers, and look at all"
+                " others."
+            ),
+            AXIS,
+            cases=_column("batch"),
+        ),
+        Mistake(
+            "future-always-accused",
+            _inspector(future=_always),
+            "You say of every block that it sees the future, the sound one included.",
+            lambda e: (
+                f"{_misjudged('future')(e)} The position that you change may change itself, and"
+                " later ones: compare only the positions before it."
+            ),
+            BLOCK,
+            cases=_column("future"),
+        ),
+        Mistake(
+            "batch-always-accused",
+            _inspector(batch=_always),
+            "You say of every block that it mixes samples, the sound one included.",
+            lambda e: (
+                f"{_misjudged('batch')(e)} The sample that you change may change itself: compare"
+                " the others only."
+            ),
+            BLOCK,
+            cases=_column("batch"),
+        ),
+        Mistake(
+            "sound-stream-accused",
+            _inspector(stream=_one_feature),
+            "You say of a sound block that it loses the stream.",
+            lambda e: (
+                f"{_misjudged('stream')(e)} Add the number to all features of all positions, so"
+                " that the norms take it off; and allow for rounding, because two sums in another"
+                " order differ in the last digit."
+            ),
+            STREAM,
+            recognised=_accuses_the_sound_stream,
+        ),
+        Mistake(
+            "any-shift-accepted",
+            _inspector(stream=_stream_moves),
+            "You asked whether the output moves; ask whether it moves by exactly what was added.",
+            _misjudged("stream"),
+            STREAM,
+            cases=_column("stream"),
+        ),
+    ),
+    (_not_run,),
+    uncompared=("runs",),
+)

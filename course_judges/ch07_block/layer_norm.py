@@ -1,0 +1,256 @@
+"""Judges 07/layer-norm: normalising each position in groups of channels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course_judges.ch07_block.numbers import farthest
+from course_judges.ch07_block.sections import AXIS, NORM
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+
+Norm = Callable[[Tensor, Tensor, Tensor, int, float], Tensor]
+
+
+def group_norm(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+    """Each group of neighbouring channels of each position, brought to mean 0 and variance 1."""
+    parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
+    centred = parts - parts.mean(dim=-1, keepdim=True)
+    variance = centred.square().mean(dim=-1, keepdim=True)  # (B, T, G, 1)
+    normed = (centred / (variance + eps).sqrt()).flatten(-2)  # (B, T, C)
+    return gain * normed + shift
+
+
+def _over(*dims: int) -> Norm:
+    """Statistics along these dimensions of (B, T, G, C / G)."""
+
+    def answer(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+        parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
+        centred = parts - parts.mean(dim=dims, keepdim=True)
+        variance = centred.square().mean(dim=dims, keepdim=True)
+        return gain * (centred / (variance + eps).sqrt()).flatten(-2) + shift
+
+    return answer
+
+
+def _divided(divisor: Callable[[Tensor, Tensor, float], Tensor]) -> Norm:
+    """Divided by something else, made of biased variance, unbiased variance and eps."""
+
+    def answer(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+        parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
+        centred = parts - parts.mean(dim=-1, keepdim=True)
+        biased = parts.var(dim=-1, keepdim=True, correction=0)
+        unbiased = parts.var(dim=-1, keepdim=True)
+        return gain * (centred / divisor(biased, unbiased, eps)).flatten(-2) + shift
+
+    return answer
+
+
+def _no_mean(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+    parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
+    size = (parts.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+    return gain * (parts / size).flatten(-2) + shift
+
+
+def _plain(x: Tensor, groups: int, eps: float) -> Tensor:
+    C = x.shape[-1]
+    one, zero = torch.ones(C, dtype=x.dtype), torch.zeros(C, dtype=x.dtype)
+    return group_norm(x, one, zero, groups, eps)
+
+
+def _interleaved(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+    parts = x.unflatten(-1, (-1, groups))  # (B, T, C) → (B, T, C / G, G)
+    centred = parts - parts.mean(dim=-2, keepdim=True)
+    variance = centred.square().mean(dim=-2, keepdim=True)
+    return gain * (centred / (variance + eps).sqrt()).flatten(-2) + shift
+
+
+def _spread(evidence: Evidence) -> str:
+    """How wide your first position is before gain and shift, and how wide it should be."""
+    gain, shift = evidence.inputs["gain"], evidence.inputs["shift"]
+    mine, right = (
+        ((v[0, 0] - shift) / gain).std() for v in (evidence.yours("whole"), evidence.right("whole"))
+    )
+    return (
+        f"With C = {evidence.number('C')} and eps = {float(evidence.inputs['eps']):g}, your first"
+        f" position has a spread of {mine:.3f} before gain and shift; it should be {right:.3f}."
+    )
+
+
+def _moves(evidence: Evidence) -> str:
+    return (
+        f"Of B, T, C = {evidence.number('B')}, {evidence.number('T')}, {evidence.number('C')} the"
+        f" mean and variance must run along C alone. {farthest(evidence, 'whole')}"
+    )
+
+
+def _in_groups(evidence: Evidence) -> str:
+    C, groups = evidence.number("C"), evidence.number("groups")
+    size = C // groups
+    return (
+        f"With C = {C} and groups = {groups}, group 0 is channels 0 to {size - 1}, group 1 is"
+        f" channels {size} to {2 * size - 1}. {farthest(evidence, 'groups')}"
+    )
+
+
+def _flat_position(evidence: Evidence) -> str:
+    b = evidence.number("B") - 1
+    mine, shift = evidence.yours("constant")[b, 1], evidence.inputs["shift"]
+    return (
+        f"Where all channels are equal, the variance is 0 and eps keeps the division finite: the"
+        f" result is the shift, {shift[0]:.3g} in channel 0. Yours is {mine[0]:.3g}."
+    )
+
+
+def _is_without_eps(evidence: Evidence) -> bool:
+    return not np.isfinite(evidence.yours("constant")[evidence.number("B") - 1, 1]).all()
+
+
+_STATISTICS = (
+    Mistake(
+        "unbiased-variance",
+        _divided(lambda _, unbiased, eps: (unbiased + eps).sqrt()),
+        "Your variance divides by n − 1; a norm divides by n.",
+        lambda e: (
+            f"`x.var()` and `x.std()` divide by n − 1 unless you pass `correction=0`. {_spread(e)}"
+        ),
+        NORM,
+        cases=("whole",),
+    ),
+    Mistake(
+        "eps-outside",
+        _divided(lambda biased, _, eps: biased.sqrt() + eps),
+        "You added `eps` to the root; it stands under the root.",
+        _spread,
+        NORM,
+        cases=("whole",),
+    ),
+    Mistake(
+        "variance-squared",
+        _divided(lambda biased, _, eps: biased + eps),
+        "You divided by the variance; divide by its root.",
+        _spread,
+        NORM,
+        cases=("whole",),
+    ),
+    Mistake(
+        "eps-ignored",
+        _divided(lambda biased, _, eps: biased.sqrt()),  # noqa: ARG005
+        "The `eps` that your function was given plays no part in it.",
+        lambda e: _flat_position(e) if _is_without_eps(e) else _spread(e),
+        NORM,
+        cases=("whole",),
+    ),
+    Mistake(
+        "no-mean",
+        _no_mean,
+        "You did not take the mean off.",
+        lambda e: f"You divided by the root mean square of x itself. {_spread(e)}",
+        NORM,
+        cases=("whole",),
+    ),
+)
+
+_AXES = (
+    Mistake(
+        "over-the-sequence",
+        _over(1),
+        "Your norm runs over the sequence; a layer norm runs over the features of one position.",
+        lambda e: f"Each position now depends on later ones, so the future leaks. {_moves(e)}",
+        AXIS,
+        cases=("whole",),
+    ),
+    Mistake(
+        "over-the-batch",
+        _over(0, 1),
+        "Your norm runs over batch and sequence: that is BatchNorm.",
+        lambda e: f"Samples of a batch now depend on each other. {_moves(e)}",
+        AXIS,
+        cases=("whole",),
+    ),
+    Mistake(
+        "over-samples-only",
+        _over(0),
+        "Your norm runs over the samples of the batch, dimension 0.",
+        lambda e: f"Samples of a batch now depend on each other. {_moves(e)}",
+        AXIS,
+        cases=("whole",),
+    ),
+    Mistake(
+        "positions-together",
+        _over(1, 2, 3),
+        "You took one mean and one variance for a whole sample, all positions together.",
+        lambda e: f"Each position now depends on later ones, so the future leaks. {_moves(e)}",
+        AXIS,
+        cases=("whole",),
+    ),
+)
+
+_GAINS = (
+    Mistake(
+        "gain-and-shift-forgotten",
+        lambda x, gain, shift, groups, eps: _plain(x, groups, eps),  # noqa: ARG005
+        "Gain and shift were left out.",
+        lambda e: f"The normed values are returned as they are. {farthest(e, 'whole')}",
+        NORM,
+        cases=("whole",),
+    ),
+    Mistake(
+        "shift-scaled",
+        lambda x, gain, shift, groups, eps: gain * (_plain(x, groups, eps) + shift),
+        "The shift was added before the gain multiplied, so it was scaled too.",
+        lambda e: farthest(e, "whole"),
+        NORM,
+        cases=("whole",),
+    ),
+    Mistake(
+        "gain-before-the-norm",
+        lambda x, gain, shift, groups, eps: _plain(gain * x + shift, groups, eps),
+        "Gain and shift were applied to `x` before the norm.",
+        lambda e: f"The norm then takes away most of what they did. {farthest(e, 'whole')}",
+        NORM,
+        cases=("whole",),
+    ),
+)
+
+_GROUPS = (
+    Mistake(
+        "groups-ignored",
+        _over(2, 3),
+        "All channels of a position were normed together, whatever `groups` says.",
+        _in_groups,
+        NORM,
+        cases=("whole", "groups"),
+    ),
+    Mistake(
+        "groups-interleaved",
+        _interleaved,
+        "Your groups take every n-th channel; a group is channels that stand side by side.",
+        _in_groups,
+        NORM,
+        cases=("whole", "groups"),
+    ),
+    Mistake(
+        "across-the-groups",
+        _over(2),
+        "Your norm runs across the groups, not within each.",
+        _in_groups,
+        NORM,
+        cases=("groups",),
+    ),
+)
+
+TASK = Task(
+    "A norm in groups",
+    group_norm,
+    NORM,
+    (
+        Part("With one group it is LayerNorm, `eps` under the root.", 2, matches("whole")),
+        Part("Several groups are normed each by itself.", 1, matches("groups")),
+        Part("A group of equal numbers gives the shift, not NaN.", 1, matches("constant")),
+    ),
+    (*_STATISTICS, *_AXES, *_GAINS, *_GROUPS),
+)

@@ -1,0 +1,275 @@
+"""Judges 07/parameter-count: how many numbers a stack of blocks learns, by formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from course_judges.ch07_block.sections import COUNT, TWO
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_tasks.ch07_block.probes import CONFIGURATIONS, COUNTED, SIZES
+from course_tasks.verdict import Finding
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The sizes of one model, under one-letter names: N blocks, F hidden channels."""
+
+    V: int
+    T: int
+    N: int
+    H: int
+    C: int
+    F: int
+    bias: bool
+    tied: bool
+
+
+def count_parameters(
+    vocab_size: int,
+    block_size: int,
+    n_layer: int,
+    n_head: int,
+    n_embd: int,
+    hidden: int,
+    bias: bool,
+    tied: bool,
+) -> dict[str, int]:
+    """Parameters of a language model of blocks, part by part."""
+    return _parts(Shape(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied))
+
+
+def _parts(s: Shape) -> dict[str, int]:
+    counts = {
+        "embeddings": (s.V + s.T) * s.C,
+        "attention": s.N * (4 * s.C**2 + s.bias * s.C),
+        "feed_forward": s.N * (2 * s.C * s.F + s.bias * (s.F + s.C)),
+        "norms": (2 * s.N + 1) * (1 + s.bias) * s.C,
+        "output": 0 if s.tied else s.V * s.C,
+    }
+    return {**counts, "total": sum(counts.values())}
+
+
+def _but(part: str, formula: Callable[[Shape], int]) -> Callable[..., dict[str, int]]:
+    """The right counts but for one part, and the total that follows."""
+
+    def answer(
+        vocab_size: int,
+        block_size: int,
+        n_layer: int,
+        n_head: int,
+        n_embd: int,
+        hidden: int,
+        bias: bool,
+        tied: bool,
+    ) -> dict[str, int]:
+        s = Shape(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied)
+        counts = {**_parts(s), part: formula(s)}
+        del counts["total"]
+        return {**counts, "total": sum(counts.values())}
+
+    return answer
+
+
+def _of(*parts: str) -> tuple[str, ...]:
+    """The cases that hold these parts, in every configuration."""
+    return tuple(f"{name}.{part}" for name in CONFIGURATIONS for part in parts)
+
+
+def _told(evidence: Evidence, part: str) -> str:
+    """The first configuration in which a part is wrong: its sizes, yours, expected."""
+    for name in CONFIGURATIONS:
+        mine = int(evidence.yours(f"{name}.{part}"))
+        right = int(evidence.right(f"{name}.{part}"))
+        if mine != right:
+            sizes = {k: int(n) for k, n in zip(SIZES, evidence.inputs[name], strict=True)}
+            told = ", ".join(f"{k} = {n}" for k, n in sizes.items())
+            flags = f"bias = {name != 'bare'}, tied = {name == 'tied'}"
+            return f"With {told}, {flags}: `{part}` is {right:,}; you say {mine:,}."
+    return ""
+
+
+def _mistake(
+    name: str, part: str, formula: Callable[[Shape], int], what: str, why: str = ""
+) -> Mistake:
+    def effect(evidence: Evidence) -> str:
+        return f"{why} {_told(evidence, part)}".strip()
+
+    section = TWO if name == "one-norm-for-two" else COUNT
+    return Mistake(name, _but(part, formula), what, effect, section, cases=_of(part))
+
+
+def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:
+    for name in CONFIGURATIONS:
+        parts = sum(int(evidence.yours(f"{name}.{part}")) for part in COUNTED[:-1])
+        total = int(evidence.yours(f"{name}.total"))
+        if parts != total:
+            return Finding(
+                "total-is-not-the-sum",
+                "Your total is not the sum of your parts.",
+                f"They add up to {parts:,}; you say {total:,}.",
+                COUNT,
+            )
+    return None
+
+
+def _one_part_is_off(evidence: Evidence) -> Finding | None:
+    for part in COUNTED[:-1]:
+        if not evidence.same(*_of(part)):
+            return Finding(
+                f"miscounted-{part.replace('_', '-')}",
+                f"The count of `{part}` is off.",
+                _told(evidence, part),
+                COUNT,
+            )
+    return None
+
+
+_ATTENTION = (
+    _mistake(
+        "heads-multiply",
+        "attention",
+        lambda s: s.N * ((3 * s.H + 1) * s.C**2 + s.bias * s.C),
+        "You gave every head C channels; a head has C / H.",
+        "H heads of C · C / H weights are C² together: the number of heads cancels.",
+    ),
+    _mistake(
+        "no-output-projection",
+        "attention",
+        lambda s: s.N * 3 * s.C**2,
+        "The projection after the heads is missing.",
+        "It has C² weights, and a bias of C.",
+    ),
+    _mistake(
+        "projection-without-bias",
+        "attention",
+        lambda s: s.N * 4 * s.C**2,
+        "The projection's bias is missing.",
+    ),
+    _mistake(
+        "bias-on-every-layer",
+        "attention",
+        lambda s: s.N * (4 * s.C**2 + 4 * s.bias * s.C),
+        "You gave queries, keys and values a bias; only the projection has one.",
+    ),
+    _mistake(
+        "mask-counted",
+        "attention",
+        lambda s: s.N * (4 * s.C**2 + s.bias * s.C + s.H * s.T**2),
+        "You counted the causal masks, which are fixed and not learned.",
+        "Nothing in attention depends on the length of the context.",
+    ),
+    _mistake(
+        "one-block-only",
+        "attention",
+        lambda s: 4 * s.C**2 + s.bias * s.C,
+        "You counted the attention of one block; there are `n_layer` of them.",
+    ),
+)
+
+_THINKING = (
+    _mistake(
+        "hidden-ignored",
+        "feed_forward",
+        lambda s: s.N * (8 * s.C**2 + 5 * s.bias * s.C),
+        "You took 4C for the hidden width, whatever `hidden` says.",
+    ),
+    _mistake(
+        "one-layer-of-two",
+        "feed_forward",
+        lambda s: s.N * (s.C * s.F + s.bias * s.F),
+        "The layer back from `hidden` to C is missing.",
+    ),
+    _mistake(
+        "biases-forgotten",
+        "feed_forward",
+        lambda s: s.N * 2 * s.C * s.F,
+        "The biases of the feed-forward network are missing.",
+        "One has `hidden` entries, the other C.",
+    ),
+    _mistake(
+        "same-bias-twice",
+        "feed_forward",
+        lambda s: s.N * (2 * s.C * s.F + s.bias * 2 * s.C),
+        "Both biases were given C entries; a bias is as long as what its layer puts out.",
+    ),
+    _mistake(
+        "bias-always",
+        "feed_forward",
+        lambda s: s.N * (2 * s.C * s.F + s.F + s.C),
+        "You counted biases of the feed-forward network where `bias` is False.",
+    ),
+)
+
+_NORMS = (
+    _mistake(
+        "one-norm-for-two",
+        "norms",
+        lambda s: (s.N + 1) * (1 + s.bias) * s.C,
+        "You counted one norm a block; each of the two branches has its own.",
+    ),
+    _mistake(
+        "no-final-norm",
+        "norms",
+        lambda s: 2 * s.N * (1 + s.bias) * s.C,
+        "The norm after the last block is missing.",
+    ),
+    _mistake(
+        "gains-only",
+        "norms",
+        lambda s: (2 * s.N + 1) * s.C,
+        "A norm has a shift beside its gain, unless `bias` is False.",
+    ),
+    _mistake(
+        "shift-always",
+        "norms",
+        lambda s: (2 * s.N + 1) * 2 * s.C,
+        "You counted the norms' shifts where `bias` is False.",
+    ),
+    _mistake(
+        "norm-per-position",
+        "norms",
+        lambda s: (2 * s.N + 1) * (1 + s.bias) * s.T * s.C,
+        "You gave the norms a gain for every position; all positions share one.",
+    ),
+)
+
+_ENDS = (
+    _mistake(
+        "positions-forgotten",
+        "embeddings",
+        lambda s: s.V * s.C,
+        "The table of positions is missing.",
+        "It has `block_size` rows of C.",
+    ),
+    _mistake(
+        "tied-counted-twice",
+        "output",
+        lambda s: s.V * s.C,
+        "With tied weights the output layer is the table of tokens, which is counted already.",
+    ),
+    _mistake(
+        "output-with-bias",
+        "output",
+        lambda s: 0 if s.tied else s.V * s.C + s.bias * s.V,
+        "You gave the output layer a bias; it has none here.",
+    ),
+)
+
+TASK = Task(
+    "Parameters by formula",
+    count_parameters,
+    COUNT,
+    (
+        Part("Attention comes out, whatever the number of heads.", 1, matches(*_of("attention"))),
+        Part("So does the feed-forward network of any width.", 1, matches(*_of("feed_forward"))),
+        Part("So do the norms, with and without a shift.", 1, matches(*_of("norms"))),
+        Part(
+            "So do embeddings, output and total, tied or not.",
+            1,
+            matches(*_of("embeddings", "output", "total")),
+        ),
+    ),
+    (*_ATTENTION, *_THINKING, *_NORMS, *_ENDS),
+    (_one_part_is_off, _total_is_not_the_sum),
+)

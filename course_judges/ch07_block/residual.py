@@ -1,0 +1,252 @@
+"""Judges 07/residual: a residual stream whose branches are scaled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from course_judges.ch07_block.numbers import farthest, ratio
+from course_judges.ch07_block.sections import COUNT, STREAM
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+
+Forward = Callable[[Sequence[nn.Module], Tensor], Tensor]
+
+
+class ResidualStream(nn.Module):
+    """x plus what each branch writes, each divided by √N."""
+
+    def __init__(self, branches: Sequence[nn.Module]):
+        super().__init__()
+        self.branches = nn.ModuleList(branches)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, C) → (B, T, C)."""
+        for branch in self.branches:
+            x = x + branch(x) / math.sqrt(len(self.branches))
+        return x
+
+
+class _Listed(nn.Module):
+    def __init__(self, branches: Sequence[nn.Module]):
+        super().__init__()
+        self.branches = list(branches)
+
+    def forward(self, x: Tensor) -> Tensor:
+        for branch in self.branches:
+            x = x + branch(x) / math.sqrt(len(self.branches))
+        return x
+
+
+def _going(forward: Forward) -> type[nn.Module]:
+    """The same branches, gone through in another way."""
+
+    class Answer(nn.Module):
+        def __init__(self, branches: Sequence[nn.Module]):
+            super().__init__()
+            self.branches = nn.ModuleList(branches)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return forward(list(self.branches), x)
+
+    return Answer
+
+
+def _step(step: Callable[[Tensor, Tensor, int], Tensor]) -> type[nn.Module]:
+    """Another way to add one branch: from x, what it wrote, and N."""
+
+    def forward(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+        for branch in branches:
+            x = step(x, branch(x), len(branches))
+        return x
+
+    return _going(forward)
+
+
+def _side_by_side(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    written = torch.stack([branch(x) for branch in branches])
+    return x + written.sum(dim=0) / math.sqrt(len(branches))
+
+
+def _back_to_the_start(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    start = x
+    for branch in branches:
+        x = start + branch(x) / math.sqrt(len(branches))
+    return x
+
+
+def _in_place(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for branch in branches:
+        x += branch(x) / math.sqrt(len(branches))
+    return x
+
+
+def _branch_detached(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for branch in branches:
+        x = x + branch(x).detach() / math.sqrt(len(branches))
+    return x
+
+
+def _stream_detached(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for branch in branches:
+        x = x.detach() + branch(x) / math.sqrt(len(branches))
+    return x
+
+
+def _lengths(evidence: Evidence) -> str:
+    return (
+        f"With N = {evidence.number('N')} branches your stream leaves"
+        f" {ratio(evidence, 'stream.out'):.3g} times as large as it should."
+    )
+
+
+def _both(evidence: Evidence) -> str:
+    return f"{_lengths(evidence)} {farthest(evidence, 'stream.out')}"
+
+
+def _gradients(evidence: Evidence) -> str:
+    return (
+        f"The gradient at the input is {ratio(evidence, 'gradient'):.3g} times as large as it"
+        f" should be. {farthest(evidence, 'gradient')}"
+    )
+
+
+_CASES = ("stream.out",)
+
+TASK = Task(
+    "A scaled residual stream",
+    ResidualStream,
+    STREAM,
+    (
+        Part(
+            "What leaves is what entered plus what each branch wrote, divided by √N.",
+            1,
+            matches("stream.out"),
+        ),
+        Part("And the caller's `x` is left as it was.", 1, matches("stream")),
+        Part("The gradient comes back along the stream and the branches.", 1, matches("gradient")),
+        Part("The branches' parameters belong to the module.", 1, matches("parameters")),
+    ),
+    (
+        Mistake(
+            "no-residual",
+            _step(lambda x, written, n: written / math.sqrt(n)),  # noqa: ARG005
+            "Each branch replaces the stream; it should add to it.",
+            lambda e: f"Nothing of what entered is left at the end. {_both(e)}",
+            STREAM,
+            cases=_CASES,
+        ),
+        Mistake(
+            "no-residual-no-scale",
+            _step(lambda x, written, n: written),  # noqa: ARG005
+            "Each branch replaces the stream, and nothing is scaled: these are layers in a row.",
+            lambda e: f"Nothing of what entered is left at the end. {_both(e)}",
+            STREAM,
+            cases=_CASES,
+        ),
+        Mistake(
+            "residual-twice",
+            _step(lambda x, written, n: x + x + written / math.sqrt(n)),
+            "The stream was added twice in each branch.",
+            lambda e: (
+                f"It doubles {e.number('N')} times, to {2 ** e.number('N')} times its size."
+                f" {_both(e)}"
+            ),
+            STREAM,
+            cases=_CASES,
+        ),
+        Mistake(
+            "scale-missing",
+            _step(lambda x, written, n: x + written),  # noqa: ARG005
+            "What the branches wrote was not divided by √N.",
+            lambda e: f"√N is {math.sqrt(e.number('N')):.3f} here. {_both(e)}",
+            STREAM,
+            cases=_CASES,
+        ),
+        Mistake(
+            "divided-by-N",
+            _step(lambda x, written, n: x + written / n),
+            "You divided by N; divide by its root.",
+            lambda e: (
+                "Independent contributions add up like √N, not like N, so the stream hardly hears"
+                f" its branches. {_both(e)}"
+            ),
+            STREAM,
+            cases=_CASES,
+        ),
+        Mistake(
+            "stream-scaled",
+            _step(lambda x, written, n: (x + written) / math.sqrt(n)),
+            "You divided the whole sum; only what the branch wrote is divided.",
+            lambda e: f"What entered shrinks in each of {e.number('N')} branches. {_both(e)}",
+            STREAM,
+            cases=_CASES,
+        ),
+        Mistake(
+            "all-read-the-input",
+            _going(_side_by_side),
+            "Every branch read the `x` that entered; each should read the stream as it then is.",
+            lambda e: f"No branch hears of the ones before it. {_both(e)}",
+            STREAM,
+            cases=_CASES,
+        ),
+        Mistake(
+            "back-to-the-start",
+            _going(_back_to_the_start),
+            "Each branch was added to the `x` that entered, not to the stream.",
+            lambda e: (
+                f"Of {e.number('N')} branches only the last one's writing is left. {_both(e)}"
+            ),
+            STREAM,
+            cases=_CASES,
+        ),
+        Mistake(
+            "wrong-order",
+            _going(lambda branches, x: ResidualStream(list(branches)[::-1])(x)),
+            "The branches were taken from the last to the first.",
+            lambda e: farthest(e, "stream.out"),
+            STREAM,
+            cases=_CASES,
+        ),
+        Mistake(
+            "changed-in-place",
+            _going(_in_place),
+            "`x += …` writes into the tensor of whoever called you.",
+            lambda e: (
+                "The result is right, and the caller's `x` is changed. "
+                f"{farthest(e, 'stream.x')} Write `x = x + …`."
+            ),
+            STREAM,
+            cases=("stream",),
+        ),
+        Mistake(
+            "list-not-ModuleList",
+            _Listed,
+            "The branches stand in a plain Python list, where PyTorch does not look.",
+            lambda e: (
+                f"Your module counts {int(e.yours('parameters'))} parameters; its branches have"
+                f" {int(e.right('parameters'))}. They would not be trained, moved or saved."
+            ),
+            COUNT,
+            cases=("stream", "parameters"),
+        ),
+        Mistake(
+            "branch-cut-off",
+            _going(_branch_detached),
+            "The values are right, and no gradient flows through the branches.",
+            lambda e: f"Nothing before a branch learns what the branch needs. {_gradients(e)}",
+            STREAM,
+            cases=("stream.out", "gradient"),
+        ),
+        Mistake(
+            "stream-cut-off",
+            _going(_stream_detached),
+            "The values are right, and no gradient flows along the stream.",
+            lambda e: f"The straight way back is cut. {_gradients(e)}",
+            STREAM,
+            cases=("stream.out", "gradient"),
+        ),
+    ),
+)

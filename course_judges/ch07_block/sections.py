@@ -1,0 +1,20 @@
+"""The sections of chapter 07 that a finding sends its reader back to."""
+
+from __future__ import annotations
+
+from course_tasks.verdict import Section
+
+
+def _section(heading: str) -> Section:
+    return Section("07-block", heading)
+
+
+THINK = _section("A position that thinks")
+DEPTH = _section("Depth without a way back")
+STREAM = _section("The residual stream")
+NORM = _section("Layer normalisation by hand")
+AXIS = _section("Over which axis?")
+PLACE = _section("Before or after the branch?")
+TWO = _section("Two norms, not one")
+BLOCK = _section("The block")
+COUNT = _section("Counting the parameters")

@@ -1,0 +1,435 @@
+"""Judges 08/config: settings that refuse what no model can have, all of it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_judges.ch08_gpt.sections import SETTINGS as SECTION
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_tasks.answers import Array
+from course_tasks.ch08_gpt.probes import SETTINGS
+from course_tasks.verdict import Finding
+
+_SIZES = SETTINGS[:-1]
+_ALONE = ("sizes", "heads", "dropout")
+_HEADS = (SETTINGS.index("n_head"), SETTINGS.index("n_embd"))
+
+# Names of settings to what is wrong with them, in the order in which they are reported.
+Problems = Mapping[str, str]
+
+
+def _size_problems(config: Any) -> dict[str, str]:
+    return {name: "at least 1" for name in _SIZES if getattr(config, name) < 1}
+
+
+def _head_problems(config: Any) -> dict[str, str]:
+    n_embd, n_head = config.n_embd, config.n_head
+    if n_embd < 1 or n_head < 1 or n_embd % n_head == 0:
+        return {}
+    return {"n_embd": "divisible by n_head", "n_head": "a divisor of n_embd"}
+
+
+def _dropout_problems(config: Any) -> dict[str, str]:
+    return {} if 0 <= config.dropout < 1 else {"dropout": "at least 0 and below 1"}
+
+
+def _all_problems(config: Any) -> dict[str, str]:
+    return _size_problems(config) | _head_problems(config) | _dropout_problems(config)
+
+
+def _refusing(
+    problems: Callable[[Any], Problems] = _all_problems,
+    words: Callable[[Any, Problems], str] | None = None,
+    error: type[Exception] = ValueError,
+) -> type:
+    """A Config that looks for these problems and raises this error with these words."""
+
+    def in_words(config: Any, found: Problems) -> str:
+        return "; ".join(f"{n} = {getattr(config, n)}: must be {r}" for n, r in found.items())
+
+    @dataclass(frozen=True)
+    class Config:
+        """The sizes of a GPT."""
+
+        vocab_size: int
+        block_size: int
+        n_layer: int
+        n_head: int
+        n_embd: int
+        dropout: float = 0.0
+
+        def __post_init__(self) -> None:
+            found = problems(self)
+            if found:
+                raise error((words or in_words)(self, found))
+
+        @property
+        def head_size(self) -> int:
+            """D, the channels of one head."""
+            return self.n_embd // self.n_head
+
+    return Config
+
+
+def _first_only(config: Any) -> Problems:
+    found = _size_problems(config) or _head_problems(config) or _dropout_problems(config)
+    # Two settings that do not fit each other are one problem.
+    return found if "divisor" in " ".join(found.values()) else dict(list(found.items())[:1])
+
+
+def _divided_too_early(config: Any) -> Problems:
+    off = {"n_embd": "divisible", "n_head": "a divisor"} if config.n_embd % config.n_head else {}
+    return _size_problems(config) | off | _dropout_problems(config)
+
+
+def _other_way_round(config: Any) -> Problems:
+    off = config.n_head > 0 and config.n_embd != 0 and config.n_head % config.n_embd != 0
+    found = {"n_embd": "divisible", "n_head": "a divisor"} if off else {}
+    return _size_problems(config) | found | _dropout_problems(config)
+
+
+def _outcomes(evidence: Evidence, case: str) -> Array:
+    return evidence.yours(f"{case}.outcome")
+
+
+def _refused(evidence: Evidence, *cases: str) -> bool:
+    return all(
+        evidence.comparable(f"{c}.outcome") and (_outcomes(evidence, c) == 1).all() for c in cases
+    )
+
+
+def _accepts(evidence: Evidence) -> bool:
+    return evidence.same("possible", "edges", "thin")
+
+
+def _refuses_the_impossible(evidence: Evidence) -> bool:
+    """A Config that refuses everything has told nothing apart."""
+    accepted = any(evidence.same(case) for case in ("possible", "edges", "thin"))
+    return accepted and _refused(evidence, *_ALONE)
+
+
+def _names(evidence: Evidence, case: str) -> bool:
+    """True if every message names what is wrong and nothing that is right.
+
+    n_embd and n_head may always be named together: one rule holds both.
+    """
+    mine, wrong = evidence.yours(f"{case}.named"), evidence.right(f"{case}.named")
+    allowed = wrong.copy()
+    allowed[:, _HEADS] |= wrong[:, _HEADS].any(axis=1, keepdims=True)
+    return bool((mine[wrong]).all() and not mine[~allowed].any())
+
+
+def _shows(evidence: Evidence, case: str) -> bool:
+    wrong = evidence.right(f"{case}.named")
+    return bool(evidence.yours(f"{case}.shown")[wrong].all())
+
+
+def _says_what_is_wrong(evidence: Evidence) -> bool:
+    return _refused(evidence, *_ALONE) and all(
+        _names(evidence, case) and _shows(evidence, case) for case in _ALONE
+    )
+
+
+def _says_all(evidence: Evidence) -> bool:
+    return (
+        _refused(evidence, "several")
+        and _names(evidence, "several")
+        and _shows(evidence, "several")
+    )
+
+
+def _names_missing(evidence: Evidence, case: str) -> bool:
+    wrong = evidence.right(f"{case}.named")
+    return bool((~evidence.yours(f"{case}.named") & wrong).any())
+
+
+def _names_too_many(evidence: Evidence) -> bool:
+    return bool(
+        _refused(evidence, *_ALONE) and all(evidence.yours(f"{c}.named").all() for c in _ALONE)
+    )
+
+
+def _size_outcomes(evidence: Evidence) -> tuple[Array, Array]:
+    """(5,) and (5,): what became of sizes of 0, and of negative ones."""
+    zero, negative = _outcomes(evidence, "sizes").reshape(2, -1)
+    return zero, negative
+
+
+def _zero_divided(evidence: Evidence) -> bool:
+    zero, _ = _size_outcomes(evidence)
+    at = _SIZES.index("n_head")
+    return bool(zero[at] == 3 and (np.delete(zero, at) == 1).all())
+
+
+def _refuses_nothing(evidence: Evidence) -> bool:
+    """True if nothing is refused on purpose; a head size of n_embd / 0 may still stop it."""
+    sizes = _outcomes(evidence, "sizes")
+    return bool(
+        ((sizes == 0) | (sizes == 3)).all()
+        and (_outcomes(evidence, "heads") == 0).all()
+        and (_outcomes(evidence, "dropout") == 0).all()
+    )
+
+
+def _one_allowed(evidence: Evidence) -> bool:
+    return _refused(evidence, "sizes", "heads") and _outcomes(evidence, "dropout").tolist() == [
+        1,
+        0,
+        1,
+    ]
+
+
+def _count_unreported(evidence: Evidence) -> str:
+    wrong, mine = evidence.right("several.named"), evidence.yours("several.named")
+    row = int(np.argmax((wrong & ~mine).sum(axis=1)))
+    left_out = [n for n, w, m in zip(SETTINGS, wrong[row], mine[row], strict=True) if w and not m]
+    names = ", ".join(f"`{name}`" for name in left_out)
+    return (
+        f"Of {int(wrong[row].sum())} settings that were wrong at once, your message leaves out"
+        f" {names}. Collect the problems in a list first, and raise once at the end."
+    )
+
+
+def _heads_given(evidence: Evidence) -> str:
+    C, H = evidence.number("n_embd"), evidence.number("n_head")
+    off = C + evidence.number("rest")
+    return f"n_embd = {C} with n_head = {H} gives heads of {C // H}; n_embd = {off} leaves {off % H} over."  # noqa: E501
+
+
+def _still_accepted(evidence: Evidence) -> Finding | None:
+    """Something impossible that goes through, or something possible that does not."""
+    if not _accepts(evidence):
+        return Finding(
+            "refuses-the-possible",
+            "Your Config refuses, or changes, settings that a model can have.",
+            _heads_given(evidence) + " Dropout may be 0, and one head or one layer is enough.",
+            SECTION,
+        )
+    values = (0, evidence.number("negative"))
+    tried = [f"{name} = {value}" for value in values for name in _SIZES]
+    tried += [f"n_embd = {evidence.number('n_embd') + evidence.number('rest')}"]
+    tried += [
+        f"dropout = {v:g}"
+        for v in (-float(evidence.inputs["dropout"]), 1.0, float(evidence.inputs["too_much"]))
+    ]
+    outcomes = np.concatenate([_outcomes(evidence, case) for case in _ALONE])
+    through = [what for what, outcome in zip(tried, outcomes, strict=True) if outcome != 1]
+    if not through:
+        return None
+    return Finding(
+        "impossible-accepted",
+        "Not everything that is impossible is refused with a ValueError.",
+        f"Your Config did not refuse {', '.join(f'`{what}`' for what in through[:4])}.",
+        SECTION,
+    )
+
+
+TASK = Task(
+    "Settings that cannot be",
+    _refusing(),
+    SECTION,
+    (
+        Part(
+            "Settings that a model can have are accepted, and `head_size` is C / H.",
+            1,
+            matches("possible", "edges", "thin"),
+        ),
+        Part(
+            "Each impossible setting alone is refused with a ValueError.",
+            1,
+            _refuses_the_impossible,
+        ),
+        Part(
+            "The message names the setting that is wrong, and its value, and none that is right.",
+            1,
+            _says_what_is_wrong,
+        ),
+        Part("Several impossible settings are reported all at once.", 1, _says_all),
+    ),
+    (
+        Mistake(
+            "accepts-everything",
+            _refusing(lambda _: {}),
+            "Your Config accepts every setting.",
+            lambda e: (
+                _heads_given(e) + " A model built from that fails much later, far from the"
+                " cause. A message that is printed does not stop anybody either: `raise` it."
+            ),
+            SECTION,
+            recognised=_refuses_nothing,
+        ),
+        Mistake(
+            "assert-for-error",
+            _refusing(error=AssertionError),
+            "You refuse with an AssertionError; asked for is a ValueError.",
+            lambda e: (
+                f"All {int((_outcomes(e, 'sizes') == 2).sum())} wrong sizes met an `assert`."
+                " Asserts are for what cannot happen, and `python -O` leaves them out."
+            ),
+            SECTION,
+            recognised=lambda e: all(
+                (_outcomes(e, case) == 2).all() for case in ("sizes", "dropout")
+            ),
+        ),
+        Mistake(
+            "zero-division",
+            _refusing(_divided_too_early),
+            "You divide by `n_head` before you know that it is not 0.",
+            lambda e: (
+                "`n_head = 0` stopped with a ZeroDivisionError, which names no setting."
+                f" n_embd was {e.number('n_embd')}. Look at the sizes first."
+            ),
+            SECTION,
+            recognised=_zero_divided,
+        ),
+        Mistake(
+            "divides-the-wrong-way",
+            _refusing(_other_way_round),
+            "You ask whether n_embd divides n_head; it is n_head that has to divide n_embd.",
+            lambda e: _heads_given(e) + " Yours refuses the first.",
+            SECTION,
+            recognised=lambda e: (
+                {"possible", "edges"} <= set(e.answers.errors)
+                and e.same("thin")
+                and _refused(e, "sizes", "dropout")
+            ),
+        ),
+        Mistake(
+            "heads-unchecked",
+            _refusing(lambda c: _size_problems(c) | _dropout_problems(c)),
+            "Nothing checks that n_head divides n_embd.",
+            lambda e: _heads_given(e) + " `//` rounds that away without a word.",
+            SECTION,
+            recognised=lambda e: (
+                _accepts(e)
+                and _refused(e, "sizes", "dropout")
+                and _outcomes(e, "heads").tolist() == [0]
+            ),
+        ),
+        Mistake(
+            "negative-accepted",
+            _refusing(
+                lambda c: (
+                    {n: "not 0" for n in _SIZES if not getattr(c, n)}
+                    | _head_problems(c)
+                    | _dropout_problems(c)
+                )
+            ),
+            "You refuse sizes of 0 and accept negative ones.",
+            lambda e: (
+                f"`n_layer = {e.number('negative')}` went through. Ask whether a size is below 1."
+            ),
+            SECTION,
+            recognised=lambda e: bool(
+                (_size_outcomes(e)[0] == 1).all() and not _size_outcomes(e)[1].all()
+            ),
+        ),
+        Mistake(
+            "zero-accepted",
+            _refusing(
+                lambda c: (
+                    {n: "positive" for n in _SIZES if getattr(c, n) < 0}
+                    | _head_problems(c)
+                    | _dropout_problems(c)
+                )
+            ),
+            "You refuse negative sizes and accept 0.",
+            lambda e: (
+                f"`n_layer = 0` went through, `n_layer = {e.number('negative')}` did not."
+                " Ask whether a size is below 1."
+            ),
+            SECTION,
+            recognised=lambda e: bool(
+                (_size_outcomes(e)[1] == 1).all() and not _size_outcomes(e)[0].all()
+            ),
+        ),
+        Mistake(
+            "dropout-of-one",
+            _refusing(
+                lambda c: (
+                    _size_problems(c)
+                    | _head_problems(c)
+                    | ({} if 0 <= c.dropout <= 1 else {"dropout": "from 0 to 1"})
+                )
+            ),
+            "You allow a dropout of 1, which drops everything.",
+            lambda e: (
+                "What is kept is divided by 1 − dropout, so 1 means a division by 0."
+                f" `dropout = {float(e.inputs['too_much']):g}` you refuse rightly."
+            ),
+            SECTION,
+            recognised=_one_allowed,
+        ),
+        Mistake(
+            "no-dropout-refused",
+            _refusing(
+                lambda c: (
+                    _size_problems(c)
+                    | _head_problems(c)
+                    | ({} if 0 < c.dropout < 1 else {"dropout": "above 0 and below 1"})
+                )
+            ),
+            "You refuse a dropout of 0, which is what most small models have.",
+            lambda e: (
+                f"`dropout = {float(e.inputs['dropout']):g}` goes through and `dropout = 0`"
+                " does not; 0 drops nothing."
+            ),
+            SECTION,
+            recognised=lambda e: (
+                e.same("possible") and "edges" in e.answers.errors and _refused(e, *_ALONE)
+            ),
+        ),
+        Mistake(
+            "names-everything",
+            _refusing(words=lambda c, _: f"impossible settings: {c}"),
+            "Your message lists all settings and leaves it to the reader to find the wrong one.",
+            lambda e: (
+                f"It names {int(e.yours('heads.named').sum())} settings where"
+                f" {int(e.right('heads.named').sum())} do not fit."
+            ),
+            SECTION,
+            recognised=_names_too_many,
+        ),
+        Mistake(
+            "setting-not-named",
+            _refusing(words=lambda _, found: f"impossible: must be {', '.join(found.values())}"),
+            "Your message does not say which setting is wrong.",
+            lambda e: (
+                f"Of {len(_outcomes(e, 'sizes'))} wrong sizes, your message named"
+                f" {int((e.yours('sizes.named') & e.right('sizes.named')).sum())}."
+            ),
+            SECTION,
+            recognised=lambda e: _refused(e, *_ALONE) and _names_missing(e, "sizes"),
+        ),
+        Mistake(
+            "value-not-shown",
+            _refusing(words=lambda _, found: "; ".join(f"{n} must be {found[n]}" for n in found)),
+            "Your message names the setting and not the value that it had.",
+            lambda e: (
+                f"A reader who meant something else than {e.number('negative')} sees the"
+                " slip at once, if the message shows it."
+            ),
+            SECTION,
+            recognised=lambda e: (
+                _refused(e, *_ALONE)
+                and all(_names(e, c) for c in _ALONE)
+                and not all(_shows(e, c) for c in _ALONE)
+            ),
+        ),
+        Mistake(
+            "first-problem-only",
+            _refusing(_first_only),
+            "You stop at the first problem; asked for are all of them.",
+            _count_unreported,
+            SECTION,
+            recognised=lambda e: (
+                _says_what_is_wrong(e) and _refused(e, "several") and _names_missing(e, "several")
+            ),
+        ),
+    ),
+    (_still_accepted,),
+)

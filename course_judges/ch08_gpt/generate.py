@@ -1,0 +1,298 @@
+"""Judges 08/generate: a batch of texts, each written to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course_judges.ch08_gpt.sections import WRITING
+from course_judges.chance import follows, softmax, worst_share
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+
+
+def generate(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    """At most `count` tokens more; a row that wrote `stop` is filled up with it."""
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(count):
+            if done.all():
+                break
+            logits, _loss = model(tokens[:, -model.block_size :])
+            drawn = _draw(logits[:, -1], generator).masked_fill(done, stop)  # (B,)
+            done |= drawn == stop
+            tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+def _draw(logits: Tensor, generator: torch.Generator) -> Tensor:
+    return torch.multinomial(logits.float().softmax(dim=-1), 1, generator=generator).squeeze(1)
+
+
+def _writes(
+    context: Callable[[Tensor, int], Tensor] = lambda tokens, size: tokens[:, -size:],
+    read: Callable[[Tensor], Tensor] = lambda logits: logits[:, -1],
+    draw: Callable[[Tensor, torch.Generator], Tensor] = _draw,
+    *,
+    quiet: bool = True,
+    restore: bool = True,
+    fill: bool = True,
+    from_prompt: bool = False,
+    enough: Callable[[Tensor], bool] = lambda done: bool(done.all()),
+) -> Callable[..., Tensor]:
+    """An answer that differs from the right one in one place."""
+
+    def answer(
+        model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+    ) -> Tensor:
+        was_training = model.training
+        if quiet:
+            model.eval()
+        done = (tokens == stop).any(dim=1) & from_prompt
+        for _ in range(count):
+            if enough(done):
+                break
+            logits, _loss = model(context(tokens, model.block_size))
+            drawn = draw(read(logits), generator)
+            drawn = drawn.masked_fill(done & fill, stop)
+            done = done | (drawn == stop)
+            tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+        if quiet and restore:
+            model.train(was_training)
+        return tokens
+
+    return answer
+
+
+def _stop_left_out(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    was_training = model.training
+    model.eval()
+    for _ in range(count):
+        logits, _loss = model(tokens[:, -model.block_size :])
+        drawn = _draw(logits[:, -1], generator)
+        if (drawn == stop).any():
+            break
+        tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+def _prompt_dropped(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    return generate(model, tokens, count, stop, generator)[:, tokens.shape[1] :]
+
+
+def _needs_a_crop(evidence: Evidence) -> bool:
+    return evidence.same("one") and "all" in evidence.answers.errors
+
+
+def _repeats(evidence: Evidence) -> bool:
+    return evidence.comparable("chance.first") and np.array_equal(
+        evidence.yours("chance.first"), evidence.yours("chance.repeated")
+    )
+
+
+def _dice_right(evidence: Evidence) -> bool:
+    return evidence.comparable("chance.tokens") and follows(
+        evidence.yours("chance.tokens")[:, 1], softmax(evidence.inputs["dice"])
+    )
+
+
+def _dice_share(evidence: Evidence) -> str:
+    return worst_share(evidence.yours("chance.tokens")[:, 1], softmax(evidence.inputs["dice"]))
+
+
+def _only_the_best(evidence: Evidence) -> bool:
+    drawn = evidence.yours("chance.tokens")[:, 1:]
+    return bool((drawn == evidence.inputs["dice"].argmax()).all()) and drawn.shape[1] == 1
+
+
+def _rows(case: str) -> Callable[[Evidence], str]:
+    """What differs: the length, or the first row that goes another way."""
+
+    def say(evidence: Evidence) -> str:
+        mine, right = evidence.yours(case), evidence.right(case)
+        stop, T = evidence.number("stop"), evidence.number("T")
+        if mine.shape != right.shape:
+            return (
+                f"You return {mine.shape[-1]} tokens a row, {right.shape[-1]} were asked for; the"
+                f" rows meet the stop symbol after {_after(evidence)} new ones."
+            )
+        row = int(np.argmax((mine != right).any(axis=1)))
+        at = int(np.argmax(mine[row] != right[row]))
+        return (
+            f"Row {row} should go on as {right[row, T:].tolist()} (the stop symbol is {stop});"
+            f" yours has {int(mine[row, at])} at position {at - T} of that."
+            if at >= T
+            else f"Row {row} of your answer does not begin with its prompt."
+        )
+
+    return say
+
+
+def _after(evidence: Evidence) -> str:
+    return ", ".join(str(int(n)) for n in evidence.inputs["after"])
+
+
+def _leaves_another_mode(evidence: Evidence) -> bool:
+    return evidence.same("training.tokens") and not evidence.same("training")
+
+
+def _mistake(name: str, answer: Callable[..., Tensor], what: str, case: str = "all") -> Mistake:
+    return Mistake(name, answer, what, _rows(case), WRITING, cases=("one", "some", "all"))
+
+
+TASK = Task(
+    "Write to the end",
+    generate,
+    WRITING,
+    (
+        Part("One symbol is written as the model says, from the last logits.", 1, matches("one")),
+        Part("A row that wrote `stop` is filled up with it, the others go on.", 1, matches("some")),
+        Part(
+            "Writing ends when every row has stopped; a `stop` in the prompt does not count.",
+            2,
+            matches("all", "seen"),
+        ),
+        Part(
+            "The model writes in evaluation mode and is left in the mode it was in.",
+            1,
+            matches("training"),
+        ),
+        Part(
+            "Symbols are drawn, by the given generator.",
+            1,
+            lambda e: _dice_right(e) and _repeats(e),
+        ),
+    ),
+    (
+        Mistake(
+            "no-crop",
+            _writes(context=lambda tokens, _: tokens),
+            "The whole text went into the model; it reads at most `block_size` tokens.",
+            lambda e: (
+                f"With block_size = {e.number('block_size')} the model stopped:"
+                f" “{e.answers.errors['all'].message.rstrip('.')}”. Show it the last ones only."
+            ),
+            WRITING,
+            recognised=_needs_a_crop,
+        ),
+        _mistake(
+            "reads-first-logits",
+            _writes(read=lambda logits: logits[:, 0]),
+            "You read the logits of the first position; the next symbol stands in those of the"
+            " last.",
+            "one",
+        ),
+        _mistake(
+            "last-token-only",
+            _writes(context=lambda tokens, _: tokens[:, -1:]),
+            "You showed the model the last token only, which is too little for anything but a"
+            " bigram.",
+            "one",
+        ),
+        _mistake(
+            "crops-the-end",
+            _writes(context=lambda tokens, size: tokens[:, :size]),
+            "You kept the first `block_size` tokens of the text; the model needs the last ones.",
+        ),
+        _mistake(
+            "prompt-dropped",
+            _prompt_dropped,
+            "You return what was written without the text that it continues.",
+            "one",
+        ),
+        _mistake(
+            "stop-ignored",
+            _writes(fill=False, enough=lambda _: False),
+            "The stop symbol stops nothing: all rows are written to the full count.",
+        ),
+        _mistake(
+            "writes-after-stop",
+            _writes(fill=False),
+            "A row that has written the stop symbol is written on while others are not done.",
+            "some",
+        ),
+        _mistake(
+            "runs-to-the-count",
+            _writes(enough=lambda _: False),
+            "You write to the full count although every row has stopped.",
+        ),
+        _mistake(
+            "first-stop-ends-all",
+            _writes(enough=lambda done: bool(done.any())),
+            "The first row that stops ends the others, too.",
+        ),
+        _mistake(
+            "stop-left-out",
+            _stop_left_out,
+            "Writing ended before the stop symbol was appended, and for all rows at once.",
+        ),
+        Mistake(
+            "stops-at-the-prompt",
+            _writes(from_prompt=True),
+            "A stop symbol in the prompt ends the text before it begins.",
+            lambda e: (
+                f"The prompt's first symbol was {e.number('stop')}, the stop symbol, in every"
+                f" row, and you wrote {e.yours('seen').shape[1] - e.number('T')} symbols where"
+                f" {e.right('seen').shape[1] - e.number('T')} were asked for."
+                " Look at what is drawn, not at the whole text."
+            ),
+            WRITING,
+            recognised=lambda e: e.same("one", "some", "all") and not e.same("seen"),
+        ),
+        Mistake(
+            "train-mode-sampling",
+            _writes(quiet=False),
+            "You let the model write in the mode that it was in; in training mode, dropout is"
+            " active.",
+            lambda e: (
+                "The same model writes another text in training mode. "
+                + _rows("training.tokens")(e)
+            ),
+            WRITING,
+            recognised=lambda e: e.same("one", "some") and not e.same("training.tokens"),
+        ),
+        Mistake(
+            "mode-not-restored",
+            _writes(restore=False),
+            "You left the model in another mode than you found it in.",
+            lambda e: (
+                "It was in training mode and is in evaluation mode now: the training that"
+                " goes on has no dropout."
+                if not e.yours("training.training_afterwards")
+                else "It was in evaluation mode and is in training mode now."
+            ),
+            WRITING,
+            recognised=_leaves_another_mode,
+        ),
+        Mistake(
+            "argmax-for-sampling",
+            _writes(draw=lambda logits, _: logits.argmax(dim=-1)),
+            "You take the likeliest symbol every time; nothing is drawn.",
+            lambda e: f"{_dice_share(e)} The text would be the same every time.",
+            WRITING,
+            recognised=_only_the_best,
+        ),
+        Mistake(
+            "generator-ignored",
+            _writes(draw=lambda logits, _: _draw(logits, torch.default_generator)),
+            "Your draws do not come from the given generator.",
+            "Two generators with the same seed gave different texts; pass `generator=generator` to"
+            " what draws.",
+            WRITING,
+            recognised=lambda e: _dice_right(e) and not _repeats(e),
+        ),
+    ),
+)

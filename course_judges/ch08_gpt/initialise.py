@@ -1,0 +1,354 @@
+"""Judges 08/initialise: the weights that a deep model starts from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from course_judges.ch08_gpt.sections import START
+from course_judges.judging import Evidence, Mistake, Part, Task
+from course_tasks.answers import Array
+from course_tasks.verdict import Finding
+
+# A matrix has at least a thousand entries, so that the spread of honest draws stays within 10 %
+# except once in many millions; the mistakes are off by a fifth and more.
+_NEAR = 0.10
+
+
+def initialise(model: nn.Module, ends: list[str], std: float) -> None:
+    """Small normal weights, smaller ones where a branch ends, no biases, norms that do nothing."""
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        elif name in ends:
+            nn.init.normal_(parameter, std=std / math.sqrt(len(ends)))
+        else:
+            nn.init.normal_(parameter, std=std)
+
+
+def _draws(
+    plain: Callable[[Tensor, float], object] = lambda p, std: nn.init.normal_(p, std=std),
+    end: Callable[[Tensor, float, int], object] = lambda p, std, K: nn.init.normal_(
+        p, std=std / math.sqrt(K)
+    ),
+    bias: Callable[[Tensor, float], object] = lambda p, _: nn.init.zeros_(p),
+    norm: Callable[[Tensor, float], object] = lambda p, _: nn.init.ones_(p),
+) -> Callable[[nn.Module, list[str], float], None]:
+    """An answer that differs from the right one in one kind of parameter."""
+
+    def answer(model: nn.Module, ends: list[str], std: float) -> None:
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                if name.endswith("bias"):
+                    bias(parameter, std)
+                elif parameter.ndim == 1:
+                    norm(parameter, std)
+                elif name in ends:
+                    end(parameter, std, len(ends))
+                else:
+                    plain(parameter, std)
+
+    return answer
+
+
+def _nothing(model: nn.Module, ends: list[str], std: float) -> None:
+    """Looks at the model and leaves it as it is."""
+
+
+def _linear_only(model: nn.Module, ends: list[str], std: float) -> None:
+    for name, part in model.named_modules():
+        if isinstance(part, nn.Linear) and name != "output":
+            scale = math.sqrt(len(ends)) if f"{name}.weight" in ends else 1
+            nn.init.normal_(part.weight, std=std / scale)
+        elif isinstance(part, nn.LayerNorm):
+            nn.init.ones_(part.weight)
+        bias = getattr(part, "bias", None)
+        if isinstance(bias, Tensor):
+            nn.init.zeros_(bias)
+
+
+def _untied(model: nn.Module, ends: list[str], std: float) -> None:
+    initialise(model, ends, std)
+    output = model.output
+    assert isinstance(output, nn.Linear)
+    output.weight = nn.Parameter(torch.randn_like(output.weight) * std)
+
+
+def _std(evidence: Evidence) -> float:
+    return float(evidence.inputs["std"])
+
+
+def _near(spread: Array, wanted: float) -> bool:
+    return spread.size > 0 and bool((np.abs(spread / wanted - 1) < _NEAR).all())
+
+
+def _whole(evidence: Evidence, *names: str) -> bool:
+    """True if there is a number for each parameter: of no numbers, everything is true."""
+    return all(evidence.comparable(f"start.{name}") for name in names)
+
+
+def _plain_ratio(evidence: Evidence) -> float:
+    return float(evidence.yours("start.plain").mean()) / _std(evidence)
+
+
+def _ends_ratio(evidence: Evidence) -> float:
+    return float(evidence.yours("start.ends").mean()) / _std(evidence)
+
+
+def _centred(evidence: Evidence) -> bool:
+    return bool((np.abs(evidence.yours("start.means")) < _std(evidence) / 4).all())
+
+
+def _plain_right(evidence: Evidence) -> bool:
+    lnV = math.log(evidence.number("V"))
+    return (
+        _whole(evidence, "plain", "means", "tied", "loss")
+        and _near(evidence.yours("start.plain"), _std(evidence))
+        and _centred(evidence)
+        and bool(evidence.yours("start.tied"))
+        and float(evidence.yours("start.loss")) < lnV + 0.6
+    )
+
+
+def _ends_right(evidence: Evidence) -> bool:
+    wanted = _std(evidence) / math.sqrt(evidence.number("K"))
+    return _whole(evidence, "ends") and _near(evidence.yours("start.ends"), wanted)
+
+
+def _rest_right(evidence: Evidence) -> bool:
+    return (
+        _whole(evidence, "norms", "norms_mean", "biases")
+        and _norms_right(evidence)
+        and _biases_right(evidence)
+    )
+
+
+def _norms_right(evidence: Evidence) -> bool:
+    return bool(
+        (evidence.yours("start.norms") < 1e-6).all()
+        and (evidence.yours("start.norms_mean") > 0.5).all()
+    )
+
+
+def _biases_right(evidence: Evidence) -> bool:
+    return bool((evidence.yours("start.biases") == 0).all())
+
+
+def _ends_are(factor: Callable[[int], float]) -> Callable[[Evidence], bool]:
+    def recognised(evidence: Evidence) -> bool:
+        wanted = _std(evidence) * factor(evidence.number("K"))
+        return _plain_right(evidence) and _near(evidence.yours("start.ends"), wanted)
+
+    return recognised
+
+
+def _plain_is(factor: Callable[[float], float]) -> Callable[[Evidence], bool]:
+    def recognised(evidence: Evidence) -> bool:
+        std = _std(evidence)
+        return _near(evidence.yours("start.plain"), std * factor(std))
+
+    return recognised
+
+
+def _loss(evidence: Evidence) -> str:
+    V = evidence.number("V")
+    return (
+        f"The loss before any training is {float(evidence.yours('start.loss')):.2f};"
+        f" ln {V} = {math.log(V):.2f}."
+    )
+
+
+def _spreads(evidence: Evidence) -> str:
+    wanted = _std(evidence) / math.sqrt(evidence.number("K"))
+    return (
+        f"With std = {_std(evidence):g} and {evidence.number('K')} branches, yours end with a"
+        f" standard deviation of {_ends_ratio(evidence) * _std(evidence):.4f}; asked for is"
+        f" {wanted:.4f}."
+    )
+
+
+def _something_off(evidence: Evidence) -> Finding | None:
+    if not _plain_right(evidence):
+        return Finding(
+            "other-spread",
+            "The matrices do not have the spread that was asked for.",
+            f"Their standard deviation is {_plain_ratio(evidence):.2f} times `std`. "
+            + _loss(evidence),
+            START,
+        )
+    if not _ends_right(evidence):
+        return Finding(
+            "other-ends",
+            "The matrices that end a branch have another spread than was asked for.",
+            _spreads(evidence),
+            START,
+        )
+    return None
+
+
+TASK = Task(
+    "A start that knows nothing",
+    initialise,
+    START,
+    (
+        Part(
+            "Embeddings and matrices are normal with `std`, tied weights stay tied.",
+            2,
+            _plain_right,
+        ),
+        Part(
+            "The matrices that end a branch are smaller, by the root of how many there are.",
+            1,
+            _ends_right,
+        ),
+        Part("Biases are 0 and norms start with weights of 1.", 1, _rest_right),
+    ),
+    (
+        Mistake(
+            "untouched",
+            _nothing,
+            "The model's parameters are what they were before your function was called.",
+            lambda e: (
+                _loss(e) + " Change parameters in place, with `nn.init` or under"
+                " `torch.no_grad()`; a new tensor in a local name changes nothing."
+            ),
+            START,
+            recognised=lambda e: (
+                _plain_ratio(e) > 5
+                and not _biases_right(e)
+                and not _norms_right(e)
+                and not _centred(e)
+            ),
+        ),
+        Mistake(
+            "hot-start",
+            _draws(
+                plain=lambda p, _: nn.init.normal_(p),
+                end=lambda p, _, K: nn.init.normal_(p, std=1 / math.sqrt(K)),
+            ),
+            "Your weights have a standard deviation of 1, whatever `std` says.",
+            lambda e: (
+                _loss(e) + " A model that is sure of random things first has to unlearn them."
+            ),
+            START,
+            recognised=_plain_is(lambda std: 1 / std),
+        ),
+        Mistake(
+            "all-zero",
+            _draws(plain=lambda p, _: nn.init.zeros_(p), end=lambda p, *_: nn.init.zeros_(p)),
+            "All matrices are 0.",
+            lambda e: (
+                _loss(e) + " That is as it should be, and it stays so: equal channels get"
+                " equal gradients and never become different."
+            ),
+            START,
+            recognised=lambda e: bool((e.yours("start.plain") == 0).all()),
+        ),
+        Mistake(
+            "variance-for-deviation",
+            _draws(
+                plain=lambda p, std: nn.init.normal_(p, std=math.sqrt(std)),
+                end=lambda p, std, K: nn.init.normal_(p, std=math.sqrt(std / K)),
+            ),
+            "You took `std` for the variance; it is its root.",
+            lambda e: (
+                f"Your deviation is {_plain_ratio(e) * _std(e):.3f}, the root of"
+                f" {_std(e):g}. {_loss(e)}"
+            ),
+            START,
+            recognised=_plain_is(lambda std: std**-0.5),
+        ),
+        Mistake(
+            "uniform-of-that-width",
+            _draws(
+                plain=lambda p, std: nn.init.uniform_(p, -std, std),
+                end=lambda p, std, K: nn.init.uniform_(p, -std / math.sqrt(K), std / math.sqrt(K)),
+            ),
+            "You drew between −std and std; that is a range, and its deviation is std / √3.",
+            lambda e: f"The deviation of your matrices is {_plain_ratio(e):.2f} times `std`.",
+            START,
+            recognised=_plain_is(lambda _: 3**-0.5),
+        ),
+        Mistake(
+            "embeddings-forgotten",
+            _linear_only,
+            "The embeddings are as they were; only the layers between them were set.",
+            lambda e: (
+                f"The token embedding has a deviation of"
+                f" {float(e.yours('start.plain')[0]):.2f}, and as it is tied, so has the output"
+                f" layer. {_loss(e)}"
+            ),
+            START,
+            recognised=lambda e: (
+                bool((e.yours("start.plain")[:2] > 5 * _std(e)).all())
+                and _near(e.yours("start.plain")[2:], _std(e))
+            ),
+        ),
+        Mistake(
+            "untied",
+            _untied,
+            "You gave the output layer a new matrix, so it is no longer the token embedding.",
+            lambda e: (
+                f"The model has {e.number('V') * e.number('C')} parameters more than before."
+                " Fill a parameter in place; do not replace it."
+            ),
+            START,
+            recognised=lambda e: not bool(e.yours("start.tied")),
+        ),
+        Mistake(
+            "ends-not-scaled",
+            _draws(end=lambda p, std, _: nn.init.normal_(p, std=std)),
+            "The matrices that end a branch are as large as all others.",
+            lambda e: (
+                _spreads(e) + " Each branch adds its variance to the stream, and they add up."
+            ),
+            START,
+            recognised=_ends_are(lambda _: 1.0),
+        ),
+        Mistake(
+            "divided-by-the-count",
+            _draws(end=lambda p, std, K: nn.init.normal_(p, std=std / K)),
+            "You divided by the number of branches; it is variances that add up, so divide by"
+            " its root.",
+            _spreads,
+            START,
+            recognised=_ends_are(lambda K: 1 / K),
+        ),
+        Mistake(
+            "counted-twice",
+            _draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(2 * K))),
+            "You divided by √(2 · branches). Two branches a block is a rule of the chapter's"
+            " model; `ends` lists every branch already.",
+            _spreads,
+            START,
+            recognised=_ends_are(lambda K: (2 * K) ** -0.5),
+        ),
+        Mistake(
+            "norms-set-small",
+            _draws(norm=lambda p, std: nn.init.normal_(p, std=std)),
+            "The weights of the norms were drawn like those of a matrix.",
+            lambda e: (
+                "A norm multiplies by its weights: they should start at 1, and yours are"
+                f" up to {float(e.yours('start.norms').max()):.2f} away from it, so every branch is"
+                " fed next to nothing."
+            ),
+            START,
+            recognised=lambda e: _plain_right(e) and not _norms_right(e),
+        ),
+        Mistake(
+            "biases-drawn",
+            _draws(bias=lambda p, std: nn.init.normal_(p, std=std)),
+            "Biases were drawn or left; they should start at 0.",
+            lambda e: f"The largest of yours is {float(e.yours('start.biases').max()):.3f}.",
+            START,
+            recognised=lambda e: _plain_right(e) and _norms_right(e) and not _biases_right(e),
+        ),
+    ),
+    (_something_off,),
+)

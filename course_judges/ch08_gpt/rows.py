@@ -1,0 +1,85 @@
+"""What can be said of rows of probabilities, some of which should be 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from course_judges.ch08_gpt.sections import CHOICE
+from course_judges.judging import Evidence, Property
+from course_tasks.verdict import Finding
+
+
+def sets_agree(value: str) -> Callable[[Evidence], bool]:
+    """True if the answer is positive exactly where the reference is, and 0 elsewhere."""
+
+    def ask(evidence: Evidence) -> bool:
+        if not evidence.comparable(value):
+            return False
+        mine, right = evidence.yours(value), evidence.right(value)
+        allowed = np.isfinite(mine).all() and (mine >= 0).all()
+        return bool(allowed and ((mine > 1e-9) == (right > 0)).all())
+
+    return ask
+
+
+def row_that_differs(value: str) -> Callable[[Evidence], str]:
+    """The first row that differs: which symbols it keeps beside those it should keep."""
+
+    def say(evidence: Evidence) -> str:
+        mine, right = evidence.yours(value), evidence.right(value)
+        row = int(np.argmax((np.abs(mine - right) > 1e-5).any(axis=-1)))
+        kept, wanted = np.flatnonzero(mine[row] > 1e-9), np.flatnonzero(right[row] > 0)
+        if kept.tolist() != wanted.tolist():
+            return (
+                f"Row {row} gives a chance to symbols {_list(kept)}; it should be {_list(wanted)}."
+            )
+        v = int(np.abs(mine[row] - right[row]).argmax())
+        return (
+            f"Row {row} keeps the right symbols, and gives symbol {v} a probability of"
+            f" {mine[row, v]:.3f} where {right[row, v]:.3f} was asked for. It sums to"
+            f" {mine[row].sum():.3f}."
+        )
+
+    return say
+
+
+def probabilities(value: str) -> Property:
+    """Rows must be probabilities: not negative, and summing to 1."""
+
+    def ask(evidence: Evidence) -> Finding | None:
+        mine = evidence.yours(value)
+        sums = mine.sum(axis=-1)
+        wrong = np.flatnonzero((np.abs(sums - 1) > 1e-4) | (mine < 0).any(axis=-1))
+        if not len(wrong):
+            return None
+        row = int(wrong[0])
+        return Finding(
+            "no-distribution",
+            "What you return is not a distribution.",
+            f"Row {row} sums to {sums[row]:.3f}, and its smallest entry is {mine[row].min():.3f}.",
+            CHOICE,
+        )
+
+    return ask
+
+
+def other_symbols(value: str) -> Property:
+    """The symbols that are left must be those of the reference."""
+
+    def ask(evidence: Evidence) -> Finding | None:
+        if sets_agree(value)(evidence):
+            return None
+        return Finding(
+            "other-symbols",
+            "Other symbols are left than should be.",
+            row_that_differs(value)(evidence),
+            CHOICE,
+        )
+
+    return ask
+
+
+def _list(symbols: np.ndarray) -> str:
+    return ", ".join(str(int(v)) for v in symbols) or "none"

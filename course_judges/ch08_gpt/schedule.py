@@ -1,0 +1,268 @@
+"""Judges 08/schedule: up, level, down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from course_judges.ch08_gpt.sections import RATE
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_tasks.verdict import Finding
+
+
+def share(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
+    """The share of the full rate at a step."""
+    if step < warm_up:
+        return (step + 1) / warm_up
+    left = steps - 1 - step
+    if left < decay:
+        return final + (1 - final) * left / decay
+    return 1.0
+
+
+_Rise = Callable[[int, int], float]
+_Fall = Callable[[float, float], float]
+
+
+def _shaped(
+    rise: _Rise = lambda step, warm_up: (step + 1) / warm_up,
+    fall: _Fall = lambda remaining, final: final + (1 - final) * remaining,
+    *,
+    left_over: int = 0,
+) -> Callable[..., float]:
+    """An answer that differs from the right one on its way up or down."""
+
+    def answer(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
+        if step < warm_up:
+            return rise(step, warm_up)
+        left = steps - 1 - step + left_over
+        return fall(left / decay, final) if left < decay else 1.0
+
+    return answer
+
+
+def _no_level(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
+    if step < warm_up:
+        return (step + 1) / warm_up
+    return final + (1 - final) * (steps - 1 - step) / (steps - warm_up) if decay else 1.0
+
+
+def _never_falls(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:  # noqa: ARG001
+    return min(1.0, (step + 1) / warm_up) if warm_up else 1.0
+
+
+def _falls_at_once(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
+    if step < warm_up:
+        return (step + 1) / warm_up
+    if not decay:
+        return 1.0
+    return max(final, 1 - (1 - final) * (step + 1 - warm_up) / decay) if steps else 1.0
+
+
+def _divides_always(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
+    up = (step + 1) / warm_up
+    down = final + (1 - final) * (steps - 1 - step) / decay
+    return min(1.0, up, down)
+
+
+def _at(evidence: Evidence, step: int) -> str:
+    steps = evidence.number("steps")
+    step %= steps
+    mine, right = evidence.yours("rates")[step], evidence.right("rates")[step]
+    return (
+        f"At step {step} of {steps} yours is {mine:.3f} of the full rate; asked for is {right:.3f}."
+    )
+
+
+def _first_wrong(evidence: Evidence) -> str:
+    gap = np.abs(evidence.yours("rates") - evidence.right("rates"))
+    return _at(evidence, int(np.argmax(gap > 1e-5)))
+
+
+def _rise_right(evidence: Evidence) -> bool:
+    n = evidence.number("warm_up")
+    return evidence.comparable("rates") and np.allclose(
+        evidence.yours("rates")[:n], evidence.right("rates")[:n], atol=1e-5
+    )
+
+
+def _level_right(evidence: Evidence) -> bool:
+    """Full in between, and below that somewhere else: a constant is no schedule."""
+    first, last = evidence.number("warm_up"), evidence.number("steps") - evidence.number("decay")
+    if not evidence.comparable("rates"):
+        return False
+    mine = evidence.yours("rates")
+    elsewhere = np.concatenate([mine[:first], mine[last:]])
+    return np.allclose(mine[first:last], 1) and not np.allclose(elsewhere, 1)
+
+
+def _fall_right(evidence: Evidence) -> bool:
+    n = evidence.number("decay")
+    return evidence.comparable("rates") and np.allclose(
+        evidence.yours("rates")[-n:], evidence.right("rates")[-n:], atol=1e-5
+    )
+
+
+def _divides_by_nothing(evidence: Evidence) -> bool:
+    return evidence.same("rates") and bool(
+        {"no_warm_up", "no_decay"} & set(evidence.answers.errors)
+    )
+
+
+def _beyond_full(evidence: Evidence) -> Finding | None:
+    if not evidence.comparable("rates") or evidence.yours("rates").max() <= 1 + 1e-6:
+        return None
+    step = int(evidence.yours("rates").argmax())
+    return Finding("above-full", "Your rate rises above the full rate.", _at(evidence, step), RATE)
+
+
+def _jumps(evidence: Evidence) -> Finding | None:
+    if not evidence.comparable("rates"):
+        return None
+    stride = np.abs(np.diff(evidence.yours("rates")))
+    allowed = np.abs(np.diff(evidence.right("rates"))).max()
+    if stride.max() <= 1.5 * allowed:
+        return None
+    step = int(stride.argmax())
+    return Finding(
+        "jumps",
+        "Your rate jumps.",
+        f"From step {step} to step {step + 1} it moves by {stride.max():.3f}; the steepest stride"
+        f" asked for is {allowed:.3f}.",
+        RATE,
+    )
+
+
+TASK = Task(
+    "Up, level, down",
+    share,
+    RATE,
+    (
+        Part(
+            "The rate rises in equal strides and is full at the last step of the warm-up.",
+            1,
+            _rise_right,
+        ),
+        Part("Between warm-up and decay it stays full.", 1, _level_right),
+        Part("It falls in equal strides to `final` at the very last step.", 1, _fall_right),
+        Part(
+            "No warm-up, or no decay, is a schedule like any other.",
+            1,
+            matches("rates", "no_warm_up", "no_decay"),
+        ),
+    ),
+    (
+        Mistake(
+            "starts-at-zero",
+            _shaped(rise=lambda step, warm_up: step / warm_up),
+            "Your first step has a rate of 0, so nothing is learnt from the first batch.",
+            lambda e: (
+                _at(e, 0) + " Steps count from 0, so step `warm_up − 1` is the last of the warm-up."
+            ),
+            RATE,
+            cases=("rates",),
+        ),
+        Mistake(
+            "full-one-step-late",
+            _shaped(rise=lambda step, warm_up: (step + 1) / (warm_up + 1)),
+            "Your warm-up is full one step after its end.",
+            lambda e: _at(e, e.number("warm_up") - 1),
+            RATE,
+            cases=("rates",),
+        ),
+        Mistake(
+            "no-warm-up",
+            _shaped(rise=lambda *_: 1.0),
+            "There is no warm-up: the first step has the full rate.",
+            lambda e: _at(e, 0),
+            RATE,
+            cases=("rates",),
+        ),
+        Mistake(
+            "whole-division",
+            _shaped(rise=lambda step, warm_up: (step + 1) // warm_up),
+            "`//` rounds down, so the rate is 0 until the warm-up ends.",
+            lambda e: _at(e, 0),
+            RATE,
+            cases=("rates",),
+        ),
+        Mistake(
+            "never-falls",
+            _never_falls,
+            "Your rate stays full to the end.",
+            lambda e: _at(e, -1),
+            RATE,
+            cases=("rates",),
+        ),
+        Mistake(
+            "no-level",
+            _no_level,
+            "Your rate falls from the end of the warm-up on; it should stay full until only"
+            " `decay` steps are left.",
+            _first_wrong,
+            RATE,
+            cases=("rates",),
+        ),
+        Mistake(
+            "decay-comes-first",
+            _falls_at_once,
+            "Your decay comes right after the warm-up; it belongs to the end of the training.",
+            _first_wrong,
+            RATE,
+            cases=("rates",),
+        ),
+        Mistake(
+            "falls-to-zero",
+            _shaped(fall=lambda remaining, _: remaining),
+            "Your rate falls to 0, whatever `final` says.",
+            lambda e: _at(e, -1),
+            RATE,
+            cases=("rates",),
+        ),
+        Mistake(
+            "cut-at-final",
+            _shaped(fall=lambda remaining, final: max(final, remaining)),
+            "Your rate falls towards 0 and is cut off at `final`; it should arrive there with the"
+            " last step.",
+            _first_wrong,
+            RATE,
+            cases=("rates",),
+        ),
+        Mistake(
+            "stops-above-final",
+            _shaped(left_over=1),
+            "Your decay is one step late: after the last step it would have reached `final`.",
+            lambda e: _at(e, -1),
+            RATE,
+            cases=("rates",),
+        ),
+        Mistake(
+            "cosine-for-line",
+            _shaped(
+                fall=lambda remaining, final: (
+                    final + (1 - final) * 0.5 * (1 - math.cos(math.pi * remaining))
+                )
+            ),
+            "You let the rate fall along a cosine; asked for is a straight line.",
+            _first_wrong,
+            RATE,
+            cases=("rates",),
+        ),
+        Mistake(
+            "divides-by-zero",
+            _divides_always,
+            "Without a warm-up, or without a decay, you divide by 0.",
+            lambda e: (
+                "It stopped with "
+                + " and ".join(dict.fromkeys(error.kind for error in e.answers.errors.values()))
+                + f"; with warm_up = {e.number('warm_up')} and decay = {e.number('decay')} all is"
+                " well. Ask first whether the step lies in that part at all."
+            ),
+            RATE,
+            recognised=_divides_by_nothing,
+        ),
+    ),
+    (_beyond_full, _jumps),
+)

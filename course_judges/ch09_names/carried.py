@@ -1,0 +1,204 @@
+"""Judges 09/carried: a state that goes on from batch to batch, except where a row begins anew."""
+
+# mypy: allow-untyped-defs
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from course_judges.ch09_names.sections import CARRIED
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.wording import number
+
+_TWICE = "backward through the graph a second time"
+_GRADIENTS = tuple(
+    f"pieces.gradients.{name}" for name in ("embedding", "inward", "across", "output")
+)
+
+
+def _pieces(kept, cut, spend):
+    """An answer: which states are kept, how they are cut from the past, what becomes of losses."""
+
+    def answer(model, batches):
+        state, losses = None, []
+        for x, y, fresh in batches:
+            if state is not None:
+                state = cut(kept(state, fresh[None, :, None]))
+            logits, state = model.read(x, state)
+            losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()))
+            spend(model, losses)
+        if spend is _nothing:
+            torch.stack(losses).sum().backward()
+        return [loss.item() for loss in losses]
+
+    return answer
+
+
+def _others(state, fresh):
+    return tuple(s.masked_fill(fresh, 0.0) for s in state)
+
+
+def _all_detached(state):
+    return tuple(s.detach() for s in state)
+
+
+def _each(_, losses):
+    losses[-1].backward()
+
+
+def _latest(model, losses):
+    model.zero_grad()
+    losses[-1].backward()
+
+
+def _nothing(*_):
+    """The sum of all losses goes backward at the end."""
+
+
+read_in_pieces = _pieces(_others, _all_detached, _each)
+
+
+def _without_gradient(model, batches):
+    with torch.no_grad():
+        return _pieces(_others, _all_detached, lambda *_: None)(model, batches)
+
+
+def _first_off(evidence: Evidence) -> str:
+    mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
+    off = int((abs(mine - right) > 1e-4 * abs(right) + 1e-5).argmax())
+    return f"The loss of batch {off} is {number(mine[off], 4)}; expected {number(right[off], 4)}."
+
+
+def _fresh_rows(evidence: Evidence) -> str:
+    step = 2
+    rows = evidence.inputs["fresh"][step].nonzero()[0]
+    return f"In batch {step} only row {int(rows[0])} begins anew. {_first_off(evidence)}"
+
+
+def _steepness(evidence: Evidence) -> str:
+    mine = (evidence.yours("pieces.gradients.across") ** 2).sum() ** 0.5
+    right = (evidence.right("pieces.gradients.across") ** 2).sum() ** 0.5
+    return (
+        "Your losses are right. The gradient of `across` has norm "
+        f"{number(mine, 4)}; expected {number(right, 4)}."
+    )
+
+
+def _read_twice(evidence: Evidence) -> bool:
+    raised = evidence.answers.errors.get("pieces")
+    return raised is not None and _TWICE in raised.message
+
+
+TASK = Task(
+    "A state carried and detached",
+    read_in_pieces,
+    CARRIED,
+    (
+        Part(
+            "The losses are right: rows go on, and fresh rows start blank.",
+            3,
+            matches("pieces.losses"),
+        ),
+        Part(
+            "The gradients stop at the beginning of each batch, and add up.",
+            3,
+            matches(*_GRADIENTS),
+        ),
+    ),
+    (
+        Mistake(
+            "graph-kept",
+            _pieces(_others, lambda state: state, _each),
+            "A state that you carry still hangs on the batch before.",
+            lambda e: (
+                f"`backward` in the second of {len(e.inputs['x'])} batches walked back into "
+                "the first, whose graph was gone. Detach both states, the hidden and the cell."
+            ),
+            CARRIED,
+            recognised=_read_twice,
+        ),
+        Mistake(
+            "not-detached",
+            _pieces(_others, lambda state: state, _nothing),
+            "You carry the state without detaching it, and go backward through all batches.",
+            lambda e: f"{_steepness(e)} Memory and time of a step would grow with every batch.",
+            CARRIED,
+        ),
+        Mistake(
+            "only-hidden-detached",
+            _pieces(_others, lambda state: (state[0].detach(), state[1]), _nothing),
+            "You detached the hidden state and left the cell state on its graph.",
+            _steepness,
+            CARRIED,
+        ),
+        Mistake(
+            "only-cell-detached",
+            _pieces(_others, lambda state: (state[0], state[1].detach()), _nothing),
+            "You detached the cell state and left the hidden state on its graph.",
+            _steepness,
+            CARRIED,
+        ),
+        Mistake(
+            "not-carried",
+            _pieces(lambda state, _: tuple(map(torch.zeros_like, state)), _all_detached, _each),
+            "Every batch of yours starts from a blank state.",
+            _first_off,
+            CARRIED,
+        ),
+        Mistake(
+            "fresh-ignored",
+            _pieces(lambda state, _: state, _all_detached, _each),
+            "You carry the state into rows that begin anew.",
+            _fresh_rows,
+            CARRIED,
+        ),
+        Mistake(
+            "all-rows-blank",
+            _pieces(
+                lambda state, fresh: tuple(s * (not fresh.any()) for s in state),
+                _all_detached,
+                _each,
+            ),
+            "Where one row begins anew you blank all rows.",
+            _fresh_rows,
+            CARRIED,
+        ),
+        Mistake(
+            "fresh-inverted",
+            _pieces(
+                lambda state, fresh: tuple(s.masked_fill(~fresh, 0.0) for s in state),
+                _all_detached,
+                _each,
+            ),
+            "You blank the rows that go on and carry the state into those that begin anew.",
+            _first_off,
+            CARRIED,
+        ),
+        Mistake(
+            "only-hidden-blanked",
+            _pieces(
+                lambda state, fresh: (state[0].masked_fill(fresh, 0.0), state[1]),
+                _all_detached,
+                _each,
+            ),
+            "You blank the hidden state of fresh rows and leave their cell state as it was.",
+            _fresh_rows,
+            CARRIED,
+        ),
+        Mistake(
+            "last-gradient-only",
+            _pieces(_others, _all_detached, _latest),
+            "Only the gradient of the last batch is left; asked for is the sum over all.",
+            _steepness,
+            CARRIED,
+        ),
+        Mistake(
+            "no-gradient",
+            _without_gradient,
+            "Nothing went backward: the parameters have no gradient.",
+            _steepness,
+            CARRIED,
+        ),
+    ),
+)

@@ -1,0 +1,174 @@
+"""Judges 09/one-cycle: rate up and down, momentum down and up, both along half a cosine."""
+
+# mypy: allow-untyped-defs
+# ruff: noqa: ARG001
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from course_judges.ch09_names.sections import CYCLE
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.wording import number
+
+
+def _half_cosine(a, b, share):
+    return b + (a - b) / 2 * (1 + math.cos(math.pi * share))
+
+
+def _line(a, b, share):
+    return a + (b - a) * share
+
+
+def _cycle(between=_half_cosine, begin=None, end=None, shift=0, top=-1, momentum=None):
+    """An answer with one of its choices replaced."""
+
+    def answer(step, steps, rise, peak, start_factor, final_factor, low, high):
+        first = peak / start_factor if begin is None else begin(peak, start_factor)
+        last = peak / start_factor / final_factor
+        last = last if end is None else end(peak, start_factor, final_factor)
+        step, turn = step + shift, rise * steps + top
+        if step <= turn + 1e-9:
+            share = step / turn
+            rate, moment = between(first, peak, share), between(high, low, share)
+        else:
+            share = (step - turn) / (steps - 1 - turn)
+            rate, moment = between(peak, last, share), between(low, high, share)
+        return rate, moment if momentum is None else momentum(moment, low, high)
+
+    return answer
+
+
+one_cycle = _cycle()
+
+
+def _never_rises(step, steps, rise, peak, start_factor, final_factor, low, high):
+    last = peak / start_factor / final_factor
+    share = step / (steps - 1)
+    return _half_cosine(peak, last, share), _half_cosine(low, high, share)
+
+
+def _turn(evidence: Evidence) -> int:
+    return round(float(evidence.inputs["rise"]) * evidence.number("steps")) - 1
+
+
+def _rates(evidence: Evidence, rising: bool) -> bool:
+    mine, right = evidence.yours("cycle.rate"), evidence.right("cycle.rate")
+    turn = _turn(evidence)
+    part = slice(0, turn + 1) if rising else slice(turn + 1, None)
+    return mine.shape == right.shape and np.allclose(mine[part], right[part], 1e-4, 1e-5)
+
+
+def _falls(evidence: Evidence) -> bool:
+    return _rates(evidence, rising=False) and evidence.same("cycle.end")
+
+
+def _rate(evidence: Evidence, step: int) -> str:
+    peak = float(evidence.inputs["peak"])
+    mine, right = (peak * side("cycle.rate")[step] for side in (evidence.yours, evidence.right))
+    return f"At step {step} your rate is {number(mine, 4)}; expected {number(right, 4)}."
+
+
+def _momentum(evidence: Evidence) -> str:
+    turn = _turn(evidence)
+    mine = evidence.yours("cycle.momentum")[turn]
+    right = evidence.right("cycle.momentum")[turn]
+    return (
+        f"At the top, step {turn}, your momentum is {number(mine, 4)}; expected "
+        f"{number(right, 4)}. Large steps need little of it."
+    )
+
+
+def _at_turn(evidence: Evidence) -> str:
+    return _rate(evidence, _turn(evidence))
+
+
+def _at_start(evidence: Evidence) -> str:
+    return _rate(evidence, 0)
+
+
+def _at_end(evidence: Evidence) -> str:
+    return _rate(evidence, -1).replace("step -1", "the last step")
+
+
+def _halfway(evidence: Evidence) -> str:
+    return _rate(evidence, max(1, _turn(evidence) // 3))
+
+
+TASK = Task(
+    "One cycle by hand",
+    one_cycle,
+    CYCLE,
+    (
+        Part("The rate rises as it should.", 1, lambda e: _rates(e, rising=True)),
+        Part("The rate falls as it should, to its end.", 1, _falls),
+        Part("The momentum goes the other way.", 2, matches("cycle.momentum")),
+    ),
+    (
+        Mistake(
+            "straight-lines",
+            _cycle(between=_line),
+            "You go along straight lines, as the chapter does; asked for are half cosines.",
+            _halfway,
+            CYCLE,
+        ),
+        Mistake(
+            "final-from-the-peak",
+            _cycle(end=lambda peak, _, final: peak / final),
+            "You divide the peak by `final_factor`; it divides the first rate.",
+            _at_end,
+            CYCLE,
+        ),
+        Mistake(
+            "ends-where-it-began",
+            _cycle(end=lambda peak, start, _: peak / start),
+            "Your rate ends where it began, and `final_factor` is not used.",
+            _at_end,
+            CYCLE,
+        ),
+        Mistake(
+            "starts-at-zero",
+            _cycle(begin=lambda *_: 0.0),
+            "Your rate starts at 0, and the first step is wasted.",
+            _at_start,
+            CYCLE,
+        ),
+        Mistake(
+            "counts-from-one",
+            _cycle(shift=1),
+            "You count steps from 1; the first step is number 0.",
+            _at_start,
+            CYCLE,
+        ),
+        Mistake(
+            "turns-one-step-late",
+            _cycle(top=0),
+            "Your rate turns one step late: the rise takes steps 0 … rise · steps − 1.",
+            _at_turn,
+            CYCLE,
+        ),
+        Mistake(
+            "never-rises",
+            _never_rises,
+            "Your rate starts at its peak and only falls.",
+            _at_start,
+            CYCLE,
+        ),
+        Mistake(
+            "momentum-along",
+            _cycle(momentum=lambda m, low, high: low + high - m),
+            "Your momentum rises and falls together with the rate.",
+            _momentum,
+            CYCLE,
+        ),
+        Mistake(
+            "momentum-constant",
+            _cycle(momentum=lambda *found: found[2]),
+            "Your momentum stays where it is.",
+            _momentum,
+            CYCLE,
+        ),
+    ),
+)

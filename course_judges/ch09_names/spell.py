@@ -1,0 +1,260 @@
+"""Judges 09/spell: one name, letter by letter, until the boundary."""
+
+# mypy: allow-untyped-defs
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from course_judges.ch09_names.sections import BOUNDARY
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.wording import number
+
+
+@dataclass(frozen=True)
+class Speller:
+    """An answer with one of its choices replaced."""
+
+    mode: str = "restored"
+    start: bool = True
+    cropped: bool = True
+    place: int = -1
+    multiplied: bool = False
+    forbidden: str = "-inf"
+    counted: Callable[[int], int] = lambda prefix: 0  # noqa: ARG005
+    greedy: bool = False
+    stops: bool = True
+    end_kept: bool = False
+    prefix_kept: bool = True
+
+    def __call__(self, model, prefix, shortest, longest, temperature, uniform):
+        """The letters of a name."""
+        before = model.training
+        model.train(before and self.mode == "training")
+        letters = list(prefix)
+        for point in uniform:
+            if len(letters) >= longest:
+                break
+            token = self._next(model, letters, len(prefix), shortest, temperature, point)
+            if token == 0 and self.stops:
+                letters += [0] * self.end_kept
+                break
+            letters.append(token)
+        model.train(before and self.mode != "evaluation")
+        return letters if self.prefix_kept else letters[len(prefix) :]
+
+    def _next(self, model, letters, given, shortest, temperature, point):
+        context = [0, *letters] if self.start or not letters else letters
+        if self.cropped:
+            context = context[-model.block_size :]
+        with torch.no_grad():
+            logits = model(torch.tensor([context]))[0][0, self.place].double()
+        logits = logits * temperature if self.multiplied else logits / temperature
+        early = len(letters) + self.counted(given) < shortest
+        if early and self.forbidden in ("-inf", "0"):
+            logits[0] = float(self.forbidden)
+        weights = logits.softmax(0)
+        if early and self.forbidden == "after":
+            weights[0] = 0
+        if self.greedy:
+            return int(weights.argmax())
+        return min(int((weights.cumsum(0) <= point).sum()), len(weights) - 1)
+
+
+spell = Speller()
+
+
+def _shown(names, index: int) -> str:
+    letters = [int(token) for token in names[index][:15] if token >= 0]
+    return f"`{' '.join(map(str, letters))}`"
+
+
+def _first_off(evidence: Evidence) -> str:
+    for case, told in (
+        ("prefix", "a prefix"),
+        ("empty", "no prefix"),
+        ("shortest", f"shortest = {evidence.number('shortest')}"),
+    ):
+        if not evidence.comparable(case):
+            continue
+        mine, right = evidence.yours(case), evidence.right(case)
+        off = np.argwhere((mine[:, :15] != right[:, :15]).any(axis=1))
+        if len(off):
+            index = int(off[0, 0])
+            return (
+                f"With {told} one of your names is {_shown(mine, index)}; expected "
+                f"{_shown(right, index)}."
+            )
+    return ""
+
+
+def _lengths(evidence: Evidence) -> str:
+    lengths = (evidence.yours("shortest")[:, :15] >= 0).sum(axis=1)
+    short = int((lengths < evidence.number("shortest")).sum())
+    return (
+        f"{short} of your {len(lengths)} names are shorter than {evidence.number('shortest')} "
+        f"letters. {_first_off(evidence)}"
+    )
+
+
+def _sharpness(evidence: Evidence) -> str:
+    temperature = float(evidence.inputs["temperature"])
+    return (
+        f"The temperature is {number(temperature)}: logits should grow by a factor of "
+        f"{number(1 / temperature)}. {_first_off(evidence)}"
+    )
+
+
+def _too_long(evidence: Evidence) -> bool:
+    """True if the model complained of its context."""
+    errors = evidence.answers.errors.values()
+    return any("more than block_size" in error.message for error in errors)
+
+
+def _letters(case: str):
+    """True if the names of a case are right, whatever mode the model was left in."""
+    return lambda e: (
+        e.comparable(case)
+        and bool((e.right(case)[:, 0] >= 0).any())
+        and bool((e.yours(case)[:, :15] == e.right(case)[:, :15]).all())
+    )
+
+
+TASK = Task(
+    "Letters until the boundary",
+    spell,
+    BOUNDARY,
+    (
+        Part("Names without a prefix are right.", 2, _letters("empty")),
+        Part("Names with a prefix are right.", 1, _letters("prefix")),
+        Part("Names that may not end too soon are right.", 2, _letters("shortest")),
+        Part(
+            "All are right, and the model is in its mode again.",
+            1,
+            matches("empty", "prefix", "shortest"),
+        ),
+    ),
+    (
+        Mistake(
+            "boundary-kept",
+            Speller(end_kept=True),
+            "The boundary that ends a name is in your letters.",
+            _first_off,
+            BOUNDARY,
+        ),
+        Mistake(
+            "writes-on",
+            Speller(stops=False),
+            "You write on after the boundary was drawn.",
+            lambda e: f"{_first_off(e)} What follows a 0 is the next name.",
+            BOUNDARY,
+        ),
+        Mistake(
+            "no-start-boundary",
+            Speller(start=False),
+            "The context of your model does not begin with the boundary.",
+            lambda e: f"{_first_off(e)} Without it the prefix may stand anywhere in a name.",
+            BOUNDARY,
+        ),
+        Mistake(
+            "no-crop",
+            Speller(cropped=False),
+            "You gave the model more tokens than it can read.",
+            lambda e: (
+                f"It reads the last {e.number('block_size')}, boundary included; names may "
+                f"have up to {e.number('longest')} letters."
+            ),
+            BOUNDARY,
+            recognised=_too_long,
+        ),
+        Mistake(
+            "reads-first-logits",
+            Speller(place=0),
+            "You read the logits of the first position; the next letter follows the last one.",
+            _first_off,
+            BOUNDARY,
+        ),
+        Mistake(
+            "temperature-multiplied",
+            Speller(multiplied=True),
+            "You multiplied the logits by the temperature.",
+            _sharpness,
+            BOUNDARY,
+        ),
+        Mistake(
+            "most-likely",
+            Speller(greedy=True),
+            "You took the most likely letter and drew nothing.",
+            lambda e: (
+                f"Your {len(e.yours('empty'))} names without a prefix are "
+                f"{len(np.unique(e.yours('empty')[:, :15], axis=0))} different ones. "
+                f"{_first_off(e)}"
+            ),
+            BOUNDARY,
+        ),
+        Mistake(
+            "ends-too-soon",
+            Speller(forbidden="no"),
+            "The boundary was drawn before the name was long enough.",
+            _lengths,
+            BOUNDARY,
+        ),
+        Mistake(
+            "zero-mask",
+            Speller(forbidden="0"),
+            "You set the boundary's logit to 0 where −inf belongs.",
+            lambda e: f"{_lengths(e)} A logit of 0 is a weight of e⁰ = 1.",
+            BOUNDARY,
+        ),
+        Mistake(
+            "not-renormalised",
+            Speller(forbidden="after"),
+            "You took the boundary's probability away after the softmax; the rest no longer sums "
+            "to 1.",
+            _first_off,
+            BOUNDARY,
+        ),
+        Mistake(
+            "prefix-not-counted",
+            Speller(counted=lambda prefix: -prefix),
+            "You count drawn letters only; the prefix belongs to the name.",
+            _first_off,
+            BOUNDARY,
+        ),
+        Mistake(
+            "boundary-counted",
+            Speller(counted=lambda _: 1),
+            "You count the boundary at the beginning as a letter.",
+            _lengths,
+            BOUNDARY,
+        ),
+        Mistake(
+            "prefix-forgotten",
+            Speller(prefix_kept=False),
+            "You return drawn letters only; the name begins with its prefix.",
+            _first_off,
+            BOUNDARY,
+        ),
+        Mistake(
+            "training-mode",
+            Speller(mode="training"),
+            "The model was in training mode while it wrote.",
+            _first_off,
+            BOUNDARY,
+        ),
+        Mistake(
+            "left-in-evaluation",
+            Speller(mode="evaluation"),
+            "You left the model in evaluation mode.",
+            lambda e: (
+                f"All {3 * len(e.yours('empty'))} names are right; a training that goes on "
+                "would go on without dropout."
+            ),
+            BOUNDARY,
+        ),
+    ),
+)

@@ -1,0 +1,206 @@
+"""Judges 09/split: three splits of a list in which one name is spelled in several ways."""
+
+# mypy: allow-untyped-defs
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+
+from course_judges.ch09_names.sections import SPLIT
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_tasks.answers import input_text
+from course_tasks.verdict import Finding
+
+_HALVES = ("train", "validation", "test")
+
+
+def split_names(names, order, held_out):
+    """A right answer."""
+    return _split(names, order, held_out, list(dict.fromkeys(n.lower() for n in names)))
+
+
+def _split(names, order, held_out, distinct, key=str.lower):
+    test = {distinct[i] for i in order[:held_out]}
+    validation = {distinct[i] for i in order[held_out : 2 * held_out]}
+    return (
+        [n for n in names if key(n) not in test | validation],
+        [n for n in names if key(n) in validation],
+        [n for n in names if key(n) in test],
+    )
+
+
+def _capitals_leak(names, order, held_out):
+    return _split(names, order, held_out, list(dict.fromkeys(names)), key=str)
+
+
+def _entries_drawn(names, order, held_out):
+    test, validation = order[:held_out], order[held_out : 2 * held_out]
+    rest = [i for i in range(len(names)) if i not in {*test, *validation}]
+    return tuple([names[i] for i in sorted(part)] for part in (rest, validation, test))
+
+
+def _sorted_first(names, order, held_out):
+    return _split(names, order, held_out, sorted({n.lower() for n in names}))
+
+
+def _once_each(names, order, held_out):
+    parts = split_names(names, order, held_out)
+    return tuple(_first_spellings(part) for part in parts)
+
+
+def _first_spellings(part):
+    kept: dict[str, str] = {}
+    for name in part:
+        kept.setdefault(name.lower(), name)
+    return list(kept.values())
+
+
+def _respelled(names, order, held_out):
+    return tuple([n.lower() for n in part] for part in split_names(names, order, held_out))
+
+
+def _exchanged(names, order, held_out):
+    train, validation, test = split_names(names, order, held_out)
+    return train, test, validation
+
+
+def _keeps_all(names, order, held_out):
+    return (names, *split_names(names, order, held_out)[1:])
+
+
+def _parts_of(evidence: Evidence) -> dict[str, list[str]]:
+    texts = {half: str(evidence.answers.values[f"split.{half}"]) for half in _HALVES}
+    return {half: text.split("\n") if text else [] for half, text in texts.items()}
+
+
+def _listed(evidence: Evidence) -> list[str]:
+    return input_text(evidence.inputs["names"]).split("\n")
+
+
+def _nothing_lost(evidence: Evidence) -> bool:
+    parts = _parts_of(evidence)
+    return all(parts.values()) and Counter(chain(*parts.values())) == Counter(_listed(evidence))
+
+
+def _keys(evidence: Evidence) -> dict[str, set[str]]:
+    return {half: {n.lower() for n in part} for half, part in _parts_of(evidence).items()}
+
+
+def _leaks(evidence: Evidence) -> list[str]:
+    train, validation, test = _keys(evidence).values()
+    return sorted(train & (validation | test) | validation & test)
+
+
+def _apart(evidence: Evidence) -> bool:
+    everything = {n.lower() for n in _listed(evidence)}
+    keys = _keys(evidence)
+    return (
+        all(keys.values())
+        and set().union(*keys.values()) == everything
+        and not _leaks(evidence)
+        and len(keys["test"]) == len(keys["validation"]) == evidence.number("held_out")
+    )
+
+
+def _deduplicated(evidence: Evidence) -> bool:
+    """True if the right names are in each split, and none of them twice."""
+    right = {half: str(evidence.expected.values[f"split.{half}"]) for half in _HALVES}
+    wanted = {half: {n.lower() for n in text.split("\n")} for half, text in right.items()}
+    parts = _parts_of(evidence)
+    fewer = sum(map(len, parts.values())) < len(_listed(evidence))
+    return wanted == _keys(evidence) and fewer and all(len(p) == len({*p}) for p in parts.values())
+
+
+def _says_leak(evidence: Evidence) -> str:
+    leaks = _leaks(evidence)
+    places = [half for half, keys in _keys(evidence).items() if leaks[0] in keys]
+    return f"`{leaks[0]}` is in {' and '.join(places)}; {len(leaks)} names leak in this way."
+
+
+def _sizes(evidence: Evidence) -> str:
+    sizes = ", ".join(f"{half} {len(part)}" for half, part in _parts_of(evidence).items())
+    return f"The list has {len(_listed(evidence))} entries; yours: {sizes}."
+
+
+def _still_leaks(evidence: Evidence) -> Finding | None:
+    if not _leaks(evidence):
+        return None
+    return Finding("leaks", "A name is in two splits.", _says_leak(evidence), SPLIT)
+
+
+TASK = Task(
+    "A split with no leakage",
+    split_names,
+    SPLIT,
+    (
+        Part("Every entry of the list is in one split, as it is spelled.", 1, _nothing_lost),
+        Part("No name is in two splits, however it is spelled.", 1, _apart),
+        Part("The drawn names are in test and in validation.", 2, matches("split")),
+    ),
+    (
+        Mistake(
+            "capitals-leak",
+            _capitals_leak,
+            "You count `Anna` and `anna` as two names.",
+            _says_leak,
+            SPLIT,
+        ),
+        Mistake(
+            "entries-drawn",
+            _entries_drawn,
+            "You read `order` as places on the list; it numbers the distinct names.",
+            lambda e: (
+                f"{_says_leak(e)} The list has {len(_listed(e))} entries, K = "
+                f"{e.number('K')} of them distinct."
+            ),
+            SPLIT,
+        ),
+        Mistake(
+            "sorted-first",
+            _sorted_first,
+            "You number the distinct names in sorted order, not in that of the list.",
+            lambda e: (
+                f"Number 0 is `{_listed(e)[0].lower()}`, which stands first; yours is "
+                f"`{min(n.lower() for n in _listed(e))}`."
+            ),
+            SPLIT,
+        ),
+        Mistake(
+            "duplicates-dropped",
+            _once_each,
+            "You keep each name once; every entry of the list belongs into a split.",
+            _sizes,
+            SPLIT,
+            recognised=_deduplicated,
+        ),
+        Mistake(
+            "spelling-changed",
+            _respelled,
+            "You return the names in small letters, not as they stand on the list.",
+            lambda e: (
+                f"{sum(n != n.lower() for n in _listed(e))} entries have capitals on the "
+                "list and none in your splits. Compare in small letters, return what was given."
+            ),
+            SPLIT,
+        ),
+        Mistake(
+            "splits-exchanged",
+            _exchanged,
+            "Validation and test changed places.",
+            lambda e: (
+                f"The first {e.number('held_out')} numbers of `order` are for test; you put "
+                "them into validation."
+            ),
+            SPLIT,
+        ),
+        Mistake(
+            "training-keeps-everything",
+            _keeps_all,
+            "Your training split is the whole list.",
+            lambda e: f"{_says_leak(e)} {_sizes(e)}",
+            SPLIT,
+        ),
+    ),
+    (_still_leaks,),
+)

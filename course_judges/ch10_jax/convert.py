@@ -1,0 +1,197 @@
+"""Judges 10/convert: a fused torch layer as a tree of JAX arrays, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course_judges.ch10_jax.sections import TRAVEL
+from course_judges.ch10_jax.wording import gap
+from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_tasks.ch10_jax.sides import InTorch
+
+
+def _apart(rows: Tensor, H: int) -> Tensor:
+    """(3C, C) → (3, H, C, D)."""
+    return rows.unflatten(0, (3, H, -1)).transpose(-2, -1)
+
+
+def _together(matrices: Tensor) -> Tensor:
+    """(3, H, C, D) → (3C, C)."""
+    return matrices.transpose(-2, -1).flatten(0, 2)
+
+
+def _copied(matrix: Tensor) -> Tensor:
+    return matrix.clone()
+
+
+@dataclass(frozen=True)
+class Converter:
+    """Both ways, right unless told otherwise; called with H it is itself a converter for H."""
+
+    n_head: int = 0
+    apart: Callable[[Tensor, int], Tensor] = _apart
+    together: Callable[[Tensor], Tensor] = _together
+    weight_in: Callable[[Tensor], Tensor] = lambda weight: weight.T
+    weight_out: Callable[[Tensor], Tensor] = lambda weight: weight.T
+    hand_over: Callable[[Tensor], Any] = _copied
+    order: tuple[int, int, int] = (0, 1, 2)
+
+    def to_tree(self, state: dict[str, Tensor]) -> Any:
+        """A state dict as a tree."""
+        parts = self.apart(state["query_key_value.weight"], self.n_head)
+        names = ("query", "key", "value")
+        return {
+            "heads": {name: parts[i] for name, i in zip(names, self.order, strict=True)},
+            "projection": {
+                "weight": self.weight_in(state["projection.weight"]),
+                "bias": state["projection.bias"],
+            },
+        }
+
+    def to_state(self, tree: Any) -> dict[str, Any]:
+        """A tree as a state dict."""
+        parts = torch.stack([tree["heads"][name] for name in ("query", "key", "value")])
+        return {
+            "query_key_value.weight": self.hand_over(self.together(parts)),
+            "projection.weight": self.hand_over(self.weight_out(tree["projection"]["weight"])),
+            "projection.bias": self.hand_over(tree["projection"]["bias"]),
+        }
+
+
+def _variant(**changed: Any) -> InTorch:
+    return InTorch(partial(Converter, **changed))
+
+
+def _tree(evidence: Evidence) -> str:
+    sizes = ", ".join(f"{name} = {evidence.number(name)}" for name in ("C", "H", "D"))
+    return f"With {sizes}: {gap(evidence, 'tree')}"
+
+
+def _state(evidence: Evidence) -> str:
+    sizes = ", ".join(f"{name} = {evidence.number(name)}" for name in ("C", "H", "D"))
+    return f"With {sizes}: {gap(evidence, 'state')}"
+
+
+def _mistake(name: str, case: str, wrong: InTorch, what: str) -> Mistake:
+    effect = _tree if case == "tree" else _state
+    return Mistake(name, wrong, what, effect, TRAVEL, cases=(case,))
+
+
+_TO_JAX = (
+    _mistake(
+        "heads-reshaped",
+        "tree",
+        _variant(
+            apart=lambda rows, H: rows.unflatten(0, (3, H, -1)).reshape(3, H, len(rows) // 3, -1)
+        ),
+        "You reached (H, C, D) by `reshape`; a matrix that is stored as (out, in) needs `.T`.",
+    ),
+    _mistake(
+        "heads-not-transposed",
+        "tree",
+        _variant(apart=lambda rows, H: rows.unflatten(0, (3, H, -1))),
+        "Your heads are (H, D, C), as torch stores them; `x @ query` needs (H, C, D).",
+    ),
+    _mistake(
+        "heads-dealt-out",
+        "tree",
+        _variant(apart=lambda rows, H: rows.unflatten(0, (3, -1, H)).permute(0, 2, 3, 1)),
+        "You dealt the rows out to the heads in turn; head 0 has the first D of them.",
+    ),
+    _mistake(
+        "head-by-head",
+        "tree",
+        _variant(
+            apart=lambda rows, H: rows.unflatten(0, (H, 3, -1)).transpose(0, 1).transpose(-2, -1)
+        ),
+        "You cut as if each head's query, key and value stood together; all queries come first.",
+    ),
+    _mistake(
+        "keys-first",
+        "tree",
+        _variant(order=(1, 0, 2)),
+        "Queries and keys changed places; the first third holds queries.",
+    ),
+    _mistake(
+        "values-first",
+        "tree",
+        _variant(order=(1, 2, 0)),
+        "You took the first third for values; it holds queries, then come keys, then values.",
+    ),
+    _mistake(
+        "projection-not-transposed",
+        "tree",
+        _variant(weight_in=_copied),
+        "The projection is as torch stores it, (out, in); the tree wants (in, out). It is square, "
+        "so both fit.",
+    ),
+)
+
+_TO_TORCH = (
+    _mistake(
+        "heads-reshaped-back",
+        "state",
+        _variant(together=lambda parts: parts.reshape(-1, parts.shape[-2])),
+        "You reached (3C, C) by `reshape`; each (C, D) has to be turned to (D, C) first.",
+    ),
+    _mistake(
+        "heads-side-by-side-back",
+        "state",
+        _variant(together=lambda parts: parts.permute(0, 2, 1, 3).reshape(-1, parts.shape[-2])),
+        "The matrices of the heads stand side by side, (C, H·D) each; torch stores the transpose.",
+    ),
+    _mistake(
+        "heads-dealt-out-back",
+        "state",
+        _variant(together=lambda parts: parts.permute(0, 3, 1, 2).flatten(0, 2)),
+        "The rows of the heads alternate; torch wants all D rows of head 0, then those of head 1.",
+    ),
+    _mistake(
+        "projection-not-transposed-back",
+        "state",
+        _variant(weight_out=_copied),
+        "The projection came back as (in, out); torch stores (out, in). It is square, so both fit.",
+    ),
+    Mistake(
+        "not-tensors",
+        _variant(hand_over=lambda tensor: tensor.numpy().copy()),
+        "The numbers of the state are right, and they are not tensors.",
+        lambda e: (
+            "`load_state_dict` stopped with "
+            f"{e.answers.errors['loaded'].kind}: torch loads torch tensors only."
+        ),
+        TRAVEL,
+        recognised=lambda e: e.same("state") and "loaded" in e.answers.errors,
+    ),
+    Mistake(
+        "shares-memory",
+        _variant(hand_over=lambda tensor: tensor),
+        "What you hand to torch is the memory of the JAX arrays.",
+        lambda e: (
+            "After torch had filled its tensors with 7, the tree was another one. "
+            f"{gap(e, 'apart')} `np.array` copies, `np.asarray` does not."
+        ),
+        TRAVEL,
+        recognised=lambda e: (
+            e.same("state") and "apart" not in e.answers.errors and not e.same("apart")
+        ),
+    ),
+)
+
+TASK = Task(
+    "Carried over and back",
+    _variant(),
+    TRAVEL,
+    (
+        Part("To JAX: every matrix stands where the tree wants it.", 3, matches("tree")),
+        Part("To torch: the layer loads it and computes the same.", 2, matches("state", "loaded")),
+        Part("What torch writes into does not reach the tree.", 1, matches("state", "apart")),
+    ),
+    (*_TO_JAX, *_TO_TORCH),
+)

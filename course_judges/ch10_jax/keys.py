@@ -1,0 +1,273 @@
+"""Judges 10/keys: a tree drawn from one key, by what is true of the numbers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from course_judges.ch10_jax.sections import KEYS
+from course_judges.ch10_jax.seeds import (
+    initialise,
+    one_seed_twice,
+    split,
+    splits_a_used_key,
+    uniform,
+)
+from course_judges.judging import Evidence, Mistake, Part, Task
+from course_judges.wording import number
+from course_tasks.answers import Array
+from course_tasks.verdict import Finding
+
+LEAVES = ("tokens", "head.query", "head.key", "head.value", "output")
+
+# The smallest leaf has some 480 numbers, whose spread is right to 3.3 %: six times that, and all
+# other spreads that the judge names are off by a quarter and more.
+SPREAD_TOLERANCE = 0.2
+# The kurtosis of normal numbers is 3 (± 0.1 for some ten thousand), of uniform ones 1.8, of normal
+# ones that are cut off at two standard deviations 2.4.
+LEAST_KURTOSIS = 2.7
+
+
+def _leaf(evidence: Evidence, name: str, case: str = "first") -> Array:
+    if not evidence.comparable(f"{case}.tree.{name}"):
+        raise KeyError(name)
+    return evidence.yours(f"{case}.tree.{name}").astype(float)
+
+
+def _next(evidence: Evidence) -> Array:
+    return evidence.yours("first.next").astype(float)
+
+
+def same_draws(one: Array, two: Array) -> bool:
+    """True if two arrays begin with the same numbers, up to a factor and a shift."""
+    a, b = one.ravel(), two.ravel()
+    count = min(len(a), len(b))
+    if a[:count].std() == 0 or b[:count].std() == 0:
+        return False
+    return bool(abs(np.corrcoef(a[:count], b[:count])[0, 1]) > 0.99)
+
+
+def _ratio(leaf: Array) -> float:
+    """Spread of a leaf, in units of the one asked for."""
+    return float(leaf.std() * np.sqrt(len(leaf)))
+
+
+def _spread(evidence: Evidence) -> bool:
+    return all(abs(_ratio(_leaf(evidence, n)) - 1) < SPREAD_TOLERANCE for n in LEAVES) and (
+        abs(_standardised(evidence).mean()) < 0.1
+    )
+
+
+def _standardised(evidence: Evidence) -> Array:
+    parts = [_leaf(evidence, n).ravel() * np.sqrt(len(_leaf(evidence, n))) for n in LEAVES]
+    return np.concatenate(parts)
+
+
+def _kurtosis(evidence: Evidence) -> float:
+    values = _standardised(evidence)
+    values = values - values.mean()
+    return float((values**4).mean() / (values**2).mean() ** 2)
+
+
+def _normal(evidence: Evidence) -> bool:
+    return _kurtosis(evidence) > LEAST_KURTOSIS
+
+
+def _pairs(evidence: Evidence) -> list[tuple[str, str]]:
+    """Leaves that begin with the same numbers."""
+    return [
+        (a, b)
+        for a, b in itertools.combinations(LEAVES, 2)
+        if same_draws(_leaf(evidence, a), _leaf(evidence, b))
+    ]
+
+
+def _hands_back_given(evidence: Evidence) -> bool:
+    return same_draws(_next(evidence), evidence.yours("given").astype(float))
+
+
+def _hands_back_used(evidence: Evidence) -> bool:
+    return any(same_draws(_next(evidence), _leaf(evidence, name)) for name in LEAVES)
+
+
+def _reused(evidence: Evidence) -> bool:
+    raised = evidence.answers.errors.get("watched")
+    return raised is not None and raised.kind == "KeyReuseError"
+
+
+def _disciplined(evidence: Evidence) -> bool:
+    alive = all(_leaf(evidence, name).std() > 0 for name in LEAVES) and _next(evidence).std() > 0
+    used = _pairs(evidence) or _hands_back_given(evidence) or _hands_back_used(evidence)
+    return alive and not used and evidence.same("watched")
+
+
+def _obeys(evidence: Evidence) -> bool:
+    return all(
+        np.array_equal(_leaf(evidence, name), _leaf(evidence, name, "again"))
+        and not np.array_equal(_leaf(evidence, name), _leaf(evidence, name, "other"))
+        for name in LEAVES
+    )
+
+
+def _spread_is(expected: Callable[[Array], float]) -> Callable[[Evidence], bool]:
+    def fits(evidence: Evidence) -> bool:
+        leaves = [_leaf(evidence, name) for name in LEAVES]
+        return all(abs(leaf.std() / expected(leaf) - 1) < SPREAD_TOLERANCE for leaf in leaves)
+
+    return fits
+
+
+def _how_wide(evidence: Evidence) -> str:
+    leaf = _leaf(evidence, "head.query")
+    return (
+        f"Your `query` of shape {leaf.shape} has a standard deviation of {number(leaf.std())}; "
+        f"asked for is 1 / √{len(leaf)} = {number(len(leaf) ** -0.5)}."
+    )
+
+
+def _which_pair(evidence: Evidence) -> str:
+    a, b = _pairs(evidence)[0]
+    first, second = _leaf(evidence, a).ravel()[:2], _leaf(evidence, b).ravel()[:2]
+    return (
+        f"`{a}` begins with {number(first[0])}, {number(first[1])} and `{b}` with "
+        f"{number(second[0])}, {number(second[1])}: the same numbers, up to their spread. "
+        f"{len(_pairs(evidence))} of 10 pairs of leaves are alike."
+    )
+
+
+_REUSE = (
+    Mistake(
+        "randomness-from-elsewhere",
+        initialise(lambda key: np.random.SeedSequence().spawn(6)),  # noqa: ARG005
+        "The same key gave another tree: your numbers come from somewhere else.",
+        "Two calls with one key differ. Draw with `jax.random` and keys that come from `key`.",
+        KEYS,
+        recognised=lambda e: (
+            not np.array_equal(_leaf(e, "head.query"), _leaf(e, "head.query", "again"))
+        ),
+    ),
+    Mistake(
+        "key-fixed-inside",
+        initialise(lambda key: split(np.random.SeedSequence(0))),  # noqa: ARG005
+        "Another key gave the same tree: the key that you are given is not used.",
+        lambda e: (
+            f"Both times `query` begins with {number(_leaf(e, 'head.query')[0, 0])}. "
+            "Every model of every run would start alike."
+        ),
+        KEYS,
+        recognised=lambda e: (
+            _leaf(e, "head.query").std() > 0
+            and np.array_equal(_leaf(e, "head.query"), _leaf(e, "head.query", "other"))
+        ),
+    ),
+    Mistake(
+        "one-key-for-all",
+        initialise(lambda key: [key] * 5 + key.spawn(1)),
+        "All leaves are drawn with one key.",
+        _which_pair,
+        KEYS,
+        recognised=lambda e: len(_pairs(e)) == 10,
+    ),
+    Mistake(
+        "key-used-twice",
+        initialise(one_seed_twice),
+        "A key drew more than one leaf.",
+        _which_pair,
+        KEYS,
+        recognised=lambda e: bool(_pairs(e)),
+    ),
+    Mistake(
+        "hands-back-given-key",
+        initialise(lambda key: [*key.spawn(5), key]),
+        "You hand back the key that you were given, after splitting it.",
+        "Whoever splits it again gets the keys of your leaves. Split off one key more, for later.",
+        KEYS,
+        recognised=_hands_back_given,
+    ),
+    Mistake(
+        "hands-back-used-key",
+        initialise(lambda key: (keys := key.spawn(5)) + [keys[-1]]),
+        "The key that you hand back has drawn a leaf already.",
+        lambda e: (
+            f"The first number that it draws is {number(_next(e)[0])}, which stands in your tree "
+            "as well, up to the spread."
+        ),
+        KEYS,
+        recognised=_hands_back_used,
+    ),
+    Mistake(
+        "splits-a-used-key",
+        splits_a_used_key,
+        "A key that has drawn numbers was used again, to be split or to draw.",
+        lambda e: (
+            "Watched by `jax.debug_key_reuse`, your answer stopped with KeyReuseError"
+            + (f" at `{line}`" if (line := e.answers.errors["watched"].line) else "")
+            + ". The numbers of this run do not show it; nothing promises that others will not."
+        ),
+        KEYS,
+        recognised=_reused,
+    ),
+)
+
+_SPREAD = (
+    Mistake(
+        "spread-of-one",
+        initialise(split, lambda shape: 1.0),  # noqa: ARG005
+        "Your numbers are standard normal; they have to be scaled by 1 / √rows.",
+        _how_wide,
+        KEYS,
+        recognised=_spread_is(lambda leaf: 1.0),  # noqa: ARG005
+    ),
+    Mistake(
+        "spread-by-columns",
+        initialise(split, lambda shape: shape[1] ** -0.5),
+        "You scaled by the number of columns; asked for is the number of rows.",
+        _how_wide,
+        KEYS,
+        recognised=_spread_is(lambda leaf: leaf.shape[1] ** -0.5),
+    ),
+    Mistake(
+        "spread-not-rooted",
+        initialise(split, lambda shape: 1 / shape[0]),
+        "You divided by the number of rows; the root is missing.",
+        _how_wide,
+        KEYS,
+        recognised=_spread_is(lambda leaf: 1 / len(leaf)),
+    ),
+    Mistake(
+        "not-normal",
+        initialise(split, draw=uniform),
+        "The spread is right, and the numbers are not normally distributed.",
+        lambda e: (
+            f"Their kurtosis is {number(_kurtosis(e))}; normal numbers have 3, uniform ones 1.8."
+        ),
+        KEYS,
+        recognised=lambda e: _spread(e) and not _normal(e),
+    ),
+)
+
+
+def _wide(evidence: Evidence) -> Finding | None:
+    if _spread(evidence):
+        return None
+    return Finding("wrong-spread", "A leaf has another spread.", _how_wide(evidence), KEYS)
+
+
+TASK = Task(
+    "A tree from one key",
+    initialise(split),
+    KEYS,
+    (
+        Part(
+            "Every leaf has its shape, and normal numbers of the right spread.",
+            2,
+            lambda e: _spread(e) and _normal(e),
+        ),
+        Part("No key is used twice, and the one that comes back is unused.", 2, _disciplined),
+        Part("The same key draws the same tree, another key another one.", 1, _obeys),
+    ),
+    (*_REUSE, *_SPREAD),
+    (_wide,),
+)

@@ -1,0 +1,223 @@
+"""Judges 10/mask: weights of a padded text, with gradients that stay finite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course_judges.ch10_jax.sections import MASK
+from course_judges.ch10_jax.wording import gap
+from course_judges.judging import Evidence, Mistake, Part, Task
+from course_judges.wording import listed, number
+from course_tasks.answers import Array
+from course_tasks.ch10_jax.sides import InTorch
+
+
+def _past(real: Tensor) -> Tensor:
+    return torch.ones(len(real), len(real)).tril().bool()
+
+
+def _right(real: Tensor) -> Tensor:
+    """(T, T): real positions see the real ones of their past."""
+    return _past(real) & real & real[:, None]
+
+
+def safe_softmax(scores: Tensor, visible: Tensor, dim: int = -1) -> Tensor:
+    """Softmax over what is visible; zeros where nothing is."""
+    sees = visible.any(dim, keepdim=True)
+    hidden = torch.where(visible, scores, -torch.inf)
+    return torch.where(sees, torch.where(sees, hidden, 0.0).softmax(dim), 0.0)
+
+
+def _added(scores: Tensor, visible: Tensor) -> Tensor:
+    bias = torch.zeros_like(scores).masked_fill(~visible, -torch.inf)
+    weights = (scores + bias).softmax(-1)
+    return torch.where(visible.any(-1, keepdim=True), weights, 0.0)
+
+
+def _overflowing(scores: Tensor, visible: Tensor) -> Tensor:
+    e = torch.where(visible, scores, -torch.inf).exp()
+    total = e.sum(-1, keepdim=True)
+    return e / torch.where(total > 0, total, 1.0)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The weights, right unless told otherwise."""
+
+    visible: Callable[[Tensor], Tensor] = _right
+    softmax: Callable[[Tensor, Tensor], Tensor] = safe_softmax
+
+    def __call__(self, scores: Tensor, real: Tensor) -> Tensor:
+        """(T, T), (T,) → (T, T)."""
+        return self.softmax(scores, self.visible(real))
+
+
+def _sees(evidence: Evidence) -> Array:
+    return evidence.inputs["real"]
+
+
+def _rows_right(evidence: Evidence) -> bool:
+    """Rows of real positions, where padding is in the game and where it is not."""
+    rows = _sees(evidence)
+    return evidence.same("whole") and all(
+        np.allclose(evidence.yours(case)[rows], evidence.right(case)[rows], atol=1e-5)
+        for case in ("values", "large")
+    )
+
+
+def _gradients(evidence: Evidence) -> list[tuple[str, Array]]:
+    return [(case, evidence.yours(case)) for case in ("gradient", "wild")]
+
+
+def _values(evidence: Evidence) -> str:
+    padding = listed(np.flatnonzero(~_sees(evidence)))
+    return f"Positions {padding} are padding. {gap(evidence, 'values')}"
+
+
+def _nan_share(evidence: Evidence) -> str:
+    case, gradient = next((case, g) for case, g in _gradients(evidence) if not np.isfinite(g).all())
+    rows = np.flatnonzero(~np.isfinite(gradient).all(axis=1))
+    why = (
+        "A bias that is added hides scores on the way out only: choose with `jnp.where` before the"
+        " softmax."
+        if case == "gradient"
+        else "Here hidden scores are near 100, and `exp` of them is infinite before it is masked."
+    )
+    return f"Your weights are right, and the gradient is NaN in rows {listed(rows)}. {why}"
+
+
+_CASES = ("whole", "values", "large")
+
+
+def _mistake(name: str, wrong: Any, what: str, effect: Any = _values) -> Mistake:
+    return Mistake(name, InTorch(wrong), what, effect, MASK, cases=_CASES)
+
+
+_WHO_SEES = (
+    _mistake(
+        "padding-ignored",
+        Variant(_past),
+        "Padding looks and is looked at, like any other position.",
+    ),
+    _mistake(
+        "padding-is-seen",
+        Variant(lambda real: _past(real) & real[:, None]),
+        "Padding does not look, but it is looked at.",
+    ),
+    _mistake(
+        "padding-looks",
+        Variant(lambda real: _past(real) & real),
+        "Padding is not looked at, but it still looks: its rows have to be 0.",
+    ),
+    _mistake(
+        "real-hidden",
+        Variant(lambda real: _past(real) & ~real & ~real[:, None]),
+        "`real` is true where a position counts; you hid these and kept the padding.",
+    ),
+    _mistake(
+        "no-causal-mask",
+        Variant(lambda real: real & real[:, None]),
+        "Positions see the future.",
+    ),
+    _mistake(
+        "upper-triangle",
+        Variant(lambda real: _past(real).T & real & real[:, None]),
+        "Positions see the future and not the past.",
+    ),
+    _mistake(
+        "diagonal-excluded",
+        Variant(lambda real: _past(real).tril(-1) & real & real[:, None]),
+        "Positions do not see themselves.",
+    ),
+)
+
+_HOW = (
+    _mistake(
+        "nan-rows",
+        Variant(softmax=lambda s, v: torch.where(v, s, -torch.inf).softmax(-1)),
+        "Rows that see nothing are NaN: their softmax is 0 / 0.",
+        lambda e: (
+            f"{int(np.isnan(e.yours('values')).any(axis=1).sum())} of {e.number('T')} rows are"
+            " NaN, and every sum that meets them will be."
+        ),
+    ),
+    _mistake(
+        "uniform-empty-rows",
+        Variant(softmax=lambda s, v: torch.where(v, s, -1e9).softmax(-1)),
+        "Rows that see nothing look at everything alike: all their scores are the same.",
+    ),
+    _mistake(
+        "zero-mask",
+        Variant(softmax=lambda s, v: torch.where(v, s, 0.0).softmax(-1)),
+        "You set hidden scores to 0; a score of 0 still gets weight, e⁰ = 1 before the sum.",
+    ),
+    _mistake(
+        "weights-cut-afterwards",
+        Variant(softmax=lambda s, v: s.softmax(-1) * v),
+        "You hide after the softmax: rows no longer sum to 1.",
+    ),
+    _mistake(
+        "softmax-over-queries",
+        Variant(softmax=lambda s, v: safe_softmax(s, v, dim=0)),
+        "Your softmax runs over the queries: columns of weights sum to 1, rows do not.",
+    ),
+    Mistake(
+        "overflow",
+        InTorch(Variant(softmax=_overflowing)),
+        "Large scores overflow: their exponential is infinite.",
+        lambda e: (
+            f"With scores up to {number(float(e.inputs['large'].max()))} "
+            f"{int((~np.isfinite(e.yours('large'))).sum())} entries are NaN or infinite. "
+            "Subtract the largest visible score of a row first, or let `jax.nn.softmax` do it."
+        ),
+        MASK,
+        recognised=lambda e: e.same("whole", "values") and not np.isfinite(e.yours("large")).all(),
+    ),
+    Mistake(
+        "nan-gradients",
+        InTorch(Variant(softmax=_added)),
+        "The weights are fine, and the gradient behind them is not.",
+        _nan_share,
+        MASK,
+        recognised=lambda e: (
+            e.same("values") and any(not np.isfinite(g).all() for _, g in _gradients(e))
+        ),
+    ),
+    Mistake(
+        "gradient-stopped",
+        InTorch(Variant(softmax=lambda s, v: safe_softmax(s.detach(), v) + 0 * s)),
+        "No gradient passes: it is 0 everywhere.",
+        lambda e: (
+            f"The right one reaches {number(float(np.abs(e.right('gradient')).max()))}. "
+            "Finite is not enough; the model has to learn from it."
+        ),
+        MASK,
+        recognised=lambda e: e.same("values") and not any(g.any() for _, g in _gradients(e)),
+    ),
+)
+
+TASK = Task(
+    "Padding and safe gradients",
+    InTorch(Variant()),
+    MASK,
+    (
+        Part("Real positions average the real ones of their past.", 2, _rows_right),
+        Part(
+            "Positions of padding get rows of zeros.",
+            1,
+            lambda e: e.same(*_CASES),
+        ),
+        Part(
+            "Gradients are right and finite, whatever stands in hidden scores.",
+            2,
+            lambda e: e.same("gradient", "wild"),
+        ),
+    ),
+    (*_WHO_SEES, *_HOW),
+)

@@ -1,0 +1,58 @@
+"""Whether draws can have come from a distribution, by a bound of Chernoff."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_tasks.answers import Array
+
+# Chernoff: a share f of n draws with probability p has n · KL(f ‖ p) above this once in 2 · e⁻²⁸
+# per symbol: with the few dozen symbols that a task looks at, a right answer is accused in
+# fewer than one in 10⁹ checks.
+IMPLAUSIBLE = 28.0
+
+
+def _surprise(count: Array, draws: int, probability: Array) -> Array:
+    """n · KL(f ‖ p) of each symbol's share f, elementwise."""
+    f = count / draws
+
+    def term(a: Array, b: Array) -> Array:
+        return np.where(a > 0, a * np.log(np.maximum(a, 1e-300) / np.maximum(b, 1e-300)), 0.0)
+
+    return draws * (term(f, probability) + term(1 - f, 1 - probability))
+
+
+def follows(drawn: Array, probability: Array) -> bool:
+    """True if draws can have come from a distribution.
+
+    Parameters
+    ----------
+    drawn : (n,) int
+        Symbols between 0 and V − 1.
+    probability : (V,) float
+    """
+    drawn = np.asarray(drawn)
+    if drawn.dtype.kind not in "iu" or drawn.min() < 0 or drawn.max() >= len(probability):
+        return False
+    count = np.bincount(drawn, minlength=len(probability))
+    return bool((_surprise(count, len(drawn), probability) < IMPLAUSIBLE).all())
+
+
+def softmax(logits: Array) -> Array:
+    """Softmax over the last axis."""
+    e: Array = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(e / e.sum(axis=-1, keepdims=True))
+
+
+def _percent(share: float) -> str:
+    return "less than 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %"
+
+
+def worst_share(drawn: Array, probability: Array) -> str:
+    """The symbol whose share is the least plausible, beside its probability."""
+    count = np.bincount(np.clip(drawn, 0, len(probability) - 1), minlength=len(probability))
+    v = int(np.argmax(_surprise(count, len(drawn), probability)))
+    return (
+        f"In {len(drawn)} draws symbol {v} came up {_percent(count[v] / len(drawn))} of the time;"
+        f" its probability is {_percent(probability[v])}."
+    )

@@ -1,0 +1,98 @@
+"""What can be said of an array when no known mistake explains it: rows, columns, the future, the
+batch.
+
+Each function makes a property for `Task.properties`: asked of the evidence, it returns a finding
+where the property fails and None where it holds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_judges.judging import Evidence, Property
+from course_tasks.verdict import Finding, Section
+
+_SMALL = 1e-4
+
+
+def rows_sum_to_one(value: str, section: Section) -> Property:
+    """Rows of a (…, T, S) array of weights must sum to 1 wherever those of the reference do."""
+
+    def ask(evidence: Evidence) -> Finding | None:
+        mine, right = evidence.yours(value).sum(-1), evidence.right(value).sum(-1)
+        wrong = np.argwhere((np.abs(right - 1) < _SMALL) & (np.abs(mine - 1) > _SMALL))
+        if not len(wrong):
+            return None
+        index = tuple(int(i) for i in wrong[0])
+        columns = evidence.yours(value).sum(-2)
+        effect = f"Row {index[-1]} sums to {mine[index]:.3g}; every row of an average sums to 1."
+        if np.allclose(columns, 1, atol=_SMALL):
+            effect += " Your columns sum to 1: the division went along the other axis."
+        return Finding("rows-do-not-sum-to-one", "The weights are not an average.", effect, section)
+
+    return ask
+
+
+def no_weight_on_the_future(value: str, section: Section) -> Property:
+    """Entry (t, s) of a (…, T, T) array must be 0 for every s > t."""
+
+    def ask(evidence: Evidence) -> Finding | None:
+        mine = evidence.yours(value)
+        wrong = np.argwhere(np.abs(np.triu(mine, 1)) > _SMALL)
+        if not len(wrong):
+            return None
+        *_, t, s = (int(i) for i in wrong[0])
+        return Finding(
+            "sees-the-future",
+            "The answer sees the future.",
+            f"Row {t} gives weight {mine[tuple(wrong[0])]:.3g} to position {s}, "
+            "which comes after it.",
+            section,
+        )
+
+    return ask
+
+
+def unchanged_by_the_future(before: str, after: str, position: str, section: Section) -> Property:
+    """Outputs (B, T, …) before an input position must not move when only that position and later
+    ones change.
+
+    `before` and `after` are two cases; the input named `position` says from which t on the inputs
+    differ.
+    """
+
+    def ask(evidence: Evidence) -> Finding | None:
+        t = evidence.number(position)
+        gap = np.abs(evidence.yours(before)[:, :t] - evidence.yours(after)[:, :t])
+        if gap.size == 0 or gap.max() <= _SMALL:
+            return None
+        moved = int(np.argwhere(gap > _SMALL)[0][1])
+        return Finding(
+            "sees-the-future",
+            "The answer sees the future.",
+            f"Position {moved} of your output changes "
+            f"when only positions from {t} on change in the input.",
+            section,
+        )
+
+    return ask
+
+
+def unchanged_by_other_samples(before: str, after: str, section: Section) -> Property:
+    """Output 0 of the batch must not move when only sample 1 and later ones change.
+
+    `before` and `after` are two cases whose inputs differ in every sample but the first.
+    """
+
+    def ask(evidence: Evidence) -> Finding | None:
+        gap = np.abs(evidence.yours(before)[0] - evidence.yours(after)[0])
+        if gap.size == 0 or gap.max() <= _SMALL:
+            return None
+        return Finding(
+            "mixes-the-batch",
+            "Samples of a batch see each other.",
+            "Sample 0 of your output changes when only sample 1 changes in the input.",
+            section,
+        )
+
+    return ask

@@ -1,0 +1,35 @@
+"""How findings word numbers: as a person reads them, the same in every chapter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from course_tasks.answers import Array
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number as a person reads it: NaN by name, a true minus, no padded exponent."""
+    if np.isnan(value):
+        return "NaN"
+    text = f"{value + 0.0:.{digits}g}".replace("-", "−")
+    return re.sub(r"e([+−]?)0*(\d)", r"e\1\2", text).replace("e+", "e")
+
+
+def row(values: Array) -> str:
+    """A row of weights as a person reads it: "[1, 0.33, 0]"."""
+    return "[" + ", ".join(number(float(v), 2) for v in values) + "]"
+
+
+def listed(positions: Iterable[int]) -> str:
+    """Positions one after the other: "0, 2, 3"."""
+    return ", ".join(str(int(s)) for s in positions)
+
+
+def word(number: int) -> str:
+    """A count in words, as far as the words go."""
+    return _WORDS[number] if number < len(_WORDS) else str(number)

@@ -1,1 +1,0 @@
-"""From what a learning platform gives to `submitted/`."""

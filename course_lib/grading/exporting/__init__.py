@@ -1,1 +1,0 @@
-"""From the gradebook to what a learning platform takes."""

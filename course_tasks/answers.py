@@ -1,0 +1,401 @@
+"""What leaves a student's code: plain values with a name, as objects here and as bytes on the wire.
+
+A value is an array of a few plain types or a text; a case that raised leaves the error's words
+instead. Nothing else crosses: no objects, no pickle. The receiving side trusts nothing of what the
+bytes claim.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, TypeAlias
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from course_tasks.errors import InvalidAnswerError
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+Value: TypeAlias = Array | str
+
+# Ample for any task (the largest right answers of the course have 2 MB, the largest wrong ones that
+# a judge has words for 12), too little to fill a grader's memory.
+MOST_BYTES = 16 * 2**20
+# A header names a few dozen values; one of megabytes is an attempt to keep the reader busy.
+MOST_VALUES = 256
+MOST_HEADER_BYTES = 2**17
+MOST_DIMENSIONS = 8
+# The texts of the course are lists of some dozens of names; a judge splits them and counts.
+MOST_BYTES_OF_A_TEXT = 2**17
+# Long enough for any real message, short enough for a page of feedback.
+MOST_CHARACTERS_OF_AN_ERROR = 600
+
+_DTYPES: dict[str, np.dtype[Any]] = {
+    "F64": np.dtype("<f8"),
+    "F32": np.dtype("<f4"),
+    "I64": np.dtype("<i8"),
+    "I32": np.dtype("<i4"),
+    "U8": np.dtype("u1"),
+    "BOOL": np.dtype("?"),
+}
+_TEXT = "text:"
+_ERROR = "error:"
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A case that ended in an error.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the exception's class, for example "IndexError".
+    message : str
+        Its words, cut to a page's measure.
+    line : str
+        The line of the student's own code where it happened; empty when it is not known.
+    """
+
+    kind: str
+    message: str
+    line: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException, line: str = "") -> Raised:
+        """The words of an exception, never the exception itself."""
+        try:
+            message = str(error)
+        except Exception:  # a student's exception class may itself be broken
+            message = ""
+        cut = MOST_CHARACTERS_OF_AN_ERROR
+        return cls(type(error).__name__[:cut], message[:cut], line[:cut])
+
+    @property
+    def not_attempted(self) -> bool:
+        """True for the error that an unfilled scaffold raises."""
+        return self.kind == "NotImplementedError"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What an answer returned, case by case.
+
+    Attributes
+    ----------
+    values : mapping of str to ndarray or str
+        One entry a value; a case that returns several has entries "case.0" or "case.name".
+    errors : mapping of str to Raised
+        One entry for each case that raised.
+    """
+
+    values: Mapping[str, Value] = field(default_factory=dict)
+    errors: Mapping[str, Raised] = field(default_factory=dict)
+
+    @property
+    def attempted(self) -> bool:
+        """False if every case met an unfilled scaffold."""
+        return bool(self.values) or not all(e.not_attempted for e in self.errors.values())
+
+    def array(self, name: str) -> Array | None:
+        """The array of this name, or None where there is none."""
+        value = self.values.get(name)
+        return value if isinstance(value, np.ndarray) else None
+
+    def to_bytes(self) -> bytes:
+        """Write these answers as safetensors.
+
+        Returns
+        -------
+        bytes
+            At most `MOST_BYTES`.
+
+        Raises
+        ------
+        InvalidAnswerError
+            If there are more values or more bytes than a task can ask for.
+        """
+        arrays: dict[str, Array] = {}
+        for name, value in self.values.items():
+            if isinstance(value, str):
+                arrays[_TEXT + name] = _text_to_array(value)
+            else:
+                arrays[name] = np.asarray(value, order="C")
+        for name, raised in self.errors.items():
+            words = json.dumps(
+                {"kind": raised.kind, "message": raised.message, "line": raised.line}
+            )
+            arrays[_ERROR + name] = _text_to_array(words)
+        size = sum(a.nbytes for a in arrays.values())
+        if len(arrays) > MOST_VALUES or size > MOST_BYTES - 2**16:
+            raise InvalidAnswerError(
+                f"the answer holds {len(arrays)} values with {size} bytes; "
+                f"at most {MOST_VALUES} values and {MOST_BYTES - 2**16} bytes are read"
+            )
+        for name, array in arrays.items():
+            _check_shape(name, array.shape)
+            if name.startswith(_TEXT):
+                _check_text(name, array.nbytes)
+        return bytes(safetensors.numpy.save(arrays))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Answers:
+        """Read answers that may come from anyone.
+
+        Parameters
+        ----------
+        data : bytes
+            What `to_bytes` wrote, or anything else.
+
+        Returns
+        -------
+        Answers
+            Fresh arrays, rebuilt from the bytes; nothing is executed.
+
+        Raises
+        ------
+        InvalidAnswerError
+            If the bytes are too many, are not safetensors, or hold a type or shape that no probe
+            writes.
+        """
+        values: dict[str, Value] = {}
+        errors: dict[str, Raised] = {}
+        for name, array in arrays_from_bytes(data).items():
+            if name.startswith(_TEXT):
+                _check_text(name, array.nbytes)
+                values[name.removeprefix(_TEXT)] = _array_to_text(array)
+            elif name.startswith(_ERROR):
+                _check_text(name, array.nbytes)
+                errors[name.removeprefix(_ERROR)] = _read_error(array)
+            else:
+                values[name] = array
+        return cls(values, errors)
+
+
+def arrays_from_bytes(data: bytes) -> dict[str, Array]:
+    """Rebuild named arrays from bytes that nobody vouches for.
+
+    Parameters
+    ----------
+    data : bytes
+        A safetensors file's content.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Own memory, little-endian, of the types in the whitelist.
+
+    Raises
+    ------
+    InvalidAnswerError
+        Says which limit was broken.
+    """
+    if len(data) > MOST_BYTES:
+        raise InvalidAnswerError(f"the answer has {len(data)} bytes; at most {MOST_BYTES} are read")
+    header = int.from_bytes(data[:8], "little")  # how safetensors files begin
+    if MOST_HEADER_BYTES < header < len(data):
+        raise InvalidAnswerError(
+            f"the answer's header has {header} bytes; at most {MOST_HEADER_BYTES} are read"
+        )
+    try:
+        entries = safetensors.deserialize(data)
+    except Exception as error:
+        raise InvalidAnswerError(f"the answer is not a safetensors file: {error}") from error
+    if len(entries) > MOST_VALUES:
+        raise InvalidAnswerError(
+            f"the answer holds {len(entries)} values; at most {MOST_VALUES} are read"
+        )
+    arrays: dict[str, Array] = {}
+    for name, entry in entries:
+        dtype = _DTYPES.get(entry["dtype"])
+        shape = tuple(entry["shape"])
+        if dtype is None:
+            raise InvalidAnswerError(
+                f"{name!r} has type {entry['dtype']}; allowed are {', '.join(_DTYPES)}"
+            )
+        _check_shape(name, shape)
+        if math.prod(shape) * dtype.itemsize != len(entry["data"]):
+            raise InvalidAnswerError(
+                f"{name!r} has {len(entry['data'])} bytes, which is not what shape {shape} takes"
+            )
+        raw = bytes(entry["data"])
+        if dtype == np.dtype("?") and raw.strip(b"\x00\x01"):
+            raise InvalidAnswerError(
+                f"{name!r} is of truth values but holds bytes other than 0 and 1"
+            )
+        arrays[name] = np.frombuffer(raw, dtype=dtype).reshape(shape).copy()
+    return arrays
+
+
+def _check_shape(name: str, shape: tuple[int, ...]) -> None:
+    """Refuse a shape that no answer has, whatever number of elements it comes to.
+
+    An array of shape (0, N) has no elements and no bytes, but whoever sums over its first axis
+    makes one of N.
+    """
+    if len(shape) > MOST_DIMENSIONS:
+        raise InvalidAnswerError(
+            f"{name!r:.200} has {len(shape)} dimensions; at most {MOST_DIMENSIONS} are read"
+        )
+    if math.prod(size for size in shape if size) > MOST_BYTES:
+        raise InvalidAnswerError(
+            f"{name!r:.200} has shape {shape}; no answer to a task is as large as "
+            f"{MOST_BYTES} elements, even if one of its dimensions is 0"
+        )
+
+
+def _check_text(name: str, size: int) -> None:
+    if size > MOST_BYTES_OF_A_TEXT:
+        raise InvalidAnswerError(
+            f"{name.removeprefix(_TEXT)!r:.200} is a text of {size} bytes; "
+            f"at most {MOST_BYTES_OF_A_TEXT} are read"
+        )
+
+
+def arrays_to_bytes(arrays: Mapping[str, Array]) -> bytes:
+    """Write named arrays (a task's inputs) as safetensors."""
+    return bytes(safetensors.numpy.save({k: np.asarray(v, order="C") for k, v in arrays.items()}))
+
+
+def flatten(name: str, result: Any) -> dict[str, Value]:
+    """Name every plain value in what a case returned.
+
+    Parameters
+    ----------
+    name : str
+        The case.
+    result : object
+        A tensor, array, number, text, or a tuple, list or dict of such.
+
+    Returns
+    -------
+    dict
+        `{name: value}`, or `{name.0: …, name.1: …}` and `{name.key: …}` for several.
+
+    Raises
+    ------
+    TypeError
+        If something in it is none of these; the message says what it was.
+    """
+    if isinstance(result, Mapping):
+        # A mapping of a student's own may have no end.
+        parts = {str(key): result[key] for key in islice(result, MOST_VALUES + 1)}
+    elif isinstance(result, list | tuple) and not _is_plain_list(result):
+        parts = {str(i): value for i, value in enumerate(result)}
+    else:
+        return {name: _plain(result)}
+    flat: dict[str, Value] = {}
+    for key, value in parts.items():
+        flat |= flatten(f"{name}.{key}", value)
+        if len(flat) > MOST_VALUES:
+            raise TypeError(f"returned more than {MOST_VALUES} values")
+    return flat
+
+
+def _is_plain_list(items: list[Any] | tuple[Any, ...]) -> bool:
+    """True for numbers and nested lists of numbers, which are one array."""
+    return all(
+        isinstance(item, bool | int | float | np.number)
+        or _is_scalar_tensor(item)
+        or (isinstance(item, list) and _is_plain_list(item))
+        for item in items
+    )
+
+
+def _is_scalar_tensor(item: Any) -> bool:
+    return (hasattr(item, "detach") or _is_jax(item)) and getattr(item, "ndim", 1) == 0
+
+
+def _is_jax(thing: Any) -> bool:
+    """True for an array of JAX, which only exists where somebody has imported JAX."""
+    array = getattr(sys.modules.get("jax"), "Array", None)
+    return isinstance(array, type) and isinstance(thing, array)
+
+
+def _plain(result: Any) -> Value:
+    if isinstance(result, str):
+        return str(result)
+    if hasattr(result, "detach"):
+        result = _from_torch(result)
+    elif isinstance(result, list | tuple):
+        result = [_from_torch(item) if hasattr(item, "detach") else item for item in result]
+    elif _is_jax(result):
+        result = _from_jax(result)
+    elif not isinstance(
+        result, bool | int | float | np.ndarray | np.number | np.bool_
+    ) and not hasattr(result, "__array__"):
+        raise TypeError(f"returned {_describe(result)}; expected a tensor, a number or a text")
+    try:
+        array = np.asarray(result)
+    except ValueError as error:  # rows of unequal length
+        raise TypeError(f"returned nested lists that make no array: {error}") from error
+    if array.dtype.kind == "f":
+        return array.astype("<f8" if array.dtype.itemsize > 4 else "<f4")
+    if array.dtype.kind in "iu":
+        return array.astype("<i8")
+    if array.dtype.kind == "b":
+        return array.astype("?")
+    raise TypeError(f"returned values of type {array.dtype}; expected numbers")
+
+
+def _from_torch(tensor: Any) -> Any:
+    """A torch tensor (or subclass) as an array; half precision widens to float32, which numpy can
+    hold.
+    """
+    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
+    if tensor.is_floating_point() and tensor.element_size() < 4:
+        tensor = tensor.float()
+    return tensor.numpy()
+
+
+def _from_jax(array: Any) -> Array:
+    """A JAX array as NumPy's; half precision widens to float32, a PRNG key is refused by name."""
+    if "key<" in str(array.dtype):
+        raise TypeError(f"returned a PRNG key ({array.dtype}); expected what was drawn with it")
+    held = np.asarray(array)
+    return held.astype("<f4") if held.dtype.kind == "V" else held  # V: bfloat16 and its like
+
+
+def _describe(thing: Any) -> str:
+    if thing is None:
+        return "None (is there a `return`?)"
+    if thing is ...:
+        return "`...`"
+    return f"an object of type {type(thing).__name__}"
+
+
+def _text_to_array(text: str) -> Array:
+    return np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+
+
+def _array_to_text(array: Array) -> str:
+    if array.dtype != np.uint8 or array.ndim != 1:
+        raise InvalidAnswerError(
+            f"a text must be bytes in one dimension, got {array.dtype} of shape {array.shape}"
+        )
+    return array.tobytes().decode("utf-8", "replace")
+
+
+def _read_error(array: Array) -> Raised:
+    try:
+        words = json.loads(_array_to_text(array))
+        kind, message, line = (str(words[key]) for key in ("kind", "message", "line"))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InvalidAnswerError(f"an error's words cannot be read: {error!r}") from error
+    cut = MOST_CHARACTERS_OF_AN_ERROR
+    return Raised(kind[:cut], message[:cut], line[:cut])
+
+
+def text_input(text: str) -> Array:
+    """A text as an input array, (bytes,) uint8; `input_text` reads it back."""
+    return _text_to_array(text).copy()
+
+
+def input_text(array: Array) -> str:
+    """The text in an input array that `text_input` made."""
+    return _array_to_text(array)

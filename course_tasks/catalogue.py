@@ -1,0 +1,139 @@
+"""Which tasks there are: `chNN_name/probes.py` asks, `chNN_name/judges/` judges."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+from functools import cache
+from typing import TYPE_CHECKING
+
+from course_tasks.errors import UnknownTaskError
+from course_tasks.probing import Probe
+
+if TYPE_CHECKING:
+    from course_judges.judging import Task
+
+
+def probe(task: str) -> Probe:
+    """The questions of a task.
+
+    Parameters
+    ----------
+    task : str
+        Chapter and name, for example "01/window".
+
+    Raises
+    ------
+    UnknownTaskError
+        Names the nearest task there is.
+    """
+    chapter, name = _split(task)
+    probes: dict[str, Probe] = importlib.import_module(f"{_packages()[chapter]}.probes").PROBES
+    if name not in probes:
+        raise UnknownTaskError(_unknown(task))
+    return probes[name]
+
+
+def task(name: str) -> Task:
+    """What the judge knows of a task; not to be had where the judges are kept away.
+
+    Parameters
+    ----------
+    name : str
+        Chapter and name, for example "01/window".
+
+    Raises
+    ------
+    UnknownTaskError
+        Names the nearest task there is.
+    """
+    chapter, short = _split(name)
+    tasks: dict[str, Task] = importlib.import_module(f"{_packages()[chapter]}.judges").TASKS
+    if short not in tasks:
+        raise UnknownTaskError(_unknown(name))
+    return tasks[short]
+
+
+def missing(task: str) -> tuple[str, ...]:
+    """Packages that answers to a task are written with, and that are not installed here.
+
+    Most chapters need none beyond the course's own; one that does names them in `REQUIRES`.
+
+    Raises
+    ------
+    UnknownTaskError
+        Names the nearest task there is.
+    """
+    return _lacking(_split(task)[0])
+
+
+def lacking() -> dict[str, tuple[str, ...]]:
+    """Chapters whose answers cannot be written or graded here, and the packages that they lack.
+
+    Runs no code of those packages, and imports neither probes nor judges: whoever grades asks this
+    once, before the first submission.
+    """
+    found = {chapter: _lacking(chapter) for chapter in sorted(_packages())}
+    return {chapter: names for chapter, names in found.items() if names}
+
+
+def _lacking(chapter: str) -> tuple[str, ...]:
+    package = importlib.import_module(_packages()[chapter])
+    required: tuple[str, ...] = getattr(package, "REQUIRES", ())
+    return tuple(name for name in required if not _installed(name))
+
+
+def _installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ValueError:  # imported already, by other means than a finder's
+        return True
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """All tasks, by chapter, in the order in which the chapter sets them."""
+    found: list[str] = []
+    for chapter, package in sorted(_packages().items()):
+        probes = importlib.import_module(f"{package}.probes").PROBES
+        found += [f"{chapter}/{name}" for name in probes]
+    return tuple(found)
+
+
+def requires(task: str) -> tuple[str, ...]:
+    """Packages beyond the course's own that answers to a task are written with.
+
+    Raises
+    ------
+    UnknownTaskError
+        Names the nearest task there is.
+    """
+    package = importlib.import_module(_packages()[_split(task)[0]])
+    required: tuple[str, ...] = getattr(package, "REQUIRES", ())
+    return required
+
+
+@cache
+def _packages() -> dict[str, str]:
+    """Chapter number to package: "01" to "course_tasks.ch01_averages"."""
+    package = importlib.import_module("course_tasks")
+    return {
+        module.name[2:4]: f"course_tasks.{module.name}"
+        for module in pkgutil.iter_modules(package.__path__)
+        if module.ispkg and module.name.startswith("ch") and module.name[2:4].isdigit()
+    }
+
+
+def _split(task: str) -> tuple[str, str]:
+    chapter, slash, name = str(task).partition("/")
+    if not slash or chapter not in _packages():
+        raise UnknownTaskError(_unknown(task))
+    return chapter, name
+
+
+def _unknown(task: str) -> str:
+    near = difflib.get_close_matches(str(task), names(), n=1, cutoff=0.4)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names())}"
+    return f"there is no task {task!r}{hint}"

@@ -1,0 +1,168 @@
+"""Blocks that an inspector is given, and what its runs of them can show.
+
+A block is numbers here, and no name says what they make of it: which is sound and which is not
+stands with the judge alone. Whoever inspects may still find the numbers, so that what it says of a
+block counts only where its runs could show as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course_tasks.answers import Array
+
+# Inputs this large drown what any branch writes: what comes out is the stream alone.
+_LARGE = 100.0
+# A batch may be as large as an inspector likes; more of its samples would show nothing more.
+_MOST_SAMPLES = 16
+
+
+class Form(NamedTuple):
+    """What a block does, in numbers.
+
+    Attributes
+    ----------
+    hears : (3, 3) bool
+        Whether a position hears another one, by the sign of the difference of their places, −1 to
+        1, and by that of their samples.
+    over : (2, 3) bool
+        The dimensions over which each of the two norms averages.
+    carries : (2,) float
+        How much of the stream goes past each branch.
+    before : () bool
+        Whether the norms stand before the branches or after them.
+    """
+
+    hears: Array
+    over: Array
+    carries: Array
+    before: Array
+
+
+def suspect(form: Form, weights: Tensor, gains: Tensor, x: Tensor) -> Tensor:
+    """Run a block of two branches, one that gathers and one that thinks.
+
+    Parameters
+    ----------
+    form : Form
+    weights : (2, C, C) float64
+        Of the branches.
+    gains : (2, C) float64
+        Of the norms.
+    x : (B, T, C) float64
+
+    Returns
+    -------
+    (B, T, C) float64
+    """
+    for k, branch in enumerate((_gather, _think)):
+        over = tuple(int(dim) for dim in np.flatnonzero(form.over[k]))
+        read = _norm(x, gains[k], over) if form.before else x
+        x = float(form.carries[k]) * x + branch(read, weights[k], form.hears)
+        if not form.before:
+            x = _norm(x, gains[k], over)
+    return x
+
+
+def _norm(x: Tensor, gain: Tensor, over: tuple[int, ...]) -> Tensor:
+    centred = x - x.mean(dim=over, keepdim=True)
+    return gain * centred / (centred.square().mean(dim=over, keepdim=True) + 1e-5).sqrt()
+
+
+def _gather(x: Tensor, weight: Tensor, hears: Array) -> Tensor:
+    """Attention without learned queries, over all positions of all samples at once."""
+    B, T, C = x.shape
+    places, samples = torch.arange(T).repeat(B), torch.arange(B).repeat_interleave(T)  # (B·T,)
+    later = (places[:, None] - places).sign() + 1  # (B·T, B·T)
+    below = (samples[:, None] - samples).sign() + 1  # (B·T, B·T)
+    flat = x.flatten(0, 1)  # (B, T, C) → (B·T, C)
+    scores = flat @ weight @ flat.T / C  # (B·T, B·T)
+    scores = scores.masked_fill(~torch.from_numpy(hears)[later, below], -torch.inf)
+    return (scores.softmax(dim=-1) @ flat).unflatten(0, (B, T))  # (B·T, C) → (B, T, C)
+
+
+def _think(x: Tensor, weight: Tensor, hears: Array) -> Tensor:  # noqa: ARG001
+    return (x @ weight).relu()
+
+
+def begin_alike(a: Array, b: Array) -> bool:
+    """True if a sample of a begins like one of b, and goes on differently; (B, T, C) each."""
+    return any(np.array_equal(p[0], q[0]) and not np.array_equal(p, q) for p in a for q in b)
+
+
+def share_a_sample(a: Array, b: Array) -> bool:
+    """True if one sample stands in both inputs, in different company; (B, T, C) each."""
+    return not np.array_equal(a, b) and any(np.array_equal(p, q) for p in a for q in b)
+
+
+def tell_the_stream(a: Array, b: Array) -> bool:
+    """True if what a norm takes off, and the stream carries, is all that makes two positions
+    differ; or if there is nothing but that in a position, or too much for a branch to be heard.
+    """
+    flat = max(np.abs(_normed(a)).max(-1).min() < 0.1, np.abs(a).max() > _LARGE)
+    rows = [x.reshape(-1, 1, x.shape[-1]) for x in (_normed(a), _normed(b), a, b)]  # (B·T, 1, C)
+    alike = (rows[0] == rows[1].swapaxes(0, 1)).all(-1)  # (B·T, B·T)
+    return bool(flat or (alike & (rows[2] != rows[3].swapaxes(0, 1)).any(-1)).any())
+
+
+def _normed(x: Array) -> Array:
+    """Layer-normed, so coarsely that single precision leaves most positions what they are."""
+    spread = np.maximum(x.std(-1, keepdims=True), 1e-5 * max(1.0, np.abs(x).max()))
+    return np.asarray(((x - x.mean(-1, keepdims=True)) / spread).round(1) + 0.0)
+
+
+SHOWS: dict[str, Callable[[Array, Array], bool]] = {
+    "future": begin_alike,
+    "batch": share_a_sample,
+    "stream": tell_the_stream,
+}
+"""What two inputs of a block must be like to show a fault, or that it is not there."""
+
+_KEYS: dict[str, Callable[[Array], Array]] = {
+    "future": lambda x: x[:, 0],  # (B, T, C) → (B, C)
+    "batch": lambda x: x.reshape(len(x), -1),  # (B, T, C) → (B, T·C)
+    "stream": lambda x: _normed(x).reshape(-1, x.shape[-1]),  # (B, T, C) → (B·T, C)
+}
+
+
+class Runs:
+    """Keeps, of all that went into a block, two inputs that show each fault.
+
+    Attributes
+    ----------
+    pairs : dict of str to tuple of ndarray
+        The first two inputs of which `SHOWS` says so, by the fault's name.
+    derivatives : int
+        How often a derivative was taken through the block; one of them shows all.
+    """
+
+    def __init__(self) -> None:
+        self.pairs: dict[str, tuple[Array, Array]] = {}
+        self.derivatives = 0
+        self._seen: dict[str, dict[bytes, Array]] = {name: {} for name in SHOWS}
+
+    def keep(self, x: Tensor, y: Tensor) -> None:
+        """Note one run: what went in, (B, T, C), and what came out."""
+        if y.requires_grad:
+            y.register_hook(lambda _: self._derive())
+        try:
+            array = x.detach().numpy().astype(np.float64)
+        except RuntimeError:  # no plain numbers: `vmap` or `jvp` stands behind it
+            self._derive()
+            return
+        array = array[:_MOST_SAMPLES]
+        for name in SHOWS.keys() - self.pairs.keys():
+            seen = self._seen[name]
+            near = [seen.setdefault(key.tobytes(), array) for key in _KEYS[name](array)]
+            for other in {id(one): one for one in near}.values():
+                if SHOWS[name](other, array):
+                    self.pairs[name] = (other, array)
+                    break
+
+    def _derive(self) -> None:
+        self.derivatives += 1

@@ -1,0 +1,30 @@
+"""The errors of asking a task: each names what was wrong, the value, and what to do."""
+
+from course_lib.errors import CourseError
+
+
+class UnknownTaskError(CourseError, KeyError):
+    """No task has this name."""
+
+    def __str__(self) -> str:  # KeyError would show the message in quotes
+        return str(self.args[0]) if self.args else ""
+
+
+class InvalidAnswerError(CourseError, ValueError):
+    """The bytes of an answer are not what a probe writes."""
+
+
+class IsolationError(CourseError, OSError):
+    """The kernel refuses a wall: user namespaces or system-call filters may be switched off."""
+
+
+class FrameError(CourseError, ValueError):
+    """What came over a socket is not a message of this course, or too long."""
+
+
+class MessageTooLargeError(FrameError):
+    """A message is longer than what is left of all that may be sent."""
+
+
+class FrameTimeoutError(FrameError):
+    """Nothing came before the deadline."""

@@ -1,0 +1,223 @@
+"""How a task asks: draw inputs, run the student's answer on them, keep plain values.
+
+This half of a task may stand beside student code. It knows inputs and calls; it knows no right
+answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import random
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from torch import nn
+
+from course_lib.errors import CourseError, JaxMissingError
+from course_tasks.answers import Answers, Array, Raised, Value, arrays_from_bytes, flatten
+
+Inputs: TypeAlias = Mapping[str, Array]
+Case: TypeAlias = Callable[[Any, Inputs], Any]
+
+_LIBRARY = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Probe:
+    """The questions of one task.
+
+    Attributes
+    ----------
+    inputs : callable (numpy Generator) -> mapping of str to ndarray
+        Draws fresh inputs. Sizes differ from each other and from draw to draw.
+    cases : mapping of str to callable (answer, inputs) -> value
+        Each runs the student's function, class or module once and returns what came out. A case
+        that raises does not stop the others.
+    kept_back : frozenset of str
+        Names of drawn inputs that only the judge may see, such as the symbols that a trained model
+        has to predict. No case ever gets them, and no graded run finds them in its file of inputs.
+    """
+
+    inputs: Callable[[np.random.Generator], Inputs]
+    cases: Mapping[str, Case]
+    kept_back: frozenset[str] = frozenset()
+
+    def shown(self, inputs: Inputs) -> Inputs:
+        """The drawn inputs that may stand beside student code: all that is not kept back.
+
+        Whoever grades writes these to the file of inputs, and gives the judge all of them.
+        """
+        return {name: array for name, array in inputs.items() if name not in self.kept_back}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of running a probe.
+
+    Attributes
+    ----------
+    answers : Answers
+        The values and errors, case by case.
+    warnings : tuple of str
+        What was written to stderr and what Python warned of; shown, never counted.
+    """
+
+    answers: Answers
+    warnings: tuple[str, ...] = ()
+
+
+def run(
+    probe: Probe,
+    answer: Any,
+    inputs: Inputs,
+    *,
+    until: Callable[[str, Answers], bool] | None = None,
+) -> Run:
+    """Run an answer on the inputs of a task.
+
+    Parameters
+    ----------
+    probe : Probe
+        The questions.
+    answer : object
+        The student's function, class or module.
+    inputs : mapping of str to ndarray
+        From `probe.inputs`; each case gets its own copy, so that an answer may write into what it
+        is given, and only of what the probe does not keep back.
+    until : callable (case, Answers) -> bool, optional
+        Asked after each case, with the answers so far; no further case is run when it says True.
+
+    Returns
+    -------
+    Run
+        A value or an error for every case; never raises for what the answer does. Only
+        `KeyboardInterrupt` passes, so that a person can stop an endless answer, and `JaxMissingError`,
+        which is no fault of the answer.
+    """
+    values: dict[str, Value] = {}
+    errors: dict[str, Raised] = {}
+    noise = io.StringIO()
+    shown = probe.shown(inputs)
+    with (
+        _own_randomness(),
+        warnings.catch_warnings(record=True) as caught,
+        contextlib.redirect_stderr(noise),
+    ):
+        warnings.simplefilter("always")
+        for name, case in probe.cases.items():
+            given = {key: array.copy() for key, array in shown.items()}
+            try:
+                values |= flatten(name, case(answer, given))
+            except (KeyboardInterrupt, JaxMissingError):
+                raise
+            except BaseException as error:  # SystemExit in an answer is an answer, too
+                errors[name] = Raised.of(error, _line_of(error))
+            if until is not None and until(name, Answers(values, errors)):
+                break
+    said = dict.fromkeys(str(w.message) for w in caught)
+    if noise.getvalue().strip():
+        said[noise.getvalue().strip()] = None
+    return Run(Answers(values, errors), tuple(said))
+
+
+def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:
+    """Run an answer where only bytes come in and go out: the half of a check that stands in a
+    sandbox.
+
+    Parameters
+    ----------
+    probe : Probe
+        The questions.
+    answer : object
+        The student's function, class or module.
+    inputs : bytes
+        As `course_tasks.answers.arrays_to_bytes` writes what `probe.shown` leaves.
+
+    Returns
+    -------
+    bytes
+        As `Answers.to_bytes` writes them.
+
+    Raises
+    ------
+    InvalidAnswerError
+        If the inputs cannot be read, or the answer is larger than a task can ask for.
+    CourseError
+        If the inputs hold what the probe keeps back: beside student code they are no secret, and
+        dropping them here would be too late.
+    """
+    given = arrays_from_bytes(inputs)
+    leaked = sorted(probe.kept_back & given.keys())
+    if leaked:
+        raise CourseError(
+            f"the inputs hold {', '.join(leaked)}, which only the judge may see: "
+            "write `probe.shown(inputs)` to the file, and give the judge all inputs"
+        )
+    return run(probe, answer, MappingProxyType(given)).answers.to_bytes()
+
+
+def load_weights(module: nn.Module, weights: Mapping[str, Array]) -> None:
+    """Give a student's module the weights of the inputs, by the names that the scaffold fixes.
+
+    Parameters
+    ----------
+    module : Module
+        The student's.
+    weights : mapping of str to ndarray
+        Parameter names and values.
+
+    Raises
+    ------
+    AttributeError
+        If a parameter of that name is missing, or one has another shape; the message names it, and
+        what the module has.
+    """
+    parameters = dict(module.named_parameters())
+    for name, value in weights.items():
+        if name not in parameters:
+            have = (
+                ", ".join(f"{k} {tuple(v.shape)}" for k, v in parameters.items()) or "none at all"
+            )
+            raise AttributeError(
+                f"the module has no parameter named {name!r}; its parameters: {have}"
+            )
+        if tuple(parameters[name].shape) != value.shape:
+            raise AttributeError(
+                f"parameter {name!r} has shape {tuple(parameters[name].shape)}, "
+                f"expected {value.shape}"
+            )
+        with torch.no_grad():
+            parameters[name].copy_(torch.from_numpy(value))
+
+
+@contextlib.contextmanager
+def _own_randomness() -> Iterator[None]:
+    """Leave every global random state as it was, whatever an answer seeds or draws."""
+    python, numpy = random.getstate(), np.random.get_state()
+    with torch.random.fork_rng(devices=[]):
+        try:
+            yield
+        finally:
+            random.setstate(python)
+            np.random.set_state(numpy)
+
+
+def _line_of(error: BaseException) -> str:
+    """The last line of the student's own code on the way to the error."""
+    for frame, number in reversed(list(traceback.walk_tb(error.__traceback__))):
+        path = frame.f_code.co_filename
+        if "site-packages" in path or Path(path).is_relative_to(_LIBRARY):
+            continue
+        text = linecache.getline(path, number).strip()
+        if text:
+            return text
+    return ""

@@ -1,0 +1,225 @@
+"""Inside the sandbox: run a notebook's cells as a kernel would, and ask the tasks' questions.
+
+Nothing here is trusted by anybody: student code runs in the same process and may change all of it.
+What leaves is shown to people, escaped, or compared with what nobody could foresee.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+
+from course_tasks.runner import frames
+from course_tasks.runner.outputs import Outputs
+
+# The tasks import torch, and the walls are tried in a process that does not hold it yet: see
+# `ready_for_tasks`.
+if TYPE_CHECKING:
+    from course_tasks.checking import Recorded
+
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+
+
+class _Stream(io.TextIOBase):
+    """A stdout or stderr that ends in the outputs of the cell that runs."""
+
+    def __init__(self, name: str, outputs: Callable[[], Outputs]):
+        self._name, self._outputs = name, outputs
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self._outputs().write(self._name, text)
+        return len(text)
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return "utf-8"
+
+
+class _Publisher(DisplayPublisher):
+    shell: Shell
+
+    def publish(self, data: dict[str, Any], **_: Any) -> None:  # type: ignore[override]
+        self.shell.outputs.display("display_data", data)
+
+    def clear_output(self, wait: bool = False) -> None:  # noqa: ARG002
+        self.shell.outputs.clear()
+
+
+class _Hook(DisplayHook):
+    shell: Shell
+
+    def start_displayhook(self) -> None:
+        pass
+
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: dict[str, Any], _md_dict: Any = None) -> None:
+        self.shell.outputs.display("execute_result", format_dict, self.prompt_count)
+
+    def finish_displayhook(self) -> None:
+        pass
+
+
+class Shell(InteractiveShell):
+    """IPython without a kernel around it: its outputs are kept, not sent."""
+
+    outputs: Outputs
+
+    def init_display_pub(self) -> None:
+        """Displayed pictures go to the outputs."""
+        self.display_pub = _Publisher(parent=self, shell=self)
+
+    def init_displayhook(self) -> None:
+        """So does the value of a cell's last line."""
+        self.displayhook_class = _Hook
+        super().init_displayhook()
+
+    def _showtraceback(self, etype: Any, evalue: Any, stb: list[str]) -> None:
+        name = getattr(etype, "__name__", str(etype))
+        with contextlib.suppress(Exception):  # an exception's own words may raise
+            self.outputs.error(name, str(evalue), [_COLOUR.sub("", str(line)) for line in stb])
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        """`%matplotlib inline` asks for no window system; there is none to give."""
+
+    def ask_exit(self) -> None:
+        """`exit` in a cell ends nothing: other cells still count."""
+
+    def system(self, cmd: str) -> None:
+        """`!command`: what it prints is an output like any other."""
+        import subprocess
+
+        done = subprocess.run(
+            self.var_expand(cmd, depth=1), shell=True, capture_output=True, text=True, check=False
+        )
+        self.outputs.write("stdout", done.stdout)
+        self.outputs.write("stderr", done.stderr)
+        self.user_ns["_exit_code"] = done.returncode
+
+
+def check_later(task: str, answer: Any, *, seed: int | None = None) -> Recorded:  # noqa: ARG001
+    """Stands for `check` in the student's own cells: judges are elsewhere, and ask later."""
+    from course_tasks.checking import Recorded
+
+    return Recorded(task)
+
+
+def new_shell() -> Shell:
+    """The shell that every run starts from; made once, before any student code."""
+    from traitlets.config import Config
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "NoColor"
+    config.InteractiveShell.autoawait = True
+    shell = Shell.instance(config=config)
+    shell.outputs = Outputs(0, 0)
+    return shell
+
+
+def ready_for_tasks() -> None:
+    """Import what asks the tasks' questions, and with it torch; once, before any student code."""
+    import course_tasks
+    from course_tasks import catalogue, desk  # noqa: F401
+
+    course_tasks.check = desk.check = check_later
+
+
+def run_job(shell: Shell, wire: socket.socket) -> None:
+    """Run one submission: read the job from the wire, write results to it as they come.
+
+    Parameters
+    ----------
+    shell : Shell
+        Fresh: no student code has run in this process.
+    wire : socket
+        A header with the steps and limits comes in, then one message for each task's inputs. Out
+        goes one message a step.
+    """
+    received = frames.receive(wire)
+    if received is None:
+        return
+    job, _ = received
+    inputs: dict[str, bytes] = {}
+    for _number in range(job["inputs"]):
+        each = frames.receive(wire)
+        if each is None:
+            return
+        inputs[each[0]["task"]] = each[1]
+    most = (job["limits"]["output_kilobytes"] * 1024, job["limits"]["picture_kilobytes"] * 1024)
+    for number, step in enumerate(job["steps"]):
+        shell.outputs = outputs = Outputs(*most)
+        payload, problem = b"", ""
+        with _redirected(shell):
+            if step["kind"] == "code":
+                problem = _run_cell(shell, step["source"])
+            else:
+                payload, problem = _ask(shell, step, inputs)
+        header = {
+            "step": number,
+            "outputs": outputs.finished(),
+            "problem": problem,
+        }
+        frames.send(wire, header, payload)
+
+
+def _run_cell(shell: Shell, source: str) -> str:
+    try:
+        done = shell.run_cell(source, store_history=True)
+    except KeyboardInterrupt:
+        return "interrupted"
+    error = done.error_before_exec or done.error_in_exec
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    return type(error).__name__ if error is not None else ""
+
+
+def _ask(shell: Shell, step: Mapping[str, Any], inputs: Mapping[str, bytes]) -> tuple[bytes, str]:
+    """The answers to one task, or why there are none."""
+    from course_tasks import catalogue
+    from course_tasks.probing import run_on_bytes
+
+    name = step["answer"]
+    if name not in shell.user_ns:
+        return b"", f"`{name}` is not defined when the check is reached"
+    try:
+        answer = shell.user_ns[name]
+        return run_on_bytes(catalogue.probe(step["task"]), answer, inputs[step["task"]]), ""
+    except KeyboardInterrupt:
+        return b"", "interrupted"
+    except BaseException as error:  # whatever an answer can do to the code that reads it
+        return b"", f"the answer could not be read: {type(error).__name__}: {_words(error)}"
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error)[:500]
+    except Exception:  # an exception's own words may raise
+        return "(it has no words)"
+
+
+@contextlib.contextmanager
+def _redirected(shell: Shell) -> Iterator[None]:
+    kept = sys.stdout, sys.stderr, sys.stdin
+    sys.stdout = _Stream("stdout", lambda: shell.outputs)
+    sys.stderr = _Stream("stderr", lambda: shell.outputs)
+    sys.stdin = io.StringIO()
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr, sys.stdin = kept

@@ -1,0 +1,214 @@
+"""Walls that a forked process puts around itself, by Linux namespaces and limits.
+
+Used inside the sandbox, between the process that holds torch and a submission's own. Everything is
+the kernel's own interface; Python 3.11 has no names for it, so it is called through libc.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import random
+import resource
+import sys
+from pathlib import Path
+
+from course_tasks.errors import IsolationError
+from course_tasks.runner.limits import MEGABYTE, Limits
+
+_CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
+_CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT = 1, 2, 4, 8, 32
+_MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
+_PR_SET_CHILD_SUBREAPER = 36
+_LAST_CAPABILITY = 40
+_CAPABILITY_VERSION_3 = 0x20080522
+
+# The only places that a submission may write to; each is new for each submission.
+WRITABLE = ("/home/student", "/tmp", "/dev/shm")
+
+# All that a program finds in /proc beside the processes of its own namespace: what libraries ask to
+# learn the number of processors and the memory. Everything else there is the machine's, or tells
+# of neighbours, and is covered, whatever a later kernel adds. (The others of these names are links
+# into a process's own folder.)
+SHOWN_IN_PROC = frozenset(
+    ("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version", "vmstat")
+)
+
+# What waits in a pipe or socket is memory that no process is charged for: few of them, then. A
+# notebook has some dozens of files open while its libraries are imported.
+MOST_OPEN_FILES = 256
+
+# Signals that wait and timers that run, of the kind that queues: the kernel counts them for a user,
+# who is the same for all submissions.
+MOST_SIGNALS = 256
+
+# Numerical libraries start threads for each core that they see, JAX several times over: on a
+# machine with 64 cores an import alone would break the limit of processes and threads.
+MOST_CORES = 4
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _must(returned: int, what: str) -> None:
+    if returned != 0:
+        number = ctypes.get_errno()
+        raise IsolationError(number, f"{what}: {os.strerror(number)}")
+
+
+def set_dumpable(yes: bool) -> None:
+    """Whether processes of the same user may look into this one's memory."""
+    _must(_libc().prctl(_PR_SET_DUMPABLE, int(yes), 0, 0, 0), "prctl(PR_SET_DUMPABLE)")
+
+
+def new_namespaces(*, own_users: bool = True) -> None:
+    """Own mounts, networks, messages and names; the next child has process number 1.
+
+    Parameters
+    ----------
+    own_users : bool
+        Whether in a user namespace, which gives the right to the others. Without one, the process
+        must have it already.
+    """
+    user, group = os.getuid(), os.getgid()
+    flags = _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWIPC | _CLONE_NEWUTS
+    if own_users:
+        set_dumpable(True)  # only then may a process write its own user map
+        flags |= _CLONE_NEWUSER
+    _must(_libc().unshare(flags | _CLONE_NEWNET), "unshare")
+    if own_users:
+        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
+
+
+def fresh_folders(limits: Limits) -> None:
+    """Cover every writable place with an empty one in memory, and /proc with one of its own.
+
+    All writable places share one bound. An installed Python that lies in one of them, as in
+    `/tmp`, stays visible, and read-only. Afterwards /proc shows the processes of this process's
+    namespace only, and nobody can write there.
+    """
+    libc = _libc()
+    kept = {
+        Path(prefix): os.open(prefix, os.O_PATH | os.O_DIRECTORY)
+        for prefix in {os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)}
+        if any(Path(prefix).is_relative_to(place) for place in WRITABLE)
+    }
+    _must(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "mount / private")
+    options = f"size={limits.file_megabytes}m,mode=700,nr_inodes={limits.files}".encode()
+    base = WRITABLE[-1]
+    flags = _MS_NOSUID | _MS_NODEV
+    _must(libc.mount(b"tmpfs", base.encode(), b"tmpfs", flags, options), f"mount {base}")
+    for place in WRITABLE:  # the base comes last: its own part of the space then covers the rest
+        part = Path(base, Path(place).name)
+        part.mkdir(mode=0o700)
+        bound = libc.mount(str(part).encode(), place.encode(), None, _MS_BIND, None)
+        _must(bound, f"mount {place}")
+    for prefix, number in kept.items():
+        prefix.mkdir(parents=True, exist_ok=True)
+        source = f"/proc/self/fd/{number}".encode()
+        again = libc.mount(source, str(prefix).encode(), None, _MS_BIND | _MS_REC, None)
+        _must(again, f"mount {prefix}")
+        os.close(number)
+    _fresh_proc(libc)
+
+
+def _fresh_proc(libc: ctypes.CDLL) -> None:
+    flags = _MS_RDONLY | _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
+    _must(libc.mount(b"proc", b"/proc", b"proc", flags, None), "mount /proc")
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit() or entry.name in SHOWN_IN_PROC or entry.is_symlink():
+            continue
+        path = entry.path.encode()
+        if entry.is_dir(follow_symlinks=False):
+            covered = libc.mount(b"tmpfs", path, b"tmpfs", flags, b"size=4k,nr_inodes=1,mode=555")
+        else:  # a device on a mount without devices: nobody can open it
+            covered = libc.mount(b"/dev/null", path, None, _MS_BIND, None)
+            _must(covered, f"cover {entry.path}")
+            covered = libc.mount(None, path, None, _MS_REMOUNT | _MS_BIND | flags, None)
+        _must(covered, f"cover {entry.path}")
+
+
+def drop_rights() -> None:
+    """No capability is left, and no program can give one back.
+
+    A signal to this process's group reaches nobody but itself and what it starts.
+    """
+    os.setsid()
+    libc = _libc()
+    for capability in range(_LAST_CAPABILITY + 1):
+        libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    _must(libc.capset(header, nothing), "capset")
+    _must(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)")
+
+
+def die_with_parent() -> None:
+    """End when the process that started this one ends."""
+    _must(_libc().prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "prctl(PR_SET_PDEATHSIG)")
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever this process's descendants leave running."""
+    _must(_libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def stay_on_few_cores() -> None:
+    """Bound the cores that this thread, and whatever it starts, sees and uses."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) > MOST_CORES:  # drawn by the system: forked processes share any other generator
+        os.sched_setaffinity(0, random.SystemRandom().sample(cores, MOST_CORES))
+
+
+def set_limits(limits: Limits, *, own_users: bool) -> None:
+    """Memory, processes, file size and processor seconds, none of which can be raised again.
+
+    Parameters
+    ----------
+    limits : Limits
+    own_users : bool
+        Whether a user namespace is around this process. Without one the kernel counts everything
+        that its user runs on the machine, and only the supervisor's census counts processes.
+    """
+    seconds = int(limits.total_seconds * (os.cpu_count() or 1)) + 1
+    bounds = {
+        resource.RLIMIT_AS: _virtual_bytes() + limits.memory_megabytes * MEGABYTE,
+        resource.RLIMIT_FSIZE: limits.file_megabytes * MEGABYTE,
+        resource.RLIMIT_CPU: seconds,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_NOFILE: MOST_OPEN_FILES,
+        # What the kernel would hold for a user, or give a process before others.
+        resource.RLIMIT_SIGPENDING: MOST_SIGNALS,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_RTPRIO: 0,
+        resource.RLIMIT_NICE: 0,
+    }
+    if own_users:
+        bounds[resource.RLIMIT_NPROC] = limits.processes
+    for what, value in bounds.items():
+        _, most = resource.getrlimit(what)
+        bound = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(what, (bound, bound))
+
+
+def close_all_but(*kept: int) -> None:
+    """Close every file descriptor that is not named; the standard ones lead nowhere afterwards."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2 and int(name) not in kept:
+            with contextlib.suppress(OSError):  # the one that listed them is closed already
+                os.close(int(name))
+
+
+def _virtual_bytes() -> int:
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,315 @@
+"""Inside the sandbox: all processes of one submission, what they hold together, and how long they
+had to wait.
+
+A limit of the kernel bounds each process by itself; only a control group bounds several, and few
+machines lend one. The supervisor counts instead, including what no process is charged for: files
+in memory, what waits in sockets, page tables, and the kernel's own notes on pieces of memory.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from course_tasks.runner.isolation import WRITABLE
+from course_tasks.runner.limits import MEGABYTE, Limits
+
+_PROC = Path("/proc")
+_KILOBYTE = 1024
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+# Open files of all processes together: each may be a pipe, whose 64 kB no process is charged for.
+# Ten processes that libraries start have some hundreds.
+MOST_OPEN_FILES_TOGETHER = 2048
+
+# What the kernel notes for each piece of memory that a process has mapped, with what hangs on it,
+# as measured; and how many pieces it grants a process.
+_BYTES_OF_A_MAPPING = 512
+_MOST_MAPPINGS = 65530
+
+# Reading all mappings takes milliseconds a process, so it is done less often.
+SECONDS_BETWEEN_MAPPINGS = 1.0
+_PART_FOR_MAPPINGS = 0.2
+
+# Waiting is measured over so long: with sixty loops beside it, a process is not scheduled for a
+# fifth of a second, and the kernel adds up its waiting only when it is.
+SECONDS_OF_A_WINDOW = 2.0
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process, as /proc shows it.
+
+    Attributes
+    ----------
+    number, parent, threads : int
+    seconds : float
+        Processor time of its own and of the children that it has taken leave of.
+    """
+
+    number: int
+    parent: int
+    threads: int
+    seconds: float
+
+
+def too_much_memory(limits: Limits) -> str:
+    """How a run ended, in words, whoever found it out."""
+    return f"its processes together took more than {limits.memory_megabytes} MB of memory"
+
+
+def descendants(ancestor: int) -> list[Process]:
+    """Every process below one, by the numbers that /proc shows.
+
+    Parameters
+    ----------
+    ancestor : int
+        See `own_number`.
+    """
+    below: dict[int, list[Process]] = {}
+    for name in os.listdir(_PROC):
+        if name.isdigit() and (one := _read(int(name))):
+            below.setdefault(one.parent, []).append(one)
+    found: list[Process] = []
+    waiting = [ancestor]
+    while waiting:
+        children = below.pop(waiting.pop(), [])
+        found += children
+        waiting += [child.number for child in children]
+    return found
+
+
+def own_number() -> int:
+    """This process's number in /proc, which may belong to namespaces further out."""
+    return int(os.readlink("/proc/self"))
+
+
+@dataclass
+class Census:
+    """What the processes below one have, counted again and again.
+
+    Parameters
+    ----------
+    ancestor : int
+        This process, of which the run's first one is going to be a copy; see `own_number`.
+    limits : Limits
+    own_folders : bool
+        Whether writable folders and sockets are this submission's alone.
+
+    Attributes
+    ----------
+    waited : float
+        Seconds for which the run certainly waited for a processor that others held.
+    used : float
+        Seconds of processor time.
+    held_at_start : int
+        Bytes of memory that this process has, shared ones, too.
+    """
+
+    ancestor: int
+    limits: Limits
+    own_folders: bool
+    waited: float = field(default=0.0, init=False)
+    used: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self._room_of_a_socket = _default_buffer() if self.own_folders else 0
+        self._files_at_start, self._sockets_at_start = 0, 0
+        self._files_at_start, self._sockets_at_start = self._files(), self._sockets()
+        self._mappings, self._next_mappings = 0, time.monotonic() + SECONDS_BETWEEN_MAPPINGS
+        self.held_at_start = at_most(self.ancestor)
+        self._window = self._now([])
+        self._waited_before = 0.0
+
+    def excess(self) -> str:
+        """Count now; which limit is broken, in words, or nothing."""
+        processes = descendants(self.ancestor)
+        self._measure(processes)
+        threads = sum(one.threads for one in processes)
+        if threads > self.limits.processes:
+            return f"it started more than {self.limits.processes} processes and threads"
+        if sum(open_files(one.number) for one in processes) > MOST_OPEN_FILES_TOGETHER:
+            return f"its processes together opened more than {MOST_OPEN_FILES_TOGETHER} files"
+        if self._too_much(processes):
+            return too_much_memory(self.limits)
+        return ""
+
+    def _too_much(self, processes: list[Process]) -> bool:
+        self._count_mappings(processes)
+        beside = self._sockets() * self._room_of_a_socket + self._mappings * _BYTES_OF_A_MAPPING
+        files = self._files()
+        most = self.limits.memory_megabytes * MEGABYTE - beside
+        if sum(at_most(one.number) for one in processes) + files <= most + self.held_at_start:
+            return False
+        own, shared = 0, 0
+        for one in processes:
+            alone, with_others = parts(one.number)
+            own, shared = own + alone, shared + with_others
+        # Each began as a copy of this process, or of a copy, and none of them has touched more.
+        untouched, _ = parts(self.ancestor)
+        own -= min(len(processes) * untouched, self.held_at_start)
+        # What is mapped of the files in memory is the same memory.
+        return own + max(shared, files) > most
+
+    def _count_mappings(self, processes: list[Process]) -> None:
+        if time.monotonic() < self._next_mappings:
+            return
+        began, found = time.thread_time(), 0
+        most = self.limits.memory_megabytes * MEGABYTE // _BYTES_OF_A_MAPPING
+        at_start = mappings(self.ancestor)
+        for one in processes:
+            found += max(0, mappings(one.number) - at_start)
+            if found > most:
+                break
+        self._mappings = found
+        took = time.thread_time() - began
+        pause = max(SECONDS_BETWEEN_MAPPINGS, took / _PART_FOR_MAPPINGS)
+        self._next_mappings = time.monotonic() + pause
+
+    def _files(self) -> int:
+        """Bytes that have come into the writable folders, which are memory."""
+        if not self.own_folders:
+            return 0
+        used: dict[int, int] = {}
+        for place in WRITABLE:
+            try:
+                found = os.statvfs(place)
+                used[os.stat(place).st_dev] = (found.f_blocks - found.f_bfree) * found.f_frsize
+            except OSError:
+                continue
+        return max(0, sum(used.values()) - self._files_at_start)
+
+    def _sockets(self) -> int:
+        """Sockets that have been opened, wherever they are kept, and be it inside another one."""
+        if not self.own_folders:
+            return 0
+        try:
+            words = (_PROC / "net/sockstat").read_text(encoding="ascii").split()
+            return max(0, int(words[words.index("used") + 1]) - self._sockets_at_start)
+        except (OSError, ValueError, IndexError):
+            return 0
+
+    def _measure(self, processes: list[Process]) -> None:
+        """Bring `waited` and `used` up to now.
+
+        A thread that waits does so for another thread of its own run, which uses the processor
+        meanwhile, or for others. What is left of one thread's waiting when all processor time of
+        the run's other threads is taken off was therefore for others, however many loops the run
+        keeps busy; a run that sleeps waits for nobody.
+        """
+        now = self._now(processes)
+        passed = now.at - self._window.at
+        # The kernel counts whole processes, ended ones too, in hundredths of a second.
+        rough = now.used - self._window.used - 2 * len(processes) / _TICKS
+        exact, longest = 0.0, 0.0
+        for number, (used, waited) in now.threads.items():
+            used_before, waited_before = self._window.threads.get(number, (0.0, 0.0))
+            exact += used - used_before
+            longest = max(longest, used - used_before + waited - waited_before)
+        used = max(exact, rough, 0.0)
+        self.waited = self._waited_before + max(0.0, min(longest, passed) - used)
+        self.used = now.used
+        if passed >= SECONDS_OF_A_WINDOW:
+            self._window, self._waited_before = now, self.waited
+
+    def _now(self, processes: list[Process]) -> _Moment:
+        threads: dict[int, tuple[float, float]] = {}
+        for one in processes:
+            threads.update(_threads(one))
+        mine = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = sum(one.seconds for one in processes) + mine.ru_utime + mine.ru_stime
+        return _Moment(time.monotonic(), used, threads)
+
+
+@dataclass(frozen=True)
+class _Moment:
+    at: float
+    used: float
+    threads: Mapping[int, tuple[float, float]]
+
+
+def at_most(process: int) -> int:
+    """Bytes of memory, with all pages that it still shares with others; quick to ask."""
+    return sum(_fields(process, "status", "RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:").values())
+
+
+def parts(process: int) -> tuple[int, int]:
+    """Bytes of its own memory and of what it maps of files in memory, its share of each."""
+    found = _fields(process, "smaps_rollup", "Pss_Anon:", "Pss_Shmem:", "SwapPss:")
+    if "Pss_Anon:" not in found:  # ended meanwhile, or it hides: then all that it can see counts
+        seen = _fields(process, "status", "RssAnon:", "RssShmem:", "VmSwap:")
+        found = dict(zip(("Pss_Anon:", "Pss_Shmem:", "SwapPss:"), seen.values(), strict=False))
+    tables = sum(_fields(process, "status", "VmPTE:").values())
+    own = found.get("Pss_Anon:", 0) + found.get("SwapPss:", 0) + tables
+    return own, found.get("Pss_Shmem:", 0)
+
+
+def mappings(process: int) -> int:
+    """How many pieces of memory a process has mapped; as many as can be, if it hides them."""
+    try:
+        return (_PROC / str(process) / "maps").read_bytes().count(b"\n")
+    except PermissionError:
+        return _MOST_MAPPINGS
+    except OSError:
+        return 0
+
+
+def open_files(process: int) -> int:
+    """How many files a process has open; a kernel before 6.2 does not say so quickly."""
+    folder = _PROC / str(process) / "fd"
+    try:
+        return folder.stat().st_size or len(os.listdir(folder))
+    except OSError:
+        return 0
+
+
+def _fields(process: int, file: str, *names: str) -> dict[str, int]:
+    """Numbers of kilobytes by their names, in bytes, in the order of the names."""
+    found: dict[str, int] = {}
+    try:
+        text = (_PROC / str(process) / file).read_text(encoding="ascii", errors="replace")
+    except OSError:  # ended meanwhile, or not to be looked into
+        return found
+    for line in text.splitlines():
+        name, _, rest = line.partition(":")
+        if f"{name}:" in names:
+            found[f"{name}:"] = int(rest.split()[0]) * _KILOBYTE
+    return {name: found[name] for name in names if name in found}
+
+
+def _threads(process: Process) -> dict[int, tuple[float, float]]:
+    """For each thread: seconds on a processor, and seconds of waiting for one."""
+    folder = _PROC / str(process.number) / "task"
+    found = {}
+    try:
+        numbers = [int(name) for name in os.listdir(folder)]
+    except OSError:
+        return {}
+    for number in numbers:
+        try:
+            words = (folder / str(number) / "schedstat").read_text(encoding="ascii").split()
+            found[number] = int(words[0]) / 1e9, int(words[1]) / 1e9
+        except (OSError, IndexError):  # ended meanwhile, or a kernel that does not count
+            continue
+    return found
+
+
+def _default_buffer() -> int:
+    """Bytes that may wait in a new socket."""
+    with socket.socket(socket.AF_UNIX) as new:
+        return new.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+
+
+def _read(number: int) -> Process | None:
+    try:
+        line = (_PROC / str(number) / "stat").read_text(encoding="ascii", errors="replace")
+    except OSError:  # ended meanwhile
+        return None
+    words = line.rpartition(")")[2].split()
+    seconds = sum(int(ticks) for ticks in words[11:15]) / _TICKS
+    return Process(number, int(words[1]), int(words[17]), seconds)

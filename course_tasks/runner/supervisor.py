@@ -1,0 +1,353 @@
+"""Inside the sandbox: process 1 of a submission, which watches over the one that runs its cells.
+
+It runs no student code, hears no signal, and takes nothing from those whom it watches: how far a
+run has come it is told by the grader, who counts the results that arrive. A student who sends one
+before its time has only given that step away.
+
+A clock that interrupts must not be another's to turn, either: time in which a run's processes
+waited for a processor that others held does not count, up to a bound. At the bound the run is
+ended as one that proves nothing, to be repeated alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import time
+from dataclasses import dataclass
+from typing import NoReturn
+
+from course_tasks.errors import FrameError
+from course_tasks.runner.isolation import (
+    adopt_orphans,
+    close_all_but,
+    drop_rights,
+    fresh_folders,
+    set_dumpable,
+    set_limits,
+    stay_on_few_cores,
+)
+from course_tasks.runner.limits import Limits
+from course_tasks.runner.process_monitor import Census, descendants, own_number
+from course_tasks.runner.seccomp import install_seccomp_filter
+
+# An interrupted cell ends within moments, unless it catches the interruption and goes on.
+SECONDS_TO_STOP = 3.0
+
+# A runner that has closed its connection ends at once, or goes on for nobody.
+SECONDS_TO_END = 2.0
+
+# How often the processes of a submission are counted: memory grows by some 100 MB in between.
+SECONDS_BETWEEN_COUNTS = 0.1
+
+# How many times its limit a step may take on the wall's clock while it waits for processors, and
+# seconds beside, for short limits. Four honest trainings on one core are through by then, and who
+# waits longer is repeated alone.
+MOST_STRETCH = 4.0
+SECONDS_OF_STRETCH = 10.0
+
+# A run that waited less than this part of the time, or used this part of its limit in processor
+# time, would have been interrupted alone, too.
+_WAITED, _USED = 0.2, 0.9
+
+# Everything around a submission's own processes goes first when the machine is busy.
+_NICENESS = 5
+
+# What the grader says on the lifeline, beside how many results it has.
+NO_MORE_RESULTS = b"no more"
+
+# What a runner says first where the grader has a control group for it, with the bytes that it
+# holds. The kernel tells the grader whose words these are, and only then is there a job.
+ASKS_FOR_GROUP = b"holds "
+COUNT_BYTES = 4
+
+
+@dataclass(frozen=True)
+class End:
+    """How a run ended.
+
+    Attributes
+    ----------
+    ended : str
+        In words; empty if it ended by itself.
+    repeat : str
+        Why it proves nothing, if that is so.
+    failed : str
+        What of the sandbox did not work before any student code ran.
+    """
+
+    ended: str = ""
+    repeat: str = ""
+    failed: str = ""
+
+
+def supervise(
+    shell: object,
+    wire: int,
+    lifeline: int,
+    limits: Limits,
+    core: int | None,
+    form: str,
+    *,
+    grouped: bool,
+) -> NoReturn:
+    """Start the runner, watch the clock and the grader, say how it ended.
+
+    Parameters
+    ----------
+    shell : Shell
+    wire, lifeline : int
+        Open sockets: the runner's way to the grader, and this process's own.
+    limits : Limits
+    core : int or None
+        The processor that this run has.
+    form : str
+    grouped : bool
+        Whether the grader puts the runner into a control group before it gives it its job.
+    """
+    try:
+        if form != "bare":
+            fresh_folders(limits)
+        adopt_orphans()
+        set_dumpable(False)
+        # As process 1 it would still get every signal that Python has a handler for.
+        heard = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        census = Census(own_number(), limits, own_folders=form != "bare")
+        ready, its_ready = os.pipe()
+        runner = os.fork()
+        if runner == 0:
+            signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+            os.close(lifeline)
+            os.close(ready)
+            if grouped:
+                os.write(wire, ASKS_FOR_GROUP + str(census.held_at_start).encode())
+            _run(shell, wire, its_ready, limits, core, form)
+        os.close(wire)
+        os.close(its_ready)
+        failed = _until_ready(ready, lifeline)
+    except BaseException as error:  # no student code has run: whatever it is, the machine's fault
+        failed = f"isolation failed: {error}"
+    if failed:
+        _say(lifeline, End(failed=failed))
+        os._exit(1)
+    try:
+        end = _watch(runner, lifeline, limits, census)
+    except BaseException as error:
+        end = End(repeat=f"its supervisor failed: {type(error).__name__}: {error}")
+    if form != "warm":
+        with contextlib.suppress(OSError):
+            _end_descendants()
+    _say(lifeline, end)
+    os._exit(0)
+
+
+def _run(
+    shell: object, wire: int, ready: int, limits: Limits, core: int | None, form: str
+) -> NoReturn:
+    """The runner: from its first cell on, student code may change everything here."""
+    try:
+        from course_tasks.runner.cells import Shell, run_job
+
+        assert isinstance(shell, Shell)
+        close_all_but(wire, ready)
+        os.chdir(os.environ["HOME"])
+        os.nice(_NICENESS)
+        _stay_on(core)
+        set_limits(limits, own_users=form != "bare")
+        if form != "bare":
+            drop_rights()
+            install_seccomp_filter()
+        set_dumpable(True)  # torch reads its own /proc entries
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        channel = socket.socket(fileno=wire)
+        gc.enable()  # as in a kernel; the process that this one is a copy of has no use for it
+        os.write(ready, b"+")
+        os.close(ready)
+    except BaseException as error:
+        os.write(ready, f"isolation failed: {error}".encode()[:1000])
+        os._exit(2)
+    try:
+        run_job(shell, channel)
+    except (FrameError, OSError, MemoryError):
+        os._exit(3)
+    except BaseException:  # student code can make anything raise anything
+        os._exit(4)
+    os._exit(0)
+
+
+def _stay_on(core: int | None) -> None:
+    """Use one processor, so that no number of processes takes another run's."""
+    try:
+        if core is not None:
+            os.sched_setaffinity(0, {core})
+            return
+    except OSError:  # it was taken out of the machine, or from the container, meanwhile
+        pass
+    stay_on_few_cores()
+
+
+def _until_ready(ready: int, lifeline: int) -> str:
+    """Wait until the runner stands behind all its walls; what failed, in words."""
+    said = b""
+    listening = [ready, lifeline]
+    while True:
+        now, _, _ = select.select(listening, [], [])
+        if lifeline in now:
+            if not socket.socket(fileno=os.dup(lifeline)).recv(1, socket.MSG_PEEK):
+                os._exit(0)  # the grader is gone
+            listening.remove(lifeline)
+        if ready in now:
+            part = os.read(ready, 1000)
+            if not part:
+                break
+            said += part
+    os.close(ready)
+    if said == b"+":
+        return ""
+    return said.decode("utf-8", "replace") or "isolation failed: the runner ended without a word"
+
+
+def stretched(limit: float) -> float:
+    """Seconds on the wall's clock at which a limit holds, whatever the machine was busy with."""
+    return MOST_STRETCH * limit + SECONDS_OF_STRETCH
+
+
+class _Timer:
+    """A limit on time, from which time spent waiting for others' processors is taken off."""
+
+    def __init__(self, limit: float, counted: Census):
+        self.limit, self._counted = limit, counted
+        self._at = time.monotonic(), counted.waited, counted.used
+
+    def over(self) -> bool:
+        """Whether the time is up, by whichever clock."""
+        wall, waited, _ = self._passed()
+        return wall - waited > self.limit or wall > stretched(self.limit)
+
+    def starved(self) -> bool:
+        """Whether others, and not the run itself, are why it is up."""
+        wall, waited, used = self._passed()
+        return waited > _WAITED * wall and used < _USED * self.limit
+
+    def _passed(self) -> tuple[float, float, float]:
+        began, waited, used = self._at
+        return (
+            time.monotonic() - began,
+            self._counted.waited - waited,
+            self._counted.used - used,
+        )
+
+
+def _watch(runner: int, lifeline: int, limits: Limits, census: Census) -> End:
+    """Wait for the runner's end."""
+    total, timer = _Timer(limits.total_seconds, census), _Timer(limits.cell_seconds, census)
+    step, interrupted, closed = 0, False, False
+    next_count = time.monotonic() + SECONDS_BETWEEN_COUNTS
+    listening = [lifeline, os.pidfd_open(runner)]
+    os.set_blocking(lifeline, False)
+    while True:
+        ready, _, _ = select.select(listening, [], [], SECONDS_BETWEEN_COUNTS)
+        if lifeline in ready:
+            for said in _heard(lifeline):
+                if not said:
+                    return End("the grader ended the run")
+                if said == NO_MORE_RESULTS:
+                    closed, timer = True, _Timer(SECONDS_TO_END, census)
+                else:
+                    step, interrupted = int.from_bytes(said, "big"), False
+                    timer = _Timer(limits.cell_seconds, census)
+        status = _reap(runner)
+        if status is not None:
+            return _how(status)
+        if time.monotonic() < next_count:
+            continue
+        broken = census.excess()
+        next_count = time.monotonic() + SECONDS_BETWEEN_COUNTS
+        if broken:
+            return End(broken)
+        if total.over():
+            words = f"the notebook took more than {limits.total_seconds:g} s"
+            return _out_of_time(total, words)
+        if not timer.over():
+            continue
+        if closed:
+            return _out_of_time(timer, "it closed its connection to the grader")
+        words = f"step {step + 1} took more than {limits.cell_seconds:g} s"
+        if timer.starved():
+            return _out_of_time(timer, words)
+        if interrupted:
+            return End(f"{words} and did not stop when it was interrupted")
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(runner, signal.SIGINT)
+        interrupted, timer = True, _Timer(SECONDS_TO_STOP, census)
+
+
+def _out_of_time(timer: _Timer, words: str) -> End:
+    if timer.starved():
+        return End(words, f"{words} while others on the machine held the processor")
+    return End(words)
+
+
+def _heard(lifeline: int) -> list[bytes]:
+    """All that the grader has said; an empty word if it is gone."""
+    words: list[bytes] = []
+    while True:
+        try:
+            said = os.read(lifeline, 100)
+        except BlockingIOError:
+            return words
+        except OSError:
+            said = b""
+        words.append(said)
+        if not said:
+            return words
+
+
+def _reap(runner: int) -> int | None:
+    """Take leave of everything that ended; the runner's status, if it is among them."""
+    while True:
+        ended, status = os.waitpid(-1, os.WNOHANG)
+        if ended == runner:
+            return status
+        if ended == 0:
+            return None
+
+
+def _end_descendants() -> None:
+    """Without namespaces of its own, nothing ends by itself what a submission left running."""
+    while left := descendants(own_number()):
+        for one in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one.number, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
+
+
+def _how(status: int) -> End:
+    if os.WIFSIGNALED(status):
+        words = f"the process was ended by {_signal_name(os.WTERMSIG(status))}"
+        if os.WTERMSIG(status) == signal.SIGKILL:
+            return End(words, f"{words}, which the sandbox did not send: the machine may be full")
+        return End(words)
+    code = os.WEXITSTATUS(status)
+    return End("" if code == 0 else f"the process ended itself with code {code}")
+
+
+def _signal_name(number: int) -> str:
+    """Those for programs' own use, which Linux has, too, have no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _say(lifeline: int, end: End) -> None:
+    """Tell the grader how it ended; a grader that is gone needs no answer."""
+    words = {name: getattr(end, name)[:1000] for name in ("ended", "repeat", "failed")}
+    with contextlib.suppress(OSError):
+        os.write(lifeline, json.dumps(words).encode())

@@ -1,0 +1,160 @@
+"""Inside the sandbox: a process that holds torch already, and forks one for each submission.
+
+    python -m course_tasks.runner.zygote SOCKET_NUMBER[,SOCKET_NUMBER] warm|cold|bare
+
+With two sockets there are two such processes. The first one stands behind its walls long before
+torch is imported, and serves the attempts to break out; it has forked the second one, which
+imports torch meanwhile and serves submissions. Both do so by the same functions.
+
+It reads no notebook and holds nothing secret. Each submission arrives as two open sockets: the
+*wire*, on which the submission's own process takes its job and leaves its results, and the
+*lifeline*, which only its supervisor holds: when the grader closes it, everything that the
+submission started ends.
+
+Three generations stand between: the **keeper** makes new namespaces; the **supervisor**, process 1
+in them, runs no student code and watches the clock; the **runner** runs the cells.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from course_tasks.runner.isolation import (
+    die_with_parent,
+    new_namespaces,
+    set_dumpable,
+)
+from course_tasks.runner.limits import Limits
+from course_tasks.runner.supervisor import supervise
+
+# What many submissions import and no first one has to wait for: imported between requests. With the
+# shell there already, the last one shows figures at a cell's end, as it does in a kernel.
+LATER = ("matplotlib", "matplotlib.pyplot", "matplotlib_inline.backend_inline")
+
+# Of 1000 with which the kernel chooses whom it ends for want of memory.
+FIRST_TO_GO = "500"
+
+_FILES = 2  # wire and lifeline
+
+
+def main() -> None:
+    """Answer requests until the grader goes away."""
+    numbers, form = map(int, sys.argv[1].split(",")), sys.argv[2]
+    requests, *attempts = (socket.socket(fileno=number) for number in numbers)
+    # A machine without memory ends a run, which can be repeated, and not the grader or a judge.
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO, encoding="ascii")
+    if form != "bare":
+        set_dumpable(False)
+    # Collections of garbage took a third of all time: each went through all that libraries hold,
+    # and copied its pages. What is imported here is kept out of them, here and in every run.
+    gc.disable()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended keepers leave nothing behind
+    for light in attempts:
+        if os.fork() == 0:
+            light.close()
+            die_with_parent()
+            continue
+        requests.close()
+        _serve(_shell(), light, form, [])
+        return
+    _warm_up()
+    _serve(_shell(), requests, form, list(LATER))
+
+
+def _serve(shell: object, requests: socket.socket, form: str, later: list[str]) -> None:
+    """Say that runs can begin, then fork one for each request."""
+    gc.freeze()
+    requests.sendall(b"+")
+    while True:
+        while later and not select.select([requests], [], [], 0)[0]:
+            importlib.import_module(later.pop(0))
+            gc.freeze()
+        message, files = _request(requests)
+        if not message:
+            return
+        wire, lifeline = files
+        try:
+            child = os.fork()
+        except OSError as error:  # the machine is full: this run fails, and others may not
+            child = -1
+            _say_failed(lifeline, error)
+        if child == 0:
+            requests.close()
+            _keep(shell, wire, lifeline, message, form)
+        os.close(wire)
+        os.close(lifeline)
+
+
+def _shell() -> object:
+    from course_tasks.runner.cells import new_shell
+
+    return new_shell()
+
+
+def _warm_up() -> None:
+    """Import what every submission imports; no student code runs here."""
+    import numpy  # noqa: F401
+    import torch
+    import torch.nn.functional
+
+    from course_tasks.runner.cells import ready_for_tasks
+
+    torch.set_num_threads(1)  # a thread started here would not survive the fork
+    torch.ones(2, 2) @ torch.ones(2, 2)
+    ready_for_tasks()
+
+
+def _request(requests: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """What a run is given, and two open files, or nothing when the grader is gone."""
+    room = socket.CMSG_LEN(_FILES * array.array("i").itemsize)
+    words, extra, _, _ = requests.recvmsg(4096, room)
+    if not words:
+        return {}, []
+    files = array.array("i")
+    for level, kind, data in extra:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            files.frombytes(data[: len(data) - len(data) % files.itemsize])
+    return json.loads(words), list(files)
+
+
+def _keep(shell: object, wire: int, lifeline: int, message: dict[str, Any], form: str) -> NoReturn:
+    """The keeper: new namespaces, then wait for the supervisor."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        die_with_parent()  # whose loss the grader takes for a loss of all runs, and starts anew
+        limits, core, grouped = Limits(**message["limits"]), message["core"], message["grouped"]
+        os.setsid()
+        if form != "bare":
+            new_namespaces(own_users=form == "warm")
+        supervisor = os.fork()
+        if supervisor == 0:
+            die_with_parent()
+            supervise(shell, wire, lifeline, limits, core, form, grouped=grouped)
+        os.close(wire)
+        os.close(lifeline)
+        os.waitpid(supervisor, 0)
+    except BaseException as error:
+        _say_failed(lifeline, error)
+    finally:
+        os._exit(0)
+
+
+def _say_failed(lifeline: int, error: BaseException) -> None:
+    with contextlib.suppress(OSError):
+        os.write(lifeline, json.dumps({"failed": f"isolation failed: {error}"}).encode())
+
+
+if __name__ == "__main__":
+    main()

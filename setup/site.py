@@ -1,0 +1,364 @@
+"""Builds the book as a site that needs no other machine, and serves it at the desk.
+
+`python -m setup.site` is what `make book` calls. A build that fails leaves the
+last good site where it was; a build of sources that did not change is not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import http.server
+import importlib.metadata
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+from build_errors import BuildError, NoFreePortError
+from filelock import FileLock
+
+from course_lib.errors import CourseError
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The checkout that this file belongs to."""
+
+PORTS_TRIED = 20
+"""How many ports are tried, from the wished one on, before giving up."""
+
+_SOURCES = (
+    "_config.yml",
+    "_toc.yml",
+    "book",
+    "exercises",
+    "course_lib/publishing",
+    "course_lib/figures",
+)
+_TOOLS = ("jupyter-book", "myst-nb", "sphinx", "sphinx-book-theme", "sphinxcontrib-bibtex")
+
+# What a page asks MathJax for: equations, spoken mathematics in English, and Braille. The package
+# brings every renderer, and speech in twelve languages: 20 MB that no page of this book loads.
+_MATHJAX_KEPT = (
+    "tex-chtml.js",
+    "output/chtml/fonts",
+    "input/tex/extensions",
+    "a11y",
+    "sre/mathmaps/base.json",
+    "sre/mathmaps/en.json",
+    "sre/mathmaps/nemeth.json",
+)
+
+# Not the `jupyter-book` script: its first line names an interpreter, wrong once a folder has moved.
+_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
+
+_STAMP = ".built-from"
+_WARNING = re.compile(r"(WARNING|ERROR|CRITICAL|Error|Exception)\b")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def build(root: str | Path = ROOT, *, solutions: bool = False, force: bool = False) -> Path:
+    """Build the book, with warnings as errors.
+
+    Parameters
+    ----------
+    root : path
+        The course's folder, with `_config.yml` and `_toc.yml`.
+    solutions : bool
+        Build the self-study edition, whose exercise pages are followed by their solutions, into
+        `_build/self-study`; otherwise the book goes to `_build/html`.
+    force : bool
+        Build even if nothing changed.
+
+    Returns
+    -------
+    Path
+        The folder that holds `index.html`.
+
+    Raises
+    ------
+    BuildError
+        If Jupyter Book reports an error or a warning, with all of them in the message. The site
+        of the last good build stays.
+    """
+    root = Path(root).resolve()
+    site = root / "_build" / ("self-study" if solutions else "html")
+    site.parent.mkdir(exist_ok=True)
+    with FileLock(f"{site}.lock"):  # `make book` beside `make test`: the second waits, then reuses
+        stamp = _digest(root, solutions)
+        if force or _read(site / _STAMP) != stamp:
+            _make(root, site, solutions, stamp)
+    return site
+
+
+def prune(site: Path) -> None:
+    """Take out of a built site what no page of it loads.
+
+    Parameters
+    ----------
+    site : Path
+        A folder that Jupyter Book built, with MathJax under `_static/mathjax`.
+    """
+    static = site / "_static"
+    mathjax = static / "mathjax"
+    for file in [path for path in mathjax.rglob("*") if path.is_file()]:
+        name = file.relative_to(mathjax).as_posix()
+        if not any(name == kept or name.startswith(kept + "/") for kept in _MATHJAX_KEPT):
+            file.unlink()
+    # The theme's debugging aids and templates, then its catalogues: of use at build only.
+    for unused in [*static.rglob("*.map"), *static.glob("*.html")]:
+        unused.unlink()
+    shutil.rmtree(static / "locales", ignore_errors=True)
+    for folder in sorted((path for path in static.rglob("*") if path.is_dir()), reverse=True):
+        if not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def serve(site: str | Path, port: int = 8000, *, announce: bool = True) -> None:
+    """Serve a built site on http://localhost until interrupted.
+
+    Parameters
+    ----------
+    site : path
+        A folder with `index.html`, as `build` returns it.
+    port : int
+        The port wished for; if it is taken, the next free one is used, and said.
+    announce : bool
+        Print where the site is.
+
+    Raises
+    ------
+    NoFreePortError
+        If none of the next `PORTS_TRIED` ports is free.
+    """
+    chosen = free_port(port)
+    if announce and chosen != port:
+        print(f"Port {port} is in use by another program; taking {chosen} instead.")
+    with server(site, chosen) as running:
+        if announce:
+            print(f"The book is at http://localhost:{chosen} (stop with Ctrl-C)", flush=True)
+        try:
+            running.serve_forever()
+        except KeyboardInterrupt:
+            if announce:
+                print("\nStopped.")
+
+
+def server(site: str | Path, port: int = 0) -> http.server.ThreadingHTTPServer:
+    """A quiet server of one folder on this machine alone; port 0 lets the system choose."""
+    handler = partial(_Pages, directory=str(site))
+    return http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+
+
+def free_port(wished: int) -> int:
+    """The first port from `wished` on that no program listens on.
+
+    Raises
+    ------
+    NoFreePortError
+        If `PORTS_TRIED` ports in a row are taken, or the number is not a port.
+    """
+    if not 1 <= wished <= 65535:
+        raise NoFreePortError(
+            f"{wished} is not a port: give one between 1024 and 65535, as in PORT=8000"
+        )
+    tried = range(wished, min(wished + PORTS_TRIED, 65536))
+    for port in tried:
+        if not _answers(port) and _can_bind(port):
+            return port
+    raise NoFreePortError(
+        f"ports {tried[0]} to {tried[-1]} are all in use (or need more rights): "
+        "choose another, as in `make book PORT=9000`"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """What `make book` calls; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m setup.site",
+        description="Build the book and serve it on this machine.",
+    )
+    parser.add_argument("--solutions", action="store_true", help="the self-study edition")
+    parser.add_argument("--force", action="store_true", help="build even if nothing changed")
+    parser.add_argument("--no-serve", action="store_true", help="only build")
+    parser.add_argument("--port", type=int, default=8000, help="port to serve on (8000)")
+    options = parser.parse_args(arguments)
+    start = time.perf_counter()
+    try:
+        site = build(solutions=options.solutions, force=options.force)
+        seconds = time.perf_counter() - start
+        print(f"Built {_shown(site)} in {seconds:.1f} s ({_megabytes(site):.1f} MB).", flush=True)
+        if not options.no_serve:
+            serve(site, options.port)
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+class _Pages(http.server.SimpleHTTPRequestHandler):
+    """Files as they are now: a page that was rebuilt is never shown from a browser's cache."""
+
+    extensions_map = {  # noqa: RUF012  (the class attribute that http.server reads)
+        **http.server.SimpleHTTPRequestHandler.extensions_map,
+        ".js": "text/javascript",  # some systems' registries say text/plain
+        ".ipynb": "application/x-ipynb+json",
+    }
+
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "no-cache")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: a line for each picture hides the one line that matters."""
+
+
+def _make(root: Path, site: Path, solutions: bool, stamp: str) -> None:
+    """Build beside the last good site, and take its place at the end."""
+    workshop = root / "_build" / f"making-{site.name}"
+    shutil.rmtree(workshop, ignore_errors=True)
+    workshop.mkdir()
+    try:
+        (workshop / "_config.yml").write_text(_config(root, solutions), encoding="utf-8")
+        (workshop / "_toc.yml").write_text(_contents(root, solutions), encoding="utf-8")
+        _jupyter_book(root, workshop)
+        made = workshop / "_build" / "html"
+        prune(made)
+        (made / _STAMP).write_text(stamp, encoding="utf-8")
+        if site.exists():
+            site.rename(workshop / "replaced")
+        made.rename(site)
+    finally:
+        shutil.rmtree(workshop, ignore_errors=True)
+
+
+def _config(root: Path, solutions: bool) -> str:
+    """`_config.yml` with what follows from it: title of the edition, address of the repository."""
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    sphinx = config["sphinx"]["config"]
+    repository = config.get("repository") or {}
+    # Jupyter Book would put these into html_theme_options, which this configuration replaces.
+    sphinx["html_theme_options"]["repository_url"] = repository.get("url") or ""
+    sphinx["html_theme_options"]["repository_branch"] = repository.get("branch") or "main"
+    if solutions:
+        sphinx["html_title"] = f"{sphinx['html_title']} · self-study edition"
+    return yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
+
+
+def _contents(root: Path, solutions: bool) -> str:
+    """`_toc.yml`; for self-study, with each exercise page followed by its solution."""
+    contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    if solutions:
+        for part in contents["parts"]:
+            for chapter in part["chapters"]:
+                chapter["sections"] = [
+                    page
+                    for section in chapter.get("sections", [])
+                    for page in _with_solution(root, section)
+                ]
+                if not chapter["sections"]:
+                    del chapter["sections"]
+    return yaml.safe_dump(contents, allow_unicode=True, sort_keys=False)
+
+
+def _with_solution(root: Path, section: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield section
+    if section["file"].startswith("exercises/"):
+        page = "solutions/" + section["file"].removeprefix("exercises/")
+        if not (root / f"{page}.ipynb").exists():
+            raise BuildError(f"{page}.ipynb does not exist: the exercise has no solution to show")
+        yield {"file": page, "title": "Solutions"}
+
+
+def _jupyter_book(root: Path, workshop: Path) -> None:
+    command = [sys.executable, "-c", _JUPYTER_BOOK, "build", str(root)]
+    command += ["--config", str(workshop / "_config.yml"), "--toc", str(workshop / "_toc.yml")]
+    command += ["--path-output", str(workshop), "-W", "-n", "--keep-going", "-q"]
+    result = subprocess.run(
+        command,
+        cwd=root,
+        env={**os.environ, "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
+    if result.returncode:
+        lines = _COLOUR.sub("", result.stdout).replace(f"{root}/", "").splitlines()
+        faults = [line for line in lines if _WARNING.search(line)]
+        report = "\n".join(faults or lines[-40:])
+        raise BuildError(
+            f"The book was not built: mend these, then build again.\n{report}\n"
+            f"(the whole report: {_keep_log(root, lines)})"
+        )
+
+
+def _keep_log(root: Path, lines: list[str]) -> str:
+    log = root / "_build" / "book.log"
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return log.relative_to(root).as_posix()
+
+
+def _digest(root: Path, solutions: bool) -> str:
+    """What a build depends on, as one hash: sources by content, tools by version."""
+    digest = hashlib.sha256()
+    for name in (*_SOURCES, *(("solutions",) if solutions else ())):
+        top = root / name
+        files = sorted(top.rglob("*")) if top.is_dir() else [top]
+        for file in files:
+            relative = file.relative_to(root)
+            if file.is_file() and not any(
+                p.startswith((".", "__pycache__")) for p in relative.parts
+            ):
+                digest.update(f"{relative.as_posix()}\0".encode())
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+    for tool in _TOOLS:
+        digest.update(f"{tool} {importlib.metadata.version(tool)}\n".encode())
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _answers(port: int) -> bool:
+    """Whether a program answers on localhost, by either of the addresses that a browser tries."""
+    for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+        try:
+            with socket.socket(family, socket.SOCK_STREAM) as probe:
+                probe.settimeout(0.5)
+                if probe.connect_ex((address, port)) == 0:
+                    return True
+        except OSError:  # this machine has no such address family
+            continue
+    return False
+
+
+def _can_bind(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def _megabytes(site: Path) -> float:
+    return sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) / 1e6
+
+
+if __name__ == "__main__":
+    sys.exit(main())
