@@ -15,7 +15,7 @@ help: ## list the commands
 
 book: ## set up, build the book and serve it on http://localhost:8000
 	@sh setup/environment.sh
-	@$(RUN) setup.site --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve) $(if $(filter 0,$(SOLUTIONS)),,--solutions)
+	@$(RUN) setup.book_site --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve) $(if $(filter 0,$(SOLUTIONS)),,--solutions)
 
 test: ## set up, then run every test with one summary (ARGS="-k play" for some)
 	@sh setup/test.sh $(ARGS)

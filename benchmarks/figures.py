@@ -32,12 +32,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import figure_pages
-
 import course_figures as figures
 from benchmarks.measuring import RESULTS, write_results
 from benchmarks.tracing import MARK, Work, largest_after_marks, traced
-from course_figures import sources
+from course_figures import pages, sources
 from course_lib import data
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "book"))
@@ -125,7 +123,7 @@ def weights(figure: Any) -> dict[str, int]:
     return {
         "output": len(figure.html().encode()),
         "still": len(figure.still().encode()),
-        "module": len(figure_pages.script(module).encode()),
+        "module": len(pages.script(module).encode()),
     }
 
 
@@ -290,7 +288,7 @@ def steadiness(browser: Any) -> dict[str, float]:
 def alone(figure: Any, browser: Any, folder: Path, runs: int) -> dict[str, Any]:
     """Weights and frame times of a figure that has a page for itself."""
     path = folder / f"{figure.module_name()}.html"
-    path.write_text(figure_pages.standalone(figure), encoding="utf-8")
+    path.write_text(pages.standalone(figure), encoding="utf-8")
     return {"bytes": weights(figure), **frames(browser, path.as_uri(), runs)}
 
 
@@ -339,9 +337,9 @@ def of_changes(runs: list[list[float]]) -> dict[str, Any]:
 def bytes_shared() -> int:
     """Bytes that every page with figures loads once."""
     texts = (
-        figure_pages.script(sources.SHARED),
+        pages.script(sources.SHARED),
         sources.stylesheet(),
-        figure_pages.MOUNTING.read_text(encoding="utf-8"),
+        pages.MOUNT.read_text(encoding="utf-8"),
     )
     return sum(len(text.encode()) for text in texts)
 

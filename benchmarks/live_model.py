@@ -12,13 +12,13 @@ import tempfile
 from pathlib import Path
 
 import torch
-from figure_pages import standalone
 
 from benchmarks.measuring import write_results
 from benchmarks.tracing import traced
 from course_figures import sources
 from course_figures.live_model import LiveModel
 from course_figures.live_weights import live_model
+from course_figures.pages import standalone
 
 PROMPT = "ROMEO:\n"
 COUNT = (

@@ -29,7 +29,7 @@ MOST_SYMBOLS = 4000
 CORPORA = MappingProxyType({"shakespeare": "Tiny Shakespeare", "play": "the play"})
 """What a model may have been trained on, as readers call it."""
 
-MARKUP = Path(__file__).resolve().parents[2] / "book" / "_assets" / "live_model.html"
+MARKUP = Path(__file__).resolve().parents[1] / "book" / "_assets" / "live_model.html"
 """The figure for pages that are no notebook; `course_figures.live_weights` writes it."""
 
 

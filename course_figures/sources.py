@@ -9,6 +9,7 @@ from types import MappingProxyType
 from course_figures.errors import FigureError
 
 FOLDER = Path(__file__).parent
+RUNTIME = FOLDER / "runtime"
 
 SHARED = "shared"
 """Name of the part that stands before every module's own text."""
@@ -20,7 +21,7 @@ PARTS = MappingProxyType(
         "sampling": ("sampling_rules",),
     }
 )
-"""What some figures have in common: texts of `parts/` that stand before a module's own."""
+"""What some figures have in common: texts of `runtime/` that stand before a module's own."""
 
 LIVE_WEIGHTS = FOLDER / "live_model.safetensors"
 """Weights of the live model; they travel in its module, so that no page has to fetch them."""
@@ -28,7 +29,7 @@ LIVE_WEIGHTS = FOLDER / "live_model.safetensors"
 
 def names() -> list[str]:
     """Names of all figures' modules, in alphabetical order."""
-    return sorted(path.stem for path in FOLDER.glob("*.js") if path.stem != SHARED)
+    return sorted(path.stem for path in FOLDER.glob("*.js"))
 
 
 def text(name: str) -> str:
@@ -49,13 +50,13 @@ def text(name: str) -> str:
     FigureError
         If no `.js` of that name lies beside this file.
     """
-    path = FOLDER / f"{name}.js"
+    path = (RUNTIME if name == SHARED else FOLDER) / f"{name}.js"
     if not path.exists():
         raise FigureError(
             f"no figure's module is called {name!r}: there are {', '.join(names()) or 'none'}; "
             f"write {path.name} beside its Python class"
         )
-    pieces = [FOLDER / "parts" / f"{part}.js" for part in PARTS.get(name, ())]
+    pieces = [RUNTIME / f"{part}.js" for part in PARTS.get(name, ())]
     texts = [piece.read_text(encoding="utf-8") for piece in (*pieces, path)]
     if name == "live_model":
         weights = base64.b64encode(LIVE_WEIGHTS.read_bytes()).decode("ascii")
@@ -70,4 +71,4 @@ def module(name: str) -> str:
 
 def stylesheet() -> str:
     """The one stylesheet of all figures."""
-    return (FOLDER / "figures.css").read_text(encoding="utf-8")
+    return (RUNTIME / "figures.css").read_text(encoding="utf-8")

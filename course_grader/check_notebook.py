@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -34,9 +33,6 @@ SECONDS_TO_STOP = 10.0
 
 # As `course_tasks.verdict` writes it; that module brings torch, which nothing here needs.
 VERDICT = "application/vnd.course.verdict+json"
-
-# In an environment that grades, `check` writes answers down in place of judging them.
-_GRADED_RUN = "COURSE_PROBE_FOLDER"
 
 # How IPython names a cell in a SyntaxError: "(2838697158.py, line 1)".
 _CELL_FILE = re.compile(r"\(\d+\.py, line ")
@@ -237,10 +233,9 @@ async def _run(
         resources={"metadata": {"path": str(path.parent.resolve())}},
         extra_arguments=["--IPKernelApp.log_level=40"],  # no warning about a local, keyed socket
     )
-    environment = {name: value for name, value in os.environ.items() if name != _GRADED_RUN}
     run = _Run({}, set())
     try:
-        async with client.async_setup_kernel(env=environment):
+        async with client.async_setup_kernel():
             for number, cell in enumerate(notebook.cells, start=1):
                 if cell.cell_type != "code" or not cell.source.strip():
                     continue

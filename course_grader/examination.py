@@ -165,13 +165,14 @@ def draw(seeds: Mapping[str, int]) -> dict[str, bytes]:
     """For each task the inputs of its seed, without what the probe keeps back."""
     import numpy as np
 
+    from course_judges.catalogue import inputs
     from course_tasks import catalogue
     from course_tasks.answers import arrays_to_bytes
 
     shown = {}
     for task, seed in seeds.items():
         probe = catalogue.probe(task)
-        shown[task] = arrays_to_bytes(probe.shown(probe.inputs(np.random.default_rng(seed))))
+        shown[task] = arrays_to_bytes(probe.shown(inputs(task, np.random.default_rng(seed))))
     return shown
 
 
@@ -194,16 +195,17 @@ def _judge_one(
 ) -> TaskOutcome:
     import numpy as np
 
+    from course_judges import catalogue as judges
     from course_judges.judging import judge
     from course_tasks import catalogue
     from course_tasks.answers import Answers
 
     assert check.task is not None
-    task, probe = catalogue.task(check.task), catalogue.probe(check.task)
+    task, probe = judges.task(check.task), catalogue.probe(check.task)
     out_of = float(check.points if check.points is not None else task.points)
     if not data:
         return TaskOutcome(check.grade_id, check.task, 0.0, out_of, reason=why or "no answer came")
-    inputs = probe.inputs(np.random.default_rng(seeds[check.task]))
+    inputs = judges.inputs(check.task, np.random.default_rng(seeds[check.task]))
     try:
         verdict = judge(check.task, task, probe, inputs, Answers.from_bytes(data))
     except CourseError as error:
@@ -303,7 +305,7 @@ def _warm_up() -> None:
     """What every process would do first, done once."""
     with without(SLOW_GRAMMAR):
         from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-    from course_tasks import judging  # noqa: F401
+    from course_judges import judging  # noqa: F401
 
     outputs = [new_output("stream", text=""), new_output("display_data")]  # each reads its schema
     new_notebook(cells=[new_code_cell(outputs=outputs), new_markdown_cell()])
@@ -312,12 +314,13 @@ def _warm_up() -> None:
 
 def _import_chapters(tasks: list[str]) -> None:
     """The judges of these tasks; but JAX starts threads, which would not survive a fork."""
+    from course_judges import catalogue as judges
     from course_tasks import catalogue
 
     for task in tasks:
         if not catalogue.requires(task):
             catalogue.probe(task)
-            catalogue.task(task)
+            judges.task(task)
     _freeze()
 
 

@@ -227,7 +227,7 @@ def leaks(released: NotebookNode, solution: NotebookNode, text_stub: str) -> lis
 
 
 def _faults_of(check: Check, assignment: Assignment, chapter: str) -> Iterator[str]:
-    from course_tasks import catalogue
+    from course_judges import catalogue
     from course_tasks.errors import UnknownTaskError
 
     where = f"cell {check.number} ({check.grade_id or 'no grade_id'})"

@@ -1,9 +1,7 @@
-"""Graded tasks: what they ask (`probes`), how an answer is judged (`judges`), and `check`, which
-does both at a desk.
+"""What a task asks: contract, inputs, probe, and answers as plain data.
 
-`probing`, `answers` and the chapters' `probes` may stand beside student code; `judging` and the
-chapters' `judges` hold the answers and may not. The two meet in `desk.check`, or, in a graded run,
-as bytes in two files.
+All of it may stand beside student code: what is right is known to `course_judges` alone. `runner`
+is what runs inside the grader's sandbox.
 """
 
 from course_tasks.checking import check

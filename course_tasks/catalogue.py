@@ -1,4 +1,4 @@
-"""Which tasks there are: `chNN_name/probes.py` asks, `chNN_name/judges/` judges."""
+"""Which tasks there are: `chNN_name/probes.py` says what each of a chapter asks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ import importlib
 import importlib.util
 import pkgutil
 from functools import cache
-from typing import TYPE_CHECKING
 
 from course_tasks.errors import UnknownTaskError
 from course_tasks.probing import Probe
-
-if TYPE_CHECKING:
-    from course_judges.judging import Task
 
 
 def probe(task: str) -> Probe:
@@ -29,31 +25,11 @@ def probe(task: str) -> Probe:
     UnknownTaskError
         Names the nearest task there is.
     """
-    chapter, name = _split(task)
-    probes: dict[str, Probe] = importlib.import_module(f"{_packages()[chapter]}.probes").PROBES
+    chapter, name = split(task)
+    probes: dict[str, Probe] = importlib.import_module(f"{chapters()[chapter]}.probes").PROBES
     if name not in probes:
-        raise UnknownTaskError(_unknown(task))
+        raise UnknownTaskError(unknown(task))
     return probes[name]
-
-
-def task(name: str) -> Task:
-    """What the judge knows of a task; not to be had where the judges are kept away.
-
-    Parameters
-    ----------
-    name : str
-        Chapter and name, for example "01/window".
-
-    Raises
-    ------
-    UnknownTaskError
-        Names the nearest task there is.
-    """
-    chapter, short = _split(name)
-    tasks: dict[str, Task] = importlib.import_module(f"{_packages()[chapter]}.judges").TASKS
-    if short not in tasks:
-        raise UnknownTaskError(_unknown(name))
-    return tasks[short]
 
 
 def missing(task: str) -> tuple[str, ...]:
@@ -66,7 +42,7 @@ def missing(task: str) -> tuple[str, ...]:
     UnknownTaskError
         Names the nearest task there is.
     """
-    return _lacking(_split(task)[0])
+    return _lacking(split(task)[0])
 
 
 def lacking() -> dict[str, tuple[str, ...]]:
@@ -75,12 +51,12 @@ def lacking() -> dict[str, tuple[str, ...]]:
     Runs no code of those packages, and imports neither probes nor judges: whoever grades asks this
     once, before the first submission.
     """
-    found = {chapter: _lacking(chapter) for chapter in sorted(_packages())}
+    found = {chapter: _lacking(chapter) for chapter in sorted(chapters())}
     return {chapter: names for chapter, names in found.items() if names}
 
 
 def _lacking(chapter: str) -> tuple[str, ...]:
-    package = importlib.import_module(_packages()[chapter])
+    package = importlib.import_module(chapters()[chapter])
     required: tuple[str, ...] = getattr(package, "REQUIRES", ())
     return tuple(name for name in required if not _installed(name))
 
@@ -96,7 +72,7 @@ def _installed(package: str) -> bool:
 def names() -> tuple[str, ...]:
     """All tasks, by chapter, in the order in which the chapter sets them."""
     found: list[str] = []
-    for chapter, package in sorted(_packages().items()):
+    for chapter, package in sorted(chapters().items()):
         probes = importlib.import_module(f"{package}.probes").PROBES
         found += [f"{chapter}/{name}" for name in probes]
     return tuple(found)
@@ -110,13 +86,13 @@ def requires(task: str) -> tuple[str, ...]:
     UnknownTaskError
         Names the nearest task there is.
     """
-    package = importlib.import_module(_packages()[_split(task)[0]])
+    package = importlib.import_module(chapters()[split(task)[0]])
     required: tuple[str, ...] = getattr(package, "REQUIRES", ())
     return required
 
 
 @cache
-def _packages() -> dict[str, str]:
+def chapters() -> dict[str, str]:
     """Chapter number to package: "01" to "course_tasks.ch01_averages"."""
     package = importlib.import_module("course_tasks")
     return {
@@ -126,14 +102,22 @@ def _packages() -> dict[str, str]:
     }
 
 
-def _split(task: str) -> tuple[str, str]:
+def split(task: str) -> tuple[str, str]:
+    """Chapter and short name of a task: "05" and "scores" of "05/scores".
+
+    Raises
+    ------
+    UnknownTaskError
+        Names the nearest task there is.
+    """
     chapter, slash, name = str(task).partition("/")
-    if not slash or chapter not in _packages():
-        raise UnknownTaskError(_unknown(task))
+    if not slash or chapter not in chapters():
+        raise UnknownTaskError(unknown(task))
     return chapter, name
 
 
-def _unknown(task: str) -> str:
+def unknown(task: str) -> str:
+    """That there is no such task, and which one comes nearest."""
     near = difflib.get_close_matches(str(task), names(), n=1, cutoff=0.4)
     hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names())}"
     return f"there is no task {task!r}{hint}"

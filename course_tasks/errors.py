@@ -28,3 +28,7 @@ class MessageTooLargeError(FrameError):
 
 class FrameTimeoutError(FrameError):
     """Nothing came before the deadline."""
+
+
+class JudgesMissingError(CourseError, ImportError):
+    """An answer is to be judged where the package that knows what is right is not installed."""

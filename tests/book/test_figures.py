@@ -59,7 +59,7 @@ def test_figures_of_a_page_with_state_and_scripts_are_light(book, with_figures):
     for name, text in with_figures.items():
         state = re.findall(r'<div class="course-figure-mount".*?</script></div>', text, re.DOTALL)
         light = [one for one in state if not modules(one) & HEAVY]
-        scripts = [static / "figures.js", static / "figures" / "figures.css"]
+        scripts = [static / "figures" / "mount.js", static / "figures" / "figures.css"]
         scripts += [
             static / "figures" / f"{one}.js" for one in ({"shared"} | modules(text)) - HEAVY
         ]

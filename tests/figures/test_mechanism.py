@@ -5,14 +5,13 @@ import re
 import subprocess
 import sys
 
-import figure_pages
 import numpy as np
 import pytest
 from answers import IN_A_PAGE
 from interactions import message, settle, too_wide, trait, violations, words
 
 import course_figures as figures
-from course_figures import sources
+from course_figures import pages, sources
 from course_figures.base import Figure, computed
 from course_figures.errors import FigureError
 from course_figures.traits import Array, Choice, Flag, Number, Text, Texts
@@ -75,7 +74,7 @@ def test_state_in_the_page_is_the_state_in_python(name):
 
 @every_figure
 def test_figure_with_its_state_and_its_scripts_is_light(name):
-    everything = figure_pages.standalone(make(name)).encode()
+    everything = pages.standalone(make(name)).encode()
     assert len(everything) < MOST_BYTES.get(name, WEIGHT)
 
 
@@ -410,7 +409,7 @@ def test_start_again_mends_a_kept_state_that_does_not_fit_and_keeps_the_focus(fi
 
 @browser
 def test_module_that_is_missing_leaves_the_still_picture_with_a_word(figure_page, tmp_path, visit):
-    whole = figure_pages.standalone(figures.Averaging())
+    whole = pages.standalone(figures.Averaging())
     broken = whole.replace('courseFigures.register("averaging"', 'courseFigures.register("other"')
     (tmp_path / "broken.html").write_text(broken, encoding="utf-8")
     page = visit(tmp_path.as_uri(), viewport={"width": 800, "height": 800}).page
@@ -432,7 +431,7 @@ def test_nothing_in_the_state_can_end_the_script_that_holds_it(figure_page):
 
 
 def test_page_gets_each_script_it_needs_once():
-    many = figure_pages.standalone(figures.Averaging(), figures.Averaging(), figures.Windows())
+    many = pages.standalone(figures.Averaging(), figures.Averaging(), figures.Windows())
     for name in ("shared", "averaging", "windows"):
         assert many.count(f'courseFigures.register("{name}",') == 1
     assert 'courseFigures.register("bigram_table"' not in many

@@ -20,17 +20,12 @@ def test_verdict_is_read_under_the_name_under_which_it_is_written():
 
 # Every other assignment is tried unfilled and solved in the sandbox, with the same judge.
 class TestAssignment:
-    def test_unfilled_exercise_is_not_attempted_and_shows_no_traceback(
-        self, exercise, monkeypatch, tmp_path
-    ):
-        """Also where somebody's environment is a grader's."""
-        monkeypatch.setenv("COURSE_PROBE_FOLDER", str(tmp_path))
+    def test_unfilled_exercise_is_not_attempted_and_shows_no_traceback(self, exercise):
         report = check_notebook.check_notebook(exercise.path)
         assert {result.state for result in report.results} == {"not attempted"}
         assert report.points == 0
         assert report.failures == ()
         assert not any(question.changed for question in report.questions)
-        assert not (tmp_path / "answers").exists()
 
     def test_solution_gets_every_point(self, solution):
         checks = Assignment.of(solution.notebook).checks

@@ -140,10 +140,10 @@ def in_a_fresh_python(code):
 def test_judging_imports_no_jax():
     code = (
         "import sys, numpy as np\n"
-        "from course_tasks import catalogue, check\n"
+        "from course_judges import catalogue as judges\nfrom course_tasks import catalogue, check\n"
         "tasks = [n for n in catalogue.names() if n.startswith('10/')]\n"
         "assert len(tasks) == 6\n"
-        "print(all(check(t, catalogue.task(t).answer, seed=0).points for t in tasks), "
+        "print(all(check(t, judges.task(t).answer, seed=0).points for t in tasks), "
         "'jax' in sys.modules)"
     )
     assert in_a_fresh_python(code) == "True False"

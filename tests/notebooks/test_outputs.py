@@ -32,11 +32,7 @@ def run(notebook, *options, environment=None):
     """One notebook under nbval, in a pytest of its own and without a network; fails with the end of
     what that says.
     """
-    clean = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("PYTEST_", "COURSE_PROBE"))
-    }
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     clean["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # all others take a second
     done = subprocess.run(
         [

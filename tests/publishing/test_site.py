@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from build_errors import BuildError, NoFreePortError
 
 from course_grader import notebooks
-from setup import site
+from setup import book_site
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,7 +55,7 @@ def small_book(tmp_path):
 def built_book(tmp_path_factory):
     """A small book, built once, to look at."""
     folder = write_small_book(tmp_path_factory.mktemp("book"))
-    site.build(folder)
+    book_site.build(folder)
     return folder
 
 
@@ -66,25 +65,25 @@ def page(folder, name="exercises/01-one/01-one.html"):
 
 @pytest.mark.slow
 def test_a_build_is_made_again_only_when_a_source_changed(small_book):
-    built = site.build(small_book)
+    built = book_site.build(small_book)
     assert built == small_book / "_build" / "html"
     assert (built / "index.html").exists()
     (built / "mark").touch()
-    site.build(small_book)
+    book_site.build(small_book)
     assert (built / "mark").exists()
     (small_book / "book" / "index.md").write_text("# Another title\n")
-    site.build(small_book)
+    book_site.build(small_book)
     assert not (built / "mark").exists()
     assert "Another title" in page(built, "book/index.html")
 
 
 @pytest.mark.slow
 def test_a_warning_fails_the_build_and_the_last_good_site_stays(small_book):
-    built = site.build(small_book)
+    built = book_site.build(small_book)
     (small_book / "book" / "index.md").write_text("# A book\n\n[nowhere](no-such-page.md)\n")
     for _ in range(2):  # a second try finds the fault again
-        with pytest.raises(BuildError, match=r"index\.md.*no-such-page"):
-            site.build(small_book)
+        with pytest.raises(book_site.BuildError, match=r"index\.md.*no-such-page"):
+            book_site.build(small_book)
     assert "With" in page(built, "book/index.html")
     assert sorted(path.name for path in (small_book / "_build").iterdir() if path.is_dir()) == [
         "html"
@@ -93,7 +92,7 @@ def test_a_warning_fails_the_build_and_the_last_good_site_stays(small_book):
 
 @pytest.mark.slow
 def test_editions_stand_side_by_side_and_only_self_study_holds_solutions(built_book):
-    plain, self_study = site.build(built_book), site.build(built_book, solutions=True)
+    plain, self_study = book_site.build(built_book), book_site.build(built_book, solutions=True)
     assert plain != self_study
     assert not (plain / "solutions").exists()
     assert "One in solutions" in page(self_study, "solutions/01-one/01-one.html")
@@ -104,19 +103,21 @@ def test_editions_stand_side_by_side_and_only_self_study_holds_solutions(built_b
 @pytest.mark.slow
 def test_an_exercise_without_a_solution_fails_the_self_study_edition(small_book):
     shutil.rmtree(small_book / "solutions")
-    with pytest.raises(BuildError, match=r"solutions/01-one/01-one\.ipynb does not exist"):
-        site.build(small_book, solutions=True)
+    with pytest.raises(
+        book_site.BuildError, match=r"solutions/01-one/01-one\.ipynb does not exist"
+    ):
+        book_site.build(small_book, solutions=True)
 
 
 @pytest.mark.slow
 def test_the_address_of_the_repository_decides_about_colab_and_binder(built_book, small_book):
-    without = page(site.build(built_book))
+    without = page(book_site.build(built_book))
     assert "Download the notebook" in without
     assert "colab.research" not in without
     config = yaml.safe_load((small_book / "_config.yml").read_text())
     config["repository"] = {"url": "https://github.com/ada/course", "branch": "term"}
     (small_book / "_config.yml").write_text(yaml.safe_dump(config))
-    with_one = page(site.build(small_book))
+    with_one = page(book_site.build(small_book))
     assert "https://colab.research.google.com/github/ada/course/blob/term/exercises/" in with_one
     assert "https://mybinder.org/v2/gh/ada/course/term?urlpath=" in with_one
     assert 'download="01-one.ipynb"' in with_one
@@ -124,7 +125,7 @@ def test_the_address_of_the_repository_decides_about_colab_and_binder(built_book
 
 @pytest.mark.slow
 def test_the_site_holds_what_its_pages_load_and_not_all_of_mathjax(built_book):
-    mathjax = site.build(built_book) / "_static" / "mathjax"
+    mathjax = book_site.build(built_book) / "_static" / "mathjax"
     assert (mathjax / "tex-chtml.js").exists()
     assert list((mathjax / "output" / "chtml" / "fonts").rglob("*.woff"))
     assert sum(path.stat().st_size for path in mathjax.rglob("*") if path.is_file()) < 5_000_000
@@ -135,20 +136,19 @@ def test_a_taken_port_gives_way_to_the_next_free_one():
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert site.free_port(port) > port
+        assert book_site.free_port(port) > port
 
 
 @pytest.mark.parametrize("port", [0, -1, 65536])
 def test_a_number_that_is_no_port_is_refused(port):
-    with pytest.raises(NoFreePortError, match=f"{port} is not a port"):
-        site.free_port(port)
+    with pytest.raises(book_site.NoFreePortError, match=f"{port} is not a port"):
+        book_site.free_port(port)
 
 
 def test_serving_on_a_taken_port_says_so_and_serves_on_another(tmp_path):
     (tmp_path / "index.html").write_text("the book")
     program = (
-        "import sys; from course_lib.publishing import site; "
-        "site.serve(sys.argv[1], int(sys.argv[2]))"
+        "import sys; from setup import book_site; book_site.serve(sys.argv[1], int(sys.argv[2]))"
     )
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -176,13 +176,13 @@ def test_serving_on_a_taken_port_says_so_and_serves_on_another(tmp_path):
 
 
 def test_the_server_speaks_to_this_machine_only(tmp_path):
-    with site.server(tmp_path) as running:
+    with book_site.server(tmp_path) as running:
         assert running.server_address[0] == "127.0.0.1"
 
 
 def test_a_rebuilt_page_is_not_taken_from_the_browsers_cache(tmp_path):
     (tmp_path / "index.html").write_text("the book")
-    with site.server(tmp_path) as running:
+    with book_site.server(tmp_path) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         connection = http.client.HTTPConnection(*running.server_address, timeout=10)
         connection.request("GET", "/")
@@ -192,10 +192,10 @@ def test_a_rebuilt_page_is_not_taken_from_the_browsers_cache(tmp_path):
 
 def test_a_failed_build_ends_the_command_with_1_and_says_why(monkeypatch, capsys):
     def fail(**_):
-        raise BuildError("book/x.md: WARNING: the fault")
+        raise book_site.BuildError("book/x.md: WARNING: the fault")
 
-    monkeypatch.setattr(site, "build", fail)
-    assert site.main(["--no-serve"]) == 1
+    monkeypatch.setattr(book_site, "build", fail)
+    assert book_site.main(["--no-serve"]) == 1
     assert "the fault" in capsys.readouterr().err
 
 

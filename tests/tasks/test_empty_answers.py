@@ -10,6 +10,7 @@ import safetensors.numpy
 import torch
 from torch import nn
 
+from course_judges import catalogue as judges
 from course_judges import judging
 from course_judges.judging import Evidence, judge
 from course_tasks import catalogue
@@ -169,8 +170,8 @@ def constants(right):
 
 def drawn(task, seed):
     """What a judge knows of a task, its inputs, and the right answers to them."""
-    known, probe = catalogue.task(task), catalogue.probe(task)
-    inputs = probe.inputs(np.random.default_rng(seed))
+    known, probe = judges.task(task), catalogue.probe(task)
+    inputs = judges.inputs(task, np.random.default_rng(seed))
     return known, inputs, judging._reference(known, probe, inputs)
 
 
@@ -243,7 +244,7 @@ def swollen(right, count):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_large_answer_costs_a_judge_little_memory_and_no_error(task):
-    known, probe = catalogue.task(task), catalogue.probe(task)
+    known, probe = judges.task(task), catalogue.probe(task)
     _, inputs, right = drawn(task, 0)
     count = len(right.values)
     large = {name: list(swollen(value, count)) for name, value in right.values.items()}

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from course_judges import catalogue as judges
 from course_judges.judging import judge
 from course_tasks import State, catalogue, check
 from course_tasks.answers import Answers, arrays_to_bytes
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def students_of(task):
-    package = catalogue.probe(task).cases and catalogue._packages()[task[:2]].rpartition(".")[2]
+    package = catalogue.probe(task).cases and catalogue.chapters()[task[:2]].rpartition(".")[2]
     return importlib.import_module(f"students.{package}")
 
 
@@ -34,7 +35,7 @@ def named(task):
 
 
 TASKS = catalogue.names()
-MISTAKES = [(t, m.name) for t in TASKS for m in catalogue.task(t).mistakes]
+MISTAKES = [(t, m.name) for t in TASKS for m in judges.task(t).mistakes]
 STYLES = [(t, style) for t in TASKS for style in students_of(t).RIGHT[named(t)]]
 TRICKS = [
     (t, name) for t in TASKS for name in getattr(students_of(t), "TRICKS", {}).get(named(t), {})
@@ -48,9 +49,9 @@ pytestmark = pytest.mark.usefixtures("kept_runs")
 @pytest.mark.parametrize("task", TASKS)
 def test_reference_gets_every_point(task):
     for seed in seeds_of(task):
-        verdict = check(task, catalogue.task(task).answer, seed=seed)
+        verdict = check(task, judges.task(task).answer, seed=seed)
         assert verdict.state is State.RIGHT, f"seed {seed}: {verdict}"
-        assert verdict.points == catalogue.task(task).points
+        assert verdict.points == judges.task(task).points
 
 
 @pytest.mark.parametrize(("task", "style"), STYLES)
@@ -81,7 +82,7 @@ def test_mistake_is_rejected_called_by_its_name_and_explained(task, mistake):
 
 @pytest.mark.parametrize(("task", "mistake"), MISTAKES)
 def test_judges_own_copy_of_a_mistake_is_recognised(task, mistake):
-    copy = next(m for m in catalogue.task(task).mistakes if m.name == mistake)
+    copy = next(m for m in judges.task(task).mistakes if m.name == mistake)
     for seed in seeds_of(task)[::2]:
         verdict = check(task, copy.answer, seed=seed)
         assert verdict.points < verdict.out_of, f"seed {seed}: {verdict}"
@@ -101,7 +102,7 @@ def test_odd_answer_is_rejected_and_described_by_what_is_true_of_it(task, index)
 def test_trick_earns_no_more_than_the_work_in_it(task, trick):
     """As in a graded run: bytes go to the answer and come back, and the judge has what was kept."""
     answer, points = students_of(task).TRICKS[named(task)][trick]
-    known, probe = catalogue.task(task), catalogue.probe(task)
+    known, probe = judges.task(task), catalogue.probe(task)
     for seed in seeds_of(task):
         inputs = probe.inputs(np.random.default_rng(seed))
         sent = run_on_bytes(probe, answer, arrays_to_bytes(probe.shown(inputs)))
@@ -148,7 +149,7 @@ def test_nonsense_earns_nothing_and_raises_nothing(task, answer):
 def test_no_evidence_means_no_points(task):
     probe = catalogue.probe(task)
     inputs = probe.inputs(np.random.default_rng(0))
-    verdict = judge(task, catalogue.task(task), probe, inputs, Answers())
+    verdict = judge(task, judges.task(task), probe, inputs, Answers())
     assert verdict.points == 0
 
 
@@ -171,7 +172,7 @@ def test_warnings_cost_nothing(task, capfd):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_bytes_between_probe_and_judge_change_nothing(task):
-    known, probe = catalogue.task(task), catalogue.probe(task)
+    known, probe = judges.task(task), catalogue.probe(task)
     inputs = probe.inputs(np.random.default_rng(1))
     sent = arrays_to_bytes(probe.shown(inputs))
     answers = Answers.from_bytes(run_on_bytes(probe, known.answer, sent))
@@ -184,7 +185,7 @@ def test_bytes_between_probe_and_judge_change_nothing(task):
 @pytest.mark.parametrize("task", TASKS)
 def test_parts_are_not_earned_by_zeros(task):
     """A claim that is true of an empty answer would be points for nothing."""
-    known, probe = catalogue.task(task), catalogue.probe(task)
+    known, probe = judges.task(task), catalogue.probe(task)
     for seed in seeds_of(task):
         inputs = probe.inputs(np.random.default_rng(seed))
         expected = run(probe, known.answer, inputs).answers
@@ -204,7 +205,7 @@ def test_inputs_differ_from_draw_to_draw(task):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_sections_named_in_feedback_exist_in_the_book(task):
-    known = catalogue.task(task)
+    known = judges.task(task)
     for section in {known.section, *(m.section for m in known.mistakes)}:
         chapter = (ROOT / "book" / f"{section.chapter}.ipynb").read_text(encoding="utf-8")
         assert re.search(rf'"#+ {re.escape(section.heading)}(\\n)?"', chapter), (

@@ -15,9 +15,11 @@ import pytest
 import safetensors.numpy
 import torch
 
+from course_judges import at_desk
+from course_judges import catalogue as judges
 from course_judges.judging import Mistake, Part, Task, judge, matches
 from course_lib.errors import CourseError
-from course_tasks import Finding, Section, State, catalogue, check, checking
+from course_tasks import Finding, Section, State, catalogue, check
 from course_tasks.answers import (
     MOST_BYTES,
     MOST_VALUES,
@@ -71,7 +73,7 @@ def verdict_on(answer, seed=0):
 def doubling(monkeypatch):
     """The small task, to be had by `check`."""
     monkeypatch.setattr(catalogue, "probe", lambda name: PROBE)
-    monkeypatch.setattr(catalogue, "task", lambda name: TASK)
+    monkeypatch.setattr(judges, "task", lambda name: TASK)
 
 
 class TestVerdict:
@@ -210,7 +212,7 @@ class TestCheck:
     def test_endless_answer_says_how_to_stop_it_and_can_be_stopped(
         self, doubling, monkeypatch, capsys
     ):
-        monkeypatch.setattr(checking, "PATIENCE_SECONDS", 0.2)
+        monkeypatch.setattr(at_desk, "PATIENCE_SECONDS", 0.2)
 
         def endless(x):
             while True:
@@ -228,7 +230,7 @@ class TestCheck:
         assert "Kernel → Interrupt" in capsys.readouterr().out
 
     def test_quick_answer_says_nothing_of_stopping(self, doubling, monkeypatch, capsys):
-        monkeypatch.setattr(checking, "PATIENCE_SECONDS", 0.3)
+        monkeypatch.setattr(at_desk, "PATIENCE_SECONDS", 0.3)
         check("00/double", double)
         time.sleep(0.5)
         assert capsys.readouterr().out == ""
@@ -243,45 +245,38 @@ class TestCheck:
 class TestProbeOnly:
     """In a graded run the answer leaves as bytes and nothing is judged beside the student."""
 
-    def test_answers_are_recorded_and_judge_to_the_same(self, doubling, monkeypatch, tmp_path):
+    def test_answers_as_bytes_judge_to_the_same(self):
         inputs = PROBE.inputs(np.random.default_rng(5))
-        (tmp_path / "inputs").mkdir()
-        checking.input_file(tmp_path, "00/double").write_bytes(arrays_to_bytes(inputs))
-        monkeypatch.setenv(checking.PROBE_FOLDER, str(tmp_path))
-        assert str(check("00/double", lambda x: x * x)) == "00/double: recorded"
-        answers = Answers.from_bytes(checking.answer_file(tmp_path, "00/double").read_bytes())
-        assert judge("00/double", TASK, PROBE, inputs, answers).findings[0].name == "square"
+        answers = run_on_bytes(PROBE, lambda x: x * x, arrays_to_bytes(inputs))
+        verdict = judge("00/double", TASK, PROBE, inputs, Answers.from_bytes(answers))
+        assert verdict.findings[0].name == "square"
 
-    def test_missing_inputs_are_an_error_and_no_answer(self, doubling, monkeypatch, tmp_path):
-        monkeypatch.setenv(checking.PROBE_FOLDER, str(tmp_path))
-        with pytest.raises(CourseError, match="no inputs"):
-            check("00/double", double)
-        assert not checking.answer_file(tmp_path, "00/double").exists()
-
-    def test_no_judge_is_loaded(self, tmp_path):
-        """Where the judges' files are not there, the probes still work."""
+    def test_where_judges_are_not_installed_questions_are_asked_and_a_check_says_so(self):
         task = catalogue.names()[0]
         code = (
-            "import sys, types\n"
+            "import sys\n"
             "class Absent:\n"
             "    def find_spec(self, name, path=None, target=None):\n"
-            "        if name.endswith(('judges', 'judging')): raise ModuleNotFoundError(name)\n"
+            "        if name.partition('.')[0] == 'course_judges':\n"
+            "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
             "sys.meta_path.insert(0, Absent())\n"
-            "from course_tasks import check\n"
-            f"print(check({task!r}, lambda *a, **k: 1))\n"
+            "import numpy as np\n"
+            "from course_tasks import catalogue, check\n"
+            "from course_tasks.errors import JudgesMissingError\n"
+            "from course_tasks.probing import run\n"
+            f"probe = catalogue.probe({task!r})\n"
+            "inputs = probe.inputs(np.random.default_rng(0))\n"
+            "print(run(probe, lambda *a, **k: 1, inputs).answers is not None)\n"
+            "try:\n"
+            f"    check({task!r}, print)\n"
+            "except JudgesMissingError as error:\n"
+            "    print(error)\n"
         )
-        (tmp_path / "inputs").mkdir()
-        inputs = catalogue.probe(task).inputs(np.random.default_rng(0))
-        checking.input_file(tmp_path, task).write_bytes(arrays_to_bytes(inputs))
         done = subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, checking.PROBE_FOLDER: str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=False,
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
         )
-        assert "recorded" in done.stdout, done.stderr
-        assert checking.answer_file(tmp_path, task).exists()
+        assert done.stdout.startswith("True\n"), done.stderr
+        assert "course_judges is not installed" in done.stdout
 
 
 class TestKeptBack:

@@ -1,6 +1,5 @@
 # %% top
 import json
-import os
 import pathlib
 
 for folder in ("ROOT/autograded/STUDENT/ASSIGNMENT", "ROOT/feedback/STUDENT", "/tmp/answers", "answers"):
@@ -10,4 +9,3 @@ for folder in ("ROOT/autograded/STUDENT/ASSIGNMENT", "ROOT/feedback/STUDENT", "/
             pathlib.Path(folder, name).write_text(json.dumps({"points": 100, "score": 100}))
     except OSError:
         pass
-os.environ["COURSE_PROBE_FOLDER"] = "/tmp"

@@ -2,8 +2,8 @@
 import importlib
 import pkgutil
 
-import course_tasks
-
-for module in pkgutil.walk_packages(course_tasks.__path__, "course_tasks."):
-    if "judg" in module.name:
-        print(importlib.import_module(module.name))
+for package in pkgutil.iter_modules():
+    if package.name.startswith("course_") and package.name not in ("course_lib", "course_tasks"):
+        print(importlib.import_module(package.name))
+import course_judges
+import course_grader

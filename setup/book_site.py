@@ -1,6 +1,6 @@
 """Builds the book as a site that needs no other machine, and serves it at the desk.
 
-`python -m setup.site` is what `make book` calls. A build that fails leaves the
+`python -m setup.book_site` is what `make book` calls. A build that fails leaves the
 last good site where it was; a build of sources that did not change is not made again.
 """
 
@@ -23,12 +23,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from build_errors import BuildError, NoFreePortError
 from filelock import FileLock
 
 from course_lib.errors import CourseError
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 """The checkout that this file belongs to."""
 
 PORTS_TRIED = 20
@@ -39,9 +38,18 @@ _SOURCES = (
     "_toc.yml",
     "book",
     "exercises",
-    "course_lib/publishing",
-    "course_lib/figures",
+    "course_figures",
 )
+
+
+class BuildError(CourseError):
+    """The book could not be built, or not without warnings."""
+
+
+class NoFreePortError(CourseError, OSError):
+    """No port near the wished one is free to serve the book on."""
+
+
 _TOOLS = ("jupyter-book", "myst-nb", "sphinx", "sphinx-book-theme", "sphinxcontrib-bibtex")
 
 # What a page asks MathJax for: equations, spoken mathematics in English, and Braille. The package

@@ -1,0 +1,49 @@
+"""At the desk: an answer is run on fresh inputs and judged at once, in the student's own process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from course_judges import catalogue
+from course_judges.judging import interrupted, judge
+from course_tasks import catalogue as asked
+from course_tasks.probing import run
+from course_tasks.verdict import Verdict
+
+# Every task of the course returns within a second or two, so after this long a person should know
+# how to stop it.
+PATIENCE_SECONDS = 10.0
+
+
+def judge_at_desk(task: str, answer: Any, seed: int | None = None) -> Verdict:
+    """Run an answer on fresh inputs, compare, and say what was found; see `course_tasks.check`."""
+    known, probe = catalogue.task(task), asked.probe(task)
+    inputs = probe.inputs(np.random.default_rng(seed))
+    started = time.monotonic()
+    reminder = threading.Timer(PATIENCE_SECONDS, _say_how_to_stop)
+    reminder.daemon = True
+    reminder.start()
+    try:
+        outcome = run(probe, answer, inputs)
+    except KeyboardInterrupt:
+        return interrupted(task, known, time.monotonic() - started)
+    finally:
+        reminder.cancel()
+    verdict = judge(task, known, probe, inputs, outcome.answers)
+    return replace(
+        verdict, notes=verdict.notes + tuple(f"Python warned: {w}" for w in outcome.warnings)
+    )
+
+
+def _say_how_to_stop() -> None:
+    print(
+        f"Your answer has been running for {PATIENCE_SECONDS:.0f} s. "
+        "If it should have returned by now, stop it: the ■ button above "
+        "(or Kernel → Interrupt; Ctrl-C in a terminal), then look for a loop that never ends.",
+        flush=True,
+    )
