@@ -1,4 +1,4 @@
-"""What makes figures live in a page without a kernel: scripts for a site, or one file that holds all."""
+"""What makes figures live in a page without a kernel: a site's scripts, or one file with all."""
 
 from __future__ import annotations
 

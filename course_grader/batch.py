@@ -131,7 +131,8 @@ def grade(
 
     Raises
     ------
-    NothingToGradeError, FaultyAssignmentError, GradebookError, SandboxUnavailableError, ClockBehindError
+    NothingToGradeError, FaultyAssignmentError, GradebookError, SandboxUnavailableError,
+    ClockBehindError
         Before anything is graded.
     AlreadyGradingError
         If another grader of this course is at work, or of its PostgreSQL database.

@@ -1,4 +1,4 @@
-"""At the desk: an answer is run on fresh inputs and judged at once, in the student's own process."""
+"""At the desk: an answer is run on fresh inputs and judged at once, in the student's process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 10.0
 def judge_at_desk(task: str, answer: Any, seed: int | None = None) -> Verdict:
     """Run an answer on fresh inputs, compare, and say what was found; see `course_tasks.check`."""
     known, probe = catalogue.task(task), asked.probe(task)
-    inputs = probe.inputs(np.random.default_rng(seed))
+    inputs = catalogue.inputs(task, np.random.default_rng(seed))
     started = time.monotonic()
     reminder = threading.Timer(PATIENCE_SECONDS, _say_how_to_stop)
     reminder.daemon = True

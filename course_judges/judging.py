@@ -207,9 +207,12 @@ class Task:
         Tried in this order; the first that fits speaks.
     properties : tuple of callable (Evidence) -> Finding or None
         Asked in this order when no mistake fits; the first that speaks is heard.
-    asides : tuple of str
+    uncompared : tuple of str
         Names of values, at whatever place in a case, that say how an answer came about. A part may
         ask for them; there is no right one.
+    inputs : callable (Generator) -> Inputs, optional
+        Draws the inputs where they are made of what is right, which the probe must not know;
+        otherwise the probe's own.
     """
 
     title: str
@@ -219,6 +222,7 @@ class Task:
     mistakes: tuple[Mistake, ...] = ()
     properties: tuple[Property, ...] = ()
     uncompared: tuple[str, ...] = ()
+    inputs: Callable[[np.random.Generator], Inputs] | None = None
 
     @cached_property
     def points(self) -> float:

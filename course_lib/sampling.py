@@ -18,7 +18,7 @@ context > block_size      the last block_size tokens are read, the rest stays in
 empty prompt              the text starts with the vocabulary's first symbol as its only context;
                           that symbol is not part of the answer
 unknown symbol            `UnknownSymbolError`, with the symbol and its position
-logits of -inf            that symbol is never drawn; NaN, or no finite logit, is `NonFiniteLossError`
+logits of -inf            that symbol is never drawn; NaN, or none finite, is `NonFiniteLossError`
 ========================  =====================================================================
 
 Dropout is off while sampling, and the model is left in the mode it was in.

@@ -244,7 +244,7 @@ def run(
     Returns
     -------
     (SpeedGPT, History)
-        The model in evaluation mode, and its losses. Raises NonFiniteLossError if a batch's loss is not.
+        The model in evaluation mode, and its losses. Raises NonFiniteLossError if a loss is not.
     """
     began, history = time.perf_counter(), History()
     with torch.random.fork_rng():

@@ -24,11 +24,16 @@ from torch import nn
 
 from course_lib.errors import CourseError, JaxMissingError
 from course_tasks.answers import Answers, Array, Raised, Value, arrays_from_bytes, flatten
+from course_tasks.errors import JudgesMissingError
 
 Inputs: TypeAlias = Mapping[str, Array]
 Case: TypeAlias = Callable[[Any, Inputs], Any]
 
-_LIBRARY = Path(__file__).resolve().parent.parent
+# What an error went through on its way that no student wrote.
+_OURS = tuple(
+    Path(__file__).resolve().parents[1] / name
+    for name in ("course_lib", "course_tasks", "course_judges")
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,17 @@ class Probe:
         Whoever grades writes these to the file of inputs, and gives the judge all of them.
         """
         return {name: array for name, array in inputs.items() if name not in self.kept_back}
+
+
+def drawn_by_the_judge(_rng: np.random.Generator) -> Inputs:
+    """Stands for `Probe.inputs` where a task's inputs are made of what is right.
+
+    Raises
+    ------
+    JudgesMissingError
+        Always: `course_judges.catalogue.inputs` draws them.
+    """
+    raise JudgesMissingError("the inputs of this task are drawn by its judge alone")
 
 
 @dataclass(frozen=True)
@@ -100,8 +116,8 @@ def run(
     -------
     Run
         A value or an error for every case; never raises for what the answer does. Only
-        `KeyboardInterrupt` passes, so that a person can stop an endless answer, and `JaxMissingError`,
-        which is no fault of the answer.
+        `KeyboardInterrupt` passes, so that a person can stop an endless answer, and
+        `JaxMissingError`, which is no fault of the answer.
     """
     values: dict[str, Value] = {}
     errors: dict[str, Raised] = {}
@@ -215,7 +231,7 @@ def _line_of(error: BaseException) -> str:
     """The last line of the student's own code on the way to the error."""
     for frame, number in reversed(list(traceback.walk_tb(error.__traceback__))):
         path = frame.f_code.co_filename
-        if "site-packages" in path or Path(path).is_relative_to(_LIBRARY):
+        if "site-packages" in path or any(Path(path).is_relative_to(one) for one in _OURS):
             continue
         text = linecache.getline(path, number).strip()
         if text:

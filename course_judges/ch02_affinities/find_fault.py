@@ -6,6 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+import torch
+
 from course_judges.ch02_affinities.inspectors import (
     BY_C,
     COLUMNS,
@@ -16,6 +19,7 @@ from course_judges.ch02_affinities.inspectors import (
     SOUND,
     ZERO_MASK,
     always_sound,
+    candidates,
     exactly_equal,
     find_fault,
     saying,
@@ -23,7 +27,9 @@ from course_judges.ch02_affinities.inspectors import (
 from course_judges.ch02_affinities.sections import DEPENDS, ROOT
 from course_judges.judging import Evidence, Mistake, Part, Says, Task
 from course_judges.wording import number
+from course_tasks.answers import Array
 from course_tasks.ch02_affinities.probes import SUSPECTS
+from course_tasks.probing import Inputs
 from course_tasks.verdict import Finding, Section
 
 
@@ -137,6 +143,19 @@ def _misnamed(evidence: Evidence) -> Finding | None:
                 ROOT,
             )
     return None
+
+
+def _inputs(rng: np.random.Generator) -> Inputs:
+    """A sound matrix and faulty ones, in any order; the probe must not know how they are made."""
+    T, C = (int(size) for size in rng.permutation([5, 6, 7, 8])[:2])
+    x = rng.normal(size=(T, C))
+    suspects = list(candidates(torch.from_numpy(x)).values())
+    drawn: dict[str, Array] = {"T": np.array(T), "C": np.array(C), "x": x}
+    for name, i in zip(SUSPECTS, rng.permutation(len(suspects)), strict=True):
+        # Rounding such as another order of the same operations leaves.
+        noise = 1 + rng.uniform(2e-7, 5e-7, size=(T, T)) * rng.choice([-1, 1], size=(T, T))
+        drawn[name] = suspects[i].numpy() * noise
+    return drawn
 
 
 TASK = Task(
@@ -275,6 +294,7 @@ TASK = Task(
         ),
     ),
     (_unknown_name, _misnamed),
+    inputs=_inputs,
 )
 
 

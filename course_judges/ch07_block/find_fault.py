@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -11,7 +12,9 @@ from course_judges.ch07_block.faults import FORMS
 from course_judges.ch07_block.sections import AXIS, BLOCK, STREAM
 from course_judges.judging import Evidence, Mistake, Part, Task
 from course_tasks.ch07_block.probes import BLOCKS, FAULTS
-from course_tasks.ch07_block.suspects import SHOWS
+from course_tasks.ch07_block.suspects import SHOWS, Form
+from course_tasks.inputs import Rng, whole
+from course_tasks.probing import Inputs
 from course_tasks.verdict import Finding
 
 Block = Callable[[Tensor], Tensor]
@@ -179,6 +182,23 @@ def _never(block: Block, x: Tensor) -> bool:  # noqa: ARG001
     return False
 
 
+def _inputs(rng: Rng) -> Inputs:
+    """Blocks in any order; the probe must not know them by name."""
+    B, T, C = int(rng.integers(3, 5)), int(rng.integers(5, 7)), int(rng.integers(8, 11))
+    order = rng.permutation(BLOCKS)
+    forms = [list(FORMS.values())[i] for i in order]
+    return {
+        "weights": rng.normal(size=(2, C, C)) / np.sqrt(C) * 2,
+        "gains": rng.uniform(0.5, 1.5, (2, C)),
+        **{part: np.stack(arrays) for part, *arrays in zip(Form._fields, *forms, strict=True)},
+        "order": order,
+        "B": whole(B),
+        "T": whole(T),
+        "C": whole(C),
+        "seed": whole(int(rng.integers(2**31))),
+    }
+
+
 TASK = Task(
     "Find the fault",
     inspect_block,
@@ -286,4 +306,5 @@ TASK = Task(
     ),
     (_not_run,),
     uncompared=("runs",),
+    inputs=_inputs,
 )

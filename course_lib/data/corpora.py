@@ -114,7 +114,8 @@ def load(name: str, *, fallback: bool = True) -> Corpus:
         Which one.
     fallback : bool
         What to do when the corpus is nowhere to be had: say so in a notice and return the play
-        (True, so that every chapter can be read anywhere), or raise `CorpusUnavailableError` (False).
+        (True, so that every chapter can be read anywhere), or raise `CorpusUnavailableError`
+        (False).
 
     Returns
     -------

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from course_tasks.answers import Array
-from course_tasks.probing import Case, Inputs, Probe
+from course_tasks.probing import Case, Inputs, Probe, drawn_by_the_judge
 
 
 def _on(*names: str) -> Case:
@@ -176,23 +176,8 @@ SMOOTHER = Probe(_smoother_inputs, {"near": _smoother("near"), "far": _smoother(
 # find-fault
 
 
-def _find_fault_inputs(rng: np.random.Generator) -> Inputs:
-    # Inputs are drawn where the judges are; beside student code nothing makes these matrices.
-    from course_judges.ch02_affinities.inspectors import candidates
-
-    T, C = (int(size) for size in rng.permutation([5, 6, 7, 8])[:2])
-    x = rng.normal(size=(T, C))
-    suspects = list(candidates(torch.from_numpy(x)).values())
-    inputs: dict[str, Array] = {"T": np.array(T), "C": np.array(C), "x": x}
-    for name, i in zip(SUSPECTS, rng.permutation(len(suspects)), strict=True):
-        # Rounding such as another order of the same operations leaves.
-        noise = 1 + rng.uniform(2e-7, 5e-7, size=(T, T)) * rng.choice([-1, 1], size=(T, T))
-        inputs[name] = suspects[i].numpy() * noise
-    return inputs
-
-
 SUSPECTS = ("one", "two", "three", "four", "five", "six", "seven")
-FIND_FAULT = Probe(_find_fault_inputs, {name: _on("x", name) for name in SUSPECTS})
+FIND_FAULT = Probe(drawn_by_the_judge, {name: _on("x", name) for name in SUSPECTS})
 
 PROBES: dict[str, Probe] = {
     "cosine": COSINE,

@@ -15,7 +15,7 @@ from course_tasks.ch07_block import streams
 from course_tasks.ch07_block.draws import drawn, sizes
 from course_tasks.ch07_block.suspects import Form, Runs, suspect
 from course_tasks.inputs import Rng, tensor, whole
-from course_tasks.probing import Inputs, Probe, load_weights
+from course_tasks.probing import Inputs, Probe, drawn_by_the_judge, load_weights
 
 COUNTED = ("embeddings", "attention", "feed_forward", "norms", "output", "total")
 """What a parameter count says, by name."""
@@ -150,25 +150,6 @@ def _count(name: str, answer: Any, given: Inputs) -> Any:
 # --- find-fault -----------------------------------------------------------------------------------
 
 
-def _fault_inputs(rng: Rng) -> Inputs:
-    # Inputs are drawn where the judges are; beside student code nothing knows the blocks by name.
-    from course_judges.ch07_block.faults import FORMS
-
-    B, T, C = int(rng.integers(3, 5)), int(rng.integers(5, 7)), int(rng.integers(8, 11))
-    order = rng.permutation(BLOCKS)
-    forms = [list(FORMS.values())[i] for i in order]
-    return {
-        "weights": rng.normal(size=(2, C, C)) / np.sqrt(C) * 2,
-        "gains": rng.uniform(0.5, 1.5, (2, C)),
-        **{part: np.stack(arrays) for part, *arrays in zip(Form._fields, *forms, strict=True)},
-        "order": order,
-        "B": whole(B),
-        "T": whole(T),
-        "C": whole(C),
-        "seed": whole(int(rng.integers(2**31))),
-    }
-
-
 def _inspect(place: int, answer: Any, given: Inputs) -> Any:
     form = Form(*(given[part][place] for part in Form._fields))
     weights, gains, runs = tensor(given["weights"]), tensor(given["gains"]), Runs()
@@ -218,7 +199,7 @@ PROBES: dict[str, Probe] = {
     ),
     "parameter-count": Probe(_count_inputs, _each(_count, CONFIGURATIONS)),
     "find-fault": Probe(
-        _fault_inputs,
+        drawn_by_the_judge,
         _each(_inspect, tuple(range(BLOCKS)), "block_"),
         kept_back=frozenset({"order"}),
     ),

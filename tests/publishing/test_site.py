@@ -32,7 +32,8 @@ def write_small_book(folder):
         ],
     }
     (folder / "_toc.yml").write_text(yaml.safe_dump(contents), encoding="utf-8")
-    shutil.copytree(ROOT / "book" / "_assets", folder / "book" / "_assets")
+    for part in ("_assets", "_ext"):
+        shutil.copytree(ROOT / "book" / part, folder / "book" / part)
     shutil.copy(ROOT / "book" / "references.bib", folder / "book")
     (folder / "book" / "index.md").write_text("# A book\n\nWith $x^2$.\n")
     for name in ("book", "exercises/01-one", "solutions/01-one"):

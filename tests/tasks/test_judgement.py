@@ -104,7 +104,7 @@ def test_trick_earns_no_more_than_the_work_in_it(task, trick):
     answer, points = students_of(task).TRICKS[named(task)][trick]
     known, probe = judges.task(task), catalogue.probe(task)
     for seed in seeds_of(task):
-        inputs = probe.inputs(np.random.default_rng(seed))
+        inputs = judges.inputs(task, np.random.default_rng(seed))
         sent = run_on_bytes(probe, answer, arrays_to_bytes(probe.shown(inputs)))
         verdict = judge(task, known, probe, inputs, Answers.from_bytes(sent))
         assert verdict.points <= points, f"seed {seed}: {verdict}"
@@ -148,7 +148,7 @@ def test_nonsense_earns_nothing_and_raises_nothing(task, answer):
 @pytest.mark.parametrize("task", TASKS)
 def test_no_evidence_means_no_points(task):
     probe = catalogue.probe(task)
-    inputs = probe.inputs(np.random.default_rng(0))
+    inputs = judges.inputs(task, np.random.default_rng(0))
     verdict = judge(task, judges.task(task), probe, inputs, Answers())
     assert verdict.points == 0
 
@@ -173,7 +173,7 @@ def test_warnings_cost_nothing(task, capfd):
 @pytest.mark.parametrize("task", TASKS)
 def test_bytes_between_probe_and_judge_change_nothing(task):
     known, probe = judges.task(task), catalogue.probe(task)
-    inputs = probe.inputs(np.random.default_rng(1))
+    inputs = judges.inputs(task, np.random.default_rng(1))
     sent = arrays_to_bytes(probe.shown(inputs))
     answers = Answers.from_bytes(run_on_bytes(probe, known.answer, sent))
     assert judge(task, known, probe, inputs, answers) == judge(
@@ -187,7 +187,7 @@ def test_parts_are_not_earned_by_zeros(task):
     """A claim that is true of an empty answer would be points for nothing."""
     known, probe = judges.task(task), catalogue.probe(task)
     for seed in seeds_of(task):
-        inputs = probe.inputs(np.random.default_rng(seed))
+        inputs = judges.inputs(task, np.random.default_rng(seed))
         expected = run(probe, known.answer, inputs).answers
         zeros = {
             n: "" if isinstance(v, str) else np.zeros_like(v) for n, v in expected.values.items()
@@ -198,8 +198,7 @@ def test_parts_are_not_earned_by_zeros(task):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_inputs_differ_from_draw_to_draw(task):
-    probe = catalogue.probe(task)
-    draws = {arrays_to_bytes(probe.inputs(np.random.default_rng(seed))) for seed in range(6)}
+    draws = {arrays_to_bytes(judges.inputs(task, np.random.default_rng(seed))) for seed in range(6)}
     assert len(draws) >= 5
 
 
