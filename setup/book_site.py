@@ -251,6 +251,9 @@ def _config(root: Path, solutions: bool) -> str:
     """`_config.yml` with what follows from it: title of the edition, address of the repository."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     sphinx = config["sphinx"]["config"]
+    # Jupyter Book looks for them beside the configuration that it is given, which lies elsewhere.
+    extensions = config["sphinx"]["local_extensions"]
+    config["sphinx"]["local_extensions"] = {one: str(root / at) for one, at in extensions.items()}
     repository = config.get("repository") or {}
     # Jupyter Book would put these into html_theme_options, which this configuration replaces.
     sphinx["html_theme_options"]["repository_url"] = repository.get("url") or ""
