@@ -7,32 +7,40 @@ RUN = .venv/bin/python -m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book test chapters release format clean
+.PHONY: help book lab test test-fast chapters release format clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  make book takes SERVE=0 (only build), PORT=9000, SOLUTIONS=1 (self-study edition), PYTHON=..."
+	@echo "  make lab takes SERVE=0 (only set up), TORCH=cpu (PyTorch without its GPU libraries), PYTHON=..."
 
-book: ## set up, build the book and serve it on http://localhost:8000
-	@sh setup/environment.sh
+book: ## read: set up, build the book and serve it on http://localhost:8000
+	@sh setup/environment.sh book
 	@$(RUN) setup.book_site --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve) $(if $(filter 0,$(SOLUTIONS)),,--solutions)
 
-test: ## set up, then run every test with one summary (ARGS="-k play" for some)
+lab: ## learn: set up, open JupyterLab on the exercises
+	@TORCH=$(TORCH) sh setup/environment.sh lab
+	@$(if $(filter 0,$(SERVE)),:,cd exercises && exec ../.venv/bin/jupyter lab)
+
+test: ## set up everything, then run every test with one summary (ARGS="-k play" for some)
 	@sh setup/test.sh $(ARGS)
 
-chapters: ## run chapters and solutions anew and store their outputs
+test-fast: ## what to run between edits: without browser, sandbox and whole notebooks
+	@COURSE_TEST_DRAWS=1 sh setup/test.sh -m "not slow and not browser and not sandbox" $(ARGS)
+
+chapters: ## run chapters and solutions, and store their outputs
 	@sh setup/environment.sh tests
 	@$(RUN) course_grader.notebooks run book solutions examples
 
 release: ## generate exercises/ from solutions/
-	@sh setup/environment.sh
+	@sh setup/environment.sh tests
 	@$(RUN) course_grader.cli release
 
-format: ## format and lint the code, normalise the notebooks
+format: ## format and lint the code, normalize the notebooks
 	@sh setup/environment.sh tests
 	@$(RUN) ruff format .
 	@$(RUN) ruff check --fix .
-	@$(RUN) course_grader.notebooks normalise book solutions exercises examples
+	@$(RUN) course_grader.notebooks normalize book solutions exercises examples
 
 clean: ## remove the built site and caches; keeps .venv
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache

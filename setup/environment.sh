@@ -1,8 +1,12 @@
 #!/bin/sh
 # Makes .venv ready: finds a Python, creates the environment, installs what is missing.
 #
-#   setup/environment.sh         what the book and the exercises need
-#   setup/environment.sh tests   that, and what the tests need
+#   setup/environment.sh book    what reading the book needs: no torch, no nbgrader
+#   setup/environment.sh lab     what working on the exercises needs
+#   setup/environment.sh tests   everything, in the versions of requirements-lock.txt
+#
+# With uv on the PATH it installs, otherwise pip does. TORCH=cpu takes PyTorch without its GPU
+# libraries, where the platform has both; LOCK=0 takes the newest versions that the ranges allow.
 #
 # A stamp in .venv records the folder, the interpreter and the lists that were installed. It is
 # written last, so an interrupted run is taken up again; while it matches, there is nothing to do.
@@ -13,16 +17,18 @@ cd "$(dirname "$0")/.."
 
 suite=${1:-book}
 stamp=.venv/.installed-$suite
-lists="-r requirements.txt"
-files="requirements.txt pyproject.toml"
-if [ "$suite" = tests ]; then
-    for part in test cluster jax; do
-        lists="$lists -r requirements-$part.txt"
-        files="$files requirements-$part.txt"
-    done
-fi
 
 say() { printf '%s\n' "$*" >&2; }
+
+# The lines of requirements.txt below one of its headings.
+section() { awk -v title="## $1" 'index($0, "## ") == 1 { on = index($0, title) == 1 } on' requirements.txt; }
+
+case $suite in
+    book) what="what the book needs"; size="300 MB" ;;
+    lab) what="what the exercises need"; size="1.2 GB, and several GB more where PyTorch brings its GPU libraries" ;;
+    tests) what="everything"; size="2 GB" ;;
+    *) say "setup/environment.sh takes book, lab or tests, not $suite"; exit 2 ;;
+esac
 
 recent_enough() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
@@ -63,7 +69,12 @@ no_python() {
 state() {
     pwd
     .venv/bin/python -c 'import sys; print(sys.version)'
-    cksum $files
+    echo "${TORCH:-} ${LOCK:-}"
+    if [ "$suite" = book ]; then
+        section "To read" | cksum
+    else
+        cksum requirements*.txt pyproject.toml
+    fi
 }
 
 works() {
@@ -72,7 +83,13 @@ works() {
         head -n 1 .venv/bin/pip | grep -qF "$(pwd)/.venv/bin/"
 }
 
-if [ -x .venv/bin/python ] && [ -f "$stamp" ] && [ "$(state 2>/dev/null)" = "$(cat "$stamp")" ]; then
+holds() { [ -f ".venv/.installed-$1" ] && [ "$(suite=$1 state 2>/dev/null)" = "$(cat ".venv/.installed-$1")" ]; }
+
+if [ -x .venv/bin/python ] && holds "$suite"; then
+    exit 0
+fi
+# Everything is there for whoever needs less.
+if [ -x .venv/bin/python ] && [ "$suite" != tests ] && holds tests; then
     exit 0
 fi
 
@@ -101,10 +118,46 @@ fi
 volume="--quiet --progress-bar off"
 if [ -t 1 ]; then volume=; fi  # somebody is watching: show what comes
 
-say "Installing what the course needs into .venv (about 1.5 GB; minutes the first time) ..."
-# shellcheck disable=SC2086  # lists of words on purpose
-.venv/bin/python -m pip install --disable-pip-version-check --no-input --no-compile $volume $lists -e . || {
-    say "pip stopped before all was installed; its last lines say why. The next run goes on from here."
+with_pip() {
+    # shellcheck disable=SC2086  # lists of words on purpose
+    .venv/bin/python -m pip install --disable-pip-version-check --no-input --no-compile $volume "$@"
+}
+
+with_uv() {
+    uv=$(command -v uv || echo .venv/bin/uv)
+    backend=
+    if [ "${TORCH:-}" = cpu ]; then backend=--torch-backend=cpu; fi
+    # shellcheck disable=SC2086
+    "$uv" pip install --python .venv/bin/python $backend "$@"
+}
+
+install() {
+    if command -v uv >/dev/null 2>&1; then
+        with_uv "$@"
+    elif [ "${TORCH:-}" = cpu ]; then
+        with_pip uv && with_uv "$@"  # pip would have to be told an address for each platform
+    else
+        with_pip "$@"
+    fi
+}
+
+say "Installing $what into .venv (about $size; minutes the first time) ..."
+{
+    case $suite in
+        book)
+            section "To read" >.venv/reading.txt
+            install -r .venv/reading.txt
+            ;;
+        lab) install -e . ;;
+        tests)
+            locked="-c requirements-lock.txt"
+            if [ "${LOCK:-1}" = 0 ]; then locked=; fi
+            # shellcheck disable=SC2086
+            install $locked -r requirements.txt -r requirements-test.txt -e .
+            ;;
+    esac
+} || {
+    say "The installation stopped before all was there; its last lines say why. The next run goes on from here."
     exit 1
 }
 # Compiled by all cores, where pip would use one. Some packages carry files for other Pythons, which

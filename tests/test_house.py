@@ -3,9 +3,11 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[1]
 
@@ -60,10 +62,38 @@ def test_no_data_set_is_in_the_project():
     assert not [path for path in project_files() if path.name in {"shakespeare.txt", "names.txt"}]
 
 
+def section(text, title):
+    """What requirements.txt lists below a heading."""
+    lines = text.split(f"## {title}", 1)[1].split("\n## ")[0].splitlines()[1:]
+    return {line.split("#")[0].strip() for line in lines if line and not line.startswith("#")}
+
+
 def test_every_dependency_says_why():
-    lists = sorted(ROOT.glob("requirements*.txt"))
-    assert len(lists) == 4
-    for path in lists:
+    for path in (ROOT / "requirements.txt", ROOT / "requirements-test.txt"):
         for line in path.read_text(encoding="utf-8").splitlines():
             if line and not line.startswith("#"):
                 assert re.fullmatch(r"\S+\s+# \S.{10,}", line), f"{path.name}: {line}"
+
+
+def test_what_pip_installs_for_each_person_is_what_requirements_say():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {name: set(items) for name, items in project["optional-dependencies"].items()}
+    whole = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    shared = {one for one in section(whole, "To read") if one.startswith("filelock")}
+    assert set(project["dependencies"]) == section(whole, "To learn") | shared
+    assert extras["book"] == section(whole, "To read")
+    assert extras["jax"] == section(whole, "Chapter 10")
+    assert extras["grading"] == section(whole, "To teach")
+    tests = (ROOT / "requirements-test.txt").read_text(encoding="utf-8")
+    listed = {line.split("#")[0].strip() for line in tests.splitlines() if line[:1] not in "#"}
+    assert extras["test"] == listed - {""}
+
+
+def test_stored_outputs_come_from_locked_versions():
+    lock = (ROOT / "requirements-lock.txt").read_text(encoding="utf-8")
+    pinned = dict(line.lower().split("==") for line in lock.splitlines() if "==" in line)
+    whole = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    for line in whole.splitlines():
+        if line and not line.startswith("#"):
+            name, ranges = re.match(r"([\w.-]+)(?:\[\w+\])?(\S*)", line).groups()
+            assert pinned[name] in SpecifierSet(ranges), line

@@ -23,6 +23,7 @@ PROGRAMS = (
     "mkdir",
     "cp",
     "env",
+    "awk",
 )
 
 # Stands for Python and, in .venv, for itself with pip: writes down what it was asked to install.
@@ -35,7 +36,10 @@ case "$*" in
         echo created >>log ;;
     "-m pip install"*)
         echo installed >>log
+        echo "$*" >>words
+        case "$*" in *" uv") cp "$0" .venv/bin/uv ;; esac
         [ ! -e pip-fails ] ;;
+    "pip install"*) echo "uv $*" >>words ;;
     "-m pip --version" | "-m compileall"*) ;;
     "-c import ensurepip, venv") [ ! -e no-venv-module ] ;;
     *) exec REAL "$@" ;;
@@ -70,11 +74,18 @@ class Machine:
         path.write_text(text.replace("REAL", sys.executable))
         path.chmod(0o755)
 
-    def set_up(self, *words):
+    def words(self):
+        """What installers were told since the last question."""
+        path = self.course / "words"
+        said = path.read_text() if path.exists() else ""
+        path.unlink(missing_ok=True)
+        return said
+
+    def set_up(self, *words, **environment):
         return subprocess.run(
             [self.bin / "sh", "setup/environment.sh", *words],
             cwd=self.course,
-            env={"PATH": str(self.bin)},
+            env={"PATH": str(self.bin), **environment},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -111,6 +122,7 @@ def test_tests_need_more_and_the_book_then_needs_nothing(ready):
     assert ready.set_up("tests").returncode == 0
     assert ready.done() == ["installed"]
     assert ready.set_up().returncode == 0
+    assert ready.set_up("lab").returncode == 0
     assert ready.set_up("tests").returncode == 0
     assert ready.done() == []
 
@@ -120,7 +132,7 @@ def test_an_interrupted_installation_is_taken_up_again(machine):
     (machine.course / "pip-fails").touch()
     broken_off = machine.set_up()
     assert broken_off.returncode == 1
-    assert "pip stopped before all was installed" in broken_off.stderr
+    assert "stopped before all was there" in broken_off.stderr
     (machine.course / "pip-fails").unlink()
     machine.done()
     assert machine.set_up().returncode == 0
@@ -128,8 +140,9 @@ def test_an_interrupted_installation_is_taken_up_again(machine):
 
 
 def test_a_changed_list_is_installed(ready):
-    with (ready.course / "requirements.txt").open("a") as file:
-        file.write("another-package\n")
+    list_of_all = ready.course / "requirements.txt"
+    lines = list_of_all.read_text().replace("pyyaml>=6", "another-package\npyyaml>=6")
+    list_of_all.write_text(lines)
     assert ready.set_up().returncode == 0
     assert ready.done() == ["installed"]
 
@@ -209,3 +222,45 @@ def test_the_environment_is_made_by_the_python_that_was_named(machine):
         == 0
     )
     assert os.access(machine.course / ".venv" / "bin" / "python", os.X_OK)
+
+
+def test_the_book_needs_neither_torch_nor_nbgrader(ready):
+    reading = (ready.course / ".venv" / "reading.txt").read_text()
+    assert "jupyter-book" in reading
+    assert not {"torch", "nbgrader", "jax"} & {line.split(">")[0] for line in reading.splitlines()}
+
+
+def test_a_change_of_what_others_need_does_not_concern_the_book(ready):
+    with (ready.course / "requirements.txt").open("a") as file:
+        file.write("another-package\n")
+    assert ready.set_up("book").returncode == 0
+    assert ready.done() == []
+
+
+def test_uv_installs_where_it_is_there(machine):
+    machine.program("python3", PYTHON)
+    machine.program("uv", '#!/bin/sh\necho "uv $*" >>words\n')
+    assert machine.set_up("lab").returncode == 0
+    assert machine.done() == ["created"]
+    assert "uv pip install --python .venv/bin/python -e ." in machine.words()
+
+
+def test_torch_without_gpu_libraries_is_asked_of_uv_which_pip_brings(machine):
+    machine.program("python3", PYTHON)
+    outcome = machine.set_up("lab", TORCH="cpu")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "--torch-backend=cpu -e ." in machine.words()
+
+
+def test_tests_install_locked_versions_unless_told_not_to(machine):
+    machine.program("python3", PYTHON)
+    assert machine.set_up("tests").returncode == 0
+    assert "-c requirements-lock.txt" in machine.words()
+    assert machine.set_up("tests", LOCK="0").returncode == 0
+    assert "-c requirements-lock.txt" not in machine.words()
+
+
+def test_an_unknown_suite_is_named(machine):
+    outcome = machine.set_up("everything")
+    assert outcome.returncode == 2
+    assert "book, lab or tests, not everything" in outcome.stderr
