@@ -4,9 +4,7 @@ depends on.
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import importlib.metadata
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import course_lib
+from course_grader.assignment import Assignment
 from course_grader.course import Course
 from course_grader.errors import NothingToGradeError, UnreadableNotebookError
+from course_grader.staleness import judging_key
 from course_tasks.runner.limits import Limits
 
 if TYPE_CHECKING:
@@ -29,9 +28,6 @@ MOST_TIMESTAMP_BYTES = 1000
 MOST_NAME_CHARACTERS = 128
 
 _STAMP = "timestamp.txt"
-
-# Packages that compute answers, a judge's own included; the last three are chapter 10's.
-_COMPUTING = ("torch", "numpy", "jax", "flax", "optax")
 
 
 @dataclass(frozen=True)
@@ -121,7 +117,7 @@ def submissions(course: Course, assignment: str, students: Sequence[str] = ()) -
     where = course.submitted
     found = [
         Submission(folder.parent.name, assignment, folder)
-        for folder in sorted(where.glob(f"*/{assignment}"))
+        for folder in sorted(where.glob(f"[!.]*/{assignment}"))
         if folder.is_dir() or folder.is_symlink()
     ]
     missing = set(students) - {one.student for one in found}
@@ -135,11 +131,12 @@ def submissions(course: Course, assignment: str, students: Sequence[str] = ()) -
 
 
 def basis(released: NotebookNode, limits: Limits, book: str = "", *, sandboxed: bool) -> str:
-    """A digest of what a whole class's grades and feedback depend on: assignment, library, limits,
-    and the book's address.
+    """A digest of what a whole class's grades and feedback depend on: assignment, the code that
+    computes and judges its answers, limits, and the book's address.
     """
+    tasks = [check.task for check in Assignment.of(released).checks if check.task]
     digest = hashlib.sha256()
-    for part in (library_key(), str(sorted(limits.as_dict().items())), str(sandboxed), book):
+    for part in (judging_key(tasks), str(sorted(limits.as_dict().items())), str(sandboxed), book):
         digest.update(part.encode() + b"\0")
     digest.update(str(released).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
@@ -175,26 +172,3 @@ def content_key(submission: Submission, class_basis: str, most_bytes: float = ma
 def _is_file(path: Path) -> bool:
     """True for a file of the submission's own; a link could lead to anybody's."""
     return path.is_file() and not path.is_symlink()
-
-
-@functools.cache
-def library_key() -> str:
-    """A digest of the code that decides about points, and of what computes for it.
-
-    Judges and probes build models, train them and write texts: all of the library counts. Two
-    machines with the same key grade alike.
-    """
-    root = Path(course_lib.__file__).parent
-    digest = hashlib.sha256()
-    for name in _COMPUTING:
-        digest.update(f"{name} {_version(name)}\0".encode())
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "not here"

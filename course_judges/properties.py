@@ -14,6 +14,9 @@ from course_tasks.verdict import Finding, Section
 
 _SMALL = 1e-4
 
+# Below this a weight counts as 0: float32 leaves less, and no mistake of a chapter does.
+NEGLIGIBLE = 1e-5
+
 
 def rows_sum_to_one(value: str, section: Section) -> Property:
     """Rows of a (…, T, S) array of weights must sum to 1 wherever those of the reference do."""

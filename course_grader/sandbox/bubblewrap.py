@@ -1,10 +1,9 @@
 """What stands around student code: bubblewrap's command line, a short environment, and a copy of
-the course's code without what knows answers.
+the two packages of the course that may stand beside it.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import sys
@@ -21,9 +20,8 @@ IsolationMode = Literal["warm", "cold", "bare"]
 LIBRARY = "/opt/course"
 """Where the course's code lies inside."""
 
-# Of what grades, only what runs inside; no judge, nothing that reads a gradebook.
-_INSIDE = {"grading": ("sandbox",), "grading/sandbox": ("inside",)}
-
+BESIDE_STUDENT_CODE = ("course_lib", "course_tasks")
+"""The packages of the course that are inside. Nothing else of it is, whatever is added to it."""
 
 # Devices that hold nothing. /dev/zero is not among them: mapped as shared, it is memory that no
 # process seems to hold. Nor are terminals, over which neighbours could talk.
@@ -77,9 +75,11 @@ def bubblewrap(library: Path, form: IsolationMode = "warm") -> list[str]:
         if not any(here.is_relative_to(other) for other in seen):
             command += ["--ro-bind", str(here), str(here)]
             seen.append(here)
-    installed = Path(course_lib.__file__).resolve().parent
-    if any(installed.is_relative_to(other) for other in seen):
-        command += ["--tmpfs", str(installed)]  # the judges are in there
+    # Where the course is installed among other packages, all of its own are covered: those that may
+    # be inside come from the copy.
+    for package in sorted(_packages().glob("course_*")):
+        if package.is_dir() and any(package.is_relative_to(other) for other in seen):
+            command += ["--tmpfs", str(package)]
     command += ["--ro-bind", str(library), LIBRARY]
     command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WRITABLE[0]]
     return command
@@ -113,39 +113,24 @@ def environment(library: Path, form: IsolationMode, home: Path) -> dict[str, str
 
 
 def copy_library(target: Path) -> None:
-    """The course's code, without what knows answers and without what grades."""
-    source = Path(course_lib.__file__).resolve().parent
-
-    def left_out(folder: str, names: list[str]) -> set[str]:
-        here = Path(folder)
-        for package, kept in _INSIDE.items():
-            if here == source / package:
-                return set(names) - {"__init__.py", *kept}
-        out = {"judges", "judging.py", "publishing", "__pycache__", "cli.py", "doctor.py"}
-        return out & set(names)
-
-    shutil.copytree(source, target / "course_lib", ignore=left_out, copy_function=_copy)
+    """Copy the packages that may stand beside student code, and no other."""
+    for name in BESIDE_STUDENT_CODE:
+        # Compiled code comes along, and spares every submission a tenth of a second.
+        shutil.copytree(_packages() / name, target / name, copy_function=_copy)
     # Root's sandbox is another user's, who has to read what root may have cloned for itself only.
     for folder, _, _ in os.walk(target):
         os.chmod(folder, 0o755)
 
 
 def _copy(original: str, copied: str) -> None:
-    """Copy a file for everybody to read; with its compiled code, which spares every submission a
-    tenth of a second and is taken only for a source of the same age.
-    """
-    _copy_one(original, copied)
-    if original.endswith(".py"):
-        compiled = importlib.util.cache_from_source(original)
-        if os.path.isfile(compiled):
-            beside = importlib.util.cache_from_source(copied)
-            os.makedirs(os.path.dirname(beside), exist_ok=True)
-            _copy_one(compiled, beside)
-
-
-def _copy_one(original: str, copied: str) -> None:
+    """Copy a file for everybody to read; compiled code is taken only for a source of its age."""
     with open(original, "rb") as source, open(copied, "wb") as target:
         target.write(source.read())
         os.fchmod(target.fileno(), 0o644)
         status = os.fstat(source.fileno())
     os.utime(copied, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _packages() -> Path:
+    """The folder in which the course's packages lie side by side."""
+    return Path(course_lib.__file__).resolve().parents[1]

@@ -25,7 +25,7 @@ from course_grader.sandbox.protocol import RawStep, RunResult
 from course_grader.sandbox.sandbox import Sandbox
 from course_grader.sandbox.sanitize import SanitizedSubmission
 from course_grader.sandbox.selftest import proven
-from course_grader.submissions import library_key
+from course_grader.staleness import sandbox_key
 from course_lib.errors import CourseError
 from course_tasks.errors import FrameError
 from course_tasks.runner import frames
@@ -55,7 +55,7 @@ class SandboxPlugin:
     form : str
         See `Sandbox`.
     library : str
-        The grader's `library_key`.
+        The grader's `sandbox_key`.
     """
 
     def __init__(self, form: IsolationMode, library: str):
@@ -72,7 +72,7 @@ class SandboxPlugin:
             If a wall does not hold, or if the course here is not the grader's: another version
             asks other questions, and honest answers to those are wrong.
         """
-        if library_key() != self.library:
+        if sandbox_key() != self.library:
             raise SandboxUnavailableError(
                 f"{platform.node()} has another version of the course, of torch, NumPy or JAX "
                 "than the grader: install the same on both"
@@ -212,7 +212,7 @@ class Cluster:
             pass
 
         try:
-            client.register_plugin(Plugin(self.form, library_key()), name=self._plugin)
+            client.register_plugin(Plugin(self.form, sandbox_key()), name=self._plugin)
         except Exception as error:  # Dask raises whatever was raised on the worker
             raise SandboxUnavailableError(
                 f"a worker of {self.address} cannot grade: {error}"

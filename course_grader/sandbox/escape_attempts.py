@@ -73,21 +73,10 @@ found = sorted(set(os.environ) - set(known))
 print(f"the environment holds {found}" if found else "no way")
 """
 
-JUDGES = """
-import importlib.machinery, os, course_lib
-found = []
-for module in ("tasks.judging", "grading.gradebook.record", "grading.judgement", "grading.release"):
-    name, places = "course_lib", course_lib.__path__
-    for part in module.split("."):  # found as an import would, without what packages import first
-        name = f"{name}.{part}"
-        there = importlib.machinery.PathFinder.find_spec(name, places)
-        if there is None:
-            break
-        places = there.submodule_search_locations
-    else:
-        found.append(module)
-for folder, folders, _ in os.walk(os.path.dirname(course_lib.__file__)):
-    found += [f"{folder}/judges" for one in folders if one == "judges"]
+PACKAGES = """
+import pkgutil
+names = {one.name for one in pkgutil.iter_modules()}
+found = sorted(name for name in names - set(inside) if name.startswith("course_"))
 print(f"holds {found}" if found else "no way")
 """
 

@@ -23,7 +23,11 @@ from pathlib import Path
 import course_lib
 from course_grader.errors import MachineError, NoVerdictError, SandboxUnavailableError
 from course_grader.sandbox import escape_attempts
-from course_grader.sandbox.bubblewrap import IsolationMode, environment
+from course_grader.sandbox.bubblewrap import (
+    BESIDE_STUDENT_CODE,
+    IsolationMode,
+    environment,
+)
 from course_grader.sandbox.protocol import RunResult, read_steps
 from course_grader.sandbox.sandbox import Sandbox
 from course_grader.sandbox.sanitize import SanitizedSubmission, Step
@@ -205,7 +209,10 @@ def _looks(sandbox: Sandbox, root: Path) -> list[Wall]:
                     *(_cell(escape_attempts.ENVIRONMENT, known=known), "only what the course sets"),
                     _KERNEL,
                 ),
-                "judges": (escape_attempts.JUDGES, "not inside", _PLACE),
+                "judges": (
+                    *(_cell(escape_attempts.PACKAGES, inside=BESIDE_STUDENT_CODE), "not inside"),
+                    _PLACE,
+                ),
                 "leftovers": (_cell(escape_attempts.LOOK, name=name), "none", _KERNEL),
                 "user": (_cell(escape_attempts.SEEN, pause=seen), "", _USER),
                 "other processes": (
@@ -317,10 +324,9 @@ def _files(stack: ExitStack, root: Path) -> str:
     """Files outside: beside the gradebook, at home, in the temporary folder, the judges' code."""
     places = [root, Path.home(), Path(tempfile.gettempdir())]
     paths = [str(stack.enter_context(_canary(place))) for place in places]
-    library = Path(course_lib.__file__).parent
-    return _cell(
-        escape_attempts.FILES, paths=[*paths, str(library / "grading"), str(library / "tasks")]
-    )
+    ours = Path(course_lib.__file__).parents[1]
+    paths += [str(ours / "course_judges" / "judging.py"), str(ours / "course_grader" / "cli.py")]
+    return _cell(escape_attempts.FILES, paths=paths)
 
 
 @contextlib.contextmanager

@@ -10,14 +10,13 @@ from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, SOFTMAX, T
 from course_judges.ch01_averages.weights import (
     COLUMNS,
     KEEPDIM,
-    NOTHING,
     column_sums,
     keepdim_sums,
     matrix,
     sees_the_right_positions,
 )
 from course_judges.judging import Evidence, Mistake, Part, Task, any_of, matches
-from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
+from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
 from course_judges.wording import number, row
 from course_tasks.ch01_averages.probes import DECAY
 from course_tasks.verdict import Finding
@@ -96,7 +95,7 @@ def _right_ratios(evidence: Evidence) -> bool:
     if not evidence.comparable("weights"):
         return False
     mine, right = matrix(evidence), evidence.right("weights")
-    if not np.isfinite(mine).all() or (np.diagonal(mine) < NOTHING).any():
+    if not np.isfinite(mine).all() or (np.diagonal(mine) < NEGLIGIBLE).any():
         return False
     diagonal = np.diagonal(mine)[:, None] / np.diagonal(right)[:, None]
     return np.allclose(mine, right * diagonal, rtol=1e-4, atol=1e-5)

@@ -7,9 +7,8 @@ import torch
 from torch import Tensor
 
 from course_judges.ch01_averages.sections import FILL, KERNEL, SIDES, SOFTMAX, WRITES
-from course_judges.ch01_averages.weights import NOTHING
 from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_judges.properties import rows_sum_to_one
+from course_judges.properties import NEGLIGIBLE, rows_sum_to_one
 from course_judges.wording import listed, number, row, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -106,14 +105,14 @@ def _right_proportions(evidence: Evidence) -> bool:
         return False
     mine, right = evidence.yours("weights"), evidence.right("weights")
     sums = mine.sum(-1, keepdims=True)
-    if not np.isfinite(sums).all() or (sums < NOTHING).any():
+    if not np.isfinite(sums).all() or (sums < NEGLIGIBLE).any():
         return False
     return np.allclose(mine / sums, right, rtol=1e-4, atol=1e-5)
 
 
 def _sees_what_is_hidden(evidence: Evidence) -> Finding | None:
     mine, visible = evidence.yours("weights"), evidence.inputs["visible"]
-    seen = np.argwhere(~visible & (np.abs(mine) > NOTHING))
+    seen = np.argwhere(~visible & (np.abs(mine) > NEGLIGIBLE))
     if not len(seen):
         return None
     b, t, s = (int(i) for i in seen[0])

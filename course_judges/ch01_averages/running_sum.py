@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from course_judges.ch01_averages.sections import FUTURE, SIDES, TRIANGLE
-from course_judges.ch01_averages.weights import NOTHING
 from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.properties import NEGLIGIBLE
 from course_judges.wording import number, word
 from course_tasks.verdict import Finding
 
@@ -58,7 +58,7 @@ def _last_is_the_total(evidence: Evidence) -> bool:
 
 def _future_in_time_last(evidence: Evidence) -> Finding | None:
     seen = evidence.yours("weights")[0].T  # row t: what output t makes of each position
-    later = np.argwhere(np.abs(np.triu(seen, 1)) > NOTHING)
+    later = np.argwhere(np.abs(np.triu(seen, 1)) > NEGLIGIBLE)
     if not len(later):
         return None
     t, s = (int(i) for i in later[0])

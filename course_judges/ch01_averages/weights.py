@@ -8,17 +8,15 @@ import numpy as np
 
 from course_judges.ch01_averages.sections import FUTURE
 from course_judges.judging import Evidence
+from course_judges.properties import NEGLIGIBLE
 from course_judges.wording import listed, number
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
-# Below this a weight counts as 0: float32 leaves less, and no mistake of the chapter does.
-NOTHING = 1e-5
-
 
 def positions(row: Array) -> str:
     """Where a row of weights looks, in words."""
-    seen = np.flatnonzero(np.abs(row) > NOTHING)
+    seen = np.flatnonzero(np.abs(row) > NEGLIGIBLE)
     if not len(seen):
         return "no position"
     if len(seen) > 4 and seen[-1] - seen[0] + 1 == len(seen):
@@ -41,7 +39,7 @@ def same_places(case: str, first_row: int = 0) -> Callable[[Evidence], bool]:
             return False
         mine, right = mine[..., first_row:, :], right[..., first_row:, :]
         finite = bool(np.isfinite(mine).all())
-        return finite and np.array_equal(np.abs(mine) > NOTHING, np.abs(right) > NOTHING)
+        return finite and np.array_equal(np.abs(mine) > NEGLIGIBLE, np.abs(right) > NEGLIGIBLE)
 
     return holds
 
@@ -49,7 +47,7 @@ def same_places(case: str, first_row: int = 0) -> Callable[[Evidence], bool]:
 def sees_the_right_positions(evidence: Evidence) -> Finding | None:
     """A property of weights that have to look at some positions, all of them, and no others."""
     mine, right = matrix(evidence), evidence.right("weights").reshape(matrix(evidence).shape)
-    seen, expected = np.abs(mine) > NOTHING, np.abs(right) > NOTHING
+    seen, expected = np.abs(mine) > NEGLIGIBLE, np.abs(right) > NEGLIGIBLE
     wrong = np.flatnonzero((seen != expected).any(axis=1))
     if not len(wrong):
         return None

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_judges.ch01_averages.weights import NOTHING
 from course_judges.ch05_head.sections import PLACE
 from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.properties import NEGLIGIBLE
 from course_judges.wording import row
 from course_tasks.answers import Array
 
@@ -163,7 +163,7 @@ def _fit(evidence: Evidence) -> str:
 
 def _has_padding(evidence: Evidence) -> bool:
     return _real_right(evidence) and bool(
-        np.abs(evidence.yours("padded")[~_real(evidence)]).max() > NOTHING
+        np.abs(evidence.yours("padded")[~_real(evidence)]).max() > NEGLIGIBLE
     )
 
 

@@ -8,10 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_judges.ch01_averages.weights import NOTHING
 from course_judges.ch05_head.sections import FUTURE
 from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
+from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
 from course_judges.wording import number, row
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -134,7 +133,7 @@ def _empty_row(evidence: Evidence) -> str:
 
 def _weight_on_padding(evidence: Evidence) -> Finding | None:
     mine = np.where(_real(evidence)[:, None, :], 0, np.abs(evidence.yours("padded")))
-    seen = np.argwhere(mine > NOTHING)
+    seen = np.argwhere(mine > NEGLIGIBLE)
     if not len(seen):
         return None
     b, t, s = (int(i) for i in seen[0])
@@ -199,7 +198,7 @@ TASK = Task(
             lambda e: f"{_unpadded_row(e, 0)} `past` is True where a position may be seen.",
             FUTURE,
             recognised=lambda e: bool(
-                np.abs(np.nan_to_num(np.tril(e.yours("whole")[:, :-1]))).max() < NOTHING
+                np.abs(np.nan_to_num(np.tril(e.yours("whole")[:, :-1]))).max() < NEGLIGIBLE
                 and np.triu(e.yours("whole"), 1)[:, 0].sum() > 0.5
             ),
         ),
@@ -281,7 +280,7 @@ TASK = Task(
                     np.abs(
                         np.where(_real(e)[:, None, :], np.nan_to_num(e.yours("padded")), 0)
                     ).max()
-                    < NOTHING
+                    < NEGLIGIBLE
                 )
                 and bool(np.nan_to_num(e.yours("padded")).sum() > 0.5)
             ),

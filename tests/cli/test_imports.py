@@ -1,5 +1,6 @@
 """Imports run one way, and none runs before it is needed."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,14 @@ def test_the_contracts_cover_every_package_of_the_course():
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for package in ROOT.glob("course_*/__init__.py"):
         assert f'"{package.parent.name}"' in settings.split("[tool.importlinter]")[1]
+
+
+def test_tasks_and_judges_of_a_chapter_stand_by_themselves():
+    """So that a change to one chapter makes no grade of another stale."""
+    for path in [*ROOT.glob("course_tasks/ch*/**/*.py"), *ROOT.glob("course_judges/ch*/**/*.py")]:
+        chapter = path.relative_to(ROOT).parts[1]
+        named = re.findall(r"course_(?:tasks|judges)\.(ch\d\d_\w+)", path.read_text("utf-8"))
+        assert set(named) <= {chapter}, f"{path} imports from another chapter"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ PROGRAMS = (
     "json.py",
     "ipykernel_launcher.py",
     "course_lib/__init__.py",
-    "course_lib/grading/__init__.py",
+    "course_grader/__init__.py",
     "setup.py",
 )
 

@@ -22,7 +22,6 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from course_grader import batch, grade_one
-from course_grader import submissions as handed_in
 from course_grader.assignment import Assignment, read
 from course_grader.batch import grade
 from course_grader.cli import app
@@ -472,22 +471,6 @@ class TestFiles:
         for name, content in files.items():
             (folder / name.replace("_", ".")).write_text(content)
         return Submission("ada", NAME, folder)
-
-    def test_content_key_depends_on_all_that_computes_a_judge_s_answer(self, tmp_path, monkeypatch):
-        library = tmp_path / "course_lib"
-        versions = {"torch": "2.0", "numpy": "2.0"}
-        monkeypatch.setattr("course_lib.__file__", str(library / "__init__.py"))
-        monkeypatch.setattr(handed_in, "_version", lambda name: versions.get(name, "not here"))
-        keys = set()
-        for path in ("model.py", "data/play/words.py", "tasks/judging.py", "model.py"):
-            (library / path).parent.mkdir(parents=True, exist_ok=True)
-            (library / path).write_text(f"number = {len(keys)}")
-            keys.add(handed_in.library_key.__wrapped__())
-        versions["jax"] = "1.0"
-        keys.add(handed_in.library_key.__wrapped__())
-        assert len(keys) == 5
-        (library / "model.pyc").write_text("compiled")
-        assert handed_in.library_key.__wrapped__() in keys
 
     def test_timestamp_is_read_and_nonsense_is_none(self, tmp_path):
         one = self.hand_in(tmp_path, timestamp_txt="2026-03-01 12:00:00 UTC")

@@ -166,7 +166,7 @@ def test_cold_start_on_a_worker_is_said(workers_here):
 def test_worker_with_another_version_of_the_course_is_refused(workers_here, monkeypatch):
     made, _ = workers_here
     keys = iter(["the grader's", "the worker's"])
-    monkeypatch.setattr(cluster, "library_key", lambda: next(keys))
+    monkeypatch.setattr(cluster, "sandbox_key", lambda: next(keys))
     with (
         pytest.raises(
             SandboxUnavailableError, match=r"another version of the course.*install the same"

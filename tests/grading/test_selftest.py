@@ -53,7 +53,7 @@ def sabotage(monkeypatch):
 
         def copy(target):
             real(target)
-            path = target / "course_lib" / "grading" / "sandbox" / "inside" / file
+            path = target / "course_tasks" / "runner" / file
             text, count = re.subn(pattern, replacement, path.read_text(encoding="utf-8"))
             assert count == 1, f"{pattern} is {count} times in {file}"
             path.write_text(text, encoding="utf-8")
@@ -106,15 +106,16 @@ def test_missing_walls_are_found_each_by_its_own_attempt(
             word for each in words for word in (own if each == "--unshare-all" else [each])
         ]
     )
-    everything = Path(course_lib.__file__).parent
+    packages = Path(course_lib.__file__).parents[1]
 
     def copy(target):
-        shutil.copytree(everything, target / "course_lib")
+        for one in packages.glob("course_*"):
+            shutil.copytree(one, target / one.name)
         target.chmod(0o755)
 
     monkeypatch.setattr(sandboxes, "copy_library", copy)
     sabotage("isolation.py", r"flags \| _CLONE_NEWNET", "flags")
-    sabotage("supervisor.py", r"            refuse_doors\(\)\n", "")
+    sabotage("supervisor.py", r"            install_seccomp_filter\(\)\n", "")
     real = starting.environment
     monkeypatch.setattr(
         starting, "environment", lambda *given: real(*given) | {"GRADER_TOKEN": "x"}
@@ -123,7 +124,7 @@ def test_missing_walls_are_found_each_by_its_own_attempt(
     filtered = {"user", "other processes", "priorities", "uncounted memory"}
     assert set(found) == {"network", "judges", "environment"} | filtered
     assert "connected to" in found["network"].found
-    assert "tasks.judging" in found["judges"].found
+    assert "course_judges" in found["judges"].found
     assert "a user namespace of its own" in found["other processes"].found
     assert "GRADER_TOKEN" in found["environment"].found
     assert "has no filter" in found["user"].found
@@ -160,8 +161,8 @@ def test_devices_that_hold_memory_or_words_are_found(tmp_path, arguments):
 
 def test_missing_bounds_are_found_each_by_its_own_attempt(tmp_path, sabotage, monkeypatch):
     sabotage("supervisor.py", r"fresh_folders\(limits\)", "pass")
-    sabotage("census.py", r"return own \+ max\(shared, files\) > most", "return False")
-    sabotage("census.py", r"if threads > self.limits.processes:", "if False:")
+    sabotage("process_monitor.py", r"return own \+ max\(shared, files\) > most", "return False")
+    sabotage("process_monitor.py", r"if threads > self.limits.processes:", "if False:")
     sabotage("isolation.py", r"bounds\[resource.RLIMIT_NPROC\] = limits.processes", "pass")
     # What nothing ends would go on until its time is over.
     monkeypatch.setattr(

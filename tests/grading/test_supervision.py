@@ -414,19 +414,19 @@ class TestSupervisor:
     def test_wall_that_cannot_be_put_up_is_the_machines_failure(self, monkeypatch):
         """A limit that the kernel refuses, in the runner itself, after all others were set."""
         with Sandbox("warm") as sandbox:
-            code = sandbox._folder / "course_lib/grading/sandbox/inside/syscalls.py"
+            code = sandbox._folder / "course_tasks/runner/seccomp.py"
             text = code.read_text()
-            code.write_text(text.replace("def refuse_doors() -> None:", BROKEN_DOORS))
+            code.write_text(text.replace("def install_seccomp_filter() -> None:", BROKEN_DOORS))
             sandbox._shared.stop()
             with pytest.raises(MachineError, match=r"isolation failed: .*no filter today"):
                 run(sandbox, "1")
 
 
-BROKEN_DOORS = """def refuse_doors() -> None:
+BROKEN_DOORS = """def install_seccomp_filter() -> None:
     raise IsolationError(1, "no filter today")
 
 
-def _refuse_doors() -> None:"""
+def _install_seccomp_filter() -> None:"""
 
 
 def wait_for_chain(started):

@@ -1,0 +1,66 @@
+"""What makes a grade stale: a digest of the code that can change it, and of what computes for it.
+
+A figure, a guide, or the judge of another chapter changes no grade, so they are not in it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import course_lib
+from course_grader.sandbox.bubblewrap import BESIDE_STUDENT_CODE
+
+# Packages that compute answers, a judge's own included; the last three are chapter 10's.
+_COMPUTING = ("torch", "numpy", "jax", "flax", "optax")
+
+_CHAPTER = re.compile(r"ch(\d\d)_")
+
+
+def judging_key(tasks: Iterable[str]) -> str:
+    """A digest of all code that can change the points of some tasks.
+
+    Parameters
+    ----------
+    tasks : iterable of str
+        For example "05/scores": of `course_tasks` and `course_judges`, what all chapters share and
+        what belongs to the chapters of these. All of `course_lib` counts, because answers are
+        written with it.
+    """
+    chapters = frozenset(task.partition("/")[0] for task in tasks)
+    return _digest((*BESIDE_STUDENT_CODE, "course_judges"), chapters)
+
+
+def sandbox_key() -> str:
+    """A digest of all code that runs inside a sandbox: two machines with the same key ask alike."""
+    return _digest(BESIDE_STUDENT_CODE, None)
+
+
+@functools.cache
+def _digest(packages: tuple[str, ...], chapters: frozenset[str] | None) -> str:
+    root = Path(course_lib.__file__).resolve().parents[1]
+    digest = hashlib.sha256()
+    for name in _COMPUTING:
+        digest.update(f"{name} {_version(name)}\0".encode())
+    for package in packages:
+        for path in _files(root / package, chapters):
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _files(package: Path, chapters: frozenset[str] | None) -> Iterator[Path]:
+    for path in sorted(package.rglob("*.py")):
+        chapter = _CHAPTER.match(path.relative_to(package).parts[0])
+        if chapter is None or chapters is None or chapter[1] in chapters:
+            yield path
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not here"
