@@ -119,11 +119,11 @@ def attention_over_64_symbols() -> Any:
 
 def weights(figure: Any) -> dict[str, int]:
     """Bytes of a figure's parts as a page holds them."""
-    module = figure.module_name()
+    own = pages.scripts(figure.module_name())
     return {
         "output": len(figure.html().encode()),
         "still": len(figure.still().encode()),
-        "module": len(pages.script(module).encode()),
+        "module": sum(len(text.encode()) for name, text in own.items() if name != pages.SHARED),
     }
 
 
@@ -336,11 +336,7 @@ def of_changes(runs: list[list[float]]) -> dict[str, Any]:
 
 def bytes_shared() -> int:
     """Bytes that every page with figures loads once."""
-    texts = (
-        pages.script(sources.SHARED),
-        sources.stylesheet(),
-        pages.MOUNT.read_text(encoding="utf-8"),
-    )
+    texts = (pages.scripts()[pages.SHARED], sources.stylesheet())
     return sum(len(text.encode()) for text in texts)
 
 

@@ -18,7 +18,7 @@ from benchmarks.tracing import traced
 from course_figures import sources
 from course_figures.live_model import LiveModel
 from course_figures.live_weights import live_model
-from course_figures.pages import standalone
+from course_figures.pages import SHARED, scripts, standalone
 
 PROMPT = "ROMEO:\n"
 COUNT = (
@@ -26,8 +26,8 @@ COUNT = (
 )
 
 SPEED = """([prompt, count]) => {
-  const { engine, nextProbabilities, drawSymbol, course } = room;
-  const next = course.random(1);
+  const { engine, nextProbabilities, drawSymbol, random } = room;
+  const next = random(1);
   const write = (tokens, many) => {
     const start = performance.now();
     for (let i = 0; i < many; i += 1) {
@@ -53,7 +53,7 @@ def main() -> None:
 
     tests = Path(__file__).parents[1] / "tests"
     chromium = _module(tests / "book" / "chromium.py")
-    engine_weights = _module(tests / "figures" / "engine_room.py")
+    engine_weights = _module(tests / "figures" / "engine_weights.py")
     model, vocabulary, facts = live_model()
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         running = playwright.chromium.launch(
@@ -78,7 +78,9 @@ def main() -> None:
         **{f"largest difference of {name}": value for name, value in differences.items()},
         "validation_loss": facts["validation_loss"],
         "weights_bytes": sources.LIVE_WEIGHTS.stat().st_size,
-        "script_bytes": len(sources.text("live_model").encode()),
+        "script_bytes": sum(
+            len(text.encode()) for name, text in scripts("live_model").items() if name != SHARED
+        ),
     }
     for name, value in results.items():
         print(f"{name:52s} {value:>12,.6g}")

@@ -1,11 +1,15 @@
 // Heads as shapes: a tensor's cells on their way into heads and back, and where memory holds them.
+import { button, choice, controlRow } from "./runtime/controls.js";
+import { html, refill, setText, svg, svgText } from "./runtime/elements.js";
+import { need } from "./runtime/errors.js";
+import { defineFigure } from "./runtime/frame.js";
+import { ARROWS, onKeys } from "./runtime/keys.js";
+import { NEXT_FRAME } from "./runtime/schedule.js";
 
 const WIDEST = 8;
 const SIGNS = ["●", "■", "▲", "◆"];
 const COLOURS = ["blue", "orange", "green", "violet"];
 const STAND_IN = { view: "split", transposed: "merged" };
-
-const { html, svg, need } = course;
 
 // ---- tensors: shape, strides, and memory, whose entries are numbers of x ------------------------
 
@@ -13,12 +17,19 @@ const contiguousStrides = (shape) =>
   shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1));
 const view = ({ memory }, shape) => ({ shape, strides: contiguousStrides(shape), memory });
 const swap = ([a, b, c, d]) => [a, c, b, d];
-const transpose = ({ shape, strides, memory }) =>
-  ({ shape: swap(shape), strides: swap(strides), memory });
+const transpose = ({ shape, strides, memory }) => ({
+  shape: swap(shape),
+  strides: swap(strides),
+  memory,
+});
 
 /** Every index of a shape, the last one running fastest. */
-const indices = (shape) => shape.reduce((found, size) =>
-  found.flatMap((index) => Array.from({ length: size }, (_, i) => [...index, i])), [[]]);
+const indices = (shape) =>
+  shape.reduce(
+    (found, size) =>
+      found.flatMap((index) => Array.from({ length: size }, (_, i) => [...index, i])),
+    [[]],
+  );
 const address = (index, strides) => index.reduce((sum, i, axis) => sum + i * strides[axis], 0);
 const read = ({ shape, strides, memory }) =>
   indices(shape).map((index) => memory[address(index, strides)]);
@@ -35,8 +46,8 @@ const route = ({ B, T, H, D, split, merge }) => {
   const byTime = view(x, [B, T, H, D]);
   const byHead = transpose(byTime);
   const stages = [];
-  const add = (key, code, names, tensor, right, copied = false) => stages.push({ key, code, names,
-    tensor, copied, source: read(tensor), belongs: read(right) });
+  const add = (key, code, names, tensor, right, copied = false) =>
+    stages.push({ key, code, names, tensor, copied, source: read(tensor), belongs: read(right) });
   add("x", "x", "BTC", x, x);
   if (split === "transpose") {
     add("view", ".view(B, T, H, D)", "BTHD", byTime, byTime);
@@ -71,8 +82,12 @@ const arrange = (width, { names, tensor: { shape } }) => {
     for (let f = 0; f < frames; f += 1) {
       const left = (f % perLine) * frame.width;
       const top = (b * lines + Math.floor(f / perLine)) * frame.height;
-      const title = [B > 1 || frames === 1 ? axis("B", b) : null,
-        shape.length === 4 ? axis(names[1], f) : null].filter(Boolean).join(", ");
+      const title = [
+        B > 1 || frames === 1 ? axis("B", b) : null,
+        shape.length === 4 ? axis(names[1], f) : null,
+      ]
+        .filter(Boolean)
+        .join(", ");
       labels.push({ x: left, y: top + 4, text: title, strong: true });
       for (let i = 0; i < rows; i += 1) {
         const row = names.at(-2).toLowerCase();
@@ -85,27 +100,44 @@ const arrange = (width, { names, tensor: { shape } }) => {
 };
 
 /** Height that holds every arrangement of these sizes: what stands below keeps its place. */
-const tallest = (width, { B, T, H, D }) => Math.max(...[
-  ["BTC", [B, T, H * D]], ["BTHD", [B, T, H, D]], ["BHTD", [B, H, T, D]],
-].map(([names, shape]) => arrange(width, { names, tensor: { shape } }).height));
+const tallest = (width, { B, T, H, D }) =>
+  Math.max(
+    ...[
+      ["BTC", [B, T, H * D]],
+      ["BTHD", [B, T, H, D]],
+      ["BHTD", [B, H, T, D]],
+    ].map(([names, shape]) => arrange(width, { names, tensor: { shape } }).height),
+  );
 
 const plain = (index) => index.join(", ");
 
-export default course.figure(
-  ["batch", "time", "heads", "head_size", "split", "merge", "stage", "selected"], (figure) => {
+export default defineFigure(
+  ["batch", "time", "heads", "head_size", "split", "merge", "stage", "selected"],
+  (figure) => {
     figure.title("Heads as shapes");
     let shown = null; // the stage on screen, its places, and what was computed for it
 
-    const sizes = html("div", { class: "cf-row", role: "group", "aria-label": "Sizes" });
-    figure.controls.append(sizes);
+    const sizes = controlRow(figure, "Sizes");
     const size = (name, label, meaning, most) => {
-      const select = html("select", { "aria-label": `${label}, ${meaning}` }, Array.from({ length: most }, (_, i) =>
-        html("option", { value: i + 1 }, i + 1)));
-      sizes.append(html("label", { class: "cf-field head-shapes-size" }, html("span", null, label), select));
-      figure.synchronise.push(() => { select.value = figure.get(name); });
+      const select = html(
+        "select",
+        { "aria-label": `${label}, ${meaning}` },
+        Array.from({ length: most }, (_, i) => html("option", { value: i + 1 }, i + 1)),
+      );
+      sizes.append(
+        html("label", { class: "cf-field head-shapes-size" }, html("span", null, label), select),
+      );
+      figure.bound.push(() => {
+        select.value = figure.get(name);
+      });
       figure.listen(select, "change", () => {
-        const wanted = { batch: figure.get("batch"), time: figure.get("time"),
-          heads: figure.get("heads"), head_size: figure.get("head_size"), [name]: Number(select.value) };
+        const wanted = {
+          batch: figure.get("batch"),
+          time: figure.get("time"),
+          heads: figure.get("heads"),
+          head_size: figure.get("head_size"),
+          [name]: Number(select.value),
+        };
         // The other of the two gives way, so that C stays as narrow as a phone.
         const other = name === "heads" ? "head_size" : "heads";
         if (wanted.heads * wanted.head_size > WIDEST)
@@ -120,14 +152,32 @@ export default course.figure(
     size("head_size", "D", "channels of a head", 4);
     const channels = html("span");
     sizes.append(channels);
-    figure.choice("split", { label: "Way into the heads",
-      options: [["transpose", "in: view, transpose"], ["view", "in: view alone"]] });
-    figure.choice("merge", { label: "Way out of the heads",
-      options: [["transpose", "out: transpose, reshape"], ["view", "out: view alone"]] });
+    choice(figure, "split", {
+      label: "Way into the heads",
+      options: [
+        ["transpose", "in: view, transpose"],
+        ["view", "in: view alone"],
+      ],
+    });
+    choice(figure, "merge", {
+      label: "Way out of the heads",
+      options: [
+        ["transpose", "out: transpose, reshape"],
+        ["view", "out: view alone"],
+      ],
+    });
 
-    const steps = html("div", { class: "cf-row head-shapes-steps", role: "group", "aria-label": "Operations, in order" });
+    const steps = html("div", {
+      class: "cf-row head-shapes-steps",
+      role: "group",
+      "aria-label": "Operations, in order",
+    });
     const legend = html("p", { class: "head-shapes-legend" });
-    const board = html("div", { class: "head-shapes-board", role: "group", "aria-label": "Cells of the tensor" });
+    const board = html("div", {
+      class: "head-shapes-board",
+      role: "group",
+      "aria-label": "Cells of the tensor",
+    });
     const labels = html("div", { class: "head-shapes-labels", "aria-hidden": "true" });
     board.append(labels);
     const strip = svg("svg", { "aria-hidden": "true" });
@@ -137,8 +187,10 @@ export default course.figure(
     const verdict = html("p", { class: "head-shapes-verdict" });
     const followed = html("p");
     figure.readout.append(facts, verdict, followed);
-    figure.hint("Choose an operation to see what it does. Choose a cell to follow its number; arrow "
-      + "keys go to the next cell. Each cell says b t c: where it stood in x.");
+    figure.hint(
+      "Choose an operation to see what it does. Choose a cell to follow its number; arrow " +
+        "keys go to the next cell. Each cell says b t c: where it stood in x.",
+    );
 
     const cells = new Map(); // number of x → its cell; only the followed one is a stop of the Tab key
 
@@ -164,8 +216,12 @@ export default course.figure(
     /** What one cell shows; only what is another than before is written. */
     const drawCell = (number, { x, y, colour, sign, text, wrong, chosen, label }) => {
       if (!cells.has(number)) {
-        const built = html("div", { role: "button", class: "head-shapes-cell", "data-number": number },
-          html("span", { class: "head-shapes-sign" }), html("span"));
+        const built = html(
+          "div",
+          { role: "button", class: "head-shapes-cell", "data-number": number },
+          html("span", { class: "head-shapes-sign" }),
+          html("span"),
+        );
         cells.set(number, built);
         board.append(built);
       }
@@ -175,8 +231,8 @@ export default course.figure(
       cell.shows = wanted;
       cell.style.transform = `translate(${x}px, ${y}px)`;
       cell.style.setProperty("--own", `var(--cf-${colour})`);
-      course.setText(cell.firstChild, sign);
-      course.setText(cell.lastChild, text);
+      setText(cell.firstChild, sign);
+      setText(cell.lastChild, text);
       cell.dataset.wrong = wrong;
       cell.setAttribute("aria-pressed", chosen);
       cell.setAttribute("aria-label", label);
@@ -192,25 +248,37 @@ export default course.figure(
       const number = numberOf(event);
       if (number !== null) pick(number);
     });
-    const MOVES = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
-    figure.listen(board, "keydown", (event) => {
-      if (numberOf(event) === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    onKeys(figure, board, (key, event) => {
+      if (numberOf(event) === null) return false;
       const here = shown.place.cells[shown.source.indexOf(numberOf(event))];
       let next = null;
-      if (event.key in MOVES) next = beside(here, ...MOVES[event.key]);
-      else if (event.key === "Home") next = 0;
-      else if (event.key === "End") next = shown.source.length - 1;
-      else return;
-      event.preventDefault();
+      if (key in ARROWS) next = beside(here, ...ARROWS[key]);
+      else if (key === "Home") next = 0;
+      else if (key === "End") next = shown.source.length - 1;
+      else return false;
       if (next !== undefined) pick(shown.source[next]);
+      return true;
     });
 
     const state = () => {
-      const [B, T, H, D, split, merge, stage, selected] = ["batch", "time", "heads", "head_size",
-        "split", "merge", "stage", "selected"].map((name) => figure.get(name));
-      need([B, T, H, D].every((n) => Number.isInteger(n) && n >= 1) && B <= 2 && T <= 4 && H * D <= WIDEST,
+      const [B, T, H, D, split, merge, stage, selected] = [
+        "batch",
+        "time",
+        "heads",
+        "head_size",
+        "split",
+        "merge",
+        "stage",
+        "selected",
+      ].map((name) => figure.get(name));
+      need(
+        [B, T, H, D].every((n) => Number.isInteger(n) && n >= 1) &&
+          B <= 2 &&
+          T <= 4 &&
+          H * D <= WIDEST,
         `Sizes B = ${B}, T = ${T}, H = ${H}, D = ${D} cannot be shown.`,
-        `Choose at most B = 2, T = 4 and H · D = ${WIDEST}.`);
+        `Choose at most B = 2, T = 4 and H · D = ${WIDEST}.`,
+      );
       need(selected < B * T * H * D, `x has no number ${selected}.`, `It has ${B * T * H * D}.`);
       return { B, T, H, D, C: H * D, split, merge, stage, selected };
     };
@@ -224,33 +292,49 @@ export default course.figure(
         steps.replaceChildren();
         stages.forEach(({ key, code }, i) => {
           // The way out has a line of its own: the picture keeps its place when a step is left out.
-          if (stages[i - 1]?.key === "heads") steps.append(html("span", { class: "head-shapes-line" }));
+          if (stages[i - 1]?.key === "heads")
+            steps.append(html("span", { class: "head-shapes-line" }));
           if (i > 0) steps.append(html("span", { "aria-hidden": "true" }, "→"));
-          const button = figure.button(code, () => figure.set({ stage: key }), { parent: steps });
-          button.classList.add("cf-mono");
-          button.dataset.stage = key;
+          const step = button(figure, code, () => figure.set({ stage: key }), { parent: steps });
+          step.classList.add("cf-mono");
+          step.dataset.stage = key;
         });
-        if (focused >= 0) steps.querySelectorAll("button")[Math.min(focused, stages.length - 1)].focus();
+        if (focused >= 0)
+          steps.querySelectorAll("button")[Math.min(focused, stages.length - 1)].focus();
       }
-      for (const button of steps.querySelectorAll("button"))
-        button.setAttribute("aria-pressed", button.dataset.stage === current.key);
+      for (const step of steps.querySelectorAll("button"))
+        step.setAttribute("aria-pressed", step.dataset.stage === current.key);
     };
 
     const drawCells = ({ names, source, belongs, tensor }, place, asked) => {
       const { T, C, D, selected } = asked;
       const every = indices(tensor.shape);
-      course.refill(labels, place.labels, () => place.labels.map(({ x, y, text, strong }) =>
-        html("span", { class: strong ? "head-shapes-title" : "head-shapes-row",
-          style: `left:${x}px;top:${y}px` }, text)));
+      refill(labels, place.labels, () =>
+        place.labels.map(({ x, y, text, strong }) =>
+          html(
+            "span",
+            {
+              class: strong ? "head-shapes-title" : "head-shapes-row",
+              style: `left:${x}px;top:${y}px`,
+            },
+            text,
+          ),
+        ),
+      );
       source.forEach((number, i) => {
         const from = [Math.floor(number / (T * C)), Math.floor(number / C) % T, number % C];
         const head = Math.floor(from[2] / D);
         const wrong = number !== belongs[i];
         const at = every[i].map((n, axis) => `${names[axis].toLowerCase()} ${n}`).join(", ");
-        drawCell(number, { ...place.cells[i], colour: COLOURS[head], wrong,
-          chosen: number === selected, sign: `${SIGNS[head]}${wrong ? " ×" : ""}`,
+        drawCell(number, {
+          ...place.cells[i],
+          colour: COLOURS[head],
+          wrong,
+          chosen: number === selected,
+          sign: `${SIGNS[head]}${wrong ? " ×" : ""}`,
           text: from.join(place.wide < 40 ? "·" : " "),
-          label: `x[${plain(from)}] at ${at}${wrong ? ", wrong place" : ""}` });
+          label: `x[${plain(from)}] at ${at}${wrong ? ", wrong place" : ""}`,
+        });
       });
       for (const [number, cell] of cells)
         if (number >= source.length) {
@@ -264,7 +348,7 @@ export default course.figure(
 
     const drawMemory = ({ tensor: { memory } }, { C, D, selected }) => {
       const width = figure.width;
-      course.refill(strip, [C, D, width, memory], () => {
+      refill(strip, [C, D, width, memory], () => {
         const each = Math.min(24, Math.floor(width / 16));
         const perLine = Math.min(memory.length, Math.floor(width / each));
         strip.setAttribute("width", width);
@@ -273,11 +357,23 @@ export default course.figure(
           const x = (i % perLine) * each;
           const y = Math.floor(i / perLine) * (each + 4) + 2;
           const head = Math.floor((number % C) / D);
-          return svg("g", null,
-            svg("rect", { x: x + 1, y, width: each - 2, height: each - 2, rx: 2,
-              fill: `var(--cf-${COLOURS[head]})`, "fill-opacity": 0.2 }),
-            svg("text", { x: x + each / 2, y: y + each / 2 - 1, "text-anchor": "middle",
-              "dominant-baseline": "central", "font-size": each * 0.45 }, SIGNS[head]));
+          return svg(
+            "g",
+            null,
+            svg("rect", {
+              x: x + 1,
+              y,
+              width: each - 2,
+              height: each - 2,
+              rx: 2,
+              fill: `var(--cf-${COLOURS[head]})`,
+              "fill-opacity": 0.2,
+            }),
+            svgText(x + each / 2, y + each / 2 - 1, SIGNS[head], {
+              "text-anchor": "middle",
+              "font-size": each * 0.45,
+            }),
+          );
         });
       });
       strip.querySelector(".head-shapes-chosen")?.removeAttribute("class");
@@ -286,59 +382,98 @@ export default course.figure(
 
     /** What is wrong now, in words; `stages` tells what was wrong in the heads. */
     const judge = (now, stages, { T, C }) => {
-      const wrongIn = ({ source, belongs }) => source.filter((number, i) => number !== belongs[i]).length;
+      const wrongIn = ({ source, belongs }) =>
+        source.filter((number, i) => number !== belongs[i]).length;
       const wrong = wrongIn(now);
       const total = now.source.length;
       const place = now.names === "BTC" ? "place" : "head or position";
       if (wrong === 0) {
         const inside = wrongIn(stages.find(({ key }) => key === "heads"));
-        const hidden = now.key === "merged" && inside > 0
-          ? ` But in the heads ${inside} stood wrong: the second mistake hides the first.` : "";
+        const hidden =
+          now.key === "merged" && inside > 0
+            ? ` But in the heads ${inside} stood wrong: the second mistake hides the first.`
+            : "";
         return { wrong, short: `all ${total} cells stand where they belong`, more: hidden };
       }
-      const future = now.names !== "BHTD" ? 0 : indices(now.tensor.shape).filter((index, i) =>
-        Math.floor(now.source[i] / C) % T > index[2]).length;
-      return { wrong, short: `${wrong} of ${total} cells stand in a wrong ${place}`,
-        more: future > 0 ? ` ${future} of them come from a later position: a causal mask cannot hide `
-          + "the future any more." : "" };
+      const future =
+        now.names !== "BHTD"
+          ? 0
+          : indices(now.tensor.shape).filter(
+              (index, i) => Math.floor(now.source[i] / C) % T > index[2],
+            ).length;
+      return {
+        wrong,
+        short: `${wrong} of ${total} cells stand in a wrong ${place}`,
+        more:
+          future > 0
+            ? ` ${future} of them come from a later position: a causal mask cannot hide ` +
+              "the future any more."
+            : "",
+      };
     };
 
     figure.draw(function* draw() {
       const all = state();
       const { B, T, C, selected } = all;
       const stages = route(all);
-      const now = stages.find(({ key }) => key === all.stage)
-        ?? stages.find(({ key }) => key === STAND_IN[all.stage]);
+      const now =
+        stages.find(({ key }) => key === all.stage) ??
+        stages.find(({ key }) => key === STAND_IN[all.stage]);
       const place = arrange(figure.width, now);
       shown = { ...now, place };
-      course.setText(channels, `C = H · D = ${C}`);
+      setText(channels, `C = H · D = ${C}`);
       drawSteps(stages, now);
       yield;
       drawCells(now, place, all);
-      yield course.NEXT_FRAME;
+      yield NEXT_FRAME;
       drawMemory(now, all);
-      course.setText(legend, Array.from({ length: all.H }, (_, h) => {
+      const signs = Array.from({ length: all.H }, (_, h) => {
         const range = all.D === 1 ? `${h}` : `${h * all.D} to ${(h + 1) * all.D - 1}`;
         return `${SIGNS[h]} channels ${range}, for head ${h}`;
-      }).join("   ") + "   × in a wrong place");
+      });
+      setText(legend, [...signs, "× in a wrong place"].join("   "));
       const { shape, strides } = now.tensor;
       const names = [...now.names].join(", ");
-      const order = contiguous(now.tensor) ? "in the order of memory" : "no longer in the order of memory";
-      course.setText(stripName, `Memory, ${B * T * C} numbers in a row${now.copied ? ", written anew"
-        : now.key === "x" ? "" : ", untouched"}:`);
-      course.setText(facts, `(${names}) = (${plain(shape)})   strides (${plain(strides)})`);
+      const order = contiguous(now.tensor)
+        ? "in the order of memory"
+        : "no longer in the order of memory";
+      setText(
+        stripName,
+        `Memory, ${B * T * C} numbers in a row${
+          now.copied ? ", written anew" : now.key === "x" ? "" : ", untouched"
+        }:`,
+      );
+      setText(facts, `(${names}) = (${plain(shape)})   strides (${plain(strides)})`);
       const { wrong, short, more } = judge(now, stages, all);
       const sentence = short[0].toUpperCase() + short.slice(1);
-      verdict.replaceChildren(html("b", { class: "cf-strong" }, `${wrong ? "× " : "✓ "}${sentence}.`), more);
+      verdict.replaceChildren(
+        html("b", { class: "cf-strong" }, `${wrong ? "× " : "✓ "}${sentence}.`),
+        more,
+      );
       const i = now.source.indexOf(selected);
       const index = indices(shape)[i];
-      const from = (number) => `x[${plain([Math.floor(number / (T * C)), Math.floor(number / C) % T, number % C])}]`;
+      const from = (number) =>
+        `x[${plain([Math.floor(number / (T * C)), Math.floor(number / C) % T, number % C])}]`;
       const terms = index.map((n, axis) => `${n}·${strides[axis]}`).join(" + ");
-      course.setText(followed, `${from(selected)} stands at [${plain(index)}], address ${terms} = `
-        + `${address(index, strides)}. `
-        + (now.belongs[i] === selected ? "It belongs there." : `There belongs ${from(now.belongs[i])}.`));
-      figure.reveal({ source: now.source, belongs: now.belongs, shape, strides, memory: now.tensor.memory });
-      figure.describe(`After ${now.code}: shape (${names}) = (${plain(shape)}), strides `
-        + `(${plain(strides)}), ${order}; ${short}.`);
+      setText(
+        followed,
+        `${from(selected)} stands at [${plain(index)}], address ${terms} = ` +
+          `${address(index, strides)}. ` +
+          (now.belongs[i] === selected
+            ? "It belongs there."
+            : `There belongs ${from(now.belongs[i])}.`),
+      );
+      figure.reveal({
+        source: now.source,
+        belongs: now.belongs,
+        shape,
+        strides,
+        memory: now.tensor.memory,
+      });
+      figure.describe(
+        `After ${now.code}: shape (${names}) = (${plain(shape)}), strides ` +
+          `(${plain(strides)}), ${order}; ${short}.`,
+      );
     });
-  });
+  },
+);

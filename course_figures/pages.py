@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import html
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 from course_figures import sources
 
-MOUNT = Path(__file__).parent / "runtime" / "mount.js"
-"""The script that mounts all figures of a page."""
+SHARED = "shared"
+"""Name of the script that stands before all others: what mounts, and what most figures need."""
 
 _NAMED = re.compile(r'data-course-figure="([a-z_]+)"')
 
 
-def script(name: str) -> str:
-    """A classic script that hands the page the text of one module.
+def scripts(*figures: str) -> dict[str, str]:
+    """The classic scripts of a page, in the order in which they stand in it.
 
     Parameters
     ----------
-    name : str
-        The module's name, or `sources.SHARED`.
+    *figures : str
+        Names of the figures' modules that the page needs.
 
     Returns
     -------
-    str
-        JavaScript that may also stand inside a script element.
+    dict of str to str
+        Name to text. The first, `SHARED`, is the same for every page, so that a browser keeps it;
+        of the others, each hands over one module that these figures need. Every text may stand
+        inside a script element too.
     """
-    quoted = json.dumps(sources.text(name), ensure_ascii=False).replace("</", "<\\/")
-    quoted = quoted.replace("<!--", "\\u003c!--")
-    return f"courseFigures.register({json.dumps(name)}, {quoted});\n"
+    shared = sources.common()
+    head = [path.read_text(encoding="utf-8") for path in (sources.LINKER, sources.MOUNT)]
+    texts = {SHARED: "".join([*head, *map(sources.registration, shared)])}
+    for path in sources.needed(*figures):
+        if path not in shared:
+            texts[path.removesuffix(".js")] = sources.registration(path)
+    return texts
 
 
 def used(markup: str) -> list[str]:
@@ -57,14 +61,12 @@ def standalone(*figures: Any, title: str = "Figures", language: str = "en") -> s
         HTML; save it as a file, and it opens anywhere, with no network.
     """
     body = "\n".join(figure.html() for figure in figures)
-    scripts = [MOUNT.read_text(encoding="utf-8")]
-    scripts += [script(name) for name in (sources.SHARED, *used(body))]
     return (
         f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{html.escape(title)}</title><style>{sources.stylesheet()}\n{_PAGE_STYLE}</style>"
         f"</head><body><main><h1>{html.escape(title)}</h1>\n{body}</main>"
-        + "".join(f"<script>{one}</script>" for one in scripts)
+        + "".join(f"<script>{one}</script>" for one in scripts(*used(body)).values())
         + "</body></html>"
     )
 

@@ -42,7 +42,7 @@ def uniforms(seed: int, count: int) -> np.ndarray:
     -------
     (count,) float64
 
-    Source: mulberry32 (public domain), as in `shared.js`.
+    Source: mulberry32 (public domain), as in `runtime/random.js`.
     """
     numbers, mask = np.empty(count), 0xFFFFFFFF
     for i in range(count):

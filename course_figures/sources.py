@@ -1,30 +1,43 @@
-"""The texts that make a figure live: the shared part, each figure's module, and the stylesheet."""
+"""The texts that make a figure live: its ES modules, how they are handed over, and the stylesheet.
+
+A figure's module (`averaging.js`) imports what it needs from `runtime/`, as any ES module does, so
+that editors and linters understand it. A page cannot load modules by their addresses: over
+``file://`` browsers refuse to, and JupyterLab takes one text for each figure. Each module is
+therefore handed over as a text, cut at the places of its imports; `runtime/linker.js` puts the
+pieces together in the browser, and modules stay modules, with a scope and a name of their own.
+"""
 
 from __future__ import annotations
 
 import base64
+import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from course_figures.errors import FigureError
 
 FOLDER = Path(__file__).parent
 RUNTIME = FOLDER / "runtime"
 
-SHARED = "shared"
-"""Name of the part that stands before every module's own text."""
+LINKER = RUNTIME / "linker.js"
+"""The script that makes modules of the texts that are handed over; it stands before them all."""
 
-PARTS = MappingProxyType(
-    {
-        "attention_map": ("head_picker",),
-        "live_model": ("engine", "sampling_rules", "head_picker"),
-        "sampling": ("sampling_rules",),
-    }
-)
-"""What some figures have in common: texts of `runtime/` that stand before a module's own."""
+MOUNT = RUNTIME / "mount.js"
+"""The script that mounts the figures of a page that has no kernel."""
 
 LIVE_WEIGHTS = FOLDER / "live_model.safetensors"
-"""Weights of the live model; they travel in its module, so that no page has to fetch them."""
+"""Weights of the live model; they travel in a module, so that no page has to fetch them."""
+
+_WEIGHTS_MODULE, _NO_WEIGHTS = "runtime/live_weights.js", 'LIVE_WEIGHTS = ""'
+
+_IMPORT = re.compile(r'^import \{ ?[\w\s,]+ ?\} from "(?P<from>\.[\w./]+\.js)";$', re.MULTILINE)
+_OTHER_IMPORT = re.compile(
+    r"^\s*import\b.*"
+    r"|(?<!\{)\bimport\(.*"  # in braces it is a type, in a comment
+    r"|^\s*export\s*(?:\*|\{[^}]*\})[^;]*\bfrom\b.*",
+    re.MULTILINE,
+)
 
 
 def names() -> list[str]:
@@ -32,43 +45,119 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.js"))
 
 
-def text(name: str) -> str:
-    """The text of one figure's module, with its `PARTS`, without the shared part.
+def needed(*figures: str) -> list[str]:
+    """The modules that some figures are made of, each once, those that are imported first.
 
     Parameters
     ----------
-    name : str
-        The module's name ("averaging"), or `SHARED`.
+    *figures : str
+        Names of figures ("averaging").
 
     Returns
     -------
-    str
-        JavaScript.
+    list of str
+        Paths from this folder ("runtime/numbers.js", …, "averaging.js").
 
     Raises
     ------
     FigureError
-        If no `.js` of that name lies beside this file.
+        If there is no such figure, a module imports in another way than
+        ``import { name, … } from "./path.js";``, what it imports is no file, or modules import each
+        other in a circle.
     """
-    path = (RUNTIME if name == SHARED else FOLDER) / f"{name}.js"
-    if not path.exists():
-        raise FigureError(
-            f"no figure's module is called {name!r}: there are {', '.join(names()) or 'none'}; "
-            f"write {path.name} beside its Python class"
-        )
-    pieces = [RUNTIME / f"{part}.js" for part in PARTS.get(name, ())]
-    texts = [piece.read_text(encoding="utf-8") for piece in (*pieces, path)]
-    if name == "live_model":
-        weights = base64.b64encode(LIVE_WEIGHTS.read_bytes()).decode("ascii")
-        texts.insert(0, f'const LIVE_WEIGHTS = "{weights}";\n')
-    return "".join(texts)
+    found: dict[str, None] = {}
+    for name in figures:
+        if name not in names():
+            raise FigureError(
+                f"no figure's module is called {name!r}: there are {', '.join(names()) or 'none'}; "
+                f"write {name}.js beside its Python class"
+            )
+        _collect(f"{name}.js", found, ())
+    return list(found)
+
+
+def common() -> list[str]:
+    """The modules that more than half of all figures need, in the order of `needed`."""
+    every = [set(needed(name)) for name in names()]
+    return [path for path in needed(*names()) if 2 * sum(path in one for one in every) > len(every)]
+
+
+def registration(path: str) -> str:
+    """JavaScript that hands one module over to `linker.js`.
+
+    Parameters
+    ----------
+    path : str
+        As `needed` gives it.
+
+    Returns
+    -------
+    str
+        A statement; it may stand inside a script element too.
+    """
+    parts, end = [], 0
+    text = _text(path)
+    for match in _IMPORT.finditer(text):
+        parts += [text[end : match.start("from")], _resolve(path, match["from"])]
+        end = match.end("from")
+    # The name and the lines that a browser gives for an error are then those of the file.
+    parts.append(f"{text[end:]}//# sourceURL=course_figures/{path}\n")
+    quoted = ", ".join(map(_quote, (path, *parts)))
+    return f"courseFigures.register({quoted});\n"
 
 
 def module(name: str) -> str:
-    """One self-contained ES module: the shared part, then the figure's own text."""
-    return f"{text(SHARED)}\n{text(name)}"
+    """One self-contained ES module, as JupyterLab takes it: a figure with all that it imports."""
+    start = (
+        f"const loaded = courseFigures.load({_quote(f'{name}.js')})"
+        ".finally(courseFigures.release);\n"
+        "export default { render: async (view) => (await loaded).default.render(view) };\n"
+    )
+    return "".join([LINKER.read_text(encoding="utf-8"), *map(registration, needed(name)), start])
 
 
 def stylesheet() -> str:
     """The one stylesheet of all figures."""
     return (RUNTIME / "figures.css").read_text(encoding="utf-8")
+
+
+def _collect(path: str, found: dict[str, None], importers: Sequence[str]) -> None:
+    if path in importers:
+        circle = " → ".join([*importers[importers.index(path) :], path])
+        raise FigureError(f"modules import each other in a circle, {circle}: move what they share")
+    if path in found:
+        return
+    for match in _IMPORT.finditer(_text(path)):
+        _collect(_resolve(path, match["from"]), found, (*importers, path))
+    found[path] = None
+
+
+def _text(path: str) -> str:
+    """The text of a module; refused if it imports in a way that the linker would not see."""
+    text = (FOLDER / path).read_text(encoding="utf-8")
+    strange = _OTHER_IMPORT.search(_IMPORT.sub("", text))
+    if strange:
+        raise FigureError(
+            f"{path} has {strange[0].strip()!r}, which no page could follow: "
+            'write import { name, … } from "./path.js"; on lines of its own'
+        )
+    if path == _WEIGHTS_MODULE:
+        if text.count(_NO_WEIGHTS) != 1:
+            raise FigureError(f"{path} has not {_NO_WEIGHTS} once: nothing takes the weights")
+        packed = base64.b64encode(LIVE_WEIGHTS.read_bytes()).decode("ascii")
+        text = text.replace(_NO_WEIGHTS, f'LIVE_WEIGHTS = "{packed}"')
+    return text
+
+
+def _resolve(path: str, specifier: str) -> str:
+    """The path of what a module imports, from this folder."""
+    file = ((FOLDER / path).parent / specifier).resolve()
+    if not file.is_file() or not file.is_relative_to(FOLDER.resolve()):
+        raise FigureError(f"{path} imports {specifier!r}, which is no file of course_figures")
+    return file.relative_to(FOLDER.resolve()).as_posix()
+
+
+def _quote(text: str) -> str:
+    """A text as JavaScript; nothing in it may end a script element or begin a comment in it."""
+    quoted = json.dumps(text, ensure_ascii=False).replace("</", "<\\/")
+    return quoted.replace("<!--", "\\u003c!--").replace("<script", "\\u003cscript")

@@ -1,7 +1,7 @@
 """The kinds of state that a figure has; each refuses a wrong value in words, and travels as JSON.
 
 Arrays travel as ``{"dtype", "shape", "base64"}`` (little-endian, row by row), which holds NaN and
-±∞ exactly; `shared.js` reads and writes the same form. Single numbers have to be finite.
+±∞ exactly; `runtime/arrays.js` reads and writes the same form. Single numbers have to be finite.
 """
 
 from __future__ import annotations

@@ -1,4 +1,17 @@
 // A text, the windows cut from it, and what each position is asked.
+import { array } from "./runtime/arrays.js";
+import { penOf } from "./runtime/canvas.js";
+import { button, field, slider } from "./runtime/controls.js";
+import { html, setText } from "./runtime/elements.js";
+import { need } from "./runtime/errors.js";
+import { defineFigure } from "./runtime/frame.js";
+import { moveInTable, onKeys } from "./runtime/keys.js";
+import { clamp } from "./runtime/numbers.js";
+import { drag, pointIn } from "./runtime/pointer.js";
+import { random } from "./runtime/random.js";
+import { quoted, spoken, visible } from "./runtime/symbols.js";
+import { heat } from "./runtime/theme.js";
+
 const MOST = { rows: 4, positions: 16, symbols: 300 };
 const TINTS = ["blue", "green", "violet", "orange"];
 
@@ -6,30 +19,49 @@ const TINTS = ["blue", "green", "violet", "orange"];
 const cut = (figure) => {
   const symbols = [...figure.get("text")];
   const given = figure.get("symbols");
-  const vocabulary = given.length ? given : [...new Set(symbols)].sort((a, b) =>
-    a.codePointAt(0) - b.codePointAt(0));
+  const vocabulary = given.length
+    ? given
+    : [...new Set(symbols)].sort((a, b) => a.codePointAt(0) - b.codePointAt(0));
   const known = new Map(vocabulary.map((symbol, token) => [symbol, token]));
-  course.need(symbols.length > 0, "The text is empty.", "Type a few words.");
-  symbols.forEach((symbol, place) => course.need(known.has(symbol),
-    `“${course.visible(symbol)}” at place ${place} is none of the ${known.size} symbols of the vocabulary.`,
-    "Take it out of the text."));
+  need(symbols.length > 0, "The text is empty.", "Type a few words.");
+  const strange = symbols.findIndex((symbol) => !known.has(symbol));
+  need(
+    strange < 0,
+    `“${visible(symbols[strange])}” at place ${strange} is none of the ${known.size} symbols of the vocabulary.`,
+    "Take it out of the text.",
+  );
   const T = figure.get("block_size");
   const most = symbols.length - T - 1;
-  course.need(most >= 0, `The text has ${symbols.length} symbols; T = ${T} takes ${T + 1}, with the last target.`,
-    "Type more, or make T smaller.");
+  need(
+    most >= 0,
+    `The text has ${symbols.length} symbols; T = ${T} takes ${T + 1}, with the last target.`,
+    "Type more, or make T smaller.",
+  );
   // A text that became shorter leaves windows behind its end: they stay at its end.
-  const starts = Array.from(figure.get("starts").data, (start) => course.clamp(start, 0, most));
-  course.need(starts.length >= 1 && starts.length <= MOST.rows, `There are ${starts.length} windows.`,
-    `Give 1 to ${MOST.rows}.`);
+  const starts = Array.from(figure.get("starts").data, (start) => clamp(start, 0, most));
+  need(
+    starts.length >= 1 && starts.length <= MOST.rows,
+    `There are ${starts.length} windows.`,
+    `Give 1 to ${MOST.rows}.`,
+  );
   const tokens = symbols.map((symbol) => known.get(symbol));
   const table = (shift) => starts.map((start) => tokens.slice(start + shift, start + shift + T));
   const row = Math.min(figure.get("row"), starts.length - 1);
   const column = Math.min(figure.get("column"), T - 1);
-  return { symbols, vocabulary, tokens, T, B: starts.length, starts, most, row, column,
-    inputs: table(0), targets: table(1) };
+  return {
+    symbols,
+    vocabulary,
+    tokens,
+    T,
+    B: starts.length,
+    starts,
+    most,
+    row,
+    column,
+    inputs: table(0),
+    targets: table(1),
+  };
 };
-
-const quoted = (symbols) => `“${symbols.map(course.visible).join("")}”`;
 
 /**
  * Tiles of one size: a symbol over its token, in a box.
@@ -59,8 +91,12 @@ const paint = (figure, pen, tiles, { wide, high }) => {
       pen.fillText(text(tile), tile.x + wide / 2, tile.y + high * height);
     }
   };
-  write(`${narrow ? 12 : 14}px ui-monospace, Menlo, Consolas, monospace`, 0.36,
-    ({ symbol }) => course.visible(symbol), ink);
+  write(
+    `${narrow ? 12 : 14}px ui-monospace, Menlo, Consolas, monospace`,
+    0.36,
+    ({ symbol }) => visible(symbol),
+    ink,
+  );
   write(`${narrow ? 7.5 : 9}px ${font}`, 0.78, ({ token }) => String(token), soft);
   pen.globalAlpha = 1;
 };
@@ -74,18 +110,31 @@ const drawText = (figure, area, state, width) => {
   const line = high + 5 * MOST.rows + 4;
   const at = (place) => ({ x: (place % columns) * wide, y: Math.floor(place / columns) * line });
   const { symbols, tokens, starts, T, row, column } = state;
-  const pen = figure.pen(area, width, Math.ceil(symbols.length / columns) * line);
+  const pen = penOf(area, width, Math.ceil(symbols.length / columns) * line);
   const from = starts[row];
-  paint(figure, pen, symbols.map((symbol, place) => ({ ...at(place), symbol, token: tokens[place],
-    shade: place >= from && place <= from + column ? figure.heat(0.3, TINTS[row]) : null,
-    asked: place === from + column + 1 })), { wide, high });
+  paint(
+    figure,
+    pen,
+    symbols.map((symbol, place) => ({
+      ...at(place),
+      symbol,
+      token: tokens[place],
+      shade: place >= from && place <= from + column ? heat(figure.theme, 0.3, TINTS[row]) : null,
+      asked: place === from + column + 1,
+    })),
+    { wide, high },
+  );
   starts.forEach((start, b) => {
     pen.globalAlpha = b === row ? 1 : 0.5;
     pen.fillStyle = figure.theme[TINTS[b]];
     for (let t = 0; t < T; t += 1) {
       const { x, y } = at(start + t);
-      pen.fillRect(x + (t === 0 ? 2 : 0), y + high + 1 + 5 * b,
-        wide - (t === 0 ? 2 : 0) - (t === T - 1 ? 2 : 0), 4);
+      pen.fillRect(
+        x + (t === 0 ? 2 : 0),
+        y + high + 1 + 5 * b,
+        wide - (t === 0 ? 2 : 0) - (t === T - 1 ? 2 : 0),
+        4,
+      );
     }
   });
   return { wide, high, line, columns };
@@ -95,15 +144,17 @@ const drawText = (figure, area, state, width) => {
 const drawTables = (figure, area, state, width) => {
   const { T, B, row, column, vocabulary } = state;
   const stacked = width < 2 * (T * 22 + 30);
-  const wide = Math.floor(course.clamp((stacked ? width - 28 : (width - 86) / 2) / T, 14, 34));
+  const wide = Math.floor(clamp((stacked ? width - 28 : (width - 86) / 2) / T, 14, 34));
   const high = 38;
   const left = 26;
   const top = 26;
   const apart = stacked ? { x: 0, y: top + B * high + 14 } : { x: T * wide + 34, y: 0 };
-  const places = [["inputs x", state.inputs], ["targets y", state.targets]]
-    .map(([name, table], k) => ({ name, table, x: left + k * apart.x, y: top + k * apart.y }));
+  const places = [
+    ["inputs x", state.inputs],
+    ["targets y", state.targets],
+  ].map(([name, table], k) => ({ name, table, x: left + k * apart.x, y: top + k * apart.y }));
   const last = places[1];
-  const pen = figure.pen(area, last.x + T * wide + 2, last.y + B * high + 2);
+  const pen = penOf(area, last.x + T * wide + 2, last.y + B * high + 2);
   const write = (size, text, x, y, align) => {
     pen.textAlign = align;
     pen.font = `${size}px ${figure.theme.font}`;
@@ -119,20 +170,27 @@ const drawTables = (figure, area, state, width) => {
         pen.fillStyle = figure.theme[TINTS[b]];
         pen.fillRect(x - 6, y + b * high + 4, 4, high - 8);
       }
-      tokens.forEach((token, t) => tiles.push({ x: x + t * wide, y: y + b * high,
-        symbol: vocabulary[token], token, dim: b !== row,
-        shade: k === 0 && b === row && t <= column ? figure.heat(0.3, TINTS[b]) : null,
-        asked: k === 1 && b === row && t === column }));
+      tiles.push(
+        ...tokens.map((token, t) => ({
+          x: x + t * wide,
+          y: y + b * high,
+          symbol: vocabulary[token],
+          token,
+          dim: b !== row,
+          shade: k === 0 && b === row && t <= column ? heat(figure.theme, 0.3, TINTS[b]) : null,
+          asked: k === 1 && b === row && t === column,
+        })),
+      );
     });
   });
   paint(figure, pen, tiles, { wide, high });
   return { places, wide, high };
 };
 
-export default course.figure(["text", "symbols", "block_size", "starts", "row", "column"],
+export default defineFigure(
+  ["text", "symbols", "block_size", "starts", "row", "column"],
   (figure) => {
     figure.title("Windows and targets");
-    const { html } = course;
     let state = null;
     let band = null;
     let grid = null;
@@ -140,105 +198,143 @@ export default course.figure(["text", "symbols", "block_size", "starts", "row", 
     let put = null; // where the windows were put, as long as a short text moves them
     let moved = null;
 
-    const places = (starts) => course.array([starts.length], starts, "int32");
+    const places = (starts) => array([starts.length], starts, "int32");
     /** Another text or another T: windows and target that no longer lie in it go with it. */
     const resize = (changes) => {
       if (figure.get("starts") !== moved) put = figure.get("starts").data;
       const T = changes.block_size ?? figure.get("block_size");
       const most = [...(changes.text ?? figure.get("text"))].length - T - 1;
-      const starts = Array.from(put, (start) => course.clamp(start, 0, Math.max(0, most)));
+      const starts = Array.from(put, (start) => clamp(start, 0, Math.max(0, most)));
       // Of a text that is too short for any window the figure says so, and the windows wait.
-      figure.set(most < 0 ? changes : { ...changes, starts: places(starts),
-        column: Math.min(figure.get("column"), T - 1) });
+      figure.set(
+        most < 0
+          ? changes
+          : { ...changes, starts: places(starts), column: Math.min(figure.get("column"), T - 1) },
+      );
       if (most >= 0) moved = figure.get("starts");
     };
-    const bound = (name) => ({ read: () => figure.get(name), write: (value) => resize({ [name]: value }) });
-    figure.field(bound("text"), { label: "Text", lines: 2, most: MOST.symbols });
-    figure.slider(bound("block_size"), { label: "T, positions", min: 2, max: MOST.positions, step: 1 });
+    const bound = (name) => ({
+      read: () => figure.get(name),
+      write: (value) => resize({ [name]: value }),
+    });
+    field(figure, bound("text"), { label: "Text", lines: 2, most: MOST.symbols });
+    slider(figure, bound("block_size"), {
+      label: "T, positions",
+      min: 2,
+      max: MOST.positions,
+      step: 1,
+    });
     const rows = () => figure.get("starts").data.length;
-    const begin = (starts) => figure.set({ starts: places(starts),
-      row: Math.min(figure.get("row"), starts.length - 1) });
-    figure.slider({ read: rows, write(B) {
+    const begin = (starts) =>
+      figure.set({ starts: places(starts), row: Math.min(figure.get("row"), starts.length - 1) });
+    slider(
+      figure,
+      {
+        read: rows,
+        write(B) {
+          const { starts, most } = cut(figure);
+          const next = random(B + 100);
+          begin(Array.from({ length: B }, (_, b) => starts[b] ?? Math.floor(next() * (most + 1))));
+        },
+      },
+      { label: "B, windows", min: 1, max: MOST.rows, step: 1 },
+    );
+    button(figure, "draw places at random", () => {
       const { starts, most } = cut(figure);
-      const next = course.random(B + 100);
-      begin(Array.from({ length: B }, (_, b) => starts[b] ?? Math.floor(next() * (most + 1))));
-    } }, { label: "B, windows", min: 1, max: MOST.rows, step: 1 });
-    figure.button("draw places at random", () => {
-      const { starts, most } = cut(figure);
-      const next = course.random((draws += 1));
+      draws += 1;
+      const next = random(draws);
       begin(starts.map(() => Math.floor(next() * (most + 1))));
     });
 
-    const sheet = (name, label) => html("canvas", { class: "windows-sheet", tabindex: 0,
-      role: "application", "aria-roledescription": name, "aria-label": label });
+    const sheet = (name, label) =>
+      html("canvas", {
+        class: "windows-sheet",
+        tabindex: 0,
+        role: "application",
+        "aria-roledescription": name,
+        "aria-label": label,
+      });
     const ribbon = sheet("text with windows", "The text, and the windows on it");
     const batch = sheet("batch", "Inputs and targets");
     figure.stage.append(ribbon, batch);
     const asked = html("p");
     const numbers = html("p", { class: "cf-mono" });
     figure.readout.append(asked, numbers);
-    figure.hint("Drag a window along the text; click a target to see what is known when it is asked. "
-      + "Keys: on the text, ← → slide, ↑ ↓ choose a window, + − change T; on the tables, arrows move.");
+    figure.hint(
+      "Drag a window along the text; click a target to see what is known when it is asked. " +
+        "Keys: on the text, ← → slide, ↑ ↓ choose a window, + − change T; on the tables, arrows move.",
+    );
 
-    const spoken = () => {
+    const sentence = () => {
       const { symbols, starts, row, column } = state;
-      return `Window ${row} begins at place ${starts[row]}. Position ${column} sees `
-        + `${symbols.slice(starts[row], starts[row] + column + 1).map(course.spoken).join(" ")} `
-        + `and is asked for ${course.spoken(symbols[starts[row] + column + 1])}.`;
+      return (
+        `Window ${row} begins at place ${starts[row]}. Position ${column} sees ` +
+        `${symbols
+          .slice(starts[row], starts[row] + column + 1)
+          .map(spoken)
+          .join(" ")} ` +
+        `and is asked for ${spoken(symbols[starts[row] + column + 1])}.`
+      );
     };
     const speak = () => {
       state = cut(figure);
-      figure.say(spoken());
+      figure.say(sentence());
     };
     const slide = (b, start) => {
       const starts = [...state.starts];
-      starts[b] = course.clamp(start, 0, state.most);
+      starts[b] = clamp(start, 0, state.most);
       if (starts[b] !== state.starts[b]) begin(starts);
     };
-    const look = (row, column) => figure.set({ row: course.clamp(row, 0, state.B - 1),
-      column: course.clamp(column, 0, state.T - 1) });
+    const look = (row, column) =>
+      figure.set({ row: clamp(row, 0, state.B - 1), column: clamp(column, 0, state.T - 1) });
 
     /** The place in the text under a point. */
-    const place = ({ x, y }) => Math.floor(y / band.line) * band.columns
-      + course.clamp(Math.floor(x / band.wide), 0, band.columns - 1);
+    const place = ({ x, y }) =>
+      Math.floor(y / band.line) * band.columns +
+      clamp(Math.floor(x / band.wide), 0, band.columns - 1);
     let held = null;
-    figure.drag(ribbon, {
+    drag(figure, ribbon, {
       start(point) {
         state = cut(figure);
         const here = place(point);
-        const covers = (b) => here >= state.starts[b] && here < state.starts[b] + state.T;
-        const others = state.starts.map((_, b) => b).filter(covers);
-        const b = covers(state.row) ? state.row : others[0] ?? state.row;
+        const covers = (k) => here >= state.starts[k] && here < state.starts[k] + state.T;
+        const others = [...state.starts.keys()].filter(covers);
+        const b = covers(state.row) ? state.row : (others[0] ?? state.row);
         if (!covers(b)) slide(b, here);
         state = cut(figure);
         held = { b, offset: here - state.starts[b] };
         look(b, state.column);
         return true;
       },
-      move(point) { slide(held.b, place(point) - held.offset); state = cut(figure); },
-      end() { speak(); },
+      move(point) {
+        slide(held.b, place(point) - held.offset);
+        state = cut(figure);
+      },
+      end() {
+        speak();
+      },
     });
-    const forBrowser = (event) => event.ctrlKey || event.metaKey || event.altKey;
-    figure.listen(ribbon, "keydown", (event) => {
+    onKeys(figure, ribbon, (key) => {
       state = cut(figure);
       const { row, T, starts, most, column } = state;
       const actions = {
-        ArrowLeft: () => slide(row, starts[row] - 1), ArrowRight: () => slide(row, starts[row] + 1),
-        Home: () => slide(row, 0), End: () => slide(row, most),
-        ArrowUp: () => look(row - 1, column), ArrowDown: () => look(row + 1, column),
+        ArrowLeft: () => slide(row, starts[row] - 1),
+        ArrowRight: () => slide(row, starts[row] + 1),
+        Home: () => slide(row, 0),
+        End: () => slide(row, most),
+        ArrowUp: () => look(row - 1, column),
+        ArrowDown: () => look(row + 1, column),
         "+": () => resize({ block_size: Math.min(T + 1, MOST.positions, T + most) }),
         "-": () => resize({ block_size: Math.max(T - 1, 2) }),
       };
-      if (!(event.key in actions) || forBrowser(event)) return;
-      actions[event.key]();
-      event.preventDefault();
+      if (!(key in actions)) return false;
+      actions[key]();
       speak();
+      return true;
     });
     figure.listen(batch, "click", (event) => {
       state = cut(figure);
-      const box = batch.getBoundingClientRect();
-      const x = event.clientX - box.left;
-      const y = event.clientY - box.top;
+      const { x, y } = pointIn(batch, event);
       for (const at of grid.places) {
         const row = Math.floor((y - at.y) / grid.high);
         const column = Math.floor((x - at.x) / grid.wide);
@@ -247,15 +343,13 @@ export default course.figure(["text", "symbols", "block_size", "starts", "row", 
         speak();
       }
     });
-    figure.listen(batch, "keydown", (event) => {
+    onKeys(figure, batch, (key) => {
       state = cut(figure);
-      const { row, column, T } = state;
-      const moves = { ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1],
-        ArrowUp: [row - 1, column], ArrowDown: [row + 1, column], Home: [row, 0], End: [row, T - 1] };
-      if (!(event.key in moves) || forBrowser(event)) return;
-      look(...moves[event.key]);
-      event.preventDefault();
+      const to = moveInTable(key, state, { rows: state.B, columns: state.T });
+      if (to === null) return false;
+      look(to.row, to.column);
       speak();
+      return true;
     });
     for (const area of [ribbon, batch]) figure.listen(area, "focus", speak);
 
@@ -269,15 +363,32 @@ export default course.figure(["text", "symbols", "block_size", "starts", "row", 
       const { symbols, starts, row, column, inputs, targets } = state;
       const seen = symbols.slice(starts[row], starts[row] + column + 1);
       const next = symbols[starts[row] + column + 1];
-      asked.replaceChildren("Row ", html("b", null, String(row)), ", position ",
-        html("b", null, String(column)), ": sees ", html("code", null, quoted(seen)),
-        ", is asked for ", html("code", null, quoted([next])), ".");
-      course.setText(numbers, `x[${row}, :${column + 1}] = [${inputs[row].slice(0, column + 1).join(", ")}]  →  `
-        + `y[${row}, ${column}] = ${targets[row][column]}`);
-      figure.reveal({ inputs: inputs.flat(), targets: targets.flat(),
+      asked.replaceChildren(
+        "Row ",
+        html("b", null, String(row)),
+        ", position ",
+        html("b", null, String(column)),
+        ": sees ",
+        html("code", null, quoted(seen)),
+        ", is asked for ",
+        html("code", null, quoted([next])),
+        ".",
+      );
+      setText(
+        numbers,
+        `x[${row}, :${column + 1}] = [${inputs[row].slice(0, column + 1).join(", ")}]  →  ` +
+          `y[${row}, ${column}] = ${targets[row][column]}`,
+      );
+      figure.reveal({
+        inputs: inputs.flat(),
+        targets: targets.flat(),
         text: [band.wide, band.line, band.columns],
-        tables: grid.places.flatMap(({ x, y }) => [x, y, grid.wide, grid.high]) });
-      figure.describe(`A text of ${symbols.length} symbols, cut into ${state.B} windows of ${state.T}. `
-        + `In row ${row}, position ${column}, a model sees ${quoted(seen)} and is asked for ${quoted([next])}.`);
+        tables: grid.places.flatMap(({ x, y }) => [x, y, grid.wide, grid.high]),
+      });
+      figure.describe(
+        `A text of ${symbols.length} symbols, cut into ${state.B} windows of ${state.T}. ` +
+          `In row ${row}, position ${column}, a model sees ${quoted(seen)} and is asked for ${quoted([next])}.`,
+      );
     });
-  });
+  },
+);

@@ -1,9 +1,9 @@
 """A Sphinx extension: pages with interactive figures get the scripts that make them live.
 
 A notebook stores of a figure its still picture and its state. What makes it live is added when the
-site is built, once a site and only to pages that need it: the script that mounts figures, one for
-the part that all modules share, and one for each figure's module. A change to a module therefore
-changes no stored output.
+site is built, once a site and only to pages that need it: one script with what mounts figures and
+what most of them share, and one for each further module that the page's figures import. A change to
+a module therefore changes no stored output.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from course_figures import sources
-from course_figures.pages import MOUNT, script, used
+from course_figures import pages, sources
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -31,21 +30,20 @@ def _write_scripts(app: Sphinx) -> None:
     if app.builder.format != "html":
         return
     static = Path(app.doctreedir).parent / "figure_scripts"
-    folder = static / "figures"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in (sources.SHARED, *sources.names()):
-        (folder / f"{name}.js").write_text(script(name), encoding="utf-8")
-    shutil.copyfile(MOUNT, folder / MOUNT.name)
-    (folder / "figures.css").write_text(sources.stylesheet(), encoding="utf-8")
+    shutil.rmtree(static, ignore_errors=True)  # a module that is no more stays in no site
+    for name, text in pages.scripts(*sources.names()).items():
+        file = static / "figures" / f"{name}.js"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    (static / "figures" / "figures.css").write_text(sources.stylesheet(), encoding="utf-8")
     app.config.html_static_path.append(str(static))
 
 
 def _add(app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
     """Add what the figures of one page need, if it has any."""
-    modules = used(context.get("body", ""))
-    if not modules:
+    figures = pages.used(context.get("body", ""))
+    if not figures:
         return
     app.add_css_file("figures/figures.css")
-    app.add_js_file(f"figures/{MOUNT.name}", loading_method="defer")
-    for name in (sources.SHARED, *modules):
+    for name in pages.scripts(*figures):
         app.add_js_file(f"figures/{name}.js", loading_method="defer")

@@ -1,31 +1,8 @@
 // Mounts the interactive figures of a page without a kernel and without a server.
 //
-// A classic script, because a browser loads no module from a file. Each figure's module arrives as
-// a text, registered by a script of its own, and is imported from a blob.
+// A classic script behind linker.js: were it a module, nobody could tell a reader that a page's
+// modules cannot be loaded.
 (() => {
-  "use strict";
-
-  const texts = {};
-  globalThis.courseFigures = {
-    /** Called by _static/figures/NAME.js with the text of the module of that name. */
-    register(name, text) { texts[name] = text; },
-  };
-
-  const modules = {};
-  const load = (name) => {
-    if (!(name in texts)) return Promise.reject(new Error(`the page has no module ${name}`));
-    modules[name] ??= (async () => {
-      const blob = new Blob([texts.shared, "\n", texts[name]], { type: "text/javascript" });
-      const address = URL.createObjectURL(blob);
-      try {
-        return (await import(address)).default;
-      } finally {
-        URL.revokeObjectURL(address);
-      }
-    })();
-    return modules[name];
-  };
-
   /** What anywidget gives a module in JupyterLab: get, set, on, off, save_changes. */
   class Model {
     constructor(initial, kept, keep) {
@@ -36,7 +13,9 @@
       this.changed = new Set();
     }
 
-    get(name) { return this.values[name]; }
+    get(name) {
+      return this.values[name];
+    }
 
     set(name, value) {
       if (Object.is(this.values[name], value)) return;
@@ -108,14 +87,14 @@
     const live = document.createElement("div");
     try {
       const { module: name, title, state } = JSON.parse(text);
-      const module = await load(name);
+      const { default: figure } = await courseFigures.load(`${name}.js`);
       const store = shelf(index, text);
       addEventListener("pagehide", store.write);
       place.append(live);
       // Until it is drawn it has its width and no height: the still picture stays in its place.
       live.className = "course-figure-arriving";
       const model = new Model(state, store.kept, store.keep);
-      await module.render({ model, el: live });
+      await figure.render({ model, el: live });
       place.figureModel = model;
       live.firstElementChild.setAttribute("aria-label", title);
       live.className = "";
@@ -126,8 +105,9 @@
       const note = document.createElement("p");
       note.className = "course-figure-note";
       note.setAttribute("role", "alert");
-      note.textContent = "This figure could not be made to answer "
-        + `(${error.message}). Its still picture stands here; reload the page to try again.`;
+      note.textContent =
+        "This figure could not be made to answer " +
+        `(${error.message}). Its still picture stands here; reload the page to try again.`;
       still.after(note);
     }
   };

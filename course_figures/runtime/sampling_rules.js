@@ -1,4 +1,8 @@
 /** The rules of `course_lib.sampling` in JavaScript, rounded to float32 where torch rounds. */
+import { need } from "./errors.js";
+import { number } from "./numbers.js";
+import { softmax } from "./softmax.js";
+
 const SMALLEST = 2 ** -126; // the smallest normal float32: below it, a temperature counts as 0
 
 /**
@@ -9,14 +13,16 @@ const SMALLEST = 2 ** -126; // the smallest normal float32: below it, a temperat
  * @returns {{probabilities: Float32Array, order: number[], cut: string[]}} (V,) each: what may be
  *   drawn; symbols from the most to the least likely; what cut a symbol, "" for those that stay.
  */
-const nextProbabilities = (logits, { temperature = 1, topK = null, topP = null } = {}) => {
+export const nextProbabilities = (logits, { temperature = 1, topK = null, topP = null } = {}) => {
   const { fround } = Math;
   const V = logits.length;
   let best = -Infinity;
   for (const logit of logits) best = Number.isNaN(logit) ? NaN : Math.max(best, logit);
-  course.need(Number.isFinite(best),
-    `The model's logits hold ${course.number(best)} as their largest value: no distribution follows from them.`,
-    "Look whether training ended in a loss of NaN, and train again with a smaller learning rate.");
+  need(
+    Number.isFinite(best),
+    `The model's logits hold ${number(best)} as their largest value: no distribution follows from them.`,
+    "Look whether training ended in a loss of NaN, and train again with a smaller learning rate.",
+  );
   // A stable sort: of equals, the smaller index comes first.
   const order = Array.from({ length: V }, (_, v) => v).sort((a, b) => logits[b] - logits[a]);
   const probabilities = new Float32Array(V);
@@ -26,13 +32,13 @@ const nextProbabilities = (logits, { temperature = 1, topK = null, topP = null }
     for (const v of order.slice(1)) cut[v] = "temperature";
     return { probabilities, order, cut };
   }
-  let sum = 0;
-  const raised = new Float64Array(V);
+  const scaled = new Float64Array(V).fill(-Infinity);
   order.forEach((v, rank) => {
     if (topK !== null && rank >= topK) cut[v] = "top-k";
-    else sum += raised[v] = Math.exp(fround(fround(logits[v] - best) / fround(temperature)));
+    else scaled[v] = fround(fround(logits[v] - best) / fround(temperature));
   });
-  for (let v = 0; v < V; v += 1) probabilities[v] = raised[v] / sum;
+  softmax(scaled, 0, V);
+  probabilities.set(scaled); // rounded once, at the end, as torch does
   if (topP === null || topP >= 1) return { probabilities, order, cut };
   let total = 0;
   let kept = 0;
@@ -47,20 +53,4 @@ const nextProbabilities = (logits, { temperature = 1, topK = null, topP = null }
   });
   for (let v = 0; v < V; v += 1) probabilities[v] /= kept;
   return { probabilities, order, cut };
-};
-
-/** The symbol on whose piece of [0, 1) a number falls; pieces lie in the order of the symbols. */
-const drawSymbol = (probabilities, uniform) => {
-  let total = 0;
-  for (const p of probabilities) total += p;
-  const point = uniform * total;
-  let edge = 0;
-  let last = 0;
-  for (let v = 0; v < probabilities.length; v += 1) {
-    if (probabilities[v] === 0) continue;
-    last = v;
-    edge += probabilities[v];
-    if (edge > point) break;
-  }
-  return last;
 };

@@ -6,6 +6,8 @@ import pytest
 from browsing import figures_mounted
 from reader import pages
 
+from course_figures.pages import SHARED, scripts
+
 WIDE = {"width": 1300, "height": 900}
 MOST_BYTES = 200_000
 HEAVY = {"live_model"}  # carries a whole GPT; its weights have a limit of their own
@@ -48,9 +50,11 @@ def test_every_chapter_holds_its_figures_and_the_gallery_all_of_them(with_figure
 def test_page_loads_the_scripts_of_its_own_figures_and_others_load_none(book):
     for name in pages():
         text = (book / f"{name}.html").read_text(encoding="utf-8")
-        loaded = set(re.findall(r"_static/figures/(\w+)\.js", text))
+        loaded = re.findall(r"_static/figures/([\w/]+)\.js", text)
         wanted = modules(text)
-        assert loaded == (wanted | {"shared"} if wanted else set()), name
+        assert len(loaded) == len(set(loaded)), name
+        assert set(loaded) == (set(scripts(*wanted)) if wanted else set()), name
+        assert loaded[:1] == [SHARED] * bool(wanted), name
 
 
 @pytest.mark.slow
@@ -59,12 +63,9 @@ def test_figures_of_a_page_with_state_and_scripts_are_light(book, with_figures):
     for name, text in with_figures.items():
         state = re.findall(r'<div class="course-figure-mount".*?</script></div>', text, re.DOTALL)
         light = [one for one in state if not modules(one) & HEAVY]
-        scripts = [static / "figures" / "mount.js", static / "figures" / "figures.css"]
-        scripts += [
-            static / "figures" / f"{one}.js" for one in ({"shared"} | modules(text)) - HEAVY
-        ]
+        files = [static / "figures" / f"{one}.js" for one in scripts(*modules(text) - HEAVY)]
         weight = sum(len(one.encode()) for one in light)
-        weight += sum(script.stat().st_size for script in scripts)
+        weight += sum(file.stat().st_size for file in [*files, static / "figures" / "figures.css"])
         assert weight < MOST_BYTES, f"{name}: {weight:,} bytes"
 
 

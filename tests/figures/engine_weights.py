@@ -1,25 +1,22 @@
-"""The parts inside a figure's module, called in a page as the module itself calls them, and what
-their answers are compared with.
+"""The parts of a figure, called in a page as the figure itself calls them, and what their answers
+are compared with.
 """
 
 import torch
 
-from course_figures import sources
+ENGINE = ("engine", "checkpoint", "live_weights", "sampling_rules", "random", "arrays")
+SAMPLING = ("sampling_rules", "random")
 
-NAMES = "Engine, readWeights, loadWeights, LIVE_WEIGHTS, nextProbabilities, drawSymbol, course"
 
-
-def open_engine(page, name="live_model"):
-    """Put the parts of a module under `window.room`; the text is the one that pages get."""
-    wanted = NAMES if name == "live_model" else "nextProbabilities, drawSymbol, course"
-    text = f"{sources.module(name)}\nexport {{ {wanted} }};"
+def open_engine(page, modules=ENGINE):
+    """Put what some modules export under `window.room`: the very ones that the figures use."""
     page.evaluate(
-        """async (text) => {
-          const blob = new Blob([text], { type: "text/javascript" });
-          window.room = { ...await import(URL.createObjectURL(blob)) };
-          if (room.readWeights) room.engine = new room.Engine(room.loadWeights(room.LIVE_WEIGHTS));
+        """async (names) => {
+          const load = (name) => courseFigures.load(`runtime/${name}.js`);
+          window.room = Object.assign({}, ...await Promise.all(names.map(load)));
+          if (room.loadWeights) room.engine = new room.Engine(room.loadWeights(room.LIVE_WEIGHTS));
         }""",
-        text,
+        list(modules),
     )
     return page
 

@@ -11,7 +11,7 @@ import torch
 from engine_weights import attention_of, open_engine
 from interactions import message, settle, shown, too_wide, trait, violations, words
 
-from course_figures import live_weights, sources
+from course_figures import live_weights, pages, sources
 from course_figures.errors import FigureError
 from course_figures.live_model import MARKUP, LiveModel
 from course_figures.live_weights import live_model, pack, quantise, train, unpack
@@ -57,7 +57,7 @@ def read_all(room, tokens, sizes):
           const { engine } = room;
           engine.clear();
           engine.follow(tokens, false);
-          const packed = data => room.course.encode({ shape: [], data: Float64Array.from(data) });
+          const packed = data => room.encode({ shape: [], data: Float64Array.from(data) });
           return [engine.length, packed(engine.logits).base64, packed(engine.weights).base64];
         }""",
         tokens.tolist(),
@@ -400,7 +400,8 @@ def test_text_must_begin_with_the_prompt():
 def test_weights_in_the_library_are_light_and_say_where_they_come_from():
     model, vocabulary, facts = live_model()
     assert sources.LIVE_WEIGHTS.stat().st_size <= 600_000
-    assert len(sources.text("live_model").encode()) <= 600_000
+    own = pages.scripts("live_model")
+    assert sum(len(text.encode()) for name, text in own.items() if name != pages.SHARED) <= 600_000
     assert facts["corpus"] == "shakespeare"
     assert facts["steps"] == live_weights.STEPS
     assert len(facts["corpus_sha256"]) == 64

@@ -410,7 +410,8 @@ def test_start_again_mends_a_kept_state_that_does_not_fit_and_keeps_the_focus(fi
 @browser
 def test_module_that_is_missing_leaves_the_still_picture_with_a_word(figure_page, tmp_path, visit):
     whole = pages.standalone(figures.Averaging())
-    broken = whole.replace('courseFigures.register("averaging"', 'courseFigures.register("other"')
+    broken = whole.replace('register("averaging.js"', 'register("other.js"')
+    assert broken != whole
     (tmp_path / "broken.html").write_text(broken, encoding="utf-8")
     page = visit(tmp_path.as_uri(), viewport={"width": 800, "height": 800}).page
     page.goto(f"{tmp_path.as_uri()}/broken.html")
@@ -430,11 +431,15 @@ def test_nothing_in_the_state_can_end_the_script_that_holds_it(figure_page):
     assert page.locator(".course-figure b b, .course-figure-still b b").count() == 0
 
 
-def test_page_gets_each_script_it_needs_once():
-    many = pages.standalone(figures.Averaging(), figures.Averaging(), figures.Windows())
-    for name in ("shared", "averaging", "windows"):
-        assert many.count(f'courseFigures.register("{name}",') == 1
-    assert 'courseFigures.register("bigram_table"' not in many
+def test_page_gets_every_module_that_its_figures_import_once_and_no_other():
+    many = pages.standalone(figures.Averaging(), figures.Averaging(), figures.BigramTable())
+    given = re.findall(r'courseFigures\.register\("([\w/.]+)"', many)
+    assert len(given) == len(set(given))
+    assert set(given) == set(sources.needed("averaging", "bigram_table")) | set(sources.common())
+    assert {"averaging.js", "bigram_table.js", "runtime/matrix.js", "runtime/frame.js"} <= set(
+        given
+    )
+    assert not {"windows.js", "runtime/engine.js", "runtime/live_weights.js"} & set(given)
 
 
 class Sample(Figure):
@@ -516,4 +521,4 @@ def test_change_takes_all_or_nothing():
 
 def test_module_that_is_not_there_is_named_with_those_that_are():
     with pytest.raises(FigureError, match=r"'pie'.*averaging"):
-        sources.text("pie")
+        sources.needed("pie")

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from engine_weights import open_engine
+from engine_weights import SAMPLING, open_engine
 from interactions import message, settle, shown, too_wide, trait, violations, words
 
 from course_figures.errors import FigureError
@@ -27,7 +27,7 @@ EDGES = {
 
 @browser
 def test_distribution_is_that_of_the_library_with_every_setting(figure_page):
-    page = open_engine(figure_page(Sampling()), "sampling")
+    page = open_engine(figure_page(Sampling()), SAMPLING)
     rows = [*Sampling().logits.tolist(), *EDGES.values()]
     temperatures, tops = [0, 1e-40, 1e-6, 0.3, 1, 2.5, 5], [None, 1, 2, 3, 6, ALL]
     shares = [None, 0, 1e-9, 0.3, 0.5, 0.9, 0.999, 1]

@@ -1,0 +1,157 @@
+"""The modules that figures are made of: how they import, and how they reach a page."""
+
+import json
+import re
+
+import pytest
+
+import course_figures as figures
+from course_figures import pages, sources
+from course_figures.errors import FigureError
+
+MODULES = [path.relative_to(sources.FOLDER).as_posix() for path in sources.RUNTIME.glob("*.js")]
+SCRIPTS = {"runtime/linker.js", "runtime/mount.js"}  # classic ones: no module, and imported by none
+MOST_LINES = 300
+IMPORTS = re.compile(r'^import \{([^}]*)\} from "(.*)";$', re.MULTILINE)
+EXPORTS = re.compile(r"^export (?:const|class|function\*?) (\w+)", re.MULTILINE)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of modules of one's own, in the place of `course_figures`."""
+    monkeypatch.setattr(sources, "FOLDER", tmp_path)
+    (tmp_path / "runtime").mkdir()
+    return tmp_path
+
+
+def write(folder, **texts):
+    for name, text in texts.items():
+        (folder / f"{name}.js").write_text(text, encoding="utf-8")
+
+
+def test_every_part_of_the_runtime_has_one_job_and_a_figure_that_uses_it():
+    assert set(sources.needed(*sources.names())) >= set(MODULES) - SCRIPTS
+    for path in MODULES:
+        lines = (sources.FOLDER / path).read_text(encoding="utf-8").count("\n")
+        assert lines <= MOST_LINES, f"{path}: {lines} lines"
+
+
+def test_every_name_that_is_imported_is_exported():
+    for path in sources.needed(*sources.names()):
+        text = (sources.FOLDER / path).read_text(encoding="utf-8")
+        for names, source in IMPORTS.findall(text):
+            other = (sources.FOLDER / path).parent / source
+            exported = set(EXPORTS.findall(other.read_text(encoding="utf-8")))
+            assert {name.strip() for name in names.split(",") if name.strip()} <= exported, path
+
+
+@pytest.mark.parametrize(
+    ("sign", "module"),
+    [
+        ("Math.exp(", "softmax.js"),
+        ('"keydown"', "keys.js"),
+        ("ctrlKey", "keys.js"),
+        ("getBoundingClientRect", "pointer.js"),
+        ("atob(", "arrays.js"),
+        ("1e-5", "layers.js"),
+    ],
+)
+def test_what_figures_share_is_written_once(sign, module):
+    every = [*sources.FOLDER.glob("*.js"), *sources.RUNTIME.glob("*.js")]
+    assert [path.name for path in every if sign in path.read_text(encoding="utf-8")] == [module]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('import { a } from "./b.js"', "import { a } from"),  # without its semicolon
+        ('import a from "./b.js";', "import a from"),
+        ('import * as a from "./b.js";', r"import \* as a"),
+        ('import "./b.js";', 'import "./b.js"'),
+        ("import { a } from './b.js';", "import { a } from"),
+        ('import { a } from "https://far.example/b.js";', "far.example"),
+        ('import { a } from "b";', 'from "b"'),
+        ('const a = await import("./b.js");', "import"),
+        ('export { a } from "./b.js";', "export { a } from"),
+        ('export * from "./b.js";', r"export \* from"),
+        ('import { a } from "./c.js";', r"'./c.js', which is no file"),
+        ('import { a } from "../../outside.js";', "which is no file of course_figures"),
+    ],
+)
+def test_import_that_no_page_could_follow_is_refused_in_words(folder, text, says):
+    write(folder, a=f"{text}\n", b="export const a = 1;\n")
+    with pytest.raises(FigureError, match=says):
+        sources.needed("a")
+
+
+def test_imports_in_a_circle_are_refused_with_the_circle(folder):
+    write(
+        folder,
+        a='import { b } from "./b.js";\nexport const a = 1;\n',
+        b='import { c } from "./c.js";\nexport const b = 1;\n',
+        c='import { b } from "./b.js";\nexport const c = 1;\n',
+    )
+    with pytest.raises(FigureError, match=r"b\.js → c\.js → b\.js"):
+        sources.needed("a")
+
+
+def test_module_comes_after_all_that_it_imports_over_several_lines_too(folder):
+    write(
+        folder,
+        a='import {\n  b,\n  other,\n} from "./b.js";\nimport { c } from "./runtime/c.js";\n',
+        b='// import { a } from "./a.js";\nimport { c } from "./runtime/c.js";\n',
+    )
+    write(folder / "runtime", c="export const c = 1;\n")
+    assert sources.needed("a") == ["runtime/c.js", "b.js", "a.js"]
+    assert '"b.js", "\\";\\nimport { c } from \\"", "runtime/c.js"' in sources.registration("a.js")
+
+
+def test_nothing_in_a_module_can_end_the_script_that_holds_it(folder):
+    write(folder, a='export const a = "</script><!--<script>";\n')
+    text = sources.registration("a.js")
+    assert not re.search(r"</script|<!--|<script", text)
+    quoted = re.findall(r'"(?:[^"\\]|\\.)*"', text)
+    assert json.loads(quoted[1].replace("<\\/", "</")).startswith('export const a = "</script>')
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("over", ["http", "file"])
+def test_error_names_the_file_and_the_line_it_comes_from(figure_page, over):
+    page = figure_page(figures.Averaging(), over=over)
+    stack = page.evaluate(
+        """async () => {
+          const { decode } = await courseFigures.load("runtime/arrays.js");
+          try { decode({ dtype: "float99", shape: [], base64: "" }); }
+          catch (error) { return error.stack; }
+        }"""
+    )
+    lines = (sources.RUNTIME / "arrays.js").read_text(encoding="utf-8").splitlines()
+    thrown = 1 + next(i for i, line in enumerate(lines) if "cannot be shown" in line)
+    assert f"course_figures/runtime/arrays.js:{thrown}:" in stack
+
+
+@pytest.mark.browser
+def test_figures_of_a_page_share_one_copy_of_what_they_import(figure_page):
+    page = figure_page(figures.Averaging(), figures.Windows(), figures.Averaging())
+    ids = page.locator(".course-figure > p[id]").evaluate_all("all => all.map(one => one.id)")
+    counted = [int(re.fullmatch(r"cf-(\d+)-\w+", one)[1]) for one in ids]
+    assert counted == sorted(set(counted))  # a copy of its own would begin at 1 again
+
+
+def test_text_for_jupyterlab_holds_the_figure_with_all_that_it_imports_and_asks_for_nothing_else():
+    for name in sources.names():
+        text = sources.module(name)
+        given = re.findall(r'^courseFigures\.register\("([\w/.]+)"', text, re.MULTILINE)
+        assert given == sources.needed(name)
+        assert text.count("export default") == 1 + text.count("\\nexport default")
+        assert "http" not in re.sub(r"http://www\.w3\.org/2000/svg", "", text)
+
+
+def test_scripts_of_a_page_hand_over_what_its_figures_need_and_no_weights_that_nobody_wants():
+    for name in sources.names():
+        texts = pages.scripts(name)
+        assert next(iter(texts)) == pages.SHARED
+        given = re.findall(r'^courseFigures\.register\("([\w/.]+)"', "".join(texts.values()), re.M)
+        assert len(given) == len(set(given))
+        assert set(given) == set(sources.needed(name)) | set(sources.common())
+        assert ("runtime/live_weights" in texts) == (name == "live_model")
