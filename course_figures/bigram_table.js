@@ -270,14 +270,13 @@ export default defineFigure(["counts", "symbols", "smoothing", "row", "text", "s
       row: Array.from({ length: V }, (_, j) => probability(row, j)),
       likeliest: order.map((j) => probability(row, j)),
     });
+    const likeliest = order
+      .slice(0, 3)
+      .map((j) => `“${visible(symbols[j])}” ${number(100 * probability(row, j), 0)} %`)
+      .join(", ");
     figure.describe(
       `A table of ${V} by ${V} pairs of symbols. After “${visible(symbols[row])}” the ` +
-        `likeliest are ${
-          order
-            .slice(0, 3)
-            .map((j) => `“${visible(symbols[j])}” ` + `${number(100 * probability(row, j), 0)} %`)
-            .join(", ") || "none: it was never seen"
-        }.`,
+        `likeliest are ${likeliest || "none: it was never seen"}.`,
     );
   });
 });

@@ -437,12 +437,8 @@ export default defineFigure(
       const order = contiguous(now.tensor)
         ? "in the order of memory"
         : "no longer in the order of memory";
-      setText(
-        stripName,
-        `Memory, ${B * T * C} numbers in a row${
-          now.copied ? ", written anew" : now.key === "x" ? "" : ", untouched"
-        }:`,
-      );
+      const touched = now.copied ? ", written anew" : now.key === "x" ? "" : ", untouched";
+      setText(stripName, `Memory, ${B * T * C} numbers in a row${touched}:`);
       setText(facts, `(${names}) = (${plain(shape)})   strides (${plain(strides)})`);
       const { wrong, short, more } = judge(now, stages, all);
       const sentence = short[0].toUpperCase() + short.slice(1);

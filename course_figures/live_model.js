@@ -352,13 +352,12 @@ export default defineFigure(
       const [layer, head] = [figure.get("layer"), figure.get("head")];
       const row = Array.from({ length: query + 1 }, (_, s) => [place(layer, head, query, s), s])
         .sort((a, b) => b[0] - a[0])
-        .slice(0, 3);
+        .slice(0, 3)
+        .map(([w, s]) => `“${visible(symbols[tokens[s]])}” at ${s + 1} (${number(w)})`);
       setText(
         looks,
         `Layer ${layer + 1}, head ${head + 1}: from “${visible(symbols[tokens[query]])}” ` +
-          `at place ${query + 1} it looks at ${row
-            .map(([w, s]) => `“${visible(symbols[tokens[s]])}” at ${s + 1} (${number(w)})`)
-            .join(", ")}.`,
+          `at place ${query + 1} it looks at ${row.join(", ")}.`,
       );
     };
 

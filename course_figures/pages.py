@@ -30,7 +30,7 @@ def scripts(*figures: str) -> dict[str, str]:
         inside a script element too.
     """
     shared = sources.common()
-    head = [path.read_text(encoding="utf-8") for path in (sources.LINKER, sources.MOUNT)]
+    head = map(sources.script, (sources.LINKER, sources.MOUNT))
     texts = {SHARED: "".join([*head, *map(sources.registration, shared)])}
     for path in sources.needed(*figures):
         if path not in shared:

@@ -39,6 +39,9 @@ _OTHER_IMPORT = re.compile(
     re.MULTILINE,
 )
 
+# No text in quotation marks goes over several lines (a test looks): what begins a line is code.
+_COMMENT = re.compile(r"^[ \t]*//.*$|^[ \t]*/\*(?:[^*]|\*(?!/))*\*/[ \t]*$", re.MULTILINE)
+
 
 def names() -> list[str]:
     """Names of all figures' modules, in alphabetical order."""
@@ -95,25 +98,25 @@ def registration(path: str) -> str:
     str
         A statement; it may stand inside a script element too.
     """
-    parts, end = [], 0
+    parts, end = [json.dumps(path)], 0
     text = _text(path)
     for match in _IMPORT.finditer(text):
-        parts += [text[end : match.start("from")], _resolve(path, match["from"])]
+        other = json.dumps(_resolve(path, match["from"]))
+        parts += [_quote(text[end : match.start("from")]), other]
         end = match.end("from")
     # The name and the lines that a browser gives for an error are then those of the file.
-    parts.append(f"{text[end:]}//# sourceURL=course_figures/{path}\n")
-    quoted = ", ".join(map(_quote, (path, *parts)))
-    return f"courseFigures.register({quoted});\n"
+    parts.append(_quote(f"{text[end:]}//# sourceURL=course_figures/{path}\n"))
+    return f"courseFigures.register({', '.join(parts)});\n"
 
 
 def module(name: str) -> str:
     """One self-contained ES module, as JupyterLab takes it: a figure with all that it imports."""
     start = (
-        f"const loaded = courseFigures.load({_quote(f'{name}.js')})"
+        f"const loaded = courseFigures.load({json.dumps(f'{name}.js')})"
         ".finally(courseFigures.release);\n"
         "export default { render: async (view) => (await loaded).default.render(view) };\n"
     )
-    return "".join([LINKER.read_text(encoding="utf-8"), *map(registration, needed(name)), start])
+    return "".join([script(LINKER), *map(registration, needed(name)), start])
 
 
 def stylesheet() -> str:
@@ -132,6 +135,16 @@ def _collect(path: str, found: dict[str, None], importers: Sequence[str]) -> Non
     found[path] = None
 
 
+def script(path: Path) -> str:
+    """The text of a classic script (`LINKER`, `MOUNT`) as a page gets it."""
+    return _bare(path.read_text(encoding="utf-8"))
+
+
+def _bare(text: str) -> str:
+    """A text without the comments that have lines of their own; these lines stay, but empty."""
+    return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+
+
 def _text(path: str) -> str:
     """The text of a module; refused if it imports in a way that the linker would not see."""
     text = (FOLDER / path).read_text(encoding="utf-8")
@@ -141,6 +154,7 @@ def _text(path: str) -> str:
             f"{path} has {strange[0].strip()!r}, which no page could follow: "
             'write import { name, … } from "./path.js"; on lines of its own'
         )
+    text = _bare(text)
     if path == _WEIGHTS_MODULE:
         if text.count(_NO_WEIGHTS) != 1:
             raise FigureError(f"{path} has not {_NO_WEIGHTS} once: nothing takes the weights")
@@ -158,6 +172,7 @@ def _resolve(path: str, specifier: str) -> str:
 
 
 def _quote(text: str) -> str:
-    """A text as JavaScript; nothing in it may end a script element or begin a comment in it."""
-    quoted = json.dumps(text, ensure_ascii=False).replace("</", "<\\/")
-    return quoted.replace("<!--", "\\u003c!--").replace("<script", "\\u003cscript")
+    """A text as JavaScript: a template, in which quotes and line ends stay as they are."""
+    quoted = text.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")
+    # Nothing in it may end a script element or begin a comment in one.
+    return f"`{re.sub('<(?=/|!--|script)', '<' + chr(92) * 2, quoted)}`"

@@ -267,13 +267,10 @@ export default defineFigure(
 
     const sentence = () => {
       const { symbols, starts, row, column } = state;
+      const seen = symbols.slice(starts[row], starts[row] + column + 1);
       return (
         `Window ${row} begins at place ${starts[row]}. Position ${column} sees ` +
-        `${symbols
-          .slice(starts[row], starts[row] + column + 1)
-          .map(spoken)
-          .join(" ")} ` +
-        `and is asked for ${spoken(symbols[starts[row] + column + 1])}.`
+        `${seen.map(spoken).join(" ")} and is asked for ${spoken(symbols[starts[row] + column + 1])}.`
       );
     };
     const speak = () => {

@@ -1,6 +1,5 @@
 """The modules that figures are made of: how they import, and how they reach a page."""
 
-import json
 import re
 
 import pytest
@@ -103,15 +102,45 @@ def test_module_comes_after_all_that_it_imports_over_several_lines_too(folder):
     )
     write(folder / "runtime", c="export const c = 1;\n")
     assert sources.needed("a") == ["runtime/c.js", "b.js", "a.js"]
-    assert '"b.js", "\\";\\nimport { c } from \\"", "runtime/c.js"' in sources.registration("a.js")
+    assert '"b.js", `";\nimport { c } from "`, "runtime/c.js"' in sources.registration("a.js")
 
 
-def test_nothing_in_a_module_can_end_the_script_that_holds_it(folder):
-    write(folder, a='export const a = "</script><!--<script>";\n')
-    text = sources.registration("a.js")
-    assert not re.search(r"</script|<!--|<script", text)
-    quoted = re.findall(r'"(?:[^"\\]|\\.)*"', text)
-    assert json.loads(quoted[1].replace("<\\/", "</")).startswith('export const a = "</script>')
+def test_comments_stay_at_home_and_every_line_keeps_its_number(folder):
+    text = "/** What\n * it is. */\nconst a = 1; // one\n  // two /* */\n  /* 3 */ const b = 2;\n"
+    write(folder, a=text)
+    kept = "\n\nconst a = 1; // one\n\n  /* 3 */ const b = 2;\n//# sourceURL="
+    assert kept in sources.registration("a.js")
+
+
+def test_no_text_of_a_module_goes_over_several_lines_where_it_could_look_like_a_comment():
+    for path in [*sources.FOLDER.glob("*.js"), *sources.RUNTIME.glob("*.js")]:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            assert line.count("`") % 2 == 0, f"{path.name}:{number}"
+
+
+NASTY = """export const a = "</script><!--<script>" + '\\n\\\\' + `${1 + 1} \\` \\${`.length;
+export const b = "naïve, \u2028 “–”";
+"""
+
+
+@pytest.mark.browser
+def test_module_arrives_letter_by_letter_and_cannot_end_the_script_that_holds_it(
+    figure_page, request
+):
+    page = figure_page(figures.Averaging())
+    folder = request.getfixturevalue("folder")  # only now: the page needs the real one
+    write(folder, nasty=NASTY)
+    statement = sources.registration("nasty.js")
+    assert not re.search(r"</script|<!--|<script", statement)
+    arrived = page.evaluate(
+        """(statement) => {
+          let given;
+          new Function("courseFigures", statement)({ register: (...all) => { given = all; } });
+          return given;
+        }""",
+        statement,
+    )
+    assert arrived == ["nasty.js", f"{NASTY}//# sourceURL=course_figures/nasty.js\n"]
 
 
 @pytest.mark.browser
@@ -143,7 +172,7 @@ def test_text_for_jupyterlab_holds_the_figure_with_all_that_it_imports_and_asks_
         text = sources.module(name)
         given = re.findall(r'^courseFigures\.register\("([\w/.]+)"', text, re.MULTILINE)
         assert given == sources.needed(name)
-        assert text.count("export default") == 1 + text.count("\\nexport default")
+        assert text.count("\nexport default ") == 2  # the figure's own, and that of the whole
         assert "http" not in re.sub(r"http://www\.w3\.org/2000/svg", "", text)
 
 
