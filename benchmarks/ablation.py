@@ -21,8 +21,9 @@ from typing import Any
 
 import torch
 
+from benchmarks import speedrun
 from benchmarks.measuring import RESULTS, write_results
-from course_lib import data, speedrun
+from course_lib import data
 from course_lib.data import Corpus
 
 NAME = "ablation"

@@ -4,7 +4,7 @@
 
 The model and its training are the published ones of chapter 10: C 32, 4 heads, context 8, batches
 of 32, AdamW. In both frameworks the heads are one product and not a list. `torch.compile` is given
-the model, and compiles its backward pass with it; the optimiser stays torch's own fused kernel,
+the model, and compiles its backward pass with it; the optimizer stays torch's own fused kernel,
 while `jit` compiles the update as well. First calls, which compile, are measured in a fresh process
 each; the others take turns in one process, all on one core. torch.compile needs a C++ compiler;
 where there is none, its entry says what happened and holds no time.

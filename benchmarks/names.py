@@ -36,12 +36,13 @@ from benchmarks.measuring import RESULTS, write_results
 from benchmarks.names_settings import LONGEST, SETTINGS, Setting
 from benchmarks.positions import loss_at_last, loss_by_position
 from course_lib import data, schedules
-from course_lib.data import Corpus
+from course_lib.contexts import evaluation_mode
+from course_lib.data import Corpus, Vocabulary
+from course_lib.history import History
 from course_lib.model import GPT, Config, OneHead, count_parameters, fuse
-from course_lib.recurrent import LSTM, Batch, batches_of_rows, carried_loss, in_order, train
-from course_lib.sampling import evaluation_mode
-from course_lib.spelling import name_rows, names_of
-from course_lib.training import History, evaluate
+from course_lib.recurrent import LSTM, Batch, carried_loss, in_order, train
+from course_lib.spelling import name_rows
+from course_lib.training import evaluate
 
 NAME = "names"
 HELD_OUT_ENTRIES = 1000  # what makemore holds out
@@ -78,6 +79,11 @@ def build(setting: Setting, V: int) -> nn.Module:
     if setting.embedding_dropout:
         model.tokens = nn.Sequential(model.tokens, nn.Dropout(setting.embedding_dropout))  # type: ignore[assignment]
     return model
+
+
+def names_of(tokens: Tensor, vocabulary: Vocabulary) -> list[str]:
+    """The names of a split, in order: what stands between its boundaries."""
+    return vocabulary.decode(tokens).strip(".").split(".")
 
 
 def apart(corpus: Corpus, tokens: Tensor, held_out: Tensor) -> dict[str, list[str]]:
@@ -141,6 +147,32 @@ class Curve:
         self.points.append(point)
         self.clock += time.perf_counter() - clock
         self.processor += time.process_time() - processor
+
+
+def batches_of_rows(
+    x: Tensor, y: Tensor, batch_size: int, generator: torch.Generator | None = None
+) -> Iterator[Batch]:
+    """Random rows without end, cut to the longest of each batch: padding costs no time.
+
+    Parameters
+    ----------
+    x, y : (K, T) int64
+        Rows and targets, as `name_rows` makes them.
+    batch_size : int
+        Rows in a batch, drawn with repetition.
+    generator : torch.Generator, optional
+        Source of the draws.
+
+    Yields
+    ------
+    x, y, first
+        As `in_order` gives them; rows have no past, so `first` is always True.
+    """
+    lengths = (y >= 0).sum(dim=1)  # (K,)
+    while True:
+        chosen = torch.randint(len(x), (batch_size,), generator=generator)
+        longest = int(lengths[chosen].max())
+        yield x[chosen, :longest], y[chosen, :longest], True
 
 
 def batches(setting: Setting, tokens: Tensor) -> Iterator[Batch]:

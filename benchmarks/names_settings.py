@@ -26,7 +26,7 @@ class Setting:
     seed : int
     carry : bool
     dropout, embedding_dropout, lr, muon_lr, weight_decay : float
-    optimiser, schedule, precision : str
+    optimizer, schedule, precision : str
     held_out : {"validation", "test"}
     tricks : str
         What it is trained with beside the published shapes, in words.
@@ -62,7 +62,7 @@ _LSTM = "AdamW, one cycle, dropout before and behind the LSTM"
 _LSTM_ROWS_TRICKS = "AdamW, one cycle, dropout behind the LSTM"
 _GPT: dict[str, Any] = {
     "model": "gpt",
-    "optimiser": "muon",
+    "optimizer": "muon",
     "dropout": 0.1,
     "lr": 3e-3,
     "precision": "bfloat16",

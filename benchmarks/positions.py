@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from course_lib.contexts import evaluation_mode
 from course_lib.data import evaluation_windows
 from course_lib.errors import ConfigError, CorpusTooShortError
-from course_lib.sampling import evaluation_mode
 from course_lib.training import EVALUATION_TOKENS
 
 

@@ -15,13 +15,14 @@ from typing import Any
 
 import torch
 
+from benchmarks import speedrun
 from benchmarks.measuring import RESULTS, peak_megabytes, write_results
-from course_lib import data, speedrun
+from course_lib import data
 from course_lib.training import evaluate
 
 NAME = "ten_minutes"
 EVALUATIONS = 12
-SIZES: dict[str, Any] = {"n_layer": 3, "n_head": 4, "n_embd": 128, "block_size": 128, "lead": 32}
+SIZES: dict[str, Any] = {"n_layer": 3, "n_head": 4, "n_embd": 128, "block_size": 128, "overlap": 32}
 RATES: dict[str, Any] = {"batch_size": 16, "lr": 0.004, "muon_lr": 0.012, "dropout": 0.1}
 
 # In many passes over the text, tables of pairs and triples learn it by heart: counts replace them.
@@ -62,7 +63,9 @@ def main() -> None:
         processor, peak, parts = time.process_time() - processor, peak_megabytes(), {}
         if model.counts is not None:
             model.counts = None
-            parts["network"] = evaluate(model, corpus.validation, model.block_size, SIZES["lead"])
+            parts["network"] = evaluate(
+                model, corpus.validation, model.block_size, SIZES["overlap"]
+            )
             counts = dataclasses.replace(NETWORK, n_layer=0, count_order=FORMS[name].count_order)
             parts["counts"] = speedrun.run(corpus, counts)[1].validation
         results[name] = {
@@ -72,7 +75,7 @@ def main() -> None:
             "tokens_per_second": history.tokens_per_second,
             "loss": history.validation,
             "losses_apart": parts,
-            "lead": FORMS[name].lead,
+            "overlap": FORMS[name].overlap,
             "parameters": sum(p.numel() for p in model.parameters()),
             "curve": [[e.step, e.seconds, e.loss] for e in history.evaluations],
             "seconds_to": {str(mark): history.seconds_to(mark) for mark in MARKS},

@@ -35,12 +35,14 @@ from typing import Any
 import torch
 from torch import nn
 
+from benchmarks import speedrun
 from benchmarks.init_from_counts import count_bigram, count_head, count_heads
 from benchmarks.measuring import RESULTS, describe_machine, peak_megabytes, write_results
-from course_lib import data, schedules, speedrun
+from course_lib import data, schedules
 from course_lib.data import Corpus
+from course_lib.history import Evaluation
 from course_lib.model import GPT, Bigram, Config, FeedForward, ManyHeads, OneHead, fuse
-from course_lib.training import Evaluation, evaluate, fit
+from course_lib.training import evaluate, fit
 
 NAME = "time_to_loss"
 V = 65
@@ -129,7 +131,7 @@ def fitted_heads(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation
 
 def same_shape(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
     model = fuse(GPT(Config(V, 8, n_layer=4, n_head=4, n_embd=32)))
-    muon: dict[str, Any] = {"optimiser": "muon", "muon_lr": 0.03}
+    muon: dict[str, Any] = {"optimizer": "muon", "muon_lr": 0.03}
     return _fitted(model, corpus, seed, evaluations, steps=580, batch_size=192, lr=0.02, **muon)
 
 

@@ -185,7 +185,7 @@ def draw_windows(
     return windows[:, :-1], windows[:, 1:]
 
 
-@partial(jax.jit, static_argnames=("optimiser", "steps", "batch_size"))
+@partial(jax.jit, static_argnames=("optimizer", "steps", "batch_size"))
 def scan_training(
     parameters: Parameters,
     tokens: jax.Array,
@@ -205,7 +205,7 @@ def scan_training(
         The training split.
     key : PRNG key
         Decides the batches.
-    optimiser : optax.GradientTransformation
+    optimizer : optax.GradientTransformation
         Such as `optax.adamw(1e-2)`.
     steps, batch_size : int
         How many batches, and B.

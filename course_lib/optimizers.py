@@ -1,4 +1,4 @@
-"""Optimisers by name: AdamW, SGD, and Muon, which gives every matrix an orthogonal step."""
+"""Optimizers by name: AdamW, SGD, and Muon, which gives every matrix an orthogonal step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def build(
     weight_decay: float = 0.01,
     muon_lr: float = 0.02,
 ) -> list[torch.optim.Optimizer]:
-    """The optimisers that train a model, each with the parameters it is good for.
+    """The optimizers that train a model, each with the parameters it is good for.
 
     Parameters
     ----------
@@ -50,10 +50,10 @@ def build(
     Raises
     ------
     ConfigError
-        If the name or a number is not one that an optimiser can work with.
+        If the name or a number is not one that an optimizer can work with.
     """
     if name not in NAMES:
-        raise ConfigError(f"optimiser = {name!r}: known are {', '.join(map(repr, NAMES))}")
+        raise ConfigError(f"optimizer = {name!r}: known are {', '.join(map(repr, NAMES))}")
     for setting, value in (("lr", lr), ("muon_lr", muon_lr)):
         if not 0 < value < float("inf"):
             raise ConfigError(f"{setting} = {value}: must be above 0 and finite")
@@ -193,7 +193,7 @@ def _hidden_matrices(model: nn.Module) -> list[nn.Parameter]:
     blocks = getattr(model, "blocks", None)
     if not isinstance(blocks, nn.Module):
         raise ConfigError(
-            f"optimiser = 'muon' with a {type(model).__name__}: Muon is for the matrices inside "
+            f"optimizer = 'muon' with a {type(model).__name__}: Muon is for the matrices inside "
             "the blocks of a GPT, and this model has none; use 'adamw'"
         )
     return [parameter for parameter in blocks.parameters() if parameter.ndim == 2]

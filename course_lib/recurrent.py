@@ -1,15 +1,13 @@
 """A recurrent language model, and training that reads a text in order, its state carried along.
 
-`training.fit` draws windows anywhere. A model that keeps a state from batch to batch needs windows
-that continue each other; `in_order` makes them and `train` walks through them, for a recurrent
-model with its state and for a transformer without.
+`training.fit` draws windows from anywhere in a text. A model that keeps a state from batch to batch
+needs windows that continue each other: `in_order` makes them, and `train` has `fit` read them, for
+a recurrent model with its state and for a transformer without.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-import time
 from collections.abc import Callable, Iterator
 from typing import TypeAlias, cast
 
@@ -17,17 +15,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_lib import optimizers, schedules
+from course_lib import schedules
 from course_lib.data import consecutive_windows
-from course_lib.errors import ConfigError, CorpusTooShortError, NonFiniteLossError
+from course_lib.errors import ConfigError, CorpusTooShortError
+from course_lib.history import History
 from course_lib.spelling import reshuffled
-from course_lib.training import PRECISIONS, History
+from course_lib.training import fit
 
 State: TypeAlias = tuple[Tensor, Tensor]
 Batch: TypeAlias = tuple[Tensor, Tensor, bool]
-
-# Steps at which a schedule is read when a training is given seconds and not steps.
-_FINE = 10_000
 
 # Symbols that are read at once: the logits of a whole split need not be in memory together.
 _PIECE = 1024
@@ -138,7 +134,7 @@ def train(
     carry : bool
         Each batch starts from the state that the one before left, detached; a new pass starts
         blank. Otherwise every batch starts blank.
-    optimiser, lr, betas, weight_decay, muon_lr
+    optimizer, lr, betas, weight_decay, muon_lr
         See `course_lib.optimizers.build`.
     schedule : str or function
         See `course_lib.schedules`.
@@ -167,41 +163,46 @@ def train(
         raise ConfigError(f"steps = {steps}, seconds = {seconds}: must be above 0 and finite")
     if carry and not isinstance(model, LSTM):
         raise ConfigError(f"carry = True: a {type(model).__name__} has no state to carry")
-    if precision not in PRECISIONS:
-        known = ", ".join(map(repr, PRECISIONS))
-        raise ConfigError(f"precision = {precision!r}: known are {known}")
-    factor = schedules.named(schedule)
-    make_optimizers = optimizers.build(
-        optimizer, model, lr, betas=betas, weight_decay=weight_decay, muon_lr=muon_lr
+    history = fit(
+        model,
+        None,
+        batches=batches,
+        forward=Carrying(cast(LSTM, model)) if carry else lambda x, y, _: model(x, y),
+        steps=steps,
+        seconds=seconds,
+        optimizer=optimizer,
+        lr=lr,
+        betas=betas,
+        weight_decay=weight_decay,
+        muon_lr=muon_lr,
+        schedule=schedule,
+        precision=precision,
+        seed=None,
+        progress=False,
+        after_step=after_step,
     )
-    groups = [(group, group["lr"]) for stepper in make_optimizers for group in stepper.param_groups]
-    history, state, began = History(), None, time.perf_counter()
-    model.train()
-    while (done := (history.steps if seconds is None else history.seconds) / length) < 1:
-        x, y, first = next(batches)
-        state = None if first or not carry else state
-        with torch.autocast(x.device.type, PRECISIONS[precision], enabled=precision != "float32"):
-            loss, state = _loss(model, x, y, state) if carry else (model(x, y)[1], None)
-        if not math.isfinite(loss.item()):
-            raise NonFiniteLossError(
-                f"step {history.steps + 1}: the loss is {loss.item()}; lower lr"
-            )
-        for stepper in make_optimizers:
-            stepper.zero_grad(set_to_none=True)
-        loss.backward()
-        for group, rate in groups:
-            at = (history.steps, steps) if steps is not None else (int(done * _FINE), _FINE)
-            group["lr"] = rate * factor(*at)
-        for stepper in make_optimizers:
-            stepper.step()
-        history.losses.append(loss.item())
-        history.tokens += int((y >= 0).sum())
-        history.seconds = time.perf_counter() - began
-        if after_step is not None:
-            after_step(history)
     model.eval()
-    history.stopped = "steps" if seconds is None else "seconds"
     return history
+
+
+class Carrying:
+    """Reads each batch from the state that the last one left; a new pass starts blank.
+
+    Parameters
+    ----------
+    model : LSTM
+        The one that is trained.
+    """
+
+    def __init__(self, model: LSTM):
+        self.model = model
+        self.state: State | None = None
+
+    def __call__(self, x: Tensor, y: Tensor, first: bool) -> tuple[Tensor, Tensor]:
+        """Logits (B, T, V) and the mean loss over targets (B, T)."""
+        logits, state = self.model.read(x, None if first else self.state)
+        self.state = detached(state)
+        return logits, F.cross_entropy(logits.flatten(0, 1), y.flatten())
 
 
 def carried_loss(model: LSTM, tokens: Tensor) -> float:
@@ -234,34 +235,3 @@ def carried_loss(model: LSTM, tokens: Tensor) -> float:
             logits, state = model.read(inputs, state)
             total += F.cross_entropy(logits[0], targets[0], reduction="sum").item()
     return total / y.numel()
-
-
-def batches_of_rows(
-    x: Tensor, y: Tensor, batch_size: int, generator: torch.Generator | None = None
-) -> Iterator[Batch]:
-    """Random rows without end, cut to the longest of each batch: padding costs no time.
-
-    Parameters
-    ----------
-    x, y : (K, T) int64
-        Rows and targets, as `spelling.name_rows` makes them.
-    batch_size : int
-        Rows in a batch, drawn with repetition.
-    generator : torch.Generator, optional
-        Source of the draws.
-
-    Yields
-    ------
-    x, y, first
-        As `in_order`; rows have no past, so `first` is always True.
-    """
-    lengths = (y >= 0).sum(dim=1)  # (K,)
-    for _ in itertools.count():
-        chosen = torch.randint(len(x), (batch_size,), generator=generator)
-        longest = int(lengths[chosen].max())
-        yield x[chosen, :longest], y[chosen, :longest], True
-
-
-def _loss(model: nn.Module, x: Tensor, y: Tensor, state: State | None) -> tuple[Tensor, State]:
-    logits, state = cast(LSTM, model).read(x, state)
-    return F.cross_entropy(logits.flatten(0, 1), y.flatten()), detached(state)

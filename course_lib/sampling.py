@@ -26,14 +26,13 @@ Dropout is off while sampling, and the model is left in the mode it was in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from course_lib.contexts import evaluation_mode
 from course_lib.errors import ConfigError, NonFiniteLossError, ShapeError
 from course_lib.model import GPT, Block, FusedMultiHead, fuse
 
@@ -316,18 +315,6 @@ class CachedGPT:
         )
         x = x + attention.merge(found)
         return x + block.feed_forward(block.feed_forward_norm(x))
-
-
-@contextmanager
-def evaluation_mode(model: nn.Module) -> Iterator[nn.Module]:
-    """Dropout off inside the `with`, and every part back in its own mode afterwards."""
-    modes = {part: part.training for part in model.modules()}
-    model.eval()
-    try:
-        yield model
-    finally:
-        for part, mode in modes.items():
-            part.training = mode
 
 
 def _draw(probabilities: Tensor, generator: torch.Generator | None) -> Tensor:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
+from course_lib.contexts import evaluation_mode
 from course_lib.errors import ConfigError, CorpusTooShortError, ShapeError
-from course_lib.sampling import evaluation_mode, next_probabilities
+from course_lib.sampling import next_probabilities
 
 if TYPE_CHECKING:
     from course_lib.data import Vocabulary
@@ -241,8 +242,3 @@ def write_new(
             elif name:
                 kept[name] = None
     return Written(tuple(kept), drawn, copied, repeated)
-
-
-def names_of(tokens: Tensor, vocabulary: Vocabulary) -> Sequence[str]:
-    """The names of a split, in order: what stands between its boundaries."""
-    return vocabulary.decode(tokens).strip(BOUNDARY).split(BOUNDARY)

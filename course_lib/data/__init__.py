@@ -9,7 +9,7 @@ holds ``shakespeare.txt`` and ``names.txt`` already, ``COURSE_CACHE`` the folder
 files are kept. `load` says in which order places are asked.
 """
 
-from course_lib.data.corpora import NAMES, SOURCES, Corpus, find, load, of_names
+from course_lib.data.corpora import NAMES, SOURCES, Corpus, find, floor, load, of_names
 from course_lib.data.fetching import cache_folder
 from course_lib.data.vocabulary import Vocabulary
 from course_lib.data.windows import consecutive_windows, evaluation_windows, random_windows
@@ -23,6 +23,7 @@ __all__ = [
     "consecutive_windows",
     "evaluation_windows",
     "find",
+    "floor",
     "load",
     "of_names",
     "random_windows",

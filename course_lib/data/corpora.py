@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -19,6 +20,9 @@ from course_lib.data.fetching import (
 from course_lib.data.notices import Notice
 from course_lib.data.vocabulary import Vocabulary
 from course_lib.errors import CorpusUnavailableError, UnknownCorpusError
+
+if TYPE_CHECKING:
+    from course_lib.data.play import Play
 
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
@@ -132,7 +136,7 @@ def load(name: str, *, fallback: bool = True) -> Corpus:
         If the corpus has to be fetched and the cache cannot keep it.
     """
     if name == "play":
-        return _contiguous("play", _play_text())
+        return _contiguous("play", play_once().text)
     source = _source(name)
     attempts = all_attempts(source)
     content = attempts[-1].content
@@ -140,7 +144,7 @@ def load(name: str, *, fallback: bool = True) -> Corpus:
         if not fallback:
             raise CorpusUnavailableError(_why_unavailable(source, attempts))
         _stand_in_notice(source, attempts).show()
-        return _contiguous("play", _play_text())
+        return _contiguous("play", play_once().text)
     refused = [attempt for attempt in attempts if attempt.refused]
     if refused:
         _refusal_notice(source, refused, attempts[-1]).show()
@@ -216,6 +220,19 @@ def find(name: str) -> Path | None:
     return Path(last.place) if last.content is not None else None
 
 
+def floor(corpus: Corpus) -> float:
+    """The loss on the validation split that no model can beat: known for the play alone.
+
+    Returns
+    -------
+    float
+        Nats per character; 0 for any other text, whose probabilities nobody knows.
+    """
+    if corpus.name != "play" or corpus.text != play_once().text:
+        return 0.0
+    return play_once().floor(slice(len(corpus.train), None))
+
+
 def _source(name: str) -> Source:
     if name not in SOURCES:
         known = ", ".join(repr(known) for known in NAMES)
@@ -224,11 +241,11 @@ def _source(name: str) -> Source:
 
 
 @functools.cache
-def _play_text() -> str:
-    """The play, written once a process: it takes seconds, and a string cannot be changed."""
+def play_once() -> "Play":
+    """The play, written once a process: it takes seconds."""
     from course_lib.data import play
 
-    return play.write().text
+    return play.write()
 
 
 def _contiguous(name: str, text: str) -> Corpus:

@@ -10,13 +10,11 @@ from course_lib.errors import ConfigError, CorpusTooShortError, NonFiniteLossErr
 from course_lib.model import GPT, Config
 from course_lib.recurrent import (
     LSTM,
-    batches_of_rows,
     carried_loss,
     detached,
     in_order,
     train,
 )
-from course_lib.spelling import name_rows
 
 NAMES = ["".join(letters) for letters in itertools.product("abc", "de", "fgh")]
 
@@ -127,13 +125,6 @@ def test_loss_in_order_is_the_mean_over_every_target_of_the_text(model, corpus, 
 def test_text_without_a_target_has_no_loss_in_order(model, corpus):
     with pytest.raises(CorpusTooShortError, match="N = 1 "):
         carried_loss(model, corpus.train[:1])
-
-
-def test_rows_of_a_batch_are_cut_to_the_longest(corpus):
-    tokens = corpus.vocabulary.encode(".ad.adf.adfadf.")
-    x, y, first = next(batches_of_rows(*name_rows(tokens, 12), 64, seeded()))
-    assert first
-    assert x.shape == y.shape == (64, 7)
 
 
 @pytest.mark.parametrize("wrong", [{}, {"steps": 3, "seconds": 1.0}, {"steps": 0},

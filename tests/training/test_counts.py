@@ -8,13 +8,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from benchmarks.counts import KneserNey, held_out
 from benchmarks.init_from_counts import (
     count_bigram,
     count_head,
     count_heads,
     log_probabilities_after,
 )
-from course_lib.counts import KneserNey, held_out
 from course_lib.errors import ConfigError, CorpusTooShortError
 from course_lib.model import Bigram, ManyHeads, OneHead
 from course_lib.training import evaluate

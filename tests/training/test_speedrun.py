@@ -7,9 +7,9 @@ import math
 import pytest
 import torch
 
-from course_lib import speedrun
+from benchmarks import speedrun
+from benchmarks.speedrun import TRICKS, Recipe, SpeedGPT, run
 from course_lib.errors import ConfigError, NonFiniteLossError
-from course_lib.speedrun import TRICKS, Recipe, SpeedGPT, run
 from course_lib.training import evaluate
 
 SMALL = Recipe(n_head=2, n_embd=16, block_size=16, steps=25, batch_size=8, lr=0.05)
@@ -27,7 +27,7 @@ def test_it_learns_with_each_trick_switched_on_and_off(corpus, trick, on):
     recipe = dataclasses.replace(SMALL, **{trick: value})
     model, history = run(corpus, recipe)
     assert history.validation < math.log(len(corpus.vocabulary)) - 1
-    assert history.validation == evaluate(model, corpus.validation, 16, recipe.lead)
+    assert history.validation == evaluate(model, corpus.validation, 16, recipe.overlap)
     assert history.steps == 25
 
 
@@ -116,7 +116,7 @@ def test_a_network_on_counts_is_trained_on_counts_that_have_not_seen_its_targets
     def watched(self, tokens, targets=None, counts=None):
         if self.training and targets is not None:
             met.append(counts is not None and counts is not self.counts)
-            assert (targets[:, : self.recipe.lead] == -100).all()
+            assert (targets[:, : self.recipe.overlap] == -100).all()
         return original(self, tokens, targets, counts)
 
     monkeypatch.setattr(SpeedGPT, "forward", watched)
@@ -165,7 +165,7 @@ def test_the_recipe_stays_short_enough_to_read():
         ({"count_share": 0.5, "count_order": 4, "n_layer": 0}, "n_layer = 0"),
         ({"count_share": 1.0, "count_order": 4}, "count_share = 1.0"),
         ({"n_head": 3}, "n_embd = 16, n_head = 3"),
-        ({"lead": 16}, "lead = 16"),
+        ({"overlap": 16}, "overlap = 16"),
     ],
 )
 def test_an_impossible_recipe_is_refused(changed, message):

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from course_lib import checkpoints, training
-from course_lib.data import Corpus
+from course_lib.data import Corpus, corpora, play
 from course_lib.errors import (
     CheckpointError,
     ConfigError,
@@ -18,8 +18,9 @@ from course_lib.errors import (
     NonFiniteLossError,
     ShapeError,
 )
+from course_lib.history import Evaluation, History
 from course_lib.model import Bigram, ManyHeads, OneHead, fuse
-from course_lib.training import Evaluation, History, evaluate, fit
+from course_lib.training import evaluate, fit
 
 QUIET = {"progress": False, "batch_size": 8}
 
@@ -54,8 +55,8 @@ class Failing(nn.Module):
 # --- learning ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("optimiser", ["adamw", "muon", "sgd"])
-def test_every_optimiser_brings_the_loss_down(corpus, build, optimizer):
+@pytest.mark.parametrize("optimizer", ["adamw", "muon", "sgd"])
+def test_every_optimizer_brings_the_loss_down(corpus, build, optimizer):
     model = build()
     before = evaluate(model, corpus.validation, 8)
     lr = 0.5 if optimizer == "sgd" else 0.01
@@ -163,12 +164,12 @@ def test_how_often_is_evaluated_changes_no_loss(corpus, build):
     assert rarely.validation == often.validation
 
 
-@pytest.mark.parametrize("optimiser", ["adamw", "muon", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "muon", "sgd"])
 @pytest.mark.parametrize("tied", [False, True])
 def test_a_resumed_training_meets_the_losses_of_an_uninterrupted_one(
     corpus, build, optimizer, tied, tmp_path
 ):
-    settings = {"steps": 24, "optimiser": optimizer, "schedule": "cosine", "evaluate_every": 6}
+    settings = {"steps": 24, "optimizer": optimizer, "schedule": "cosine", "evaluate_every": 6}
     settings |= {"clip": 1.0, **QUIET}
     whole_model = build(dropout=0.3, tied=tied)
     whole = fit(whole_model, corpus, **settings)
@@ -349,7 +350,7 @@ def test_modes_are_restored_after_training(corpus, build):
         ({"batch_size": 0}, "batch_size = 0"),
         ({"block_size": 9}, "block_size = 9: the model has 8 positions"),
         ({"evaluate_every": 0}, "evaluate_every = 0"),
-        ({"optimiser": "adam2"}, "optimiser = 'adam2': known are 'adamw', 'muon', 'sgd'"),
+        ({"optimizer": "adam2"}, "optimizer = 'adam2': known are 'adamw', 'muon', 'sgd'"),
         ({"lr": 0}, "lr = 0"),
         ({"lr": math.nan}, "lr = nan"),
         ({"betas": (0.9, 1.0)}, "betas"),
@@ -411,7 +412,8 @@ def test_a_target_below_the_floor_of_the_play_is_refused(corpus, build, monkeypa
             assert where == slice(3600, None)
             return 0.91
 
-    monkeypatch.setattr(training, "_play", Written)
+    monkeypatch.setattr(play, "write", Written)
+    corpora.play_once.cache_clear()
     as_play = Corpus("play", corpus.text, corpus.vocabulary, corpus.splits)
     with pytest.raises(ConfigError, match=r"target = 0\.9: no model gets below 0\.9100"):
         fit(build(), as_play, steps=1, target=0.9, **QUIET)
@@ -420,25 +422,25 @@ def test_a_target_below_the_floor_of_the_play_is_refused(corpus, build, monkeypa
     assert fit(build(), other, steps=1, target=0.9, **QUIET).steps == 1
 
 
-@pytest.mark.parametrize("lead", [1, 3, 7])
-def test_a_lead_gives_every_target_more_context_and_counts_it_once(corpus, build, lead):
+@pytest.mark.parametrize("overlap", [1, 3, 7])
+def test_an_overlap_gives_every_target_more_context_and_counts_it_once(corpus, build, overlap):
     model, split = build().eval(), corpus.validation[:100]
     total, begin = 0.0, 0
     while begin < 99:
         x = split[begin : begin + 8]
         with torch.no_grad():
             logs = model(x.unsqueeze(0))[0][0].log_softmax(-1)
-        for t in range(0 if begin == 0 else lead, 8):
+        for t in range(0 if begin == 0 else overlap, 8):
             if begin + t + 1 < 100:
                 total -= logs[t, split[begin + t + 1]].double().item()
-        begin += 8 - lead
-    assert evaluate(model, split, 8, lead) == pytest.approx(total / 99, abs=1e-5)
+        begin += 8 - overlap
+    assert evaluate(model, split, 8, overlap) == pytest.approx(total / 99, abs=1e-5)
 
 
-@pytest.mark.parametrize("lead", [-1, 8])
-def test_a_lead_that_leaves_no_target_is_refused(corpus, build, lead):
-    with pytest.raises(ConfigError, match=f"lead = {lead}"):
-        evaluate(build(), corpus.validation, 8, lead)
+@pytest.mark.parametrize("overlap", [-1, 8])
+def test_an_overlap_that_leaves_no_target_is_refused(corpus, build, overlap):
+    with pytest.raises(ConfigError, match=f"overlap = {overlap}"):
+        evaluate(build(), corpus.validation, 8, overlap)
 
 
 # --- checkpoints ------------------------------------------------------------------------------
@@ -546,7 +548,7 @@ def test_a_crash_while_writing_leaves_the_old_checkpoint(build, tmp_path, monkey
         ({"lr": 0.002}, "lr: 0.001 in the file, 0.002 now"),
         ({"seed": 5}, "seed: 0 in the file, 5 now"),
         ({"schedule": "linear"}, "schedule"),
-        ({"optimiser": "sgd"}, "optimiser: adamw in the file, sgd now"),
+        ({"optimizer": "sgd"}, "optimizer: adamw in the file, sgd now"),
         ({"steps": 9}, "steps: 4 in the file, 9 now"),
     ],
 )

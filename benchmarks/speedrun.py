@@ -8,9 +8,10 @@ text: any corpus of the course will do.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import time
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,12 +19,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_lib import optimizers, schedules
-from course_lib.counts import KneserNey, held_out
+from benchmarks.counts import KneserNey, held_out
+from course_lib import schedules
 from course_lib.data import Corpus, random_windows
-from course_lib.errors import ConfigError, NonFiniteLossError
+from course_lib.errors import ConfigError
+from course_lib.history import Evaluation, History
 from course_lib.model import TokensAndPositions
-from course_lib.training import Evaluation, History, evaluate
+from course_lib.training import evaluate, fit
 
 HASHED_ROWS = 2**14  # of the table that all trigrams share: small enough to stay in the cache
 
@@ -38,7 +40,7 @@ class Recipe:
         As in `Config`; n_layer = 0 leaves the counts alone.
     steps, batch_size, lr, muon_lr
         As in `fit`.
-    lead : int
+    overlap : int
         How many tokens each evaluation window repeats of the one before it, as context only.
     count_parts : int
         Parts of the training split, each trained on beside the counts of the others.
@@ -58,7 +60,7 @@ class Recipe:
     lr: float = 0.1
     muon_lr: float = 0.05
     dropout: float = 0.0
-    lead: int = 6
+    overlap: int = 6
     count_parts: int = 4
     count_share: float = 0.0
     count_order: int = 0
@@ -79,10 +81,10 @@ class Recipe:
         for name in ("n_head", "n_embd", "block_size", "steps", "batch_size"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} = {getattr(self, name)}: must be at least 1")
-        if self.n_embd % self.n_head or not 0 <= self.lead < self.block_size:
+        if self.n_embd % self.n_head or not 0 <= self.overlap < self.block_size:
             raise ConfigError(
-                f"n_embd = {self.n_embd}, n_head = {self.n_head}, lead = {self.lead}: n_head must "
-                f"divide n_embd, and lead be below block_size = {self.block_size}"
+                f"n_embd = {self.n_embd}, n_head = {self.n_head}, overlap = {self.overlap}: n_head "
+                f"must divide n_embd, and overlap be below block_size = {self.block_size}"
             )
         both = self.count_order > 0 and self.n_layer > 0
         if self.count_share and not (both and 0 < self.count_share < 1):
@@ -256,62 +258,68 @@ def run(
         if order and recipe.n_layer and not recipe.count_share:
             apart = held_out(corpus.train, V, order, recipe.count_parts)
             parts = [(part.to(device), counts.to(device)) for part, counts in apart]
-        name = "muon" if recipe.muon else "adamw"
-        make_optimizers = optimizers.build(
-            name, model, recipe.lr, betas=(0.9, 0.95), weight_decay=0.0, muon_lr=recipe.muon_lr
-        )
-        groups = [(group, group["lr"]) for each in make_optimizers for group in each.param_groups]
-        schedule = schedules.one_cycle(0.15) if recipe.one_cycle else schedules.constant()
-        batches = torch.Generator().manual_seed(seed)
-        forward = torch.compile(model) if recipe.compiled else model
-        mixed = torch.autocast(device, torch.bfloat16) if recipe.bfloat16 else nullcontext()
         marks = [((k + 1) / evaluations) ** 2 - 1e-9 for k in range(evaluations)]
-        done = 0.0
-        while done < 1 and recipe.n_layer:
-            part, counts = parts[history.steps % len(parts)]
-            x, y = _batch(part, recipe, done, batches)
-            with mixed:
-                loss = forward(x, y, counts)[1]
-            loss.backward()
-            history.losses.append(loss.item())
-            if not math.isfinite(history.losses[-1]):
-                raise NonFiniteLossError(f"step {history.steps}: the loss is {history.losses[-1]}")
-            for group, rate in groups:
-                group["lr"] = rate * schedule(int(done * recipe.steps), recipe.steps)
-            for stepper in make_optimizers:
-                stepper.step()
-                stepper.zero_grad(set_to_none=True)
-            history.tokens += y.numel()
-            history.seconds = time.perf_counter() - began
-            done = history.steps / recipe.steps if seconds is None else history.seconds / seconds
+
+        def spent() -> float:
+            return time.perf_counter() - began
+
+        def share(done: int) -> float:
+            return done / recipe.steps if seconds is None else spent() / seconds
+
+        def assess(history: History) -> None:
+            loss = evaluate(model, validation, model.block_size, recipe.overlap)
+            history.seconds = spent()
+            history.evaluations.append(Evaluation(history.steps, history.seconds, loss))
+
+        def after_step(history: History) -> None:
+            done = share(history.steps)
             often = not recipe.rare_evaluation and history.steps % 20 == 0
             if (done >= marks[0] and done < 1) or often:
-                marks = [mark for mark in marks if mark > done] or marks
-                _assess(model, validation, history, began)
-        _assess(model, validation, history, began)
+                marks[:] = [mark for mark in marks if mark > done] or marks
+                assess(history)
+
+        if recipe.n_layer:
+            history = fit(
+                model,
+                None,
+                batches=_batches(parts, recipe, share, torch.Generator().manual_seed(seed)),
+                steps=recipe.steps if seconds is None else None,
+                seconds=None if seconds is None else max(1e-9, seconds - spent()),
+                optimizer="muon" if recipe.muon else "adamw",
+                lr=recipe.lr,
+                betas=(0.9, 0.95),
+                weight_decay=0.0,
+                muon_lr=recipe.muon_lr,
+                schedule=schedules.one_cycle(0.15) if recipe.one_cycle else "constant",
+                precision="bfloat16" if recipe.bfloat16 else "float32",
+                compile=recipe.compiled,
+                seed=None,
+                progress=False,
+                after_step=after_step,
+            )
+        assess(history)
         return model.eval(), history
 
 
-def _assess(model: SpeedGPT, validation: Tensor, history: History, began: float) -> None:
-    loss = evaluate(model, validation, model.block_size, model.recipe.lead)
-    history.seconds = time.perf_counter() - began
-    history.evaluations.append(Evaluation(history.steps, history.seconds, loss))
-
-
-def _batch(
-    train: Tensor, recipe: Recipe, done: float, batches: torch.Generator
-) -> tuple[Tensor, Tensor]:
-    T, B = recipe.block_size, recipe.batch_size
-    if recipe.context_growth and done < 1 / 3:
-        T, B = T // 2, B * 2
-    if recipe.one_gather:
-        x, y = random_windows(train, B, T, batches)
-    else:
-        starts = torch.randint(len(train) - T, (B,), generator=batches)
-        x = torch.stack([train[start : start + T] for start in starts])
-        y = torch.stack([train[start + 1 : start + T + 1] for start in starts])
-    if (
-        recipe.count_order and not recipe.count_share
-    ):  # a cut context has counts that the whole text does not
-        y[:, : recipe.lead] = -100
-    return x, y
+def _batches(
+    parts: list[tuple[Tensor, KneserNey | None]],
+    recipe: Recipe,
+    share: Callable[[int], float],
+    generator: torch.Generator,
+) -> Iterator[tuple[Tensor, Tensor, KneserNey | None]]:
+    """Windows of each part in turn, their targets, and the counts that have not seen them."""
+    for step in itertools.count():
+        train, counts = parts[step % len(parts)]
+        T, B = recipe.block_size, recipe.batch_size
+        if recipe.context_growth and share(step) < 1 / 3:
+            T, B = T // 2, B * 2
+        if recipe.one_gather:
+            x, y = random_windows(train, B, T, generator)
+        else:
+            starts = torch.randint(len(train) - T, (B,), generator=generator)
+            x = torch.stack([train[start : start + T] for start in starts])
+            y = torch.stack([train[start + 1 : start + T + 1] for start in starts])
+        if recipe.count_order and not recipe.count_share:
+            # Context that is cut short has counts here that it does not have in the whole text.
+            y[:, : recipe.overlap] = -100
+        yield x, y, counts

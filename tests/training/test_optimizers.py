@@ -1,4 +1,4 @@
-"""Muon's steps are orthogonal, and each optimiser gets the parameters it is good for."""
+"""Muon's steps are orthogonal, and each optimizer gets the parameters it is good for."""
 
 import pytest
 import torch
@@ -63,7 +63,7 @@ def test_muon_refuses_what_is_not_a_matrix():
 
 
 @pytest.mark.parametrize("name", ["adamw", "muon", "sgd"])
-def test_every_parameter_belongs_to_exactly_one_optimiser(build, name):
+def test_every_parameter_belongs_to_exactly_one_optimizer(build, name):
     model = build(n_layer=2)
     held = [
         id(parameter)
