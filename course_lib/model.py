@@ -8,70 +8,37 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import dataclass
+from typing import TypeAlias
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from course_lib.config import Config
 from course_lib.errors import ConfigError, ShapeError
 
+Prediction: TypeAlias = tuple[Tensor, Tensor | None]
+"""Logits (B, T, V) and their mean loss, or None without targets."""
 
-@dataclass(frozen=True)
-class Config:
-    """The sizes of a GPT, checked when they are written down.
 
-    Attributes
+def mean_loss(logits: Tensor, targets: Tensor | None) -> Tensor | None:
+    """The loss of a batch of guesses: the last line of every language model (chapter 04).
+
+    Parameters
     ----------
-    vocab_size : int
-        V, how many symbols there are.
-    block_size : int
-        The longest context, in tokens.
-    n_layer : int
-        Blocks on top of each other.
-    n_head : int
-        H, heads in each block; divides `n_embd`.
-    n_embd : int
-        C, channels of the residual stream.
-    dropout : float
-        Share of attention weights, and of each branch's output, dropped in training; below 1.
-    tied : bool
-        Whether the output layer reuses the token embedding's weights.
+    logits : (B, T, V) float
+        Of the next symbol at each position.
+    targets : (B, T) int64 or None
+        The symbols that followed; −100 counts for nothing.
 
-    Raises
-    ------
-    ConfigError
-        On a setting that no model can have: names the setting, the value and the rule.
+    Returns
+    -------
+    () float or None
+        Mean cross-entropy in nats; None without targets.
     """
-
-    vocab_size: int
-    block_size: int
-    n_layer: int
-    n_head: int
-    n_embd: int
-    dropout: float = 0.0
-    tied: bool = False
-
-    def __post_init__(self) -> None:
-        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ConfigError(f"{name} = {value!r}: must be a whole number of at least 1")
-        if self.n_embd % self.n_head != 0:
-            raise ConfigError(
-                f"n_embd = {self.n_embd}, n_head = {self.n_head}: every head gets n_embd / n_head "
-                "channels, so n_head must divide n_embd; "
-                f"n_embd = {self.n_head * math.ceil(self.n_embd / self.n_head)} would do"
-            )
-        if isinstance(self.dropout, bool) or not isinstance(self.dropout, int | float):
-            raise ConfigError(f"dropout = {self.dropout!r}: must be a number")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout!r}: must be at least 0 and below 1")
-
-    @property
-    def head_size(self) -> int:
-        """D, the channels of one head."""
-        return self.n_embd // self.n_head
+    if targets is None:
+        return None
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())  # (B·T, V), (B·T,)
 
 
 class Bigram(nn.Module):
@@ -87,15 +54,10 @@ class Bigram(nn.Module):
         super().__init__()
         self.table = nn.Embedding(vocab_size, vocab_size)  # row: current symbol
 
-    def forward(
-        self, tokens: Tensor, targets: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
+    def forward(self, tokens: Tensor, targets: Tensor | None = None) -> Prediction:
         """Logits (B, T, V) of the next symbol, and the mean loss if targets (B, T) are given."""
         logits = self.table(tokens)  # (B, T, V)
-        if targets is None:
-            return logits, None
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())  # (B·T, V), (B·T,)
-        return logits, loss
+        return logits, mean_loss(logits, targets)
 
 
 class TokensAndPositions(nn.Module):
@@ -266,16 +228,11 @@ class OneHead(nn.Module):
         self.head = Head(n_embd, head_size, block_size)
         self.output = nn.Linear(head_size, vocab_size)
 
-    def forward(
-        self, tokens: Tensor, targets: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
+    def forward(self, tokens: Tensor, targets: Tensor | None = None) -> Prediction:
         """Logits (B, T, V) of the next symbol, and the mean loss if targets (B, T) are given."""
         x = self.embedding(tokens)  # (B, T, C)
         logits = self.output(self.head(x))  # (B, T, D) → (B, T, V)
-        if targets is None:
-            return logits, None
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())  # (B·T, V), (B·T,)
-        return logits, loss
+        return logits, mean_loss(logits, targets)
 
 
 class ManyHeads(nn.Module):
@@ -294,16 +251,16 @@ class ManyHeads(nn.Module):
         self.attention = MultiHead(n_embd, n_head, block_size)
         self.output = nn.Linear(n_embd, vocab_size)
 
-    def forward(
-        self, tokens: Tensor, targets: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
+    def forward(self, tokens: Tensor, targets: Tensor | None = None) -> Prediction:
         """Logits (B, T, V) of the next symbol, and the mean loss if targets (B, T) are given."""
         x = self.embedding(tokens)  # (B, T, C)
         logits = self.output(self.attention(x))  # (B, T, C) → (B, T, V)
-        if targets is None:
-            return logits, None
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())  # (B·T, V), (B·T,)
-        return logits, loss
+        return logits, mean_loss(logits, targets)
+
+
+def last_linear(branch: nn.Module) -> nn.Linear:
+    """The layer that writes what a branch has found onto the residual stream."""
+    return [part for part in branch.modules() if isinstance(part, nn.Linear)][-1]
 
 
 class GPT(nn.Module):
@@ -336,27 +293,25 @@ class GPT(nn.Module):
 
     def initialise(self) -> None:
         """Small weights: the first guess is nearly uniform, the first loss nearly ln V."""
-        for name, parameter in self.named_parameters():
-            if name.endswith("bias"):
-                nn.init.zeros_(parameter)
-            elif name.endswith(("projection.weight", "layers.2.weight")):
-                # 2 · n_layer branches add up on the residual stream: so its variance stays the
-                # same at every depth.
-                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * self.config.n_layer))
-            elif parameter.ndim == 2:
-                nn.init.normal_(parameter, std=0.02)
+        branches = [part for part in self.modules() if isinstance(part, MultiHead | FeedForward)]
+        ends = [last_linear(branch) for branch in branches]
+        for part in self.modules():
+            if part is self.output and self.config.tied:
+                continue  # its weights are the embedding's, and have been drawn
+            if isinstance(part, nn.Linear | nn.Embedding):
+                # 2 · n_layer branches add up on the residual stream. Smaller weights at their ends
+                # keep its variance the same at every depth.
+                smaller = math.sqrt(2 * self.config.n_layer) if part in ends else 1
+                nn.init.normal_(part.weight, std=0.02 / smaller)
+            if isinstance(part, nn.Linear) and part.bias is not None:
+                nn.init.zeros_(part.bias)
 
-    def forward(
-        self, tokens: Tensor, targets: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
+    def forward(self, tokens: Tensor, targets: Tensor | None = None) -> Prediction:
         """Logits (B, T, V) of the next symbol, and the mean loss if targets (B, T) are given."""
         x = self.embedding(tokens)  # (B, T, C)
         x = self.norm(self.blocks(x))  # (B, T, C)
         logits = self.output(x)  # (B, T, V)
-        if targets is None:
-            return logits, None
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())  # (B·T, V), (B·T,)
-        return logits, loss
+        return logits, mean_loss(logits, targets)
 
 
 class FusedMultiHead(nn.Module):
@@ -364,15 +319,8 @@ class FusedMultiHead(nn.Module):
 
     Parameters
     ----------
-    n_embd, n_head, block_size : int
-        As for `MultiHead`.
-    dropout : float
-        As for `MultiHead`.
-
-    Raises
-    ------
-    ConfigError
-        If H does not divide C.
+    n_embd, n_head, block_size, dropout
+        As for `MultiHead`; so is the ConfigError if H does not divide C.
     """
 
     def __init__(self, n_embd: int, n_head: int, block_size: int, dropout: float = 0.0):

@@ -19,6 +19,7 @@ from course_lib import schedules
 from course_lib.data import consecutive_windows
 from course_lib.errors import ConfigError, CorpusTooShortError
 from course_lib.history import History
+from course_lib.model import Prediction, mean_loss
 from course_lib.spelling import reshuffled
 from course_lib.training import fit
 
@@ -54,15 +55,10 @@ class LSTM(nn.Module):
         hidden, state = self.recurrent(self.tokens(tokens), state)  # (B, T, hidden_size)
         return self.output(self.dropout(hidden)), cast(State, state)
 
-    def forward(
-        self, tokens: Tensor, targets: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
+    def forward(self, tokens: Tensor, targets: Tensor | None = None) -> Prediction:
         """Logits (B, T, V) from a blank state, and the mean loss if targets (B, T) are given."""
         logits, _ = self.read(tokens)
-        if targets is None:
-            return logits, None
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())  # (B·T, V), (B·T,)
-        return logits, loss
+        return logits, mean_loss(logits, targets)
 
 
 def detached(state: State) -> State:
@@ -198,11 +194,11 @@ class Carrying:
         self.model = model
         self.state: State | None = None
 
-    def __call__(self, x: Tensor, y: Tensor, first: bool) -> tuple[Tensor, Tensor]:
+    def __call__(self, x: Tensor, y: Tensor, first: bool) -> Prediction:
         """Logits (B, T, V) and the mean loss over targets (B, T)."""
         logits, state = self.model.read(x, None if first else self.state)
         self.state = detached(state)
-        return logits, F.cross_entropy(logits.flatten(0, 1), y.flatten())
+        return logits, mean_loss(logits, y)
 
 
 def carried_loss(model: LSTM, tokens: Tensor) -> float:
