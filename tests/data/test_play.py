@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from course_lib.data import play
-from course_lib.data.play import cast, grammar, lexicon, structure
+from course_lib.data.play import grammar, structure
 from course_lib.data.play.automaton import Automaton, spell
 from course_lib.errors import GrammarError
 
@@ -70,8 +70,8 @@ def test_shorter_play_is_the_beginning_of_a_longer_one(characters):
 def test_speeches_are_set_like_those_of_tiny_shakespeare(comedy):
     paragraphs = comedy.text.split("\n\n")
     heads = [part.split("\n")[0] for part in paragraphs]
-    spoken = [head for head in heads if head.endswith(":") and head[:-1] in cast.FAVOURITES]
-    assert {head[:-1] for head in spoken} == set(cast.FAVOURITES)
+    spoken = [head for head in heads if head.endswith(":") and head[:-1] in grammar.people()]
+    assert {head[:-1] for head in spoken} == set(grammar.people())
     assert len(spoken) > 0.75 * len(paragraphs)
 
 
@@ -297,10 +297,11 @@ def test_worth_of_the_epithet_is_the_cost_without_the_capital_less_the_cost_with
     derivation = comedy.derivation
     pieces = [derivation.automaton.pieces[index] for index in derivation.pieces]
     written = [(piece.values[0], piece.text) for piece in pieces if piece.rule == "epithet"]
-    share = {one: sum(one == other for other, _ in written) for one in cast.EPITHETS}
+    initials = [initial for _, initial in grammar.rules()["initial"]]
+    share = {one: sum(one == other for other, _ in written) for one in initials}
     lost = 0.0
     for initial, word in written:
-        known = 1 / len(cast.EPITHETS[initial].split())
+        known = 1 / len(grammar.rules()[f"epithet.{initial}"])
         lost -= math.log(share[initial] / len(written) * known) - math.log(known)
         assert word[0] == initial
     (epithet,) = (one for one in comedy.dependencies() if one.name == "epithet")
@@ -324,9 +325,9 @@ def test_letter_after_a_hyphen_repeats_the_capital_before_it(comedy):
 @pytest.mark.parametrize("name", ["doublet", "naming", "recall"])
 def test_echo_repeats_the_word_at_its_source(comedy, name):
     words = {
-        "doublet": lexicon.NOUNS.split(),
-        "naming": lexicon.PROPS.split(),
-        "recall": lexicon.PROPS.split(),
+        "doublet": grammar.sections()["noun"].words,
+        "naming": grammar.sections()["prop"].words,
+        "recall": grammar.sections()["prop"].words,
     }[name]
     for target, source in comedy.links(name)[:-1]:
         (word,) = (word for word in words if comedy.text.startswith(word, source))
@@ -335,7 +336,7 @@ def test_echo_repeats_the_word_at_its_source(comedy, name):
 
 
 def test_rhyme_ends_a_line_and_looks_at_the_end_of_an_earlier_one(comedy):
-    rows = [row.split() for row in lexicon.RHYMES.strip().splitlines()]
+    rows = [row.split() for row in grammar.sections()["rhymes"].lines]
     sound = {word: number for number, row in enumerate(rows) for word in row}
     for target, source in comedy.links("rhyme")[:-1]:
         first = comedy.text[source : comedy.text.index(",\n", source)]
@@ -367,7 +368,7 @@ def test_verb_and_possessive_agree_with_the_pronoun(comedy):
 
 def test_turn_looks_at_the_name_of_the_one_who_is_to_answer(comedy):
     for target, source in comedy.links("turn")[:-1]:
-        (answering,) = (name for name in cast.FAVOURITES if comedy.text.startswith(name, target))
+        (answering,) = (name for name in grammar.people() if comedy.text.startswith(name, target))
         assert comedy.text.startswith(answering, source)
 
 

@@ -1,5 +1,7 @@
 """The grammar of the play: every rule in one table, and the notation its templates are written in.
 
+`words.txt` and `sentences.txt` beside this module hold what the rules draw from.
+
 A rule is a list of options, each a weight and a template; an option is drawn with probability
 weight / sum of weights. A template is text with slots:
 
@@ -19,16 +21,35 @@ its next character is a ratio of weights.
 """
 
 import functools
+import importlib.resources
+import itertools
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from course_lib.data.play import cast, lexicon, lines, structure
+from course_lib.data.play import structure
 from course_lib.errors import GrammarError
 
 START = "comedy"
 
-Rules = Mapping[str, tuple[tuple[int, str], ...]]
+Options: TypeAlias = tuple[tuple[int, str], ...]
+Rules: TypeAlias = Mapping[str, Options]
+
+# What has a variant for each of these is written once, in the last part of `sentences.txt`.
+ENDS = {"say": ".", "ask": "?", "cry": "!"}
+QUOTES = {"single": "'", "dollar": "$"}
+PERSONS = {  # the ending of the verb, and the possessive
+    "I": (" ", "my"),
+    "thou": ("est ", "thy"),
+    "he": ("eth ", "his"),
+    "she": ("eth ", "her"),
+    "we": (" ", "our"),
+}
+# Lists that are no rules themselves: others are made of them.
+FILLED_IN = (
+    "prop", "rhymes", "interlude", "a-register",
+    "tail", "quoted", "object", "address", "line", "more",
+)  # fmt: skip
 
 
 class Literal(NamedTuple):
@@ -113,6 +134,55 @@ def parse(template: str) -> tuple[Item, ...]:
     return tuple(items)
 
 
+class Section(NamedTuple):
+    """A list as a text file of this package holds it: how its lines are read, and the lines."""
+
+    kind: str
+    lines: tuple[str, ...]
+
+    @property
+    def words(self) -> list[str]:
+        """The words of all lines, in order."""
+        return " ".join(self.lines).split()
+
+    def options(self, **filled: str) -> Options:
+        """Weights and templates; {name} is replaced first, for every name that is given."""
+        if self.kind == "ranked":
+            return ranked(self.words)
+        if self.kind in ("words", "lines"):
+            return even(self.words if self.kind == "words" else self.lines)
+        found = []
+        for line in self.lines:
+            weight, _, template = line.partition("|")
+            for name, text in filled.items():
+                template = template.replace(f"{{{name}}}", text)
+            # A slash outside of a slot ends a line of the play.
+            found.append((int(weight), re.sub(r"/(?![^{}]*\})", "\n", template)))
+        return tuple(found)
+
+
+@functools.cache
+def sections() -> Mapping[str, Section]:
+    """All lists of `words.txt` and `sentences.txt`, by the names that head them."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for file in ("words.txt", "sentences.txt"):
+        text = importlib.resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
+        for line in text.splitlines():
+            heading = re.fullmatch(r"\[([\w.-]+)(?:: (ranked|words|lines))?\]", line)
+            if heading:
+                current: list[str] = []
+                found[heading[1]] = (heading[2] or "options", current)
+            elif line and not line.startswith("#"):
+                current.append(line)
+    return {name: Section(kind, tuple(lines)) for name, (kind, lines) in found.items()}
+
+
+def people() -> list[str]:
+    """Who is on the stage: those whose favourite things are listed."""
+    start = "favourite."
+    return [name.removeprefix(start) for name in sections() if name.startswith(start)]
+
+
 @functools.cache
 def rules() -> Rules:
     """All rules of the play: name -> options, each a weight and a template.
@@ -122,20 +192,11 @@ def rules() -> Rules:
     mapping of str to tuple of (int, str)
         Built once; the same at every call.
     """
-    return {**_words(), **_sentences(), **_people(), **_scenes()}
+    plain = {n: s.options() for n, s in sections().items() if n not in FILLED_IN}
+    return {**plain, **_words(), **_variants(), **_scenes()}
 
 
-def _options(block: str) -> tuple[tuple[int, str], ...]:
-    """Options written one a line as ``weight|template``, with / for the end of a line."""
-    options = []
-    for line in block.strip().splitlines():
-        weight, _, template = line.partition("|")
-        template = re.sub(r"/(?![^{}]*\})", "\n", template)
-        options.append((int(weight), template))
-    return tuple(options)
-
-
-def _ranked(words: Iterable[str]) -> tuple[tuple[int, str], ...]:
+def ranked(words: Iterable[str]) -> Options:
     """Words with weights that fall to a quarter from the first to the last."""
     listed = tuple(words)
     return tuple(
@@ -143,145 +204,78 @@ def _ranked(words: Iterable[str]) -> tuple[tuple[int, str], ...]:
     )
 
 
-def _even(words: Iterable[str]) -> tuple[tuple[int, str], ...]:
+def even(words: Iterable[str]) -> Options:
+    """Words, or whole templates, of equal weight."""
     return tuple((1, word) for word in words)
 
 
-def _starts_with_vowel(word: str) -> bool:
+def _words() -> dict[str, Options]:
+    """Rules whose words follow from other lists."""
+    table = {
+        "plural": ranked(noun + "s" for noun in sections()["noun"].words),
+        "initial": ranked(n.removeprefix("epithet.") for n in sections() if "epithet." in n),
+        "cast": even(people()),
+        "opening": even(sections()["rhymes"].words),
+    }
+    for kind in ("noun", "adj", "prop"):
+        words = sections()[kind].words
+        table[f"consonant-{kind}"] = ranked(word for word in words if not _takes_an(word))
+        table[f"vowel-{kind}"] = ranked(word for word in words if _takes_an(word))
+    for row in sections()["rhymes"].lines:
+        for word in row.split():
+            table[f"closing.{word}"] = even(other for other in row.split() if other != word)
+    return table
+
+
+def _takes_an(word: str) -> bool:
     return word[0] in "aeio" or (word[0] == "u" and not word.startswith("uni"))
 
 
-def _by_sound(words: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The words that take a, and those that take an."""
-    listed = list(words)
-    return (
-        [word for word in listed if not _starts_with_vowel(word)],
-        [word for word in listed if _starts_with_vowel(word)],
-    )
-
-
-def _words() -> dict[str, tuple[tuple[int, str], ...]]:
-    nouns, adjectives = lexicon.NOUNS.split(), lexicon.ADJECTIVES.split()
-    props = lexicon.PROPS.split()
-    table = {
-        "noun": _ranked(nouns),
-        "plural": _ranked(noun + "s" for noun in nouns),
-        "adj": _ranked(adjectives),
-        "mass": _ranked(lexicon.MASS.split()),
-        "stem": _ranked(lexicon.VERBS.split()),
-        "adverb": _ranked(lexicon.ADVERBS.split()),
-        "place": _ranked(lexicon.PLACES.split()),
-        "name": _ranked(cast.NAMES.split()),
-        "initial": _ranked(cast.EPITHETS),
-        "beast": _ranked(cast.BEASTS.split()),
-        "cast": _even(cast.FAVOURITES),
-    }
-    for kind, words in (("noun", nouns), ("adj", adjectives), ("prop", props)):
-        for sound, some in zip(("consonant", "vowel"), _by_sound(words), strict=True):
-            table[f"{sound}-{kind}"] = _ranked(some)
-    for row in lexicon.RHYMES.strip().splitlines():
-        for word in row.split():
-            table[f"closing.{word}"] = _even(other for other in row.split() if other != word)
-    table["opening"] = _even(lexicon.RHYMES.split())
-    for initial, epithets in cast.EPITHETS.items():
-        table[f"epithet.{initial}"] = _even(epithets.split())
-    table["title-quality"] = _even(structure.TITLE_QUALITIES.split())
-    table["title-noun"] = _even(structure.TITLE_NOUNS.split())
-    table["title-place"] = _even(structure.TITLE_PLACES.split())
-    return table
-
-
-def _sentences() -> dict[str, tuple[tuple[int, str], ...]]:
-    table = {
-        "say": _options(lines.SAY),
-        "personal": _options(lines.PERSONAL),
-        "gossip": _options(lines.GOSSIP),
-        "tell": _options(lines.TELL),
-        "ask": _options(lines.ASK),
-        "inquire": _options(lines.INQUIRE),
-        "again": _options(lines.AGAIN),
-        "cry": _options(lines.CRY),
-        "adjunct": _options(lines.ADJUNCT),
-        "link": _options(lines.LINK),
-        "after": _options(lines.AFTER),
-        "rejoinder": _options(lines.REJOINDER),
-        "predicate": _options(lines.PREDICATE),
-        "does": _options(lines.DOES),
-        "thing": _options(lines.THING),
-        "a-thing": _options(lines.A_THING),
-        "nickname": _options(lines.NICKNAME),
-        "bracket": _options(lines.BRACKET),
-        "couplet": _options(lines.COUPLET),
-        "second": _options(lines.SECOND),
-        "stanza": _options(lines.STANZA),
-        "close": _options(lines.CLOSE),
-        "noun-phrase": _options(lines.NOUN_PHRASE),
-        "consonant-noun-phrase": _options(lines.CONSONANT_NOUN_PHRASE),
-        "vowel-noun-phrase": _options(lines.VOWEL_NOUN_PHRASE),
-    }
+def _variants() -> dict[str, Options]:
+    """Rules with one variant for each mark, person, speaker or register."""
+    table: dict[str, Options] = {}
     for register in ("topic", "prop"):
-        table[f"a-{register}"] = _options(
-            f"3|a {{consonant-prop={register}}}\n1|an {{vowel-prop={register}}}"
+        table[f"a-{register}"] = tuple(
+            (weight, template.replace("REGISTER", register))
+            for weight, template in sections()["a-register"].options()
         )
-    for mood, mark in lines.ENDS.items():
+    for mood, mark in ENDS.items():
         table[f"end.{mood}"] = ((1, mark),)
-        table[f"tail.{mood}"] = _options(lines.TAIL.replace("{end}", mark))
-    for quote, mark in lines.QUOTES.items():
-        table[f"quoted.{quote}"] = _options(lines.QUOTED.replace("{mark}", mark))
-    for person, ending in lines.ENDINGS.items():
+        table[f"tail.{mood}"] = sections()["tail"].options(end=mark)
+    for quote, mark in QUOTES.items():
+        table[f"quoted.{quote}"] = sections()["quoted"].options(mark=mark)
+    for person, (ending, own) in PERSONS.items():
         table[f"ending.{person}"] = ((1, ending),)
-        table[f"object.{person}"] = _options(lines.OBJECT.replace("{own}", lines.OWN[person]))
+        table[f"object.{person}"] = sections()["object"].options(own=own)
+    for name in people():
+        table[f"address.{name}"] = sections()["address"].options(name=name.title())
+        table[f"line.{name}"] = sections()["line"].options(own=name)
+        table[f"more.{name}"] = sections()["more"].options(own=name)
     return table
 
 
-def _people() -> dict[str, tuple[tuple[int, str], ...]]:
-    table = {}
-    for name in cast.FAVOURITES:
-        table[f"favourite.{name}"] = _even(cast.FAVOURITES[name].split())
-        table[f"oath.{name}"] = _even(_stripped(cast.OATHS[name]))
-        table[f"address.{name}"] = _options(lines.ADDRESS.replace("{name}", name.title()))
-        for mood, block in cast.SAYINGS[name].items():
-            table[f"{mood}.{name}"] = _even(_stripped(block))
-        table[f"line.{name}"] = _options(lines.LINE.replace("{own}", name))
-        table[f"more.{name}"] = _options(lines.MORE.replace("{own}", name))
-    return table
-
-
-def _stripped(block: str) -> list[str]:
-    return [line.strip() for line in block.strip().splitlines()]
-
-
-def _scenes() -> dict[str, tuple[tuple[int, str], ...]]:
-    table = {
-        "comedy": _options(structure.COMEDY),
-        "new-act": _options(structure.NEW_ACT),
-        "new-scene": _options(structure.NEW_SCENE),
-        "setting": _options(structure.SETTING),
-        "entrance": _options(structure.ENTRANCE),
-        "bearing": _options(structure.BEARING),
-        "business": _options(structure.BUSINESS),
-        "speech": _options(structure.SPEECH),
-    }
+def _scenes() -> dict[str, Options]:
+    """Which number follows which, whether an act goes on, and who speaks next."""
+    table: dict[str, Options] = {}
     numerals = structure.NUMERALS
     for before, after in zip(("none", *numerals[:-1]), numerals, strict=True):
         table[f"number.{before}"] = ((1, after),)
-    for act in numerals:
-        for scene in numerals:
-            last = act == numerals[-1]
-            options = [(structure.ACT_ENDS[scene], structure.FINIS if last else "{new-act}")]
-            if scene != numerals[-1]:
-                options.append((structure.ACT_GOES_ON, "{new-scene}"))
-            table[f"onward.{act},{scene}"] = tuple(options)
-    people = tuple(cast.FAVOURITES)
-    for speaker in people:
-        others = [name for name in people if name != speaker]
-        table[f"companion.{speaker}"] = _even(others)
+    for act, scene in itertools.product(numerals, numerals):
+        end = structure.FINIS if act == numerals[-1] else "{new-act}"
+        options = [(structure.ACT_ENDS[scene], end)]
+        if scene != numerals[-1]:
+            options.append((structure.ACT_GOES_ON, "{new-scene}"))
+        table[f"onward.{act},{scene}"] = tuple(options)
+    for speaker in people():
+        others = [name for name in people() if name != speaker]
+        table[f"companion.{speaker}"] = even(others)
         for partner in others:
-            table[f"turn.{speaker},{partner}"] = tuple(
+            speeches = tuple(
                 (
                     structure.ANSWERS if name == partner else structure.INTERRUPTS,
                     structure.NEXT_SPEECH.replace("{name}", name),
                 )
                 for name in others
-            ) + _options(structure.INTERLUDE)
+            )
+            table[f"turn.{speaker},{partner}"] = speeches + sections()["interlude"].options()
     return table

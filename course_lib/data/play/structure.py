@@ -1,73 +1,15 @@
-"""How the play is built: comedies, acts, scenes, who speaks next; and what depends on what."""
+"""How the play is built: acts and scenes, who speaks next; and what depends on what."""
 
 from typing import NamedTuple
 
 NUMERALS = ("I", "II", "III", "IV", "V")
 
-COMEDY = """
-1|THE {title-quality} {title-noun} OF {title-place}//{act:none}{new-act}
-"""
-
-TITLE_QUALITIES = """
-MERRY ZEALOUS JEALOUS VEXED QUEER MASKED UNEXPECTED GRAVE FOOLISH WEIGHTED HIDDEN LOST
-"""
-TITLE_NOUNS = """
-WIDOWS EXECUTORS HEADS MATRICES LAYERS BROTHERS JUDGES KEYHOLES FOOLS GHOSTS SUITORS SUMS
-"""
-TITLE_PLACES = """
-SOFTMAX EMBEDDING VOCABULARY JUXTAPOSITION HEXAMETER BATCHES ZEROVALE DOTPRODUCT KEYMARKET
-"""
-
-NEW_ACT = """
-1|ACT {number@act=act}{scene:none}//{new-scene}
-"""
-
-NEW_SCENE = """
-1|SCENE {number@scene=scene}. {setting}//Enter {entrance}
-"""
-
-SETTING = """
-3|The {place}, by night.
-3|Some {place} near the {noun}.
-2|Another part of the {place}.
-2|Before the {place}, at noon.
-1|Nowhere in particular.
-"""
-
-BEARING = """
-4|with
-2|bearing
-2|disputing over
-1|hiding
-1|in love with
-"""
-
-ENTRANCE = """
-1|{cast=partner} and {companion@partner=speaker}, {bearing} {a-prop}.//{=speaker}:/{speech}
-"""
-
-BUSINESS = """
-2|Flourish of {plural}.
-2|They {stem} one another.
-2|A {consonant-noun-phrase} passes.
-1|Here {name} drops {a-prop}.
-1|Thunder, and {mass}.
-1|Exit a {consonant-noun}.
-"""
-
-SPEECH = """
-1|{line@speaker}{more@speaker}
-"""
-
 NEXT_SPEECH = "{name}{partner<speaker}{speaker:{name}}:\n{speech}"
 
-# Weights of who comes next: the partner of the last speech, each other, or a pause in the talk.
+# Weights of who comes next: the partner of the last speech, each other person. Beside them stand
+# the options of "interlude", a pause in the talk.
 ANSWERS = 60
 INTERRUPTS = 2
-INTERLUDE = """
-5|Exeunt.//{onward@act,scene}
-3|{business}//{turn@speaker,partner}
-"""
 
 # Weights of a new scene, and of the end of the act after each scene.
 ACT_GOES_ON = 5
