@@ -1,4 +1,32 @@
-"""The small library behind the chapters, the exercises and the grading of the course.
+"""What the chapters and the exercises of the course import; small enough to read in an evening.
+
+Read it in this order. Each module needs only those above it.
+
+The text
+    1. `data.vocabulary`: symbols and their numbers. `data.windows`: what batches are made of.
+    2. `data.notices` and `data.fetching`: where the files come from, and what is said when they
+       don't. `data.corpora`: the three texts and their splits.
+
+The models
+    3. `config`: the sizes of a GPT, checked. `model`: from a bigram table to a GPT, top to bottom.
+
+Training
+    4. `schedules`: the learning rate over time. `optimizers`: AdamW, SGD and Muon.
+    5. `history`: what a training leaves. `contexts`: what it changes around it and puts back.
+    6. `checkpoints`: a model in a file. `resuming`: a training in a file.
+    7. `training_checks`: what is refused, and why. `training`: `step`, `fit` and `evaluate`.
+
+Writing
+    8. `sampling`: text out of a model. `spelling`: names, each to its end.
+    9. `recurrent`: the LSTM that GPTs replaced, and training with a memory that is carried along.
+
+Beside the path
+    10. `data.play`: the comedy whose exact loss is known. `data.play.structure` says what depends
+        on what, `data.play.grammar` reads the notation of `words.txt` and `sentences.txt`,
+        `data.play.automaton` makes draws of the rules, `data.play.dependencies` measures what each
+        dependency is worth, and `data.play.writing` writes.
+    11. `jax_model`, `jax_exchange` and `flax_model`: the model of chapter 06 in JAX and in Flax.
+    12. `plots`: still figures. `errors`: every error that is raised on purpose.
 
 Importing this package alone imports neither torch nor matplotlib; its parts do, when they are
 asked for.

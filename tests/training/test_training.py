@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib import checkpoints, training
+from course_lib import checkpoints, data, optimizers, training
 from course_lib.data import Corpus, corpora, play
 from course_lib.errors import (
     CheckpointError,
@@ -20,7 +20,7 @@ from course_lib.errors import (
 )
 from course_lib.history import Evaluation, History
 from course_lib.model import Bigram, ManyHeads, OneHead, fuse
-from course_lib.training import evaluate, fit
+from course_lib.training import evaluate, fit, step
 
 QUIET = {"progress": False, "batch_size": 8}
 
@@ -132,6 +132,72 @@ def test_bfloat16_learns_as_well(corpus, build):
     mixed = fit(build(), corpus, steps=60, lr=0.01, precision="bfloat16", **QUIET)
     assert exact.losses != mixed.losses
     assert mixed.validation == pytest.approx(exact.validation, abs=0.1)
+
+
+# --- one step ---------------------------------------------------------------------------------
+
+
+def test_a_step_gives_the_loss_before_it_and_moves_every_weight(corpus, build):
+    model = build()
+    x, y = data.random_windows(corpus.train, 8, 8)
+    before, expected = weights(model), model(x, y)[1].item()
+    (adamw,) = optimizers.build("adamw", model, 0.01)
+    loss, norm = step(model, [adamw], (x, y), rate=0.5, clip=1.0)
+    assert loss == expected
+    assert norm > 0
+    assert adamw.param_groups[0]["lr"] == 0.005
+    assert all(not torch.equal(value, before[name]) for name, value in weights(model).items())
+    assert model(x, y)[1].item() < loss
+
+
+@pytest.mark.parametrize("clip", [None, 1.0])
+def test_a_step_whose_loss_is_not_finite_moves_nothing(corpus, build, clip):
+    model = build()
+    before = weights(model)
+    x, y = data.random_windows(corpus.train, 8, 8)
+
+    def broken(x, y):
+        return None, model(x, y)[1] * math.nan
+
+    found = step(model, optimizers.build("adamw", model, 0.01), (x, y), forward=broken, clip=clip)
+    assert math.isnan(found[0])
+    assert_same_weights(weights(model), before)
+
+
+def test_batches_of_ones_own_train_as_the_windows_of_fit_do(corpus, build):
+    windows = training.random_batches(corpus.train, 8, 8, torch.Generator().manual_seed(0))
+    given = fit(build(), None, batches=windows, steps=9, progress=False)
+    drawn = fit(build(), corpus, steps=9, **QUIET)
+    assert given.losses == drawn.losses
+    assert given.evaluations == []
+
+
+def test_a_schedule_without_steps_follows_the_clock(corpus, build):
+    asked = []
+
+    def schedule(step, steps):
+        asked.append(step / steps)
+        return 1.0
+
+    history = fit(build(), corpus, steps=None, seconds=0.2, schedule=schedule, **QUIET)
+    assert history.stopped == "seconds"
+    assert asked[0] == 0
+    assert asked == sorted(asked)
+    assert asked[-1] < 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "corpus = None: give batches"),
+        ({"batches": iter([]), "target": 1.0}, "no target"),
+        ({"batches": iter([]), "checkpoint": "a file"}, "checkpoint or resume = a file"),
+        ({"batches": iter([]), "steps": None}, "steps = None, seconds = None"),
+    ],
+)
+def test_what_cannot_be_trained_on_is_refused(build, settings, message):
+    with pytest.raises(ConfigError, match=message):
+        fit(build(), None, **settings)
 
 
 # --- the same again ---------------------------------------------------------------------------
