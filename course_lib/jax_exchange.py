@@ -59,7 +59,7 @@ def to_torch(parameters: Parameters) -> ManyHeads:
     course_lib.model.ManyHeads
         Shares no memory with the tree.
     """
-    # A copy: the array that JAX hands out is its own memory, and torch would write into it.
+    # JAX hands out its own memory as an array; without a copy torch would write into it.
     tree = _mapped(lambda array: torch.from_numpy(np.array(array)), parameters)
     V, C = tree["tokens"].shape
     H = len(tree["heads"]["query"])

@@ -164,7 +164,7 @@ def initialise(
     keys = iter(jax.random.split(key, 9))
 
     def uniform(*shape: int) -> jax.Array:
-        bound = 1 / math.sqrt(C)  # every matrix here takes C numbers in
+        bound = 1 / math.sqrt(C)  # every matrix here has C inputs
         return jax.random.uniform(next(keys), shape, minval=-bound, maxval=bound)
 
     return {

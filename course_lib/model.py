@@ -52,7 +52,7 @@ class Bigram(nn.Module):
 
     def __init__(self, vocab_size: int):
         super().__init__()
-        self.table = nn.Embedding(vocab_size, vocab_size)  # row: current symbol
+        self.table = nn.Embedding(vocab_size, vocab_size)  # one row for each current symbol
 
     def forward(self, tokens: Tensor, targets: Tensor | None = None) -> Prediction:
         """Logits (B, T, V) of the next symbol, and the mean loss if targets (B, T) are given."""
@@ -61,7 +61,7 @@ class Bigram(nn.Module):
 
 
 class TokensAndPositions(nn.Module):
-    """What a symbol is plus where it stands: two embeddings, added (chapter 05).
+    """The embedding of a symbol plus the embedding of its position (chapter 05).
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class MultiHead(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """What each position does with what it gathered: a layer of 4C, ReLU, and back (chapter 07).
+    """Two layers that each position goes through by itself: C → 4C, ReLU, 4C → C (chapter 07).
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """Gather, then think: attention and feed-forward, each normed first, added back (chapter 07).
+    """Attention, then feed-forward: each reads a normalized x and adds to it (chapter 07).
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ class GPT(nn.Module):
         self.initialise()
 
     def initialise(self) -> None:
-        """Small weights: the first guess is nearly uniform, the first loss nearly ln V."""
+        """Small weights: the first guess is nearly uniform, and the first loss nearly ln V."""
         branches = [part for part in self.modules() if isinstance(part, MultiHead | FeedForward)]
         ends = [last_linear(branch) for branch in branches]
         for part in self.modules():

@@ -32,11 +32,11 @@ hue.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """One marker for each colour, because colour is never the only sign."""
 
-# Above this an SVG costs a phone more to lay out than the same picture as pixels.
+# A phone takes longer to lay out a larger SVG than to show the same picture as pixels.
 LARGEST_SVG_BYTES = 150_000
 
-# Stands for "the colour of the page's text" while matplotlib draws; replaced by currentColor
-# afterwards.
+# matplotlib draws text and axes in this colour; it is then replaced by CSS's `currentColor`, which
+# is the colour of the page's own text.
 _INK = "#010203"
 
 _ID = re.compile(r'\bid="([^"]+)"')
@@ -68,7 +68,8 @@ _STYLE: Any = {
     "lines.linewidth": 1.8,
     "lines.markersize": 5,
     "font.family": "sans-serif",
-    # Text stays text: smaller, searchable, and it can take the page's colour.
+    # Text is stored as text and not as outlines: it is smaller, can be found, and follows the
+    # theme.
     "svg.fonttype": "none",
     "axes.prop_cycle": cycler(color=PALETTE),
 }
@@ -205,7 +206,7 @@ def _settle(drawing: Figure) -> None:
 
 def _svg(drawing: Figure) -> str:
     FigureCanvasSVG(drawing)
-    drawing.draw_without_rendering()  # settles the layout, so that showing twice gives the same
+    drawing.draw_without_rendering()  # computes the layout now, so that two calls draw alike
     buffer = io.StringIO()
     drawing.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
@@ -216,7 +217,8 @@ def _inline(svg: str, alt: str) -> str:
     """Make ids unique on the page, ink the page's, and the picture one that screen readers
     announce.
     """
-    # matplotlib derives some ids from memory addresses: numbers in order of appearance do not vary.
+    # matplotlib derives some ids from memory addresses, which differ from run to run. Numbers in
+    # the order of appearance do not.
     names = {name: str(i) for i, name in enumerate(dict.fromkeys(_ID.findall(svg)))}
     svg = _ID.sub(lambda m: f'id="{names[m[1]]}"', svg)
     svg = _REFERENCE.sub(lambda m: m[1] + names[m[2]], svg)
@@ -224,9 +226,9 @@ def _inline(svg: str, alt: str) -> str:
     svg = _ID.sub(rf'id="{prefix}\1"', svg)
     svg = _REFERENCE.sub(rf"\1{prefix}\2", svg)
     svg = svg.replace(_INK, "currentColor")
-    # A style element would reach every picture on the page; the root below says the same.
+    # A style element would change every picture on the page, so the root element below has it.
     svg = re.sub(r"<(metadata|style)\b.*?</\1>\s*", "", svg, flags=re.DOTALL)
-    # width and height in points would overflow a phone: the view box keeps the proportions.
+    # A width in points would overflow a phone's screen. The view box alone keeps the proportions.
     opening = re.search(r"<svg[^>]*>", svg)
     assert opening is not None
     view_box = re.search(r'viewBox="[^"]+"', opening.group())

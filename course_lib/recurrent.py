@@ -26,7 +26,7 @@ from course_lib.training import fit
 State: TypeAlias = tuple[Tensor, Tensor]
 Batch: TypeAlias = tuple[Tensor, Tensor, bool]
 
-# Symbols that are read at once: the logits of a whole split need not be in memory together.
+# So many symbols are read at once, so that the logits of a whole split are never all in memory.
 _PIECE = 1024
 
 
@@ -62,7 +62,7 @@ class LSTM(nn.Module):
 
 
 def detached(state: State) -> State:
-    """The same numbers, without the steps that led to them: no gradient passes this point."""
+    """The same numbers, cut off from the steps that led to them, so that no gradient passes."""
     hidden, cell = state
     return hidden.detach(), cell.detach()
 
@@ -130,14 +130,8 @@ def train(
     carry : bool
         Each batch starts from the state that the one before left, detached; a new pass starts
         blank. Otherwise every batch starts blank.
-    optimizer, lr, betas, weight_decay, muon_lr
-        See `course_lib.optimizers.build`.
-    schedule : str or function
-        See `course_lib.schedules`.
-    precision : {"float32", "bfloat16"}
+    optimizer, lr, betas, weight_decay, muon_lr, schedule, precision, after_step
         See `course_lib.training.fit`.
-    after_step : function, optional
-        Called with the history so far when a step is done; its time counts as training.
 
     Returns
     -------
@@ -147,10 +141,8 @@ def train(
 
     Raises
     ------
-    ConfigError
-        If a setting is impossible, or not exactly one of steps and seconds is given.
-    NonFiniteLossError
-        If the loss of a batch is not finite.
+    ConfigError, NonFiniteLossError
+        As `fit`; and a ConfigError if not exactly one of steps and seconds is given.
     """
     if (steps is None) == (seconds is None):
         raise ConfigError(f"steps = {steps}, seconds = {seconds}: give exactly one of the two")

@@ -48,7 +48,7 @@ def next_probabilities(
 ) -> Tensor:
     """The distribution that the next symbol is drawn from.
 
-    Temperature comes first, then top-k, then top-p on what top-k left, renormalised.
+    Temperature comes first, then top-k, then top-p on what top-k left, renormalized.
 
     Parameters
     ----------
@@ -86,19 +86,19 @@ def next_probabilities(
             f"the model's logits hold {best[~torch.isfinite(best)][0].item()} as their largest "
             "value: no distribution follows from them; did training end in a loss of NaN?"
         )
-    # A stable sort: of equals, the smaller index comes first, so that ties never depend on luck.
+    # A stable sort puts the smaller index first among equals, so that ties are always broken alike.
     order = logits.sort(dim=-1, descending=True, stable=True).indices  # (..., V)
     rank = torch.empty_like(order).scatter_(-1, order, torch.arange(V).to(order).expand_as(order))
-    if temperature < torch.finfo(logits.dtype).tiny:  # as a float32 it would be 0
+    if temperature < torch.finfo(logits.dtype).tiny:  # float32 would round it to 0
         return (rank == 0).to(logits.dtype)
-    # Shifted first: at a small temperature the largest logit stays 0 and nothing overflows.
+    # With the largest logit shifted to 0, dividing by a small temperature cannot overflow.
     scaled = (logits - best) / temperature
     if top_k is not None:
         scaled = scaled.masked_fill(rank >= top_k, -torch.inf)
     probabilities = scaled.softmax(dim=-1)
     if top_p is not None and top_p < 1:
         ranked = probabilities.gather(-1, order)  # (..., V), descending
-        before = ranked.cumsum(dim=-1) - ranked  # what the more likely ones already hold
+        before = ranked.cumsum(dim=-1) - ranked  # probability of all that are more likely
         inside = before < top_p
         inside[..., 0] = True
         kept = torch.where(inside, ranked, 0.0)
@@ -326,9 +326,9 @@ def _draw(probabilities: Tensor, generator: torch.Generator | None) -> Tensor:
     B, V = probabilities.shape
     edges = probabilities.cumsum(dim=-1)  # (B, V)
     point = torch.rand(B, 1, device=probabilities.device, generator=generator)
-    point = point * edges[:, -1:]  # edges end at 1 up to rounding only
+    point = point * edges[:, -1:]  # the last edge is 1 only up to rounding
     index = torch.searchsorted(edges, point, right=True).squeeze(1)  # (B,)
-    # Rounding could put the point on the last edge, behind which nothing may be drawn.
+    # Rounding could put the point on the last edge; the last symbol that may be drawn is meant.
     last = V - 1 - (probabilities > 0).flip(-1).int().argmax(dim=-1)
     return torch.minimum(index, last)
 

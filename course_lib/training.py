@@ -305,7 +305,8 @@ def evaluate(model: nn.Module, tokens: Tensor, block_size: int, overlap: int = 0
     device = next(model.parameters()).device
     x, y = data.evaluation_windows(tokens, block_size)  # (N, T) each
     if overlap:
-        # Windows that begin block_size − overlap apart; the padded end repeats from the first form.
+        # The same tokens as one row, cut again so that windows begin block_size − overlap apart;
+        # the last one is padded as above.
         flat_x, flat_y = x.flatten(), y.flatten()
         fresh = block_size - overlap
         missing = -(len(flat_x) - block_size) % fresh

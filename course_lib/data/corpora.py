@@ -180,8 +180,8 @@ def of_names(name: str, names: Sequence[str]) -> Corpus:
     text = _joined(names)
     vocabulary = Vocabulary.of(text)
     generator = torch.Generator().manual_seed(NAMES_SEED)
-    # Drawn from the distinct names: a draw from the list would favour those that are on it twice,
-    # and they are the common ones.
+    # The distinct names are drawn. A draw from the list itself would favour names that stand on it
+    # twice, which are the common ones.
     distinct = _shuffled(list(dict.fromkeys(names)), generator)
     shuffled = _shuffled(names, generator)
     first = int(TRAIN_SHARE * len(distinct))

@@ -23,62 +23,38 @@ FOLDER_VARIABLE = "COURSE_DATA"
 CACHE_VARIABLE = "COURSE_CACHE"
 
 # Without a network, a lesson should begin on the built-in play after a few seconds. A server that
-# has not sent its first byte by then is as good as none; nobody is asked a second time for that.
+# has not sent its first byte by then counts as absent, and is not asked again.
 ANSWER_SECONDS = 5.0
 # The larger corpus is 1.1 MB: a minute and a half is enough at 13 kB a second, a bad mobile link.
 TRANSFER_SECONDS = 90.0
-# A file can be spoilt on its way. Twice in a row, it is the source that has changed.
+# A file can be damaged on its way, so a wrong one is fetched once more. If it is wrong again, the
+# source itself has changed.
 TRANSFERS = 2
-# Processes that start together wait for the first to fetch. One that waited this long fetches for
-# itself: the lock saves transfers, the rename alone keeps the cache whole.
+# Processes that start together wait for the first one to fetch. After this long a process fetches
+# the file itself: that is safe, because the lock only saves transfers, and renaming a finished
+# file is what keeps the cache whole.
 LOCK_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file of public text: where it is, and what it must be.
+    """A file of public text: where it is, and what it must be."""
 
-    Parameters
-    ----------
-    title : str
-        What people call the text.
-    file : str
-        Name of the file in `COURSE_DATA` and in the cache.
-    url : str
-        The public address.
-    sha256 : str
-        Digest of the file, 64 hexadecimal digits.
-    size : int
-        Bytes.
-    """
-
-    title: str
-    file: str
+    title: str  # what people call the text
+    file: str  # its name in `COURSE_DATA` and in the cache
     url: str
-    sha256: str
-    size: int
+    sha256: str  # 64 hexadecimal digits
+    size: int  # bytes
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One place that was asked for a file, and what it answered.
+    """One place that was asked for a file, and what it answered."""
 
-    Parameters
-    ----------
-    place : str
-        A file or an address.
-    answer : str
-        What came of it, in words.
-    content : bytes or None
-        The file, if it is the right one.
-    refused : bool
-        Whether there was something, but not the right file.
-    """
-
-    place: str
-    answer: str
-    content: bytes | None = None
-    refused: bool = False
+    place: str  # a file or an address
+    answer: str  # in words
+    content: bytes | None = None  # the file, if it is the right one
+    refused: bool = False  # whether something was there, but not the right file
 
     def __str__(self) -> str:
         """Place and answer, in one line."""
@@ -113,15 +89,7 @@ def cache_folder() -> Path:
 def stored_attempts(source: Source) -> list[Attempt]:
     """Ask the places on this machine, `COURSE_DATA` and then the cache; use no network.
 
-    Parameters
-    ----------
-    source : Source
-        What is wanted.
-
-    Returns
-    -------
-    list of Attempt
-        In the order in which they were asked; only the last can have the content.
+    The attempts come in the order in which places were asked; only the last can have the content.
     """
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder:
@@ -138,15 +106,7 @@ def stored_attempts(source: Source) -> list[Attempt]:
 def all_attempts(source: Source) -> list[Attempt]:
     """Ask the places on this machine, then the public address; keep what it sends in the cache.
 
-    Parameters
-    ----------
-    source : Source
-        What is wanted.
-
-    Returns
-    -------
-    list of Attempt
-        In the order in which they were asked; only the last can have the content.
+    The attempts come in the order in which places were asked; only the last can have the content.
 
     Raises
     ------
@@ -230,7 +190,7 @@ def _turn(path: Path) -> Iterator[None]:
     import filelock
 
     with contextlib.ExitStack() as held:
-        # NotImplementedError: some network file systems have no locks.
+        # Some network file systems have no locks and raise NotImplementedError.
         with contextlib.suppress(filelock.Timeout, NotImplementedError):
             held.enter_context(filelock.FileLock(path).acquire(timeout=LOCK_SECONDS))
         yield
@@ -267,7 +227,7 @@ class _Arriving:
     def write(self, part: bytes) -> None:
         self.parts.append(part)
         self.size += len(part)
-        # A page that says "log in first", or one that never ends, need not come in whole.
+        # What is longer than the file is another page, such as a login form: stop reading it.
         if self.abandoned or self.size > self._limit:
             raise ConnectionAbortedError
 
@@ -285,7 +245,7 @@ def _transfer(source: Source) -> Attempt:
 
     arriving = _Arriving(limit=source.size)
     worker = threading.Thread(target=_receive, args=(source.url, arriving), daemon=True)
-    # On stdout: a graded notebook loses the points of a cell that writes on stderr.
+    # On stdout, because a graded notebook loses the points of a cell that writes on stderr.
     bar = tqdm.tqdm(
         desc=f"{source.title} from {urlsplit(source.url).hostname}",
         total=source.size,
@@ -306,7 +266,7 @@ def _transfer(source: Source) -> Attempt:
                     came = f"only {arriving.size:,} of {source.size:,} bytes" * bool(arriving.size)
                     return Attempt(source.url, f"{came or 'no answer'} within {limit:g} seconds")
     finally:
-        arriving.abandoned = True  # whoever leaves, by a limit or by Ctrl-C, ends the thread too
+        arriving.abandoned = True  # ends the thread, also after Ctrl-C
     return _answer(source, arriving)
 
 
@@ -316,7 +276,7 @@ def _receive(url: str, arriving: _Arriving) -> None:
 
     try:
         pooch.HTTPDownloader(timeout=ANSWER_SECONDS)(url, arriving, None)
-    except Exception as error:  # in a thread of its own, an error would only be printed
+    except Exception as error:  # raised in a thread, it would only be printed
         arriving.error = error
 
 

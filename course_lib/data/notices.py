@@ -54,7 +54,7 @@ class Notice:
     def _repr_html_(self) -> str:
         first, *others = (f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences)
         items = "".join(f"<li>{html.escape(item)}</li>" for item in self.items)
-        # Neither background nor text colour: both come from the page, light or dark.
+        # No background and no text colour are set, so that the box fits a light and a dark page.
         return (
             '<div role="alert" style="border: 2px solid #d97706; border-left-width: 10px; '
             'border-radius: 4px; padding: 0.5em 1em; margin: 0.5em 0; overflow-wrap: anywhere">'

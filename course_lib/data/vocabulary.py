@@ -9,8 +9,8 @@ from torch import Tensor
 
 from course_lib.errors import ShapeError, UnknownSymbolError
 
-# A Python string becomes an array of code points through this encoding: four bytes a symbol,
-# whatever the symbol. "surrogatepass" because a lone surrogate is a symbol too, if an odd one.
+# In this encoding every symbol takes four bytes, so that a string becomes an array of code points.
+# "surrogatepass" lets half of a surrogate pair through, which a Python string may hold.
 _ENCODING, _ERRORS, _CODE = "utf-32-le", "surrogatepass", np.dtype("<u4")
 
 
@@ -48,8 +48,8 @@ class Vocabulary:
                     f"a symbol is a single character, got {symbol!r} of length {len(symbol)}"
                 )
         self._codes = _code_points("".join(self._symbols))
-        # One entry for every code point up to the largest symbol's, and one more, which stands
-        # for all the code points above it. -1: not in the vocabulary.
+        # An entry for each code point up to the largest symbol's, and one for all larger ones. −1
+        # means that the code point is not in the vocabulary.
         self._token_of_code = np.full(int(self._codes[-1]) + 2, -1, dtype=np.int64)
         self._token_of_code[self._codes] = np.arange(len(self._codes))
 

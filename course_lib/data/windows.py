@@ -75,12 +75,8 @@ def consecutive_windows(
 
     Raises
     ------
-    CorpusTooShortError
-        If the tokens do not fill a single step.
-    ShapeError
-        If the tokens are not one-dimensional, or a size is below 1.
-    TypeError
-        If the tokens are not an int64 tensor, or a size is not a whole number.
+    CorpusTooShortError, ShapeError, TypeError
+        As `random_windows`, if the tokens do not fill a single step.
     """
     check_sizes(tokens, batch_size * block_size + 1, batch_size=batch_size, block_size=block_size)
     windows = tokens.unfold(0, block_size + 1, 1)  # (N−T, T+1): a view of every window, no copy
@@ -111,15 +107,11 @@ def evaluation_windows(tokens: Tensor, block_size: int) -> tuple[Tensor, Tensor]
 
     Raises
     ------
-    CorpusTooShortError
-        If there are fewer than two tokens: no token has a successor.
-    ShapeError
-        If the tokens are not one-dimensional, or the block size is below 1.
-    TypeError
-        If the tokens are not an int64 tensor, or the block size is not a whole number.
+    CorpusTooShortError, ShapeError, TypeError
+        As `random_windows`, if there are fewer than two tokens: no token has a successor.
     """
     check_sizes(tokens, 2, block_size=block_size)
-    missing = -(len(tokens) - 1) % block_size  # how many the last window lacks
+    missing = -(len(tokens) - 1) % block_size  # tokens that the last window lacks
     x = F.pad(tokens[:-1], (0, missing), value=0).view(-1, block_size)  # (M, T)
     y = F.pad(tokens[1:], (0, missing), value=-100).view(-1, block_size)  # (M, T)
     return x, y

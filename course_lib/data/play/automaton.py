@@ -18,7 +18,7 @@ from course_lib.data.play import grammar, structure
 from course_lib.data.play.grammar import Call, Copy, Echo, Item, Literal, Set
 from course_lib.errors import GrammarError
 
-# Where a character stands in the structure of the play.
+# The kinds of place where a character can stand in the structure of the play.
 POSITIONS = (
     "settled",
     "opening",
@@ -39,84 +39,43 @@ ECHOED = {
     for register in dependency.echoes
 }
 
-# A step is one of these codes and its operands.
+# A step of the automaton is one of these codes, with its operands.
 WRITE, EXPAND, READ, ECHO, REMEMBER, SET, COPY = range(7)
 Step = tuple[int, Any, Any]
 
-# A float's 53 bits must tell every weight of a draw apart.
+# A draw is a float times the sum of the weights; its 53 bits must be able to hit every weight.
 LARGEST_TOTAL = 2**53
 
 
 class Piece(NamedTuple):
-    """A string written at once.
-
-    Attributes
-    ----------
-    text : str
-    nll : (len(text),) float64
-        Nats that each character costs, given everything before it.
-    positions : (len(text),) int8
-        Index into `POSITIONS` for each character.
-    spelled_blind : float
-        Nats the piece costs a reader who has forgotten, at each character, the one before it.
-    rule : str
-        The rule it was drawn from, without the variant; empty where nothing was drawn.
-    registers, values : tuple of str
-        The registers that told the variant, and what they held.
-    dependency : int
-        Index into `structure.DEPENDENCIES` where a register was read, else -1.
-    """
+    """A string written at once."""
 
     text: str
-    nll: np.ndarray
-    positions: np.ndarray
-    spelled_blind: float = 0.0
-    rule: str = ""
-    registers: tuple[str, ...] = ()
-    values: tuple[str, ...] = ()
-    dependency: int = -1
+    nll: np.ndarray  # (len(text),) float64: nats of each character, given everything before it
+    positions: np.ndarray  # (len(text),) int8: index into `POSITIONS` of each character
+    spelled_blind: float = 0.0  # nats for a reader who always forgets the character before
+    rule: str = ""  # that it was drawn from, without the variant; empty where nothing was drawn
+    registers: tuple[str, ...] = ()  # those that told the variant
+    values: tuple[str, ...] = ()  # what the registers held
+    dependency: int = -1  # index into `structure.DEPENDENCIES` where a register was read
 
 
 class Choice(NamedTuple):
-    """A draw: which piece is written, and what is to be done after it.
+    """A draw: which piece is written, and what is to be done after it."""
 
-    Attributes
-    ----------
-    cumulative : tuple of int
-        Running sums of the weights.
-    pieces : tuple of int
-        Index of each option's piece in `Automaton.pieces`.
-    steps : tuple of tuple of Step
-        What follows each piece, last step first.
-    probability : dict of str to float
-        Of each piece's text.
-    """
-
-    cumulative: tuple[int, ...]
-    pieces: tuple[int, ...]
-    steps: tuple[tuple[Step, ...], ...]
-    probability: dict[str, float]
+    cumulative: tuple[int, ...]  # running sums of the weights
+    pieces: tuple[int, ...]  # index of each option's piece in `Automaton.pieces`
+    steps: tuple[tuple[Step, ...], ...]  # what follows each piece, last step first
+    probability: dict[str, float]  # of each piece's text
 
 
 class Opening(NamedTuple):
-    """An option spelled out until it begins with text.
+    """An option spelled out until it begins with text."""
 
-    Attributes
-    ----------
-    weight : Fraction
-        Its probability in the rule.
-    text : str
-        What it begins with.
-    rest : tuple of items, and of Remember
-        What follows.
-    is_word : bool
-        Whether the text is an entry of a list of words.
-    """
-
-    weight: Fraction
-    text: str
-    rest: tuple["Part", ...]
-    is_word: bool
+    weight: Fraction  # its probability in the rule
+    text: str  # what it begins with
+    rest: tuple["Part", ...]  # what follows
+    is_word: bool  # whether the text is an entry of a list of words
 
 
 class Remember(NamedTuple):
@@ -286,14 +245,7 @@ class Automaton:
         registers, values = ((register,), (text,)) if register else ((), ())
         positions = np.full(len(text), position, dtype=np.int8)
         self.pieces.append(
-            Piece(
-                text,
-                np.zeros(len(text)),
-                positions,
-                registers=registers,
-                values=values,
-                dependency=dependency,
-            )
+            Piece(text, np.zeros(len(text)), positions, 0.0, "", registers, values, dependency)
         )
         return len(self.pieces) - 1
 
@@ -326,8 +278,10 @@ def spell(
     """
     mass: dict[str, int] = defaultdict(int)
     ends: set[str] = set()
-    agreeing: dict[str, int] = defaultdict(int)  # two characters or more follow this prefix
-    with_next: dict[tuple[str, str], int] = defaultdict(int)  # prefix, any character, this one
+    # The weight of strings that begin with a prefix and have two more characters at least; and the
+    # same by the second of those two, whatever the first one is.
+    agreeing: dict[str, int] = defaultdict(int)
+    with_next: dict[tuple[str, str], int] = defaultdict(int)
     for text, weight in zip(texts, weights, strict=True):
         if not text or text in mass or any(text[:stop] in ends for stop in range(1, len(text))):
             raise GrammarError(

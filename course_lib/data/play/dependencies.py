@@ -23,71 +23,39 @@ from course_lib.data.play.automaton import Automaton, Piece
 
 SPELLING = "spelling"
 
-# A character is tied to an earlier one where knowing that one makes it so much more likely.
+# Two characters count as linked if knowing the earlier one makes the later one 1.25 times as
+# likely.
 TELLING = float(np.log(1.25))
 
 
 class Dependency(NamedTuple):
-    """One thing that the next character depends on.
-
-    Attributes
-    ----------
-    name : str
-    length : float
-        Median distance in characters between what is read and where it was set.
-    description : str
-    worth : float
-        Nats per character of the text lost by forgetting it alone.
-    readings : int
-        How many times the text reads it.
-    """
+    """One thing that the next character depends on."""
 
     name: str
-    length: float
+    length: float  # median distance in characters between what is read and where it was set
     description: str
-    worth: float
-    readings: int
+    worth: float  # nats per character of the text lost by forgetting it alone
+    readings: int  # how many times the text reads it
 
 
 @dataclass(frozen=True)
 class Derivation:
     """The choices that made a text.
 
-    Attributes
-    ----------
-    automaton : Automaton
-        Holds the pieces.
-    characters : int
-        Length of the text.
-    pieces : (M,) int64
-        Indices of the pieces written, in order.
-    starts : (M,) int64
-        Position of each piece's first character.
-    read_at, read_from : (R,) int64
-        For each reading of a register the piece it wrote and the piece that had set the register,
-        as numbers in the order of the text.
+    Each reading of a register wrote one piece, and looks back to the piece that set the register;
+    both are given as numbers in the order of the text.
     """
 
-    automaton: Automaton = field(repr=False)
-    characters: int
-    pieces: np.ndarray = field(repr=False)
-    starts: np.ndarray = field(repr=False)
-    read_at: np.ndarray = field(repr=False)
-    read_from: np.ndarray = field(repr=False)
+    automaton: Automaton = field(repr=False)  # holds the pieces
+    characters: int  # length of the text
+    pieces: np.ndarray = field(repr=False)  # (M,) int64: indices of the pieces written, in order
+    starts: np.ndarray = field(repr=False)  # (M,) int64: position of each piece's first character
+    read_at: np.ndarray = field(repr=False)  # (R,) int64: the piece that each reading wrote
+    read_from: np.ndarray = field(repr=False)  # (R,) int64: the piece that had set the register
 
 
 def measure_dependencies(derivation: Derivation) -> tuple[Dependency, ...]:
-    """Measure every dependency on the text of a derivation.
-
-    Parameters
-    ----------
-    derivation : Derivation
-
-    Returns
-    -------
-    tuple of Dependency
-        From the nearest to the farthest; those that the text never reads are left out.
-    """
+    """Every dependency that the text of a derivation reads, from the nearest to the farthest."""
     found = [_measure_spelling(derivation)]
     for number, (name, description, _, _) in enumerate(structure.DEPENDENCIES):
         targets, sources, drawn = _readings(derivation, number)

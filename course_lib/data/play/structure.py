@@ -6,17 +6,18 @@ NUMERALS = ("I", "II", "III", "IV", "V")
 
 NEXT_SPEECH = "{name}{partner<speaker}{speaker:{name}}:\n{speech}"
 
-# Weights of who comes next: the partner of the last speech, each other person. Beside them stand
-# the options of "interlude", a pause in the talk.
+# Who speaks next: the weight of the partner of the last speech, and of each other person. The
+# options of the rule "interlude", a pause in the talk, compete with them.
 ANSWERS = 60
 INTERRUPTS = 2
 
-# Weights of a new scene, and of the end of the act after each scene.
+# After each scene the act goes on with this weight, or ends with the weight of that scene.
 ACT_GOES_ON = 5
 FINIS = "FINIS.\n\n{comedy}"
 ACT_ENDS = {"I": 1, "II": 1, "III": 2, "IV": 3, "V": 1}
 
-# Rules that read a register, and yet are first of all a choice of how to go on.
+# Rules that read a register, but whose draw mainly decides how the text goes on. Their first
+# characters are counted as openings, not as the dependency.
 WAYS_TO_GO_ON = ("line", "more", "object")
 
 
@@ -25,7 +26,7 @@ class Dependency(NamedTuple):
 
     name: str
     sentence: str
-    reads: dict[str, str]  # rule read -> the register that tells which variant of it
+    reads: dict[str, str]  # rule -> the register that names its variant
     echoes: tuple[str, ...] = ()  # registers whose text is written again
 
 

@@ -25,18 +25,10 @@ DEFAULT_SEED = 1
 
 
 class PositionFloor(NamedTuple):
-    """What one position in the structure holds.
+    """What one position in the structure holds."""
 
-    Attributes
-    ----------
-    share : float
-        Part of all characters that stand there.
-    floor : float
-        Their mean cost in nats.
-    """
-
-    share: float
-    floor: float
+    share: float  # of all characters
+    floor: float  # their mean cost in nats
 
 
 @dataclass(frozen=True)
@@ -115,13 +107,7 @@ class Play:
         }
 
     def dependencies(self) -> tuple[Dependency, ...]:
-        """What the next character depends on, from the nearest to the farthest.
-
-        Returns
-        -------
-        tuple of Dependency
-            Each with its length in characters and the loss it is worth.
-        """
+        """What the next character depends on, from the nearest to the farthest."""
         return self._dependencies
 
     def links(self, name: str) -> np.ndarray:
@@ -290,7 +276,8 @@ def _walk(
             read_at.append(len(drawn))
             read_from.append(sources[first])
             index = automaton.echo(first, values[first])
-            # The next to look for it finds it here, nearer than where it was first said.
+            # The next echo of this register looks back to here, which is nearer than where it was
+            # set.
             sources[first] = len(drawn)
             drawn.append(index)
             length += len(pieces[index].text)
