@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from course_lib import checkpoints, data, optimizers, training
-from course_lib.data import Corpus, corpora, play
+from course_lib.data import Corpus, corpora
 from course_lib.errors import (
     CheckpointError,
     ConfigError,
@@ -478,8 +478,7 @@ def test_a_target_below_the_floor_of_the_play_is_refused(corpus, build, monkeypa
             assert where == slice(3600, None)
             return 0.91
 
-    monkeypatch.setattr(play, "write", Written)
-    corpora.play_once.cache_clear()
+    monkeypatch.setattr(corpora, "play_once", Written)
     as_play = Corpus("play", corpus.text, corpus.vocabulary, corpus.splits)
     with pytest.raises(ConfigError, match=r"target = 0\.9: no model gets below 0\.9100"):
         fit(build(), as_play, steps=1, target=0.9, **QUIET)
