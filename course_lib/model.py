@@ -21,8 +21,8 @@ Prediction: TypeAlias = tuple[Tensor, Tensor | None]
 """Logits (B, T, V) and their mean loss, or None without targets."""
 
 
-def mean_loss(logits: Tensor, targets: Tensor | None) -> Tensor | None:
-    """The loss of a batch of guesses: the last line of every language model (chapter 04).
+def with_loss(logits: Tensor, targets: Tensor | None) -> Prediction:
+    """How every language model ends: its logits, and their loss if targets are given (chapter 04).
 
     Parameters
     ----------
@@ -33,12 +33,15 @@ def mean_loss(logits: Tensor, targets: Tensor | None) -> Tensor | None:
 
     Returns
     -------
-    () float or None
+    logits : (B, T, V) float
+        As they came.
+    loss : () float or None
         Mean cross-entropy in nats; None without targets.
     """
     if targets is None:
-        return None
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())  # (B·T, V), (B·T,)
+        return logits, None
+    loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())  # (B·T, V), (B·T,)
+    return logits, loss
 
 
 class Bigram(nn.Module):
@@ -57,7 +60,7 @@ class Bigram(nn.Module):
     def forward(self, tokens: Tensor, targets: Tensor | None = None) -> Prediction:
         """Logits (B, T, V) of the next symbol, and the mean loss if targets (B, T) are given."""
         logits = self.table(tokens)  # (B, T, V)
-        return logits, mean_loss(logits, targets)
+        return with_loss(logits, targets)
 
 
 class TokensAndPositions(nn.Module):
@@ -232,7 +235,7 @@ class OneHead(nn.Module):
         """Logits (B, T, V) of the next symbol, and the mean loss if targets (B, T) are given."""
         x = self.embedding(tokens)  # (B, T, C)
         logits = self.output(self.head(x))  # (B, T, D) → (B, T, V)
-        return logits, mean_loss(logits, targets)
+        return with_loss(logits, targets)
 
 
 class ManyHeads(nn.Module):
@@ -255,7 +258,7 @@ class ManyHeads(nn.Module):
         """Logits (B, T, V) of the next symbol, and the mean loss if targets (B, T) are given."""
         x = self.embedding(tokens)  # (B, T, C)
         logits = self.output(self.attention(x))  # (B, T, C) → (B, T, V)
-        return logits, mean_loss(logits, targets)
+        return with_loss(logits, targets)
 
 
 def last_linear(branch: nn.Module) -> nn.Linear:
@@ -311,7 +314,7 @@ class GPT(nn.Module):
         x = self.embedding(tokens)  # (B, T, C)
         x = self.norm(self.blocks(x))  # (B, T, C)
         logits = self.output(x)  # (B, T, V)
-        return logits, mean_loss(logits, targets)
+        return with_loss(logits, targets)
 
 
 class FusedMultiHead(nn.Module):

@@ -19,7 +19,7 @@ from course_lib import schedules
 from course_lib.data import consecutive_windows
 from course_lib.errors import ConfigError, CorpusTooShortError
 from course_lib.history import History
-from course_lib.model import Prediction, mean_loss
+from course_lib.model import Prediction, with_loss
 from course_lib.spelling import reshuffled
 from course_lib.training import fit
 
@@ -58,7 +58,7 @@ class LSTM(nn.Module):
     def forward(self, tokens: Tensor, targets: Tensor | None = None) -> Prediction:
         """Logits (B, T, V) from a blank state, and the mean loss if targets (B, T) are given."""
         logits, _ = self.read(tokens)
-        return logits, mean_loss(logits, targets)
+        return with_loss(logits, targets)
 
 
 def detached(state: State) -> State:
@@ -190,7 +190,7 @@ class Carrying:
         """Logits (B, T, V) and the mean loss over targets (B, T)."""
         logits, state = self.model.read(x, None if first else self.state)
         self.state = detached(state)
-        return logits, mean_loss(logits, y)
+        return with_loss(logits, y)
 
 
 def carried_loss(model: LSTM, tokens: Tensor) -> float:
