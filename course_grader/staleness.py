@@ -53,7 +53,8 @@ def _digest(packages: tuple[str, ...], chapters: frozenset[str] | None) -> str:
 
 
 def _files(package: Path, chapters: frozenset[str] | None) -> Iterator[Path]:
-    for path in sorted(package.rglob("*.py")):
+    # Beside code, the play's words and sentences: tasks draw texts from it.
+    for path in sorted([*package.rglob("*.py"), *package.rglob("*.txt")]):
         chapter = _CHAPTER.match(path.relative_to(package).parts[0])
         if chapter is None or chapters is None or chapter[1] in chapters:
             yield path

@@ -6,7 +6,7 @@ from course_grader import staleness
 
 FILES = (
     "course_lib/model.py",
-    "course_lib/data/play/words.py",
+    "course_lib/data/play/words.txt",
     "course_tasks/probing.py",
     "course_tasks/runner/zygote.py",
     "course_tasks/ch05_head/probes.py",
