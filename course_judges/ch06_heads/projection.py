@@ -127,7 +127,7 @@ def _missing_parameters(evidence: Evidence) -> str:
     mine, right = int(evidence.yours("parameters")), int(evidence.right("parameters"))
     return (
         f"Your module knows of {mine} parameters; heads and projection have {right}. "
-        "No optimiser would ever move the rest."
+        "No optimizer would ever move the rest."
     )
 
 

@@ -41,16 +41,16 @@ _Predict = Callable[[Tensor], Tensor]
 def train(batches: Any, vocab_size: int, block_size: int) -> _Predict:
     """A small GPT, one step a batch, the rate up and down."""
     model = fuse(GPT(Config(vocab_size, block_size, n_layer=1, n_head=4, n_embd=32)))
-    make_optimizers = optimizers.build("muon", model, 0.02, betas=(0.9, 0.95), muon_lr=0.03)
-    groups = [(group, group["lr"]) for each in make_optimizers for group in each.param_groups]
+    built = optimizers.build("muon", model, 0.02, betas=(0.9, 0.95), muon_lr=0.03)
+    groups = [(group, group["lr"]) for each in built for group in each.param_groups]
     steps, rate = len(batches), schedules.one_cycle(0.15)
     for step, (x, y) in enumerate(batches):
         for group, full in groups:
             group["lr"] = full * rate(step, steps)
         model.zero_grad()
         model(x, y)[1].backward()
-        for stepper in make_optimizers:
-            stepper.step()
+        for optimizer in built:
+            optimizer.step()
     model.eval()
 
     def predict(contexts: Tensor) -> Tensor:
@@ -403,7 +403,7 @@ TASK = Task(
             "Your model predicts as one does that was never trained.",
             lambda e: (
                 f"You took {_taken(e)}. {_standing(e)} Does every step end with"
-                " `optimiser.step()`, on this model's parameters?"
+                " `optimizer.step()`, on this model's parameters?"
             ),
             START,
             recognised=_knows_nothing,

@@ -10,7 +10,7 @@ from course_lib.optimizers import Muon, orthogonalize
 
 
 @pytest.mark.parametrize("shape", [(6, 6), (4, 16), (16, 4)])
-def test_orthogonalised_matrices_keep_their_directions_and_even_out_their_sizes(shape):
+def test_orthogonalized_matrices_keep_their_directions_and_even_out_their_sizes(shape):
     matrices = torch.randn(5, *shape)
     u, _, v = torch.linalg.svd(matrices, full_matrices=False)
     found = orthogonalize(matrices, iterations=12)

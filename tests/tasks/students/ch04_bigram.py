@@ -344,7 +344,7 @@ def descend_by_hand(table, x, y, learning_rate, steps):
     return table, losses
 
 
-def descend_by_optimiser(table, x, y, learning_rate, steps):
+def descend_by_optimizer(table, x, y, learning_rate, steps):
     layer = nn.Embedding.from_pretrained(table, freeze=False)
     optimizer = torch.optim.SGD(layer.parameters(), lr=learning_rate)
     losses = []
@@ -734,7 +734,7 @@ RIGHT = {
     },
     "sgd-step": {
         "by hand": descend_by_hand,
-        "torch's SGD": descend_by_optimiser,
+        "torch's SGD": descend_by_optimizer,
         "backward": descend_with_backward,
         "numpy": descend_in_numpy,
     },
