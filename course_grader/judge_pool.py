@@ -52,7 +52,8 @@ MOST_CONTROL_BYTES = 2**16
 # What a child may answer: verdicts of a submission have some 50 kB, code up to `MOST_TO_RUN`.
 MOST_ANSWER_BYTES = 64 * MEGABYTE
 
-SERVER = (sys.executable, "-m", "course_grader.examination")
+# Without the working directory on its path: what lies there is imported by nobody.
+SERVER = (sys.executable, "-P", "-m", "course_grader.examination")
 
 T = TypeVar("T")
 

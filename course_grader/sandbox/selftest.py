@@ -148,20 +148,29 @@ def _broken(sandbox: Sandbox, root: Path) -> list[Wall]:
     return [wall for wall in prove(sandbox, root) if not wall.holds]
 
 
+# How often an attempt is made on a machine that is busy with other things.
+_TRIES = 3
+
+
 def _try(
     sandbox: Sandbox, *cells: str, limits: Limits = LIMITS, as_submission: bool = False
 ) -> list[str]:
     """Run cells in one run; what each of them said, and how the run ended if it did not.
 
-    A run that the machine ends says so in the first cell's place.
+    A run that the machine ends says so in the first cell's place. One that proves nothing, since
+    other programs held the processor, is tried again.
     """
-    try:
-        work = SanitizedSubmission(tuple(Step("code", cell) for cell in cells))
-        ran = sandbox.run(work, {}, limits) if as_submission else sandbox.attempt(work, limits)
-    except (MachineError, NoVerdictError) as error:
-        return [str(error)] * len(cells)
+    work = SanitizedSubmission(tuple(Step("code", cell) for cell in cells))
+    for _ in range(_TRIES):
+        try:
+            ran = sandbox.run(work, {}, limits) if as_submission else sandbox.attempt(work, limits)
+        except (MachineError, NoVerdictError) as error:
+            return [str(error)] * len(cells)
+        if not ran.repeat:
+            break
     said = _said(ran, work)
-    return said + [ran.ended or "the attempt said nothing"] * (len(cells) - len(said))
+    why = ran.ended or ran.repeat or "the attempt said nothing"
+    return said + [why] * (len(cells) - len(said))
 
 
 def _said(ran: RunResult, work: SanitizedSubmission) -> list[str]:

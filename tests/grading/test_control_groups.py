@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from course_grader import doctor
-from course_grader.sandbox import control_groups, sandbox
+from course_grader.sandbox import control_groups
+from course_grader.sandbox import sandbox as sandboxes
 from course_grader.sandbox.control_groups import ControlGroups, Group, Place, memory_bytes
 from course_grader.sandbox.sandbox import Sandbox
 from course_grader.sandbox.sanitize import SanitizedSubmission, Step
@@ -212,8 +213,8 @@ class TestFailures:
 
     def test_runner_that_never_asks_proves_nothing(self, place, monkeypatch):
         """What it says too late must not be taken for a result of the submission's."""
-        monkeypatch.setattr(sandbox, "SECONDS_OF_GRACE", 0.5)
-        monkeypatch.setattr(sandbox, "stretched", lambda limit: 0.0)
+        monkeypatch.setattr(sandboxes, "SECONDS_OF_GRACE", 0.5)
+        monkeypatch.setattr(sandboxes, "stretched", lambda limit: 0.0)
         with Sandbox("warm") as started:
             code = started._folder / "course_lib/grading/sandbox/inside/supervisor.py"
             text, asks = code.read_text(), "os.write(wire, ASKS_FOR_GROUP"
