@@ -29,6 +29,9 @@ MOST_NAME_CHARACTERS = 128
 
 _STAMP = "timestamp.txt"
 
+# Where `course collect` keeps what it replaced, and what it knows.
+_NOT_STUDENTS = (".replaced", ".collected")
+
 
 @dataclass(frozen=True)
 class Submission:
@@ -117,8 +120,8 @@ def submissions(course: Course, assignment: str, students: Sequence[str] = ()) -
     where = course.submitted
     found = [
         Submission(folder.parent.name, assignment, folder)
-        for folder in sorted(where.glob(f"[!.]*/{assignment}"))
-        if folder.is_dir() or folder.is_symlink()
+        for folder in sorted(where.glob(f"*/{assignment}"))
+        if (folder.is_dir() or folder.is_symlink()) and folder.parent.name not in _NOT_STUDENTS
     ]
     missing = set(students) - {one.student for one in found}
     if missing or not found:
