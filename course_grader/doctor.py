@@ -19,7 +19,7 @@ from pathlib import Path
 
 from course_lib.errors import CourseError
 
-DISTRIBUTION = "course-lib"
+DISTRIBUTION = "averages-to-transformers"
 
 # The packages that a question about the course should name first; all others share one line.
 SHOWN = ("torch", "numpy", "jupyterlab", "nbgrader", "jupyter-book")
@@ -114,25 +114,26 @@ def _packages() -> Iterator[Diagnosis]:
     try:
         required = importlib.metadata.requires(DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:
-        yield Diagnosis("course_lib", Need.STUDENT, False, "not installed", f"{install} -e .")
+        yield Diagnosis(DISTRIBUTION, Need.STUDENT, False, "not installed", f"{install} -e .")
         return
     fitting = 0
     for requirement in map(Requirement, required):
-        if requirement.marker is not None and not requirement.marker.evaluate():
-            continue
+        need, remedy = Need.STUDENT, install
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            if not requirement.marker.evaluate({"extra": "grading"}):
+                continue
+            need, remedy = Need.INSTRUCTOR, 'pip install -e ".[grading]"'
         wanted = f"wanted {requirement.specifier}" if requirement.specifier else ""
         try:
             version = importlib.metadata.version(requirement.name)
         except importlib.metadata.PackageNotFoundError:
-            yield Diagnosis(
-                requirement.name, Need.STUDENT, False, f"not installed; {wanted}", install
-            )
+            yield Diagnosis(requirement.name, need, False, f"not installed; {wanted}", remedy)
             continue
         works = requirement.specifier.contains(version, prereleases=True)
         fitting += works
         if requirement.name in SHOWN or not works:
             found = version if works else f"{version}; {wanted}"
-            yield Diagnosis(requirement.name, Need.STUDENT, works, found, install)
+            yield Diagnosis(requirement.name, need, works, found, remedy)
     yield Diagnosis("packages", Need.STUDENT, True, f"{fitting} in the range they were tested in")
 
 
