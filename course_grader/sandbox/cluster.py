@@ -188,7 +188,7 @@ class Cluster:
             from distributed import Client
         except ImportError as error:
             raise CourseError(
-                'grading on a cluster needs Dask: pip install -e ".[cluster]" in the course\'s folder'
+                "grading on a cluster needs Dask: pip install -e '.[cluster]'"
             ) from error
         try:
             self._client = Client(self.address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
