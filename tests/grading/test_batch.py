@@ -127,7 +127,7 @@ done = 0
 
 def grade_one(one, whole, *rest, **named):
     for path in whole.places(one):
-        shown.write_atomically(path, pages[path.name])
+        feedback.write_atomically(path, pages[path.name])
     return outcomes[one.student]
 
 def before(real):
@@ -150,7 +150,7 @@ def after(real):
     return change
 
 if moment == "between its pages":
-    shown.os.replace, count = after(shown.os.replace), 2 * count + 1
+    feedback.os.replace, count = after(feedback.os.replace), 2 * count + 1
 elif moment == "between page and gradebook":
     Recorder.record = before(Recorder.record)
 elif moment == "after the gradebook":

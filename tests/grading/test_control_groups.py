@@ -86,6 +86,7 @@ def small(monkeypatch):
 
 class TestRuns:
     def test_honest_run_is_in_groups_of_its_own_and_leaves_none(self, place):
+        before = groups_of_this_process(place)  # other tests' runs may still be ending
         with Sandbox("warm") as started:
             first = run(started, "print(open('/proc/self/cgroup').read())")
             second = run(started, "print(open('/proc/self/cgroup').read())")
@@ -96,7 +97,7 @@ class TestRuns:
                 assert said.count(mark) == len(set(place.folders.values())), number
             assert first.raw[0].header != second.raw[0].header
             assert started.groups.problem == ""
-        assert groups_of_this_process(place) == []
+        assert set(groups_of_this_process(place)) <= set(before)
 
     def test_every_form_of_run_has_one(self, sandbox):
         ran = run(sandbox, "print(open('/proc/self/cgroup').read())")
@@ -200,7 +201,7 @@ class TestFailures:
         from course_grader.errors import MachineError
 
         with Sandbox("warm") as started:
-            code = started._folder / "course_lib/grading/sandbox/inside/isolation.py"
+            code = started._folder / "course_tasks/runner/isolation.py"
             text = code.read_text()
             broken = "def fresh_folders(limits: Limits) -> None:"
             assert broken in text
@@ -216,7 +217,7 @@ class TestFailures:
         monkeypatch.setattr(sandboxes, "SECONDS_OF_GRACE", 0.5)
         monkeypatch.setattr(sandboxes, "stretched", lambda limit: 0.0)
         with Sandbox("warm") as started:
-            code = started._folder / "course_lib/grading/sandbox/inside/supervisor.py"
+            code = started._folder / "course_tasks/runner/supervisor.py"
             text, asks = code.read_text(), "os.write(wire, ASKS_FOR_GROUP"
             assert text.count(asks) == 1
             code.write_text(text.replace(asks, f"time.sleep(600); {asks}"))
