@@ -35,7 +35,7 @@ def exercise_of(course, name):
 
 
 def test_there_is_an_assignment_for_every_chapter_that_has_tasks():
-    chapters = {path.name[2:4] for path in (HERE.root / "course_lib" / "tasks").glob("ch[0-9]*")}
+    chapters = {path.name[2:4] for path in (HERE.root / "course_tasks").glob("ch[0-9]*")}
     assert chapters
     assert {name[:2] for name in HERE.assignments} == chapters
 
