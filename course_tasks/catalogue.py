@@ -56,9 +56,13 @@ def lacking() -> dict[str, tuple[str, ...]]:
 
 
 def _lacking(chapter: str) -> tuple[str, ...]:
+    return tuple(name for name in _required(chapter) if not _installed(name))
+
+
+def _required(chapter: str) -> tuple[str, ...]:
     package = importlib.import_module(chapters()[chapter])
     required: tuple[str, ...] = getattr(package, "REQUIRES", ())
-    return tuple(name for name in required if not _installed(name))
+    return required
 
 
 def _installed(package: str) -> bool:
@@ -86,9 +90,7 @@ def requires(task: str) -> tuple[str, ...]:
     UnknownTaskError
         Names the nearest task there is.
     """
-    package = importlib.import_module(chapters()[split(task)[0]])
-    required: tuple[str, ...] = getattr(package, "REQUIRES", ())
-    return required
+    return _required(split(task)[0])
 
 
 @cache
