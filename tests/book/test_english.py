@@ -27,7 +27,7 @@ PHRASES = {
     r"\bto norm\b": "to normalize",
     r"\ba way back\b": "a skip connection",
     r"\bmend(?:s|ed|ing)?\b": "fix, repair",
-    r"\bstands?\b(?! (?:for|out)\b)": "is, appears, holds: texts and numbers don't stand",
+    r"\bstands?\b(?! (?:for|in|out)\b)": "is, appears, holds: texts and numbers don't stand",
     r"\bloses? (?:only |about |another )?(?:\{glue|\d)": "its loss is so many nats higher",
     r"\bthe more the\b": "the more … , the more …, with a comma and a verb in each half",
     r"\b(?:simply|obviously|trivially)\b": "nothing: the reader decides what is simple",
@@ -77,8 +77,9 @@ def test_each_phrase_is_seen_where_it_stands_in_a_page(tmp_path):
     samples = (
         "dim is the last size of x", "we read it anew", "in place of a loop", "look once more",
         "the text as it comes", "we want to norm it", "it needs a way back", "mend the mask",
-        "the triangle stands in the sum", "it loses {glue:text}`gap` nats",
-        "the more the more heads", "simply add them", "normalise the row", "the optimiser steps", "Nothing.",
+        "the triangle stands below it", "it loses {glue:text}`gap` nats",
+        "the more the more heads", "simply add them", "normalise the row",
+        "the optimiser steps", "Nothing.",
         "Who cuts among the logits sets them to zero.", "Position 0 has no company.",
     )  # fmt: skip
     for sample in samples:

@@ -1,0 +1,33 @@
+"""The verdict on the first page and in the README is one that a student gets today."""
+
+import html
+import re
+from pathlib import Path
+
+from course_judges import catalogue as judges
+from course_tasks import catalogue
+from setup import shown_verdict
+
+ROOT = Path(__file__).parents[2]
+REMEDY = "its words changed: run python -m setup.shown_verdict and look at the picture"
+
+
+def test_first_page_shows_a_verdict_that_the_check_gives_today():
+    stored = (shown_verdict.ASSETS / "verdict.html").read_text(encoding="utf-8")
+    assert stored == shown_verdict.fragment(), REMEDY
+    assert ":file: _assets/verdict.html" in (ROOT / "book/index.md").read_text(encoding="utf-8")
+
+
+def test_picture_in_the_readme_says_in_words_what_it_shows():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (alt,) = re.findall(r"!\[([^\]]*)\]\(book/_assets/verdict\.png\)", readme)
+    for sentence in re.split(r"(?<=[.:;]) ", html.unescape(alt)):
+        assert sentence.rstrip(".:;") in shown_verdict.words().replace(" ,", ","), sentence
+
+
+def test_first_page_counts_the_tasks_and_mistakes_that_there_are():
+    page = (ROOT / "book/index.md").read_text(encoding="utf-8")
+    tasks = catalogue.names()
+    mistakes = sum(len(judges.task(task).mistakes) for task in tasks)
+    assert f"{len(tasks)} tasks" in page
+    assert f"{mistakes} wrong answers" in page
