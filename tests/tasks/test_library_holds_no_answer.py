@@ -1,0 +1,162 @@
+"""What stands beside student code answers no task: not called directly, and not row by row.
+
+Every function and class of the packages that the sandbox holds is handed in, for every task whose
+answer it could be called like. A task that one of them answers has to ask for something else.
+"""
+
+import contextlib
+import importlib
+import inspect
+import io
+import json
+import multiprocessing
+import pkgutil
+import resource
+import signal
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from course_grader.sandbox.bubblewrap import BESIDE_STUDENT_CODE
+from course_judges import catalogue as judges
+from course_judges.judging import judge
+from course_tasks import catalogue
+from course_tasks.probing import run
+
+# For one callable: what trains, or draws a figure, is no short answer to a task. A second clock
+# ends what waits instead of computing.
+PROCESSOR_SECONDS, SECONDS = 0.5, 10.0
+BYTES = 6 << 30
+SEED = 0
+
+
+def handed_in():
+    """Every function and class that a package in the sandbox defines, by its full name."""
+    found = {}
+    for package in map(importlib.import_module, BESIDE_STUDENT_CODE):
+        for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            # What runs in the sandbox makes processes and limits; it is not for a student's cell.
+            if info.name.startswith("course_tasks.runner"):
+                continue
+            module = importlib.import_module(info.name)
+            for name, value in vars(module).items():
+                if callable(value) and getattr(value, "__module__", "") == info.name:
+                    found[f"{info.name}.{name}"] = value
+    return found
+
+
+def by_row(function, keyword=None):
+    """Call it with each row of what it is given, and stack what comes back.
+
+    With a keyword, the second argument's rows are passed by that name, as plain numbers.
+    """
+
+    def answer(x, *others, **named):
+        if keyword is None:
+            rows = [function(row, *others, **named) for row in x]
+        else:
+            rows = [
+                function(row, **{keyword: value.item()})
+                for row, value in zip(x, others[0], strict=True)
+            ]
+        return torch.stack(rows) if isinstance(x, torch.Tensor) else rows
+
+    return answer
+
+
+def ways_to_hand_in(candidate, right):
+    """A candidate as an answer: as it is, row by row, and with its own names for the settings."""
+    if could_be_called_like(candidate, right):
+        yield "directly", candidate
+        yield "row by row", by_row(candidate)
+    if not inspect.isclass(candidate) and len(positional(right)) == 2:
+        for setting in list(inspect.signature(candidate).parameters)[1:]:
+            yield f"row by row with {setting}=", by_row(candidate, setting)
+
+
+def positional(function):
+    """Parameters that may be given by their place."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def could_be_called_like(candidate, right):
+    """True if the right answer's positional arguments fit what a candidate takes."""
+    wanted = positional(right)
+    least = sum(p.default is p.empty for p in wanted)
+    try:
+        signature = inspect.signature(candidate)
+    except (TypeError, ValueError):
+        return True
+    for count in range(least, len(wanted) + 1):
+        with contextlib.suppress(TypeError):
+            signature.bind(*range(count))
+            return True
+    return False
+
+
+class TookTooLongError(BaseException):
+    """Not an Exception, so that no probe takes it for the answer's own."""
+
+
+def raised(_case, answers):
+    """What raises in one case is called wrongly, and is given up."""
+    return bool(answers.errors)
+
+
+def points_of_all(task, results):
+    """What each candidate earns in a task, from a process of its own: some eat memory."""
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+
+    def ring(*_):
+        raise TookTooLongError
+
+    for clock in (signal.SIGVTALRM, signal.SIGALRM):
+        signal.signal(clock, ring)
+    warnings.simplefilter("ignore")
+    known, probe = judges.task(task), catalogue.probe(task)
+    inputs = judges.inputs(task, np.random.default_rng(SEED))
+    earned = {}
+    for name, candidate in handed_in().items():
+        for how, answer in ways_to_hand_in(candidate, known.answer):
+            signal.setitimer(signal.ITIMER_VIRTUAL, PROCESSOR_SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, SECONDS)
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    answers = run(probe, answer, inputs, until=raised).answers
+                points = 0 if answers.errors else judge(task, known, probe, inputs, answers).points
+            except (TookTooLongError, MemoryError):
+                continue
+            finally:
+                signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            earned[f"{name} {how}"] = points
+    # A file, since some of what was called has closed descriptors of this process.
+    results.write_text(json.dumps(earned), encoding="utf-8")
+
+
+def earned_by_the_library(task, results):
+    """Points of each candidate that could be called like the task's answer, by its name."""
+    child = multiprocessing.get_context("fork").Process(target=points_of_all, args=(task, results))
+    child.start()
+    child.join()
+    assert results.exists(), f"the process that tried them ended with {child.exitcode}"
+    return json.loads(results.read_text(encoding="utf-8"))
+
+
+# Its candidates would train for seconds each; the judge asks for a model that it then tries itself.
+TASKS = [task for task in catalogue.names() if task != "08/train"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TASKS)
+def test_nothing_that_the_sandbox_holds_answers_the_task(task, tmp_path):
+    earned = earned_by_the_library(task, tmp_path / "earned.json")
+    assert len(earned) > 20, "hardly anything was tried"
+    paid = {name: points for name, points in earned.items() if points}
+    assert not paid, f"{task} pays {judges.task(task).points:g} points at most"
