@@ -1,0 +1,241 @@
+"""Which small changes to a right answer a check does not notice.
+
+    python -m benchmarks.mutants                   # all tasks, 20 draws; hours of processor time
+    python -m benchmarks.mutants 01 05/scores --draws 8
+
+Every solution is changed in one place at a time (`benchmarks/mutations.py`) and handed in, in
+several draws. A mutant is *killed* if every draw costs it a point, *lucky* if some do not, and
+*survives* if none does. Survivors that do what the solution does are listed, with the reason, in
+`benchmarks/equivalent_mutants.toml`; all others are gaps of a judge.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import multiprocessing
+import random
+import resource
+import signal
+import sys
+import time
+import tomllib
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from benchmarks.mutations import Mutant, mutants
+from course_judges import at_desk  # noqa: F401 - imported before the forks, for all of them
+from course_judges import catalogue as judges
+from course_tasks import check
+
+ROOT = Path(__file__).parents[1]
+EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+
+PROCESSOR_SECONDS = 20.0  # for all draws of one mutant; an endless loop is a killed mutant
+SECONDS = 120.0
+BYTES = 6 << 30
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A task's solution, as its notebook has it.
+
+    Attributes
+    ----------
+    task : str
+    name : str
+        Of the function or class that is checked.
+    before : str
+        The notebook's code above it, without checks.
+    source : str
+        The cell.
+    lines : range
+        Of the cell, between the marks of the solution.
+    """
+
+    task: str
+    name: str
+    before: str
+    source: str
+    lines: range
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of one mutant."""
+
+    task: str
+    line: int
+    change: str
+    survived: int
+    draws: int
+    ended: str = ""
+
+    @property
+    def state(self) -> str:
+        """killed, lucky or survives."""
+        if not self.survived:
+            return "killed"
+        return "survives" if self.survived == self.draws else "lucky"
+
+
+def solutions(folder: Path = ROOT / "solutions") -> Iterator[Solved]:
+    """The solution of every task, in the order of chapters."""
+    for path in sorted(folder.glob("[!.]*/*.ipynb")):
+        before: list[str] = []
+        last = ""
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type != "code":
+                continue
+            if cell.source.startswith("check("):
+                task, name = cell.source.removeprefix("check(").rstrip(") \n").split(", ")[:2]
+                yield Solved(
+                    json.loads(task), name, "\n".join(before[:-1]), last, _solution_lines(last)
+                )
+                continue
+            before.append(cell.source)
+            last = cell.source
+
+
+def _solution_lines(source: str) -> range:
+    lines = source.splitlines()
+    marks = [n for n, line in enumerate(lines, 1) if line.strip() in (BEGIN, END)]
+    return range(min(marks, default=1), max(marks, default=len(lines)) + 1)
+
+
+def fate_of(solved: Solved, mutant: Mutant, draws: int) -> Fate:
+    """Hand a mutant in, in a process of its own, so that it may loop, fill memory or exit."""
+    receiver, sender = multiprocessing.get_context("fork").Pipe(duplex=False)
+    child = multiprocessing.get_context("fork").Process(
+        target=_hand_in, args=(solved, mutant, draws, sender), daemon=True
+    )
+    child.start()
+    sender.close()
+    survived, ended = 0, ""
+    try:
+        if receiver.poll(SECONDS):
+            survived, ended = receiver.recv()
+        else:
+            ended = "endless"
+    except EOFError:
+        ended = "ended its process"
+    child.kill()
+    child.join()
+    return Fate(solved.task, mutant.line, mutant.change, survived, draws, ended)
+
+
+def _hand_in(solved: Solved, mutant: Mutant, draws: int, sender: Any) -> None:
+    def ring(*_: object) -> None:
+        sender.send((0, "endless"))
+        signal.raise_signal(signal.SIGKILL)
+
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    signal.signal(signal.SIGVTALRM, ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, PROCESSOR_SECONDS)
+    warnings.simplefilter("ignore")
+    survived, ended = 0, ""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        namespace: dict[str, Any] = {}
+        try:
+            exec(compile(solved.before, "<notebook>", "exec"), namespace)
+            exec(compile(mutant.source, "<mutant>", "exec"), namespace)
+            answer = namespace[solved.name]
+        except Exception as error:  # a cell that fails hands nothing in
+            sender.send((0, type(error).__name__))
+            return
+        for seed in range(draws):
+            verdict = check(solved.task, answer, seed=seed)
+            survived += verdict.points == verdict.out_of
+    sender.send((survived, ended))
+
+
+def known_equivalents(path: Path = EQUIVALENT) -> dict[tuple[str, str], str]:
+    """(task, change) → the reason why this change changes nothing that a task asks for."""
+    if not path.exists():
+        return {}
+    listed = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {
+        (task, change): reason for task, one in listed.items() for change, reason in one.items()
+    }
+
+
+def sample(solved: Sequence[Solved], count: int, seed: int) -> list[tuple[Solved, Mutant]]:
+    """Some mutants, drawn evenly over the tasks: the first of each task's shuffled ones."""
+    draw = random.Random(seed)
+    drawn: list[tuple[Solved, Mutant]] = []
+    for one in solved:
+        every = list(mutants(one.source, one.lines))
+        draw.shuffle(every)
+        drawn += [(one, mutant) for mutant in every[: max(1, count // len(solved))]]
+    return drawn
+
+
+def fates(work: Sequence[tuple[Solved, Mutant]], draws: int, jobs: int) -> Iterator[Fate]:
+    """Hand in many mutants, some at a time."""
+    # Before the first fork, so that no child imports them again.
+    for chapter in sorted({solved.task[:2] for solved, _ in work}):
+        judges.task(next(s.task for s, _ in work if s.task.startswith(chapter)))
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(lambda one: fate_of(one[0], one[1], draws), work)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print the table, and store every mutant that was not killed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tasks", nargs="*", help="chapters or tasks; all by default")
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--sample", type=int, help="only so many mutants, drawn over the tasks")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--to", type=Path, help="a JSON file for all that was not killed")
+    chosen = parser.parse_args(arguments)
+    solved = [
+        one
+        for one in solutions()
+        if not chosen.tasks or any(one.task.startswith(name) for name in chosen.tasks)
+    ]
+    if not solved:
+        parser.error(f"no task begins with {', '.join(chosen.tasks)}")
+    if chosen.sample:
+        work = sample(solved, chosen.sample, chosen.seed)
+    else:
+        work = [(one, mutant) for one in solved for mutant in mutants(one.source, one.lines)]
+    equivalent, start = known_equivalents(), time.perf_counter()
+    counts: dict[str, Counter[str]] = {one.task: Counter() for one in solved}
+    kept = []
+    for number, fate in enumerate(fates(work, chosen.draws, chosen.jobs), 1):
+        state = fate.state
+        if state == "survives" and (fate.task, fate.change) in equivalent:
+            state = "equivalent"
+        counts[fate.task][state] += 1
+        if state in ("lucky", "survives"):
+            kept.append(fate)
+            print(f"\r{fate.task}, line {fate.line}: {fate.change} {state}", file=sys.stderr)
+        print(f"\r{number} of {len(work)} mutants", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    print("| task | mutants | killed | equivalent | lucky | survive |")
+    print("| :-- | --: | --: | --: | --: | --: |")
+    states = ("killed", "equivalent", "lucky", "survives")
+    for task, count in [*counts.items(), ("all", sum(counts.values(), Counter()))]:
+        row = " | ".join(str(count[state]) for state in states)
+        print(f"| {task} | {sum(count.values())} | {row} |")
+    print(f"{chosen.draws} draws each, {time.perf_counter() - start:.0f} s with {chosen.jobs} jobs")
+    if chosen.to:
+        chosen.to.write_text(json.dumps([asdict(f) for f in kept], indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    import torch
+
+    torch.set_num_threads(1)
+    main()

@@ -1,0 +1,86 @@
+"""The mutants with which the judges are tried are what they say, and their fate is seen rightly."""
+
+import ast
+
+import pytest
+
+from benchmarks import mutants as trial
+from benchmarks.mutations import Mutant, mutants
+
+SOURCE = '''def past_means(x, width):
+    """Means of the last few."""
+    T = x.shape[1]
+    weights = torch.tril(torch.ones(T, T))[:, :width]
+    if width < 1:
+        raise ValueError(width)
+    return weights / weights.sum(dim=-1, keepdim=True)
+'''
+
+
+def changes():
+    return [mutant.change for mutant in mutants(SOURCE)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "`-1` → `1`",
+        "`width < 1` → `width <= 1`",
+        "`weights / weights.sum(dim=-1, keepdim=True)` → `weights * weights.sum(dim=-1, "
+        "keepdim=True)`",
+        "`weights.sum(dim=-1, keepdim=True)` → `weights.sum(dim=-1)`",
+        "`weights.sum(dim=-1, keepdim=True)` → `weights.mean(dim=-1, keepdim=True)`",
+        "`:width` → `:width + 1`",
+        "`width` → `T`",
+        "`T = x.shape[1]` → `nothing`",
+        "`torch.tril(torch.ones(T, T))` → `torch.triu(torch.ones(T, T))`",
+    ],
+)
+def test_slip_is_among_the_changes(change):
+    # Long pieces are shown in part, as in the report.
+    assert any(change.startswith(made[:30]) and change[-12:] == made[-12:] for made in changes())
+
+
+def test_each_mutant_is_another_program_that_differs_in_one_place():
+    made = list(mutants(SOURCE))
+    assert len({mutant.source for mutant in made}) == len(made) > 20
+    for mutant in made:
+        assert ast.dump(ast.parse(mutant.source)) != ast.dump(ast.parse(SOURCE))
+        assert "Means of the last few." in mutant.source  # a docstring is no answer
+
+
+def test_only_the_solutions_lines_are_changed():
+    made = list(mutants(SOURCE, range(5, 7)))
+    assert made
+    assert {mutant.line for mutant in made} <= {5, 6}
+
+
+def solved(task):
+    return next(one for one in trial.solutions() if one.task == task)
+
+
+def test_every_task_has_a_solution_that_can_be_changed():
+    for one in trial.solutions():
+        assert next(mutants(one.source, one.lines), None), one.task
+
+
+def test_fates_are_told_apart(monkeypatch):
+    monkeypatch.setattr(trial, "PROCESSOR_SECONDS", 1.0)
+    one = solved("01/running-sum")
+    head = one.source.partition(trial.BEGIN)[0].rstrip(" ")
+    bodies = {
+        "survives": "    return x.cumsum(dim=-1)\n",
+        "killed": "    return x.cumsum(dim=1)\n",
+        "endless": "    while True:\n        pass\n",
+        "raises": "    raise SystemExit\n",
+        "killer": "    import os\n    os._exit(0)\n",
+    }
+    fates = {
+        name: trial.fate_of(one, Mutant(1, name, head + body), draws=3)
+        for name, body in bodies.items()
+    }
+    assert fates["survives"].state == "survives"
+    for name in ("killed", "endless", "raises", "killer"):
+        assert fates[name].state == "killed", name
+    assert fates["endless"].ended == "endless"
+    assert fates["killer"].ended == "ended its process"
