@@ -12,7 +12,6 @@ import fnmatch
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course_grader.assignment import Assignment, Check, read
+from course_grader.atomic import write_atomically
 from course_grader.course import Course
 from course_grader.errors import FaultyAssignmentError
 
@@ -94,8 +94,7 @@ def release(
     changed = []
     for path, content in files.items():
         if not path.is_file() or path.read_bytes() != content:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _replace(path, content)
+            write_atomically(path, content)
             changed.append(path)
     for stale in set(_files(folder)) - set(files):
         stale.unlink()
@@ -432,15 +431,3 @@ def _files(folder: Path) -> list[Path]:
             for pattern in _IGNORED
         )
     )
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file so that nobody ever sees a part of it."""
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".release-")
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(content)
-    if path.exists():
-        shutil.copymode(path, draft)
-    else:
-        os.chmod(draft, 0o644)
-    os.replace(draft, path)

@@ -16,6 +16,7 @@ from datetime import datetime
 from enum import Enum
 from pathlib import Path
 
+from course_grader.atomic import write_atomically
 from course_grader.course import Course
 from course_grader.errors import NothingToCollectError, ReplacementNotConfirmedError
 from course_grader.lms import records, times
@@ -29,7 +30,6 @@ from course_grader.lms.owners import (
     platform_of,
 )
 from course_grader.lms.records import Record, as_text
-from course_grader.reports.feedback import write_atomically
 
 # More than one: a single student's new version is the ordinary case.
 MOST_REPLACED_UNASKED = 1

@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import copy
 import html
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from course_grader.errors import NotWrittenError
 from course_grader.outcome import Outcome, Status, TaskOutcome
 from course_grader.reports import markup
 from course_grader.reports.untrusted import (
@@ -155,34 +151,6 @@ def _code_cell(source: str, outputs: list[Any]) -> NotebookNode:
     made = _text_cell(source)
     made.update(cell_type="code", execution_count=None, outputs=outputs)
     return made
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Replace a file as a whole or not at all.
-
-    Raises
-    ------
-    NotWrittenError
-        If there is no room, or no right to write there.
-    """
-    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
-    draft = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=".", suffix=".draft", delete=False
-        ) as file:
-            draft = Path(file.name)
-            file.write(data)
-        draft.chmod(0o644)
-        os.replace(draft, path)
-    except OSError as error:
-        if draft is not None:
-            draft.unlink(missing_ok=True)
-        raise NotWrittenError(
-            f"{path} cannot be written: {error.strerror}. What stood there before stands there "
-            "still; mend it (room on the disk, your rights) and run the command again."
-        ) from error
 
 
 def _as_released(released: NotebookNode) -> Iterator[tuple[Step, StepResult | None]]:

@@ -11,12 +11,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from course_grader.atomic import write_atomically
 from course_grader.course import Course
 from course_grader.gradebook.standing import ClassStanding, StudentGrades, standing
 from course_grader.lms import sheets
 from course_grader.outcome import Status
 from course_grader.reports import markup, tally
-from course_grader.reports.feedback import write_atomically
 from course_grader.reports.markup import prose, text
 
 # Longer lists are read by nobody; the table beside the page has everybody.
