@@ -36,7 +36,7 @@ from course_grader.judge_pool import (
     Job,
 )
 from course_grader.outcome import Outcome, Results, Status, TaskOutcome
-from course_grader.reports import pages
+from course_grader.reports import pages, rendering
 from course_grader.sandbox.protocol import RawStep, RunResult, read_steps
 from course_grader.sandbox.sanitize import SanitizedSubmission, sanitize
 from course_lib.errors import CourseError
@@ -309,6 +309,7 @@ def _warm_up() -> None:
 
     outputs = [new_output("stream", text=""), new_output("display_data")]  # each reads its schema
     new_notebook(cells=[new_code_cell(outputs=outputs), new_markdown_cell()])
+    rendering.compile_templates()
     _freeze()
 
 

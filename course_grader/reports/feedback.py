@@ -6,12 +6,11 @@ Everything that came out of student code goes through `untrusted` first.
 from __future__ import annotations
 
 import copy
-import html
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from course_grader.outcome import Outcome, Status, TaskOutcome
-from course_grader.reports import markup
+from course_grader.reports.rendering import render
 from course_grader.reports.untrusted import (
     NOTHING_TO_SEE,
     code,
@@ -25,6 +24,7 @@ from course_grader.sandbox.protocol import StepResult
 from course_grader.sandbox.sanitize import Kind, Step
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from nbformat import NotebookNode
 
 # What a whole notebook may show, beside its released texts and the answers that a person reads. One
@@ -179,7 +179,7 @@ def _outputs(
             "execute_result",
             data={
                 "text/plain": str(task.points if task else 0.0),
-                "text/html": verdict_html(task) if task else _NOT_JUDGED,
+                "text/html": str(verdict_html(task)),
             },
             execution_count=1,
         )
@@ -194,15 +194,13 @@ def _counting_nothing(output: Any) -> Any:
     return output
 
 
-def verdict_html(task: TaskOutcome) -> str:
-    """The judge's feedback, or why there is none."""
-    if task.html:
-        return task.html
-    return (
-        '<div class="course-verdict" role="status"><p><strong>'
-        f"0 of {task.out_of:g} points: nothing to judge.</strong><br>{html.escape(task.reason)}"
-        "</p></div>"
-    )
+def verdict_html(task: TaskOutcome | None) -> Markup:
+    """The judge's feedback, which it wrote as HTML; or why there is none."""
+    from markupsafe import Markup
+
+    if task and task.html:
+        return Markup(task.html)
+    return Markup(render("no_verdict.html", task=task))
 
 
 def feedback(outcome: Outcome, titles: Mapping[str, str], title: str) -> str:
@@ -216,62 +214,37 @@ def feedback(outcome: Outcome, titles: Mapping[str, str], title: str) -> str:
     title : str
         Of the assignment.
     """
-    parts = [f"<h1>{html.escape(title)}</h1>"]
-    if outcome.status is Status.GRADED:
-        parts.append(
-            f'<p class="sum"><strong>{outcome.points:g} of {outcome.out_of:g} points</strong> '
-            "for the tasks that are checked by the course.</p>"
-        )
-        waiting = [name for grade_id, name in titles.items() if grade_id not in _empty(outcome)]
-        for name in waiting:
-            parts.append(f"<p>✎ {html.escape(name)}: a person reads it.</p>")
-    else:
-        parts.append('<p class="sum"><strong>A person will look at this one.</strong></p>')
-    for note in (outcome.reason, *outcome.notes):
-        if note:
-            parts.append(f'<p class="note">{html.escape(plain(note))}</p>')
-    for task in outcome.tasks:
-        parts.append(f"<section>{verdict_html(task)}</section>")
-    parts.append("<details><summary><h2>Your notebook, as it was run</h2></summary>")
+    empty = outcome.work.unanswered if outcome.work else frozenset()
     room = _Room()
-    parts += [_cell(step, result, room) for step, result in runs(outcome)]
-    parts.append("</details>")
-    return markup.page(title, "\n".join(parts), _STYLE)
+    return render(
+        "feedback.html",
+        title=on_one_line(title),
+        graded=outcome.status is Status.GRADED,
+        points=outcome.points,
+        out_of=outcome.out_of,
+        waiting=[name for grade_id, name in titles.items() if grade_id not in empty],
+        notes=[note for note in (outcome.reason, *outcome.notes) if note],
+        verdicts=map(verdict_html, outcome.tasks),
+        notebook=(shown for step, result in runs(outcome) for shown in _shown(step, result, room)),
+    )
 
 
-def _empty(outcome: Outcome) -> frozenset[str]:
-    return outcome.work.unanswered if outcome.work else frozenset()
+def _shown(step: Step, result: StepResult | None, room: _Room) -> Iterator[dict[str, str]]:
+    """A step of the student's own: its source, then what it left."""
+    from markupsafe import Markup
 
-
-def _cell(step: Step, result: StepResult | None, room: _Room) -> str:
     if step.kind == "check":
-        return ""
-    source = html.escape(room.source(step, plain(step.source)))
-    shown = [f'<pre class="{step.kind}">{source}</pre>'] if source.strip() else []
-    shown += [_shown(safe) for safe in room.outputs(result)]
-    return "\n".join(shown)
-
-
-def _shown(output: Any) -> str:
-    if output.output_type == "stream":
-        return f'<pre class="out">{html.escape(output.text)}</pre>'
-    if output.output_type == "error":
-        return f'<pre class="out error">{html.escape(chr(10).join(output.traceback))}</pre>'
-    if "image/png" in output.data:
-        return f'<img alt="a picture" src="data:image/png;base64,{output.data["image/png"]}">'
-    return f'<pre class="out">{html.escape(output.data.get("text/plain", ""))}</pre>'
-
-
-_NOT_JUDGED = '<p role="status"><strong>Not judged: a person looks at it.</strong></p>'
-
-_STYLE = """\
-body { font: 1rem/1.55 system-ui, sans-serif; }
-body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
-pre { overflow-x: auto; padding: .6rem .8rem; border: 1px solid #8886; border-radius: .3rem; }
-pre.text, pre.question { white-space: pre-wrap; font-family: inherit; }
-pre.out { border: 0; border-left: 3px solid #8886; max-height: 24rem; }
-pre.error { border-color: #c9413f; }
-img { max-width: 100%; background: #fff; }
-.sum { font-size: 1.15rem; } summary h2 { display: inline; }
-.note { border-left: 3px solid #8a7a12; padding-left: .8rem; }
-"""
+        return
+    source = room.source(step, plain(step.source))
+    if source.strip():
+        yield {"kind": step.kind, "text": source}
+    for output in room.outputs(result):
+        if output.output_type == "stream":
+            yield {"kind": "out", "text": output.text}
+        elif output.output_type == "error":
+            yield {"kind": "out error", "text": "\n".join(output.traceback)}
+        elif "image/png" in output.data:
+            # Decoded and encoded again by `safe_data`: 64 signs and no others, however many.
+            yield {"kind": "picture", "png": Markup(output.data["image/png"])}
+        else:
+            yield {"kind": "out", "text": output.data.get("text/plain", "")}
