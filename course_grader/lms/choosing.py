@@ -8,14 +8,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from course_grader.lms.downloads import (
-    Allowance,
-    Found,
-    Refused,
-    chunks,
-    members,
-    shown,
-)
+from course_grader.errors import RefusedDownloadError
+from course_grader.lms.archives import members
+from course_grader.lms.entries import Allowance, Found, chunks, shown
 from course_grader.lms.owners import Owner
 
 # Everything that is looked at to find one student's notebook.
@@ -113,14 +108,16 @@ class Candidate:
 
         Raises
         ------
-        Refused
+        RefusedDownloadError
             If they are not those that were looked at.
         """
         allowance = Allowance()
         with members(self.piece.found, allowance) as files:
             content = b"".join(chunks(files[self.place], allowance))
         if hashlib.sha256(content).hexdigest() != self.sha256:
-            raise Refused(f"{shown(self.name)} changed while it was read: collect again")
+            raise RefusedDownloadError(
+                f"{shown(self.name)} changed while it was read: collect again"
+            )
         return content
 
 
@@ -186,10 +183,12 @@ def _candidates(pile: Pile) -> Iterator[Candidate]:
                         continue
                     seen += 1
                     if seen > MOST_NOTEBOOKS_OF_A_STUDENT:
-                        raise Refused(f"more than {MOST_NOTEBOOKS_OF_A_STUDENT} notebooks")
+                        raise RefusedDownloadError(
+                            f"more than {MOST_NOTEBOOKS_OF_A_STUDENT} notebooks"
+                        )
                     sha256, marked = _looked_at(file, pile.allowance)
                     yield Candidate(piece, place, file.path, name, sha256, marked)
-        except Refused as error:
+        except RefusedDownloadError as error:
             if str(error) not in pile.refused:
                 pile.refused.append(str(error))
 

@@ -18,10 +18,15 @@ from pathlib import Path
 
 from course_grader.atomic import write_atomically
 from course_grader.course import Course
-from course_grader.errors import NothingToCollectError, ReplacementNotConfirmedError
+from course_grader.errors import (
+    NothingToCollectError,
+    RefusedDownloadError,
+    ReplacementNotConfirmedError,
+)
 from course_grader.lms import records, times
 from course_grader.lms.choosing import Candidate, Pile, choose
-from course_grader.lms.downloads import Part, Refused, parts, shown
+from course_grader.lms.downloads import parts
+from course_grader.lms.entries import Part, shown
 from course_grader.lms.owners import (
     Platform,
     folded,
@@ -167,7 +172,7 @@ def _piled(
             continue
         try:
             who = owner(part, platform, assignment)
-        except Refused as error:
+        except RefusedDownloadError as error:
             broken = next((each.refused for each in part.files()), "") if part.is_file else ""
             yield Collected(shown(part.name), Action.REFUSED, (broken or str(error),))
             continue
@@ -187,7 +192,7 @@ def _piled(
                     continue
                 own = who.own_name if part.is_file and who.own_name else found.path.name
                 pile.add(found, own, (who.upload, order))
-        except Refused as error:
+        except RefusedDownloadError as error:
             pile.refused.append(str(error))
             pile.pieces.clear()
 
@@ -347,7 +352,7 @@ def _done(
                 try:
                     _put(course, assignment, said, each.chosen, each.record)
                     now[said.student] = each.record
-                except Refused as error:
+                except RefusedDownloadError as error:
                     said = Collected(said.student, Action.REFUSED, (str(error), *said.notes))
             yield said
     finally:
