@@ -28,12 +28,12 @@ from typing import TYPE_CHECKING, Any
 from course_grader.assignment import Assignment, Check, read
 from course_grader.errors import NotWrittenError
 from course_grader.importing import SLOW_GRAMMAR, without
+from course_grader.judge_job import Job
 from course_grader.judge_pool import (
     MEGABYTES_OF_A_CHILD,
     MOST_CONTROL_BYTES,
     SECONDS_TO_JUDGE,
     SECONDS_TO_READ,
-    Job,
 )
 from course_grader.outcome import Outcome, Results, Status, TaskOutcome
 from course_grader.reports import pages, rendering

@@ -207,7 +207,7 @@ def _output(output: dict[str, Any]) -> dict[str, Any]:
 
 
 def _merged(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Consecutive pieces of one stream as one: where a kernel cuts them depends on its mood."""
+    """Consecutive pieces of one stream as one: a kernel cuts them elsewhere in each run."""
     merged: list[dict[str, Any]] = []
     for output in outputs:
         last = merged[-1] if merged else None

@@ -18,8 +18,8 @@ BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
 # nbgrader's other regions that a student must not see; none may outlive a release.
 _HIDDEN = (BEGIN, END, "BEGIN HIDDEN TESTS", "END HIDDEN TESTS", "BEGIN MARK", "END MARK SCHEME")
 
-# Shorter lines (`return x`, `B, T, C = x.shape`) are everybody's; a longer one that stands both in
-# a solution and in what is released has leaked.
+# Many notebooks share shorter lines (`return x`, `B, T, C = x.shape`). A longer one that stands
+# both in a solution and in what is released has leaked.
 _TELLING_CHARACTERS = 28
 
 
@@ -204,7 +204,7 @@ def _secret_lines(solution: NotebookNode) -> Iterator[tuple[str, int]]:
 
 
 def _tells(line: str) -> bool:
-    """True if a line is long enough to be somebody's, and more than a signature."""
+    """Whether a line is long enough to give a solution away, and more than a signature."""
     line = _squeezed(line)
     common = ("def ", "class ", "import ", "from ", '"""', "super().__init__")
     return len(line.replace(" ", "")) >= _TELLING_CHARACTERS and not line.startswith(common)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from course_grader.outcome import Outcome, Status, TaskOutcome
 from course_grader.reports.rendering import render
 from course_grader.reports.untrusted import (
-    NOTHING_TO_SEE,
+    ZERO_WIDTH_SPACE,
     code,
     inert,
     made_output,
@@ -38,8 +38,8 @@ MOST_PICTURE_CHARACTERS = 24 * 2**20
 _TOO_MUCH = "… (cut: this notebook holds more than is shown; the rest is in the submitted file)"
 
 
-class _Room:
-    """How much more of a notebook is shown: what does not fit is left out, and said so."""
+class _Budget:
+    """How many more characters of a notebook are shown; what does not fit is replaced by a note."""
 
     def __init__(self) -> None:
         self._left = {
@@ -50,13 +50,13 @@ class _Room:
         }
 
     def source(self, step: Step, shown: str) -> str:
-        """A cell of the student's as far as there is room; an answer to a question always."""
+        """A cell of the student's, or a note if it does not fit; an answer to a question always."""
         if step.kind == "question" or self._fits("code" if step.kind == "code" else "text", shown):
             return shown
         return _TOO_MUCH
 
     def outputs(self, result: StepResult | None) -> Iterator[Any]:
-        """What a step left, made safe, as far as there is room."""
+        """What a step left, made safe, as far as it fits."""
         for output in result.outputs if result else ():
             if self._is_over(output):
                 continue
@@ -70,7 +70,7 @@ class _Room:
                     yield made_output("stream", name="stdout", text=_TOO_MUCH)
 
     def _is_over(self, output: Mapping[str, Any]) -> bool:
-        """Whether there is no room for outputs of this kind; making them safe takes time, too."""
+        """Whether no more outputs of this kind fit; making them safe takes time, too."""
         data = output.get("data")
         picture = isinstance(data, dict) and "image/png" in data
         return not self._left["picture" if picture else "output"]
@@ -118,22 +118,22 @@ def notebook(outcome: Outcome, released: NotebookNode) -> NotebookNode:
     verdicts = {task.grade_id: task for task in outcome.tasks}
     ours = {cell.source for cell in released.cells}
     cells = []
-    room = _Room()
+    budget = _Budget()
     for step, result in runs(outcome) if outcome.work else _as_released(released):
         given = step.source in ours
         if step.kind in ("text", "question"):
-            words = step.source if given else room.source(step, inert(step.source))
+            words = step.source if given else budget.source(step, inert(step.source))
             cell = _text_cell(words)
         else:
-            source = step.source if given else room.source(step, code(step.source))
-            cell = _code_cell(source, list(_outputs(step, result, verdicts, room)))
+            source = step.source if given else budget.source(step, code(step.source))
+            cell = _code_cell(source, list(_outputs(step, result, verdicts, budget)))
         if step.grade_id in templates:
             cell.metadata = copy.deepcopy(templates[step.grade_id].metadata)
         cells.append(cell)
     if outcome.reason or outcome.notes:
         said = (on_one_line(note) for note in (outcome.reason, *outcome.notes) if note)
-        # What begins a line could begin a block, which would swallow the lines below it.
-        words = "\n".join(f"- {NOTHING_TO_SEE}{inert(note)}" for note in said)
+        # At the beginning of a line, a sign could open a block that takes in the lines below it.
+        words = "\n".join(f"- {ZERO_WIDTH_SPACE}{inert(note)}" for note in said)
         cells.insert(0, _text_cell(f"**Said by the grader**\n\n{words}"))
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
@@ -168,12 +168,12 @@ def _kernel(released: NotebookNode) -> dict[str, Any]:
 
 
 def _outputs(
-    step: Step, result: StepResult | None, verdicts: Mapping[str, TaskOutcome], room: _Room
+    step: Step, result: StepResult | None, verdicts: Mapping[str, TaskOutcome], budget: _Budget
 ) -> Iterator[Any]:
-    for safe in room.outputs(result):
+    for safe in budget.outputs(result):
         yield _counting_nothing(safe) if step.kind == "check" else safe
     if step.kind == "check":
-        # nbgrader reads a check without a number as full points: it never goes without.
+        # nbgrader gives full points to a check that shows no number, so every check shows one.
         task = verdicts.get(step.grade_id)
         yield made_output(
             "execute_result",
@@ -215,7 +215,7 @@ def feedback(outcome: Outcome, titles: Mapping[str, str], title: str) -> str:
         Of the assignment.
     """
     empty = outcome.work.unanswered if outcome.work else frozenset()
-    room = _Room()
+    budget = _Budget()
     return render(
         "feedback.html",
         title=on_one_line(title),
@@ -225,26 +225,28 @@ def feedback(outcome: Outcome, titles: Mapping[str, str], title: str) -> str:
         waiting=[name for grade_id, name in titles.items() if grade_id not in empty],
         notes=[note for note in (outcome.reason, *outcome.notes) if note],
         verdicts=map(verdict_html, outcome.tasks),
-        notebook=(shown for step, result in runs(outcome) for shown in _shown(step, result, room)),
+        notebook=(
+            shown for step, result in runs(outcome) for shown in _shown(step, result, budget)
+        ),
     )
 
 
-def _shown(step: Step, result: StepResult | None, room: _Room) -> Iterator[dict[str, str]]:
+def _shown(step: Step, result: StepResult | None, budget: _Budget) -> Iterator[dict[str, str]]:
     """A step of the student's own: its source, then what it left."""
     from markupsafe import Markup
 
     if step.kind == "check":
         return
-    source = room.source(step, plain(step.source))
+    source = budget.source(step, plain(step.source))
     if source.strip():
         yield {"kind": step.kind, "text": source}
-    for output in room.outputs(result):
+    for output in budget.outputs(result):
         if output.output_type == "stream":
             yield {"kind": "out", "text": output.text}
         elif output.output_type == "error":
             yield {"kind": "out error", "text": "\n".join(output.traceback)}
         elif "image/png" in output.data:
-            # Decoded and encoded again by `safe_data`: 64 signs and no others, however many.
+            # `safe_data` has decoded and encoded it again: base64 needs no escaping and no cut.
             yield {"kind": "picture", "png": Markup(output.data["image/png"])}
         else:
             yield {"kind": "out", "text": output.data.get("text/plain", "")}

@@ -1,5 +1,5 @@
-"""What a class got right, what it got wrong, and how often: counted from its standing, and who is
-in its folder and not in there.
+"""What a class got right, what it got wrong, and how often, counted from its standing; and whose
+submission lies in `submitted/` but is not in the gradebook.
 """
 
 from __future__ import annotations
