@@ -21,276 +21,25 @@ measured time must not contain.
 
 import argparse
 import json
-import math
-import os
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
-from benchmarks import speedrun
-from benchmarks.init_from_counts import count_bigram, count_head, count_heads
+from benchmarks.machine_load import busy_seconds, others_share, wait_for_quiet
 from benchmarks.measuring import RESULTS, describe_machine, peak_megabytes, write_results
-from course_lib import data, schedules
+from benchmarks.textbook_loop import textbook
+from benchmarks.time_to_loss_settings import ROWS, Row, V
+from course_lib import data
 from course_lib.data import Corpus
-from course_lib.history import Evaluation
-from course_lib.model import GPT, Bigram, Config, FeedForward, ManyHeads, OneHead, fuse
-from course_lib.training import evaluate, fit
+from course_lib.model import GPT, Config, fuse
+from course_lib.training import fit
 
 NAME = "time_to_loss"
-V = 65
-
-# Its own estimate is noisy: the whole split is read only when the estimate is this near the target.
-NEAR = 0.02
-
 CURVE_POINTS = 8
-
-
-# Train with a seed and so many evaluations on the way: these evaluations, the last one at the end.
-Training = Callable[[Corpus, int, int], list[Evaluation]]
-
-
-@dataclass(frozen=True)
-class Textbook:
-    """A loop as published notebooks and nanoGPT write it."""
-
-    build: Callable[[], nn.Module]
-    batch_size: int = 32
-    block_size: int = 8
-    steps: int = 10_000
-    every: int = 100
-    batches: int = 200
-    betas: tuple[float, float] = (0.9, 0.999)
-    weight_decay: float = 0.01
-    cosine: bool = False
-
-
-@dataclass(frozen=True)
-class Row:
-    """A loss to reach, the loop to compare with, and ours by name."""
-
-    title: str
-    target: float
-    textbook: Textbook | None
-    limits: dict[str, int]  # for each of ours: how many times faster it must be
-    ours: dict[str, Training]
-
-
-def four_blocks() -> GPT:
-    """4 blocks, C 32, 4 heads, context 8, dropout 0.2 in the feed-forward only."""
-    model = GPT(Config(V, 8, n_layer=4, n_head=4, n_embd=32, dropout=0.2))
-    inside = {
-        id(part)
-        for layer in model.modules()
-        if isinstance(layer, FeedForward)
-        for part in layer.modules()
-    }
-    for part in model.modules():
-        if isinstance(part, nn.Dropout) and id(part) not in inside:
-            part.p = 0.0
-    return model
-
-
-def counted_bigram(corpus: Corpus, _seed: int, _evaluations: int) -> list[Evaluation]:
-    model = count_bigram(Bigram(V), corpus.train)
-    return [Evaluation(0, 0.0, evaluate(model, corpus.validation, 8))]
-
-
-def fitted_bigram(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
-    model = Bigram(V)
-    nn.init.zeros_(model.table.weight)
-    return _fitted(model, corpus, seed, evaluations, steps=100, batch_size=1024, lr=0.4)
-
-
-def started_head(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
-    model = count_head(OneHead(V, 8, 24, 16), corpus.train)
-    return _fitted(model, corpus, seed, evaluations, steps=250, lr=0.02)
-
-
-def fitted_head(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
-    model = OneHead(V, 8, 24, 16)
-    return _fitted(model, corpus, seed, evaluations, steps=600, lr=0.03)
-
-
-def started_heads(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
-    model = fuse(count_heads(ManyHeads(V, 8, 32, 4), corpus.train))
-    return _fitted(model, corpus, seed, evaluations, steps=400, lr=0.012, betas=(0.9, 0.99))
-
-
-def fitted_heads(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
-    model = fuse(ManyHeads(V, 8, 32, 4))
-    return _fitted(model, corpus, seed, evaluations, steps=750, lr=0.02)
-
-
-def same_shape(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
-    model = fuse(GPT(Config(V, 8, n_layer=4, n_head=4, n_embd=32)))
-    muon: dict[str, Any] = {"optimizer": "muon", "muon_lr": 0.03}
-    return _fitted(model, corpus, seed, evaluations, steps=580, batch_size=192, lr=0.02, **muon)
-
-
-def speed(**settings: Any) -> Training:
-    def trained(corpus: Corpus, seed: int, evaluations: int) -> list[Evaluation]:
-        recipe = speedrun.Recipe(**settings)
-        _, history = speedrun.run(corpus, recipe, seed=seed, evaluations=evaluations)
-        return history.evaluations
-
-    return trained
-
-
-def _fitted(
-    model: nn.Module, corpus: Corpus, seed: int, evaluations: int, **settings: Any
-) -> list[Evaluation]:
-    steps = settings["steps"]
-    history = fit(
-        model,
-        corpus,
-        block_size=8,
-        weight_decay=0.0,
-        schedule=schedules.one_cycle(0.15),
-        evaluate_every=math.ceil(steps / evaluations),
-        seed=seed,
-        progress=False,
-        **{"batch_size": 128, "betas": (0.9, 0.95), **settings},
-    )
-    return history.evaluations
-
-
-ROWS = {
-    "bigram": Row(
-        "bigram table",
-        2.50,
-        Textbook(lambda: Bigram(V)),
-        {"counted": 100},
-        {"counted": counted_bigram, "gradient steps": fitted_bigram},
-    ),
-    "head": Row(
-        "one head, C 24, D 16, context 8",
-        2.409,
-        Textbook(lambda: OneHead(V, 8, 24, 16)),
-        {"head start": 40},
-        {"head start": started_head, "from random weights": fitted_head},
-    ),
-    "heads": Row(
-        "4 heads of 8, C 32, context 8",
-        2.239,
-        Textbook(lambda: ManyHeads(V, 8, 32, 4)),
-        {"head start": 40},
-        {"head start": started_heads, "from random weights": fitted_heads},
-    ),
-    "blocks": Row(
-        "4 blocks, C 32, 4 heads, context 8",
-        2.009,
-        Textbook(four_blocks),
-        {"same shape": 20, "speed run": 150, "counts": 150},
-        {
-            "same shape": same_shape,
-            "speed run": speed(steps=45),
-            "counts": speed(n_layer=0, count_order=4),
-        },
-    ),
-    "nanogpt": Row(
-        "4 layers, 4 heads, C 128, context 64",
-        1.88,
-        Textbook(
-            lambda: fuse(GPT(Config(V, 64, n_layer=4, n_head=4, n_embd=128, tied=True))),
-            batch_size=12,
-            block_size=64,
-            steps=2000,
-            every=250,
-            batches=20,
-            betas=(0.9, 0.99),
-            weight_decay=0.1,
-            cosine=True,
-        ),
-        {"speed run": 20, "counts": 20},
-        {
-            "speed run": speed(steps=105),
-            "counts": speed(n_layer=0, count_order=4),
-        },
-    ),
-    "1.60": Row(
-        "any",
-        1.60,
-        None,
-        {},
-        {"counts": speed(n_layer=0, count_order=6, block_size=256)},
-    ),
-}
-
-
-def textbook(row: Row, corpus: Corpus, seed: int) -> dict[str, Any]:
-    """Train as notebooks do: slices stacked, evaluation often, AdamW at a constant rate."""
-    loop = row.textbook
-    assert loop is not None
-    splits = {"train": corpus.train, "validation": corpus.validation}
-
-    def batch(split: str) -> tuple[torch.Tensor, torch.Tensor]:
-        tokens, T = splits[split], loop.block_size
-        starts = torch.randint(len(tokens) - T, (loop.batch_size,))
-        x = torch.stack([tokens[start : start + T] for start in starts])
-        y = torch.stack([tokens[start + 1 : start + T + 1] for start in starts])
-        return x, y
-
-    @torch.no_grad()
-    def estimate() -> dict[str, float]:
-        model.eval()
-        means = {}
-        for split in splits:
-            losses = torch.zeros(loop.batches)
-            for k in range(loop.batches):
-                losses[k] = model(*batch(split))[1].item()
-            means[split] = losses.mean().item()
-        model.train()
-        return means
-
-    torch.manual_seed(seed)
-    began, uncounted = time.perf_counter(), 0.0
-    processor, uncounted_processor = time.process_time(), 0.0
-    model = loop.build()
-    optimizer = torch.optim.AdamW(
-        model.parameters(), lr=1e-3, betas=loop.betas, weight_decay=loop.weight_decay
-    )
-    decay = schedules.cosine(warm_up=100, final=0.1)
-    curve, reached, loss = [], False, float("nan")
-    for step in range(loop.steps + 1):
-        if step % loop.every == 0:
-            means = estimate()
-            seconds = time.perf_counter() - began - uncounted
-            processor_seconds = time.process_time() - processor - uncounted_processor
-            curve.append([step, seconds, means["validation"]])
-            if means["validation"] <= row.target + NEAR or step == loop.steps:
-                pause, processor_pause = time.perf_counter(), time.process_time()
-                loss = evaluate(model, corpus.validation, loop.block_size)
-                uncounted += time.perf_counter() - pause
-                uncounted_processor += time.process_time() - processor_pause
-                if loss <= row.target:
-                    reached = True
-                    break
-        if step == loop.steps:
-            break
-        if loop.cosine:
-            for group in optimizer.param_groups:
-                group["lr"] = 1e-3 * decay(step, loop.steps)
-        x, y = batch("train")
-        _, batch_loss = model(x, y)
-        optimizer.zero_grad(set_to_none=True)
-        batch_loss.backward()
-        optimizer.step()
-    return {
-        "seconds": seconds,
-        "processor_seconds": processor_seconds,
-        "loss": loss,
-        "reached": reached,
-        "step": step,
-        "curve": curve,
-    }
 
 
 def ours(row: Row, name: str, corpus: Corpus, seed: int, evaluations: int = 1) -> dict[str, Any]:
@@ -325,34 +74,6 @@ def measure(row_name: str, side: str, seed: int, evaluations: int) -> dict[str, 
     )
     result["peak_megabytes"] = peak_megabytes()
     return result
-
-
-def busy_seconds() -> float | None:
-    """Processor seconds that the whole machine has spent since it started; None if unknown."""
-    try:
-        fields = Path("/proc/stat").read_text(encoding="ascii").split("\n")[0].split()[1:]
-    except OSError:
-        return None
-    user, nice, system, _, _, interrupts, soft, *_ = map(int, fields)
-    return (user + nice + system + interrupts + soft) / os.sysconf("SC_CLK_TCK")
-
-
-def others_share(began: float | None, own: float, wall: float) -> float | None:
-    """The share of all cores that other programs took since `busy_seconds()` was `began`."""
-    now = busy_seconds()
-    if began is None or now is None:
-        return None
-    return max(0.0, now - began - own) / (wall * (os.cpu_count() or 1))
-
-
-def wait_for_quiet(share: float) -> None:
-    """Return once two seconds in a row were left alone by everybody else."""
-    calm = 0
-    while calm < 2:
-        began, own = busy_seconds(), time.process_time()
-        time.sleep(1)
-        others = others_share(began, time.process_time() - own, 1)
-        calm = calm + 1 if others is None or others <= share else 0
 
 
 def worker(

@@ -73,27 +73,33 @@ class Diagnosis:
         return not self.works and not self.optional and self.need is Need.STUDENT
 
 
-def examine() -> Iterator[Diagnosis]:
+def examine(*parts: str) -> Iterator[Diagnosis]:
     """Try everything, one after the other; takes some seconds.
+
+    Parameters
+    ----------
+    parts : str
+        Only these: "python", "packages", "chapters", "path", "kernel", "corpora", "course",
+        "sandbox", "browser".
 
     Yields
     ------
     Diagnosis
         As soon as it is known. None of the attempts raises: what goes wrong is the diagnosis.
     """
-    attempts: tuple[Callable[[], Iterator[Diagnosis]], ...] = (
-        _python,
-        _packages,
-        _chapters,
-        _path,
-        _kernel,
-        _corpora,
-        _course,
-        _sandbox,
-        _browser,
-    )
-    for attempt in attempts:
-        yield from attempt()
+    attempts: dict[str, Callable[[], Iterator[Diagnosis]]] = {
+        "python": _python,
+        "packages": _packages,
+        "chapters": _chapters,
+        "path": _path,
+        "kernel": _kernel,
+        "corpora": _corpora,
+        "course": _course,
+        "sandbox": _sandbox,
+        "browser": _browser,
+    }
+    for part in parts or attempts:
+        yield from attempts[part]()
 
 
 def _python() -> Iterator[Diagnosis]:

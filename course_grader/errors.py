@@ -39,6 +39,10 @@ class ChildEndedError(CourseError):
     """A process that handled a submission passed a limit, or ended before it was done."""
 
 
+class RefusedDownloadError(CourseError):
+    """An archive that was handed in, or a part of one, is not read; the message says why."""
+
+
 class NothingToGradeError(CourseError):
     """No submission is where submissions are looked for."""
 

@@ -28,15 +28,15 @@ from typing import TYPE_CHECKING, Any
 from course_grader.assignment import Assignment, Check, read
 from course_grader.errors import NotWrittenError
 from course_grader.importing import SLOW_GRAMMAR, without
+from course_grader.judge_job import Job
 from course_grader.judge_pool import (
     MEGABYTES_OF_A_CHILD,
     MOST_CONTROL_BYTES,
     SECONDS_TO_JUDGE,
     SECONDS_TO_READ,
-    Job,
 )
 from course_grader.outcome import Outcome, Results, Status, TaskOutcome
-from course_grader.reports import pages
+from course_grader.reports import pages, rendering
 from course_grader.sandbox.protocol import RawStep, RunResult, read_steps
 from course_grader.sandbox.sanitize import SanitizedSubmission, sanitize
 from course_lib.errors import CourseError
@@ -309,6 +309,7 @@ def _warm_up() -> None:
 
     outputs = [new_output("stream", text=""), new_output("display_data")]  # each reads its schema
     new_notebook(cells=[new_code_cell(outputs=outputs), new_markdown_cell()])
+    rendering.compile_templates()
     _freeze()
 
 

@@ -26,7 +26,7 @@ _NO_NAME = re.compile(r"[<>\"\\\x00-\x1f]")
 
 
 def guard() -> None:
-    """Close those doors in this process, if formgrader is loaded in it; once is enough.
+    """Mend those four in this process, if formgrader is loaded in it; once is enough.
 
     `nbgrader_config.py` calls this, because formgrader reads it before it answers anybody.
     """

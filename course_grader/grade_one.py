@@ -16,7 +16,8 @@ from course_grader.errors import (
     NoVerdictError,
     UnreadableNotebookError,
 )
-from course_grader.judge_pool import Handling, Job, Judges, Prepared, seeds
+from course_grader.judge_job import Job, Prepared
+from course_grader.judge_pool import Handling, Judges, seeds
 from course_grader.outcome import Outcome, Status
 from course_grader.sandbox.bubblewrap import IsolationMode
 from course_grader.sandbox.protocol import RunResult
@@ -92,7 +93,7 @@ def grade_one(
     ----------
     one : Submission
     whole : Class
-    runner : Runs
+    runner : Runner
     judges : Judges
     hurry : float, optional
         Seconds after which its run is ended because others wait; it is postponed then.

@@ -19,9 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -32,10 +30,11 @@ from course_grader.errors import (
     MachineError,
     NotWrittenError,
 )
+from course_grader.judge_job import Job, Prepared
 from course_grader.outcome import Outcome
 from course_grader.sandbox.protocol import RunResult
 from course_grader.sandbox.sanitize import SanitizedSubmission, Step
-from course_tasks.runner.limits import MEGABYTE, Limits
+from course_tasks.runner.limits import MEGABYTE
 
 # Beyond what a started process holds, so that all of it together stays under 600 MB. A notebook of
 # ten megabytes takes some 120 MB to read, the largest task of the course some 100 MB to judge.
@@ -56,51 +55,6 @@ MOST_ANSWER_BYTES = 64 * MEGABYTE
 SERVER = (sys.executable, "-P", "-m", "course_grader.examination")
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Job:
-    """All that a child needs to know of one submission.
-
-    Attributes
-    ----------
-    student, assignment : str
-    file : Path or None
-        The notebook that was handed in; None if it is not to be opened.
-    stamp : str
-        When it was handed in, as nbgrader's `timestamp.txt` says.
-    released : str
-        The released notebook as JSON.
-    graded, page : Path
-        Where the autograded notebook and the page of feedback are written.
-    seeds : mapping of str to int
-        For each task.
-    limits : Limits
-        Of the run, and of what it sends.
-    book : str
-        Address of the published book, for the links in feedback; empty: no links.
-    sandboxed : bool
-    """
-
-    student: str
-    assignment: str
-    file: Path | None
-    stamp: str
-    released: str
-    graded: Path
-    page: Path
-    seeds: Mapping[str, int]
-    limits: Limits
-    book: str
-    sandboxed: bool
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """What is to be run: the steps that are run and no others, and each task's inputs."""
-
-    work: SanitizedSubmission
-    inputs: Mapping[str, bytes]
 
 
 class Judges:

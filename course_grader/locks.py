@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import filelock
 
+from course_grader.atomic import write_atomically
 from course_grader.course import Course
 from course_grader.errors import AlreadyGradingError
-from course_grader.reports.feedback import write_atomically
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -88,7 +88,7 @@ class Outcome:
         One for each released check, in the assignment's order; empty unless graded.
     unanswered : frozenset of str
         Grade ids of what was left as it was released.
-    work : Work or None
+    work : SanitizedSubmission or None
         What was run; only where its pages are written, and None if it could not be read.
     ran : Results or None
         What the run left; only where its pages are written.

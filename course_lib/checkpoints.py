@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from safetensors import SafetensorError
 from safetensors.torch import save as tensors_to_bytes
 from torch import Tensor, nn
 
+from course_lib.atomic import write_atomically
 from course_lib.errors import CheckpointError, ConfigError
 from course_lib.model import GPT, Config, FusedMultiHead, fuse
 
@@ -50,16 +50,7 @@ def write_checkpoint(
     path.parent.mkdir(parents=True, exist_ok=True)
     on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     header = {"format": FORMAT, "facts": json.dumps(dict(facts))}
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(tensors_to_bytes(on_cpu, header))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_atomically(path, tensors_to_bytes(on_cpu, header), durable=True)
     return path
 
 

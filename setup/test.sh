@@ -1,5 +1,6 @@
 #!/bin/sh
 # Runs every test, with one summary. Words given to it go to pytest: setup/test.sh -k play
+# WORKERS=4 runs four tests at a time, where four cores are idle; two by default.
 #
 # Chromium, bubblewrap and PostgreSQL are not Python packages: they are installed through apt where
 # that needs no password. What cannot be had is named before and after the tests, with the command that gets it.
@@ -58,6 +59,6 @@ say_missing() { [ -z "$missing" ] || printf '\nSkipped on this machine:%s\n' "$m
 say_missing
 
 status=0
-.venv/bin/python -m pytest -n 2 --dist worksteal "$@" </dev/null || status=$?
+.venv/bin/python -m pytest -n "${WORKERS:-2}" --dist worksteal "$@" </dev/null || status=$?
 say_missing
 exit $status

@@ -156,7 +156,7 @@ class ClassStanding:
         Graded cells by grade id, and their points.
     due : datetime or None
         In UTC.
-    students : tuple of Standing
+    students : tuple of StudentGrades
         All that the gradebook knows, by id.
     """
 

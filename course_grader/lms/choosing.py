@@ -8,14 +8,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from course_grader.lms.downloads import (
-    Allowance,
-    Found,
-    Refused,
-    chunks,
-    members,
-    shown,
-)
+from course_grader.errors import RefusedDownloadError
+from course_grader.lms.archives import members
+from course_grader.lms.entries import Allowance, Found, chunks, shown
 from course_grader.lms.owners import Owner
 
 # Everything that is looked at to find one student's notebook.
@@ -31,7 +26,7 @@ _GRADE_ID_BYTES = 32
 
 
 @dataclass(frozen=True)
-class Piece:
+class Upload:
     """A file of a student's, and what the download says of it.
 
     Attributes
@@ -49,7 +44,7 @@ class Piece:
 
 
 @dataclass(eq=False)
-class Pile:
+class HandedIn:
     """All that one student handed in.
 
     Attributes
@@ -57,7 +52,7 @@ class Pile:
     owner : Owner
     student : str
         The folder that it goes into.
-    pieces : list of Piece
+    uploads : list of Upload
         What may be a notebook or hold one.
     beside : set of str
         Names of a few others, which are named where there is no notebook.
@@ -69,7 +64,7 @@ class Pile:
 
     owner: Owner
     student: str = ""
-    pieces: list[Piece] = field(default_factory=list)
+    uploads: list[Upload] = field(default_factory=list)
     beside: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
@@ -78,7 +73,7 @@ class Pile:
     def add(self, found: Found, own_name: str, rank: tuple[int, int]) -> None:
         """Take a file in, by what it may be; one that may not be read says why itself."""
         if found.refused or PurePosixPath(own_name).suffix.lower() in (".ipynb", ".zip"):
-            self.pieces.append(Piece(found, own_name, rank))
+            self.uploads.append(Upload(found, own_name, rank))
         elif len(self.beside) <= MOST_NAMES:
             self.beside.add(shown(own_name))
 
@@ -89,10 +84,10 @@ class Candidate:
 
     Attributes
     ----------
-    piece : Piece
+    upload : Upload
         The file of the download that holds it, or is it.
     place : int
-        Which of the piece's files it is.
+        Which of the upload's files it is.
     path : PurePosixPath
     name : str
         What the student called it.
@@ -101,7 +96,7 @@ class Candidate:
         Whether it holds a cell that nbgrader knows.
     """
 
-    piece: Piece
+    upload: Upload
     place: int
     path: PurePosixPath
     name: str
@@ -113,37 +108,39 @@ class Candidate:
 
         Raises
         ------
-        Refused
+        RefusedDownloadError
             If they are not those that were looked at.
         """
         allowance = Allowance()
-        with members(self.piece.found, allowance) as files:
+        with members(self.upload.found, allowance) as files:
             content = b"".join(chunks(files[self.place], allowance))
         if hashlib.sha256(content).hexdigest() != self.sha256:
-            raise Refused(f"{shown(self.name)} changed while it was read: collect again")
+            raise RefusedDownloadError(
+                f"{shown(self.name)} changed while it was read: collect again"
+            )
         return content
 
 
-def choose(assignment: str, pile: Pile, others: Collection[str]) -> Candidate | None:
+def choose(assignment: str, work: HandedIn, others: Collection[str]) -> Candidate | None:
     """The notebook that counts: by name, by what is in it, then by what was uploaded last.
 
     Times do not count, because students set them. `others` are the other assignments: a notebook of
     that name is not taken for this one.
     """
-    found = list(_candidates(pile))
+    found = list(_candidates(work))
     wrong = [each for each in found if _stem(each.name) in others]
     candidates = [each for each in found if _stem(each.name) not in others]
     if not candidates:
-        if wrong and not pile.refused:
-            pile.refused.append(f"{shown(wrong[0].name)} is of another assignment")
-        elif not pile.refused:
-            pile.refused.append(_without_notebook(assignment, pile))
+        if wrong and not work.refused:
+            work.refused.append(f"{shown(wrong[0].name)} is of another assignment")
+        elif not work.refused:
+            work.refused.append(_without_notebook(assignment, work))
         return None
     wanted = assignment.lower()
     named = [each for each in candidates if wanted in (_stem(each.name), _whole_stem(each.name))]
     fitting = named or [each for each in candidates if each.marked] or candidates
-    last = max(each.piece.rank for each in fitting)
-    latest = [each for each in fitting if each.piece.rank == last]
+    last = max(each.upload.rank for each in fitting)
+    latest = [each for each in fitting if each.upload.rank == last]
     for narrower in (
         [each for each in latest if _whole_stem(each.name) == wanted],
         [each for each in latest if len(each.path.parts) == min(len(e.path.parts) for e in latest)],
@@ -154,44 +151,46 @@ def choose(assignment: str, pile: Pile, others: Collection[str]) -> Candidate | 
         paths = sorted({shown("/".join(each.path.parts[1:]) or each.name) for each in latest})
         kind = f"none named {assignment}.ipynb" if not named else "nothing says which counts"
         listed = ", ".join(paths[:MOST_NAMES]) + (", …" if len(paths) > MOST_NAMES else "")
-        pile.refused.append(f"several notebooks, {kind}: {listed}")
+        work.refused.append(f"several notebooks, {kind}: {listed}")
         return None
     chosen = latest[0]
     versions = len({each.sha256 for each in fitting})
     if versions > 1:
-        why = "the last upload" if len({each.piece.rank for each in fitting}) > 1 else "its name"
-        pile.notes.append(f"{versions} versions; {shown(chosen.name)} counts, by {why}")
+        why = "the last upload" if len({each.upload.rank for each in fitting}) > 1 else "its name"
+        work.notes.append(f"{versions} versions; {shown(chosen.name)} counts, by {why}")
     if chosen.name != f"{assignment}.ipynb":
-        pile.notes.append(f"renamed from {shown(chosen.name)}")
+        work.notes.append(f"renamed from {shown(chosen.name)}")
     elif len(chosen.path.parts) > 2:
-        pile.notes.append(f"found in {shown(str(chosen.path.parent))}")
+        work.notes.append(f"found in {shown(str(chosen.path.parent))}")
     return chosen
 
 
-def _without_notebook(assignment: str, pile: Pile) -> str:
-    names = sorted({shown(piece.own_name) for piece in pile.pieces} | pile.beside)
+def _without_notebook(assignment: str, work: HandedIn) -> str:
+    names = sorted({shown(upload.own_name) for upload in work.uploads} | work.beside)
     listed = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
     what = f"no notebook in {listed}" if listed else "no file at all"
     return f"{what}; ask for {assignment}.ipynb, alone or in a .zip"
 
 
-def _candidates(pile: Pile) -> Iterator[Candidate]:
+def _candidates(work: HandedIn) -> Iterator[Candidate]:
     seen = 0
-    for piece in pile.pieces:
+    for upload in work.uploads:
         try:
-            with members(piece.found, pile.allowance) as files:
+            with members(upload.found, work.allowance) as files:
                 for place, file in enumerate(files):
-                    name = piece.own_name if file is piece.found else file.path.name
+                    name = upload.own_name if file is upload.found else file.path.name
                     if PurePosixPath(name).suffix.lower() != ".ipynb" and not file.refused:
                         continue
                     seen += 1
                     if seen > MOST_NOTEBOOKS_OF_A_STUDENT:
-                        raise Refused(f"more than {MOST_NOTEBOOKS_OF_A_STUDENT} notebooks")
-                    sha256, marked = _looked_at(file, pile.allowance)
-                    yield Candidate(piece, place, file.path, name, sha256, marked)
-        except Refused as error:
-            if str(error) not in pile.refused:
-                pile.refused.append(str(error))
+                        raise RefusedDownloadError(
+                            f"more than {MOST_NOTEBOOKS_OF_A_STUDENT} notebooks"
+                        )
+                    sha256, marked = _looked_at(file, work.allowance)
+                    yield Candidate(upload, place, file.path, name, sha256, marked)
+        except RefusedDownloadError as error:
+            if str(error) not in work.refused:
+                work.refused.append(str(error))
 
 
 def _looked_at(file: Found, allowance: Allowance) -> tuple[str, bool]:

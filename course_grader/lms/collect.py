@@ -16,11 +16,17 @@ from datetime import datetime
 from enum import Enum
 from pathlib import Path
 
+from course_grader.atomic import write_atomically
 from course_grader.course import Course
-from course_grader.errors import NothingToCollectError, ReplacementNotConfirmedError
+from course_grader.errors import (
+    NothingToCollectError,
+    RefusedDownloadError,
+    ReplacementNotConfirmedError,
+)
 from course_grader.lms import records, times
-from course_grader.lms.choosing import Candidate, Pile, choose
-from course_grader.lms.downloads import Part, Refused, parts, shown
+from course_grader.lms.choosing import Candidate, HandedIn, choose
+from course_grader.lms.downloads import parts
+from course_grader.lms.entries import Part, shown
 from course_grader.lms.owners import (
     Platform,
     folded,
@@ -29,7 +35,6 @@ from course_grader.lms.owners import (
     platform_of,
 )
 from course_grader.lms.records import Record, as_text
-from course_grader.reports.feedback import write_atomically
 
 # More than one: a single student's new version is the ordinary case.
 MOST_REPLACED_UNASKED = 1
@@ -125,14 +130,16 @@ def collect(
     known = records.read(course, assignment)
     others = {name.lower() for name in course.assignments if name != assignment}
     result: list[Collected] = []
-    piles: dict[tuple[Platform, str, str], Pile] = {}
+    by_owner: dict[tuple[Platform, str, str], HandedIn] = {}
     with contextlib.ExitStack() as stack:
         for order, source in enumerate(sources):
-            result += _piled(
-                piles, order, source, stack.enter_context(parts(source)), assignment, others
+            result += _sorted_by_owner(
+                by_owner, order, source, stack.enter_context(parts(source)), assignment, others
             )
-        _settle(list(piles.values()), known, {folded(name) for name in course.assignments})
-        plan = [_planned(course, assignment, pile, known, when, others) for pile in piles.values()]
+        _give_folders(list(by_owner.values()), known, {folded(name) for name in course.assignments})
+        plan = [
+            _planned(course, assignment, work, known, when, others) for work in by_owner.values()
+        ]
         replaced = sorted(p.said.student for p in plan if p.said.action is Action.REPLACED)
         if len(replaced) > MOST_REPLACED_UNASKED and not (
             dry_run or (confirm is not None and confirm(replaced))
@@ -149,15 +156,15 @@ def collect(
     return sorted(result, key=lambda one: one.student)
 
 
-def _piled(
-    piles: dict[tuple[Platform, str, str], Pile],
+def _sorted_by_owner(
+    by_owner: dict[tuple[Platform, str, str], HandedIn],
     order: int,
     source: Path,
     listed: list[Part],
     assignment: str,
     others: Collection[str],
 ) -> Iterator[Collected]:
-    """Add a source's files to the piles of those whose they are; yields what is nobody's."""
+    """Add a source's files to the work of those whose they are; yields what is nobody's."""
     listed = _unwrapped(source, listed, assignment)
     if not listed:
         raise NothingToCollectError(f"{source} holds no file of a submission")
@@ -167,15 +174,15 @@ def _piled(
             continue
         try:
             who = owner(part, platform, assignment)
-        except Refused as error:
+        except RefusedDownloadError as error:
             broken = next((each.refused for each in part.files()), "") if part.is_file else ""
             yield Collected(shown(part.name), Action.REFUSED, (broken or str(error),))
             continue
         same = (platform, who.number, "" if who.number else who.said)
-        pile = piles.setdefault(same, Pile(who, who.student))
-        pile.owner = who if who.late or who.upload > pile.owner.upload else pile.owner
+        work = by_owner.setdefault(same, HandedIn(who, who.student))
+        work.owner = who if who.late or who.upload > work.owner.upload else work.owner
         if len(listed) == 1 and platform == "" and _may_hold_a_class(part):
-            pile.notes.append(
+            work.notes.append(
                 f"all of {shown(source.name)} is in the folder {shown(part.name)}, which is taken "
                 "for one student; if it holds a class, unpack it and collect that folder"
             )
@@ -186,10 +193,10 @@ def _piled(
                 if platform == "" and below and below[0].lower() in others:
                     continue
                 own = who.own_name if part.is_file and who.own_name else found.path.name
-                pile.add(found, own, (who.upload, order))
-        except Refused as error:
-            pile.refused.append(str(error))
-            pile.pieces.clear()
+                work.add(found, own, (who.upload, order))
+        except RefusedDownloadError as error:
+            work.refused.append(str(error))
+            work.uploads.clear()
 
 
 def _may_hold_a_class(part: Part) -> bool:
@@ -211,7 +218,9 @@ def _unwrapped(source: Path, listed: list[Part], assignment: str) -> list[Part]:
     return listed[0].inner() if listed[0].name.casefold() in names else listed
 
 
-def _settle(piles: list[Pile], known: Mapping[str, Record], reserved: Collection[str]) -> None:
+def _give_folders(
+    works: list[HandedIn], known: Mapping[str, Record], reserved: Collection[str]
+) -> None:
     """Decide on each student's folder, so that no two students ever share one.
 
     Whom the platform's number is known of keeps the folder, whatever the name is now. Others get
@@ -219,20 +228,20 @@ def _settle(piles: list[Pile], known: Mapping[str, Record], reserved: Collection
     """
     numbered = {(r.platform, r.number): name for name, r in known.items() if r.number}
     taken = {folded(name): name for name in known}
-    free: list[Pile] = []
+    free: list[HandedIn] = []
     present = set()
-    for pile in piles:
-        settled = numbered.get((pile.owner.platform, pile.owner.number))
+    for work in works:
+        settled = numbered.get((work.owner.platform, work.owner.number))
         if settled is None:
-            free.append(pile)
+            free.append(work)
         else:
-            pile.student = settled
+            work.student = settled
             present.add(folded(settled))
     fixed = {folded(name) for name in numbered.values()}
     while free:
         groups = defaultdict(list)
-        for pile in free:
-            groups[folded(pile.student)].append(pile)
+        for work in free:
+            groups[folded(work.student)].append(work)
         settled_now = {
             name
             for name, same in groups.items()
@@ -240,24 +249,24 @@ def _settle(piles: list[Pile], known: Mapping[str, Record], reserved: Collection
             and name not in present
             and not _anothers(same[0], name, taken, fixed, reserved)
         }
-        clashing = [pile for pile in free if folded(pile.student) not in settled_now]
+        clashing = [work for work in free if folded(work.student) not in settled_now]
         present |= settled_now
         free = []
-        for pile in clashing:
-            longer = f"{pile.student}_{pile.owner.number}"
-            if pile.owner.number and len(longer) <= _MOST_NAME:
-                pile.student = longer
-                words = f"another one is named {shown(pile.owner.said)!r}, or nearly so: told apart"
-                if words not in pile.notes:
-                    pile.notes.append(words)
-                free.append(pile)
+        for work in clashing:
+            longer = f"{work.student}_{work.owner.number}"
+            if work.owner.number and len(longer) <= _MOST_NAME:
+                work.student = longer
+                words = f"another one is named {shown(work.owner.said)!r}, or nearly so: told apart"
+                if words not in work.notes:
+                    work.notes.append(words)
+                free.append(work)
             else:
-                whose = "an assignment" if folded(pile.student) in reserved else "another one"
-                pile.refused.append(
-                    f"{shown(pile.owner.said)!r} would share the folder {pile.student} with "
+                whose = "an assignment" if folded(work.student) in reserved else "another one"
+                work.refused.append(
+                    f"{shown(work.owner.said)!r} would share the folder {work.student} with "
                     f"{whose}: give each a name of its own, or collect one after the other"
                 )
-                pile.pieces.clear()
+                work.uploads.clear()
 
 
 # The gradebook's bound on a student's id.
@@ -265,7 +274,7 @@ _MOST_NAME = 128
 
 
 def _anothers(
-    pile: Pile,
+    work: HandedIn,
     name: str,
     taken: Mapping[str, str],
     fixed: Collection[str],
@@ -274,29 +283,29 @@ def _anothers(
     """Whether a folder's name belongs to somebody else, or to an assignment."""
     if name in reserved:
         return True
-    if pile.owner.number:
+    if work.owner.number:
         return name in fixed
     # A person who writes a student's name into a folder's name means that student.
-    return name in taken and taken[name] != pile.student
+    return name in taken and taken[name] != work.student
 
 
 def _planned(
     course: Course,
     assignment: str,
-    pile: Pile,
+    work: HandedIn,
     known: Mapping[str, Record],
     when: Mapping[str, datetime] | None,
     others: Collection[str],
 ) -> _Planned:
-    student, who = pile.student, pile.owner
+    student, who = work.student, work.owner
     folder = course.submitted / student / assignment
     for place in (folder.parent, folder, folder / f"{assignment}.ipynb"):
         if place.is_symlink():
             words = f"{place} is a link; nothing is written"
             return _Planned(Collected(student, Action.REFUSED, (words,)))
-    clash = not pile.pieces and pile.refused
-    chosen = None if clash else choose(assignment, pile, others)
-    notes = [*pile.refused, *pile.notes]
+    clash = not work.uploads and work.refused
+    chosen = None if clash else choose(assignment, work, others)
+    notes = [*work.refused, *work.notes]
     if chosen is None:
         return _Planned(Collected(student, Action.REFUSED, tuple(notes)))
     if who.late:
@@ -313,7 +322,7 @@ def _planned(
         who.said if who.platform or not before.number else before.name,
         who.late,
         str(chosen.path),
-        chosen.piece.rank[0],
+        chosen.upload.rank[0],
         chosen.sha256,
         as_text(time),
     )
@@ -347,7 +356,7 @@ def _done(
                 try:
                     _put(course, assignment, said, each.chosen, each.record)
                     now[said.student] = each.record
-                except Refused as error:
+                except RefusedDownloadError as error:
                     said = Collected(said.student, Action.REFUSED, (str(error), *said.notes))
             yield said
     finally:

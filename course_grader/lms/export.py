@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from course_grader.atomic import write_atomically
 from course_grader.course import Course
 from course_grader.gradebook.standing import ClassStanding, StudentGrades, standing
 from course_grader.lms import platforms, records, sheets
 from course_grader.lms.platforms import Exported
 from course_grader.lms.sheets import Sheet
-from course_grader.reports.feedback import write_atomically
 from course_lib.errors import ConfigError
 
 FORMATS = ("nbgrader", "canvas", "moodle", "gradescope")

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from course_grader.errors import NothingToCollectError
-from course_grader.lms.downloads import Part, Refused, shown
+from course_grader.errors import NothingToCollectError, RefusedDownloadError
+from course_grader.lms.entries import Part, shown
 
 Platform = Literal["canvas", "moodle", ""]
 
@@ -101,31 +101,31 @@ def owner(part: Part, platform: Platform, assignment: str) -> Owner:
 
     Raises
     ------
-    Refused
+    RefusedDownloadError
         If nothing says so, or it can be read in two ways.
     """
     if part.refused:
-        raise Refused(part.refused)
+        raise RefusedDownloadError(part.refused)
     if platform == "":
         if _kind(part) not in ("", None):
-            raise Refused(_unlike(part, platform))
+            raise RefusedDownloadError(_unlike(part, platform))
         return _by_a_person(part, assignment)
     if platform == "moodle":
         found = _MOODLE.fullmatch(part.name)
         if not found:
-            raise Refused(_unlike(part, platform))
+            raise RefusedDownloadError(_unlike(part, platform))
         said, own = found["name"], found["rest"] or ""
         own = own if part.is_file else ""
         return Owner(as_folder(said), said, platform, found["number"] or "", own_name=own)
     readings = list(_canvas(part.name)) if part.is_file else []
     if len(readings) > 1:
         who = " or ".join(f"user {each.number}'s" for each in readings)
-        raise Refused(
+        raise RefusedDownloadError(
             f"by its name it can be {who}: look it up in Canvas, and collect it separately, in a "
             "folder with the student's name"
         )
     if not readings:
-        raise Refused(_unlike(part, platform))
+        raise RefusedDownloadError(_unlike(part, platform))
     return readings[0]
 
 
@@ -176,7 +176,9 @@ def _by_a_person(part: Part, assignment: str) -> Owner:
     stem = PurePosixPath(part.name).stem
     name = re.sub(rf"^{re.escape(assignment)}[-_ ]+|[-_ ]+{re.escape(assignment)}$", "", stem)
     if not name or name == assignment:
-        raise Refused("nothing says whose it is: put it into a folder with the student's name")
+        raise RefusedDownloadError(
+            "nothing says whose it is: put it into a folder with the student's name"
+        )
     return Owner(as_folder(name), name, own_name=part.name)
 
 

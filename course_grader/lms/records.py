@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
 
+from course_grader.atomic import write_atomically
 from course_grader.course import Course
 from course_grader.errors import NothingToCollectError
-from course_grader.reports.feedback import write_atomically
 
 _VERSION = 1
 _TIME = "%Y-%m-%d %H:%M:%S"

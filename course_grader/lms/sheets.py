@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from course_grader.atomic import write_atomically
 from course_grader.errors import UnreadableSheetError
-from course_grader.reports.feedback import write_atomically
 
 # What a spreadsheet takes for the beginning of a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from course_grader.errors import UnreadableSheetError
-from course_grader.lms.downloads import MEGABYTE, shown
+from course_grader.lms.entries import MEGABYTE, shown
 
 
 def read(path: Path) -> dict[str, datetime]:

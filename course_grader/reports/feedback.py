@@ -6,18 +6,13 @@ Everything that came out of student code goes through `untrusted` first.
 from __future__ import annotations
 
 import copy
-import html
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from course_grader.errors import NotWrittenError
 from course_grader.outcome import Outcome, Status, TaskOutcome
-from course_grader.reports import markup
+from course_grader.reports.rendering import render
 from course_grader.reports.untrusted import (
-    NOTHING_TO_SEE,
+    ZERO_WIDTH_SPACE,
     code,
     inert,
     made_output,
@@ -29,6 +24,7 @@ from course_grader.sandbox.protocol import StepResult
 from course_grader.sandbox.sanitize import Kind, Step
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from nbformat import NotebookNode
 
 # What a whole notebook may show, beside its released texts and the answers that a person reads. One
@@ -42,8 +38,8 @@ MOST_PICTURE_CHARACTERS = 24 * 2**20
 _TOO_MUCH = "… (cut: this notebook holds more than is shown; the rest is in the submitted file)"
 
 
-class _Room:
-    """How much more of a notebook is shown: what does not fit is left out, and said so."""
+class _Budget:
+    """How many more characters of a notebook are shown; what does not fit is replaced by a note."""
 
     def __init__(self) -> None:
         self._left = {
@@ -54,13 +50,13 @@ class _Room:
         }
 
     def source(self, step: Step, shown: str) -> str:
-        """A cell of the student's as far as there is room; an answer to a question always."""
+        """A cell of the student's, or a note if it does not fit; an answer to a question always."""
         if step.kind == "question" or self._fits("code" if step.kind == "code" else "text", shown):
             return shown
         return _TOO_MUCH
 
     def outputs(self, result: StepResult | None) -> Iterator[Any]:
-        """What a step left, made safe, as far as there is room."""
+        """What a step left, made safe, as far as it fits."""
         for output in result.outputs if result else ():
             if self._is_over(output):
                 continue
@@ -74,7 +70,7 @@ class _Room:
                     yield made_output("stream", name="stdout", text=_TOO_MUCH)
 
     def _is_over(self, output: Mapping[str, Any]) -> bool:
-        """Whether there is no room for outputs of this kind; making them safe takes time, too."""
+        """Whether no more outputs of this kind fit; making them safe takes time, too."""
         data = output.get("data")
         picture = isinstance(data, dict) and "image/png" in data
         return not self._left["picture" if picture else "output"]
@@ -122,22 +118,22 @@ def notebook(outcome: Outcome, released: NotebookNode) -> NotebookNode:
     verdicts = {task.grade_id: task for task in outcome.tasks}
     ours = {cell.source for cell in released.cells}
     cells = []
-    room = _Room()
+    budget = _Budget()
     for step, result in runs(outcome) if outcome.work else _as_released(released):
         given = step.source in ours
         if step.kind in ("text", "question"):
-            words = step.source if given else room.source(step, inert(step.source))
+            words = step.source if given else budget.source(step, inert(step.source))
             cell = _text_cell(words)
         else:
-            source = step.source if given else room.source(step, code(step.source))
-            cell = _code_cell(source, list(_outputs(step, result, verdicts, room)))
+            source = step.source if given else budget.source(step, code(step.source))
+            cell = _code_cell(source, list(_outputs(step, result, verdicts, budget)))
         if step.grade_id in templates:
             cell.metadata = copy.deepcopy(templates[step.grade_id].metadata)
         cells.append(cell)
     if outcome.reason or outcome.notes:
         said = (on_one_line(note) for note in (outcome.reason, *outcome.notes) if note)
-        # What begins a line could begin a block, which would swallow the lines below it.
-        words = "\n".join(f"- {NOTHING_TO_SEE}{inert(note)}" for note in said)
+        # At the beginning of a line, a sign could open a block that takes in the lines below it.
+        words = "\n".join(f"- {ZERO_WIDTH_SPACE}{inert(note)}" for note in said)
         cells.insert(0, _text_cell(f"**Said by the grader**\n\n{words}"))
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
@@ -157,34 +153,6 @@ def _code_cell(source: str, outputs: list[Any]) -> NotebookNode:
     return made
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Replace a file as a whole or not at all.
-
-    Raises
-    ------
-    NotWrittenError
-        If there is no room, or no right to write there.
-    """
-    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
-    draft = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=".", suffix=".draft", delete=False
-        ) as file:
-            draft = Path(file.name)
-            file.write(data)
-        draft.chmod(0o644)
-        os.replace(draft, path)
-    except OSError as error:
-        if draft is not None:
-            draft.unlink(missing_ok=True)
-        raise NotWrittenError(
-            f"{path} cannot be written: {error.strerror}. What stood there before stands there "
-            "still; mend it (room on the disk, your rights) and run the command again."
-        ) from error
-
-
 def _as_released(released: NotebookNode) -> Iterator[tuple[Step, StepResult | None]]:
     """In place of a notebook that cannot be read: what a person needs to enter points."""
     for cell in released.cells:
@@ -200,18 +168,18 @@ def _kernel(released: NotebookNode) -> dict[str, Any]:
 
 
 def _outputs(
-    step: Step, result: StepResult | None, verdicts: Mapping[str, TaskOutcome], room: _Room
+    step: Step, result: StepResult | None, verdicts: Mapping[str, TaskOutcome], budget: _Budget
 ) -> Iterator[Any]:
-    for safe in room.outputs(result):
+    for safe in budget.outputs(result):
         yield _counting_nothing(safe) if step.kind == "check" else safe
     if step.kind == "check":
-        # nbgrader reads a check without a number as full points: it never goes without.
+        # nbgrader gives full points to a check that shows no number, so every check shows one.
         task = verdicts.get(step.grade_id)
         yield made_output(
             "execute_result",
             data={
                 "text/plain": str(task.points if task else 0.0),
-                "text/html": verdict_html(task) if task else _NOT_JUDGED,
+                "text/html": str(verdict_html(task)),
             },
             execution_count=1,
         )
@@ -226,15 +194,13 @@ def _counting_nothing(output: Any) -> Any:
     return output
 
 
-def verdict_html(task: TaskOutcome) -> str:
-    """The judge's feedback, or why there is none."""
-    if task.html:
-        return task.html
-    return (
-        '<div class="course-verdict" role="status"><p><strong>'
-        f"0 of {task.out_of:g} points: nothing to judge.</strong><br>{html.escape(task.reason)}"
-        "</p></div>"
-    )
+def verdict_html(task: TaskOutcome | None) -> Markup:
+    """The judge's feedback, which it wrote as HTML; or why there is none."""
+    from markupsafe import Markup
+
+    if task and task.html:
+        return Markup(task.html)
+    return Markup(render("no_verdict.html", task=task))
 
 
 def feedback(outcome: Outcome, titles: Mapping[str, str], title: str) -> str:
@@ -248,62 +214,39 @@ def feedback(outcome: Outcome, titles: Mapping[str, str], title: str) -> str:
     title : str
         Of the assignment.
     """
-    parts = [f"<h1>{html.escape(title)}</h1>"]
-    if outcome.status is Status.GRADED:
-        parts.append(
-            f'<p class="sum"><strong>{outcome.points:g} of {outcome.out_of:g} points</strong> '
-            "for the tasks that are checked by the course.</p>"
-        )
-        waiting = [name for grade_id, name in titles.items() if grade_id not in _empty(outcome)]
-        for name in waiting:
-            parts.append(f"<p>✎ {html.escape(name)}: a person reads it.</p>")
-    else:
-        parts.append('<p class="sum"><strong>A person will look at this one.</strong></p>')
-    for note in (outcome.reason, *outcome.notes):
-        if note:
-            parts.append(f'<p class="note">{html.escape(plain(note))}</p>')
-    for task in outcome.tasks:
-        parts.append(f"<section>{verdict_html(task)}</section>")
-    parts.append("<details><summary><h2>Your notebook, as it was run</h2></summary>")
-    room = _Room()
-    parts += [_cell(step, result, room) for step, result in runs(outcome)]
-    parts.append("</details>")
-    return markup.page(title, "\n".join(parts), _STYLE)
+    empty = outcome.work.unanswered if outcome.work else frozenset()
+    budget = _Budget()
+    return render(
+        "feedback.html",
+        title=on_one_line(title),
+        graded=outcome.status is Status.GRADED,
+        points=outcome.points,
+        out_of=outcome.out_of,
+        waiting=[name for grade_id, name in titles.items() if grade_id not in empty],
+        notes=[note for note in (outcome.reason, *outcome.notes) if note],
+        verdicts=map(verdict_html, outcome.tasks),
+        notebook=(
+            shown for step, result in runs(outcome) for shown in _shown(step, result, budget)
+        ),
+    )
 
 
-def _empty(outcome: Outcome) -> frozenset[str]:
-    return outcome.work.unanswered if outcome.work else frozenset()
+def _shown(step: Step, result: StepResult | None, budget: _Budget) -> Iterator[dict[str, str]]:
+    """A step of the student's own: its source, then what it left."""
+    from markupsafe import Markup
 
-
-def _cell(step: Step, result: StepResult | None, room: _Room) -> str:
     if step.kind == "check":
-        return ""
-    source = html.escape(room.source(step, plain(step.source)))
-    shown = [f'<pre class="{step.kind}">{source}</pre>'] if source.strip() else []
-    shown += [_shown(safe) for safe in room.outputs(result)]
-    return "\n".join(shown)
-
-
-def _shown(output: Any) -> str:
-    if output.output_type == "stream":
-        return f'<pre class="out">{html.escape(output.text)}</pre>'
-    if output.output_type == "error":
-        return f'<pre class="out error">{html.escape(chr(10).join(output.traceback))}</pre>'
-    if "image/png" in output.data:
-        return f'<img alt="a picture" src="data:image/png;base64,{output.data["image/png"]}">'
-    return f'<pre class="out">{html.escape(output.data.get("text/plain", ""))}</pre>'
-
-
-_NOT_JUDGED = '<p role="status"><strong>Not judged: a person looks at it.</strong></p>'
-
-_STYLE = """\
-body { font: 1rem/1.55 system-ui, sans-serif; }
-body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
-pre { overflow-x: auto; padding: .6rem .8rem; border: 1px solid #8886; border-radius: .3rem; }
-pre.text, pre.question { white-space: pre-wrap; font-family: inherit; }
-pre.out { border: 0; border-left: 3px solid #8886; max-height: 24rem; }
-pre.error { border-color: #c9413f; }
-img { max-width: 100%; background: #fff; }
-.sum { font-size: 1.15rem; } summary h2 { display: inline; }
-.note { border-left: 3px solid #8a7a12; padding-left: .8rem; }
-"""
+        return
+    source = budget.source(step, plain(step.source))
+    if source.strip():
+        yield {"kind": step.kind, "text": source}
+    for output in budget.outputs(result):
+        if output.output_type == "stream":
+            yield {"kind": "out", "text": output.text}
+        elif output.output_type == "error":
+            yield {"kind": "out error", "text": "\n".join(output.traceback)}
+        elif "image/png" in output.data:
+            # `safe_data` has decoded and encoded it again: base64 needs no escaping and no cut.
+            yield {"kind": "picture", "png": Markup(output.data["image/png"])}
+        else:
+            yield {"kind": "out", "text": output.data.get("text/plain", "")}

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_grader.assignment import Assignment
+from course_grader.atomic import write_atomically
 from course_grader.course import Course
 from course_grader.outcome import Outcome
-from course_grader.reports.feedback import feedback, notebook, write_atomically
+from course_grader.reports.feedback import feedback, notebook
 from course_grader.submissions import Submission
 
 if TYPE_CHECKING:

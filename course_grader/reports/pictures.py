@@ -7,9 +7,7 @@ from collections.abc import Sequence
 
 from matplotlib.ticker import MaxNLocator
 
-from course_grader.gradebook.standing import ClassStanding
-from course_grader.reports import tally
-from course_grader.reports.tally import Task
+from course_grader.reports.tally import Tally, Task
 from course_lib import plots
 
 # Beside the names of the tasks a longer title would run out of the picture.
@@ -19,20 +17,20 @@ MOST_CHARACTERS = 52
 MOST_BARS = 20
 
 
-def points_of_class(standing: ClassStanding) -> plots.Picture:
+def points_of_class(tally: Tally) -> plots.Picture:
     """How many students have how many points; the title says where the middle is."""
-    points = [one.points for one in tally.graded(standing)]
-    top = max(standing.out_of, *points, 1.0)
+    points = [one.points for one in tally.graded]
+    out_of = tally.standing.out_of
+    top = max(out_of, *points, 1.0)
     bars = min(MOST_BARS, max(1, round(top)))
     step = top / bars
     counts = [0] * bars
     for each in points:
         counts[min(int(each / step), bars - 1)] += 1
-    middle = tally.middle(standing)
-    finding = f"Half of the class has {middle:g} of {standing.out_of:g} points or more"
+    finding = f"Half of the class has {tally.median:g} of {out_of:g} points or more"
     drawing, ax = plots.figure(7.2, 2.9)
     ax.bar([step * (k + 0.5) for k in range(bars)], counts, width=step * 0.92)
-    ax.axvline(middle, color=plots.PALETTE[1], linestyle="--", label="median")
+    ax.axvline(tally.median, color=plots.PALETTE[1], linestyle="--", label="median")
     ax.set(title=finding, xlabel="points", ylabel="students", xlim=(0, top))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.grid(False, axis="x")
@@ -65,9 +63,9 @@ def success_of_tasks(tasks: Sequence[Task]) -> plots.Picture:
     drawing, ax = plots.figure(7.2, 1.3 + 0.42 * len(tasks))
     places = range(len(tasks))
     left = [0] * len(tasks)
-    for name, counts, colour, hatch in parts:
+    for name, counts, color, hatch in parts:
         if any(counts):
-            ax.barh(places, counts, left=left, color=colour, hatch=hatch, label=name, linewidth=0)
+            ax.barh(places, counts, left=left, color=color, hatch=hatch, label=name, linewidth=0)
         left = [a + b for a, b in zip(left, counts, strict=True)]
     ax.set_yticks(places, [task.title for task in tasks])
     ax.invert_yaxis()

@@ -6,24 +6,24 @@ had a say in is escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING
 
+from course_grader.atomic import write_atomically
 from course_grader.course import Course
-from course_grader.gradebook.standing import ClassStanding, StudentGrades, standing
+from course_grader.gradebook.standing import ClassStanding, StudentGrades
+from course_grader.gradebook.standing import standing as read_standing
 from course_grader.lms import sheets
-from course_grader.outcome import Status
-from course_grader.reports import markup, tally
-from course_grader.reports.feedback import write_atomically
-from course_grader.reports.markup import prose, text
+from course_grader.reports.rendering import render
+from course_grader.reports.tally import Tally, count, slowest, ungraded
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 # Longer lists are read by nobody; the table beside the page has everybody.
 MOST_ROWS = 25
 SLOWEST = 8
-
-_NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 def write(
@@ -53,26 +53,25 @@ def write(
     NotWrittenError
         If the page cannot be written.
     """
-    class_standing = standing(course, assignment, url)
-    ungraded = tally.ungraded(course, class_standing)
+    standing = read_standing(course, assignment, url)
+    tally = count(standing, ungraded(course, standing))
     folder = course.root / "reports"
-    table(class_standing, folder / f"{assignment}.csv", ungraded)
+    table(tally, folder / f"{assignment}.csv")
     path = folder / f"{assignment}.html"
-    write_atomically(path, page(class_standing, sandboxed=sandboxed, ungraded=ungraded))
+    write_atomically(path, page(tally, sandboxed=sandboxed))
     return path
 
 
-def table(standing: ClassStanding, path: Path, ungraded: Mapping[str, str] = _NOBODY) -> Path:
+def table(tally: Tally, path: Path) -> Path:
     """One row a student: points, each task, and why there is no final score yet.
 
     Parameters
     ----------
-    standing : ClassStanding
+    tally : Tally
     path : Path
         Of the CSV file.
-    ungraded : mapping of str to str
-        See `page`.
     """
+    standing, ungraded = tally.standing, tally.ungraded
     names = list(standing.cells)
     header = ["student", "last name", "first name", "status", "points", "penalty", "score"]
     header += ["out of", "handed in", "waits for", "reason", *names, "seconds", "sandbox", "notes"]
@@ -101,197 +100,99 @@ def table(standing: ClassStanding, path: Path, ungraded: Mapping[str, str] = _NO
     return sheets.write(path, header, rows)
 
 
-def page(
-    standing: ClassStanding, *, sandboxed: bool = True, ungraded: Mapping[str, str] = _NOBODY
-) -> str:
+def page(tally: Tally, *, sandboxed: bool = True) -> str:
     """The report as HTML.
 
     Parameters
     ----------
-    standing : ClassStanding
+    tally : Tally
     sandboxed : bool
         See `write`.
-    ungraded : mapping of str to str
-        Whoever handed in and is not in the gradebook, and why.
     """
-    parts = [f"<h1>{text(standing.assignment)}: how the class stands</h1>"]
-    parts += _warning(standing, sandboxed)
-    parts.append(_summary(standing, ungraded))
-    if tally.graded(standing):
-        parts += _pictures(standing)
-        parts += _mistakes(standing)
-    parts += _people(standing)
-    parts += _runs(standing, ungraded)
-    parts.append(_everybody(standing))
-    return markup.page(f"{standing.assignment}: class report", "\n".join(parts), _STYLE)
+    standing = tally.standing
+    runs = [one.run for one in standing.students if one.run]
+    return render(
+        "report.html",
+        assignment=standing.assignment,
+        bare=_without_sandbox(standing, sandboxed),
+        facts=_facts(tally),
+        last_graded=max((run.graded_at for run in runs), default=None),
+        pictures=_pictures(tally) if tally.graded else None,
+        mistakes=tally.mistakes,
+        waiting=tally.waiting,
+        set_aside=_reasons(tally.set_aside),
+        changed=[
+            (one.student, "; ".join(one.run.notes))
+            for one in tally.graded
+            if one.run and one.run.notes
+        ],
+        ungraded=sorted(tally.ungraded.items()),
+        failed=_reasons(tally.failed),
+        ended_early=[row for row in _reasons(tally.graded) if row[1]],
+        slowest=[(one.student, seconds) for one, seconds in slowest(standing, SLOWEST)],
+        everybody=[_in_a_row(one) for one in standing.students],
+        out_of=standing.out_of,
+        most_rows=MOST_ROWS,
+    )
 
 
-def _warning(standing: ClassStanding, sandboxed: bool) -> Iterator[str]:
-    bare = [one for one in standing.students if one.run and not one.run.sandboxed]
-    if bare or not sandboxed:
-        who = f"{len(bare)} of {len(standing.handed_in)} submissions" if bare else "Submissions"
-        yield (
-            f'<p class="alarm" role="alert"><strong>Graded WITHOUT a sandbox.</strong> {who} ran '
-            "with your rights on this machine. Their points can be forged, and so can this page: "
-            "grade them again with a sandbox (<code>course doctor</code> names what is missing)."
-            "</p>"
-        )
+def _without_sandbox(standing: ClassStanding, sandboxed: bool) -> str:
+    """Whose code ran with the instructor's rights; empty if nobody's."""
+    bare = sum(bool(one.run and not one.run.sandboxed) for one in standing.students)
+    if bare:
+        return f"{bare} of {len(standing.handed_in)} submissions"
+    return "" if sandboxed else "Submissions"
 
 
-def _summary(standing: ClassStanding, ungraded: Mapping[str, str]) -> str:
-    graded = tally.graded(standing)
-    times = [one.run.graded_at for one in standing.students if one.run]
-    silent = {one.student for one in standing.students} - {o.student for o in standing.handed_in}
-    absent = len(silent - ungraded.keys())
-    middle = tally.middle(standing)
-    facts: list[tuple[str, Any]] = [
-        ("handed in", len(standing.handed_in) + len(ungraded)),
-        ("graded", len(graded)),
-        ("set aside", len(tally.with_status(standing, Status.SET_ASIDE))),
-        ("failed", len(tally.with_status(standing, Status.FAILED))),
-        ("answers that wait", sum(len(who) for who in tally.waiting(standing).values())),
-        ("median", f"{middle:g} of {standing.out_of:g}" if graded else "–"),
+def _facts(tally: Tally) -> list[tuple[str, str]]:
+    """The numbers at the top of the page, by name."""
+    standing = tally.standing
+    silent = {o.student for o in standing.students} - {o.student for o in standing.handed_in}
+    absent = len(silent - tally.ungraded.keys())
+    facts: list[tuple[str, int | str]] = [
+        ("handed in", len(standing.handed_in) + len(tally.ungraded))
     ]
     if absent:
-        facts.insert(1, ("nothing handed in", absent))
-    if ungraded:
-        facts.insert(2, ("not graded", len(ungraded)))
-    boxes = "".join(f"<div><dt>{name}</dt><dd>{text(value)}</dd></div>" for name, value in facts)
-    when = f"Last graded {max(times):%Y-%m-%d %H:%M} UTC. " if times else ""
-    return f'<dl class="facts">{boxes}</dl><p>{when}The same as a table: {_csv_name(standing)}.</p>'
+        facts.append(("nothing handed in", absent))
+    if tally.ungraded:
+        facts.append(("not graded", len(tally.ungraded)))
+    facts += [
+        ("graded", len(tally.graded)),
+        ("set aside", len(tally.set_aside)),
+        ("failed", len(tally.failed)),
+        ("answers that wait", sum(map(len, tally.waiting.values()))),
+        ("median", f"{tally.median:g} of {standing.out_of:g}" if tally.graded else "–"),
+    ]
+    return [(name, str(value)) for name, value in facts]
 
 
-def _csv_name(standing: ClassStanding) -> str:
-    return f"<code>{text(standing.assignment)}.csv</code>"
+def _pictures(tally: Tally) -> dict[str, Markup]:
+    """Drawn here, with every text in them escaped by matplotlib: HTML already."""
+    from markupsafe import Markup
 
-
-def _pictures(standing: ClassStanding) -> Iterator[str]:
     from course_grader.reports.pictures import points_of_class, success_of_tasks
 
-    yield "<h2>Points</h2>"
-    yield points_of_class(standing).markup
-    yield "<h2>Tasks</h2>"
-    yield success_of_tasks(tally.tasks(standing)).markup
+    return {
+        "points": Markup(points_of_class(tally).markup),
+        "tasks": Markup(success_of_tasks(tally.tasks).markup),
+    }
 
 
-def _mistakes(standing: ClassStanding) -> Iterator[str]:
-    found = tally.mistakes(standing)
-    yield "<h2>Which mistakes, and how many students made them</h2>"
-    if not found:
-        yield "<p>None was found.</p>"
-        return
-    most = len(found[0].students)
-    rows = []
-    for one in found[:MOST_ROWS]:
-        count = len(one.students)
-        who = ", ".join(one.students[:12]) + (" …" if count > 12 else "")
-        section = f"<br><small>Look again at {text(one.section)}.</small>" if one.section else ""
-        bar = f'<span class="bar" style="width:{6 * count / most:.2f}rem"></span>'
-        rows.append(
-            f'<tr><td class="count">{count}</td><td>{bar}</td><td>{text(one.task)}</td>'
-            f"<td>{prose(one.sentence)}{section}"
-            f"<details><summary>who</summary>{text(who)}</details></td></tr>"
-        )
-    yield markup.table(("students", "", "task", "what they did"), rows)
-    if len(found) > MOST_ROWS:
-        fewer = len(found[MOST_ROWS].students)
-        yield f"<p>{len(found) - MOST_ROWS} more, each made by at most {fewer}.</p>"
+def _in_a_row(one: StudentGrades) -> dict[str, str]:
+    late = f" (late: −{one.penalty:g})" if one.penalty else ""
+    return {
+        "student": one.student,
+        "name": " ".join(filter(None, (one.first_name, one.last_name))),
+        "score": (f"{one.score:g}" if one.submitted else "–") + late,
+        "state": one.unfinished or _status(one),
+    }
 
 
-def _people(standing: ClassStanding) -> Iterator[str]:
-    """What waits for a person: written answers, and what the grader set aside."""
-    waiting = tally.waiting(standing)
-    yield "<h2>Waits for a person</h2>"
-    if waiting:
-        yield (
-            "<p>Open them in formgrader, under <em>Manual Grading</em>.</p>"
-            + markup.table(
-                ("cell", "answers"),
-                [f"<tr><td>{text(n)}</td><td>{len(w)}</td></tr>" for n, w in waiting.items()],
-            )
-        )
-    else:
-        yield "<p>No written answer does.</p>"
-    aside = tally.with_status(standing, Status.SET_ASIDE)
-    if aside:
-        yield "<h3>Set aside by the grader</h3>"
-        yield _reasons(aside)
-    changed = [one for one in tally.graded(standing) if one.run and one.run.notes]
-    if changed:
-        yield "<h3>Changed where nothing should be changed</h3>"
-        yield "<p>Their checks were replaced by the released ones before the run.</p>"
-        rows = [(one, "; ".join(one.run.notes)) for one in changed if one.run]
-        yield _listed(rows)
-
-
-def _runs(standing: ClassStanding, ungraded: Mapping[str, str]) -> Iterator[str]:
-    yield "<h2>Runs</h2>"
-    if ungraded:
-        yield "<h3>Handed in, and not in the gradebook</h3>"
-        yield _listed([(StudentGrades(name), why) for name, why in sorted(ungraded.items())])
-    failed = tally.with_status(standing, Status.FAILED)
-    if failed:
-        yield "<h3>Failed: the machine's fault, nobody's zero</h3>"
-        yield "<p><code>course grade</code> tries them again.</p>"
-        yield _reasons(failed)
-    early = [one for one in tally.graded(standing) if one.run and one.run.reason]
-    if early:
-        yield "<h3>Ended early</h3>"
-        yield _reasons(early)
-    slow = tally.slowest(standing, SLOWEST)
-    if slow:
-        yield "<h3>Slowest</h3>"
-        rows = [
-            f"<tr><td>{text(one.student)}</td><td>{seconds:.2f} s</td></tr>"
-            for one, seconds in slow
-        ]
-        yield markup.table(("student", "run"), rows)
-
-
-def _everybody(standing: ClassStanding) -> str:
-    rows = []
-    for one in standing.students:
-        score = f"{one.score:g}" if one.submitted else "–"
-        late = f" (late: −{one.penalty:g})" if one.penalty else ""
-        name = " ".join(filter(None, (one.first_name, one.last_name)))
-        rows.append(
-            f"<tr><td>{text(one.student)}</td><td>{text(name)}</td>"
-            f"<td>{score}{late}</td><td>{text(one.unfinished or _status(one))}</td></tr>"
-        )
-    head = ("student", "name", f"score of {standing.out_of:g}", "state")
-    return f"<details><summary><h2>Everybody</h2></summary>{markup.table(head, rows)}</details>"
-
-
-def _reasons(people: Sequence[StudentGrades]) -> str:
-    return _listed([(one, one.run.reason) for one in people if one.run])
-
-
-def _listed(rows: Sequence[tuple[StudentGrades, str]]) -> str:
-    lines = [
-        f"<tr><td>{text(one.student)}</td><td>{prose(words)}</td></tr>"
-        for one, words in rows[:MOST_ROWS]
-    ]
-    more = f"<p>{len(rows) - MOST_ROWS} more are in the table.</p>" if len(rows) > MOST_ROWS else ""
-    return markup.table(("student", "reason"), lines) + more
+def _reasons(people: Iterable[StudentGrades]) -> list[tuple[str, str]]:
+    return [(one.student, one.run.reason) for one in people if one.run]
 
 
 def _status(one: StudentGrades) -> str:
     if one.run is not None:
         return one.run.status.value
     return "graded by nbgrader" if one.submitted else "nothing handed in"
-
-
-_STYLE = """\
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; }
-h2 { margin-top: 2.2rem; } summary h2 { display: inline-block; margin-bottom: .4rem; }
-.alarm { border: 3px solid #c9413f; padding: .8rem 1rem; font-size: 1.15rem; }
-.facts { display: flex; flex-wrap: wrap; gap: .6rem 2rem; margin: 1rem 0; }
-.facts dt { font-size: .85rem; opacity: .8; } .facts dd { margin: 0; font-size: 1.5rem; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
-th { text-align: left; font-weight: 600; font-size: .9rem; }
-th, td { padding: .35rem .8rem .35rem 0; border-bottom: 1px solid #8884; vertical-align: top; }
-table { min-width: 30rem; } td { overflow-wrap: break-word; }
-td.count { font-size: 1.2rem; text-align: right; }
-.bar { display: inline-block; height: .8rem; background: #2f7fd1; border-radius: .15rem; }
-details summary { cursor: pointer; } small { opacity: .85; }
-"""

@@ -1,19 +1,22 @@
-"""What a class got right, what it got wrong, and how often: counted from its standing, and who is
-in its folder and not in there.
+"""What a class got right, what it got wrong, and how often, counted from its standing; and whose
+submission lies in `submitted/` but is not in the gradebook.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from types import MappingProxyType
 
 from course_grader.course import Course
 from course_grader.errors import NothingToGradeError
 from course_grader.gradebook.standing import Cell, ClassStanding, StudentGrades
 from course_grader.outcome import Status
 from course_grader.submissions import submissions
+
+_NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -70,23 +73,64 @@ class Mistake:
     section: str
 
 
-def graded(standing: ClassStanding) -> list[StudentGrades]:
-    """Those whose submission has points: not set aside, not failed."""
-    return [
+@dataclass(frozen=True)
+class Tally:
+    """What a class did in one assignment, counted once for the page, its pictures and its table.
+
+    Attributes
+    ----------
+    standing : ClassStanding
+        What was counted.
+    ungraded : mapping of str to str
+        Students of whom a submission is there and nothing in the gradebook, and why.
+    graded : tuple of StudentGrades
+        Those whose submission has points: not set aside, not failed.
+    set_aside, failed : tuple of StudentGrades
+        Those whose run ended so.
+    median : float
+        Of the points; 0 where nothing is graded.
+    tasks : tuple of Task
+        Each graded cell, in the order of the assignment's tasks, questions last.
+    mistakes : tuple of Mistake
+        The most frequent first.
+    waiting : mapping of str to tuple of str
+        For each cell that waits for a person, the students whose answer does. What was set aside as
+        a whole is not counted here.
+    """
+
+    standing: ClassStanding
+    ungraded: Mapping[str, str]
+    graded: tuple[StudentGrades, ...]
+    set_aside: tuple[StudentGrades, ...]
+    failed: tuple[StudentGrades, ...]
+    median: float
+    tasks: tuple[Task, ...]
+    mistakes: tuple[Mistake, ...]
+    waiting: Mapping[str, tuple[str, ...]]
+
+
+def count(standing: ClassStanding, ungraded: Mapping[str, str] = _NOBODY) -> Tally:
+    """Count a class's standing; `ungraded` is what the function of that name finds."""
+    graded = tuple(
         one
         for one in standing.handed_in
         if one.submitted and (one.run is None or one.run.status is Status.GRADED)
-    ]
+    )
+    points = [one.points for one in graded]
+    return Tally(
+        standing=standing,
+        ungraded=ungraded,
+        graded=graded,
+        set_aside=_with_status(standing, Status.SET_ASIDE),
+        failed=_with_status(standing, Status.FAILED),
+        median=median(points) if points else 0.0,
+        tasks=_tasks(standing, graded),
+        mistakes=_mistakes(standing),
+        waiting=_waiting(graded),
+    )
 
 
-def middle(standing: ClassStanding) -> float:
-    """The median of the points, or 0 where nothing is graded."""
-    points = [one.points for one in graded(standing)]
-    return median(points) if points else 0.0
-
-
-def tasks(standing: ClassStanding) -> list[Task]:
-    """Each graded cell, in the order of the assignment's tasks, questions last."""
+def _tasks(standing: ClassStanding, graded: Sequence[StudentGrades]) -> tuple[Task, ...]:
     titles: dict[str, str] = {}
     states: dict[tuple[str, str], str] = {}
     for one in standing.students:
@@ -95,13 +139,13 @@ def tasks(standing: ClassStanding) -> list[Task]:
             titles[found.grade_id] = title
             states[one.student, found.grade_id] = str(found.verdict.get("state", ""))
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in graded(standing):
+    for one in graded:
         for cell in one.cells:
             # An answer that no judge looks at, no person has, and nobody waits for is an empty one.
             empty = "wrong" if cell.by_hand else "not attempted"
             counts[cell.name][_state(cell, states.get((one.student, cell.name), empty))] += 1
     order = [*titles, *(name for name in standing.cells if name not in titles)]
-    return [
+    return tuple(
         Task(
             name,
             titles.get(name, name),
@@ -110,11 +154,11 @@ def tasks(standing: ClassStanding) -> list[Task]:
         )
         for name in order
         if name in standing.cells
-    ]
+    )
 
 
-def mistakes(standing: ClassStanding) -> list[Mistake]:
-    """What was found in answers, the most frequent first; the sentence most often said of it."""
+def _mistakes(standing: ClassStanding) -> tuple[Mistake, ...]:
+    """What was found in answers, each with the sentence that was most often said of it."""
     who: dict[tuple[str, str], list[str]] = defaultdict(list)
     said: dict[tuple[str, str], Counter[tuple[str, str]]] = defaultdict(Counter)
     for one in standing.students:
@@ -126,24 +170,19 @@ def mistakes(standing: ClassStanding) -> list[Mistake]:
         Mistake(task, name, tuple(students), *said[task, name].most_common(1)[0][0])
         for (task, name), students in who.items()
     ]
-    return sorted(found, key=lambda one: (-len(one.students), one.task, one.name))
+    return tuple(sorted(found, key=lambda one: (-len(one.students), one.task, one.name)))
 
 
-def waiting(standing: ClassStanding) -> dict[str, list[str]]:
-    """For each cell that waits for a person, the students whose answer does.
-
-    What was set aside as a whole is not counted here.
-    """
+def _waiting(graded: Sequence[StudentGrades]) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = defaultdict(list)
-    for one in graded(standing):
+    for one in graded:
         for name in one.waiting:
             found[name].append(one.student)
-    return dict(found)
+    return {name: tuple(students) for name, students in found.items()}
 
 
-def with_status(standing: ClassStanding, status: Status) -> list[StudentGrades]:
-    """Those whose run ended so."""
-    return [one for one in standing.students if one.run and one.run.status is status]
+def _with_status(standing: ClassStanding, status: Status) -> tuple[StudentGrades, ...]:
+    return tuple(one for one in standing.students if one.run and one.run.status is status)
 
 
 def ungraded(course: Course, standing: ClassStanding) -> dict[str, str]:

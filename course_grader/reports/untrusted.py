@@ -30,7 +30,8 @@ MOST_CHARACTERS_OF_A_LINE = 500
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-# What stays as it is must be seen to be harmless in the text itself, with nothing to decode.
+# Where Markdown, or a page that shows it, would begin a tag, a link, a picture or a program. Each
+# is matched as it is written: to see that the rest is harmless, nothing has to be decoded.
 _LIVE = re.compile(
     r"<(?=[A-Za-z/!?])"  # a tag, or a link between angle brackets
     r"|!(?=\[)"  # a picture: what is left of it is a link
@@ -46,8 +47,8 @@ _LIVE = re.compile(
 _CONTROL = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
 )
-NOTHING_TO_SEE = "\N{ZERO WIDTH SPACE}"
-"""Takes its meaning from what it stands in, and leaves its look."""
+ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
+"""Put between two signs, it keeps Markdown from reading them as one, and cannot be seen."""
 
 
 def made_output(kind: str, **fields: Any) -> NotebookNode:
@@ -132,4 +133,4 @@ def inert(markdown: str) -> str:
     It reads the same. A space without width does it, in prose and in code alike: Jupyter and
     nbconvert read Markdown differently, and there is no parser to agree with about which is which.
     """
-    return _LIVE.sub(lambda found: found.group() + NOTHING_TO_SEE, plain(markdown))
+    return _LIVE.sub(lambda found: found.group() + ZERO_WIDTH_SPACE, plain(markdown))

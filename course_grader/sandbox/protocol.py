@@ -135,7 +135,7 @@ def collect(
     Parameters
     ----------
     wire : socket
-    work : Work
+    work : SanitizedSubmission
     limits : Limits
     deadline : float
         By `time.monotonic()`.
@@ -228,8 +228,8 @@ def read_steps(
 
     Parameters
     ----------
-    ran : Ran
-    work : Work
+    ran : RunResult
+    work : SanitizedSubmission
         What was run.
     limits : Limits
         Under which it was run.

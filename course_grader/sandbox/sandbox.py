@@ -126,8 +126,8 @@ class Sandbox:
 
         Parameters
         ----------
-        work : Work
-            From `sanitise`.
+        work : SanitizedSubmission
+            From `sanitize`.
         inputs : mapping of str to bytes
             For each task its inputs, without what only the judge may see.
         limits : Limits

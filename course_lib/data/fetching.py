@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from course_lib.atomic import write_atomically
 from course_lib.errors import CacheNotWritableError
 
 FOLDER_VARIABLE = "COURSE_DATA"
@@ -199,17 +200,7 @@ def _turn(path: Path) -> Iterator[None]:
 def _store(path: Path, content: bytes) -> None:
     """Write a file so that nobody ever sees a part of it."""
     try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f"{path.name}.", delete=False
-        ) as part:
-            try:
-                part.write(content)
-                part.close()
-                os.replace(part.name, path)
-            except BaseException:
-                part.close()
-                os.unlink(part.name)
-                raise
+        write_atomically(path, content)
     except OSError as error:
         raise _cache_error(path.parent, error.strerror or str(error)) from error
 

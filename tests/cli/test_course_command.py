@@ -119,7 +119,7 @@ class TestDoctor:
         monkeypatch.setattr(
             doctor.importlib.metadata, "version", lambda name: versions.get(name) or real(name)
         )
-        broken = [one for one in doctor._packages() if not one.works]
+        broken = [one for one in doctor.examine("packages") if not one.works]
         assert [one.name for one in broken] == ["numpy"]
         assert re.fullmatch(r"1\.0; wanted .*>=2\.0.*", broken[0].found)
         assert broken[0].stops_students
@@ -129,7 +129,7 @@ class TestDoctor:
         monkeypatch.setattr(
             importlib.util, "find_spec", lambda name: None if name == "jax" else real(name)
         )
-        (chapter,) = doctor._chapters()
+        (chapter,) = doctor.examine("chapters")
         assert chapter.name == "chapter 10"
         assert "graded with jax, not installed" in chapter.found
         assert "[jax]" in chapter.remedy
@@ -140,7 +140,7 @@ class TestDoctor:
         (tmp_path / "bwrap").chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
         monkeypatch.setattr(doctor.sys, "platform", "linux")
-        (sandbox,) = doctor._sandbox()
+        (sandbox,) = doctor.examine("sandbox")
         assert not sandbox.works
         assert "no namespaces here" in sandbox.found
         assert "user namespaces" in sandbox.remedy
@@ -148,7 +148,7 @@ class TestDoctor:
     def test_sandbox_with_a_wall_down_is_not_believed(self, monkeypatch):
         down = selftest.Wall("network", False, "reaches eth0", "pull the plug")
         monkeypatch.setattr(selftest, "prove", lambda sandbox, root: [down])
-        (sandbox,) = doctor._sandbox()
+        (sandbox,) = doctor.examine("sandbox")
         assert not sandbox.works
         assert "network: reaches eth0" in sandbox.found
         assert sandbox.remedy == "pull the plug"
@@ -156,7 +156,7 @@ class TestDoctor:
     def test_missing_programs_come_with_the_command_that_installs_them(self, monkeypatch, tmp_path):
         monkeypatch.setenv("PATH", str(tmp_path))
         monkeypatch.setattr(doctor.sys, "platform", "linux")
-        (sandbox,), (browser,), (path,) = doctor._sandbox(), doctor._browser(), doctor._path()
+        sandbox, browser, path = doctor.examine("sandbox", "browser", "path")
         assert (sandbox.works, browser.works, path.works) == (False, False, False)
         assert "install bubblewrap" in sandbox.remedy
         assert "install chromium" in browser.remedy
@@ -166,7 +166,7 @@ class TestDoctor:
         (tmp_path / "names.txt").write_text("emma\n")
         monkeypatch.setenv("COURSE_DATA", str(tmp_path))
         monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "cache"))
-        shakespeare, names = doctor._corpora()
+        shakespeare, names = doctor.examine("corpora")
         assert "the play stands in" in shakespeare.found
         assert "cut short" in names.found
         assert not names.stops_students

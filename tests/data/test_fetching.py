@@ -1,5 +1,6 @@
 """Promises of fetching: the cache holds the right file or none, whatever the network does."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -307,7 +308,7 @@ def test_a_lock_that_nobody_gives_back_is_waited_for_and_then_passed_by(
 def test_a_reader_never_sees_half_a_file(server, publish, cache, monkeypatch):
     """At the moment of the rename, the file beside it is whole and the old one still in place."""
     seen = []
-    replace = fetching.os.replace
+    replace = os.replace
 
     def watched(part, target):
         seen.append((Path(part).read_bytes(), Path(target).read_bytes()))
@@ -316,7 +317,7 @@ def test_a_reader_never_sees_half_a_file(server, publish, cache, monkeypatch):
     publish(server, shakespeare=SHAKESPEARE)
     cache.mkdir()
     (cache / "shakespeare.txt").write_bytes(b"old")
-    monkeypatch.setattr(fetching.os, "replace", watched)
+    monkeypatch.setattr(os, "replace", watched)
     load("shakespeare")
     assert seen == [(SHAKESPEARE, b"old")]
 

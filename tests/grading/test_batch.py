@@ -114,7 +114,7 @@ from types import SimpleNamespace
 from course_grader import batch
 from course_grader.course import Course
 from course_grader.gradebook.record import Recorder
-from course_grader.reports import feedback
+from course_grader.atomic import write_atomically
 
 root, moment, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 outcomes, pages = pickle.load(sys.stdin.buffer)
@@ -127,7 +127,7 @@ done = 0
 
 def grade_one(one, whole, *rest, **named):
     for path in whole.places(one):
-        feedback.write_atomically(path, pages[path.name])
+        write_atomically(path, pages[path.name])
     return outcomes[one.student]
 
 def before(real):
@@ -150,7 +150,7 @@ def after(real):
     return change
 
 if moment == "between its pages":
-    feedback.os.replace, count = after(feedback.os.replace), 2 * count + 1
+    os.replace, count = after(os.replace), 2 * count + 1
 elif moment == "between page and gradebook":
     Recorder.record = before(Recorder.record)
 elif moment == "after the gradebook":

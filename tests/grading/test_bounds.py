@@ -17,7 +17,8 @@ from course_grader.course import Course
 from course_grader.errors import FaultyAssignmentError, MachineError, NotWrittenError
 from course_grader.examination import Examination
 from course_grader.grade_one import _job, grade_one
-from course_grader.judge_pool import Handling, Judges, Prepared
+from course_grader.judge_job import Prepared
+from course_grader.judge_pool import Handling, Judges
 from course_grader.outcome import Outcome, Status
 from course_grader.reports import pages
 from course_grader.sandbox.protocol import RawStep, RunResult

@@ -22,7 +22,7 @@ from course_grader.errors import (
     ReplacementNotConfirmedError,
     UnreadableSheetError,
 )
-from course_grader.lms import downloads, records
+from course_grader.lms import archives, downloads, entries, records
 from course_grader.lms.collect import Action, collect
 from course_grader.lms.owners import as_folder
 from course_grader.submissions import submissions
@@ -561,13 +561,13 @@ def a_link(name, target):
     return entry, target
 
 
-BOMB = b"0" * 50 * downloads.MEGABYTE
+BOMB = b"0" * 50 * entries.MEGABYTE
 HOSTILE = {
     "climbs out": [("../../gradebook.ipynb", b"x")],
     "absolute path": [("/etc/cron.d/x.ipynb", b"x")],
     "a link": [a_link(f"{NAME}.ipynb", "/etc/passwd")],
     "times its size": [(f"{NAME}.ipynb", BOMB)],
-    "entries": [(f"{number}.txt", b"") for number in range(downloads.MOST_ENTRIES + 1)],
+    "entries": [(f"{number}.txt", b"") for number in range(archives.MOST_ENTRIES + 1)],
     "another archive": [("inner.zip", packed((f"{NAME}.ipynb", b"x")))],
 }
 
@@ -594,7 +594,7 @@ class TestHostile:
         assert reason in " ".join(note for one in found for note in one.notes)
 
     def test_size_that_an_archive_lies_about_is_found_out(self, course, inbox, monkeypatch):
-        monkeypatch.setattr(downloads, "MOST_NOTEBOOK_BYTES", 1000)
+        monkeypatch.setattr(entries, "MOST_NOTEBOOK_BYTES", 1000)
         put(inbox / "eve.zip", packed((f"{NAME}.ipynb", os.urandom(5000))))
         (one,) = collect(course, NAME, [inbox])
         assert one.action is Action.REFUSED
@@ -685,7 +685,7 @@ class TestHostile:
 def bombs():
     """Archives and files that take far more memory to read than they are long, by what they do."""
     folding = bz2.BZ2Compressor()
-    stream = b"".join(folding.compress(b"0" * downloads.MEGABYTE) for _ in range(300))
+    stream = b"".join(folding.compress(b"0" * entries.MEGABYTE) for _ in range(300))
     stream += folding.flush()
     unfolding = bytearray(packed((f"{NAME}.ipynb", stream), method=zipfile.ZIP_STORED))
     directory = unfolding.index(b"PK\1\2")
@@ -707,7 +707,7 @@ def bombs():
     yield "a million entries, and a comment", "eve.zip", contents + end + decoy
 
     block = random.Random(0).randbytes(64) + b"0" * 4000
-    one = packed((f"{NAME}.ipynb", block * (40 * downloads.MEGABYTE // len(block))))
+    one = packed((f"{NAME}.ipynb", block * (40 * entries.MEGABYTE // len(block))))
     start, stop = one.index(b"PK\1\2"), one.index(b"PK\5\6")
     entry = one[start:stop]
     many = b"".join(entry[:46] + b"%011d.ipynb" % n + entry[46 + 17 :] for n in range(12))
@@ -716,7 +716,7 @@ def bombs():
     yield "entries that overlap", "eve.zip", one[:start] + many + tail
 
     yield "empty cells", "eve/x.ipynb", b'{"cells":[' + b"{}," * 8_000_000 + b"{}]}"
-    yield "as much as may be", "eve/x.ipynb", b" " * downloads.MOST_NOTEBOOK_BYTES
+    yield "as much as may be", "eve/x.ipynb", b" " * entries.MOST_NOTEBOOK_BYTES
     names = [(f"{number}/".ljust(60_000, "x"), b"") for number in range(100)]
     yield "long names", "eve.zip", packed(*names)
     nested = packed(("0.zip", packed(("0.zip", packed(("0.zip", BOMB))))))

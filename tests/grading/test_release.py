@@ -21,7 +21,7 @@ from course_grader.errors import (
     UnreadableNotebookError,
 )
 from course_grader.gradebook.record import Recorder
-from course_grader.notebooks import normalize
+from course_grader.notebook_form import normalize
 from course_grader.release import differences, orphans, release
 from course_lib.errors import ConfigError
 

@@ -1,6 +1,7 @@
 """The class report: who made which mistake, what waits, what failed; harmless and alone."""
 
 import csv
+import html
 import re
 from html.parser import HTMLParser
 
@@ -12,7 +13,8 @@ from course_grader.gradebook.database import database_url
 from course_grader.gradebook.record import Recorder
 from course_grader.gradebook.standing import standing
 from course_grader.outcome import Status
-from course_grader.reports import report, tally
+from course_grader.reports import report
+from course_grader.reports.tally import count
 
 EVIL = '=HYPERLINK("x"),<script>alert(1)</script>'
 
@@ -50,7 +52,7 @@ def words(page):
 
 
 def test_mistakes_are_counted_by_student_with_their_sentence(graded, page):
-    found = tally.mistakes(standing(graded, NAME))
+    found = count(standing(graded, NAME)).mistakes
     first = [one for one in found if one.task == checks(graded)[0].task]
     assert [(one.name, one.students) for one in first] == [
         ("forgets the mask", ("half", "none")),
@@ -65,13 +67,14 @@ def test_empty_answers_are_no_mistakes(entered):
         for task in one.tasks:
             task.verdict["state"] = "not attempted"
         recorder.record(one, "key")
-    assert tally.mistakes(standing(entered, NAME)) == []
-    (first, *_) = tally.tasks(standing(entered, NAME))
+    tally = count(standing(entered, NAME))
+    assert tally.mistakes == ()
+    (first, *_) = tally.tasks
     assert (first.not_attempted, first.wrong) == (1, 0)
 
 
 def test_tasks_say_how_many_had_all_some_and_none_in_the_assignments_order(graded):
-    found = tally.tasks(standing(graded, NAME))
+    found = count(standing(graded, NAME)).tasks
     released = [check.grade_id for check in checks(graded)]
     assert [one.name for one in found] == [*released, *questions(graded)]
     assert (found[0].right, found[0].partly, found[0].wrong) == (2, 1, 2)
@@ -82,6 +85,7 @@ def test_what_needs_a_person_or_failed_stands_there_with_its_reason(page):
     said = words(page)
     for reason in ("it is not JSON", "the sandbox is gone", "ended early", "9.87 s"):
         assert reason in said
+    assert "Slowest student run other 9.87 s" in said
     assert re.search(rf"{NAME[:0]}written-\S+ 4", said)
 
 
@@ -120,6 +124,32 @@ def test_page_is_complete_in_itself(page):
     assert seen.count("svg") == 2
     assert "default-src 'none'" in page
     assert "&lt;script&gt;" in page
+
+
+def test_name_that_is_markup_is_text_wherever_the_page_says_it(graded):
+    """In every list of the page: of mistakes, who was set aside, failed, changed, or is missing."""
+    evil = [f"{EVIL}{number}" for number in range(4)]
+    with Recorder(graded) as recorder:
+        for one in (
+            outcome(graded, evil[0], 0.0, mistake=f"{EVIL} `{EVIL}`"),
+            outcome(graded, evil[1], status=Status.SET_ASIDE, reason=EVIL, work=None),
+            outcome(graded, evil[2], status=Status.FAILED, reason=EVIL),
+        ):
+            recorder.record(one, "key")
+    with Gradebook(database_url(graded), "averages-to-transformers") as book:
+        book.update_or_create_student(evil[0], first_name="<b>", last_name='"><img src=x>')
+    (graded.submitted / "<script>late<" / NAME).mkdir(parents=True)
+    page = report.write(graded, NAME).read_text(encoding="utf-8")
+    tags = set()
+
+    class Look(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            tags.add(tag)
+
+    Look().feed(page)
+    assert not tags & {"script", "b", "img"}
+    for student in (*evil[:3], "<script>late<", '"><img src=x>'):
+        assert student in html.unescape(page)
 
 
 def test_table_holds_no_formula_and_one_row_a_student(graded, page):

@@ -14,6 +14,7 @@ from nbformat.v4 import new_output
 from nbgrader.utils import determine_grade
 from threat_suite import Live
 
+from course_grader.atomic import write_atomically
 from course_grader.errors import NotWrittenError
 from course_grader.outcome import Results, Status
 from course_grader.reports.feedback import (
@@ -22,7 +23,6 @@ from course_grader.reports.feedback import (
     MOST_PICTURE_CHARACTERS,
     feedback,
     notebook,
-    write_atomically,
 )
 from course_grader.reports.untrusted import (
     MOST_CHARACTERS_OF_A_LINE,

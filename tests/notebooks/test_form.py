@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_grader.notebooks import machine_paths, normalize
+from course_grader.notebook_form import machine_paths, normalize
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"))

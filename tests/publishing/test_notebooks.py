@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from course_grader import notebooks
+from course_grader import notebook_form, notebooks
 from course_grader.errors import CellFailedError, UnreadableNotebookError
+
+ROOT = Path(__file__).parents[2]
 
 
 def stream(text, name="stdout"):
@@ -24,9 +26,9 @@ def result(text, count=1):
 
 def test_normal_form_is_reached_in_one_step(notebook):
     path = notebook(("markdown", "# Title"), ("code", "1 + 1", {"outputs": [result("2", 7)]}))
-    assert notebooks.normalize(path) is True
+    assert notebook_form.normalize(path) is True
     first = path.read_bytes()
-    assert notebooks.normalize(path) is False
+    assert notebook_form.normalize(path) is False
     assert path.read_bytes() == first
     assert first.endswith(b"}\n")
 
@@ -34,7 +36,7 @@ def test_normal_form_is_reached_in_one_step(notebook):
 def test_check_only_looks(notebook):
     path = notebook(("markdown", "# Title"))
     before = path.read_bytes()
-    assert notebooks.normalize(path, check=True) is True
+    assert notebook_form.normalize(path, check=True) is True
     assert path.read_bytes() == before
 
 
@@ -52,10 +54,10 @@ def test_traces_of_a_run_and_of_an_editor_go_and_what_was_said_on_purpose_stays(
         ("code", "1", {"metadata": kept | traces}),
         metadata={"kernelspec": {"name": "my-env", "display_name": "Mine"}, "widgets": {"a": 1}},
     )
-    notebooks.normalize(path)
+    notebook_form.normalize(path)
     assert cells(path)[0]["metadata"] == kept
     assert json.loads(path.read_text())["metadata"] == {
-        "kernelspec": notebooks.KERNEL,
+        "kernelspec": notebook_form.KERNEL,
         "language_info": {"name": "python"},
     }
 
@@ -70,7 +72,7 @@ def test_glued_values_keep_their_names(notebook, cells):
         },
     }
     path = notebook(("code", "glue('loss', 3)", {"outputs": [output], "execution_count": 1}))
-    notebooks.normalize(path)
+    notebook_form.normalize(path)
     assert cells(path)[0]["outputs"][0]["metadata"] == {
         "scrapbook": output["metadata"]["scrapbook"]
     }
@@ -84,7 +86,7 @@ def test_ids_stay_and_missing_ones_follow_from_the_text(notebook, cells):
             ("code", "x", {"id": None}),
             ("code", "2", {"id": "cell-0"}),
         )
-        notebooks.normalize(path)
+        notebook_form.normalize(path)
         return [cell["id"] for cell in cells(path)]
 
     assert ids() == ids()
@@ -98,7 +100,7 @@ def test_cells_that_ran_are_numbered_as_from_one_clean_run(notebook, cells):
         ("code", "not run"),
         ("code", "2", {"outputs": [result("2", 9)], "execution_count": 9}),
     )
-    notebooks.normalize(path)
+    notebook_form.normalize(path)
     assert [cell["execution_count"] for cell in cells(path)] == [1, None, 2]
     assert cells(path)[2]["outputs"][0]["execution_count"] == 2
 
@@ -106,7 +108,7 @@ def test_cells_that_ran_are_numbered_as_from_one_clean_run(notebook, cells):
 def test_consecutive_pieces_of_a_stream_become_one(notebook, cells):
     outputs = [stream("a\n"), stream("b\n"), stream("c\n", "stderr"), stream("d\n")]
     path = notebook(("code", "…", {"outputs": outputs, "execution_count": 1}))
-    notebooks.normalize(path)
+    notebook_form.normalize(path)
     texts = [(o["name"], "".join(o["text"])) for o in cells(path)[0]["outputs"]]
     assert texts == [("stdout", "a\nb\n"), ("stderr", "c\n"), ("stdout", "d\n")]
 
@@ -117,22 +119,22 @@ def test_consecutive_pieces_of_a_stream_become_one(notebook, cells):
         ("/tmp/ipykernel_123/456.py:3: UserWarning", "<cell>:3: UserWarning"),
         ("/opt/x/.venv/lib/python3.11/site-packages/torch/nn.py:1", "torch/nn.py:1"),
         ("~/c/.venv/lib/python3.12/site-packages/torch/nn.py:1", "torch/nn.py:1"),
-        (f"{Path(notebooks.__file__).parents[2]}/book/x.md", "book/x.md"),
+        (f"{ROOT}/book/x.md", "book/x.md"),
         ("/usr/lib/python3.11/json/decoder.py", "python3.11/json/decoder.py"),
         ("a fraction 1/2, an address https://example.org/a/b", None),
     ],
 )
 def test_folders_of_the_machine_are_not_stored(notebook, cells, printed, stored):
     path = notebook(("code", "…", {"outputs": [stream(printed)], "execution_count": 1}))
-    notebooks.normalize(path)
+    notebook_form.normalize(path)
     assert "".join(cells(path)[0]["outputs"][0]["text"]) == (stored or printed)
-    assert notebooks.machine_paths(path) == []
+    assert notebook_form.machine_paths(path) == []
 
 
 def test_a_path_that_is_left_is_named_with_its_cell(notebook):
     somewhere = "/ho" + "me/ada/data.txt"
     path = notebook(("markdown", "# T"), ("code", f"open('{somewhere}')"))
-    assert notebooks.machine_paths(path) == [f"cell 2: {somewhere}"]
+    assert notebook_form.machine_paths(path) == [f"cell 2: {somewhere}"]
     assert notebooks.main(["check", str(path)]) == 1
 
 
@@ -144,7 +146,7 @@ def test_a_widget_leaves_its_page_form_and_not_its_random_id(notebook, cells):
     }
     output = {"output_type": "display_data", "data": data, "metadata": {}}
     path = notebook(("code", "figure", {"outputs": [output], "execution_count": 1}))
-    notebooks.normalize(path)
+    notebook_form.normalize(path)
     assert set(cells(path)[0]["outputs"][0]["data"]) == {"text/html", "text/plain"}
 
 
@@ -157,7 +159,7 @@ def test_run_starts_from_nothing_in_the_folder_of_the_notebook(notebook, cells):
     first, second = cells(path)
     assert first["outputs"][0]["data"]["text/plain"] == [repr(path.parent.name)]
     assert second["outputs"] == [stream(["a\n"])]
-    assert notebooks.normalize(path, check=True) is False
+    assert notebook_form.normalize(path, check=True) is False
 
 
 def test_run_names_the_cell_that_failed_and_leaves_the_file(notebook):
@@ -191,12 +193,12 @@ def test_a_file_that_is_no_notebook_is_refused_by_name(tmp_path, content):
     path = tmp_path / "broken.ipynb"
     path.write_bytes(content)
     with pytest.raises(UnreadableNotebookError, match=r"broken\.ipynb"):
-        notebooks.normalize(path)
+        notebook_form.normalize(path)
     assert path.read_bytes() == content
 
 
 def test_a_missing_file_is_named(tmp_path, capsys):
-    assert notebooks.main(["normalise", str(tmp_path / "gone.ipynb")]) == 1
+    assert notebooks.main(["normalize", str(tmp_path / "gone.ipynb")]) == 1
     assert "gone.ipynb does not exist" in capsys.readouterr().err
 
 

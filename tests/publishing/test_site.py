@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from course_grader import notebooks
+from course_grader.notebook_form import normalize
 from setup import book_site
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ def write_small_book(folder):
         notebook = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [cell]}
         path = folder / name / "01-one.ipynb"
         path.write_text(json.dumps(notebook))
-        notebooks.normalize(path)
+        normalize(path)
     return folder
 
 
