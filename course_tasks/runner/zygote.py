@@ -134,14 +134,15 @@ def _keep(shell: object, wire: int, lifeline: int, message: dict[str, Any], form
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         die_with_parent()  # whose loss the grader takes for a loss of all runs, and starts anew
-        limits, core, grouped = Limits(**message["limits"]), message["core"], message["grouped"]
+        limits, core = Limits(**message["limits"]), message["core"]
+        grouped, alone = message["grouped"], message["alone"]
         os.setsid()
         if form != "bare":
             new_namespaces(own_users=form == "warm")
         supervisor = os.fork()
         if supervisor == 0:
             die_with_parent()
-            supervise(shell, wire, lifeline, limits, core, form, grouped=grouped)
+            supervise(shell, wire, lifeline, limits, core, form, grouped=grouped, alone=alone)
         os.close(wire)
         os.close(lifeline)
         os.waitpid(supervisor, 0)
