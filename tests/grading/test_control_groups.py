@@ -67,15 +67,13 @@ def place():
 
 
 @pytest.fixture(scope="module", params=["warm", "cold", "bare"])
-def sandbox(request, place):
-    with Sandbox(request.param) as started:
-        yield started
+def sandbox(request, place, started):
+    return started(request.param)
 
 
 @pytest.fixture(scope="module")
-def warm(place):
-    with Sandbox("warm") as started:
-        yield started
+def warm(place, warm):
+    return warm
 
 
 @pytest.fixture

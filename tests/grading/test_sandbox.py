@@ -28,16 +28,9 @@ SOON = Limits(
 )
 
 
-@pytest.fixture(scope="module")
-def warm():
-    with Sandbox("warm") as sandbox:
-        yield sandbox
-
-
 @pytest.fixture(scope="module", params=["warm", "cold", "bare"])
-def any_form(request):
-    with Sandbox(request.param) as sandbox:
-        yield sandbox
+def any_form(request, started):
+    return started(request.param)
 
 
 def run(sandbox, *cells, limits=SOON):
