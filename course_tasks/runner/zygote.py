@@ -44,6 +44,9 @@ from course_tasks.runner.supervisor import supervise
 # shell there already, the last one shows figures at a cell's end, as it does in a kernel.
 LATER = ("matplotlib", "matplotlib.pyplot", "matplotlib_inline.backend_inline")
 
+# Making large pages takes as long as they spare some ten runs, so a class of a few goes without.
+RUNS_WORTH_LARGE_PAGES = 5
+
 # Of 1000 with which the kernel chooses whom it ends for want of memory.
 FIRST_TO_GO = "500"
 
@@ -71,31 +74,36 @@ def main() -> None:
             die_with_parent()
             continue
         requests.close()
-        _serve(_shell(), light, form, iter(()))
+        _serve(_shell(), light, form, prepares=False)
         return
     _warm_up()
     # A cold one has one run only, which would wait for what makes later ones faster.
-    _serve(_shell(), requests, form, _later() if form != "cold" else iter(()))
+    _serve(_shell(), requests, form, prepares=form != "cold")
 
 
-def _later() -> Iterator[object]:
-    """What makes runs faster, a step at a time: whoever comes meanwhile waits for one."""
-    yield from collapse()
+def _imported_later() -> Iterator[str]:
     for name in LATER:
         importlib.import_module(name)
         gc.freeze()
         yield name
-    yield from collapse()
 
 
-def _serve(shell: object, requests: socket.socket, form: str, later: Iterator[object]) -> None:
-    """Say that runs can begin, then fork one for each request."""
+def _serve(shell: object, requests: socket.socket, form: str, *, prepares: bool) -> None:
+    """Say that runs can begin, then fork one for each request.
+
+    Between requests it prepares for later ones, a step at a time: who comes waits for one step.
+    """
     gc.freeze()
     requests.sendall(b"+")
-    more = True
+    steps: list[Iterator[object]] = [_imported_later()] if prepares else []
+    runs = 0
     while True:
-        while more and not select.select([requests], [], [], 0)[0]:
-            more = next(later, _DONE) is not _DONE
+        if prepares and runs == RUNS_WORTH_LARGE_PAGES:
+            steps.append(collapse())
+        while steps and not select.select([requests], [], [], 0)[0]:
+            if next(steps[0], _DONE) is _DONE:
+                del steps[0]
+        runs += 1
         message, files = _request(requests)
         if not message:
             return
