@@ -36,7 +36,12 @@ class Runner(Protocol):
         """How many submissions it runs at once without their waiting for each other."""
 
     def run(
-        self, work: SanitizedSubmission, inputs: Mapping[str, bytes], limits: Limits
+        self,
+        work: SanitizedSubmission,
+        inputs: Mapping[str, bytes],
+        limits: Limits,
+        *,
+        alone: bool = False,
     ) -> RunResult:
         """See `Sandbox.run`."""
 
@@ -142,7 +147,7 @@ def _run(
     if hurry is not None and hurry < limits.total_seconds:
         limits = replace(limits, total_seconds=hurry)
     try:
-        ran = runner.run(prepared.work, prepared.inputs, limits)
+        ran = runner.run(prepared.work, prepared.inputs, limits, alone=alone)
     except NoVerdictError as error:
         return handling.set_aside(str(error))
     except MachineError as error:
@@ -187,7 +192,7 @@ def _job(one: Submission, whole: Class, file: Path | None) -> Job:
 def works(runner: Runner, limits: Limits) -> bool:
     """Whether an honest run comes to its end right now."""
     try:
-        ran = runner.run(SanitizedSubmission((Step("code", "1 + 1"),)), {}, limits)
+        ran = runner.run(SanitizedSubmission((Step("code", "1 + 1"),)), {}, limits, alone=True)
     except (MachineError, NoVerdictError):
         return False
     return len(ran.raw) == 1 and not ran.ended and not ran.repeat

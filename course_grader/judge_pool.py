@@ -32,6 +32,7 @@ from course_grader.errors import (
 )
 from course_grader.judge_job import Job, Prepared
 from course_grader.outcome import Outcome
+from course_grader.sandbox.bubblewrap import QUICK_TORCH
 from course_grader.sandbox.protocol import RunResult
 from course_grader.sandbox.sanitize import SanitizedSubmission, Step
 from course_tasks.runner.limits import MEGABYTE
@@ -146,7 +147,7 @@ class Judges:
             self._server = subprocess.Popen(
                 [*SERVER, str(its.fileno())],
                 pass_fds=[its.fileno()],
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
+                env={**os.environ, "OMP_NUM_THREADS": "1", **QUICK_TORCH},
             )
 
     def _stop(self) -> None:

@@ -28,6 +28,10 @@ BESIDE_STUDENT_CODE = ("course_lib", "course_tasks")
 _DEVICES = ("null", "full", "random", "urandom")
 
 
+# At its import torch would ask every installed package whether it brings a device of its own.
+QUICK_TORCH = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+
+
 def bubblewrap(library: Path, form: IsolationMode = "warm") -> list[str]:
     """The command line that walls off whatever follows it.
 
@@ -109,6 +113,7 @@ def environment(library: Path, form: IsolationMode, home: Path) -> dict[str, str
         "IPYTHONDIR": f"{own}/.ipython",
         # As many submissions run at once as there are cores; more threads would only wait.
         "OMP_NUM_THREADS": "1",
+        **QUICK_TORCH,
     }
 
 

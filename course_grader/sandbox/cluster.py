@@ -88,7 +88,12 @@ class SandboxPlugin:
 
 
 def run_on_worker(
-    plugin: str, work: SanitizedSubmission, inputs: Mapping[str, bytes], limits: Limits
+    plugin: str,
+    work: SanitizedSubmission,
+    inputs: Mapping[str, bytes],
+    limits: Limits,
+    *,
+    alone: bool = False,
 ) -> bytes:
     """On a worker: run a submission in the worker's sandbox.
 
@@ -96,6 +101,8 @@ def run_on_worker(
     ----------
     plugin : str
         The name under which the grader gave its workers sandboxes.
+    work, inputs, limits, alone
+        See `Sandbox.run`.
 
     Returns
     -------
@@ -117,7 +124,7 @@ def run_on_worker(
             f"the worker on {platform.node()} has no sandbox, or another version of the course: "
             "its log says which"
         )
-    return to_bytes(sandbox.run(work, inputs, limits), sandbox.form)
+    return to_bytes(sandbox.run(work, inputs, limits, alone=alone), sandbox.form)
 
 
 def to_bytes(ran: RunResult, form: IsolationMode) -> bytes:
@@ -240,7 +247,12 @@ class Cluster:
         return max(1, sum(int(one["nthreads"]) for one in self._workers().values()))
 
     def run(
-        self, work: SanitizedSubmission, inputs: Mapping[str, bytes], limits: Limits
+        self,
+        work: SanitizedSubmission,
+        inputs: Mapping[str, bytes],
+        limits: Limits,
+        *,
+        alone: bool = False,
     ) -> RunResult:
         """Run a submission on any worker; on another one if that dies.
 
@@ -257,6 +269,7 @@ class Cluster:
         try:
             future = self._client.submit(
                 *(run_on_worker, self._plugin, work, dict(inputs), limits),
+                alone=alone,
                 pure=False,
                 retries=RETRIES,
             )

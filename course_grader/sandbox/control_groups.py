@@ -166,8 +166,18 @@ class Group:
         """Whether there can be one."""
         return self._place is not None
 
-    def let_in(self, process: int, limits: Limits, held: int) -> None:
-        """Make the group with its limits, and put a process and all that it will start there."""
+    def let_in(self, process: int, limits: Limits, held: int, *, polite: bool = True) -> None:
+        """Make the group with its limits, and put a process and all that it will start there.
+
+        Parameters
+        ----------
+        process : int
+        limits : Limits
+        held : int
+            See `memory_bytes`.
+        polite : bool
+            Whether others go first on a busy machine.
+        """
         if self._place is None:
             return
         name = f"{_PREFIX}{_me()}-{next(_count)}"
@@ -177,7 +187,7 @@ class Group:
                 if group not in self.folders:
                     group.mkdir()
                     self.folders += (group,)
-                for file, value in self._settings(controller, limits, held).items():
+                for file, value in self._settings(controller, limits, held, polite).items():
                     if file not in _WHERE_SWAP_IS_COUNTED or (group / file).exists():
                         _write(group / file, value)
                 if controller == "memory":
@@ -188,12 +198,14 @@ class Group:
         except OSError as error:
             self.problem = str(error)
 
-    def _settings(self, controller: str, limits: Limits, held: int) -> dict[str, str]:
+    def _settings(self, controller: str, limits: Limits, held: int, polite: bool) -> dict[str, str]:
         assert self._place is not None
         first, most = self._place.version == 1, str(memory_bytes(limits, held))
         if controller == "pids":
             return {"pids.max": str(limits.processes + _BESIDE_PROCESSES)}
         if controller == "cpu":
+            if not polite:
+                return {}
             return {"cpu.shares": _SHARES} if first else {"cpu.weight": _WEIGHT}
         if first:
             return {_LIMIT: most, "memory.memsw.limit_in_bytes": most}

@@ -17,6 +17,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -32,12 +33,12 @@ from course_grader.sandbox.starting import StartedSandbox
 from course_tasks.errors import FrameTimeoutError
 from course_tasks.runner.limits import MEGABYTE, Limits
 from course_tasks.runner.process_monitor import too_much_memory
+from course_tasks.runner.processor_time import stretched
 from course_tasks.runner.supervisor import (
     ASKS_FOR_GROUP,
     COUNT_BYTES,
     NO_MORE_RESULTS,
     End,
-    stretched,
 )
 
 # What a run may take beyond its own limit before the grader stops waiting: forking and transfer.
@@ -120,7 +121,12 @@ class Sandbox:
         self._scratch.remove()
 
     def run(
-        self, work: SanitizedSubmission, inputs: Mapping[str, bytes], limits: Limits
+        self,
+        work: SanitizedSubmission,
+        inputs: Mapping[str, bytes],
+        limits: Limits,
+        *,
+        alone: bool = False,
     ) -> RunResult:
         """Run a submission.
 
@@ -131,6 +137,9 @@ class Sandbox:
         inputs : mapping of str to bytes
             For each task its inputs, without what only the judge may see.
         limits : Limits
+        alone : bool
+            Whether nothing runs beside it, and others had the processor when it ran before: it need
+            not stand back for anybody now, and waits for longer.
 
         Returns
         -------
@@ -145,14 +154,16 @@ class Sandbox:
             If it failed twice where a submission can end what watches over it: whether the machine
             or the submission did it, a person has to find out.
         """
-        return self._run(work, inputs, limits, attempt=False)
+        return self._run(work, inputs, limits, alone=alone, attempt=False)
 
-    def attempt(self, work: SanitizedSubmission, limits: Limits) -> RunResult:
+    def attempt(
+        self, work: SanitizedSubmission, limits: Limits, *, alone: bool = False
+    ) -> RunResult:
         """Run what tries the walls: as a submission, but, where warm, before torch is there.
 
         Raises as `run` does.
         """
-        return self._run(work, {}, limits, attempt=True)
+        return self._run(work, {}, limits, alone=alone, attempt=True)
 
     def _run(
         self,
@@ -160,34 +171,41 @@ class Sandbox:
         inputs: Mapping[str, bytes],
         limits: Limits,
         *,
+        alone: bool,
         attempt: bool,
     ) -> RunResult:
         try:
-            return self._run_once(work, inputs, limits, attempt)
+            return self._run_once(work, inputs, limits, alone, attempt)
         except MachineError:
             pass
         try:
-            return self._run_once(work, inputs, limits, attempt)
+            return self._run_once(work, inputs, limits, alone, attempt)
         except MachineError as error:
             if self.form == "warm":
                 raise
             raise NoVerdictError(f"its sandbox ended twice while it ran: {error}") from error
 
     def _run_once(
-        self, work: SanitizedSubmission, inputs: Mapping[str, bytes], limits: Limits, attempt: bool
+        self,
+        work: SanitizedSubmission,
+        inputs: Mapping[str, bytes],
+        limits: Limits,
+        alone: bool,
+        attempt: bool,
     ) -> RunResult:
         started = self._alive(attempt) if self.form != "cold" else None
         with self._cores.one() as core, self.groups.group() as group:
+            asked = _Asked(limits, core, grouped=group.lent, alone=alone)
             if started is not None:
                 requests = started.attempts if attempt else started.requests
                 try:
-                    return _run(requests, work, inputs, limits, core, group, self.form)
+                    return _run(requests, work, inputs, asked, group, self.form)
                 except _Gone:
                     self._end(started)
                     raise
             started = _started_again(self._folder, "cold")
             try:
-                return _run(started.requests, work, inputs, limits, core, group, "cold")
+                return _run(started.requests, work, inputs, asked, group, "cold")
             finally:
                 started.stop()
 
@@ -213,6 +231,16 @@ class Sandbox:
             started.stop()
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What the sandbox is told of a run; see `supervise`."""
+
+    limits: Limits
+    core: int | None
+    grouped: bool
+    alone: bool
+
+
 class _Gone(MachineError):
     """The process that forks runs does not take any more of them."""
 
@@ -229,14 +257,13 @@ def _run(
     requests: socket.socket,
     work: SanitizedSubmission,
     inputs: Mapping[str, bytes],
-    limits: Limits,
-    core: int | None,
+    asked: _Asked,
     group: Group,
     form: IsolationMode,
 ) -> RunResult:
-    began = time.monotonic()
+    began, limits = time.monotonic(), asked.limits
     # The supervisor ends the run long before; this is for one that cannot.
-    deadline = began + stretched(limits.total_seconds) + SECONDS_OF_GRACE
+    deadline = began + stretched(limits.total_seconds, alone=asked.alone) + SECONDS_OF_GRACE
     wire, inner_wire = socket.socketpair()
     lifeline, inner_lifeline = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     end = End()
@@ -244,14 +271,14 @@ def _run(
         with inner_wire, inner_lifeline:
             if group.lent:
                 wire.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-            _hand_over(requests, limits, core, group.lent, inner_wire, inner_lifeline)
+            _hand_over(requests, asked, inner_wire, inner_lifeline)
         results = Collected(file)
 
         def received(count: int) -> None:
             _tell(lifeline, count.to_bytes(COUNT_BYTES, "big"))
 
         try:
-            _let_in(group, wire, limits, deadline)
+            _let_in(group, wire, asked, deadline)
             send_job(wire, work, inputs, limits)
             results.start()
             received(0)
@@ -276,18 +303,15 @@ def _run(
             return ran
 
 
-def _hand_over(
-    requests: socket.socket, limits: Limits, core: int | None, grouped: bool, *ends: socket.socket
-) -> None:
-    asked = {"limits": limits.as_dict(), "core": core, "grouped": grouped}
-    message = json.dumps(asked).encode()
+def _hand_over(requests: socket.socket, asked: _Asked, *ends: socket.socket) -> None:
+    message = json.dumps(asdict(asked)).encode()
     try:
         socket.send_fds(requests, [message], [end.fileno() for end in ends])
     except OSError as error:
         raise _Gone(f"the sandbox is gone: {error}") from error
 
 
-def _let_in(group: Group, wire: socket.socket, limits: Limits, deadline: float) -> None:
+def _let_in(group: Group, wire: socket.socket, asked: _Asked, deadline: float) -> None:
     """Put the runner into its group before it is given anything to run, where there is a group.
 
     Raises
@@ -304,7 +328,8 @@ def _let_in(group: Group, wire: socket.socket, limits: Limits, deadline: float) 
         # Its number as this process knows it, from the kernel, whatever namespace it has; 0 if
         # this process cannot know it.
         if kind == socket.SCM_CREDENTIALS and (process := _CREDENTIALS.unpack(data)[0]):
-            group.let_in(process, limits, int(words.removeprefix(ASKS_FOR_GROUP)))
+            held = int(words.removeprefix(ASKS_FOR_GROUP))
+            group.let_in(process, asked.limits, held, polite=not asked.alone)
 
 
 def _tell(lifeline: socket.socket, words: bytes) -> None:

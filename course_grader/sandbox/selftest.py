@@ -158,12 +158,16 @@ def _try(
     """Run cells in one run; what each of them said, and how the run ended if it did not.
 
     A run that the machine ends says so in the first cell's place. One that proves nothing, since
-    other programs held the processor, is tried again.
+    other programs held the processor, is tried again, and does not stand back for them any more.
     """
     work = SanitizedSubmission(tuple(Step("code", cell) for cell in cells))
-    for _ in range(_TRIES):
+    for number in range(_TRIES):
+        again = number > 0
         try:
-            ran = sandbox.run(work, {}, limits) if as_submission else sandbox.attempt(work, limits)
+            if as_submission:
+                ran = sandbox.run(work, {}, limits, alone=again)
+            else:
+                ran = sandbox.attempt(work, limits, alone=again)
         except (MachineError, NoVerdictError) as error:
             return [str(error)] * len(cells)
         if not ran.repeat:

@@ -1,5 +1,4 @@
-"""Inside the sandbox: all processes of one submission, what they hold together, and how long they
-had to wait.
+"""Inside the sandbox: all processes of one submission, and what they hold together.
 
 A limit of the kernel bounds each process by itself; only a control group bounds several, and few
 machines lend one. The supervisor counts instead, including what no process is charged for: files
@@ -9,19 +8,21 @@ in memory, what waits in sockets, page tables, and the kernel's own notes on pie
 from __future__ import annotations
 
 import os
-import resource
 import socket
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from course_tasks.runner.isolation import WRITABLE
 from course_tasks.runner.limits import MEGABYTE, Limits
+from course_tasks.runner.processor_time import Moment, ProcessorTime, moment
 
 _PROC = Path("/proc")
 _KILOBYTE = 1024
 _TICKS = os.sysconf("SC_CLK_TCK")
+
+# How often the processes of a submission are counted: memory grows by some 100 MB in between.
+SECONDS_BETWEEN_COUNTS = 0.1
 
 # Open files of all processes together: each may be a pipe, whose 64 kB no process is charged for.
 # Ten processes that libraries start have some hundreds.
@@ -35,10 +36,6 @@ _MOST_MAPPINGS = 65530
 # Reading all mappings takes milliseconds a process, so it is done less often.
 SECONDS_BETWEEN_MAPPINGS = 1.0
 _PART_FOR_MAPPINGS = 0.2
-
-# Waiting is measured over so long: with sixty loops beside it, a process is not scheduled for a
-# fifth of a second, and the kernel adds up its waiting only when it is.
-SECONDS_OF_A_WINDOW = 2.0
 
 
 @dataclass(frozen=True)
@@ -99,14 +96,12 @@ class Census:
         This process, of which the run's first one is going to be a copy; see `own_number`.
     limits : Limits
     own_folders : bool
-        Whether writable folders and sockets are this submission's alone.
+        Whether writable folders, sockets and numbers of processes are this submission's alone.
 
     Attributes
     ----------
-    waited : float
-        Seconds for which the run certainly waited for a processor that others held.
-    used : float
-        Seconds of processor time.
+    time : ProcessorTime
+        For how long they used their processor, and waited for it.
     held_at_start : int
         Bytes of memory that this process has, shared ones, too.
     """
@@ -114,8 +109,6 @@ class Census:
     ancestor: int
     limits: Limits
     own_folders: bool
-    waited: float = field(default=0.0, init=False)
-    used: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
         self._room_of_a_socket = _default_buffer() if self.own_folders else 0
@@ -123,13 +116,12 @@ class Census:
         self._files_at_start, self._sockets_at_start = self._files(), self._sockets()
         self._mappings, self._next_mappings = 0, time.monotonic() + SECONDS_BETWEEN_MAPPINGS
         self.held_at_start = at_most(self.ancestor)
-        self._window = self._now([])
-        self._waited_before = 0.0
+        self.time = ProcessorTime(self._moment([]), SECONDS_BETWEEN_COUNTS)
 
     def excess(self) -> str:
         """Count now; which limit is broken, in words, or nothing."""
         processes = descendants(self.ancestor)
-        self._measure(processes)
+        self.time.count(self._moment(processes))
         threads = sum(one.threads for one in processes)
         if threads > self.limits.processes:
             return f"it started more than {self.limits.processes} processes and threads"
@@ -138,6 +130,9 @@ class Census:
         if self._too_much(processes):
             return too_much_memory(self.limits)
         return ""
+
+    def _moment(self, processes: list[Process]) -> Moment:
+        return moment(processes, own_numbers=self.own_folders)
 
     def _too_much(self, processes: list[Process]) -> bool:
         self._count_mappings(processes)
@@ -194,44 +189,6 @@ class Census:
         except (OSError, ValueError, IndexError):
             return 0
 
-    def _measure(self, processes: list[Process]) -> None:
-        """Bring `waited` and `used` up to now.
-
-        A thread that waits does so for another thread of its own run, which uses the processor
-        meanwhile, or for others. What is left of one thread's waiting when all processor time of
-        the run's other threads is taken off was therefore for others, however many loops the run
-        keeps busy; a run that sleeps waits for nobody.
-        """
-        now = self._now(processes)
-        passed = now.at - self._window.at
-        # The kernel counts whole processes, ended ones too, in hundredths of a second.
-        rough = now.used - self._window.used - 2 * len(processes) / _TICKS
-        exact, longest = 0.0, 0.0
-        for number, (used, waited) in now.threads.items():
-            used_before, waited_before = self._window.threads.get(number, (0.0, 0.0))
-            exact += used - used_before
-            longest = max(longest, used - used_before + waited - waited_before)
-        used = max(exact, rough, 0.0)
-        self.waited = self._waited_before + max(0.0, min(longest, passed) - used)
-        self.used = now.used
-        if passed >= SECONDS_OF_A_WINDOW:
-            self._window, self._waited_before = now, self.waited
-
-    def _now(self, processes: list[Process]) -> _Moment:
-        threads: dict[int, tuple[float, float]] = {}
-        for one in processes:
-            threads.update(_threads(one))
-        mine = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used = sum(one.seconds for one in processes) + mine.ru_utime + mine.ru_stime
-        return _Moment(time.monotonic(), used, threads)
-
-
-@dataclass(frozen=True)
-class _Moment:
-    at: float
-    used: float
-    threads: Mapping[int, tuple[float, float]]
-
 
 def at_most(process: int) -> int:
     """Bytes of memory, with all pages that it still shares with others; quick to ask."""
@@ -280,23 +237,6 @@ def _fields(process: int, file: str, *names: str) -> dict[str, int]:
         if f"{name}:" in names:
             found[f"{name}:"] = int(rest.split()[0]) * _KILOBYTE
     return {name: found[name] for name in names if name in found}
-
-
-def _threads(process: Process) -> dict[int, tuple[float, float]]:
-    """For each thread: seconds on a processor, and seconds of waiting for one."""
-    folder = _PROC / str(process.number) / "task"
-    found = {}
-    try:
-        numbers = [int(name) for name in os.listdir(folder)]
-    except OSError:
-        return {}
-    for number in numbers:
-        try:
-            words = (folder / str(number) / "schedstat").read_text(encoding="ascii").split()
-            found[number] = int(words[0]) / 1e9, int(words[1]) / 1e9
-        except (OSError, IndexError):  # ended meanwhile, or a kernel that does not count
-            continue
-    return found
 
 
 def _default_buffer() -> int:

@@ -33,7 +33,13 @@ from course_tasks.runner.isolation import (
     stay_on_few_cores,
 )
 from course_tasks.runner.limits import Limits
-from course_tasks.runner.process_monitor import Census, descendants, own_number
+from course_tasks.runner.process_monitor import (
+    SECONDS_BETWEEN_COUNTS,
+    Census,
+    descendants,
+    own_number,
+)
+from course_tasks.runner.processor_time import Timer
 from course_tasks.runner.seccomp import install_seccomp_filter
 
 # An interrupted cell ends within moments, unless it catches the interruption and goes on.
@@ -42,20 +48,8 @@ SECONDS_TO_STOP = 3.0
 # A runner that has closed its connection ends at once, or goes on for nobody.
 SECONDS_TO_END = 2.0
 
-# How often the processes of a submission are counted: memory grows by some 100 MB in between.
-SECONDS_BETWEEN_COUNTS = 0.1
-
-# How many times its limit a step may take on the wall's clock while it waits for processors, and
-# seconds beside, for short limits. Four honest trainings on one core are through by then, and who
-# waits longer is repeated alone.
-MOST_STRETCH = 4.0
-SECONDS_OF_STRETCH = 10.0
-
-# A run that waited less than this part of the time, or used this part of its limit in processor
-# time, would have been interrupted alone, too.
-_WAITED, _USED = 0.2, 0.9
-
-# Everything around a submission's own processes goes first when the machine is busy.
+# Everything around a submission's own processes goes first when the machine is busy; a run that is
+# repeated alone, because it had too little, has nothing of the grader's to stand back for.
 _NICENESS = 5
 
 # What the grader says on the lifeline, beside how many results it has.
@@ -95,6 +89,7 @@ def supervise(
     form: str,
     *,
     grouped: bool,
+    alone: bool,
 ) -> NoReturn:
     """Start the runner, watch the clock and the grader, say how it ended.
 
@@ -109,6 +104,8 @@ def supervise(
     form : str
     grouped : bool
         Whether the grader puts the runner into a control group before it gives it its job.
+    alone : bool
+        Whether the grader runs nothing beside it, and waits for this run only.
     """
     try:
         if form != "bare":
@@ -126,7 +123,7 @@ def supervise(
             os.close(ready)
             if grouped:
                 os.write(wire, ASKS_FOR_GROUP + str(census.held_at_start).encode())
-            _run(shell, wire, its_ready, limits, core, form)
+            _run(shell, wire, its_ready, limits, core, form, polite=not alone)
         os.close(wire)
         os.close(its_ready)
         failed = _until_ready(ready, lifeline)
@@ -136,7 +133,7 @@ def supervise(
         _say(lifeline, End(failed=failed))
         os._exit(1)
     try:
-        end = _watch(runner, lifeline, limits, census)
+        end = _watch(runner, lifeline, limits, census, alone)
     except BaseException as error:
         end = End(repeat=f"its supervisor failed: {type(error).__name__}: {error}")
     if form != "warm":
@@ -147,7 +144,14 @@ def supervise(
 
 
 def _run(
-    shell: object, wire: int, ready: int, limits: Limits, core: int | None, form: str
+    shell: object,
+    wire: int,
+    ready: int,
+    limits: Limits,
+    core: int | None,
+    form: str,
+    *,
+    polite: bool,
 ) -> NoReturn:
     """The runner: from its first cell on, student code may change everything here."""
     try:
@@ -156,7 +160,8 @@ def _run(
         assert isinstance(shell, Shell)
         close_all_but(wire, ready)
         os.chdir(os.environ["HOME"])
-        os.nice(_NICENESS)
+        if polite:
+            os.nice(_NICENESS)
         _stay_on(core)
         set_limits(limits, own_users=form != "bare")
         if form != "bare":
@@ -212,40 +217,13 @@ def _until_ready(ready: int, lifeline: int) -> str:
     return said.decode("utf-8", "replace") or "isolation failed: the runner ended without a word"
 
 
-def stretched(limit: float) -> float:
-    """Seconds on the wall's clock at which a limit holds, whatever the machine was busy with."""
-    return MOST_STRETCH * limit + SECONDS_OF_STRETCH
-
-
-class _Timer:
-    """A limit on time, from which time spent waiting for others' processors is taken off."""
-
-    def __init__(self, limit: float, counted: Census):
-        self.limit, self._counted = limit, counted
-        self._at = time.monotonic(), counted.waited, counted.used
-
-    def over(self) -> bool:
-        """Whether the time is up, by whichever clock."""
-        wall, waited, _ = self._passed()
-        return wall - waited > self.limit or wall > stretched(self.limit)
-
-    def starved(self) -> bool:
-        """Whether others, and not the run itself, are why it is up."""
-        wall, waited, used = self._passed()
-        return waited > _WAITED * wall and used < _USED * self.limit
-
-    def _passed(self) -> tuple[float, float, float]:
-        began, waited, used = self._at
-        return (
-            time.monotonic() - began,
-            self._counted.waited - waited,
-            self._counted.used - used,
-        )
-
-
-def _watch(runner: int, lifeline: int, limits: Limits, census: Census) -> End:
+def _watch(runner: int, lifeline: int, limits: Limits, census: Census, alone: bool) -> End:
     """Wait for the runner's end."""
-    total, timer = _Timer(limits.total_seconds, census), _Timer(limits.cell_seconds, census)
+
+    def timer_of(limit: float) -> Timer:
+        return Timer(limit, census.time, time.monotonic(), alone=alone)
+
+    total, timer = timer_of(limits.total_seconds), timer_of(limits.cell_seconds)
     step, interrupted, closed = 0, False, False
     next_count = time.monotonic() + SECONDS_BETWEEN_COUNTS
     listening = [lifeline, os.pidfd_open(runner)]
@@ -257,10 +235,10 @@ def _watch(runner: int, lifeline: int, limits: Limits, census: Census) -> End:
                 if not said:
                     return End("the grader ended the run")
                 if said == NO_MORE_RESULTS:
-                    closed, timer = True, _Timer(SECONDS_TO_END, census)
+                    closed, timer = True, timer_of(SECONDS_TO_END)
                 else:
                     step, interrupted = int.from_bytes(said, "big"), False
-                    timer = _Timer(limits.cell_seconds, census)
+                    timer = timer_of(limits.cell_seconds)
         status = _reap(runner)
         if status is not None:
             return _how(status)
@@ -284,10 +262,10 @@ def _watch(runner: int, lifeline: int, limits: Limits, census: Census) -> End:
             return End(f"{words} and did not stop when it was interrupted")
         with contextlib.suppress(ProcessLookupError):
             os.kill(runner, signal.SIGINT)
-        interrupted, timer = True, _Timer(SECONDS_TO_STOP, census)
+        interrupted, timer = True, timer_of(SECONDS_TO_STOP)
 
 
-def _out_of_time(timer: _Timer, words: str) -> End:
+def _out_of_time(timer: Timer, words: str) -> End:
     if timer.starved():
         return End(words, f"{words} while others on the machine held the processor")
     return End(words)

@@ -27,9 +27,11 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+from course_tasks.runner.huge_pages import collapse
 from course_tasks.runner.isolation import (
     die_with_parent,
     new_namespaces,
@@ -42,10 +44,15 @@ from course_tasks.runner.supervisor import supervise
 # shell there already, the last one shows figures at a cell's end, as it does in a kernel.
 LATER = ("matplotlib", "matplotlib.pyplot", "matplotlib_inline.backend_inline")
 
+# Making large pages takes as long as they spare some ten runs, so a class of a few goes without.
+RUNS_WORTH_LARGE_PAGES = 5
+
 # Of 1000 with which the kernel chooses whom it ends for want of memory.
 FIRST_TO_GO = "500"
 
 _FILES = 2  # wire and lifeline
+
+_DONE = object()
 
 
 def main() -> None:
@@ -67,20 +74,36 @@ def main() -> None:
             die_with_parent()
             continue
         requests.close()
-        _serve(_shell(), light, form, [])
+        _serve(_shell(), light, form, prepares=False)
         return
     _warm_up()
-    _serve(_shell(), requests, form, list(LATER))
+    # A cold one has one run only, which would wait for what makes later ones faster.
+    _serve(_shell(), requests, form, prepares=form != "cold")
 
 
-def _serve(shell: object, requests: socket.socket, form: str, later: list[str]) -> None:
-    """Say that runs can begin, then fork one for each request."""
+def _imported_later() -> Iterator[str]:
+    for name in LATER:
+        importlib.import_module(name)
+        gc.freeze()
+        yield name
+
+
+def _serve(shell: object, requests: socket.socket, form: str, *, prepares: bool) -> None:
+    """Say that runs can begin, then fork one for each request.
+
+    Between requests it prepares for later ones, a step at a time: who comes waits for one step.
+    """
     gc.freeze()
     requests.sendall(b"+")
+    steps: list[Iterator[object]] = [_imported_later()] if prepares else []
+    runs = 0
     while True:
-        while later and not select.select([requests], [], [], 0)[0]:
-            importlib.import_module(later.pop(0))
-            gc.freeze()
+        if prepares and runs == RUNS_WORTH_LARGE_PAGES:
+            steps.append(collapse())
+        while steps and not select.select([requests], [], [], 0)[0]:
+            if next(steps[0], _DONE) is _DONE:
+                del steps[0]
+        runs += 1
         message, files = _request(requests)
         if not message:
             return
@@ -134,14 +157,15 @@ def _keep(shell: object, wire: int, lifeline: int, message: dict[str, Any], form
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         die_with_parent()  # whose loss the grader takes for a loss of all runs, and starts anew
-        limits, core, grouped = Limits(**message["limits"]), message["core"], message["grouped"]
+        limits, core = Limits(**message["limits"]), message["core"]
+        grouped, alone = message["grouped"], message["alone"]
         os.setsid()
         if form != "bare":
             new_namespaces(own_users=form == "warm")
         supervisor = os.fork()
         if supervisor == 0:
             die_with_parent()
-            supervise(shell, wire, lifeline, limits, core, form, grouped=grouped)
+            supervise(shell, wire, lifeline, limits, core, form, grouped=grouped, alone=alone)
         os.close(wire)
         os.close(lifeline)
         os.waitpid(supervisor, 0)

@@ -1,5 +1,6 @@
 """Courses and submissions to try release, check and nbgrader on, none of them in the project."""
 
+import contextlib
 import copy
 import os
 import secrets
@@ -34,10 +35,32 @@ def course(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def running():
+def started():
+    """A sandbox of each form, which all tests share and none of them breaks; started when the first
+    one asks for it.
+    """
+    known = {}
+    with contextlib.ExitStack() as stack:
+
+        def of(form):
+            if form not in known:
+                known[form] = stack.enter_context(Sandbox(form))
+            return known[form]
+
+        yield of
+
+
+@pytest.fixture(scope="session")
+def warm(started):
+    """The one that is used most."""
+    return started("warm")
+
+
+@pytest.fixture(scope="session")
+def running(warm):
     """Judges and a sandbox that all classes share; other tests try its walls."""
-    with Judges(2) as judges, Sandbox() as sandbox:
-        yield judges, sandbox
+    with Judges(2) as judges:
+        yield judges, warm
 
 
 class Editable:

@@ -320,13 +320,13 @@ class Doubtful:
         self.form, self.slots = sandbox.form, 2
         self.at_once, self.most_beside, self.lock = 0, [], threading.Lock()
 
-    def run(self, work, inputs, limits):
+    def run(self, work, inputs, limits, *, alone=False):
         mine = any(self.student in step.source for step in work.steps)
         with self.lock:
             self.at_once += 1
             beside = self.at_once - 1
         try:
-            ran = self.sandbox.run(work, inputs, limits)
+            ran = self.sandbox.run(work, inputs, limits, alone=alone)
         finally:
             with self.lock:
                 self.at_once -= 1

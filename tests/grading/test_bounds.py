@@ -79,7 +79,7 @@ class Fake:
     def __init__(self, *raw, ended=""):
         self.ran = RunResult(tuple(raw), ended, 0.1)
 
-    def run(self, work, inputs, limits):
+    def run(self, work, inputs, limits, *, alone=False):
         return self.ran
 
 

@@ -117,7 +117,7 @@ class Walls:
     def __init__(self, form="warm"):
         self.form, self.ended = form, False
 
-    def run(self, work, inputs, limits):
+    def run(self, work, inputs, limits, *, alone=False):
         if self.ended:
             raise MachineError("ended")
         if work.notes:

@@ -67,15 +67,13 @@ def place():
 
 
 @pytest.fixture(scope="module", params=["warm", "cold", "bare"])
-def sandbox(request, place):
-    with Sandbox(request.param) as started:
-        yield started
+def sandbox(request, place, started):
+    return started(request.param)
 
 
 @pytest.fixture(scope="module")
-def warm(place):
-    with Sandbox("warm") as started:
-        yield started
+def warm(place, warm):
+    return warm
 
 
 @pytest.fixture
@@ -215,7 +213,7 @@ class TestFailures:
     def test_runner_that_never_asks_proves_nothing(self, place, monkeypatch):
         """What it says too late must not be taken for a result of the submission's."""
         monkeypatch.setattr(sandboxes, "SECONDS_OF_GRACE", 0.5)
-        monkeypatch.setattr(sandboxes, "stretched", lambda limit: 0.0)
+        monkeypatch.setattr(sandboxes, "stretched", lambda limit, *, alone: 0.0)
         with Sandbox("warm") as started:
             code = started._folder / "course_tasks/runner/supervisor.py"
             text, asks = code.read_text(), "os.write(wire, ASKS_FOR_GROUP"

@@ -48,15 +48,8 @@ print(json.dumps(report(found)))
 
 
 @pytest.fixture(scope="module", params=["warm", "cold"])
-def sandbox(request):
-    with Sandbox(request.param) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def warm():
-    with Sandbox("warm") as started:
-        yield started
+def sandbox(request, started):
+    return started(request.param)
 
 
 def run(sandbox, *cells, limits=LIMITS):

@@ -1,7 +1,7 @@
 # %% top
 import time
 
-time.sleep(1.0)
+time.sleep(0.6)
 
 # %% bottom
-time.sleep(1.0)
+time.sleep(0.6)

@@ -7,7 +7,7 @@ for _ in range(30):
         os.setpgid(0, 0), os.nice(10)
         while True:
             pass
-time.sleep(2)
+time.sleep(1)
 
 # %% top
-time.sleep(2)
+time.sleep(1)

@@ -10,7 +10,7 @@ for _ in range(56):
             os.setpgid(0, 0)
         while True:
             pass
-time.sleep(2)
+time.sleep(1)
 
 # %% top
-time.sleep(2)
+time.sleep(1)

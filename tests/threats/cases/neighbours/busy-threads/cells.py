@@ -13,4 +13,4 @@ def busy():
 
 for _ in range(40):
     threading.Thread(target=busy, daemon=True).start()
-time.sleep(2)
+time.sleep(1)

@@ -11,4 +11,4 @@ for _ in range(6):
         room = bytearray(16 * 2**20)
         while True:
             room[:] = room[::-1]
-time.sleep(2)
+time.sleep(1)
