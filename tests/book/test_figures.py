@@ -15,7 +15,7 @@ HEAVY = {"live_model"}  # carries a whole GPT; its weights have a limit of their
 WANTED = {
     "book/index": {"live_model"},
     "book/01-averages": {"averaging"},
-    "book/02-affinities": {"softmax_and_scale"},
+    "book/02-affinities": {"averaging", "softmax_and_scale"},
     "book/03-text": {"windows"},
     "book/04-bigram": {"bigram_table"},
     "book/05-head": {"attention_map"},
