@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from course_grader.assignment import Assignment, Check, read
 from course_grader.course import Course
 from course_grader.errors import FaultyAssignmentError
+from course_grader.new_task import unwritten
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -146,7 +147,7 @@ def faults(notebook: NotebookNode, name: str) -> list[str]:
         One sentence a fault, with the cell and the remedy; empty if there is none.
     """
     assignment = Assignment.of(notebook)
-    found = [*_repeated_ids(notebook), *_regions(notebook)]
+    found = [*_repeated_ids(notebook), *_regions(notebook), *unwritten(notebook)]
     for answer in assignment.answers:
         where = f"cell {answer.number} ({answer.grade_id or 'no grade_id'})"
         if BEGIN not in answer.source:

@@ -205,8 +205,7 @@ def mistake(
 
     Its name is that of the variable that holds it in the task's module, so that `_divides_columns`
     and `_DividesColumns` are both "divides-columns"; `name` is for those that no variable can have.
-    The parameters are attributes of `Mistake`. A sentence may stand on several lines: a line break
-    and the blanks around it count as one blank.
+    The parameters are attributes of `Mistake`.
     """
     return lambda answer: Mistake(name, answer, what, effect, section, cases, recognised, also)
 
@@ -426,15 +425,11 @@ def _equals(variant: Any, cases: tuple[str, ...], probe: Probe, evidence: Eviden
 def _say(says: Says, evidence: Evidence) -> str:
     """A sentence about this run; without numbers where odd data leaves none to quote."""
     if isinstance(says, str):
-        return _on_one_line(says)
+        return says
     try:
-        return _on_one_line(says(evidence))
+        return says(evidence)
     except _ODD_DATA:
         return ""
-
-
-def _on_one_line(text: str) -> str:
-    return re.sub(r"\s*\n\s*", " ", text)
 
 
 def _describe(task: Task, evidence: Evidence) -> Finding:

@@ -56,7 +56,7 @@ def parts_of(result: Any, *names: str) -> dict[str, Any]:
         return dict(zip(names, result, strict=True))
     found = type(result).__name__
     raise TypeError(
-        f"the function should return {len(names)} values, "
-        f"{', '.join(f'`{name}`' for name in names[:-1])} and `{names[-1]}`; "
-        f"it returned one {found}" + (f" of {len(result)}" if found in ("tuple", "list") else "")
+        f"the function should return {', '.join(f'`{name}`' for name in names[:-1])} and "
+        f"`{names[-1]}`; it returned one {found}"
+        + (f" of {len(result)}" if isinstance(result, tuple | list) else "")
     )

@@ -17,7 +17,7 @@ from course_judges.ch01_averages.weights import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -72,21 +72,17 @@ def _shrinks_as_asked(evidence: Evidence) -> Finding | None:
 
 _unnormalised_decay = mistake(
     "The weights shrink as they should; they are not an average yet.",
-    lambda e: (
-        f"""Row {e.number("T") - 1} of your matrix sums to {number(matrix(e)[-1].sum())};
-    every row of an average sums to 1."""
-    ),
+    lambda e: unwrapped(f"""Row {e.number("T") - 1} of your matrix sums to
+    {number(matrix(e)[-1].sum())}; every row of an average sums to 1."""),
 )(_powers)
 
 
 @mistake(
     "You multiplied by 1 − decay, which is right only for a past without beginning.",
-    lambda e: (
-        f"""1 + decay + decay² + … is 1 / (1 − decay) if it never ends. Here it ends at
-    position 0: row 0 of your matrix sums to {number(matrix(e)[0].sum())}, row {e.number("T") - 1}
-    to {number(matrix(e)[-1].sum())}. Divide each row by its own sum. (A recursion that starts from
-    0 does the same as yours.)"""
-    ),
+    lambda e: unwrapped(f"""1 + decay + decay² + … is 1 / (1 − decay) if it never ends. Here it ends
+    at position 0: row 0 of your matrix sums to {number(matrix(e)[0].sum())}, row
+    {e.number("T") - 1} to {number(matrix(e)[-1].sum())}. Divide each row by its own sum. (A
+    recursion that starts from 0 does the same as yours.)"""),
 )
 def _uncorrected_start(T: int, decay: float) -> Tensor:
     return (1 - decay) * _powers(T, decay)
@@ -94,10 +90,8 @@ def _uncorrected_start(T: int, decay: float) -> Tensor:
 
 @mistake(
     "Position 0 counts too much: it stands for everything that might have come before it.",
-    lambda e: (
-        f"""That is what the recursion y = decay · y + (1 − decay) · x does when it starts
-    with the first value. {_last_row_against(e)}"""
-    ),
+    lambda e: unwrapped(f"""That is what the recursion y = decay · y + (1 − decay) · x does when it
+    starts with the first value. {_last_row_against(e)}"""),
 )
 def _started_at_the_first(T: int, decay: float) -> Tensor:
     weights = torch.zeros(T, T)
@@ -110,10 +104,8 @@ def _started_at_the_first(T: int, decay: float) -> Tensor:
 
 @mistake(
     "Your weights shrink towards the present: the oldest position counts most.",
-    lambda e: (
-        f"""{_last_row_against(e)} The exponent is the distance t − s, which is 0 on the
-    diagonal."""
-    ),
+    lambda e: unwrapped(f"""{_last_row_against(e)} The exponent is the distance t − s, which is 0 on
+    the diagonal."""),
     TRIANGLE,
 )
 def _reversed_decay(T: int, decay: float) -> Tensor:
@@ -123,11 +115,9 @@ def _reversed_decay(T: int, decay: float) -> Tensor:
 
 @mistake(
     "You used 1 − decay where decay is asked for.",
-    lambda e: (
-        f"""In your last row, one step back counts
+    lambda e: unwrapped(f"""In your last row, one step back counts
     {number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the present; with `decay =
-    {_decay_of(e)}` it counts {_decay_of(e)} times as much."""
-    ),
+    {_decay_of(e)}` it counts {_decay_of(e)} times as much."""),
 )
 def _complement(T: int, decay: float) -> Tensor:
     return decay_weights(T, 1 - decay)
@@ -135,10 +125,8 @@ def _complement(T: int, decay: float) -> Tensor:
 
 @mistake(
     "Your weights shrink in both directions: the future is averaged, too.",
-    lambda e: (
-        f"""Row 0 of your matrix is {row(matrix(e)[0])}. Position 0 may see itself alone: [1,
-    0, …]. Cut the future off before you divide."""
-    ),
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. Position 0 may see itself
+    alone: [1, 0, …]. Cut the future off before you divide."""),
     FUTURE,
 )
 def _no_causal_mask(T: int, decay: float) -> Tensor:
@@ -149,10 +137,8 @@ def _no_causal_mask(T: int, decay: float) -> Tensor:
 
 @mistake(
     "Your weights lie above the diagonal: every position averages its future.",
-    lambda e: (
-        f"""Row 0 of your matrix is {row(matrix(e)[0])}. Position 0 may see itself alone; the
-    past of row t lies to the left of column t."""
-    ),
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. Position 0 may see itself
+    alone; the past of row t lies to the left of column t."""),
     FUTURE,
 )
 def _upper_triangle(T: int, decay: float) -> Tensor:
@@ -174,11 +160,10 @@ def _keepdim_forgotten(T: int, decay: float) -> Tensor:
 
 @mistake(
     "You put weights into a softmax, which takes scores.",
-    lambda e: (
-        f"""A softmax takes the exponential before it divides, so one step back counts
-    {number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the present in your last row,
-    not {_decay_of(e)} times. Divide by the row sums, or put in the logarithm of the weights."""
-    ),
+    lambda e: unwrapped(f"""A softmax takes the exponential before it divides, so one step back
+    counts {number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the present in your last
+    row, not {_decay_of(e)} times. Divide by the row sums, or put in the logarithm of the
+    weights."""),
     SOFTMAX,
 )
 def _softmax_of_weights(T: int, decay: float) -> Tensor:
@@ -188,10 +173,8 @@ def _softmax_of_weights(T: int, decay: float) -> Tensor:
 
 @mistake(
     "The future has a score of 0, and a score of 0 is not hidden.",
-    lambda e: (
-        f"""Row 0 of your matrix is {row(matrix(e)[0])}. The logarithm of a weight can go into
-    a softmax, but then the future needs −inf: `tril` leaves 0, and e⁰ = 1."""
-    ),
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. The logarithm of a weight
+    can go into a softmax, but then the future needs −inf: `tril` leaves 0, and e⁰ = 1."""),
     FILL,
 )
 def _zero_mask(T: int, decay: float) -> Tensor:
@@ -201,10 +184,9 @@ def _zero_mask(T: int, decay: float) -> Tensor:
 
 _diagonal_excluded = mistake(
     "No position sees itself.",
-    lambda e: (
-        f"""The diagonal of your matrix is {row(np.nan_to_num(np.diagonal(matrix(e))))}.
-    Distance 0 counts, with decay⁰ = 1, and row 0 has nothing else to average."""
-    ),
+    lambda e: unwrapped(f"""The diagonal of your matrix is
+    {row(np.nan_to_num(np.diagonal(matrix(e))))}. Distance 0 counts, with decay⁰ = 1, and row 0 has
+    nothing else to average."""),
     FUTURE,
     cases=("weights",),
     also=(lambda T, decay: _decay_before(T, decay, 1e-9),),

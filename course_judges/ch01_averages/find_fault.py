@@ -10,7 +10,7 @@ from torch import Tensor
 
 from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, SIDES
 from course_judges.judging import Evidence, Part, Property, Task, matches, mistake
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -70,11 +70,9 @@ def _inverted_answer(weights: Tensor) -> Tensor:
 
 @mistake(
     "You compare sums with 1 exactly, and rounding makes every row faulty.",
-    lambda e: (
-        f"""Row 0 of a matrix sums to 1 {_signed(float(e.inputs["ahead"].sum(1)[0]) - 1)},
-    which is float32's noise and no fault. Allow for it: `torch.isclose`, or a distance of at most
-    1e-5."""
-    ),
+    lambda e: unwrapped(f"""Row 0 of a matrix sums to 1
+    {_signed(float(e.inputs["ahead"].sum(1)[0]) - 1)}, which is float32's noise and no fault. Allow
+    for it: `torch.isclose`, or a distance of at most 1e-5."""),
     cases=("ahead", "sums"),
 )
 def _exact_comparison(weights: Tensor) -> Tensor:
@@ -87,10 +85,8 @@ def _exact_comparison(weights: Tensor) -> Tensor:
 
 @mistake(
     "You count the diagonal as future.",
-    lambda e: (
-        f"""{_wrong_row("sums")(e)} A position may see itself; the future begins at
-    `diagonal=1`."""
-    ),
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A position may see itself; the future begins at
+    `diagonal=1`."""),
     FUTURE,
     cases=("sums",),
 )
@@ -100,10 +96,8 @@ def _diagonal_excluded(weights: Tensor) -> Tensor:
 
 @mistake(
     "You ask whether the columns sum to 1.",
-    lambda e: (
-        f"""{_wrong_row("sums")(e)} Row t holds the weights of position t: `sum(dim=1)` adds
-    along a row."""
-    ),
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Row t holds the weights of position t:
+    `sum(dim=1)` adds along a row."""),
     SIDES,
     cases=("sums",),
 )
@@ -117,10 +111,8 @@ def _divides_columns(weights: Tensor) -> Tensor:
 
 @mistake(
     "You ask for a wrong sum on one side of 1 only.",
-    lambda e: (
-        f"""{_wrong_row("sums")(e)} A row can sum to too little and to too much: take the
-    distance from 1, `.abs()`."""
-    ),
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A row can sum to too little and to too much:
+    take the distance from 1, `.abs()`."""),
     cases=("sums",),
     also=(_sums_too_large_only,),
 )
@@ -131,10 +123,8 @@ def _one_sided_sum(weights: Tensor) -> Tensor:
 
 @mistake(
     "Rows that look ahead pass as sound.",
-    lambda e: (
-        f"""{_wrong_row("ahead")(e)} It sums to 1, but column s of row t is the future for
-    every s > t."""
-    ),
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} It sums to 1, but column s of row t is the
+    future for every s > t."""),
     FUTURE,
     cases=("ahead",),
 )
@@ -155,10 +145,8 @@ def _sums_unasked(weights: Tensor) -> Tensor:
 
 @mistake(
     "Rows with a negative weight pass as sound.",
-    lambda e: (
-        f"""{_wrong_row("signs")(e)} It sums to 1, but the mean of some numbers never lies
-    outside them; with a negative weight it can."""
-    ),
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} It sums to 1, but the mean of some numbers
+    never lies outside them; with a negative weight it can."""),
     cases=("signs",),
 )
 def _signs_unasked(weights: Tensor) -> Tensor:
@@ -168,10 +156,8 @@ def _signs_unasked(weights: Tensor) -> Tensor:
 
 @mistake(
     "A row with a NaN passes as sound.",
-    lambda e: (
-        f"""{_wrong_row("nan")(e)} Every comparison with NaN is False, `nan > 1e-5` too. Ask
-    what a sound row fulfils and negate that, or use `isnan`."""
-    ),
+    lambda e: unwrapped(f"""{_wrong_row("nan")(e)} Every comparison with NaN is False, `nan > 1e-5`
+    too. Ask what a sound row fulfils and negate that, or use `isnan`."""),
     FILL,
     cases=("nan",),
 )

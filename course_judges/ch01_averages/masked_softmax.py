@@ -9,7 +9,7 @@ from torch import Tensor
 from course_judges.ch01_averages.sections import FILL, KERNEL, SIDES, SOFTMAX, WRITES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, rows_sum_to_one
-from course_judges.wording import listed, number, row, word
+from course_judges.wording import listed, number, row, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -51,8 +51,8 @@ def _sample(evidence: Evidence, case: str = "weights") -> tuple[Array, Array]:
 
 def _row_of_the_sample(evidence: Evidence) -> str:
     mine, visible = _sample(evidence)
-    return f"""Row 0 of sample 0 may see position{"s" if visible.sum() > 1 else ""}
-    {listed(np.flatnonzero(visible))}; your weights are {row(mine)}."""
+    return unwrapped(f"""Row 0 of sample 0 may see position{"s" if visible.sum() > 1 else ""}
+    {listed(np.flatnonzero(visible))}; your weights are {row(mine)}.""")
 
 
 def _hidden_share(evidence: Evidence) -> str:
@@ -88,10 +88,8 @@ def _sees_what_is_hidden(evidence: Evidence) -> Finding | None:
 
 @mistake(
     "Your mask is the wrong way round: you hid what may be seen.",
-    lambda e: (
-        f"""{_row_of_the_sample(e)} `masked_fill` writes where its mask is True, and `visible`
-    is True where you may look."""
-    ),
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `masked_fill` writes where its mask is True, and
+    `visible` is True where you may look."""),
     WRITES,
 )
 def _inverted_mask(scores: Tensor, visible: Tensor) -> Tensor:
@@ -100,10 +98,8 @@ def _inverted_mask(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "Your mask has no effect: these are the weights without any mask.",
-    lambda e: (
-        f"""{_row_of_the_sample(e)} `masked_fill` returns a new tensor and leaves the old one
-    as it was: keep what it returns, or use `masked_fill_`."""
-    ),
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `masked_fill` returns a new tensor and leaves
+    the old one as it was: keep what it returns, or use `masked_fill_`."""),
     WRITES,
 )
 def _dropped_result(scores: Tensor, visible: Tensor) -> Tensor:
@@ -112,10 +108,8 @@ def _dropped_result(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 @mistake(
-    lambda e: (
-        f"""You filled the hidden places with {number(_fill_read_off(e) or 0.0)}, which is too
-    close to the scores."""
-    ),
+    lambda e: unwrapped(f"""You filled the hidden places with {number(_fill_read_off(e) or 0.0)},
+    which is too close to the scores."""),
     lambda e: (
         f"{_hidden_share(e)} "
         + (
@@ -134,10 +128,8 @@ def _tiny_fill(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "You hid positions by setting their scores to 0.",
-    lambda e: (
-        f"""{_row_of_the_sample(e)} {_hidden_share(e)} A score of 0 is a score like any other,
-    and e⁰ = 1. Multiplying the scores by the mask does the same, −1e-9 nearly so."""
-    ),
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} {_hidden_share(e)} A score of 0 is a score like
+    any other, and e⁰ = 1. Multiplying the scores by the mask does the same, −1e-9 nearly so."""),
     FILL,
 )
 def _zero_mask(scores: Tensor, visible: Tensor) -> Tensor:
@@ -146,10 +138,9 @@ def _zero_mask(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "The sign of your infinity is wrong.",
-    lambda e: (
-        f"""{int(np.isnan(e.yours("weights")).sum())} of {e.yours("weights").size} weights are
-    NaN: e^(+inf) is infinite, and inf / inf is not a number. What is to vanish needs −inf."""
-    ),
+    lambda e: unwrapped(f"""{int(np.isnan(e.yours("weights")).sum())} of {e.yours("weights").size}
+    weights are NaN: e^(+inf) is infinite, and inf / inf is not a number. What is to vanish needs
+    −inf."""),
     FILL,
 )
 def _plus_infinity(scores: Tensor, visible: Tensor) -> Tensor:
@@ -158,10 +149,9 @@ def _plus_infinity(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "You took the softmax first and cut the hidden positions out of it afterwards.",
-    lambda e: (
-        f"""What was cut is missing: row 0 of sample 0 sums to {number(_sample(e)[0].sum())}.
-    Mask the scores before the softmax, or divide by the new row sums."""
-    ),
+    lambda e: unwrapped(f"""What was cut is missing: row 0 of sample 0 sums to
+    {number(_sample(e)[0].sum())}. Mask the scores before the softmax, or divide by the new row
+    sums."""),
 )
 def _masked_after_softmax(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.softmax(dim=-1) * visible
@@ -169,10 +159,8 @@ def _masked_after_softmax(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "All visible positions count the same; the scores have no effect.",
-    lambda e: (
-        f"""{_row_of_the_sample(e)} The chapter's scores were all 0, and equal scores make
-    equal weights. With these scores, the row is {row(e.right("weights")[0, 0])}."""
-    ),
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} The chapter's scores were all 0, and equal
+    scores make equal weights. With these scores, the row is {row(e.right("weights")[0, 0])}."""),
     KERNEL,
 )
 def _scores_ignored(scores: Tensor, visible: Tensor) -> Tensor:
@@ -181,11 +169,9 @@ def _scores_ignored(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "Your softmax runs down the columns.",
-    lambda e: (
-        f"""In sample 0, column 0 of your weights sums to
+    lambda e: unwrapped(f"""In sample 0, column 0 of your weights sums to
     {number(np.asarray(e.yours("weights"))[0, :, 0].sum())}, row 0 to {number(_sample(e)[0].sum())}.
-    Row t holds the weights of position t: the softmax runs along it, `dim=-1`."""
-    ),
+    Row t holds the weights of position t: the softmax runs along it, `dim=-1`."""),
     SIDES,
 )
 def _softmax_over_queries(scores: Tensor, visible: Tensor) -> Tensor:
@@ -194,11 +180,9 @@ def _softmax_over_queries(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "Your softmax runs over the samples of the batch.",
-    lambda e: (
-        f"""Row 0 of sample 0 is {row(_sample(e)[0])}: its weights compete with those of the
-    other {word(e.number("B") - 1)} samples, not with each other. `dim=-1` runs along a row; a
-    softmax of three sizes without `dim` takes `dim=0`."""
-    ),
+    lambda e: unwrapped(f"""Row 0 of sample 0 is {row(_sample(e)[0])}: its weights compete with
+    those of the other {word(e.number("B") - 1)} samples, not with each other. `dim=-1` runs along a
+    row; a softmax of three sizes without `dim` takes `dim=0`."""),
     SIDES,
 )
 def _softmax_over_batch(scores: Tensor, visible: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ from course_judges.ch01_averages.weights import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import number, row, word
+from course_judges.wording import number, row, unwrapped, word
 
 
 def strict_past_mean(x: Tensor) -> Tensor:
@@ -73,12 +73,10 @@ def _in_every_row(evidence: Evidence) -> str:
 
 @mistake(
     "Position 0 of your output is NaN.",
-    lambda e: (
-        f"""The other {word(e.number("T") - 1)} positions are right. Nothing comes before
-    position 0, so its row is divided by a count of 0, or its softmax has nothing but −inf; either
-    way 0 / 0, which is NaN. The task defines this mean as 0. Every number that is computed from a
-    NaN is NaN."""
-    ),
+    lambda e: unwrapped(f"""The other {word(e.number("T") - 1)} positions are right. Nothing comes
+    before position 0, so its row is divided by a count of 0, or its softmax has nothing but −inf;
+    either way 0 / 0, which is NaN. The task defines this mean as 0. Every number that is computed
+    from a NaN is NaN."""),
 )
 def _first_row_nan(x: Tensor) -> Tensor:
     T = x.shape[1]
@@ -88,11 +86,9 @@ def _first_row_nan(x: Tensor) -> Tensor:
 
 @mistake(
     "Position 0 averages the whole sequence, future included.",
-    lambda e: (
-        f"""Row 0 of your weights is {row(matrix(e)[0])}; with nothing before it, it should be
-    all 0. A softmax over equal numbers gives equal weights, even where each of them is −1e9; and
-    `torch.roll` brings the last mean round to the front."""
-    ),
+    lambda e: unwrapped(f"""Row 0 of your weights is {row(matrix(e)[0])}; with nothing before it, it
+    should be all 0. A softmax over equal numbers gives equal weights, even where each of them is
+    −1e9; and `torch.roll` brings the last mean round to the front."""),
     FILL,
 )
 def _first_row_uniform(x: Tensor) -> Tensor:
@@ -103,10 +99,8 @@ def _first_row_uniform(x: Tensor) -> Tensor:
 
 @mistake(
     "Position 0 sees itself.",
-    lambda e: (
-        f"""Row 0 of your weights is {row(matrix(e)[0])}. All other rows are right; for this
-    one the task asks for 0, because nothing comes before it."""
-    ),
+    lambda e: unwrapped(f"""Row 0 of your weights is {row(matrix(e)[0])}. All other rows are right;
+    for this one the task asks for 0, because nothing comes before it."""),
 )
 def _first_row_itself(x: Tensor) -> Tensor:
     y = strict_past_mean(x)
@@ -116,10 +110,8 @@ def _first_row_itself(x: Tensor) -> Tensor:
 
 @mistake(
     "Every position counts itself; this is the running mean of the chapter.",
-    lambda e: (
-        f"""{_in_every_row(e)}: it sees positions 0 and 1. The strict past of position 1 is
-    position 0 alone."""
-    ),
+    lambda e: unwrapped(f"""{_in_every_row(e)}: it sees positions 0 and 1. The strict past of
+    position 1 is position 0 alone."""),
     FUTURE,
 )
 def _diagonal_included(x: Tensor) -> Tensor:
@@ -130,10 +122,8 @@ def _diagonal_included(x: Tensor) -> Tensor:
 
 @mistake(
     "The right positions, divided by one too many.",
-    lambda e: (
-        f"""Row {len(matrix(e)) - 1} of your weights sums to {number(matrix(e)[-1].sum())}.
-    Position t has t positions before it, not t + 1."""
-    ),
+    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights sums to
+    {number(matrix(e)[-1].sum())}. Position t has t positions before it, not t + 1."""),
 )
 def _divides_by_one_too_many(x: Tensor) -> Tensor:
     T = x.shape[1]
@@ -142,19 +132,16 @@ def _divides_by_one_too_many(x: Tensor) -> Tensor:
 
 _sums_not_means = mistake(
     "The sums are right; they are not divided yet.",
-    lambda e: (
-        f"""Row {len(matrix(e)) - 1} of your weights sums to {number(matrix(e)[-1].sum())};
-    every row of an average sums to 1."""
-    ),
+    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights sums to
+    {number(matrix(e)[-1].sum())}; every row of an average sums to 1."""),
 )(_strict_sums)
 
 
 @mistake(
     "Nothing is hidden: every position averages the whole sequence.",
-    lambda e: (
-        f"""Every weight of yours is {number(matrix(e)[0, 0])}, one over T. A 0 in place of
-    −inf hides nothing, because e⁰ = 1; neither does a `masked_fill` whose result is not kept."""
-    ),
+    lambda e: unwrapped(f"""Every weight of yours is {number(matrix(e)[0, 0])}, one over T. A 0 in
+    place of −inf hides nothing, because e⁰ = 1; neither does a `masked_fill` whose result is not
+    kept."""),
     FILL,
 )
 def _zero_mask(x: Tensor) -> Tensor:
@@ -165,10 +152,8 @@ def _zero_mask(x: Tensor) -> Tensor:
 
 @mistake(
     "You took the softmax of a triangle of ones and zeros.",
-    lambda e: (
-        f"""{_in_every_row(e)}. A score of 0 is not hidden: it gets e⁰ = 1 beside e¹ = 2.72.
-    Multiplying scores by a mask leaves zeros where −inf has to be."""
-    ),
+    lambda e: unwrapped(f"""{_in_every_row(e)}. A score of 0 is not hidden: it gets e⁰ = 1 beside e¹
+    = 2.72. Multiplying scores by a mask leaves zeros where −inf has to be."""),
     FILL,
 )
 def _multiplied_mask(x: Tensor) -> Tensor:
@@ -178,10 +163,8 @@ def _multiplied_mask(x: Tensor) -> Tensor:
 
 @mistake(
     "The diagonal went the other way: every position sees the one after it.",
-    lambda e: (
-        f"""{_in_every_row(e)}: it sees {positions(matrix(e)[1])}. `diagonal=1` keeps one
-    diagonal above the main one; a negative number takes diagonals away."""
-    ),
+    lambda e: unwrapped(f"""{_in_every_row(e)}: it sees {positions(matrix(e)[1])}. `diagonal=1`
+    keeps one diagonal above the main one; a negative number takes diagonals away."""),
     FUTURE,
 )
 def _next_included(x: Tensor) -> Tensor:
@@ -192,25 +175,19 @@ def _next_included(x: Tensor) -> Tensor:
 
 _upper_triangle = mistake(
     "You average what comes after each position, not what comes before it.",
-    lambda e: (
-        f"""{_in_every_row(e)}: it sees {positions(matrix(e)[1])}. That is `triu`; the past of
-    row t lies to the left of column t, in `tril`."""
-    ),
+    lambda e: unwrapped(f"""{_in_every_row(e)}: it sees {positions(matrix(e)[1])}. That is `triu`;
+    the past of row t lies to the left of column t, in `tril`."""),
     FUTURE,
     also=(_past_by(_strict_upper, 1, True, 0.0),),
 )(_past_by(_strict_upper, 1, True, 1.0))
 
-
 _divides_columns = mistake(
     COLUMNS,
-    lambda e: (
-        f"""Row t says what position t sees, so it is the rows that have to sum to 1; row
-    {e.number("T") - 1} of yours sums to {number(matrix(e)[-1].sum())}. `sum(dim=1, keepdim=True)`
-    adds along a row."""
-    ),
+    lambda e: unwrapped(f"""Row t says what position t sees, so it is the rows that have to sum to
+    1; row {e.number("T") - 1} of yours sums to {number(matrix(e)[-1].sum())}. `sum(dim=1,
+    keepdim=True)` adds along a row."""),
     also=(_past_by(_strict_lower, 0, True, 0.0),),
 )(_past_by(_strict_lower, 0, True, 1.0))
-
 
 _keepdim_forgotten = mistake(KEEPDIM, keepdim_sums, also=(_past_by(_strict_lower, 1, False, 0.0),))(
     _past_by(_strict_lower, 1, False, 1.0)

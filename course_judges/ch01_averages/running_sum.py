@@ -9,7 +9,7 @@ from torch import Tensor
 from course_judges.ch01_averages.sections import FUTURE, SIDES, TRIANGLE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import number, word
+from course_judges.wording import number, unwrapped, word
 from course_tasks.verdict import Finding
 
 
@@ -43,11 +43,9 @@ def _future_in_time_last(evidence: Evidence) -> Finding | None:
 
 @mistake(
     "Your triangle points the wrong way: every position sums what comes after it.",
-    lambda e: (
-        f"""Position 0 of your output holds the sum of all {word(e.number("T"))} positions,
-    position {e.number("T") - 1} holds its own value alone. From the right, output t is x times
-    column t of the matrix: the ones of column t have to stand in rows s ≤ t."""
-    ),
+    lambda e: unwrapped(f"""Position 0 of your output holds the sum of all {word(e.number("T"))}
+    positions, position {e.number("T") - 1} holds its own value alone. From the right, output t is x
+    times column t of the matrix: the ones of column t have to stand in rows s ≤ t."""),
 )
 def _triangle_not_turned(x: Tensor) -> Tensor:
     T = x.shape[-1]
@@ -56,12 +54,10 @@ def _triangle_not_turned(x: Tensor) -> Tensor:
 
 @mistake(
     "You summed along the channels, not along time.",
-    lambda e: (
-        f"""With as many channels as positions (C = T = {e.number("T")}) nothing complains:
-    output (channel c, position t) is the sum of channels 0 … c at that position. With C =
-    {e.number("C")} and T = {e.number("T")}, a (T, T) matrix from the left does not even fit. A
-    matrix from the left mixes the last size but one; here time is the last."""
-    ),
+    lambda e: unwrapped(f"""With as many channels as positions (C = T = {e.number("T")}) nothing
+    complains: output (channel c, position t) is the sum of channels 0 … c at that position. With C
+    = {e.number("C")} and T = {e.number("T")}, a (T, T) matrix from the left does not even fit. A
+    matrix from the left mixes the last size but one; here time is the last."""),
     cases=("square",),
 )
 def _sums_channels(x: Tensor) -> Tensor:
@@ -71,10 +67,9 @@ def _sums_channels(x: Tensor) -> Tensor:
 
 @mistake(
     "The sums are right, but time and channels have changed places.",
-    lambda e: (
-        f"""x has shape {e.right("sums").shape}, your output {e.yours("sums").shape}. Put the
-    last two sizes back, or multiply from the other side and exchange nothing."""
-    ),
+    lambda e: unwrapped(f"""x has shape {e.right("sums").shape}, your output
+    {e.yours("sums").shape}. Put the last two sizes back, or multiply from the other side and
+    exchange nothing."""),
     cases=("sums", "square"),
 )
 def _time_not_put_back(x: Tensor) -> Tensor:
@@ -84,10 +79,9 @@ def _time_not_put_back(x: Tensor) -> Tensor:
 
 @mistake(
     "Your answer holds means; the task asks for sums.",
-    lambda e: (
-        f"""The last position of your first row is {number(e.yours("sums")[0, 0, -1])}; the
-    {word(e.number("T"))} values add up to {number(e.right("sums")[0, 0, -1])}."""
-    ),
+    lambda e: unwrapped(f"""The last position of your first row is
+    {number(e.yours("sums")[0, 0, -1])}; the {word(e.number("T"))} values add up to
+    {number(e.right("sums")[0, 0, -1])}."""),
     TRIANGLE,
 )
 def _means_not_sums(x: Tensor) -> Tensor:
@@ -96,10 +90,9 @@ def _means_not_sums(x: Tensor) -> Tensor:
 
 @mistake(
     "Every position leaves itself out.",
-    lambda e: (
-        f"""Position 0 of your output is 0; the sum up to and including it is its own value,
-    {number(e.right("sums")[0, 0, 0])}. The diagonal belongs to the triangle: `diagonal=0`."""
-    ),
+    lambda e: unwrapped(f"""Position 0 of your output is 0; the sum up to and including it is its
+    own value, {number(e.right("sums")[0, 0, 0])}. The diagonal belongs to the triangle:
+    `diagonal=0`."""),
     FUTURE,
 )
 def _diagonal_excluded(x: Tensor) -> Tensor:
@@ -109,10 +102,9 @@ def _diagonal_excluded(x: Tensor) -> Tensor:
 
 @mistake(
     "Every position holds the sum of the whole sequence.",
-    lambda e: (
-        f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the same as
-    position {e.number("T") - 1}. A matrix of ones sees everything; half of it has to become 0."""
-    ),
+    lambda e: unwrapped(f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the
+    same as position {e.number("T") - 1}. A matrix of ones sees everything; half of it has to become
+    0."""),
     TRIANGLE,
 )
 def _no_triangle(x: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from course_judges.ch01_averages.weights import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import listed, number, row, word
+from course_judges.wording import listed, number, row, unwrapped, word
 
 
 def _band(T: int, width: int) -> Tensor:
@@ -39,17 +39,15 @@ def _window_before(T: int, width: int, least: float = 0.0) -> Tensor:
 def _last_row_sees(evidence: Evidence) -> str:
     T, width = evidence.number("T"), evidence.number("width")
     mine = matrix(evidence)[T - 1]
-    return f"""With `width = {width}`, row {T - 1} gives weight to {positions(mine)}. The last
-    {word(width)} up to and including {T - 1} are {listed(range(T - width, T))}."""
+    return unwrapped(f"""With `width = {width}`, row {T - 1} gives weight to {positions(mine)}. The
+    last {word(width)} up to and including {T - 1} are {listed(range(T - width, T))}.""")
 
 
 @mistake(
     "The first rows are too small.",
-    lambda e: (
-        f"""With `width = {e.number("width")}`, row 0 of your matrix sums to
+    lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 of your matrix sums to
     {matrix(e)[0].sum():.2f}; every row of an average sums to 1. You divided each row by `width`,
-    but row 0 has only one position to average. Divide by how many there are."""
-    ),
+    but row 0 has only one position to average. Divide by how many there are."""),
 )
 def _divides_by_width(T: int, width: int) -> Tensor:
     return _band(T, width) / width
@@ -57,12 +55,10 @@ def _divides_by_width(T: int, width: int) -> Tensor:
 
 @mistake(
     "The first rows are empty.",
-    lambda e: (
-        f"""With `width = {e.number("width")}`, row 0 of your matrix sums to
+    lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 of your matrix sums to
     {number(matrix(e)[0].sum())}. A slice that starts at a negative number counts from the end:
     `weights[0, {1 - e.number("width")}:1]` holds nothing. Start at `max(0, t - width + 1)`, and
-    divide by how many positions there are."""
-    ),
+    divide by how many positions there are."""),
 )
 def _negative_slice(T: int, width: int) -> Tensor:
     weights = torch.zeros(T, T)
@@ -88,10 +84,8 @@ def _no_window(T: int, width: int) -> Tensor:
 
 _sums_not_means = mistake(
     "The right positions, not divided yet.",
-    lambda e: (
-        f"""Row {e.number("T") - 1} of your matrix sums to {number(matrix(e)[-1].sum())};
-    every row of an average sums to 1."""
-    ),
+    lambda e: unwrapped(f"""Row {e.number("T") - 1} of your matrix sums to
+    {number(matrix(e)[-1].sum())}; every row of an average sums to 1."""),
 )(_band)
 
 
@@ -109,11 +103,9 @@ def _keepdim_forgotten(T: int, width: int) -> Tensor:
 
 @mistake(
     "Your window looks ahead.",
-    lambda e: (
-        f"""With `width = {e.number("width")}`, row 0 gives weight to
+    lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 gives weight to
     {positions(matrix(e)[0])}. Row 0 may see position 0 alone; the past of row t lies to the left of
-    column t."""
-    ),
+    column t."""),
     FUTURE,
 )
 def _upper_triangle(T: int, width: int) -> Tensor:
@@ -123,10 +115,8 @@ def _upper_triangle(T: int, width: int) -> Tensor:
 
 @mistake(
     "Your window is centred on each position, so half of it lies in the future.",
-    lambda e: (
-        f"""Row 0 gives weight to {positions(matrix(e)[0])}; it may see position 0 alone. The
-    window ends at position t."""
-    ),
+    lambda e: unwrapped(f"""Row 0 gives weight to {positions(matrix(e)[0])}; it may see position 0
+    alone. The window ends at position t."""),
     FUTURE,
 )
 def _centred_window(T: int, width: int) -> Tensor:
@@ -145,10 +135,8 @@ _diagonal_excluded = mistake(
 
 @mistake(
     "You took the softmax of a band of ones and zeros.",
-    lambda e: (
-        f"""Row 0 of your matrix is {row(matrix(e)[0])}. A score of 0 is not hidden: it gets
-    e⁰ = 1 beside e¹ = 2.72. What may not be seen needs −inf."""
-    ),
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. A score of 0 is not hidden:
+    it gets e⁰ = 1 beside e¹ = 2.72. What may not be seen needs −inf."""),
     FILL,
 )
 def _multiplied_mask(T: int, width: int) -> Tensor:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from course_judges.ch02_affinities.sections import ANGLE, LETTERS, PAIRS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -58,19 +58,15 @@ def _outside(evidence: Evidence) -> Finding | None:
 
 _not_normalised = mistake(
     "These are dot products: the lengths are still in them.",
-    lambda e: (
-        f"""{_entry(e)} The two vectors have lengths {number(_lengths(e)[0])} and
-    {number(_lengths(e)[1])}: divide by both."""
-    ),
+    lambda e: unwrapped(f"""{_entry(e)} The two vectors have lengths {number(_lengths(e)[0])} and
+    {number(_lengths(e)[1])}: divide by both."""),
 )(_products)
 
 
 @mistake(
     "You divided by the lengths of one side only.",
-    lambda e: (
-        f"""{_entry(e)} The two vectors have lengths {number(_lengths(e)[0])} and
-    {number(_lengths(e)[1])}, and both enter the dot product."""
-    ),
+    lambda e: unwrapped(f"""{_entry(e)} The two vectors have lengths {number(_lengths(e)[0])} and
+    {number(_lengths(e)[1])}, and both enter the dot product."""),
     cases=("cosines",),
     also=(_second_only,),
 )
@@ -80,10 +76,9 @@ def _normalised_one_side(x: Tensor, y: Tensor) -> Tensor:
 
 @mistake(
     "You divided by the squared lengths.",
-    lambda e: (
-        f"""{_entry(e)} `(x * x).sum(-1)` is a length squared: {number(_lengths(e)[0] ** 2)}
-    for the first vector, whose length is {number(_lengths(e)[0])}. Take the root."""
-    ),
+    lambda e: unwrapped(f"""{_entry(e)} `(x * x).sum(-1)` is a length squared:
+    {number(_lengths(e)[0] ** 2)} for the first vector, whose length is {number(_lengths(e)[0])}.
+    Take the root."""),
     cases=("cosines",),
 )
 def _squared_lengths(x: Tensor, y: Tensor) -> Tensor:
@@ -93,10 +88,8 @@ def _squared_lengths(x: Tensor, y: Tensor) -> Tensor:
 
 @mistake(
     "You took the lengths along the positions, not along the channels.",
-    lambda e: (
-        f"""{_entry(e)} A vector is one position with its {e.number("C")} channels, the last
-    size: `norm(dim=-1, keepdim=True)`."""
-    ),
+    lambda e: unwrapped(f"""{_entry(e)} A vector is one position with its {e.number("C")} channels,
+    the last size: `norm(dim=-1, keepdim=True)`."""),
     PAIRS,
     cases=("cosines",),
 )
@@ -106,10 +99,8 @@ def _normalised_over_positions(x: Tensor, y: Tensor) -> Tensor:
 
 @mistake(
     "You divided everything by the length of the whole tensor.",
-    lambda e: (
-        f"""{_entry(e)} Without `dim`, `norm()` gives one number for all
-    {e.number("B") * e.number("T")} vectors together; each needs its own."""
-    ),
+    lambda e: unwrapped(f"""{_entry(e)} Without `dim`, `norm()` gives one number for all
+    {e.number("B") * e.number("T")} vectors together; each needs its own."""),
     LETTERS,
     cases=("cosines",),
 )
@@ -119,10 +110,8 @@ def _one_length_for_all(x: Tensor, y: Tensor) -> Tensor:
 
 @mistake(
     "You divided by sums of absolute values; a length is the root of a sum of squares.",
-    lambda e: (
-        f"""{_entry(e)} A vector would have cosine 1 with itself; divided your way, its
-    product with itself is smaller than 1."""
-    ),
+    lambda e: unwrapped(f"""{_entry(e)} A vector would have cosine 1 with itself; divided your way,
+    its product with itself is smaller than 1."""),
     cases=("cosines",),
 )
 def _taxicab_length(x: Tensor, y: Tensor) -> Tensor:
@@ -133,11 +122,9 @@ def _taxicab_length(x: Tensor, y: Tensor) -> Tensor:
 
 @mistake(
     "Rows and columns are exchanged: your rows belong to `y`.",
-    lambda e: (
-        f"""Your answer has shape {e.yours("cosines").shape}, expected
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("cosines").shape}, expected
     {e.right("cosines").shape}. Row t belongs to the vector that looks, `x[t]`; so `x` stands on the
-    left and `y` is transposed."""
-    ),
+    left and `y` is transposed."""),
     PAIRS,
     cases=("cosines",),
 )
@@ -156,11 +143,9 @@ def _angle_not_cosine(x: Tensor, y: Tensor) -> Tensor:
 
 @mistake(
     "Two shapes do not fit: most likely a `keepdim=True` is missing.",
-    lambda e: (
-        f"""`norm(dim=-1)` of a tensor of shape {e.inputs["x"].shape} has shape
+    lambda e: unwrapped(f"""`norm(dim=-1)` of a tensor of shape {e.inputs["x"].shape} has shape
     {e.inputs["x"].shape[:2]}, and broadcasting lays it along the channels. With `keepdim=True` it
-    is {(*e.inputs["x"].shape[:2], 1)}, one length a vector."""
-    ),
+    is {(*e.inputs["x"].shape[:2], 1)}, one length a vector."""),
     LETTERS,
     recognised=_shapes_do_not_broadcast,
 )
@@ -170,11 +155,9 @@ def _keepdim_forgotten(x: Tensor, y: Tensor) -> Tensor:
 
 @mistake(
     "A vector of zeros gives NaN.",
-    lambda e: (
-        f"""{int(np.isnan(e.yours("zeros")).sum())} of {e.yours("zeros").size} entries are
-    NaN: the length of such a vector is 0, and 0 / 0 is not a number. Keep the length away from 0
-    (`clamp(min=1e-8)`), and 0 divided by it stays 0."""
-    ),
+    lambda e: unwrapped(f"""{int(np.isnan(e.yours("zeros")).sum())} of {e.yours("zeros").size}
+    entries are NaN: the length of such a vector is 0, and 0 / 0 is not a number. Keep the length
+    away from 0 (`clamp(min=1e-8)`), and 0 divided by it stays 0."""),
 )
 def _zero_vector_nan(x: Tensor, y: Tensor) -> Tensor:
     return _products(

@@ -26,7 +26,7 @@ from course_judges.ch02_affinities.inspectors import (
 )
 from course_judges.ch02_affinities.sections import DEPENDS, ROOT
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import number
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch02_affinities.find_fault import SUSPECTS
 from course_tasks.probing import Inputs
@@ -101,9 +101,9 @@ def _matrix(evidence: Evidence, kind: str) -> Any:
 
 def _rounding(evidence: Evidence) -> str:
     off = float(_matrix(evidence, SOUND)[-1].sum()) - 1
-    return f"""If you compare with `==` or `torch.equal`, nothing ever matches: the weights carry
-    float noise. Of the sound ones, row {evidence.number("T") - 1} sums to 1 {_signed(off)}. Use
-    `torch.allclose`."""
+    return unwrapped(f"""If you compare with `==` or `torch.equal`, nothing ever matches: the
+    weights carry float noise. Of the sound ones, row {evidence.number("T") - 1} sums to 1
+    {_signed(off)}. Use `torch.allclose`.""")
 
 
 def _unknown_name(evidence: Evidence) -> Finding | None:
@@ -155,97 +155,74 @@ _exact_comparison = mistake(
     recognised=_nothing_matches,
 )(exactly_equal)
 
-
 _one_name_for_all = mistake(
     lambda e: f"Your inspector says “{next(iter(_named(e).values()))}” of all seven.",
-    lambda e: (
-        f"""One of them has this name, the other six do not. Does your comparison look at the
-    weights at all? The last weight of the last row is {number(_matrix(e, SOUND)[-1, -1])} if sound,
-    {number(_matrix(e, NO_SCALE)[-1, -1])} without a scale. {_rounding(e)}"""
-    ),
+    lambda e: unwrapped(f"""One of them has this name, the other six do not. Does your comparison
+    look at the weights at all? The last weight of the last row is
+    {number(_matrix(e, SOUND)[-1, -1])} if sound, {number(_matrix(e, NO_SCALE)[-1, -1])} without a
+    scale. {_rounding(e)}"""),
     DEPENDS,
     recognised=_one_name,
 )(always_sound)
 
-
 _scale_unasked = mistake(
     "Your inspector does not ask about the scale.",
-    lambda e: (
-        f"""Without a scale or divided by C, rows still sum to 1 and hide the future. The last
-    weight of the last row tells: {number(_matrix(e, SOUND)[-1, -1])} if sound,
+    lambda e: unwrapped(f"""Without a scale or divided by C, rows still sum to 1 and hide the
+    future. The last weight of the last row tells: {number(_matrix(e, SOUND)[-1, -1])} if sound,
     {number(_matrix(e, NO_SCALE)[-1, -1])} without scale, {number(_matrix(e, BY_C)[-1, -1])} divided
-    by C. A look at row 0 alone does not: it is [1, 0, …] in all three."""
-    ),
+    by C. A look at row 0 alone does not: it is [1, 0, …] in all three."""),
     recognised=_only({NO_SCALE: [SOUND], BY_C: [SOUND]}, {NO_SCALE: [SOUND]}, {BY_C: [SOUND]}),
 )(saying(no_scale=SOUND, divided_by_C=SOUND))
 
-
 _scale_by_channels = mistake(
     "You take division by C for sound: the scale is √C.",
-    lambda e: (
-        f"""C is {e.number("C")} here, √C is {number(math.sqrt(e.number("C")))}.
-    {_says_of(e, BY_C)} {_says_of(e, SOUND)}"""
-    ),
+    lambda e: unwrapped(f"""C is {e.number("C")} here, √C is {number(math.sqrt(e.number("C")))}.
+    {_says_of(e, BY_C)} {_says_of(e, SOUND)}"""),
     recognised=_only({SOUND: LABELS, BY_C: [SOUND]}),
 )(saying(sound=BY_C, divided_by_C=SOUND))
 
-
 _scales_confused = mistake(
     "No scale and division by C are exchanged.",
-    lambda e: (
-        f"""{_says_of(e, NO_SCALE)} Undivided scores are large and make sharp rows: the
-    largest weight below row 0 is {number(_matrix(e, NO_SCALE)[1:].max())} without scale and
-    {number(_matrix(e, BY_C)[1:].max())} divided by C."""
-    ),
+    lambda e: unwrapped(f"""{_says_of(e, NO_SCALE)} Undivided scores are large and make sharp rows:
+    the largest weight below row 0 is {number(_matrix(e, NO_SCALE)[1:].max())} without scale and
+    {number(_matrix(e, BY_C)[1:].max())} divided by C."""),
     recognised=_only({NO_SCALE: [BY_C], BY_C: [NO_SCALE]}, {NO_SCALE: [BY_C]}, {BY_C: [NO_SCALE]}),
 )(saying(no_scale=BY_C, divided_by_C=NO_SCALE))
 
-
 _sums_unasked = mistake(
     "Your inspector does not ask what the rows sum to.",
-    lambda e: (
-        f"""{_says_of(e, LATE)} The proportions of a row are those of “no scale”, but it sums
-    to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number("C")}."""
-    ),
+    lambda e: unwrapped(f"""{_says_of(e, LATE)} The proportions of a row are those of “no scale”,
+    but it sums to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number("C")}."""),
     recognised=_only({LATE: LABELS}),
 )(saying(scaled_too_late=NO_SCALE))
 
-
 _columns_unasked = mistake(
     "Your inspector does not ask along which size the weights sum to 1.",
-    lambda e: (
-        f"""{_says_of(e, COLUMNS)} There, column 0 sums to
+    lambda e: unwrapped(f"""{_says_of(e, COLUMNS)} There, column 0 sums to
     {number(_matrix(e, COLUMNS)[:, 0].sum())} and row 0 to
-    {number(_matrix(e, COLUMNS)[0].sum())}."""
-    ),
+    {number(_matrix(e, COLUMNS)[0].sum())}."""),
     DEPENDS,
     recognised=_only({COLUMNS: LABELS}),
 )(saying(columns=NO_SCALE))
 
-
 _masks_confused = mistake(
     "A mask of 0 and no mask at all are not told apart.",
-    lambda e: (
-        f"""Both give weight to the future. With a mask of 0 all future weights of a row are
-    equal: row 0 holds {number(_matrix(e, ZERO_MASK)[0, 1])} and
+    lambda e: unwrapped(f"""Both give weight to the future. With a mask of 0 all future weights of a
+    row are equal: row 0 holds {number(_matrix(e, ZERO_MASK)[0, 1])} and
     {number(_matrix(e, ZERO_MASK)[0, 2])} at positions 1 and 2; without a mask,
     {number(_matrix(e, NO_MASK)[0, 1])} and {number(_matrix(e, NO_MASK)[0, 2])}. The last row is the
-    same in both."""
-    ),
+    same in both."""),
     DEPENDS,
     recognised=_only(
         {ZERO_MASK: [NO_MASK]}, {NO_MASK: [ZERO_MASK]}, {ZERO_MASK: [NO_MASK], NO_MASK: [ZERO_MASK]}
     ),
 )(saying(zero_mask=NO_MASK))
 
-
 _future_unasked = mistake(
     "Your inspector does not look at the future.",
-    lambda e: (
-        f"""{_says_of(e, NO_MASK)} There, row 0 gives
+    lambda e: unwrapped(f"""{_says_of(e, NO_MASK)} There, row 0 gives
     {number(_matrix(e, NO_MASK)[0, 1:].sum())} of its weight to positions after it. A look at the
-    last row alone does not show that: it has no future."""
-    ),
+    last row alone does not show that: it has no future."""),
     DEPENDS,
     recognised=_only(
         {ZERO_MASK: [SOUND], NO_MASK: [SOUND]}, {ZERO_MASK: [SOUND]}, {NO_MASK: [SOUND]}

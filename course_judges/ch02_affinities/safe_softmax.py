@@ -9,7 +9,7 @@ from torch import Tensor
 from course_judges.ch02_affinities.sections import DEPENDS, STABLE
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import rows_sum_to_one
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 from course_tasks.ch02_affinities.safe_softmax import PROBE as SAFE_SOFTMAX
 
 
@@ -88,8 +88,8 @@ def _bottom_row(evidence: Evidence) -> int:
 def _row_of_large(evidence: Evidence, t: int) -> str:
     scores = evidence.inputs["large"][t]
     low = number(scores[np.isfinite(scores)].min(), 5)
-    return f"""Row {t} has scores from {low} to {number(scores.max(), 5)}; your weights are
-    {row(evidence.yours("large")[t])}."""
+    return unwrapped(f"""Row {t} has scores from {low} to {number(scores.max(), 5)}; your weights
+    are {row(evidence.yours("large")[t])}.""")
 
 
 def _first_row_off(evidence: Evidence, case: str = "ordinary") -> str:
@@ -105,10 +105,8 @@ def _empty_row(evidence: Evidence) -> str:
 
 _clamped_scores = mistake(
     "You cut the scores off at a limit.",
-    lambda e: (
-        f"""{_row_of_large(e, _top_row(e))} All scores of that row lie above the limit and
-    became equal. A row may be shifted without loss; it may not be cut."""
-    ),
+    lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} All scores of that row lie above the
+    limit and became equal. A row may be shifted without loss; it may not be cut."""),
     recognised=any_of(
         SAFE_SOFTMAX,
         ("large",),
@@ -116,37 +114,28 @@ _clamped_scores = mistake(
     ),
 )(_clamped)
 
-
 _overflow = mistake(
     "You took the exponential of the scores as they are.",
-    lambda e: (
-        f"""{_row_of_large(e, _top_row(e))} e^710 is more than even float64 holds: the power
-    is infinite, and ∞ / ∞ is NaN. Shift the row first: its weights do not change."""
-    ),
+    lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} e^710 is more than even float64 holds:
+    the power is infinite, and ∞ / ∞ is NaN. Shift the row first: its weights do not change."""),
     cases=("large",),
     also=(_then_cleaned(_as_written),),
 )(_as_written)
 
-
 _global_maximum = mistake(
     "You shifted all rows by one maximum, that of the whole matrix.",
-    lambda e: (
-        f"""{_row_of_large(e, _bottom_row(e))} It lies so far below the maximum of the matrix
-    that all its powers are rounded to 0, and so is their sum. Each row has a maximum of its own:
-    `amax(dim=-1, keepdim=True)`."""
-    ),
+    lambda e: unwrapped(f"""{_row_of_large(e, _bottom_row(e))} It lies so far below the maximum of
+    the matrix that all its powers are rounded to 0, and so is their sum. Each row has a maximum of
+    its own: `amax(dim=-1, keepdim=True)`."""),
     cases=("large",),
     also=(_then_cleaned(_one_maximum),),
 )(_one_maximum)
 
-
 _subtracts_mean = mistake(
     "You shifted each row by its mean, which need not be near its maximum.",
-    lambda e: (
-        f"""{_first_row_off(e, "large")} Where scores of one row lie far apart, the largest
-    still overflows, and with a −∞ in the row the mean is −∞ itself. Shift by the maximum: then no
-    power exceeds 1."""
-    ),
+    lambda e: unwrapped(f"""{_first_row_off(e, "large")} Where scores of one row lie far apart, the
+    largest still overflows, and with a −∞ in the row the mean is −∞ itself. Shift by the maximum:
+    then no power exceeds 1."""),
     recognised=any_of(
         SAFE_SOFTMAX,
         ("large",),
@@ -157,11 +146,9 @@ _subtracts_mean = mistake(
 
 @mistake(
     "A number that belongs to a row was laid along the columns: `keepdim=True` is missing.",
-    lambda e: (
-        f"""{_first_row_off(e)} Without `keepdim=True` a maximum or a sum over `dim=-1` has
-    shape ({e.number("T")},), and broadcasting gives row s's number to column s. No error, because
-    the matrix is square."""
-    ),
+    lambda e: unwrapped(f"""{_first_row_off(e)} Without `keepdim=True` a maximum or a sum over
+    `dim=-1` has shape ({e.number("T")},), and broadcasting gives row s's number to column s. No
+    error, because the matrix is square."""),
     also=(
         _sum_without_keepdim,
         _both_without_keepdim,
@@ -173,30 +160,24 @@ def _keepdim_forgotten(scores: Tensor) -> Tensor:
 
 _maximum_of_columns = mistake(
     "You subtracted the maximum of each column, not of each row.",
-    lambda e: (
-        f"""{_first_row_off(e)} Every score of a row was shifted by another number, and only a
-    shift that is the same along the row leaves its weights alone."""
-    ),
+    lambda e: unwrapped(f"""{_first_row_off(e)} Every score of a row was shifted by another number,
+    and only a shift that is the same along the row leaves its weights alone."""),
     also=(_then_cleaned(_column_maximum),),
 )(_column_maximum)
 
-
 _divides_by_maximum = mistake(
     "You divided by the maximum; a shift is a subtraction.",
-    lambda e: (
-        f"""{_first_row_off(e)} Dividing scores is a temperature: it changes how sharply the
-    row looks, and by another factor in each row."""
-    ),
+    lambda e: unwrapped(f"""{_first_row_off(e)} Dividing scores is a temperature: it changes how
+    sharply the row looks, and by another factor in each row."""),
     also=(_then_cleaned(_divided_by_maximum),),
 )(_divided_by_maximum)
 
 
 @mistake(
     "Your softmax runs down the columns.",
-    lambda e: (
-        f"""Column 0 of your weights sums to {number(e.yours("ordinary")[:, 0].sum())}, row 0
-    to {number(e.yours("ordinary")[0].sum())}. Row t holds the weights of position t."""
-    ),
+    lambda e: unwrapped(f"""Column 0 of your weights sums to
+    {number(e.yours("ordinary")[:, 0].sum())}, row 0 to {number(e.yours("ordinary")[0].sum())}. Row
+    t holds the weights of position t."""),
     DEPENDS,
 )
 def _softmax_over_queries(scores: Tensor) -> Tensor:
@@ -205,19 +186,15 @@ def _softmax_over_queries(scores: Tensor) -> Tensor:
 
 _not_normalised = mistake(
     "You returned the powers; they are not divided by their sum yet.",
-    lambda e: (
-        f"""Row 0 sums to {number(e.yours("ordinary")[0].sum())}; every row of an average sums
-    to 1."""
-    ),
+    lambda e: unwrapped(f"""Row 0 sums to {number(e.yours("ordinary")[0].sum())}; every row of an
+    average sums to 1."""),
 )(_powers_alone)
 
 
 @mistake(
     "You replaced −∞ by 0, so what was hidden can be seen again.",
-    lambda e: (
-        f"""{_first_row_off(e)} A score of 0 is a score like any other; e⁰ = 1. It is the
-    maximum that may need replacing, where it is −∞, and never the scores."""
-    ),
+    lambda e: unwrapped(f"""{_first_row_off(e)} A score of 0 is a score like any other; e⁰ = 1. It
+    is the maximum that may need replacing, where it is −∞, and never the scores."""),
 )
 def _zero_mask(scores: Tensor) -> Tensor:
     return scores.nan_to_num(neginf=0.0).softmax(dim=-1)
@@ -225,10 +202,8 @@ def _zero_mask(scores: Tensor) -> Tensor:
 
 @mistake(
     "A row that may see nothing sees everything.",
-    lambda e: (
-        f"""{_empty_row(e)} A large negative number in place of −∞ is the same in every place
-    of the row, and equal scores make equal weights."""
-    ),
+    lambda e: unwrapped(f"""{_empty_row(e)} A large negative number in place of −∞ is the same in
+    every place of the row, and equal scores make equal weights."""),
     cases=("large", "empty"),
 )
 def _empty_row_uniform(scores: Tensor) -> Tensor:
@@ -237,10 +212,8 @@ def _empty_row_uniform(scores: Tensor) -> Tensor:
 
 @mistake(
     "A row that may see nothing is NaN.",
-    lambda e: (
-        f"""{_empty_row(e)} Its maximum is −∞, and −∞ − (−∞) is not a number. Where the
-    maximum is −∞, shift by 0, and do not divide by a sum of 0."""
-    ),
+    lambda e: unwrapped(f"""{_empty_row(e)} Its maximum is −∞, and −∞ − (−∞) is not a number. Where
+    the maximum is −∞, shift by 0, and do not divide by a sum of 0."""),
     cases=("large", "empty"),
 )
 def _empty_row_nan(scores: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from course_judges.ch02_affinities.sections import DEPENDS, KERNEL, ROLES, STABLE
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 from course_tasks.ch02_affinities.smoother import PROBE as SMOOTHER
 from course_tasks.verdict import Finding
 
@@ -113,15 +113,12 @@ def _outside_the_values(evidence: Evidence) -> Finding | None:
 
 _underflow = mistake(
     "Far away from all stations, your average is lost.",
-    lambda e: (
-        f"""About 100 from the nearest station with `width = {_width(e):g}`, every e^score is
-    rounded to 0; you return {row(e.yours("far")[0])}, expected {row(e.right("far")[0])}. Dividing
-    zeros by their sum helps nobody: shift the scores first, or let `softmax` do it."""
-    ),
+    lambda e: unwrapped(f"""About 100 from the nearest station with `width = {_width(e):g}`, every
+    e^score is rounded to 0; you return {row(e.yours("far")[0])}, expected {row(e.right("far")[0])}.
+    Dividing zeros by their sum helps nobody: shift the scores first, or let `softmax` do it."""),
     STABLE,
     recognised=lambda e: e.same("near") and any_of(SMOOTHER, ("far",), _underflows, _guarded)(e),
 )(_underflows)
-
 
 _no_minus = mistake(
     "The minus sign is missing: the stations that are farthest away count most.",
@@ -139,32 +136,23 @@ def _not_normalised(at: Tensor, known: Tensor, values: Tensor, width: float) -> 
 
 _distance_not_squared = mistake(
     "Your scores hold distances; the task asks for squared distances.",
-    lambda e: (
-        f"""{_first_place(e)} The nearest station has squared distance {_squared(e)}.
-    `torch.cdist` and `norm` give the root of that."""
-    ),
+    lambda e: unwrapped(f"""{_first_place(e)} The nearest station has squared distance
+    {_squared(e)}. `torch.cdist` and `norm` give the root of that."""),
     also=(*_ROOTS[1:],),
 )(_ROOTS[0])
 
-
 _width_not_squared = mistake(
     "You divided by the width; the task divides by twice its square.",
-    lambda e: (
-        f"""{_first_place(e)} With `width = {_width(e):g}` the divisor is
-    {number(2 * _width(e) ** 2)}; a squared distance needs a squared width beside it."""
-    ),
+    lambda e: unwrapped(f"""{_first_place(e)} With `width = {_width(e):g}` the divisor is
+    {number(2 * _width(e) ** 2)}; a squared distance needs a squared width beside it."""),
     also=(*_WIDTHS[1:],),
 )(_WIDTHS[0])
 
-
 _two_forgotten = mistake(
     "The 2 in 2 · width² is missing.",
-    lambda e: (
-        f"""{_first_place(e)} Twice the scores is half the temperature: your map is sharper
-    than asked for."""
-    ),
+    lambda e: unwrapped(f"""{_first_place(e)} Twice the scores is half the temperature: your map is
+    sharper than asked for."""),
 )(_no_two)
-
 
 _width_ignored = mistake(
     "The width has no effect.",
@@ -172,23 +160,18 @@ _width_ignored = mistake(
     also=(_no_width_no_two,),
 )(_no_width)
 
-
 _width_multiplied = mistake(
     "You multiplied by the width where the task divides.",
-    lambda e: (
-        f"""{_first_place(e)} A wide kernel sees far, so a large width has to make scores
-    small. (`d / 2 * width**2` multiplies; brackets help.)"""
-    ),
+    lambda e: unwrapped(f"""{_first_place(e)} A wide kernel sees far, so a large width has to make
+    scores small. (`d / 2 * width**2` multiplies; brackets help.)"""),
     also=(*_MULTIPLIED[1:],),
 )(_MULTIPLIED[0])
 
 
 @mistake(
     "Your softmax runs over the places that ask, not over the stations.",
-    lambda e: (
-        f"""{_first_place(e)} The scores have shape ({e.number("N")}, {e.number("M")}): one
-    row a place, and each row has to add up to 1, `dim=-1`."""
-    ),
+    lambda e: unwrapped(f"""{_first_place(e)} The scores have shape ({e.number("N")},
+    {e.number("M")}): one row a place, and each row has to add up to 1, `dim=-1`."""),
     DEPENDS,
 )
 def _softmax_over_queries(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
@@ -197,10 +180,9 @@ def _softmax_over_queries(at: Tensor, known: Tensor, values: Tensor, width: floa
 
 @mistake(
     "You averaged the stations' places, not what was measured there.",
-    lambda e: (
-        f"""Your answer has shape {e.yours("near").shape}, expected {e.right("near").shape}.
-    `known` is what the question is compared with, `values` is what comes back."""
-    ),
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("near").shape}, expected
+    {e.right("near").shape}. `known` is what the question is compared with, `values` is what comes
+    back."""),
     ROLES,
 )
 def _raw_values(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
@@ -225,10 +207,8 @@ def _equal_weights(at: Tensor, known: Tensor, values: Tensor, width: float) -> T
 
 @mistake(
     "You added the two differences before squaring.",
-    lambda e: (
-        f"""{_first_place(e)} One to the east and one to the west would cancel. A squared
-    distance is the sum of squares: square first, then add."""
-    ),
+    lambda e: unwrapped(f"""{_first_place(e)} One to the east and one to the west would cancel. A
+    squared distance is the sum of squares: square first, then add."""),
 )
 def _differences_added_first(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
     squares = (at[:, None] - known).sum(-1).square()
@@ -237,10 +217,8 @@ def _differences_added_first(at: Tensor, known: Tensor, values: Tensor, width: f
 
 @mistake(
     "Your scores are dot products; the task asks for distances.",
-    lambda e: (
-        f"""{_first_place(e)} The two agree only where all stations have the same length, that
-    is, the same distance from (0, 0)."""
-    ),
+    lambda e: unwrapped(f"""{_first_place(e)} The two agree only where all stations have the same
+    length, that is, the same distance from (0, 0)."""),
     also=(
         _plain_dot_products,
         _scaled_dot_products,

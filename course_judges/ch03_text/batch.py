@@ -13,6 +13,7 @@ import torch
 from course_judges.ch03_text.sections import ONCE, RANDOM, TARGET
 from course_judges.ch03_text.targets import IGNORED, row
 from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 
 
@@ -61,22 +62,20 @@ def _short_row(evidence: Evidence) -> int:
 
 def _short_inputs(evidence: Evidence) -> str:
     b = _short_row(evidence)
-    return f"""The row that ends at position {int(evidence.inputs["ends"][b])} should be
-    `{row(evidence.right("batch.x")[b])}`; yours is `{row(evidence.yours("batch.x")[b])}`."""
+    return unwrapped(f"""The row that ends at position {int(evidence.inputs["ends"][b])} should be
+    `{row(evidence.right("batch.x")[b])}`; yours is `{row(evidence.yours("batch.x")[b])}`.""")
 
 
 def _short_targets(evidence: Evidence) -> str:
     b = _short_row(evidence)
-    return f"""The inputs `{row(evidence.right("batch.x")[b])}` have the targets
-    `{row(evidence.right("batch.y")[b])}`; yours are `{row(evidence.yours("batch.y")[b])}`."""
+    return unwrapped(f"""The inputs `{row(evidence.right("batch.x")[b])}` have the targets
+    `{row(evidence.right("batch.y")[b])}`; yours are `{row(evidence.yours("batch.y")[b])}`.""")
 
 
 @mistake(
     "Positions before the text read from its end.",
-    lambda e: (
-        f"""{_short_inputs(e)} A negative index counts from the end and raises no error, so
-    the end of the text became the past of its beginning."""
-    ),
+    lambda e: unwrapped(f"""{_short_inputs(e)} A negative index counts from the end and raises no
+    error, so the end of the text became the past of its beginning."""),
 )
 def _wraps_to_the_end(tokens, ends, block_size, padding):
     positions = _positions(ends, block_size)
@@ -85,10 +84,8 @@ def _wraps_to_the_end(tokens, ends, block_size, padding):
 
 @mistake(
     "Positions before the text repeat the first token.",
-    lambda e: (
-        f"""{_short_inputs(e)} `clamp` alone turns every negative position into 0. Put
-    `padding` where the position was negative."""
-    ),
+    lambda e: unwrapped(f"""{_short_inputs(e)} `clamp` alone turns every negative position into 0.
+    Put `padding` where the position was negative."""),
 )
 def _repeats_the_first_token(tokens, ends, block_size, padding):
     positions = _positions(ends, block_size)
@@ -97,11 +94,9 @@ def _repeats_the_first_token(tokens, ends, block_size, padding):
 
 @mistake(
     "Your rows stop one token before their end.",
-    lambda e: (
-        f"""Position {int(e.inputs["ends"][-1])} holds token
+    lambda e: unwrapped(f"""Position {int(e.inputs["ends"][-1])} holds token
     {int(e.right("batch.x")[-1, -1])}, which should be the last of its row; yours ends with
-    {int(e.yours("batch.x")[-1, -1])}. `torch.arange` leaves its end out."""
-    ),
+    {int(e.yours("batch.x")[-1, -1])}. `torch.arange` leaves its end out."""),
 )
 def _end_excluded(tokens, ends, block_size, padding):
     return batch_ending_at(tokens, ends - 1, block_size, padding)
@@ -109,11 +104,9 @@ def _end_excluded(tokens, ends, block_size, padding):
 
 @mistake(
     "Your rows run backwards: the newest token stands first.",
-    lambda e: (
-        f"""Your last row is `{row(e.yours("batch.x")[-1])}` and should be
+    lambda e: unwrapped(f"""Your last row is `{row(e.yours("batch.x")[-1])}` and should be
     `{row(e.right("batch.x")[-1])}`. A row is read like the text, from left to right. Let the steps
-    rise from 1 − T to 0."""
-    ),
+    rise from 1 − T to 0."""),
 )
 def _newest_first(tokens, ends, block_size, padding):
     x, y = batch_ending_at(tokens, ends, block_size, padding)
@@ -122,10 +115,8 @@ def _newest_first(tokens, ends, block_size, padding):
 
 @mistake(
     "Your padding stands on the right.",
-    lambda e: (
-        f"""{_short_inputs(e)} The newest token belongs in the last column of every row, so
-    what is missing is missing on the left."""
-    ),
+    lambda e: unwrapped(f"""{_short_inputs(e)} The newest token belongs in the last column of every
+    row, so what is missing is missing on the left."""),
 )
 def _padded_on_the_right(tokens, ends, block_size, padding):
     x = torch.full((len(ends), block_size), padding)
@@ -139,11 +130,9 @@ def _padded_on_the_right(tokens, ends, block_size, padding):
 
 @mistake(
     "Your targets are the inputs themselves.",
-    lambda e: (
-        f"""Your last row of inputs is `{row(e.yours("batch.x")[-1])}` and its targets are
-    `{row(e.yours("batch.y")[-1])}`. The last target should be {int(e.right("batch.y")[-1, -1])},
-    the token after the end."""
-    ),
+    lambda e: unwrapped(f"""Your last row of inputs is `{row(e.yours("batch.x")[-1])}` and its
+    targets are `{row(e.yours("batch.y")[-1])}`. The last target should be
+    {int(e.right("batch.y")[-1, -1])}, the token after the end."""),
     TARGET,
     recognised=_copies_inputs,
 )
@@ -154,11 +143,9 @@ def _unshifted_targets(tokens, ends, block_size, padding):
 
 @mistake(
     "You ignore one target too many: the first token of the text.",
-    lambda e: (
-        f"""{_short_targets(e)} The last padding has a successor inside the text: token
-    {int(e.inputs["tokens"][0])} at position 0. Predicting it from padding is how a model learns to
-    begin."""
-    ),
+    lambda e: unwrapped(f"""{_short_targets(e)} The last padding has a successor inside the text:
+    token {int(e.inputs["tokens"][0])} at position 0. Predicting it from padding is how a model
+    learns to begin."""),
     ONCE,
     cases=("batch.y",),
 )
@@ -169,10 +156,8 @@ def _first_token_never_learned(tokens, ends, block_size, padding):
 
 @mistake(
     lambda e: f"Your targets hold the padding {e.number('padding')} where −100 belongs.",
-    lambda e: (
-        f"""{_short_targets(e)} A loss would count them, and teach the model that padding
-    follows padding."""
-    ),
+    lambda e: unwrapped(f"""{_short_targets(e)} A loss would count them, and teach the model that
+    padding follows padding."""),
     ONCE,
     cases=("batch.y",),
 )
@@ -183,10 +168,8 @@ def _padding_is_a_target(tokens, ends, block_size, padding):
 
 @mistake(
     "Your inputs know where the text begins, your targets do not.",
-    lambda e: (
-        f"""{_short_targets(e)} Positions of targets can be negative, too, and what is read
-    there is not what follows. Put −100 where `positions + 1` is negative."""
-    ),
+    lambda e: unwrapped(f"""{_short_targets(e)} Positions of targets can be negative, too, and what
+    is read there is not what follows. Put −100 where `positions + 1` is negative."""),
     recognised=lambda e: (
         bool(
             np.where(

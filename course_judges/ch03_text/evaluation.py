@@ -16,6 +16,7 @@ from course_judges.ch03_text.targets import (
     targets_once,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def overlapping_windows(tokens, block_size, stride):
@@ -53,11 +54,9 @@ def _once_in_both(evidence: Evidence) -> bool:
 
 @mistake(
     "Targets in the overlap count in every window that holds them.",
-    lambda e: (
-        f"""The text has {_targets_there_are(e)} targets and yours count {_count(e)}. Most of
-    them count several times, mostly with little past. After the first window, only the last
-    {e.number("stride")} positions of a row are new."""
-    ),
+    lambda e: unwrapped(f"""The text has {_targets_there_are(e)} targets and yours count
+    {_count(e)}. Most of them count several times, mostly with little past. After the first window,
+    only the last {e.number("stride")} positions of a row are new."""),
 )
 def _counted_twice(tokens, block_size, stride):
     return _all_targets(tokens, block_size, stride)
@@ -65,10 +64,8 @@ def _counted_twice(tokens, block_size, stride):
 
 @mistake(
     "The beginning of the text is never a target.",
-    lambda e: (
-        f"""Your first row of targets is `{row(e.yours("long.y")[0])}`. Nothing came before
-    the first window, so all of its {e.number("block_size")} targets are new."""
-    ),
+    lambda e: unwrapped(f"""Your first row of targets is `{row(e.yours("long.y")[0])}`. Nothing came
+    before the first window, so all of its {e.number("block_size")} targets are new."""),
 )
 def _first_window_cut(tokens, block_size, stride):
     x, y = overlapping_windows(tokens, block_size, stride)
@@ -78,11 +75,9 @@ def _first_window_cut(tokens, block_size, stride):
 
 @mistake(
     "You count each target where it has the least past.",
-    lambda e: (
-        f"""Row 1 of your targets is `{row(e.yours("long.y")[1])}`: its first
+    lambda e: unwrapped(f"""Row 1 of your targets is `{row(e.yours("long.y")[1])}`: its first
     {e.number("stride")} count. Those have been in row 0 with more tokens before them. Overlapping
-    pays only if the last {e.number("stride")} count."""
-    ),
+    pays only if the last {e.number("stride")} count."""),
 )
 def _least_past(tokens, block_size, stride):
     x, y = _all_targets(tokens, block_size, stride)
@@ -92,10 +87,8 @@ def _least_past(tokens, block_size, stride):
 
 @mistake(
     "The last window is missing because the text does not fill it.",
-    lambda e: (
-        f"""You return {len(e.yours("long.x"))} of {len(e.right("long.x"))} windows and count
-    {_count(e)} of {_targets_there_are(e)} targets. Fill the last row up."""
-    ),
+    lambda e: unwrapped(f"""You return {len(e.yours("long.x"))} of {len(e.right("long.x"))} windows
+    and count {_count(e)} of {_targets_there_are(e)} targets. Fill the last row up."""),
     cases=("long",),
 )
 def _last_window_dropped(tokens, block_size, stride):
@@ -106,11 +99,9 @@ def _last_window_dropped(tokens, block_size, stride):
 
 @mistake(
     "Your windows do not overlap.",
-    lambda e: (
-        f"""Your second window begins at position {e.number("block_size")} instead of
-    {e.number("stride")}, so its first target has one token of past. The chapter's windows do that;
-    here each begins one stride after the one before."""
-    ),
+    lambda e: unwrapped(f"""Your second window begins at position {e.number("block_size")} instead
+    of {e.number("stride")}, so its first target has one token of past. The chapter's windows do
+    that; here each begins one stride after the one before."""),
     cases=("long.x",),
 )
 def _no_overlap(tokens, block_size, stride):
@@ -119,10 +110,9 @@ def _no_overlap(tokens, block_size, stride):
 
 @mistake(
     "Your targets are the inputs themselves.",
-    lambda e: (
-        f"""Your first row of inputs is `{row(e.yours("long.x")[0])}` and its targets are
-    `{row(e.yours("long.y")[0])}`. The first target should be {int(e.right("long.y")[0, 0])}."""
-    ),
+    lambda e: unwrapped(f"""Your first row of inputs is `{row(e.yours("long.x")[0])}` and its
+    targets are `{row(e.yours("long.y")[0])}`. The first target should be
+    {int(e.right("long.y")[0, 0])}."""),
     TARGET,
 )
 def _unshifted_targets(tokens, block_size, stride):
@@ -132,11 +122,9 @@ def _unshifted_targets(tokens, block_size, stride):
 
 @mistake(
     "Your targets hold 0 where −100 belongs.",
-    lambda e: (
-        f"""Your last row of targets is `{row(e.yours("long.y")[-1])}`: its inputs end before
-    the row does, and the loss would ask for token 0 there. `cross_entropy` leaves out −100 and
-    nothing else."""
-    ),
+    lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("long.y")[-1])}`: its inputs
+    end before the row does, and the loss would ask for token 0 there. `cross_entropy` leaves out
+    −100 and nothing else."""),
 )
 def _padding_is_a_target(tokens, block_size, stride):
     x, y = overlapping_windows(tokens, block_size, stride)

@@ -19,6 +19,7 @@ from course_judges.ch03_text.targets import (
     targets_once,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def sequential_windows(tokens, batch_size, block_size, padding):
@@ -60,8 +61,8 @@ def _step_targets_follow(evidence: Evidence) -> bool:
 
 def _joint(evidence: Evidence) -> str:
     x = evidence.yours("steps.x")
-    return f"""In your step 0, row 0 ends with {int(x[0, 0, -1])}; in step 1 it goes on with
-    {int(x[1, 0, 0])}."""
+    return unwrapped(f"""In your step 0, row 0 ends with {int(x[0, 0, -1])}; in step 1 it goes on
+    with {int(x[1, 0, 0])}.""")
 
 
 def _last_input(evidence: Evidence) -> int:
@@ -72,11 +73,9 @@ def _last_input(evidence: Evidence) -> int:
 
 @mistake(
     "Your rows do not continue each other from step to step.",
-    lambda e: (
-        f"""{_joint(e)} The token after {int(e.yours("steps.x")[0, 0, -1])} is
+    lambda e: unwrapped(f"""{_joint(e)} The token after {int(e.yours("steps.x")[0, 0, -1])} is
     {int(e.yours("steps.x")[0, 1, 0])}, and you put it into row 1 of step 0. Cut the text into B
-    long rows first, then cut the rows into steps."""
-    ),
+    long rows first, then cut the rows into steps."""),
 )
 def _rows_do_not_continue(tokens, batch_size, block_size, padding):
     missing = -(len(tokens) - 1) % (batch_size * block_size)
@@ -87,11 +86,9 @@ def _rows_do_not_continue(tokens, batch_size, block_size, padding):
 
 @mistake(
     "Your rows got mixed up: (B, S·T) was viewed as (S, B, T).",
-    lambda e: (
-        f"""{_joint(e)} A view keeps the numbers in their order and only counts them
+    lambda e: unwrapped(f"""{_joint(e)} A view keeps the numbers in their order and only counts them
     differently, so it cannot exchange rows and steps. View as (B, S, T), then transpose the first
-    two axes."""
-    ),
+    two axes."""),
 )
 def _view_without_transpose(tokens, batch_size, block_size, padding):
     x, y = sequential_windows(tokens, batch_size, block_size, padding)
@@ -100,12 +97,10 @@ def _view_without_transpose(tokens, batch_size, block_size, padding):
 
 @mistake(
     "Your rows take S · T inputs each, so the last row is left with less.",
-    lambda e: (
-        f"""Row 1 of your step 0 begins with {int(e.yours("steps.x")[0, 1, 0])}, which is at
-    position {place(e, int(e.yours("steps.x")[0, 1, 0]))} of the tokens; with L = ⌈(N − 1) / B⌉
-    inputs a row it begins at {place(e, int(e.right("steps.x")[0, 1, 0]))}. Give every row L inputs,
-    then fill each row up."""
-    ),
+    lambda e: unwrapped(f"""Row 1 of your step 0 begins with {int(e.yours("steps.x")[0, 1, 0])},
+    which is at position {place(e, int(e.yours("steps.x")[0, 1, 0]))} of the tokens; with L = ⌈(N −
+    1) / B⌉ inputs a row it begins at {place(e, int(e.right("steps.x")[0, 1, 0]))}. Give every row L
+    inputs, then fill each row up."""),
 )
 def _filled_at_the_end_only(tokens, batch_size, block_size, padding):
     missing = -(len(tokens) - 1) % (batch_size * block_size)
@@ -116,11 +111,10 @@ def _filled_at_the_end_only(tokens, batch_size, block_size, padding):
 
 @mistake(
     "You leave out what does not fill a whole step.",
-    lambda e: (
-        f"""You return {len(e.yours("steps.x"))} steps with {e.yours("steps.x").size} targets;
-    the text has {len(e.inputs["tokens"]) - 1}, which take {len(e.right("steps.x"))} steps, the last
-    one filled up. The chapter drops the rest; here nothing may be lost."""
-    ),
+    lambda e: unwrapped(f"""You return {len(e.yours("steps.x"))} steps with
+    {e.yours("steps.x").size} targets; the text has {len(e.inputs["tokens"]) - 1}, which take
+    {len(e.right("steps.x"))} steps, the last one filled up. The chapter drops the rest; here
+    nothing may be lost."""),
     ONCE,
 )
 def _leftover_dropped(tokens, batch_size, block_size, padding):
@@ -132,10 +126,9 @@ def _leftover_dropped(tokens, batch_size, block_size, padding):
 
 @mistake(
     "Your first axis counts rows, not steps.",
-    lambda e: (
-        f"""Your inputs have shape {e.yours("steps.x").shape}, which is (B, S, T); the task
-    wants (S, B, T) = {e.right("steps.x").shape}, so that `x[n]` is the batch of step n."""
-    ),
+    lambda e: unwrapped(f"""Your inputs have shape {e.yours("steps.x").shape}, which is (B, S, T);
+    the task wants (S, B, T) = {e.right("steps.x").shape}, so that `x[n]` is the batch of step
+    n."""),
 )
 def _rows_before_steps(tokens, batch_size, block_size, padding):
     x, y = sequential_windows(tokens, batch_size, block_size, padding)
@@ -144,11 +137,9 @@ def _rows_before_steps(tokens, batch_size, block_size, padding):
 
 @mistake(
     "Your targets are the inputs themselves.",
-    lambda e: (
-        f"""Row 0 of step 0 has the inputs `{row(e.yours("steps.x")[0, 0])}` and the targets
-    `{row(e.yours("steps.y")[0, 0])}`. The first target should be
-    {int(e.right("steps.y")[0, 0, 0])}."""
-    ),
+    lambda e: unwrapped(f"""Row 0 of step 0 has the inputs `{row(e.yours("steps.x")[0, 0])}` and the
+    targets `{row(e.yours("steps.y")[0, 0])}`. The first target should be
+    {int(e.right("steps.y")[0, 0, 0])}."""),
     TARGET,
     recognised=lambda e: (
         e.same("steps.x")
@@ -167,11 +158,9 @@ def _unshifted_targets(tokens, batch_size, block_size, padding):
 
 @mistake(
     lambda e: f"Your targets hold the padding {e.number('padding')} where −100 belongs.",
-    lambda e: (
-        f"""{int((e.yours("steps.y") == e.number("padding")).sum())} of your targets are
-    padding. A loss would count them, and the mean would be lower than the text deserves: padding
-    after padding is easy to guess."""
-    ),
+    lambda e: unwrapped(f"""{int((e.yours("steps.y") == e.number("padding")).sum())} of your targets
+    are padding. A loss would count them, and the mean would be lower than the text deserves:
+    padding after padding is easy to guess."""),
     ONCE,
     cases=("steps.y",),
 )
@@ -182,11 +171,9 @@ def _padding_is_a_target(tokens, batch_size, block_size, padding):
 
 @mistake(
     "The last target of a row is missing.",
-    lambda e: (
-        f"""Row 0 ends with the input {int(_last_input(e))}. Its target is the first token of
-    row 1, {int(e.right("steps.x")[0, 1, 0])}; yours is −100. Shift the text by one before you cut
-    it into rows."""
-    ),
+    lambda e: unwrapped(f"""Row 0 ends with the input {int(_last_input(e))}. Its target is the first
+    token of row 1, {int(e.right("steps.x")[0, 1, 0])}; yours is −100. Shift the text by one before
+    you cut it into rows."""),
     cases=("steps.y",),
 )
 def _targets_stop_at_the_row(tokens, batch_size, block_size, padding):
@@ -198,11 +185,9 @@ def _targets_stop_at_the_row(tokens, batch_size, block_size, padding):
 
 @mistake(
     "The last position of each window has no target.",
-    lambda e: (
-        f"""Your first row of targets is `{row(e.yours("steps.y")[0, 0])}`: 1 in
+    lambda e: unwrapped(f"""Your first row of targets is `{row(e.yours("steps.y")[0, 0])}`: 1 in
     {e.number("block_size")} targets is lost, and it is the one with the longest past. It should be
-    {int(e.right("steps.y")[0, 0, -1])}, the first input of the next step."""
-    ),
+    {int(e.right("steps.y")[0, 0, -1])}, the first input of the next step."""),
     EXAMPLES,
     cases=("steps.y",),
 )

@@ -12,6 +12,7 @@ import torch
 
 from course_judges.ch03_text.sections import SPLITS
 from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import input_text
 from course_tasks.verdict import Finding
 
@@ -127,18 +128,16 @@ def _shared(evidence: Evidence) -> list[str]:
 
 def _says_shared(evidence: Evidence) -> str:
     shared, (_, validation) = _shared(evidence), _parts_of(evidence)
-    return f"""{len(shared)} of the {len(set(validation))} names in your validation split are in the
-    training split, too, `{shared[0]}` for one. You shuffled the list, where popular names stand
-    several times; decide for each distinct name."""
+    return unwrapped(f"""{len(shared)} of the {len(set(validation))} names in your validation split
+    are in the training split, too, `{shared[0]}` for one. You shuffled the list, where popular
+    names stand several times; decide for each distinct name.""")
 
 
 @mistake(
     "You cut the list without shuffling it.",
-    lambda e: (
-        f"""Validation runs from `{min(_parts_of(e)[1])}` to `{max(_parts_of(e)[1])}` and the
-    seed changes nothing. The list is sorted, so the model would be tested on initials that it was
-    never shown."""
-    ),
+    lambda e: unwrapped(f"""Validation runs from `{min(_parts_of(e)[1])}` to
+    `{max(_parts_of(e)[1])}` and the seed changes nothing. The list is sorted, so the model would be
+    tested on initials that it was never shown."""),
     recognised=lambda e: _same_split(e, "other") and _in_order(e),
 )
 def _not_shuffled(names, fraction, seed):
@@ -149,12 +148,10 @@ def _not_shuffled(names, fraction, seed):
 
 @mistake(
     "Two calls with the same seed give two splits.",
-    lambda e: (
-        f"""With seed = {e.number("seed")} the first call put
+    lambda e: unwrapped(f"""With seed = {e.number("seed")} the first call put
     {len(set(_parts_of(e)[1]) - set(_parts_of(e, "again")[1]))} names into validation that the
     second call put into training. Train today, validate tomorrow, and the names have leaked. Draw
-    from `torch.Generator().manual_seed(seed)`."""
-    ),
+    from `torch.Generator().manual_seed(seed)`."""),
     recognised=lambda e: not _same_split(e, "again"),
 )
 def _unseeded(names, fraction, seed):
@@ -163,11 +160,9 @@ def _unseeded(names, fraction, seed):
 
 @mistake(
     "Another seed gives the same split.",
-    lambda e: (
-        f"""Seeds {e.number("seed")} and {int(e.inputs["other"][0])} put the same
+    lambda e: unwrapped(f"""Seeds {e.number("seed")} and {int(e.inputs["other"][0])} put the same
     {len(set(_parts_of(e)[1]))} names into validation. Nobody can then tell how much of a result is
-    luck of the split. Use `seed`."""
-    ),
+    luck of the split. Use `seed`."""),
     recognised=lambda e: _same_split(e, "other"),
 )
 def _seed_ignored(names, fraction, seed):
@@ -176,10 +171,8 @@ def _seed_ignored(names, fraction, seed):
 
 @mistake(
     "Your training split is the whole list.",
-    lambda e: (
-        f"""All {len(set(_parts_of(e)[1]))} names of your validation split are in training,
-    `{_shared(e)[0]}` for one. What is held out has to be left out of training."""
-    ),
+    lambda e: unwrapped(f"""All {len(set(_parts_of(e)[1]))} names of your validation split are in
+    training, `{_shared(e)[0]}` for one. What is held out has to be left out of training."""),
     recognised=lambda e: (
         bool(_shared(e)) and set(_parts_of(e)[0]) == set(_names_of(e)) and not _nothing_lost(e)
     ),
@@ -199,11 +192,9 @@ def _duplicates_across_splits(names, fraction, seed):
 
 @mistake(
     "Repeated names are gone.",
-    lambda e: (
-        f"""The list has {len(_names_of(e))} entries and your two splits hold
+    lambda e: unwrapped(f"""The list has {len(_names_of(e))} entries and your two splits hold
     {sum(map(len, _parts_of(e)))}. How often a name occurs is part of the data. Choose among
-    distinct names, then go through the whole list."""
-    ),
+    distinct names, then go through the whole list."""),
     recognised=lambda e: _apart(e) and sum(map(len, _parts_of(e))) < len(_names_of(e)),
 )
 def _duplicates_dropped(names, fraction, seed):
@@ -212,11 +203,9 @@ def _duplicates_dropped(names, fraction, seed):
 
 @mistake(
     "Training and validation are exchanged.",
-    lambda e: (
-        f"""Validation holds {len(set(_parts_of(e)[1]))} distinct names and training
+    lambda e: unwrapped(f"""Validation holds {len(set(_parts_of(e)[1]))} distinct names and training
     {len(set(_parts_of(e)[0]))}; `fraction` = {_fraction(e):g} is validation's. Return training
-    first."""
-    ),
+    first."""),
     recognised=lambda e: _apart(e) and len(set(_parts_of(e)[0])) == _wanted(e),
 )
 def _splits_exchanged(names, fraction, seed):

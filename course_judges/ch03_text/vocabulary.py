@@ -11,6 +11,7 @@ import torch
 
 from course_judges.ch03_text.sections import ENCODE, UNKNOWN
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import input_text
 
 
@@ -43,8 +44,8 @@ def _refusal_names_symbol_and_place(evidence: Evidence) -> bool:
 
 def _bad(evidence: Evidence) -> str:
     """The name with an unknown symbol and where it is, for a sentence."""
-    return f"""`{input_text(evidence.inputs["bad"])}` holds
-    `{input_text(evidence.inputs["unknown"])}` at position {int(evidence.inputs["place"][0])}"""
+    return unwrapped(f"""`{input_text(evidence.inputs["bad"])}` holds
+    `{input_text(evidence.inputs["unknown"])}` at position {int(evidence.inputs["place"][0])}""")
 
 
 def _symbols(evidence: Evidence) -> str:
@@ -53,10 +54,8 @@ def _symbols(evidence: Evidence) -> str:
 
 @mistake(
     "Your symbols stand in the order in which they first appear.",
-    lambda e: (
-        f"""They are `{_symbols(e)}`. The same names in another order would give every letter
-    another token, and a trained table would no longer fit. Sort the letters."""
-    ),
+    lambda e: unwrapped(f"""They are `{_symbols(e)}`. The same names in another order would give
+    every letter another token, and a trained table would no longer fit. Sort the letters."""),
     cases=("symbols",),
 )
 class _OrderOfAppearance(NameVocabulary):
@@ -68,11 +67,9 @@ class _OrderOfAppearance(NameVocabulary):
 
 @mistake(
     "The boundary was sorted in among the letters.",
-    lambda e: (
-        f"""Your symbols are `{_symbols(e)}`: `{input_text(e.inputs["boundary"])}` comes after
-    `z` in the order of code points, so it is token {len(_symbols(e)) - 1}. The task wants it as
-    token 0, whatever symbol it is."""
-    ),
+    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`: `{input_text(e.inputs["boundary"])}`
+    comes after `z` in the order of code points, so it is token {len(_symbols(e)) - 1}. The task
+    wants it as token 0, whatever symbol it is."""),
     cases=("symbols",),
 )
 class _BoundarySortedIn(NameVocabulary):
@@ -84,11 +81,9 @@ class _BoundarySortedIn(NameVocabulary):
 
 @mistake(
     "Your encoding holds the letters alone, with no boundary.",
-    lambda e: (
-        f"""`{input_text(e.inputs["name"])}` became {len(e.yours("encode"))} tokens; with a
-    boundary on each side there are {len(e.right("encode"))}. Without them a model never sees where
-    names begin and end."""
-    ),
+    lambda e: unwrapped(f"""`{input_text(e.inputs["name"])}` became {len(e.yours("encode"))} tokens;
+    with a boundary on each side there are {len(e.right("encode"))}. Without them a model never sees
+    where names begin and end."""),
     cases=("encode",),
 )
 class _BoundariesForgotten(NameVocabulary):
@@ -98,11 +93,9 @@ class _BoundariesForgotten(NameVocabulary):
 
 @mistake(
     "Your encoding has no boundary at the end.",
-    lambda e: (
-        f"""The last token for `{input_text(e.inputs["name"])}` is
+    lambda e: unwrapped(f"""The last token for `{input_text(e.inputs["name"])}` is
     {int(e.yours("encode")[-1])}, a letter. The boundary after the name is the target that teaches a
-    model to stop."""
-    ),
+    model to stop."""),
     cases=("encode",),
 )
 class _NoClosingBoundary(NameVocabulary):
@@ -112,10 +105,8 @@ class _NoClosingBoundary(NameVocabulary):
 
 @mistake(
     "Your decoding leaves the boundaries in.",
-    lambda e: (
-        f"""It gives `{e.answers.values["decode"]}` back for `{input_text(e.inputs["name"])}`,
-    so decode does not undo encode."""
-    ),
+    lambda e: unwrapped(f"""It gives `{e.answers.values["decode"]}` back for
+    `{input_text(e.inputs["name"])}`, so decode does not undo encode."""),
     cases=("decode",),
 )
 class _DecodeKeepsBoundaries(NameVocabulary):
@@ -125,11 +116,9 @@ class _DecodeKeepsBoundaries(NameVocabulary):
 
 @mistake(
     "An unknown symbol is left out without a word.",
-    lambda e: (
-        f"""{_bad(e)}, and your encoding has the length of a name without it:
+    lambda e: unwrapped(f"""{_bad(e)}, and your encoding has the length of a name without it:
     {len(e.yours("refuses"))} tokens. A silent gap is found weeks later, if ever. Raise a
-    `ValueError`."""
-    ),
+    `ValueError`."""),
     UNKNOWN,
 )
 class _UnknownDropped(NameVocabulary):
@@ -139,10 +128,8 @@ class _UnknownDropped(NameVocabulary):
 
 @mistake(
     "An unknown symbol becomes token 0.",
-    lambda e: (
-        f"""{_bad(e)}, which your encoding turns into the boundary: the name now reads as two
-    names. Raise a `ValueError`."""
-    ),
+    lambda e: unwrapped(f"""{_bad(e)}, which your encoding turns into the boundary: the name now
+    reads as two names. Raise a `ValueError`."""),
     UNKNOWN,
 )
 class _UnknownToZero(NameVocabulary):
@@ -152,10 +139,8 @@ class _UnknownToZero(NameVocabulary):
 
 @mistake(
     "An unknown symbol ends in a `KeyError`.",
-    lambda e: (
-        f"""{_bad(e)}. The error of a dictionary shows the symbol and not where it is. Raise a
-    `ValueError` that says both."""
-    ),
+    lambda e: unwrapped(f"""{_bad(e)}. The error of a dictionary shows the symbol and not where it
+    is. Raise a `ValueError` that says both."""),
     UNKNOWN,
 )
 class _KeyErrorOnly(NameVocabulary):
@@ -165,10 +150,8 @@ class _KeyErrorOnly(NameVocabulary):
 
 @mistake(
     "Your error does not say which symbol it is and at which position.",
-    lambda e: (
-        f"""{_bad(e)}, counted from 0 at the first letter; your error says
-    “{e.answers.values["refuses"]}”. In a long text nobody finds it from that."""
-    ),
+    lambda e: unwrapped(f"""{_bad(e)}, counted from 0 at the first letter; your error says
+    “{e.answers.values["refuses"]}”. In a long text nobody finds it from that."""),
     UNKNOWN,
     recognised=lambda e: (
         isinstance(e.answers.values["refuses"], str)

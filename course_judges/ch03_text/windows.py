@@ -12,6 +12,7 @@ import torch
 from course_judges.ch03_text.sections import EXAMPLES, TARGET
 from course_judges.ch03_text.targets import not_the_next_token, row, successors
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def windows(tokens, block_size, stride):
@@ -42,11 +43,9 @@ def _first_rows(case: str) -> Callable[[Evidence], str]:
 
 @mistake(
     "Your targets are the inputs themselves.",
-    lambda e: (
-        f"""{_first_rows("exact")(e)} A model that copies its input would have a loss of 0 and
-    predict nothing; the target of {int(e.right("exact.x")[0, 0])} is
-    {int(e.right("exact.y")[0, 0])}."""
-    ),
+    lambda e: unwrapped(f"""{_first_rows("exact")(e)} A model that copies its input would have a
+    loss of 0 and predict nothing; the target of {int(e.right("exact.x")[0, 0])} is
+    {int(e.right("exact.y")[0, 0])}."""),
 )
 def _unshifted_targets(tokens, block_size, stride):
     x, _ = windows(tokens, block_size, stride)
@@ -55,10 +54,8 @@ def _unshifted_targets(tokens, block_size, stride):
 
 @mistake(
     "Your targets are shifted the wrong way: each is the token before its input.",
-    lambda e: (
-        f"""{_first_rows("exact")(e)} This asks a model to remember, not to predict. Inputs
-    and targets are exchanged."""
-    ),
+    lambda e: unwrapped(f"""{_first_rows("exact")(e)} This asks a model to remember, not to predict.
+    Inputs and targets are exchanged."""),
 )
 def _shifted_backwards(tokens, block_size, stride):
     x, y = windows(tokens, block_size, stride)
@@ -67,10 +64,8 @@ def _shifted_backwards(tokens, block_size, stride):
 
 @mistake(
     "Your targets are the inputs of the next window.",
-    lambda e: (
-        f"""{_first_rows("exact")(e)} They are {e.number("stride")} tokens further, one
-    stride; the target of an input is one token further."""
-    ),
+    lambda e: unwrapped(f"""{_first_rows("exact")(e)} They are {e.number("stride")} tokens further,
+    one stride; the target of an input is one token further."""),
 )
 def _next_row_as_target(tokens, block_size, stride):
     rows = tokens.unfold(0, block_size, stride)
@@ -79,11 +74,9 @@ def _next_row_as_target(tokens, block_size, stride):
 
 @mistake(
     "You give each window one target: the token after its end.",
-    lambda e: (
-        f"""Your targets have shape {e.yours("exact.y").shape}. Every one of the
+    lambda e: unwrapped(f"""Your targets have shape {e.yours("exact.y").shape}. Every one of the
     {e.number("block_size")} positions of a row has a target of its own, so the shape is
-    {e.right("exact.y").shape}."""
-    ),
+    {e.right("exact.y").shape}."""),
     EXAMPLES,
 )
 def _one_target_a_window(tokens, block_size, stride):
@@ -93,12 +86,10 @@ def _one_target_a_window(tokens, block_size, stride):
 
 @mistake(
     "Your last window is missing.",
-    lambda e: (
-        f"""{len(e.inputs["tokens"])} tokens hold {len(e.right("exact.x"))} windows and you
-    return {len(e.yours("exact.x"))}. The last one begins at
+    lambda e: unwrapped(f"""{len(e.inputs["tokens"])} tokens hold {len(e.right("exact.x"))} windows
+    and you return {len(e.yours("exact.x"))}. The last one begins at
     {len(e.inputs["tokens"]) - e.number("block_size") - 1} = N − T − 1, and its last target is the
-    last token. A `range` stops before its end."""
-    ),
+    last token. A `range` stops before its end."""),
 )
 def _last_window_dropped(tokens, block_size, stride):
     starts = range(0, len(tokens) - block_size - 1, stride)
@@ -108,13 +99,11 @@ def _last_window_dropped(tokens, block_size, stride):
 
 @mistake(
     "Your last window reads past the end of the tokens.",
-    lambda e: (
-        f"""With N = {len(e.inputs["longer"])}, T = {e.number("block_size")} and stride =
-    {e.number("stride")} a window of inputs still fits at
+    lambda e: unwrapped(f"""With N = {len(e.inputs["longer"])}, T = {e.number("block_size")} and
+    stride = {e.number("stride")} a window of inputs still fits at
     {len(e.inputs["longer"]) - e.number("block_size")}, but its last target would stand at
     {len(e.inputs["longer"])}, where there is none: a slice comes out one short, and an index is out
-    of range."""
-    ),
+    of range."""),
     recognised=lambda e: (
         "longer" in e.answers.errors
         and not e.answers.errors["longer"].not_attempted
@@ -129,11 +118,9 @@ def _reads_past_the_end(tokens, block_size, stride):
 
 @mistake(
     "Your last target wraps around to the beginning of the text.",
-    lambda e: (
-        f"""`torch.roll` puts the first token, {int(e.inputs["longer"][0])}, behind the last
-    one, {int(e.inputs["longer"][-1])}; your last row of targets is
-    `{row(e.yours("longer.y")[-1])}`. Nothing follows the last token: that window has to go."""
-    ),
+    lambda e: unwrapped(f"""`torch.roll` puts the first token, {int(e.inputs["longer"][0])}, behind
+    the last one, {int(e.inputs["longer"][-1])}; your last row of targets is
+    `{row(e.yours("longer.y")[-1])}`. Nothing follows the last token: that window has to go."""),
 )
 def _wraps_around(tokens, block_size, stride):
     return (
@@ -144,10 +131,8 @@ def _wraps_around(tokens, block_size, stride):
 
 @mistake(
     "Your windows begin at every token.",
-    lambda e: (
-        f"""You return {len(e.yours("exact.x"))} windows; with stride = {e.number("stride")}
-    there are {len(e.right("exact.x"))}."""
-    ),
+    lambda e: unwrapped(f"""You return {len(e.yours("exact.x"))} windows; with stride =
+    {e.number("stride")} there are {len(e.right("exact.x"))}."""),
     cases=("exact.x", "longer.x"),
 )
 def _stride_ignored(tokens, block_size, stride):
@@ -156,11 +141,9 @@ def _stride_ignored(tokens, block_size, stride):
 
 @mistake(
     "Your windows begin every T tokens, whatever the stride.",
-    lambda e: (
-        f"""Your second window begins with {int(e.yours("exact.x")[1, 0])}, which is at
-    position {e.number("block_size")}; with stride = {e.number("stride")} it begins with
-    {int(e.right("exact.x")[1, 0])}."""
-    ),
+    lambda e: unwrapped(f"""Your second window begins with {int(e.yours("exact.x")[1, 0])}, which is
+    at position {e.number("block_size")}; with stride = {e.number("stride")} it begins with
+    {int(e.right("exact.x")[1, 0])}."""),
     cases=("exact.x", "longer.x"),
 )
 def _stride_is_block_size(tokens, block_size, stride):

@@ -13,6 +13,7 @@ from torch import Tensor
 from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import FLAT, GUESS, TABLE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
@@ -35,14 +36,6 @@ def _takes_time_for_classes(evidence: Evidence) -> bool:
     return raised is not None and "Expected target size" in raised.message
 
 
-def _is_overflow(evidence: Evidence) -> bool:
-    return evidence.same("plain") and not np.isfinite(evidence.yours("shifted")).all()
-
-
-def _is_log_of_softmax(evidence: Evidence) -> bool:
-    return evidence.same("plain", "shifted") and not evidence.same("spread")
-
-
 def _uses_ignored_as_index(evidence: Evidence) -> bool:
     raised = evidence.answers.errors.get("ignored")
     return evidence.same("plain") and raised is not None and not raised.not_attempted
@@ -58,29 +51,25 @@ def _two_losses(case: str) -> Callable[[Evidence], str]:
 
 def _ignored_count(evidence: Evidence) -> str:
     ignored = evidence.inputs["ignored"]
-    return f"""Of {ignored.size} targets {int((ignored < 0).sum())} are negative and count for
-    nothing, so the mean is over {int((ignored >= 0).sum())}."""
+    return unwrapped(f"""Of {ignored.size} targets {int((ignored < 0).sum())} are negative and count
+    for nothing, so the mean is over {int((ignored >= 0).sum())}.""")
 
 
 @mistake(
     "You took the softmax twice: the probabilities were treated as logits once more.",
-    lambda e: (
-        f"""Probabilities lie between 0 and 1, so a second softmax makes them almost equal:
-    with V = {e.number("V")} the loss stays near log {e.number("V")} = {math.log(e.number("V")):.3f}
-    and can never come near 0. {_two_losses("plain")(e)}"""
-    ),
+    lambda e: unwrapped(f"""Probabilities lie between 0 and 1, so a second softmax makes them almost
+    equal: with V = {e.number("V")} the loss stays near log {e.number("V")} =
+    {math.log(e.number("V")):.3f} and can never come near 0. {_two_losses("plain")(e)}"""),
 )
 def _softmax_before_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     return cross_entropy(logits.softmax(dim=-1), targets)
 
 
 @mistake(
-    """The logits went into `F.cross_entropy` as (B, T, V); it takes the second size for the
-    classes.""",
-    lambda e: (
-        f"""It took T = {e.number("T")} for the number of classes. It says:
-    “{words(e, "plain")}”."""
-    ),
+    unwrapped("""The logits went into `F.cross_entropy` as (B, T, V); it takes the second size for
+    the classes."""),
+    lambda e: unwrapped(f"""It took T = {e.number("T")} for the number of classes. It says:
+    “{words(e, "plain")}”."""),
     recognised=_takes_time_for_classes,
 )
 def _loss_not_flattened(logits: Tensor, targets: Tensor) -> Tensor:
@@ -98,10 +87,8 @@ def _sign_forgotten(logits: Tensor, targets: Tensor) -> Tensor:
 
 @mistake(
     "You summed the losses and did not divide by their number.",
-    lambda e: (
-        f"""The sum grows with the batch: {e.number("B")} · {e.number("T")} targets here.
-    {_two_losses("plain")(e)}"""
-    ),
+    lambda e: unwrapped(f"""The sum grows with the batch: {e.number("B")} · {e.number("T")} targets
+    here. {_two_losses("plain")(e)}"""),
     GUESS,
 )
 def _sum_not_mean(logits: Tensor, targets: Tensor) -> Tensor:
@@ -118,12 +105,10 @@ def _bits_not_nats(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    """You normalised over the positions (T); the V symbols compete with each other at each
-    position.""",
-    lambda e: (
-        f"""Your probabilities sum to 1 down each column of T = {e.number("T")} positions, not
-    over the V = {e.number("V")} symbols. {_two_losses("plain")(e)}"""
-    ),
+    unwrapped("""You normalised over the positions (T); the V symbols compete with each other at
+    each position."""),
+    lambda e: unwrapped(f"""Your probabilities sum to 1 down each column of T = {e.number("T")}
+    positions, not over the V = {e.number("V")} symbols. {_two_losses("plain")(e)}"""),
     TABLE,
 )
 def _softmax_over_time(logits: Tensor, targets: Tensor) -> Tensor:
@@ -132,10 +117,8 @@ def _softmax_over_time(logits: Tensor, targets: Tensor) -> Tensor:
 
 @mistake(
     "A negative target was used as the number of a symbol.",
-    lambda e: (
-        f"""It says: “{words(e, "ignored")}”. {_ignored_count(e)} Take them out before you
-    look anything up."""
-    ),
+    lambda e: unwrapped(f"""It says: “{words(e, "ignored")}”. {_ignored_count(e)} Take them out
+    before you look anything up."""),
     recognised=_uses_ignored_as_index,
 )
 def _ignored_indexed(logits: Tensor, targets: Tensor) -> Tensor:
@@ -162,11 +145,9 @@ def _ignored_as_zero(logits: Tensor, targets: Tensor) -> Tensor:
 
 @mistake(
     "You took the mean of each row first, and then the mean of the rows.",
-    lambda e: (
-        f"""{_ignored_count(e)} The rows hold
+    lambda e: unwrapped(f"""{_ignored_count(e)} The rows hold
     {", ".join(str(int(n)) for n in (e.inputs["ignored"] >= 0).sum(axis=1))} of them, so a mean of
-    means weighs them unequally. {_two_losses("ignored")(e)}"""
-    ),
+    means weighs them unequally. {_two_losses("ignored")(e)}"""),
     cases=("plain", "ignored"),
 )
 def _mean_of_row_means(logits: Tensor, targets: Tensor) -> Tensor:
@@ -176,13 +157,11 @@ def _mean_of_row_means(logits: Tensor, targets: Tensor) -> Tensor:
 
 @mistake(
     "The exponential overflows: subtract the largest logit of each position first.",
-    lambda e: (
-        f"""With logits near {float(e.inputs["shift"]):.0f}, `exp` is infinite and your loss
-    is {float(e.yours("shifted")):.3g}. Only differences between logits matter, so subtracting the
-    maximum changes no probability."""
-    ),
+    lambda e: unwrapped(f"""With logits near {float(e.inputs["shift"]):.0f}, `exp` is infinite and
+    your loss is {float(e.yours("shifted")):.3g}. Only differences between logits matter, so
+    subtracting the maximum changes no probability."""),
     TABLE,
-    recognised=_is_overflow,
+    recognised=lambda e: e.same("plain") and not np.isfinite(e.yours("shifted")).all(),
 )
 def _overflow(logits: Tensor, targets: Tensor) -> Tensor:
     return _losses(logits - logits.exp().sum(dim=-1, keepdim=True).log(), targets).mean()
@@ -190,13 +169,11 @@ def _overflow(logits: Tensor, targets: Tensor) -> Tensor:
 
 @mistake(
     "You took the logarithm of rounded probabilities.",
-    lambda e: (
-        f"""Where one logit is 900 above the rest, the others' probabilities are rounded to 0
-    before the logarithm sees them. {_two_losses("spread")(e)} Stay with logarithms: log p = logit −
-    log Σ exp(logits)."""
-    ),
+    lambda e: unwrapped(f"""Where one logit is 900 above the rest, the others' probabilities are
+    rounded to 0 before the logarithm sees them. {_two_losses("spread")(e)} Stay with logarithms:
+    log p = logit − log Σ exp(logits)."""),
     TABLE,
-    recognised=_is_log_of_softmax,
+    recognised=lambda e: e.same("plain", "shifted") and not e.same("spread"),
 )
 def _log_of_softmax(logits: Tensor, targets: Tensor) -> Tensor:
     return _losses(logits.softmax(dim=-1).log(), targets).mean()

@@ -13,6 +13,7 @@ from course_judges.ch04_bigram.outcomes import words, wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import follows, softmax, worst_share
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -85,14 +86,6 @@ def _only_the_best(evidence: Evidence) -> bool:
     return bool((tokens == evidence.inputs["dice"].argmax()).all()) and tokens.shape[1] == 2
 
 
-def _needs_a_crop(evidence: Evidence) -> bool:
-    return evidence.same("short") and {"beyond", "long"} <= set(evidence.answers.errors)
-
-
-def _leaves_another_mode(evidence: Evidence) -> bool:
-    return evidence.same("training.tokens") and not evidence.same("training")
-
-
 def _two_texts(case: str) -> Callable[[Evidence], str]:
     """The first row of the answer where it differs, beside the right one."""
 
@@ -100,13 +93,14 @@ def _two_texts(case: str) -> Callable[[Evidence], str]:
         mine, right = evidence.yours(case), evidence.right(case)
         block_size = evidence.number("block_size")
         if mine.shape != right.shape:
-            return f"""You return {mine.shape[-1]} tokens a row; expected {right.shape[-1]}: the
-            prompt and everything that was written (block_size = {block_size})."""
+            return unwrapped(f"""You return {mine.shape[-1]} tokens a row; expected
+            {right.shape[-1]}: the prompt and everything that was written (block_size =
+            {block_size}).""")
         row = int(np.argmax((mine != right).any(axis=1)))
         at = int(np.argmax(mine[row] != right[row]))
-        return f"""With block_size = {block_size}, row {row} is the same as it should be up to
-        position {at - 1}; then you have symbol {int(mine[row, at])} where the model says
-        {int(right[row, at])}."""
+        return unwrapped(f"""With block_size = {block_size}, row {row} is the same as it should be
+        up to position {at - 1}; then you have symbol {int(mine[row, at])} where the model says
+        {int(right[row, at])}.""")
 
     return say
 
@@ -130,35 +124,27 @@ def _dice_are_off(evidence: Evidence) -> Finding | None:
 
 _no_crop = mistake(
     "The whole text went into the model; it reads at most `block_size` tokens.",
-    lambda e: (
-        f"""With block_size = {e.number("block_size")} the model stopped:
-    “{words(e, "beyond")}”. Show it the last block_size tokens only."""
-    ),
-    recognised=_needs_a_crop,
+    lambda e: unwrapped(f"""With block_size = {e.number("block_size")} the model stopped:
+    “{words(e, "beyond")}”. Show it the last block_size tokens only."""),
+    recognised=lambda e: e.same("short") and {"beyond", "long"} <= set(e.answers.errors),
 )(_writes(context=lambda tokens, _: tokens))
-
 
 _reads_first_logits = mistake(
     "You read the logits of the first position; the next symbol stands in those of the last.",
     _two_texts("beyond"),
 )(_writes(read=lambda logits: logits[:, 0]))
 
-
 _last_token_only = mistake(
-    """You showed the model the last token only, which is all that a bigram needs and too little for
-    any other model.""",
+    unwrapped("""You showed the model the last token only, which is all that a bigram needs and too
+    little for any other model."""),
     _two_texts("short"),
 )(_writes(context=lambda tokens, _: tokens[:, -1:]))
 
-
 _crops_the_end = mistake(
     "You kept the first `block_size` tokens of the text; the model needs the last ones.",
-    lambda e: (
-        f"""From token {e.number("block_size")} on, what was written is never read.
-    {_two_texts("beyond")(e)}"""
-    ),
+    lambda e: unwrapped(f"""From token {e.number("block_size")} on, what was written is never read.
+    {_two_texts("beyond")(e)}"""),
 )(_writes(context=lambda tokens, size: tokens[:, :size]))
-
 
 _crops_one_too_many = mistake(
     "Your context is one token shorter than the model can read.", _two_texts("beyond")
@@ -203,14 +189,11 @@ def _context_not_extended(
 
 _train_mode_sampling = mistake(
     "You let the model write in the mode that it was in; in training mode, dropout is active.",
-    lambda e: (
-        f"""The text of a model in training mode differs from that of the same model in
-    evaluation mode. {_two_texts("training.tokens")(e)} Call `model.eval()` before, and put the mode
-    back afterwards."""
-    ),
+    lambda e: unwrapped(f"""The text of a model in training mode differs from that of the same model
+    in evaluation mode. {_two_texts("training.tokens")(e)} Call `model.eval()` before, and put the
+    mode back afterwards."""),
     cases=("short", "training"),
 )(_writes(quiet=False))
-
 
 _mode_not_restored = mistake(
     "You left the model in another mode than you found it in.",
@@ -220,7 +203,7 @@ _mode_not_restored = mistake(
         if not e.yours("training.training_afterwards")
         else "It was in evaluation mode and is in training mode now."
     ),
-    recognised=_leaves_another_mode,
+    recognised=lambda e: e.same("training.tokens") and not e.same("training"),
 )(_writes(restore=False))
 
 
@@ -262,8 +245,8 @@ def _no_softmax(model: Any, tokens: Tensor, count: int, generator: torch.Generat
 
 @mistake(
     "Your draws do not come from the given generator.",
-    """Two generators with the same seed gave different texts; pass `generator=generator` to what
-    draws.""",
+    unwrapped("""Two generators with the same seed gave different texts; pass `generator=generator`
+    to what draws."""),
     recognised=lambda e: _dice_right(e) and not _repeats(e),
 )
 def _generator_ignored(

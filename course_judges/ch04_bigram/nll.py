@@ -11,6 +11,7 @@ from torch import Tensor
 
 from course_judges.ch04_bigram.sections import COUNTING, GUESS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def nll_and_perplexity(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -38,22 +39,22 @@ def _nll_is(factor: float) -> Callable[[Evidence], bool]:
 
 
 def _two_nlls(evidence: Evidence) -> str:
-    return f"""Yours is {float(evidence.yours("short.nll")):.4g} for the three short texts; the mean
-    surprise of a symbol is {float(evidence.right("short.nll")):.4g} nats."""
+    return unwrapped(f"""Yours is {float(evidence.yours("short.nll")):.4g} for the three short
+    texts; the mean surprise of a symbol is {float(evidence.right("short.nll")):.4g} nats.""")
 
 
 def _two_perplexities(evidence: Evidence) -> str:
     nll = float(evidence.right("short.nll"))
-    return f"""Your perplexity is {float(evidence.yours("short.perplexity")):.4g}. With {nll:.4g}
-    nats a symbol it is e^{nll:.4g} = {math.exp(nll):.4g}: the number of equally likely symbols that
-    would be as hard to guess."""
+    return unwrapped(f"""Your perplexity is {float(evidence.yours("short.perplexity")):.4g}. With
+    {nll:.4g} nats a symbol it is e^{nll:.4g} = {math.exp(nll):.4g}: the number of equally likely
+    symbols that would be as hard to guess.""")
 
 
 def _underflow(evidence: Evidence) -> str:
     steps = len(evidence.inputs["long"]) - 1
     exponent = float(evidence.right("long.nll")) * steps / math.log(10)
-    return f"""The long text has {steps} steps and a probability near 10^−{exponent:.0f}, which is
-    rounded to 0, and −log 0 is infinite. Sum the logarithms."""
+    return unwrapped(f"""The long text has {steps} steps and a probability near 10^−{exponent:.0f},
+    which is rounded to 0, and −log 0 is infinite. Sum the logarithms.""")
 
 
 def _lengths(evidence: Evidence) -> list[int]:
@@ -90,11 +91,10 @@ def _bits_not_nats(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, f
 
 @mistake(
     "You took the mean of each text first, and then the mean of the texts.",
-    lambda e: (
-        f"""The texts have {", ".join(str(n - 1) for n in _lengths(e))} steps; in a mean of
-    means a step of the shortest counts {(max(_lengths(e)) - 1) / (min(_lengths(e)) - 1):.1f} times
-    as much as one of the longest. {_two_nlls(e)}"""
-    ),
+    lambda e: unwrapped(f"""The texts have {", ".join(str(n - 1) for n in _lengths(e))} steps; in a
+    mean of means a step of the shortest counts
+    {(max(_lengths(e)) - 1) / (min(_lengths(e)) - 1):.1f} times as much as one of the longest.
+    {_two_nlls(e)}"""),
     cases=("short",),
 )
 def _mean_over_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -104,10 +104,8 @@ def _mean_over_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[float,
 
 @mistake(
     "You summed the surprises and did not divide by their number.",
-    lambda e: (
-        f"""{sum(_lengths(e)) - 3} steps were summed. {_two_nlls(e)} A sum grows with the
-    text, so it cannot compare two texts."""
-    ),
+    lambda e: unwrapped(f"""{sum(_lengths(e)) - 3} steps were summed. {_two_nlls(e)} A sum grows
+    with the text, so it cannot compare two texts."""),
     cases=("short.nll",),
 )
 def _sum_not_mean(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -117,10 +115,8 @@ def _sum_not_mean(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, fl
 
 @mistake(
     "You divided by the number of symbols; the first symbol of a text is nobody's guess.",
-    lambda e: (
-        f"""The three texts hold {sum(_lengths(e))} symbols but {sum(_lengths(e)) - 3} steps.
-    {_two_nlls(e)}"""
-    ),
+    lambda e: unwrapped(f"""The three texts hold {sum(_lengths(e))} symbols but
+    {sum(_lengths(e)) - 3} steps. {_two_nlls(e)}"""),
     cases=("short.nll",),
 )
 def _divides_by_tokens(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -161,10 +157,8 @@ def _log_of_mean_probability(probabilities: Tensor, texts: list[Tensor]) -> tupl
 
 @mistake(
     "You joined the texts, and scored the step from the end of one to the start of the next.",
-    lambda e: (
-        f"""Three texts have {sum(_lengths(e)) - 3} steps; joined they have
-    {sum(_lengths(e)) - 1}. {_two_nlls(e)}"""
-    ),
+    lambda e: unwrapped(f"""Three texts have {sum(_lengths(e)) - 3} steps; joined they have
+    {sum(_lengths(e)) - 1}. {_two_nlls(e)}"""),
     COUNTING,
     cases=("short.nll",),
 )
@@ -173,8 +167,8 @@ def _pairs_across_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[flo
 
 
 @mistake(
-    """You multiplied the probabilities first; the product of a long text is too small for a
-    floating-point number.""",
+    unwrapped("""You multiplied the probabilities first; the product of a long text is too small for
+    a floating-point number."""),
     _underflow,
     recognised=lambda e: e.same("short.nll") and not np.isfinite(e.yours("long.nll")).all(),
 )

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from course_judges.ch04_bigram.sections import COUNTING, SHARES, UNSEEN
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -49,8 +50,8 @@ def _seen_rows_are(smoothed: Callable[[Array, float], Array]) -> Callable[[Evide
 def _row_sum(evidence: Evidence, case: str = "counted") -> str:
     sums = evidence.yours(case).sum(axis=1)
     row = int(np.argmax(np.nan_to_num(np.abs(sums - 1), nan=np.inf)))
-    return f"""Row {row} of your table sums to {sums[row]:.3g}; the probabilities of what may follow
-    a symbol sum to 1."""
+    return unwrapped(f"""Row {row} of your table sums to {sums[row]:.3g}; the probabilities of what
+    may follow a symbol sum to 1.""")
 
 
 def _busiest(evidence: Evidence) -> tuple[int, int, int]:
@@ -63,16 +64,17 @@ def _busiest(evidence: Evidence) -> tuple[int, int, int]:
 def _entry_at_busiest(evidence: Evidence) -> str:
     i, j, _ = _busiest(evidence)
     mine, right = evidence.yours("counted")[i, j], evidence.right("counted")[i, j]
-    return f"""For symbol {j} after symbol {i} you have {mine:.3f}; counted in the rows it is
-    {right:.3f}."""
+    return unwrapped(f"""For symbol {j} after symbol {i} you have {mine:.3f}; counted in the rows it
+    is {right:.3f}.""")
 
 
 def _k_effect(evidence: Evidence) -> str:
     k, V = float(evidence.inputs["k"]), evidence.number("V")
     sums = evidence.yours("smoothed").sum(axis=1)
     row = int(np.argmax(np.where(np.isfinite(sums), np.abs(sums - 1), 0.0)))
-    return f"""With k = {k:g} and V = {V}, row {row} of your table sums to {sums[row]:.3g}. The
-    numerators of a row gain V · k = {V * k:g} together, so its denominator must gain as much."""
+    return unwrapped(f"""With k = {k:g} and V = {V}, row {row} of your table sums to
+    {sums[row]:.3g}. The numerators of a row gain V · k = {V * k:g} together, so its denominator
+    must gain as much.""")
 
 
 def _unseen_row(evidence: Evidence) -> str:
@@ -80,8 +82,8 @@ def _unseen_row(evidence: Evidence) -> str:
     V = evidence.number("V")
     values = evidence.yours("smoothed")[unseen]
     k = float(evidence.inputs["k"])
-    return f"""In the texts with k = {k:g} nothing ever follows symbol {unseen}. Your row for it
-    holds {values[0]:.3g}; every entry should be k / (V · k) = 1 / {V}."""
+    return unwrapped(f"""In the texts with k = {k:g} nothing ever follows symbol {unseen}. Your row
+    for it holds {values[0]:.3g}; every entry should be k / (V · k) = 1 / {V}.""")
 
 
 def _rows_are_no_distributions(evidence: Evidence) -> Finding | None:
@@ -107,10 +109,8 @@ def _transposed_counts(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 @mistake(
     "You divided each column by its sum.",
-    lambda e: (
-        f"""Your columns sum to 1: that is how often each symbol stood before a given one.
-    {_row_sum(e)}"""
-    ),
+    lambda e: unwrapped(f"""Your columns sum to 1: that is how often each symbol stood before a
+    given one. {_row_sum(e)}"""),
 )
 def _divides_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size) + k
@@ -119,10 +119,8 @@ def _divides_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 @mistake(
     "The row sums were spread along the wrong axis; is a `keepdim=True` missing?",
-    lambda e: (
-        f"""`counts.sum(1)` has shape ({e.number("V")},), so column j is divided by the sum of
-    row j. {_row_sum(e)}"""
-    ),
+    lambda e: unwrapped(f"""`counts.sum(1)` has shape ({e.number("V")},), so column j is divided by
+    the sum of row j. {_row_sum(e)}"""),
 )
 def _keepdim_forgotten(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size) + k
@@ -130,13 +128,11 @@ def _keepdim_forgotten(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @mistake(
-    """You counted pairs across the end of a row: the last symbol of one text with the first of the
-    next.""",
-    lambda e: (
-        f"""{e.number("B")} texts of {e.number("T")} symbols have {e.number("B")} ·
+    unwrapped("""You counted pairs across the end of a row: the last symbol of one text with the
+    first of the next."""),
+    lambda e: unwrapped(f"""{e.number("B")} texts of {e.number("T")} symbols have {e.number("B")} ·
     {e.number("T") - 1} = {e.number("B") * (e.number("T") - 1)} pairs; one long row of them has
-    {e.number("B") * e.number("T") - 1}."""
-    ),
+    {e.number("B") * e.number("T") - 1}."""),
     COUNTING,
 )
 def _pairs_across_rows(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
@@ -146,10 +142,8 @@ def _pairs_across_rows(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 @mistake(
     "You paired every symbol with itself, not with the one after it.",
-    lambda e: (
-        f"""Without smoothing your table has {np.diag(e.yours("counted")).mean():.2g} on the
-    diagonal and 0 elsewhere."""
-    ),
+    lambda e: unwrapped(f"""Without smoothing your table has
+    {np.diag(e.yours("counted")).mean():.2g} on the diagonal and 0 elsewhere."""),
     COUNTING,
 )
 def _unshifted_targets(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
@@ -158,10 +152,8 @@ def _unshifted_targets(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 @mistake(
     "Pairs that occur more than once were counted once.",
-    lambda e: (
-        f"""`counts[i, j] += 1` with index tensors adds 1 to each distinct place, however
-    often it is named. {"The pair ({}, {}) occurs {} times here.".format(*_busiest(e))}"""
-    ),
+    lambda e: unwrapped(f"""`counts[i, j] += 1` with index tensors adds 1 to each distinct place,
+    however often it is named. {"The pair ({}, {}) occurs {} times here.".format(*_busiest(e))}"""),
     COUNTING,
 )
 def _lost_repeats(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
@@ -171,8 +163,8 @@ def _lost_repeats(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @mistake(
-    """You divided by the sum of the whole table: that is the probability of the pair, not of the
-    next symbol.""",
+    unwrapped("""You divided by the sum of the whole table: that is the probability of the pair, not
+    of the next symbol."""),
     lambda e: f"Your whole table sums to {e.yours('counted').sum():.3g}. {_row_sum(e)}",
 )
 def _joint_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:

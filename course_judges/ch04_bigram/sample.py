@@ -12,6 +12,7 @@ from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import follows, softmax, worst_share
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch04_bigram.shared import DRAWS
 from course_tasks.verdict import Finding
@@ -106,8 +107,8 @@ def _share_effect(evidence: Evidence) -> str:
     wanted = _wanted(evidence)
     drawn = evidence.yours("many").reshape(DRAWS, 2)
     kind = 0 if not follows(drawn[:, 0], wanted[0]) else 1
-    return f"""At temperature {float(evidence.inputs["temperature"]):g}:
-    {worst_share(drawn[:, kind], wanted[kind])}"""
+    return unwrapped(f"""At temperature {float(evidence.inputs["temperature"]):g}:
+    {worst_share(drawn[:, kind], wanted[kind])}""")
 
 
 def _wrong_way(evidence: Evidence) -> str:
@@ -174,10 +175,8 @@ def _temperature_multiplied(
 
 @mistake(
     "The draws follow the logits as if the temperature were 1.",
-    lambda e: (
-        f"""{_share_effect(e)} If you divided the probabilities by the temperature: every one
-    shrinks by the same factor, and their ratios stay."""
-    ),
+    lambda e: unwrapped(f"""{_share_effect(e)} If you divided the probabilities by the temperature:
+    every one shrinks by the same factor, and their ratios stay."""),
     recognised=_follows_instead(lambda logits, _: softmax(logits)),
 )
 def _temperature_ignored(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
@@ -220,8 +219,8 @@ def _softmax_twice(logits: Tensor, temperature: float, generator: torch.Generato
 
 @mistake(
     "Your draws do not come from the given generator.",
-    """Two generators with the same seed gave different symbols; pass `generator=generator` to what
-    draws.""",
+    unwrapped("""Two generators with the same seed gave different symbols; pass
+    `generator=generator` to what draws."""),
     recognised=lambda e: _drawn_right(e) and not _same_seeded(e, "first", "repeated"),
 )
 def _generator_ignored(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
@@ -246,8 +245,8 @@ def _seed_fixed_inside(logits: Tensor, temperature: float, generator: torch.Gene
 
 @mistake(
     "At temperature 0 you divide by 0.",
-    """logits / 0 is infinite or NaN, and no distribution follows from that. As the temperature goes
-    to 0 all the probability gathers on the most likely symbol: take that one.""",
+    unwrapped("""logits / 0 is infinite or NaN, and no distribution follows from that. As the
+    temperature goes to 0 all the probability gathers on the most likely symbol: take that one."""),
     recognised=lambda e: _drawn_right(e) and _obeys_generator(e) and not e.same("cold"),
 )
 def _divides_by_zero(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from course_judges.ch04_bigram.sections import START, STEP
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -96,8 +97,9 @@ def _moved(evidence: Evidence, case: str = "one") -> str:
     right, mine = evidence.right(f"{case}.table") - start, evidence.yours(f"{case}.table") - start
     i, j = (int(n) for n in np.unravel_index(int(np.abs(right - mine).argmax()), right.shape))
     steps = "one step" if case == "one" else "three steps"
-    return f"""After {steps} with learning rate {float(evidence.inputs["learning_rate"]):g}, your
-    entry ({i}, {j}) has moved by {mine[i, j]:+.3f}; it should move by {right[i, j]:+.3f}."""
+    return unwrapped(f"""After {steps} with learning rate
+    {float(evidence.inputs["learning_rate"]):g}, your entry ({i}, {j}) has moved by
+    {mine[i, j]:+.3f}; it should move by {right[i, j]:+.3f}.""")
 
 
 def _loss_path(evidence: Evidence) -> str:
@@ -137,10 +139,8 @@ def _step_of_another_length(evidence: Evidence) -> Finding | None:
 
 @mistake(
     "The gradient is not cleared between steps: `backward` adds to what is there.",
-    lambda e: (
-        f"""The first step is right; in the second you go along the sum of two gradients, in
-    the third of three. {_moved(e, "three")}"""
-    ),
+    lambda e: unwrapped(f"""The first step is right; in the second you go along the sum of two
+    gradients, in the third of three. {_moved(e, "three")}"""),
     cases=("one.table", "three.table"),
 )
 def _no_zero_grad(
@@ -164,23 +164,18 @@ _wrong_sign = mistake(
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table + rate * _gradient(table, x, y)))
 
-
 _no_step = mistake(
     "Your table does not move.",
-    lambda e: (
-        f"""{_moved(e)} If you use `zero_grad`, it must come before `backward`, not between
-    `backward` and the step."""
-    ),
+    lambda e: unwrapped(f"""{_moved(e)} If you use `zero_grad`, it must come before `backward`, not
+    between `backward` and the step."""),
     cases=("one.table", "three.table"),
 )(_walks(lambda table, x, y, rate: table))  # noqa: ARG005
 
 
 @mistake(
     "That is Adam's step, not the plain one: it divides each gradient by its own size.",
-    lambda e: (
-        f"""In Adam's first step every entry moves by the learning rate, whatever its
-    gradient. {_moved(e)}"""
-    ),
+    lambda e: unwrapped(f"""In Adam's first step every entry moves by the learning rate, whatever
+    its gradient. {_moved(e)}"""),
     recognised=_is_adam,
 )
 def _adam_for_sgd(
@@ -208,31 +203,25 @@ _sum_not_mean = mistake(
     )
 )
 
-
 _gradient_without_target = mistake(
     "Your gradient is p; it should be p minus 1 at the target.",
     lambda e: f"Without the −1 nothing says which symbol followed. {_moved(e)}",
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table - rate * _without_one_hot(table, x, y)))
 
-
 _lost_repeats = mistake(
     "A symbol that occurs more than once in `x` contributed only once to the gradient.",
-    lambda e: (
-        f"""`gradient[x] += …` with an index tensor keeps one of the rows that share an index;
-    `index_add_` adds them all. {_moved(e)}"""
-    ),
+    lambda e: unwrapped(f"""`gradient[x] += …` with an index tensor keeps one of the rows that share
+    an index; `index_add_` adds them all. {_moved(e)}"""),
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table - rate * _assigned_gradient(table, x, y)))
 
 
 @mistake(
     "You trained a fresh random table, not the one that you were given.",
-    lambda e: (
-        f"""Your first loss is {float(np.ravel(e.yours("one.losses"))[0]):.3f}; with the given
-    table it is {float(e.right("one.losses")[0]):.3f}, and rows that no step touches differ from the
-    given ones."""
-    ),
+    lambda e: unwrapped(f"""Your first loss is {float(np.ravel(e.yours("one.losses"))[0]):.3f}; with
+    the given table it is {float(e.right("one.losses")[0]):.3f}, and rows that no step touches
+    differ from the given ones."""),
     START,
     recognised=_is_fresh,
 )

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from course_judges.ch05_head.sections import FUTURE, PASSED, SCALE, TWO
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -95,8 +95,8 @@ def _is_raw(evidence: Evidence) -> bool:
 
 def _first(evidence: Evidence, case: str = "full", t: int = 0) -> str:
     mine, right = evidence.yours(case)[0, t, :3], evidence.right(case)[0, t, :3]
-    return f"""In sample 0 the output of position {t} begins with {row(mine)}; it should begin with
-    {row(right)}."""
+    return unwrapped(f"""In sample 0 the output of position {t} begins with {row(mine)}; it should
+    begin with {row(right)}.""")
 
 
 def _sizes(evidence: Evidence) -> str:
@@ -106,8 +106,8 @@ def _sizes(evidence: Evidence) -> str:
 
 def _padded(evidence: Evidence) -> str:
     S, length = evidence.number("S"), int(evidence.inputs["lengths"][0])
-    return f"""Memory 0 has {length} symbols and {S - length} of padding.
-    {_first(evidence, "padded")}"""
+    return unwrapped(f"""Memory 0 has {length} symbols and {S - length} of padding.
+    {_first(evidence, "padded")}""")
 
 
 def _shape(evidence: Evidence) -> str:
@@ -129,10 +129,8 @@ def _padding_counts(evidence: Evidence) -> Finding | None:
 
 @mistake(
     "Keys came from one sequence and values from the other.",
-    lambda e: (
-        f"""T = {e.number("T")} and S = {e.number("S")} do not fit together: whoever is found
-    gives the value, so keys and values both come from `memory`."""
-    ),
+    lambda e: unwrapped(f"""T = {e.number("T")} and S = {e.number("S")} do not fit together: whoever
+    is found gives the value, so keys and values both come from `memory`."""),
     recognised=_is_half_of_each,
 )
 def _self_cross(
@@ -190,35 +188,29 @@ _scale_by_channels = mistake("You divided by √C; scores are sums of D products
     _weighed(_usual, lambda C, D, E: math.sqrt(C))  # noqa: ARG005
 )
 
-
 _scale_by_values = mistake(
     "You divided by the root of the values' size; scores are made of queries and keys.",
     _sizes,
     SCALE,
 )(_weighed(_usual, lambda C, D, E: math.sqrt(E)))  # noqa: ARG005
 
-
 _no_scale = mistake("The scores are not divided by √D.", _sizes, SCALE)(
     _weighed(_usual, lambda C, D, E: 1.0)  # noqa: ARG005
 )
-
 
 _causal_mask_kept = mistake(
     "You kept the causal mask: position t sees only the first t + 1 of the memory.",
     lambda e: f"{_first(e)} The memory is all there from the start.",
 )(_weighed(_causal_too))
 
-
 _softmax_over_queries = mistake(
     "Your softmax runs over the positions that ask.",
     lambda e: f"The weights of one position do not sum to 1. {_first(e)}",
 )(_weighed(lambda s, p: s.masked_fill(p, -torch.inf).softmax(dim=1).nan_to_num(0.0)))
 
-
 _padding_seen = mistake(
     "`lengths` has no effect: padding is averaged too.", _padded, FUTURE, cases=("full", "padded")
 )(_weighed(lambda s, p: s.softmax(dim=-1) + 0 * p))
-
 
 _one_padding_seen = mistake(
     "You let one position of padding through.",
@@ -227,7 +219,6 @@ _one_padding_seen = mistake(
     cases=("padded",),
 )(_other_lengths(1))
 
-
 _last_symbol_hidden = mistake(
     "You hid the last symbol of each memory.",
     lambda e: f"{_padded(e)} Positions 0 to length − 1 belong to a text.",
@@ -235,11 +226,9 @@ _last_symbol_hidden = mistake(
     cases=("padded",),
 )(_other_lengths(-1))
 
-
 _inverted_mask = mistake(
     "You hid the symbols and kept the padding.", _padded, FUTURE, cases=("padded",)
 )(_weighed(lambda s, p: s.masked_fill(~p, -torch.inf).softmax(dim=-1)))
-
 
 _zero_mask = mistake(
     "Scores of padding became 0, which is a score like any other.",
@@ -251,10 +240,8 @@ _zero_mask = mistake(
 
 @mistake(
     "You set padding to 0 in the memory; it still takes part.",
-    lambda e: (
-        f"""A key of zeros has score 0 with every query, and e⁰ = 1: the padding adds nothing
-    and takes its share. {_padded(e)}"""
-    ),
+    lambda e: unwrapped(f"""A key of zeros has score 0 with every query, and e⁰ = 1: the padding
+    adds nothing and takes its share. {_padded(e)}"""),
     FUTURE,
     cases=("padded",),
 )

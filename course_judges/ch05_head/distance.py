@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges.ch05_head.sections import FUTURE, PLACE, SCORES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 
 
 def _back(T: int) -> Tensor:
@@ -47,15 +47,15 @@ def _causal(scores: Tensor) -> Tensor:
 def _last_row(evidence: Evidence, case: str = "gentle") -> str:
     slope = float(evidence.inputs["slope"]) * (3 if case == "steep" else 1)
     mine, right = evidence.yours(case)[0, -1], evidence.right(case)[0, -1]
-    return f"""With slope {number(slope)} the last row of sample 0 is {row(mine)}; it should be
-    {row(right)}."""
+    return unwrapped(f"""With slope {number(slope)} the last row of sample 0 is {row(mine)}; it
+    should be {row(right)}.""")
 
 
 def _first_weight(evidence: Evidence) -> str:
     level, gentle = evidence.yours("level")[0, -1, 0], evidence.yours("gentle")[0, -1, 0]
     far = evidence.number("T") - 1
-    return f"""The weight that lies {far} back in sample 0 is {number(level)} with slope 0 and
-    {number(gentle)} with slope {number(float(evidence.inputs["slope"]))}."""
+    return unwrapped(f"""The weight that lies {far} back in sample 0 is {number(level)} with slope 0
+    and {number(gentle)} with slope {number(float(evidence.inputs["slope"]))}.""")
 
 
 def _first_row(evidence: Evidence) -> str:
@@ -73,56 +73,42 @@ _bonus_for_distance = mistake(
     lambda e: f"{_first_weight(e)} {_last_row(e)}",
 )(_with(lambda s, d, m: s + m * d))
 
-
 _no_penalty = mistake(
     "The slope has no effect on your weights.",
-    lambda e: (
-        f"""{_first_weight(e)} What is subtracted from a whole row alike cancels in the
-    softmax: the penalty must differ from column to column."""
-    ),
+    lambda e: unwrapped(f"""{_first_weight(e)} What is subtracted from a whole row alike cancels in
+    the softmax: the penalty must differ from column to column."""),
     cases=("level", "gentle", "steep"),
 )(_with(lambda s, d, m: s))  # noqa: ARG005
-
 
 _same_for_all_distances = mistake(
     "Everything but the position itself pays the same; the penalty does not grow.", _last_row
 )(_with(lambda s, d, m: s - m * (d > 0)))
 
-
 _distance_squared = mistake("Your penalty grows with the square of the distance.", _last_row)(
     _with(lambda s, d, m: s - m * d**2)
 )
-
 
 _logarithm_of_distance = mistake(
     "Your penalty grows with the logarithm of the distance.", _last_row
 )(_with(lambda s, d, m: s - m * (d + 1).log()))
 
-
 _share_of_the_length = mistake(
     "You divided the distance by the length of the text.",
-    lambda e: (
-        f"""{_last_row(e)} Being {e.number("T") - 1} positions back costs you less than one
-    slope; it should cost {e.number("T") - 1}."""
-    ),
+    lambda e: unwrapped(f"""{_last_row(e)} Being {e.number("T") - 1} positions back costs you less
+    than one slope; it should cost {e.number("T") - 1}."""),
 )(_with(lambda s, d, m: s - m * d / s.shape[-1]))
-
 
 _penalty_multiplied = mistake(
     "You multiplied the scores; the penalty is subtracted from them.",
-    lambda e: (
-        f"""{_last_row(e)} A factor shrinks high scores and lifts negative ones, so it
-    punishes some and rewards others."""
-    ),
+    lambda e: unwrapped(f"""{_last_row(e)} A factor shrinks high scores and lifts negative ones, so
+    it punishes some and rewards others."""),
 )(_with(lambda s, d, m: s * (1 - m * d)))
-
 
 _scores_ignored = mistake(
     "Only the distance counts; the scores are gone.",
     lambda e: f"{_last_row(e)} All samples have the same weights.",
     SCORES,
 )(_with(lambda s, d, m: -m * d + 0 * s))
-
 
 _scaled_again = mistake(
     "You divided the scores once more; they come scaled already.",
@@ -141,10 +127,8 @@ def _penalty_after_softmax(scores: Tensor, slope: float) -> Tensor:
 
 @mistake(
     "You let the weights decay after the softmax, and their sum with them.",
-    lambda e: (
-        f"""{_sum(e)} Subtract from the scores before the softmax, and it divides by the new
-    sum by itself."""
-    ),
+    lambda e: unwrapped(f"""{_sum(e)} Subtract from the scores before the softmax, and it divides by
+    the new sum by itself."""),
 )
 def _decay_not_normalised(scores: Tensor, slope: float) -> Tensor:
     return _causal(scores) * (-slope * _back(scores.shape[-1]).clamp(min=0)).exp()
@@ -172,10 +156,8 @@ def _zero_mask(scores: Tensor, slope: float) -> Tensor:
 
 @mistake(
     "Your softmax runs down the columns.",
-    lambda e: (
-        f"""{_sum(e)} Column 0 sums to {number(e.yours("gentle")[0, :, 0].sum())}. Each row is
-    an average: `dim=-1`."""
-    ),
+    lambda e: unwrapped(f"""{_sum(e)} Column 0 sums to {number(e.yours("gentle")[0, :, 0].sum())}.
+    Each row is an average: `dim=-1`."""),
     FUTURE,
 )
 def _softmax_over_queries(scores: Tensor, slope: float) -> Tensor:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from course_judges.ch05_head.sections import FUTURE, MODULE, PASSED, SCALE, SCORES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 
 
 class Head(nn.Module):
@@ -51,10 +51,6 @@ class _Unscaled(Head):
         return 1.0
 
 
-def _stops_when_short(evidence: Evidence) -> bool:
-    return evidence.same("full") and "causal" in evidence.answers.errors
-
-
 def _raw_shape(evidence: Evidence) -> bool:
     mine = evidence.yours("both_ways")
     return mine.shape == evidence.inputs["x"].shape
@@ -63,8 +59,8 @@ def _raw_shape(evidence: Evidence) -> bool:
 def _first(evidence: Evidence, case: str = "both_ways") -> str:
     mine, right = evidence.yours(case)[0, 1, :3], evidence.right(case)[0, 1, :3]
     what = "looking both ways" if case == "both_ways" else "causal"
-    return f"""In sample 0 ({what}) the output of position 1 begins with {row(mine)}; it should
-    begin with {row(right)}."""
+    return unwrapped(f"""In sample 0 ({what}) the output of position 1 begins with {row(mine)}; it
+    should begin with {row(right)}.""")
 
 
 def _sizes(evidence: Evidence) -> str:
@@ -75,18 +71,16 @@ def _sizes(evidence: Evidence) -> str:
 def _moved(evidence: Evidence) -> str:
     t = evidence.number("t")
     gap = np.abs(evidence.yours("causal")[:, :t] - evidence.yours("later")[:, :t]).max()
-    return f"""With `causal=True`, the outputs of positions 0 to {t - 1} move by up to {number(gap)}
-    when only positions from {t} on change in the input."""
+    return unwrapped(f"""With `causal=True`, the outputs of positions 0 to {t - 1} move by up to
+    {number(gap)} when only positions from {t} on change in the input.""")
 
 
 @mistake(
     "Your mask is used whole, whatever the length of the text.",
-    lambda e: (
-        f"""A text of block_size = {e.number("T") + 3} symbols works; one of T =
-    {e.number("T")} does not fit the mask. Cut it: `[:T, :T]`."""
-    ),
+    lambda e: unwrapped(f"""A text of block_size = {e.number("T") + 3} symbols works; one of T =
+    {e.number("T")} does not fit the mask. Cut it: `[:T, :T]`."""),
     FUTURE,
-    recognised=_stops_when_short,
+    recognised=lambda e: e.same("full") and "causal" in e.answers.errors,
 )
 class _MaskNotCut(Head):
     def hidden(self, T: int) -> Tensor:  # noqa: ARG002
@@ -103,10 +97,8 @@ class _ScaleByChannels(Head):
 
 @mistake(
     "You divided the scores by the root of the size of the values.",
-    lambda e: (
-        f"""{_sizes(e)} Scores come from queries and keys; how long the values are does not
-    matter to them."""
-    ),
+    lambda e: unwrapped(f"""{_sizes(e)} Scores come from queries and keys; how long the values are
+    does not matter to them."""),
     SCALE,
 )
 class _ScaleByValues(Head):
@@ -136,10 +128,8 @@ class _SwappedQueryKey(Head):
 
 @mistake(
     "Your softmax runs over the positions that ask, not over those that are asked.",
-    lambda e: (
-        f"""The weights of a position then do not sum to 1: what it gets depends on who else
-    asks. {_first(e)}"""
-    ),
+    lambda e: unwrapped(f"""The weights of a position then do not sum to 1: what it gets depends on
+    who else asks. {_first(e)}"""),
     SCORES,
 )
 class _SoftmaxOverQueries(Head):
@@ -150,10 +140,8 @@ class _SoftmaxOverQueries(Head):
 
 @mistake(
     "The weights are turned over before they meet the values.",
-    lambda e: (
-        f"""{_first(e)} Row t of the weights belongs to output t: `weights @ value`, with
-    nothing transposed."""
-    ),
+    lambda e: unwrapped(f"""{_first(e)} Row t of the weights belongs to output t: `weights @ value`,
+    with nothing transposed."""),
     PASSED,
 )
 class _WeightsTransposed(Head):
@@ -163,10 +151,8 @@ class _WeightsTransposed(Head):
 
 @mistake(
     "You averaged the inputs, not their values.",
-    lambda e: (
-        f"""The output has {e.yours("both_ways").shape[-1]} features, as many as the input;
-    with values it has E = {e.number("E")}."""
-    ),
+    lambda e: unwrapped(f"""The output has {e.yours("both_ways").shape[-1]} features, as many as the
+    input; with values it has E = {e.number("E")}."""),
     PASSED,
     recognised=_raw_shape,
 )
@@ -188,10 +174,8 @@ class _ValuesNotAveraged(Head):
 
 @mistake(
     "Batch and time are exchanged: texts look at each other.",
-    lambda e: (
-        f"""With B = {e.number("B")} and T = {e.number("T")}, each position averages the
-    {e.number("B")} samples at its own place. {_first(e)}"""
-    ),
+    lambda e: unwrapped(f"""With B = {e.number("B")} and T = {e.number("T")}, each position averages
+    the {e.number("B")} samples at its own place. {_first(e)}"""),
     SCORES,
 )
 class _AttendsAcrossBatch(Head):

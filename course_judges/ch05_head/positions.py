@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges.ch05_head.sections import PLACE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import row
+from course_judges.wording import row, unwrapped
 from course_tasks.answers import Array
 
 
@@ -89,10 +89,6 @@ def _does_not_fit(evidence: Evidence) -> bool:
     return raised is not None and "match the size of tensor" in raised.message
 
 
-def _shows_too_long_accepted(evidence: Evidence) -> bool:
-    return evidence.same("short", "padded") and not evidence.yours("refused")
-
-
 def _at(evidence: Evidence, case: str, b: int, t: int) -> str:
     mine, right = evidence.yours(case)[b, t], evidence.right(case)[b, t]
     return f"yours is {row(mine)}, the right one {row(right)}"
@@ -105,8 +101,8 @@ def _short(evidence: Evidence) -> str:
 def _padded(evidence: Evidence) -> str:
     b = int(np.argmax(evidence.inputs["start"]))
     first = int(evidence.inputs["start"][b])
-    return f"""Text {b} begins at t = {first}, where its first symbol stands:
-    {_at(evidence, "padded", b, first)}, which is made with row 0 of the position table."""
+    return unwrapped(f"""Text {b} begins at t = {first}, where its first symbol stands:
+    {_at(evidence, "padded", b, first)}, which is made with row 0 of the position table.""")
 
 
 def _padding(evidence: Evidence) -> str:
@@ -123,14 +119,8 @@ def _shape(evidence: Evidence) -> str:
 
 def _fit(evidence: Evidence) -> str:
     T, size = evidence.number("T"), evidence.number("block_size")
-    return f"""The texts have T = {T} positions and the table has {size} rows. Take the rows that
-    are needed, here the first T."""
-
-
-def _has_padding(evidence: Evidence) -> bool:
-    return _real_right(evidence) and bool(
-        np.abs(evidence.yours("padded")[~_real(evidence)]).max() > NEGLIGIBLE
-    )
+    return unwrapped(f"""The texts have T = {T} positions and the table has {size} rows. Take the
+    rows that are needed, here the first T.""")
 
 
 @mistake("You added the whole position table.", _fit, recognised=_does_not_fit)
@@ -148,17 +138,14 @@ _no_positions = mistake(
     lambda e: f"{_short(e)} Yours is the row of the token alone.",
 )(_combined(lambda x, p: x))  # noqa: ARG005
 
-
 _positions_only = mistake(
     "Symbols are missing: only the position is left.",
     lambda e: f"{_short(e)} Every text looks the same to the model.",
 )(_combined(lambda x, p: p.expand(x.shape)))
 
-
 _multiplied = mistake("You multiplied symbol and position; they are added.", _short)(
     _combined(lambda x, p: x * p)
 )
-
 
 _concatenated = mistake("You put symbol and position side by side; they are added.", _shape)(
     _combined(lambda x, p: torch.cat([x, p.expand(x.shape)], dim=-1))
@@ -167,11 +154,9 @@ _concatenated = mistake("You put symbol and position side by side; they are adde
 
 @mistake(
     "You looked up the position table with the tokens.",
-    lambda e: (
-        f"""Token {int(e.inputs["tokens"][0, 1])} stands at position 1 of text 0, and you took
-    row {int(e.inputs["tokens"][0, 1])} of the positions. {_short(e)} What is needed there is t,
-    whatever the symbol."""
-    ),
+    lambda e: unwrapped(f"""Token {int(e.inputs["tokens"][0, 1])} stands at position 1 of text 0,
+    and you took row {int(e.inputs["tokens"][0, 1])} of the positions. {_short(e)} What is needed
+    there is t, whatever the symbol."""),
 )
 def _positions_by_token(
     tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
@@ -198,17 +183,14 @@ _last_rows = mistake(
     lambda e: f"{_short(e)} The first symbol has position 0. {_fit(e)}",
 )(_placed(lambda t, start, size: t - start + size - len(t)))
 
-
 _counted_from_one = mistake(
     "You count positions from 1; row 0 of the table is never used.", _short
 )(_placed(lambda t, start, size: (t - start + 1).clamp(0, size - 1)))
-
 
 _counted_from_the_end = mistake(
     "You count positions from the end of the text backwards.",
     lambda e: f"{_short(e)} If a symbol is appended, every position before it would change.",
 )(_placed(lambda t, start, size: len(t) - 1 - t + 0 * start + 0 * size))
-
 
 _start_ignored = mistake(
     "Where a text begins makes no difference to its positions.",
@@ -216,13 +198,11 @@ _start_ignored = mistake(
     recognised=_shows_start_ignored,
 )(_placed(lambda t, start, size: t + 0 * start + 0 * size))
 
-
 _start_added = mistake(
     "You added the start; a text that begins later has smaller positions, not larger.",
     _padded,
     cases=("padded",),
 )(_placed(lambda t, start, size: (t + start).clamp(max=size - 1)))
-
 
 _padding_wraps = mistake(
     "Padding is not 0: its negative positions read the table from its end.",
@@ -231,7 +211,13 @@ _padding_wraps = mistake(
 )(_wraps)
 
 
-@mistake("Texts are right, and padding is not 0.", _padding, recognised=_has_padding)
+@mistake(
+    "Texts are right, and padding is not 0.",
+    _padding,
+    recognised=lambda e: (
+        _real_right(e) and bool(np.abs(e.yours("padded")[~_real(e)]).max() > NEGLIGIBLE)
+    ),
+)
 def _padding_filled(
     tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
 ) -> Tensor:
@@ -241,12 +227,10 @@ def _padding_filled(
 
 _too_long_accepted = mistake(
     "You accept a text that is longer than the position table.",
-    lambda e: (
-        f"""A text of {e.inputs["too_many"].shape[1]} symbols meets a table of
+    lambda e: unwrapped(f"""A text of {e.inputs["too_many"].shape[1]} symbols meets a table of
     {e.number("block_size")} positions: some symbols then share a position, and nobody is told. Let
-    it fail, or raise an error."""
-    ),
-    recognised=_shows_too_long_accepted,
+    it fail, or raise an error."""),
+    recognised=lambda e: e.same("short", "padded") and not e.yours("refused"),
 )(_placed(lambda t, start, size: (t - start).clamp(0, size - 1)))
 
 

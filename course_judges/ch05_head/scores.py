@@ -10,7 +10,7 @@ from torch import Tensor
 
 from course_judges.ch05_head.sections import ASKS, SCALE, SCORES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -57,14 +57,10 @@ def _is_softmaxed(evidence: Evidence) -> bool:
     return bool(np.allclose(mine.sum(-1), 1, atol=1e-4) and (mine > 0).all())
 
 
-def _only_for_a_batch(evidence: Evidence) -> bool:
-    return evidence.same("batch") and not evidence.same("one", "stack")
-
-
 def _entry(evidence: Evidence) -> str:
     mine, right = evidence.yours("batch")[0, 1, 0], evidence.right("batch")[0, 1, 0]
-    return f"""In sample 0 the score of query 1 with key 0 is {number(mine)} in your table and
-    {number(right)} in the right one."""
+    return unwrapped(f"""In sample 0 the score of query 1 with key 0 is {number(mine)} in your table
+    and {number(right)} in the right one.""")
 
 
 def _by_factor(evidence: Evidence) -> str:
@@ -78,8 +74,8 @@ def _roots(evidence: Evidence) -> str:
 
 def _mirror(evidence: Evidence) -> str:
     mine = evidence.yours("batch")[0]
-    return f"""In sample 0 your score of position 1 with position 0 is {number(mine[1, 0])}, and
-    that of position 0 with position 1 is {number(mine[0, 1])} too."""
+    return unwrapped(f"""In sample 0 your score of position 1 with position 0 is
+    {number(mine[1, 0])}, and that of position 0 with position 1 is {number(mine[0, 1])} too.""")
 
 
 def _elsewhere(evidence: Evidence) -> str:
@@ -88,9 +84,9 @@ def _elsewhere(evidence: Evidence) -> str:
         for case, name in (("a single text", "one"), ("a stack", "stack"))
         if not evidence.same({"one": "one", "stack": "stack"}[name])
     ]
-    return f"""A batch of shape {evidence.inputs["x"].shape} comes out right, but not
+    return unwrapped(f"""A batch of shape {evidence.inputs["x"].shape} comes out right, but not
     {" and not ".join(wrong)}. Counted from the end, the axes to exchange are −2 and −1, however
-    many stand before them."""
+    many stand before them.""")
 
 
 def _wrong_factor(evidence: Evidence) -> Finding | None:
@@ -108,48 +104,37 @@ _scale_by_channels = mistake(
     "You divided by √C; the sum in a dot product of query and key has D terms.", _roots, SCALE
 )(_scaled(lambda x, w: x.shape[-1] ** -0.5))  # noqa: ARG005
 
-
 _no_scale = mistake(
     "The scale is missing: these are plain dot products.",
-    lambda e: (
-        f"""Your scores have a standard deviation of {number(e.yours("batch").std())}, the
-    right ones of {number(e.right("batch").std())}. {_by_factor(e)}"""
-    ),
+    lambda e: unwrapped(f"""Your scores have a standard deviation of
+    {number(e.yours("batch").std())}, the right ones of {number(e.right("batch").std())}.
+    {_by_factor(e)}"""),
     SCALE,
 )(_scaled(lambda x, w: 1.0))  # noqa: ARG005
 
-
 _scale_without_root = mistake(
     "You divided by D; the root is missing.",
-    lambda e: (
-        f"""The standard deviation of a sum of D terms grows with √D, its variance with D.
-    {_roots(e)}"""
-    ),
+    lambda e: unwrapped(f"""The standard deviation of a sum of D terms grows with √D, its variance
+    with D. {_roots(e)}"""),
     SCALE,
 )(_scaled(lambda x, w: 1 / w.shape[1]))  # noqa: ARG005
-
 
 _scale_multiplied = mistake("You multiplied by √D; scores are divided by it.", _roots, SCALE)(
     _scaled(lambda x, w: w.shape[1] ** 0.5)  # noqa: ARG005
 )
 
-
 _scale_by_length = mistake(
     "You divided by √T, the number of positions.",
-    lambda e: (
-        f"""T = {e.number("T")} and D = {e.number("D")}. {_by_factor(e)} A score must not
-    depend on how long the text is."""
-    ),
+    lambda e: unwrapped(f"""T = {e.number("T")} and D = {e.number("D")}. {_by_factor(e)} A score
+    must not depend on how long the text is."""),
     SCALE,
 )(_scaled(lambda x, w: x.shape[-2] ** -0.5))  # noqa: ARG005
 
 
 @mistake(
     "Your table is turned over: rows are keys and columns are queries.",
-    lambda e: (
-        f"""{_entry(e)} What you have at row 1, column 0 belongs to row 0, column 1: row t
-    holds what position t finds when it asks."""
-    ),
+    lambda e: unwrapped(f"""{_entry(e)} What you have at row 1, column 0 belongs to row 0, column 1:
+    row t holds what position t finds when it asks."""),
 )
 def _swapped_query_key(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
     return attention_scores(x, w_key, w_query)
@@ -185,10 +170,8 @@ def _raw_inputs(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: A
 
 @mistake(
     "You went one step too far: these are weights, not scores.",
-    lambda e: (
-        f"""Row 0 of sample 0 sums to {number(e.yours("batch")[0, 0].sum())} and has no
-    negative entry; the right row sums to {number(e.right("batch")[0, 0].sum())}."""
-    ),
+    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(e.yours("batch")[0, 0].sum())} and has
+    no negative entry; the right row sums to {number(e.right("batch")[0, 0].sum())}."""),
     recognised=_is_softmaxed,
 )
 def _softmax_taken(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
@@ -196,7 +179,9 @@ def _softmax_taken(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
 
 
 @mistake(
-    "Your answer works for inputs of three sizes only.", _elsewhere, recognised=_only_for_a_batch
+    "Your answer works for inputs of three sizes only.",
+    _elsewhere,
+    recognised=lambda e: e.same("batch") and not e.same("one", "stack"),
 )
 def _axes_counted_from_the_front(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
     return (x @ w_query) @ (x @ w_key).transpose(1, 2) / math.sqrt(w_key.shape[1])

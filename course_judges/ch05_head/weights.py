@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges.ch05_head.sections import FUTURE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -55,18 +55,6 @@ def _real_rows_right(evidence: Evidence) -> bool:
     return bool(np.allclose(mine, right, rtol=1e-4, atol=1e-5))
 
 
-def _has_nan_rows(evidence: Evidence) -> bool:
-    return _real_rows_right(evidence) and bool(np.isnan(evidence.yours("padded")).any())
-
-
-def _padding_looks(evidence: Evidence) -> bool:
-    return _real_rows_right(evidence) and not evidence.same("padded")
-
-
-def _needs_full_length(evidence: Evidence) -> bool:
-    return evidence.same("whole") and "cut" in evidence.answers.errors
-
-
 def _strict(evidence: Evidence) -> bool:
     """Equal to weights that leave the diagonal out, whatever stands in the empty rows."""
     mask = _seen_by(lambda past, start, T: _visible(past, start, T).tril(-1))
@@ -90,14 +78,14 @@ def _padded_row(evidence: Evidence) -> str:
     b, first = _padded(evidence)
     t = min(first + 1, evidence.number("T") - 1)
     mine, right = evidence.yours("padded")[b, t], evidence.right("padded")[b, t]
-    return f"""Text {b} begins at position {first}. Its row {t} is {row(mine)}; it should be
-    {row(right)}."""
+    return unwrapped(f"""Text {b} begins at position {first}. Its row {t} is {row(mine)}; it should
+    be {row(right)}.""")
 
 
 def _empty_row(evidence: Evidence) -> str:
     b, first = _padded(evidence)
-    return f"""Text {b} begins at position {first}, so rows 0 to {first - 1} are padding. Your row 0
-    is {row(evidence.yours("padded")[b, 0])}; it should be all 0."""
+    return unwrapped(f"""Text {b} begins at position {first}, so rows 0 to {first - 1} are padding.
+    Your row 0 is {row(evidence.yours("padded")[b, 0])}; it should be all 0.""")
 
 
 def _weight_on_padding(evidence: Evidence) -> Finding | None:
@@ -126,11 +114,10 @@ def _padding_off_by(evidence: Evidence, steps: int) -> bool:
 
 @mistake(
     "You used the whole triangle, whatever the length of the text.",
-    lambda e: (
-        f"""With T = block_size all is well, but with T = {e.number("T")} the triangle of
-    {e.number("block_size")} rows does not fit: its upper left corner does, `past[:T, :T]`."""
-    ),
-    recognised=_needs_full_length,
+    lambda e: unwrapped(f"""With T = block_size all is well, but with T = {e.number("T")} the
+    triangle of {e.number("block_size")} rows does not fit: its upper left corner does, `past[:T,
+    :T]`."""),
+    recognised=lambda e: e.same("whole") and "cut" in e.answers.errors,
 )
 def _mask_not_cut(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     visible = past & (torch.arange(len(past)) >= start[:, None])[:, None, :]
@@ -139,23 +126,17 @@ def _mask_not_cut(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
 
 _wrong_corner = mistake(
     "You cut the triangle at the wrong corner.",
-    lambda e: (
-        f"""With T = {e.number("T")} of {e.number("block_size")}, row 0 of sample 0 is
-    {row(e.yours("cut")[0, 0])}: it sees positions that come later."""
-    ),
+    lambda e: unwrapped(f"""With T = {e.number("T")} of {e.number("block_size")}, row 0 of sample 0
+    is {row(e.yours("cut")[0, 0])}: it sees positions that come later."""),
     cases=("cut",),
 )(_seen_by(lambda past, start, T: past[-T:, :T] & _visible(past, start, T)[:, -1:]))
 
-
 _no_causal_mask = mistake(
     "Nothing is hidden: every position sees the whole text.",
-    lambda e: (
-        f"""{_unpadded_row(e, 0)} If you did call `masked_fill`, keep what it returns: it
-    leaves the old tensor as it was."""
-    ),
+    lambda e: unwrapped(f"""{_unpadded_row(e, 0)} If you did call `masked_fill`, keep what it
+    returns: it leaves the old tensor as it was."""),
     cases=("whole", "cut"),
 )(_seen_by(lambda past, start, T: _visible(torch.ones_like(past), start, T)))
-
 
 _inverted_mask = mistake(
     "Your mask is the wrong way round: you hid the past.",
@@ -166,7 +147,6 @@ _inverted_mask = mistake(
     ),
 )(_seen_by(lambda past, start, T: ~past[:T, :T] & (start[:, None, None] > -1)))
 
-
 _diagonal_excluded = mistake(
     "A position does not see itself in your weights.", _unpadded_row, recognised=_strict
 )(_seen_by(lambda past, start, T: _visible(past, start, T).tril(-1)))
@@ -174,10 +154,8 @@ _diagonal_excluded = mistake(
 
 @mistake(
     "You hid positions by setting their scores to 0.",
-    lambda e: (
-        f"""{_unpadded_row(e)} A score of 0 is a score like any other, and e⁰ = 1. Multiplying
-    by the mask does the same, and so nearly does −1e-9."""
-    ),
+    lambda e: unwrapped(f"""{_unpadded_row(e)} A score of 0 is a score like any other, and e⁰ = 1.
+    Multiplying by the mask does the same, and so nearly does −1e-9."""),
 )
 def _zero_mask(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     return scores.masked_fill(~_visible(past, start, scores.shape[-1]), 0.0).softmax(dim=-1)
@@ -185,10 +163,8 @@ def _zero_mask(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
 
 @mistake(
     "You took the softmax first and cut the hidden positions out afterwards.",
-    lambda e: (
-        f"""{_unpadded_row(e)} It sums to {number(e.yours("whole")[0, 1].sum())}: the share of
-    what was cut is missing."""
-    ),
+    lambda e: unwrapped(f"""{_unpadded_row(e)} It sums to {number(e.yours("whole")[0, 1].sum())}:
+    the share of what was cut is missing."""),
 )
 def _masked_after_softmax(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     return scores.softmax(dim=-1) * _visible(past, start, scores.shape[-1])
@@ -196,10 +172,9 @@ def _masked_after_softmax(scores: Tensor, past: Tensor, start: Tensor) -> Tensor
 
 @mistake(
     "Your softmax runs down the columns.",
-    lambda e: (
-        f"""In sample 0, column 0 sums to {number(e.yours("whole")[0, :, 0].sum())} and row 1
-    to {number(e.yours("whole")[0, 1].sum())}. Each row is an average of its own: `dim=-1`."""
-    ),
+    lambda e: unwrapped(f"""In sample 0, column 0 sums to {number(e.yours("whole")[0, :, 0].sum())}
+    and row 1 to {number(e.yours("whole")[0, 1].sum())}. Each row is an average of its own:
+    `dim=-1`."""),
 )
 def _softmax_over_queries(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     visible = _visible(past, start, scores.shape[-1])
@@ -212,7 +187,6 @@ _rows_hidden_not_columns = mistake(
     cases=("padded",),
 )(_seen_by(lambda past, start, T: past[:T, :T] & (torch.arange(T) >= start[:, None])[:, :, None]))
 
-
 _padding_seen = mistake(
     "Where a text begins makes no difference: padding is looked at.",
     _padded_row,
@@ -220,7 +194,6 @@ _padding_seen = mistake(
         np.allclose(e.yours("padded")[_real(e)], e.right("cut")[_real(e)], atol=1e-5)
     ),
 )(_seen_by(lambda past, start, T: _visible(past, torch.zeros_like(start), T)))
-
 
 _start_taken_for_length = mistake(
     "You hid the text and kept its padding.",
@@ -235,13 +208,11 @@ _start_taken_for_length = mistake(
     ),
 )(_seen_by(lambda past, start, T: past[:T, :T] & (torch.arange(T) < start[:, None])[:, None, :]))
 
-
 _first_symbol_hidden = mistake(
     "You hid one position too many: the first symbol of each text.",
     _padded_row,
     recognised=lambda e: _padding_off_by(e, 1),
 )(_seen_by(lambda past, start, T: _visible(past, start + 1, T)))
-
 
 _last_padding_seen = mistake(
     "You hid one position too few: the padding just before each text is seen.",
@@ -252,12 +223,10 @@ _last_padding_seen = mistake(
 
 @mistake(
     "Rows of padding are NaN in your answer.",
-    lambda e: (
-        f"""{int(np.isnan(e.yours("padded")).sum())} of your {e.yours("padded").size} weights
-    are NaN: a softmax over a row of nothing but −inf divides 0 by 0, and one NaN spoils every sum
-    that it enters, gradients included. Put 0 there."""
-    ),
-    recognised=_has_nan_rows,
+    lambda e: unwrapped(f"""{int(np.isnan(e.yours("padded")).sum())} of your
+    {e.yours("padded").size} weights are NaN: a softmax over a row of nothing but −inf divides 0 by
+    0, and one NaN spoils every sum that it enters, gradients included. Put 0 there."""),
+    recognised=lambda e: _real_rows_right(e) and bool(np.isnan(e.yours("padded")).any()),
 )
 def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     visible = _visible(past, start, scores.shape[-1])
@@ -266,11 +235,9 @@ def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
 
 @mistake(
     "Rows of padding look at something; they should be 0.",
-    lambda e: (
-        f"""{_empty_row(e)} A softmax over equal scores is a mean, even if all of them are
-    −1e9."""
-    ),
-    recognised=_padding_looks,
+    lambda e: unwrapped(f"""{_empty_row(e)} A softmax over equal scores is a mean, even if all of
+    them are −1e9."""),
+    recognised=lambda e: _real_rows_right(e) and not e.same("padded"),
 )
 def _padding_rows_look(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     return scores.masked_fill(~_visible(past, start, scores.shape[-1]), -1e9).softmax(dim=-1)

@@ -13,7 +13,7 @@ from course_judges.ch06_heads.attention import by_head_size, looks, past
 from course_judges.ch06_heads.sections import AVERAGE, LIST, SUBSPACES
 from course_judges.ch06_heads.wording import largest_gap, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, number
+from course_judges.wording import listed, number, unwrapped
 
 Heads = Sequence[tuple[Tensor, Tensor, Tensor]]
 
@@ -47,17 +47,15 @@ def _is_stacked(evidence: Evidence) -> bool:
 
 def _scales(evidence: Evidence, yours: float, name: str) -> str:
     sizes = evidence.inputs["sizes"]
-    return f"""Heads of size {listed(sizes)} need scales
+    return unwrapped(f"""Heads of size {listed(sizes)} need scales
     {", ".join(number(s**0.5) for s in sizes)}; {name} is {number(yours)}.
-    {largest_gap(evidence, "unequal")}"""
+    {largest_gap(evidence, "unequal")}""")
 
 
 @mistake(
     "Your heads look at the whole text, future included.",
-    lambda e: (
-        f"""Position 0 has one position in sight, and yours averages {e.number("T")}.
-    {largest_gap(e, "equal")}"""
-    ),
+    lambda e: unwrapped(f"""Position 0 has one position in sight, and yours averages
+    {e.number("T")}. {largest_gap(e, "equal")}"""),
     AVERAGE,
 )
 def _no_causal_mask(x: Tensor, heads: Heads) -> Tensor:
@@ -105,7 +103,6 @@ _softmax_over_queries = mistake(
     AVERAGE,
 )(_side_by_side(dim=-2))
 
-
 _zero_mask = mistake(
     "You set hidden scores to 0; a score of 0 still gets weight, e⁰ = 1 before the sum.",
     lambda e: f"{largest_gap(e, 'equal')} Hidden scores are −∞.",
@@ -133,10 +130,8 @@ def _raw_values(x: Tensor, heads: Heads) -> Tensor:
 
 _shared_head = mistake(
     "You used one head for all: the same findings stand side by side several times.",
-    lambda e: (
-        f"""Channels 0 … {e.number("D") - 1} of your answer come again {e.number("H") - 1}
-    times. {largest_gap(e, "equal")}"""
-    ),
+    lambda e: unwrapped(f"""Channels 0 … {e.number("D") - 1} of your answer come again
+    {e.number("H") - 1} times. {largest_gap(e, "equal")}"""),
     AVERAGE,
     cases=("equal",),
 )(lambda x, heads: concatenate(x, [heads[0]] * len(heads)))
@@ -164,23 +159,18 @@ _sums_not_concatenates = mistake(
     cases=("equal",),
 )(lambda x, heads: torch.stack(_found(x, heads)).sum(dim=0))
 
-
 _concatenated_along_time = mistake(
     "You concatenated along time: the text became longer, not wider.",
     lambda e: f"{shape(e, 'equal')} Channels are the last size, `dim=-1`.",
     cases=("equal",),
 )(lambda x, heads: torch.cat(_found(x, heads), dim=1))
 
-
 _interleaved = mistake(
     "The channels of your heads take turns; each head's should stand together.",
-    lambda e: (
-        f"""Your channel 1 belongs to head 1; channels 0 … {e.number("D") - 1} should belong
-    to head 0. {largest_gap(e, "equal")}"""
-    ),
+    lambda e: unwrapped(f"""Your channel 1 belongs to head 1; channels 0 … {e.number("D") - 1}
+    should belong to head 0. {largest_gap(e, "equal")}"""),
     cases=("equal",),
 )(lambda x, heads: torch.stack(_found(x, heads), dim=-1).flatten(2))
-
 
 _stacked = mistake(
     "You stacked the findings: that makes a new size; `torch.cat` uses one that is there.",

@@ -30,7 +30,7 @@ from course_judges.ch06_heads.variants import (
 from course_judges.ch06_heads.wording import largest_gap, rows_of_view
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_other_samples, unchanged_by_the_future
-from course_judges.wording import listed, number
+from course_judges.wording import listed, number, unwrapped
 
 
 def _view_effect(evidence: Evidence) -> str:
@@ -47,8 +47,8 @@ def _reaches(evidence: Evidence) -> str:
 
 def _scale_effect(evidence: Evidence, yours: float) -> str:
     D = evidence.number("D")
-    return f"""D = {D}, so the scores are divided by {number(D**0.5)}; you divide by
-    {number(yours)}. {largest_gap(evidence, "plain")}"""
+    return unwrapped(f"""D = {D}, so the scores are divided by {number(D**0.5)}; you divide by
+    {number(yours)}. {largest_gap(evidence, "plain")}""")
 
 
 _PLAIN = ("plain",)
@@ -61,43 +61,33 @@ _no_transpose_at_all = mistake(
     VIEW,
 )(Variant(split=as_it_comes, merge=flat))
 
-
 _view_without_transpose = mistake(
     "Heads were brought before time by `view` or `reshape` alone, which moves no entry.",
     lambda e: f"{_view_effect(e)} The mask now hides the wrong positions.",
     LEAK,
 )(Variant(split=as_it_comes))
 
-
 _merge_without_transpose = mistake(
     "Heads are merged by `view` or `reshape` alone: positions get parts of others.", _plain, VIEW
 )(Variant(merge=flat))
 
-
 _attends_across_heads = mistake(
     "Time stands before the heads, so at each position the heads look at each other.",
-    lambda e: (
-        f"""Your scores have shape ({e.number("B")}, {e.number("T")}, {e.number("H")},
-    {e.number("H")}); they should be (B, H, T, T). {_plain(e)}"""
-    ),
+    lambda e: unwrapped(f"""Your scores have shape ({e.number("B")}, {e.number("T")},
+    {e.number("H")}, {e.number("H")}); they should be (B, H, T, T). {_plain(e)}"""),
     STACK,
 )(across_heads)
 
-
 _other_layout = mistake(
     "You cut as if each head's query, key and value stood together, as in the split task.",
-    lambda e: (
-        f"""Here rows 0 … {e.number("C") - 1} of `qkv` are the queries of all heads.
-    {_plain(e)}"""
-    ),
+    lambda e: unwrapped(f"""Here rows 0 … {e.number("C") - 1} of `qkv` are the queries of all heads.
+    {_plain(e)}"""),
     STACK,
 )(Variant(split=head_by_head))
-
 
 _swapped_query_key = mistake("Queries and keys changed places.", _plain, STACK)(
     Variant(order=(1, 0, 2))
 )
-
 
 _values_first = mistake(
     "You took the first third for values; it holds queries, then come keys, then values.",
@@ -105,18 +95,15 @@ _values_first = mistake(
     STACK,
 )(Variant(order=(1, 2, 0)))
 
-
 _scale_by_channels = mistake(
     "You divide the scores by √C; the scale goes by the size of a head.",
     lambda e: _scale_effect(e, e.number("C") ** 0.5),
     SUBSPACES,
 )(Variant(scale=lambda C, D: math.sqrt(C)))  # noqa: ARG005
 
-
 _no_scale = mistake(
     "The scores are not divided by √D.", lambda e: _scale_effect(e, 1.0), SUBSPACES
 )(Variant(scale=lambda C, D: 1.0))  # noqa: ARG005
-
 
 _no_causal_mask = mistake(
     "Every position sees the whole text, future included.",
@@ -124,23 +111,19 @@ _no_causal_mask = mistake(
     cases=_BOTH,
 )(Variant(visible=lambda T, reach: torch.ones(len(reach), T, T, dtype=torch.bool)))
 
-
 _reach_without_past = mistake(
     "Your windows end at the right place in the past and are open to the future.",
     lambda e: f"Position 0 sees all {e.number('T')} positions. {_plain(e)}",
     cases=_BOTH,
 )(Variant(visible=sideways))
 
-
 _softmax_over_queries = mistake(
     "Your softmax runs over the queries: columns of weights sum to 1, rows do not.", _plain, AVERAGE
 )(Variant(dim=-2))
 
-
 _zero_mask = mistake(
     "You set hidden scores to 0; a score of 0 still gets weight, e⁰ = 1 before the sum.", _plain
 )(Variant(fill=0.0))
-
 
 _no_output_projection = mistake(
     "You return the merged heads; the projection is not used.",
@@ -148,35 +131,29 @@ _no_output_projection = mistake(
     PROJECTION,
 )(Variant(mix=lambda found, projection: found))  # noqa: ARG005
 
-
 _projection_not_transposed = mistake(
     "You multiplied by `projection`; a matrix that is stored as (out, in) needs `.T`.",
     lambda e: f"It is square, ({e.number('C')}, {e.number('C')}), so both fit. {_plain(e)}",
     PROJECTION,
 )(Variant(mix=lambda found, projection: found @ projection))
 
-
 _reach_ignored = mistake(
     "Your heads see all of their past, whatever `reach` says.", _reaches, cases=_BOTH
 )(Variant(visible=lambda T, reach: past(T).expand(len(reach), T, T)))
-
 
 _one_reach_for_all = mistake(
     "You gave all heads the reach of the first one.", _reaches, AVERAGE, cases=_BOTH
 )(Variant(visible=lambda T, reach: windows(T, [reach[0]] * len(reach))))
 
-
 _reach_one_too_many = mistake(
     "Your windows hold one position too many: the position itself counts.", _reaches, cases=_BOTH
 )(Variant(visible=partial(windows, more=1)))
-
 
 _reach_one_too_few = mistake(
     "Your windows hold one position too few: the position itself counts once.",
     _reaches,
     cases=_BOTH,
 )(Variant(visible=partial(windows, more=-1)))
-
 
 _reach_reversed = mistake("The reaches went to the heads in reverse order.", _reaches, cases=_BOTH)(
     Variant(visible=lambda T, reach: windows(T, reach[::-1]))

@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges.ch06_heads.sections import LIST, LOOK, VIEW
 from course_judges.ch06_heads.wording import origin, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed
+from course_judges.wording import listed, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -83,28 +83,23 @@ _merge_without_transpose = mistake(
     lambda e: f"The shape is right, and each position holds parts of others. {_from(e, 'all')}",
 )(_merged_by(lambda found: found.reshape(found.shape[0], found.shape[2], -1)))
 
-
 _interleaved = mistake(
     "The channels of the heads take turns; each head's should stand together.",
     lambda e: _from(e, "all"),
     LIST,
 )(_merged_by(lambda found: found.permute(0, 2, 3, 1).flatten(2)))
 
-
 _sums_not_concatenates = mistake(
     "You added the heads up; they should stand side by side.", lambda e: shape(e, "all"), LIST
 )(_merged_by(lambda found: found.sum(dim=1)))
-
 
 _averages_heads = mistake(
     "You averaged over the heads; they should stand side by side.", lambda e: shape(e, "all"), LIST
 )(_merged_by(lambda found: found.mean(dim=1)))
 
-
 _merged_into_time = mistake(
     "The heads went into time: the text became longer, not wider.", lambda e: shape(e, "all")
 )(_merged_by(lambda found: found.flatten(1, 2)))
-
 
 _silenced_ignored = mistake(
     "You merged all heads, whatever `silenced` says.",
@@ -138,10 +133,8 @@ def _silences_the_others(found: Tensor, silenced: list[int]) -> Tensor:
 
 @mistake(
     "You set single channels to 0, with the numbers of the heads; a head has D of them.",
-    lambda e: (
-        f"""{_which(e)}Head h owns channels h · {e.number("D")} … h · {e.number("D")} +
-    {e.number("D") - 1}. {_from(e, "some.merged")}"""
-    ),
+    lambda e: unwrapped(f"""{_which(e)}Head h owns channels h · {e.number("D")} … h ·
+    {e.number("D")} + {e.number("D") - 1}. {_from(e, "some.merged")}"""),
     LIST,
     cases=("all", "some.merged"),
 )
@@ -165,10 +158,8 @@ def _silences_positions(found: Tensor, silenced: list[int]) -> Tensor:
 
 @mistake(
     "Your output is right, but you wrote zeros into the tensor that you were given.",
-    lambda e: (
-        f"""{_which(e)}{int((e.yours("some.given") == 0).sum())} entries of `found` are 0 now,
-    and whoever goes on with it has lost them. Work on a `clone()`."""
-    ),
+    lambda e: unwrapped(f"""{_which(e)}{int((e.yours("some.given") == 0).sum())} entries of `found`
+    are 0 now, and whoever goes on with it has lost them. Work on a `clone()`."""),
     LOOK,
     cases=("some.merged", "some.given"),
 )

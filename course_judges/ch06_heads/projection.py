@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from course_judges.ch06_heads.sections import LIST, PROJECTION
 from course_judges.ch06_heads.wording import largest_gap, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number
+from course_judges.wording import number, unwrapped
 
 
 class MixedHeads(nn.Module):
@@ -59,24 +59,22 @@ def _weight_shape(*sizes: str) -> Callable[[Evidence], str]:
     def effect(evidence: Evidence) -> str:
         H, D, C = (evidence.number(size) for size in ("H", "D", "C"))
         have = tuple(evidence.number(size) for size in sizes)
-        return f"""Its weight has shape {have}. {H} heads of {D} put {H * D} channels side by side,
-        and {C} are to come out: ({C}, {H * D})."""
+        return unwrapped(f"""Its weight has shape {have}. {H} heads of {D} put {H * D} channels side
+        by side, and {C} are to come out: ({C}, {H * D}).""")
 
     return effect
 
 
 def _missing_parameters(evidence: Evidence) -> str:
     mine, right = int(evidence.yours("parameters")), int(evidence.right("parameters"))
-    return f"""Your module knows of {mine} parameters; heads and projection have {right}. No
-    optimizer would ever move the rest."""
+    return unwrapped(f"""Your module knows of {mine} parameters; heads and projection have {right}.
+    No optimizer would ever move the rest.""")
 
 
 @mistake(
     "You return the concatenated heads; the projection is made and never used.",
-    lambda e: (
-        f"""{shape(e, "output")} Even with a projection of zeros, your output is up to
-    {number(float(abs(e.yours("silent")).max()))}."""
-    ),
+    lambda e: unwrapped(f"""{shape(e, "output")} Even with a projection of zeros, your output is up
+    to {number(float(abs(e.yours("silent")).max()))}."""),
 )
 class _NoOutputProjection(MixedHeads):
     def forward(self, x: Tensor) -> Tensor:
@@ -111,10 +109,8 @@ class _SumsNotConcatenates(MixedHeads):
 
 @mistake(
     "Your projection has no bias; the task asks for one.",
-    lambda e: (
-        f"""{e.number("C")} parameters are missing: `nn.Linear` has a bias unless it is told
-    otherwise."""
-    ),
+    lambda e: unwrapped(f"""{e.number("C")} parameters are missing: `nn.Linear` has a bias unless it
+    is told otherwise."""),
     recognised=_has_no_bias,
 )
 class _NoBias(MixedHeads):
@@ -135,10 +131,8 @@ class _SharedHead(MixedHeads):
 
 @mistake(
     "You added the input to the output; the layer returns what it found, nothing else.",
-    lambda e: (
-        f"""With a projection of zeros your output still moves with x.
-    {largest_gap(e, "silent")}"""
-    ),
+    lambda e: unwrapped(f"""With a projection of zeros your output still moves with x.
+    {largest_gap(e, "silent")}"""),
 )
 class _ResidualAdded(MixedHeads):
     def forward(self, x: Tensor) -> Tensor:
@@ -147,10 +141,8 @@ class _ResidualAdded(MixedHeads):
 
 @mistake(
     "Your output passes a ReLU; the projection is linear and the last word.",
-    lambda e: (
-        f"""{float((e.right("output") < 0).mean()):.0%} of the right outputs are negative, and
-    none of yours."""
-    ),
+    lambda e: unwrapped(f"""{float((e.right("output") < 0).mean()):.0%} of the right outputs are
+    negative, and none of yours."""),
 )
 class _NonLinear(MixedHeads):
     def forward(self, x: Tensor) -> Tensor:
@@ -168,10 +160,8 @@ class _NonLinearBefore(MixedHeads):
 
 @mistake(
     "The channels of your heads take turns; each head's should stand together.",
-    lambda e: (
-        f"""Columns 0 … {e.number("D") - 1} of the projection belong to head 0.
-    {largest_gap(e, "output")}"""
-    ),
+    lambda e: unwrapped(f"""Columns 0 … {e.number("D") - 1} of the projection belong to head 0.
+    {largest_gap(e, "output")}"""),
     LIST,
 )
 class _Interleaved(MixedHeads):
@@ -181,10 +171,8 @@ class _Interleaved(MixedHeads):
 
 @mistake(
     "Your heads stand side by side in reverse order.",
-    lambda e: (
-        f"""Columns 0 … {e.number("D") - 1} of the projection belong to head 0.
-    {largest_gap(e, "output")}"""
-    ),
+    lambda e: unwrapped(f"""Columns 0 … {e.number("D") - 1} of the projection belong to head 0.
+    {largest_gap(e, "output")}"""),
     LIST,
 )
 class _HeadsReversed(MixedHeads):

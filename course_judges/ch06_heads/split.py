@@ -10,6 +10,7 @@ from torch import Tensor
 from course_judges.ch06_heads.sections import STACK, VIEW
 from course_judges.ch06_heads.wording import origin, rows_of_view, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.verdict import Finding
 
 Three = tuple[Tensor, Tensor, Tensor]
@@ -52,15 +53,15 @@ def _first_wrong(evidence: Evidence) -> str:
             assert wanted is not None
             told = "is not in x" if came is None else f"stood at position {came[1]}, channel"
             told += "" if came is None else f" {came[2]} of x"
-            return f"""In your {word} of head {h}, position {t}, entry {d} {told}; it should be the
-            one at position {wanted[1]}, channel {wanted[2]}."""
+            return unwrapped(f"""In your {word} of head {h}, position {t}, entry {d} {told}; it
+            should be the one at position {wanted[1]}, channel {wanted[2]}.""")
     return ""
 
 
 def _layout(evidence: Evidence) -> str:
     D = evidence.number("D")
-    return f"""In x the first {3 * D} channels belong to head 0: {D} of its query, {D} of its key,
-    {D} of its value. {_first_wrong(evidence)}"""
+    return unwrapped(f"""In x the first {3 * D} channels belong to head 0: {D} of its query, {D} of
+    its key, {D} of its value. {_first_wrong(evidence)}""")
 
 
 def _other_entries(evidence: Evidence) -> Finding | None:
@@ -83,21 +84,16 @@ _view_without_transpose = mistake(
     VIEW,
 )(_each(_cut_as_it_comes))
 
-
 _heads_not_in_front = mistake(
     "The heads still stand behind time: (B, T, H, D).",
-    lambda e: (
-        f"""{shape(e, "heads.query")} `@` would multiply over heads, and position by position
-    the heads would look at each other."""
-    ),
+    lambda e: unwrapped(f"""{shape(e, "heads.query")} `@` would multiply over heads, and position by
+    position the heads would look at each other."""),
 )(_each(lambda part: part.transpose(1, 2)))
-
 
 _time_last = mistake(
     "Time and channels changed places: (B, H, D, T).",
     lambda e: f"{shape(e, 'heads.query')} Transpose the keys when you need it, not here.",
 )(_each(lambda part: part.transpose(2, 3)))
-
 
 _heads_before_batch = mistake(
     "The heads stand before the batch: (H, B, T, D).", lambda e: shape(e, "heads.query")

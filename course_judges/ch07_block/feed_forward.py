@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from course_judges.ch07_block.numbers import farthest, ratio
 from course_judges.ch07_block.sections import STREAM, THINK
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 Forward = Callable[[Any, Tensor], Tensor]
 
@@ -55,87 +56,71 @@ def _sizes(evidence: Evidence) -> str:
 
 def _never_negative(evidence: Evidence) -> str:
     right = evidence.right("mixed")
-    return f"""Of {right.size} outputs {int((right < 0).sum())} should be negative here; yours are
-    all at least {evidence.yours("mixed").min():.3g}. A branch must be able to lower the stream."""
+    return unwrapped(f"""Of {right.size} outputs {int((right < 0).sum())} should be negative here;
+    yours are all at least {evidence.yours("mixed").min():.3g}. A branch must be able to lower the
+    stream.""")
 
 
 _linear_twice = mistake(
     "Two layers in a row without a non-linearity: that is one layer.",
-    lambda e: (
-        f"""The gate is not used, and `down(up(x))` doubles when x doubles; there is nothing
-    it can decide. {farthest(e, "mixed")}"""
-    ),
+    lambda e: unwrapped(f"""The gate is not used, and `down(up(x))` doubles when x doubles; there is
+    nothing it can decide. {farthest(e, "mixed")}"""),
 )(_going(lambda m, x: m.down(m.up(x))))
-
 
 _gate_without_relu = mistake(
     "The gate has no ReLU, so it never closes.",
     lambda e: f"{_closed(e)}, and a value goes through them all. {_sizes(e)}",
 )(_going(lambda m, x: m.down(m.gate(x) * m.up(x))))
 
-
 _gate_unused = mistake(
     "That is the feed-forward network of the chapter: the gate plays no part.",
     lambda e: f"ReLU acts on `up(x)`, and `gate` is never asked. {farthest(e, 'open')}",
 )(_going(lambda m, x: m.down(m.up(x).relu())))
-
 
 _values_unused = mistake(
     "Only the gate goes on; what it should let through, `up(x)`, is not there.",
     lambda e: farthest(e, "open"),
 )(_going(lambda m, x: m.down(m.gate(x).relu())))
 
-
 _relu_on_the_values = mistake(
     "The ReLU stands on `up(x)`; it belongs on the gate.",
     lambda e: f"{_below_zero(e)} with open gates, and are lost. {farthest(e, 'open')}",
 )(_going(lambda m, x: m.down(m.gate(x) * m.up(x).relu())))
-
 
 _relu_on_both = mistake(
     "Both factors went through a ReLU; only the gate should.",
     lambda e: f"{_below_zero(e)} with open gates, and are lost. {farthest(e, 'open')}",
 )(_going(lambda m, x: m.down(m.gate(x).relu() * m.up(x).relu())))
 
-
 _relu_after_the_product = mistake(
     "The ReLU stands on the product; it belongs on the gate, before it multiplies.",
-    lambda e: (
-        f"""{_below_zero(e)} with open gates, and are lost; and two negative factors make a
-    positive product that passes. {farthest(e, "open")}"""
-    ),
+    lambda e: unwrapped(f"""{_below_zero(e)} with open gates, and are lost; and two negative factors
+    make a positive product that passes. {farthest(e, "open")}"""),
 )(_going(lambda m, x: m.down((m.gate(x) * m.up(x)).relu())))
-
 
 _relu_at_the_end = mistake("There is a ReLU on what leaves the network.", _never_negative)(
     _going(lambda m, x: m.down(m.gate(x).relu() * m.up(x)).relu())
 )
-
 
 _added_not_multiplied = mistake(
     "Gate and values were added; the gate multiplies.",
     lambda e: f"A closed gate then adds 0 and stops nothing. {farthest(e, 'mixed')}",
 )(_going(lambda m, x: m.down(m.gate(x).relu() + m.up(x))))
 
-
 _sigmoid_gate = mistake(
     "Your gate is a sigmoid; this task asks for a ReLU.",
     lambda e: f"A sigmoid lies between 0 and 1 and never closes wholly. {_sizes(e)}",
 )(_going(lambda m, x: m.down(m.gate(x).sigmoid() * m.up(x))))
-
 
 _smooth_gate = mistake(
     "Your gate bends smoothly, as SiLU does; this task asks for a ReLU.",
     lambda e: f"{_closed(e)}, and a little goes through each. {farthest(e, 'mixed')}",
 )(_going(lambda m, x: m.down(nn.functional.silu(m.gate(x)) * m.up(x))))
 
-
 _residual_inside = mistake(
     "You added `x` inside the network; the addition is the block's work.",
-    lambda e: (
-        f"""Take x off your output, and it is right; in a block the stream would be added
-    twice. {farthest(e, "mixed")}"""
-    ),
+    lambda e: unwrapped(f"""Take x off your output, and it is right; in a block the stream would be
+    added twice. {farthest(e, "mixed")}"""),
     STREAM,
 )(_going(lambda m, x: x + m.down(m.gate(x).relu() * m.up(x))))
 

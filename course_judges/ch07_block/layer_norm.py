@@ -11,6 +11,7 @@ from torch import Tensor
 from course_judges.ch07_block.numbers import farthest
 from course_judges.ch07_block.sections import AXIS, NORM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 Norm = Callable[[Tensor, Tensor, Tensor, int, float], Tensor]
 
@@ -61,27 +62,29 @@ def _spread(evidence: Evidence) -> str:
     mine, right = (
         ((v[0, 0] - shift) / gain).std() for v in (evidence.yours("whole"), evidence.right("whole"))
     )
-    return f"""With C = {evidence.number("C")} and eps = {float(evidence.inputs["eps"]):g}, your
-    first position has a spread of {mine:.3f} before gain and shift; it should be {right:.3f}."""
+    return unwrapped(f"""With C = {evidence.number("C")} and eps =
+    {float(evidence.inputs["eps"]):g}, your first position has a spread of {mine:.3f} before gain
+    and shift; it should be {right:.3f}.""")
 
 
 def _moves(evidence: Evidence) -> str:
-    return f"""Of B, T, C = {evidence.number("B")}, {evidence.number("T")}, {evidence.number("C")}
-    the mean and variance must run along C alone. {farthest(evidence, "whole")}"""
+    return unwrapped(f"""Of B, T, C = {evidence.number("B")}, {evidence.number("T")},
+    {evidence.number("C")} the mean and variance must run along C alone.
+    {farthest(evidence, "whole")}""")
 
 
 def _in_groups(evidence: Evidence) -> str:
     C, groups = evidence.number("C"), evidence.number("groups")
     size = C // groups
-    return f"""With C = {C} and groups = {groups}, group 0 is channels 0 to {size - 1}, group 1 is
-    channels {size} to {2 * size - 1}. {farthest(evidence, "groups")}"""
+    return unwrapped(f"""With C = {C} and groups = {groups}, group 0 is channels 0 to {size - 1},
+    group 1 is channels {size} to {2 * size - 1}. {farthest(evidence, "groups")}""")
 
 
 def _flat_position(evidence: Evidence) -> str:
     b = evidence.number("B") - 1
     mine, shift = evidence.yours("constant")[b, 1], evidence.inputs["shift"]
-    return f"""Where all channels are equal, the variance is 0 and eps keeps the division finite:
-    the result is the shift, {shift[0]:.3g} in channel 0. Yours is {mine[0]:.3g}."""
+    return unwrapped(f"""Where all channels are equal, the variance is 0 and eps keeps the division
+    finite: the result is the shift, {shift[0]:.3g} in channel 0. Yours is {mine[0]:.3g}.""")
 
 
 def _is_without_eps(evidence: Evidence) -> bool:
@@ -90,22 +93,17 @@ def _is_without_eps(evidence: Evidence) -> bool:
 
 _unbiased_variance = mistake(
     "Your variance divides by n − 1; a norm divides by n.",
-    lambda e: (
-        f"""`x.var()` and `x.std()` divide by n − 1 unless you pass `correction=0`.
-    {_spread(e)}"""
-    ),
+    lambda e: unwrapped(f"""`x.var()` and `x.std()` divide by n − 1 unless you pass `correction=0`.
+    {_spread(e)}"""),
 )(_divided(lambda _, unbiased, eps: (unbiased + eps).sqrt()))
-
 
 _eps_outside = mistake("You added `eps` to the root; it stands under the root.", _spread)(
     _divided(lambda biased, _, eps: biased.sqrt() + eps)
 )
 
-
 _variance_squared = mistake("You divided by the variance; divide by its root.", _spread)(
     _divided(lambda biased, _, eps: biased + eps)
 )
-
 
 _eps_ignored = mistake(
     "The `eps` that your function was given plays no part in it.",
@@ -129,13 +127,11 @@ _over_the_sequence = mistake(
     AXIS,
 )(_over(1))
 
-
 _over_the_batch = mistake(
     "Your norm runs over batch and sequence: that is BatchNorm.",
     lambda e: f"Samples of a batch now depend on each other. {_moves(e)}",
     AXIS,
 )(_over(0, 1))
-
 
 _over_samples_only = mistake(
     "Your norm runs over the samples of the batch, dimension 0.",
@@ -143,31 +139,26 @@ _over_samples_only = mistake(
     AXIS,
 )(_over(0))
 
-
 _positions_together = mistake(
     "You took one mean and one variance for a whole sample, all positions together.",
     lambda e: f"Each position now depends on later ones, so the future leaks. {_moves(e)}",
     AXIS,
 )(_over(1, 2, 3))
 
-
 _gain_and_shift_forgotten = mistake(
     "Gain and shift were left out.",
     lambda e: f"The normed values are returned as they are. {farthest(e, 'whole')}",
 )(lambda x, gain, shift, groups, eps: _plain(x, groups, eps))  # noqa: ARG005
-
 
 _shift_scaled = mistake(
     "The shift was added before the gain multiplied, so it was scaled too.",
     lambda e: farthest(e, "whole"),
 )(lambda x, gain, shift, groups, eps: gain * (_plain(x, groups, eps) + shift))
 
-
 _gain_before_the_norm = mistake(
     "Gain and shift were applied to `x` before the norm.",
     lambda e: f"The norm then takes away most of what they did. {farthest(e, 'whole')}",
 )(lambda x, gain, shift, groups, eps: _plain(gain * x + shift, groups, eps))
-
 
 _groups_ignored = mistake(
     "All channels of a position were normed together, whatever `groups` says.",

@@ -135,7 +135,6 @@ _heads_multiply = _counted_wrong(
     "H heads of C · C / H weights are C² together: the number of heads cancels.",
 )
 
-
 _no_output_projection = _counted_wrong(
     "attention",
     lambda s: s.N * 3 * s.C**2,
@@ -143,18 +142,15 @@ _no_output_projection = _counted_wrong(
     "It has C² weights, and a bias of C.",
 )
 
-
 _projection_without_bias = _counted_wrong(
     "attention", lambda s: s.N * 4 * s.C**2, "The projection's bias is missing."
 )
-
 
 _bias_on_every_layer = _counted_wrong(
     "attention",
     lambda s: s.N * (4 * s.C**2 + 4 * s.bias * s.C),
     "You gave queries, keys and values a bias; only the projection has one.",
 )
-
 
 _mask_counted = _counted_wrong(
     "attention",
@@ -163,13 +159,11 @@ _mask_counted = _counted_wrong(
     "Nothing in attention depends on the length of the context.",
 )
 
-
 _one_block_only = _counted_wrong(
     "attention",
     lambda s: 4 * s.C**2 + s.bias * s.C,
     "You counted the attention of one block; there are `n_layer` of them.",
 )
-
 
 _hidden_ignored = _counted_wrong(
     "feed_forward",
@@ -177,13 +171,11 @@ _hidden_ignored = _counted_wrong(
     "You took 4C for the hidden width, whatever `hidden` says.",
 )
 
-
 _one_layer_of_two = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (s.C * s.F + s.bias * s.F),
     "The layer back from `hidden` to C is missing.",
 )
-
 
 _biases_forgotten = _counted_wrong(
     "feed_forward",
@@ -192,20 +184,17 @@ _biases_forgotten = _counted_wrong(
     "One has `hidden` entries, the other C.",
 )
 
-
 _same_bias_twice = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (2 * s.C * s.F + s.bias * 2 * s.C),
     "Both biases were given C entries; a bias is as long as what its layer puts out.",
 )
 
-
 _bias_always = _counted_wrong(
     "feed_forward",
     lambda s: s.N * (2 * s.C * s.F + s.F + s.C),
     "You counted biases of the feed-forward network where `bias` is False.",
 )
-
 
 _one_norm_for_two = _counted_wrong(
     "norms",
@@ -214,11 +203,9 @@ _one_norm_for_two = _counted_wrong(
     section=TWO,
 )
 
-
 _no_final_norm = _counted_wrong(
     "norms", lambda s: 2 * s.N * (1 + s.bias) * s.C, "The norm after the last block is missing."
 )
-
 
 _gains_only = _counted_wrong(
     "norms",
@@ -226,20 +213,17 @@ _gains_only = _counted_wrong(
     "A norm has a shift beside its gain, unless `bias` is False.",
 )
 
-
 _shift_always = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * 2 * s.C,
     "You counted the norms' shifts where `bias` is False.",
 )
 
-
 _norm_per_position = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * (1 + s.bias) * s.T * s.C,
     "You gave the norms a gain for every position; all positions share one.",
 )
-
 
 _positions_forgotten = _counted_wrong(
     "embeddings",
@@ -248,13 +232,11 @@ _positions_forgotten = _counted_wrong(
     "It has `block_size` rows of C.",
 )
 
-
 _tied_counted_twice = _counted_wrong(
     "output",
     lambda s: s.V * s.C,
     "With tied weights the output layer is the table of tokens, which is counted already.",
 )
-
 
 _output_with_bias = _counted_wrong(
     "output",

@@ -10,6 +10,7 @@ import numpy as np
 
 from course_judges.ch08_gpt.sections import SETTINGS as SECTION
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch08_gpt.config import SETTINGS
 from course_tasks.verdict import Finding
@@ -147,12 +148,6 @@ def _names_missing(evidence: Evidence, case: str) -> bool:
     return bool((~evidence.yours(f"{case}.named") & wrong).any())
 
 
-def _names_too_many(evidence: Evidence) -> bool:
-    return bool(
-        _refused(evidence, *_ALONE) and all(evidence.yours(f"{c}.named").all() for c in _ALONE)
-    )
-
-
 def _size_outcomes(evidence: Evidence) -> tuple[Array, Array]:
     """(5,) and (5,): what became of sizes of 0, and of negative ones."""
     zero, negative = _outcomes(evidence, "sizes").reshape(2, -1)
@@ -175,21 +170,13 @@ def _refuses_nothing(evidence: Evidence) -> bool:
     )
 
 
-def _one_allowed(evidence: Evidence) -> bool:
-    return _refused(evidence, "sizes", "heads") and _outcomes(evidence, "dropout").tolist() == [
-        1,
-        0,
-        1,
-    ]
-
-
 def _count_unreported(evidence: Evidence) -> str:
     wrong, mine = evidence.right("several.named"), evidence.yours("several.named")
     row = int(np.argmax((wrong & ~mine).sum(axis=1)))
     left_out = [n for n, w, m in zip(SETTINGS, wrong[row], mine[row], strict=True) if w and not m]
     names = ", ".join(f"`{name}`" for name in left_out)
-    return f"""Of {int(wrong[row].sum())} settings that were wrong at once, your message leaves out
-    {names}. Collect the problems in a list first, and raise once at the end."""
+    return unwrapped(f"""Of {int(wrong[row].sum())} settings that were wrong at once, your message
+    leaves out {names}. Collect the problems in a list first, and raise once at the end.""")
 
 
 def _heads_given(evidence: Evidence) -> str:
@@ -228,33 +215,24 @@ def _still_accepted(evidence: Evidence) -> Finding | None:
 
 _accepts_everything = mistake(
     "Your Config accepts every setting.",
-    lambda e: (
-        f"""{_heads_given(e)} A model built from that fails much later, far from the cause. A
-    message that is printed does not stop anybody either: `raise` it."""
-    ),
+    lambda e: unwrapped(f"""{_heads_given(e)} A model built from that fails much later, far from the
+    cause. A message that is printed does not stop anybody either: `raise` it."""),
     recognised=_refuses_nothing,
 )(_refusing(lambda _: {}))
 
-
 _assert_for_error = mistake(
     "You refuse with an AssertionError; asked for is a ValueError.",
-    lambda e: (
-        f"""All {int((_outcomes(e, "sizes") == 2).sum())} wrong sizes met an `assert`. Asserts
-    are for what cannot happen, and `python -O` leaves them out."""
-    ),
+    lambda e: unwrapped(f"""All {int((_outcomes(e, "sizes") == 2).sum())} wrong sizes met an
+    `assert`. Asserts are for what cannot happen, and `python -O` leaves them out."""),
     recognised=lambda e: all((_outcomes(e, case) == 2).all() for case in ("sizes", "dropout")),
 )(_refusing(error=AssertionError))
 
-
 _zero_division = mistake(
     "You divide by `n_head` before you know that it is not 0.",
-    lambda e: (
-        f"""`n_head = 0` stopped with a ZeroDivisionError, which names no setting. n_embd was
-    {e.number("n_embd")}. Look at the sizes first."""
-    ),
+    lambda e: unwrapped(f"""`n_head = 0` stopped with a ZeroDivisionError, which names no setting.
+    n_embd was {e.number("n_embd")}. Look at the sizes first."""),
     recognised=_zero_divided,
 )(_refusing(_divided_too_early))
-
 
 _divides_the_wrong_way = mistake(
     "You ask whether n_embd divides n_head; it is n_head that has to divide n_embd.",
@@ -266,7 +244,6 @@ _divides_the_wrong_way = mistake(
     ),
 )(_refusing(_other_way_round))
 
-
 _heads_unchecked = mistake(
     "Nothing checks that n_head divides n_embd.",
     lambda e: f"{_heads_given(e)} `//` rounds that away without a word.",
@@ -274,7 +251,6 @@ _heads_unchecked = mistake(
         _accepts(e) and _refused(e, "sizes", "dropout") and _outcomes(e, "heads").tolist() == [0]
     ),
 )(_refusing(lambda c: _size_problems(c) | _dropout_problems(c)))
-
 
 _negative_accepted = mistake(
     "You refuse sizes of 0 and accept negative ones.",
@@ -290,13 +266,10 @@ _negative_accepted = mistake(
     )
 )
 
-
 _zero_accepted = mistake(
     "You refuse negative sizes and accept 0.",
-    lambda e: (
-        f"""`n_layer = 0` went through, `n_layer = {e.number("negative")}` did not. Ask
-    whether a size is below 1."""
-    ),
+    lambda e: unwrapped(f"""`n_layer = 0` went through, `n_layer = {e.number("negative")}` did not.
+    Ask whether a size is below 1."""),
     recognised=lambda e: bool((_size_outcomes(e)[1] == 1).all() and not _size_outcomes(e)[0].all()),
 )(
     _refusing(
@@ -308,14 +281,19 @@ _zero_accepted = mistake(
     )
 )
 
-
 _dropout_of_one = mistake(
     "You allow a dropout of 1, which drops everything.",
-    lambda e: (
-        f"""What is kept is divided by 1 − dropout, so 1 means a division by 0. `dropout =
-    {float(e.inputs["too_much"]):g}` you refuse rightly."""
+    lambda e: unwrapped(f"""What is kept is divided by 1 − dropout, so 1 means a division by 0.
+    `dropout = {float(e.inputs["too_much"]):g}` you refuse rightly."""),
+    recognised=lambda e: (
+        _refused(e, "sizes", "heads")
+        and _outcomes(e, "dropout").tolist()
+        == [
+            1,
+            0,
+            1,
+        ]
     ),
-    recognised=_one_allowed,
 )(
     _refusing(
         lambda c: (
@@ -326,13 +304,10 @@ _dropout_of_one = mistake(
     )
 )
 
-
 _no_dropout_refused = mistake(
     "You refuse a dropout of 0, which is what most small models have.",
-    lambda e: (
-        f"""`dropout = {float(e.inputs["dropout"]):g}` goes through and `dropout = 0` does
-    not; 0 drops nothing."""
-    ),
+    lambda e: unwrapped(f"""`dropout = {float(e.inputs["dropout"]):g}` goes through and `dropout =
+    0` does not; 0 drops nothing."""),
     recognised=lambda e: (
         e.same("possible") and "edges" in e.answers.errors and _refused(e, *_ALONE)
     ),
@@ -346,40 +321,32 @@ _no_dropout_refused = mistake(
     )
 )
 
-
 _names_everything = mistake(
     "Your message lists all settings and leaves it to the reader to find the wrong one.",
-    lambda e: (
-        f"""It names {int(e.yours("heads.named").sum())} settings where
-    {int(e.right("heads.named").sum())} do not fit."""
+    lambda e: unwrapped(f"""It names {int(e.yours("heads.named").sum())} settings where
+    {int(e.right("heads.named").sum())} do not fit."""),
+    recognised=lambda e: bool(
+        _refused(e, *_ALONE) and all(e.yours(f"{c}.named").all() for c in _ALONE)
     ),
-    recognised=_names_too_many,
 )(_refusing(words=lambda c, _: f"impossible settings: {c}"))
-
 
 _setting_not_named = mistake(
     "Your message does not say which setting is wrong.",
-    lambda e: (
-        f"""Of {len(_outcomes(e, "sizes"))} wrong sizes, your message named
-    {int((e.yours("sizes.named") & e.right("sizes.named")).sum())}."""
-    ),
+    lambda e: unwrapped(f"""Of {len(_outcomes(e, "sizes"))} wrong sizes, your message named
+    {int((e.yours("sizes.named") & e.right("sizes.named")).sum())}."""),
     recognised=lambda e: _refused(e, *_ALONE) and _names_missing(e, "sizes"),
 )(_refusing(words=lambda _, found: f"impossible: must be {', '.join(found.values())}"))
 
-
 _value_not_shown = mistake(
     "Your message names the setting and not the value that it had.",
-    lambda e: (
-        f"""A reader who meant something else than {e.number("negative")} sees the slip at
-    once, if the message shows it."""
-    ),
+    lambda e: unwrapped(f"""A reader who meant something else than {e.number("negative")} sees the
+    slip at once, if the message shows it."""),
     recognised=lambda e: (
         _refused(e, *_ALONE)
         and all(_names(e, c) for c in _ALONE)
         and not all(_shows(e, c) for c in _ALONE)
     ),
 )(_refusing(words=lambda _, found: "; ".join(f"{n} must be {found[n]}" for n in found)))
-
 
 _first_problem_only = mistake(
     "You stop at the first problem; asked for are all of them.",

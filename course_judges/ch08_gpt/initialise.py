@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from course_judges.ch08_gpt.sections import START
 from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -135,15 +136,15 @@ def _plain_is(factor: Callable[[float], float]) -> Callable[[Evidence], bool]:
 
 def _loss(evidence: Evidence) -> str:
     V = evidence.number("V")
-    return f"""The loss before any training is {float(evidence.yours("start.loss")):.2f}; ln {V} =
-    {math.log(V):.2f}."""
+    return unwrapped(f"""The loss before any training is {float(evidence.yours("start.loss")):.2f};
+    ln {V} = {math.log(V):.2f}.""")
 
 
 def _spreads(evidence: Evidence) -> str:
     wanted = _std(evidence) / math.sqrt(evidence.number("K"))
-    return f"""With std = {_std(evidence):g} and {evidence.number("K")} branches, yours end with a
-    standard deviation of {_ends_ratio(evidence) * _std(evidence):.4f}; asked for is
-    {wanted:.4f}."""
+    return unwrapped(f"""With std = {_std(evidence):g} and {evidence.number("K")} branches, yours
+    end with a standard deviation of {_ends_ratio(evidence) * _std(evidence):.4f}; asked for is
+    {wanted:.4f}.""")
 
 
 def _something_off(evidence: Evidence) -> Finding | None:
@@ -167,10 +168,8 @@ def _something_off(evidence: Evidence) -> Finding | None:
 
 @mistake(
     "The model's parameters are what they were before your function was called.",
-    lambda e: (
-        f"""{_loss(e)} Change parameters in place, with `nn.init` or under `torch.no_grad()`;
-    a new tensor in a local name changes nothing."""
-    ),
+    lambda e: unwrapped(f"""{_loss(e)} Change parameters in place, with `nn.init` or under
+    `torch.no_grad()`; a new tensor in a local name changes nothing."""),
     recognised=lambda e: (
         _plain_ratio(e) > 5 and not _biases_right(e) and not _norms_right(e) and not _centred(e)
     ),
@@ -190,23 +189,17 @@ _hot_start = mistake(
     )
 )
 
-
 _all_zero = mistake(
     "All matrices are 0.",
-    lambda e: (
-        f"""{_loss(e)} That is as it should be, and it stays so: equal channels get equal
-    gradients and never become different."""
-    ),
+    lambda e: unwrapped(f"""{_loss(e)} That is as it should be, and it stays so: equal channels get
+    equal gradients and never become different."""),
     recognised=lambda e: bool((e.yours("start.plain") == 0).all()),
 )(_draws(plain=lambda p, _: nn.init.zeros_(p), end=lambda p, *_: nn.init.zeros_(p)))
 
-
 _variance_for_deviation = mistake(
     "You took `std` for the variance; it is its root.",
-    lambda e: (
-        f"""Your deviation is {_plain_ratio(e) * _std(e):.3f}, the root of {_std(e):g}.
-    {_loss(e)}"""
-    ),
+    lambda e: unwrapped(f"""Your deviation is {_plain_ratio(e) * _std(e):.3f}, the root of
+    {_std(e):g}. {_loss(e)}"""),
     recognised=_plain_is(lambda std: std**-0.5),
 )(
     _draws(
@@ -214,7 +207,6 @@ _variance_for_deviation = mistake(
         end=lambda p, std, K: nn.init.normal_(p, std=math.sqrt(std / K)),
     )
 )
-
 
 _uniform_of_that_width = mistake(
     "You drew between −std and std; that is a range, and its deviation is std / √3.",
@@ -230,10 +222,9 @@ _uniform_of_that_width = mistake(
 
 @mistake(
     "The embeddings are as they were; only the layers between them were set.",
-    lambda e: (
-        f"""The token embedding has a deviation of {float(e.yours("start.plain")[0]):.2f}, and
-    as it is tied, so has the output layer. {_loss(e)}"""
-    ),
+    lambda e: unwrapped(f"""The token embedding has a deviation of
+    {float(e.yours("start.plain")[0]):.2f}, and as it is tied, so has the output layer.
+    {_loss(e)}"""),
     recognised=lambda e: (
         bool((e.yours("start.plain")[:2] > 5 * _std(e)).all())
         and _near(e.yours("start.plain")[2:], _std(e))
@@ -253,10 +244,8 @@ def _embeddings_forgotten(model: nn.Module, ends: list[str], std: float) -> None
 
 @mistake(
     "You gave the output layer a new matrix, so it is no longer the token embedding.",
-    lambda e: (
-        f"""The model has {e.number("V") * e.number("C")} parameters more than before. Fill a
-    parameter in place; do not replace it."""
-    ),
+    lambda e: unwrapped(f"""The model has {e.number("V") * e.number("C")} parameters more than
+    before. Fill a parameter in place; do not replace it."""),
     recognised=lambda e: not bool(e.yours("start.tied")),
 )
 def _untied(model: nn.Module, ends: list[str], std: float) -> None:
@@ -272,32 +261,26 @@ _ends_not_scaled = mistake(
     recognised=_ends_are(lambda _: 1.0),
 )(_draws(end=lambda p, std, _: nn.init.normal_(p, std=std)))
 
-
 _divided_by_the_count = mistake(
     "You divided by the number of branches; it is variances that add up, so divide by its root.",
     _spreads,
     recognised=_ends_are(lambda K: 1 / K),
 )(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / K)))
 
-
 _counted_twice = mistake(
-    """You divided by √(2 · branches). Two branches a block is a rule of the chapter's model; `ends`
-    lists every branch already.""",
+    unwrapped("""You divided by √(2 · branches). Two branches a block is a rule of the chapter's
+    model; `ends` lists every branch already."""),
     _spreads,
     recognised=_ends_are(lambda K: (2 * K) ** -0.5),
 )(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(2 * K))))
 
-
 _norms_set_small = mistake(
     "The weights of the norms were drawn like those of a matrix.",
-    lambda e: (
-        f"""A norm multiplies by its weights: they should start at 1, and yours are up to
-    {float(e.yours("start.norms").max()):.2f} away from it, so every branch is fed next to
-    nothing."""
-    ),
+    lambda e: unwrapped(f"""A norm multiplies by its weights: they should start at 1, and yours are
+    up to {float(e.yours("start.norms").max()):.2f} away from it, so every branch is fed next to
+    nothing."""),
     recognised=lambda e: _plain_right(e) and not _norms_right(e),
 )(_draws(norm=lambda p, std: nn.init.normal_(p, std=std)))
-
 
 _biases_drawn = mistake(
     "Biases were drawn or left; they should start at 0.",

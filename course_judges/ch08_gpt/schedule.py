@@ -9,6 +9,7 @@ import numpy as np
 
 from course_judges.ch08_gpt.sections import RATE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -47,8 +48,8 @@ def _at(evidence: Evidence, step: int) -> str:
     steps = evidence.number("steps")
     step %= steps
     mine, right = evidence.yours("rates")[step], evidence.right("rates")[step]
-    return f"""At step {step} of {steps} yours is {mine:.3f} of the full rate; asked for is
-    {right:.3f}."""
+    return unwrapped(f"""At step {step} of {steps} yours is {mine:.3f} of the full rate; asked for
+    is {right:.3f}.""")
 
 
 def _first_wrong(evidence: Evidence) -> str:
@@ -77,12 +78,6 @@ def _fall_right(evidence: Evidence) -> bool:
     n = evidence.number("decay")
     return evidence.comparable("rates") and np.allclose(
         evidence.yours("rates")[-n:], evidence.right("rates")[-n:], atol=1e-5
-    )
-
-
-def _divides_by_nothing(evidence: Evidence) -> bool:
-    return evidence.same("rates") and bool(
-        {"no_warm_up", "no_decay"} & set(evidence.answers.errors)
     )
 
 
@@ -115,16 +110,13 @@ _starts_at_zero = mistake(
     lambda e: f"{_at(e, 0)} Steps count from 0, so step `warm_up − 1` is the last of the warm-up.",
 )(_shaped(rise=lambda step, warm_up: step / warm_up))
 
-
 _full_one_step_late = mistake(
     "Your warm-up is full one step after its end.", lambda e: _at(e, e.number("warm_up") - 1)
 )(_shaped(rise=lambda step, warm_up: (step + 1) / (warm_up + 1)))
 
-
 _no_warm_up = mistake(
     "There is no warm-up: the first step has the full rate.", lambda e: _at(e, 0)
 )(_shaped(rise=lambda *_: 1.0))
-
 
 _whole_division = mistake(
     "`//` rounds down, so the rate is 0 until the warm-up ends.", lambda e: _at(e, 0)
@@ -137,8 +129,8 @@ def _never_falls(step: int, steps: int, warm_up: int, decay: int, final: float) 
 
 
 @mistake(
-    """Your rate falls from the end of the warm-up on; it should stay full until only `decay` steps
-    are left.""",
+    unwrapped("""Your rate falls from the end of the warm-up on; it should stay full until only
+    `decay` steps are left."""),
     _first_wrong,
 )
 def _no_level(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
@@ -162,19 +154,16 @@ _falls_to_zero = mistake("Your rate falls to 0, whatever `final` says.", lambda 
     _shaped(fall=lambda remaining, _: remaining)
 )
 
-
 _cut_at_final = mistake(
-    """Your rate falls towards 0 and is cut off at `final`; it should arrive there with the last
-    step.""",
+    unwrapped("""Your rate falls towards 0 and is cut off at `final`; it should arrive there with
+    the last step."""),
     _first_wrong,
 )(_shaped(fall=lambda remaining, final: max(final, remaining)))
-
 
 _stops_above_final = mistake(
     "Your decay is one step late: after the last step it would have reached `final`.",
     lambda e: _at(e, -1),
 )(_shaped(left_over=1))
-
 
 _cosine_for_line = mistake(
     "You let the rate fall along a cosine; asked for is a straight line.", _first_wrong
@@ -189,13 +178,13 @@ _cosine_for_line = mistake(
 
 @mistake(
     "Without a warm-up, or without a decay, you divide by 0.",
-    lambda e: (
-        f"""It stopped with
-    {" and ".join(dict.fromkeys(error.kind for error in e.answers.errors.values()))}; with warm_up
-    = {e.number("warm_up")} and decay = {e.number("decay")} all is well. Ask first whether the step
-    lies in that part at all."""
+    lambda e: unwrapped(f"""It stopped with
+    {" and ".join(dict.fromkeys(error.kind for error in e.answers.errors.values()))}; with warm_up =
+    {e.number("warm_up")} and decay = {e.number("decay")} all is well. Ask first whether the step
+    lies in that part at all."""),
+    recognised=lambda e: (
+        e.same("rates") and bool({"no_warm_up", "no_decay"} & set(e.answers.errors))
     ),
-    recognised=_divides_by_nothing,
 )
 def _divides_by_zero(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
     up = (step + 1) / warm_up

@@ -15,6 +15,7 @@ from course_judges.ch08_gpt.rows import (
 )
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def top_k(logits: Tensor, k: Tensor) -> Tensor:
@@ -71,55 +72,42 @@ def _zero_mask(logits: Tensor, k: Tensor) -> Tensor:
 
 _keeps_one_too_few = mistake(
     "Each row keeps one symbol too few.",
-    lambda e: (
-        f"""{_kept_first(e)} The k-th itself belongs to the k likeliest: compare with ≥, not
-    >."""
-    ),
+    lambda e: unwrapped(f"""{_kept_first(e)} The k-th itself belongs to the k likeliest: compare
+    with ≥, not >."""),
 )(_keeping(lambda z, k: _ranks(z) < k.unsqueeze(1) - 1))
-
 
 _keeps_one_too_many = mistake(
     "Each row keeps one symbol too many.", lambda e: f"{_kept_first(e)} Ranks count from 0."
 )(_keeping(lambda z, k: _ranks(z) <= k.unsqueeze(1)))
-
 
 _keeps_the_unlikeliest = mistake(
     "You keep the least likely symbols.",
     lambda e: f"{_kept_first(e)} `sort` goes upwards unless told otherwise.",
 )(_keeping(lambda z, k: _ranks(z, descending=False) < k.unsqueeze(1)))
 
-
 _keeps_the_first_columns = mistake(
     "You keep the symbols with the smallest numbers, not the likeliest ones.",
-    lambda e: (
-        f"""{_kept_first(e)} A position in the sorted row is not a symbol: it has to be taken
-    back."""
-    ),
+    lambda e: unwrapped(f"""{_kept_first(e)} A position in the sorted row is not a symbol: it has to
+    be taken back."""),
 )(_keeping(lambda z, k: torch.arange(z.shape[1]).expand_as(z) < k.unsqueeze(1)))
-
 
 _ranks_not_inverted = mistake(
     "You compare the sorted symbols' numbers with k, not their ranks.",
-    lambda e: (
-        f"""{_kept_first(e)} `argsort` says which symbol stands at a rank; its own `argsort`
-    says which rank a symbol has."""
-    ),
+    lambda e: unwrapped(f"""{_kept_first(e)} `argsort` says which symbol stands at a rank; its own
+    `argsort` says which rank a symbol has."""),
 )(_keeping(lambda z, k: z.argsort(dim=-1, descending=True) < k.unsqueeze(1)))
 
-
-_one_k_for_all = mistake("Every row is cut at the k of row 0.", lambda e: _kept_first(e))(
+_one_k_for_all = mistake("Every row is cut at the k of row 0.", _kept_first)(
     _keeping(lambda z, k: _ranks(z) < k[0])
 )
-
 
 _largest_k_for_all = mistake(
     "Every row is cut at the largest k of the batch.", lambda e: _kept_first(e)
 )(_keeping(lambda z, k: _ranks(z) < k.max()))
 
-
 _ranks_over_the_batch = mistake(
     "You rank each symbol against the other rows; rank it within its own row.",
-    lambda e: _kept_first(e),
+    _kept_first,
 )(lambda z, k: z.masked_fill(_ranks(z, dim=0) >= k.unsqueeze(1), -1e9).softmax(-1))
 
 

@@ -15,6 +15,7 @@ from course_judges.ch08_gpt.rows import (
 )
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def top_p(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
@@ -67,8 +68,8 @@ def _missing_share(evidence: Evidence) -> str:
     logits = evidence.inputs["logits"][row] / float(evidence.inputs["temperature"])
     shares = torch.tensor(logits).softmax(dim=-1).numpy()
     held = float(shares[mine[row] > 1e-9].sum())
-    return f"""In row {row} what you keep holds {held:.3f} of the probability; the set has to reach
-    p = {float(evidence.inputs["p"]):g}, so the symbol that crosses p belongs to it."""
+    return unwrapped(f"""In row {row} what you keep holds {held:.3f} of the probability; the set has
+    to reach p = {float(evidence.inputs["p"]):g}, so the symbol that crosses p belongs to it.""")
 
 
 _top_p_drops_crossing = mistake(
@@ -78,7 +79,7 @@ _top_p_drops_crossing = mistake(
 
 @mistake(
     "Every symbol kept its chance: nothing was cut.",
-    lambda e: _share_kept(e),
+    _share_kept,
     cases=("nucleus", "least"),
 )
 def _keeps_everything(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:  # noqa: ARG001
@@ -94,7 +95,6 @@ _keeps_one_too_many = mistake(
         )
     )
 )
-
 
 _sorted_upwards = mistake(
     "You summed from the least likely symbol upwards.",
@@ -133,7 +133,7 @@ def _left_sorted(logits: Tensor, temperature: float, p: float, least: int) -> Te
 
 _threshold_for_sum = mistake(
     "You compared single probabilities with 1 − p; it is their sum that has to reach p.",
-    lambda e: _share_kept(e),
+    _share_kept,
 )(_leaving(lambda ranked, p: ranked >= 1 - p))
 
 
@@ -162,7 +162,7 @@ def _temperature_ignored(logits: Tensor, temperature: float, p: float, least: in
 
 @mistake(
     "You multiplied the logits by the temperature; they are divided by it.",
-    lambda e: _share_kept(e),
+    _share_kept,
 )
 def _temperature_multiplied(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     return top_p(logits, 1 / temperature, p, least)
@@ -170,10 +170,8 @@ def _temperature_multiplied(logits: Tensor, temperature: float, p: float, least:
 
 @mistake(
     "`least` has no effect.",
-    lambda e: (
-        f"""With p = {float(e.inputs["tiny"]):g} and least = {e.number("least")}:
-    {row_that_differs("least")(e)}"""
-    ),
+    lambda e: unwrapped(f"""With p = {float(e.inputs["tiny"]):g} and least = {e.number("least")}:
+    {row_that_differs("least")(e)}"""),
     cases=("nucleus", "least"),
 )
 def _least_forgotten(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:  # noqa: ARG001

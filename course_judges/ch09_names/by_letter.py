@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from course_judges.ch09_names.sections import POSITION
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 
 _UNKNOWN = 10_000
 
@@ -36,8 +36,8 @@ def _means(losses, place, counts, longest):
 
 
 def _both(evidence: Evidence) -> str:
-    return f"""Your losses at places 0, 1, … are {row(evidence.yours("losses"))}; expected
-    {row(evidence.right("losses"))}."""
+    return unwrapped(f"""Your losses at places 0, 1, … are {row(evidence.yours("losses"))}; expected
+    {row(evidence.right("losses"))}.""")
 
 
 def _row_before(evidence: Evidence) -> str:
@@ -91,10 +91,8 @@ def _places_cross_rows(logits, x, y, boundary, longest):
 
 @mistake(
     "All letters after the last asked place went into it.",
-    lambda e: (
-        f"""Place {e.number("longest") - 1} should hold its own letters only, and the later
-    ones count nowhere. {_both(e)}"""
-    ),
+    lambda e: unwrapped(f"""Place {e.number("longest") - 1} should hold its own letters only, and
+    the later ones count nowhere. {_both(e)}"""),
 )
 def _rest_in_the_last_place(logits, x, y, boundary, longest):
     place = _place(x, boundary)
@@ -104,10 +102,8 @@ def _rest_in_the_last_place(logits, x, y, boundary, longest):
 
 @mistake(
     "You return sums, not means.",
-    lambda e: (
-        f"""Place 0 has {number(e.yours("losses")[0], 4)}; expected
-    {number(e.right("losses")[0], 4)}, its mean."""
-    ),
+    lambda e: unwrapped(f"""Place 0 has {number(e.yours("losses")[0], 4)}; expected
+    {number(e.right("losses")[0], 4)}, its mean."""),
 )
 def _summed(logits, x, y, boundary, longest):
     losses, place = _losses(logits, y), _place(x, boundary)

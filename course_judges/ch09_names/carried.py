@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from course_judges.ch09_names.sections import CARRIED
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number
+from course_judges.wording import number, unwrapped
 
 _TWICE = "backward through the graph a second time"
 _GRADIENTS = tuple(
@@ -74,8 +74,8 @@ def _fresh_rows(evidence: Evidence) -> str:
 def _steepness(evidence: Evidence) -> str:
     mine = (evidence.yours("pieces.gradients.across") ** 2).sum() ** 0.5
     right = (evidence.right("pieces.gradients.across") ** 2).sum() ** 0.5
-    return f"""Your losses are right. The gradient of `across` has norm {number(mine, 4)}; expected
-    {number(right, 4)}."""
+    return unwrapped(f"""Your losses are right. The gradient of `across` has norm {number(mine, 4)};
+    expected {number(right, 4)}.""")
 
 
 def _read_twice(evidence: Evidence) -> bool:
@@ -85,39 +85,31 @@ def _read_twice(evidence: Evidence) -> bool:
 
 _graph_kept = mistake(
     "A state that you carry still hangs on the batch before.",
-    lambda e: (
-        f"""`backward` in the second of {len(e.inputs["x"])} batches walked back into the
-    first, whose graph was gone. Detach both states, the hidden and the cell."""
-    ),
+    lambda e: unwrapped(f"""`backward` in the second of {len(e.inputs["x"])} batches walked back
+    into the first, whose graph was gone. Detach both states, the hidden and the cell."""),
     recognised=_read_twice,
 )(_pieces(_others, lambda state: state, _each))
-
 
 _not_detached = mistake(
     "You carry the state without detaching it, and go backward through all batches.",
     lambda e: f"{_steepness(e)} Memory and time of a step would grow with every batch.",
 )(_pieces(_others, lambda state: state, _nothing))
 
-
 _only_hidden_detached = mistake(
     "You detached the hidden state and left the cell state on its graph.", _steepness
 )(_pieces(_others, lambda state: (state[0].detach(), state[1]), _nothing))
-
 
 _only_cell_detached = mistake(
     "You detached the cell state and left the hidden state on its graph.", _steepness
 )(_pieces(_others, lambda state: (state[0], state[1].detach()), _nothing))
 
-
 _not_carried = mistake("Every batch of yours starts from a blank state.", _first_off)(
     _pieces(lambda state, _: tuple(map(torch.zeros_like, state)), _all_detached, _each)
 )
 
-
 _fresh_ignored = mistake("You carry the state into rows that begin anew.", _fresh_rows)(
     _pieces(lambda state, _: state, _all_detached, _each)
 )
-
 
 _all_rows_blank = mistake("Where one row begins anew you blank all rows.", _fresh_rows)(
     _pieces(
@@ -126,7 +118,6 @@ _all_rows_blank = mistake("Where one row begins anew you blank all rows.", _fres
         _each,
     )
 )
-
 
 _fresh_inverted = mistake(
     "You blank the rows that go on and carry the state into those that begin anew.", _first_off
@@ -138,7 +129,6 @@ _fresh_inverted = mistake(
     )
 )
 
-
 _only_hidden_blanked = mistake(
     "You blank the hidden state of fresh rows and leave their cell state as it was.", _fresh_rows
 )(
@@ -148,7 +138,6 @@ _only_hidden_blanked = mistake(
         _each,
     )
 )
-
 
 _last_gradient_only = mistake(
     "Only the gradient of the last batch is left; asked for is the sum over all.", _steepness

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from course_judges.ch09_names.sections import POSITION, SAME_PAST
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 
 
 def losses_at_last(model, tokens, lengths):
@@ -44,8 +44,8 @@ def _count(evidence: Evidence) -> int:
 
 def _both(evidence: Evidence) -> str:
     lengths = ", ".join(str(int(T)) for T in evidence.inputs["lengths"])
-    return f"""With {lengths} tokens of past your losses are {row(evidence.yours("losses"))};
-    expected {row(evidence.right("losses"))}."""
+    return unwrapped(f"""With {lengths} tokens of past your losses are
+    {row(evidence.yours("losses"))}; expected {row(evidence.right("losses"))}.""")
 
 
 def _longest_right(evidence: Evidence) -> bool:
@@ -56,11 +56,9 @@ def _longest_right(evidence: Evidence) -> bool:
 
 @mistake(
     "Each length was asked about targets of its own.",
-    lambda e: (
-        f"""A length of {int(e.inputs["lengths"].min())} has
+    lambda e: unwrapped(f"""A length of {int(e.inputs["lengths"].min())} has
     {len(e.inputs["tokens"]) - int(e.inputs["lengths"].min())} targets, the longest {_count(e)}.
-    {_both(e)} A comparison needs the same questions for all."""
-    ),
+    {_both(e)} A comparison needs the same questions for all."""),
 )
 def _other_targets(model, tokens, lengths):
     return [_loss(model, _windows(tokens, T)) for T in lengths]
@@ -68,10 +66,8 @@ def _other_targets(model, tokens, lengths):
 
 @mistake(
     "All lengths have equally many targets in yours, and not the same ones.",
-    lambda e: (
-        f"""Your shortest length stops {int(e.inputs["lengths"].max())} -
-    {int(e.inputs["lengths"].min())} targets before the end. {_both(e)}"""
-    ),
+    lambda e: unwrapped(f"""Your shortest length stops {int(e.inputs["lengths"].max())} -
+    {int(e.inputs["lengths"].min())} targets before the end. {_both(e)}"""),
 )
 def _first_targets(model, tokens, lengths):
     count = len(tokens) - max(lengths)
@@ -87,10 +83,8 @@ _all_positions = mistake(
 
 @mistake(
     "Your windows lie side by side, so only one target in T is asked about.",
-    lambda e: (
-        f"""{_both(e)} There are {_count(e)} targets with the longest past; windows may
-    overlap."""
-    ),
+    lambda e: unwrapped(f"""{_both(e)} There are {_count(e)} targets with the longest past; windows
+    may overlap."""),
 )
 def _side_by_side(model, tokens, lengths):
     return [_loss(model, _windows(tokens, T, T)) for T in lengths]
@@ -116,10 +110,8 @@ def _unshifted_targets(model, tokens, lengths):
 
 @mistake(
     "Every length got the longest past.",
-    lambda e: (
-        f"""Your {len(e.inputs["lengths"])} losses are all {number(e.yours("losses")[0], 4)}.
-    {_both(e)}"""
-    ),
+    lambda e: unwrapped(f"""Your {len(e.inputs["lengths"])} losses are all
+    {number(e.yours("losses")[0], 4)}. {_both(e)}"""),
 )
 def _longest_for_all(model, tokens, lengths):
     return [_loss(model, _windows(tokens, max(lengths))) for _ in lengths]

@@ -11,7 +11,7 @@ import numpy as np
 
 from course_judges.ch09_names.sections import CYCLE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number
+from course_judges.wording import number, unwrapped
 
 
 def _half_cosine(a, b, share):
@@ -69,8 +69,8 @@ def _momentum(evidence: Evidence) -> str:
     turn = _turn(evidence)
     mine = evidence.yours("cycle.momentum")[turn]
     right = evidence.right("cycle.momentum")[turn]
-    return f"""At the top, step {turn}, your momentum is {number(mine, 4)}; expected
-    {number(right, 4)}. Large steps need little of it."""
+    return unwrapped(f"""At the top, step {turn}, your momentum is {number(mine, 4)}; expected
+    {number(right, 4)}. Large steps need little of it.""")
 
 
 def _at_turn(evidence: Evidence) -> str:
@@ -93,26 +93,21 @@ _straight_lines = mistake(
     "You go along straight lines, as the chapter does; asked for are half cosines.", _halfway
 )(_cycle(between=_line))
 
-
 _final_from_the_peak = mistake(
     "You divide the peak by `final_factor`; it divides the first rate.", _at_end
 )(_cycle(end=lambda peak, _, final: peak / final))
-
 
 _ends_where_it_began = mistake(
     "Your rate ends where it began, and `final_factor` is not used.", _at_end
 )(_cycle(end=lambda peak, start, _: peak / start))
 
-
 _starts_at_zero = mistake("Your rate starts at 0, and the first step is wasted.", _at_start)(
     _cycle(begin=lambda *_: 0.0)
 )
 
-
 _counts_from_one = mistake("You count steps from 1; the first step is number 0.", _at_start)(
     _cycle(shift=1)
 )
-
 
 _turns_one_step_late = mistake(
     "Your rate turns one step late: the rise takes steps 0 … rise · steps − 1.", _at_turn
@@ -129,7 +124,6 @@ def _never_rises(step, steps, rise, peak, start_factor, final_factor, low, high)
 _momentum_along = mistake("Your momentum rises and falls together with the rate.", _momentum)(
     _cycle(momentum=lambda m, low, high: low + high - m)
 )
-
 
 _momentum_constant = mistake("Your momentum stays where it is.", _momentum)(
     _cycle(momentum=lambda *found: found[2])

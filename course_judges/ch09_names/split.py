@@ -9,6 +9,7 @@ from itertools import chain
 
 from course_judges.ch09_names.sections import SPLIT
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import input_text
 from course_tasks.verdict import Finding
 
@@ -104,10 +105,8 @@ def _capitals_leak(names, order, held_out):
 
 @mistake(
     "You read `order` as places on the list; it numbers the distinct names.",
-    lambda e: (
-        f"""{_says_leak(e)} The list has {len(_listed(e))} entries, K = {e.number("K")} of
-    them distinct."""
-    ),
+    lambda e: unwrapped(f"""{_says_leak(e)} The list has {len(_listed(e))} entries, K =
+    {e.number("K")} of them distinct."""),
 )
 def _entries_drawn(names, order, held_out):
     test, validation = order[:held_out], order[held_out : 2 * held_out]
@@ -117,10 +116,8 @@ def _entries_drawn(names, order, held_out):
 
 @mistake(
     "You number the distinct names in sorted order, not in that of the list.",
-    lambda e: (
-        f"""Number 0 is `{_listed(e)[0].lower()}`, which stands first; yours is
-    `{min(n.lower() for n in _listed(e))}`."""
-    ),
+    lambda e: unwrapped(f"""Number 0 is `{_listed(e)[0].lower()}`, which stands first; yours is
+    `{min(n.lower() for n in _listed(e))}`."""),
 )
 def _sorted_first(names, order, held_out):
     return _split(names, order, held_out, sorted({n.lower() for n in names}))
@@ -138,10 +135,8 @@ def _duplicates_dropped(names, order, held_out):
 
 @mistake(
     "You return the names in small letters, not as they stand on the list.",
-    lambda e: (
-        f"""{sum(n != n.lower() for n in _listed(e))} entries have capitals on the list and
-    none in your splits. Compare in small letters, return what was given."""
-    ),
+    lambda e: unwrapped(f"""{sum(n != n.lower() for n in _listed(e))} entries have capitals on the
+    list and none in your splits. Compare in small letters, return what was given."""),
 )
 def _spelling_changed(names, order, held_out):
     return tuple([n.lower() for n in part] for part in split_names(names, order, held_out))
@@ -149,10 +144,8 @@ def _spelling_changed(names, order, held_out):
 
 @mistake(
     "Validation and test changed places.",
-    lambda e: (
-        f"""The first {e.number("held_out")} numbers of `order` are for test; you put them
-    into validation."""
-    ),
+    lambda e: unwrapped(f"""The first {e.number("held_out")} numbers of `order` are for test; you
+    put them into validation."""),
 )
 def _splits_exchanged(names, order, held_out):
     train, validation, test = split_names(names, order, held_out)

@@ -10,6 +10,7 @@ import torch
 
 from course_judges.ch09_names.sections import ROWS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def name_stream(names, order, batch_size, block_size):
@@ -64,8 +65,8 @@ def _off(evidence: Evidence, part: str = "x") -> str:
     if not len(wrong):
         return f"You return {len(mine)} steps; expected {len(right)}."
     b, n = (int(i) for i in wrong[0])
-    return f"""In step {n}, row {b} your {word} are `{_told(mine[n, b])}`; expected
-    `{_told(right[n, b])}`."""
+    return unwrapped(f"""In step {n}, row {b} your {word} are `{_told(mine[n, b])}`; expected
+    `{_told(right[n, b])}`.""")
 
 
 def _told(window) -> str:
@@ -74,8 +75,8 @@ def _told(window) -> str:
 
 def _joint(evidence: Evidence) -> str:
     x, y = evidence.yours("stream.x"), evidence.yours("stream.y")
-    return f"""Row 0 of your step 0 ends with the target {int(y[0, 0, -1])}; step 1 goes on with the
-    input {int(x[1, 0, 0])}. They should be the same token."""
+    return unwrapped(f"""Row 0 of your step 0 ends with the target {int(y[0, 0, -1])}; step 1 goes
+    on with the input {int(x[1, 0, 0])}. They should be the same token.""")
 
 
 @mistake("You left the names in the order of the list.", _off)
@@ -118,10 +119,8 @@ def _view_without_transpose(names, order, batch_size, block_size):
 
 @mistake(
     "Your first axis counts rows, not steps.",
-    lambda e: (
-        f"""Yours has shape {e.yours("stream.x").shape}; expected (S, B, T) =
-    {e.right("stream.x").shape}, so that `x[n]` is the batch of step n."""
-    ),
+    lambda e: unwrapped(f"""Yours has shape {e.yours("stream.x").shape}; expected (S, B, T) =
+    {e.right("stream.x").shape}, so that `x[n]` is the batch of step n."""),
 )
 def _rows_before_steps(names, order, batch_size, block_size):
     return tuple(p.transpose(0, 1) for p in name_stream(names, order, batch_size, block_size))
@@ -129,10 +128,8 @@ def _rows_before_steps(names, order, batch_size, block_size):
 
 @mistake(
     "Your targets are the inputs themselves.",
-    lambda e: (
-        f"""{(e.yours("stream.x") == e.yours("stream.y")).mean():.0%} of your targets equal
-    their inputs. A model would reach a loss of 0 by copying."""
-    ),
+    lambda e: unwrapped(f"""{(e.yours("stream.x") == e.yours("stream.y")).mean():.0%} of your
+    targets equal their inputs. A model would reach a loss of 0 by copying."""),
 )
 def _unshifted_targets(names, order, batch_size, block_size):
     x, _ = name_stream(names, order, batch_size, block_size)
@@ -150,10 +147,8 @@ def _wraps_in_the_window(names, order, batch_size, block_size):
 
 @mistake(
     "There is no boundary between your names.",
-    lambda e: (
-        f"""Your inputs hold {int((e.yours("stream.x") == 0).sum())} boundaries; the right
-    ones hold {int((e.right("stream.x") == 0).sum())}."""
-    ),
+    lambda e: unwrapped(f"""Your inputs hold {int((e.yours("stream.x") == 0).sum())} boundaries; the
+    right ones hold {int((e.right("stream.x") == 0).sum())}."""),
 )
 def _boundaries_missing(names, order, batch_size, block_size):
     each = len(names) // batch_size

@@ -13,6 +13,7 @@ from torch import Tensor
 from course_judges.ch10_jax.sections import TRAVEL
 from course_judges.ch10_jax.wording import gap
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.ch10_jax.sides import InTorch
 
 
@@ -83,43 +84,36 @@ _heads_reshaped = mistake(
     _tree if "tree" == "tree" else _state,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (3, H, -1)).reshape(3, H, len(rows) // 3, -1)))
 
-
 _heads_not_transposed = mistake(
     "Your heads are (H, D, C), as torch stores them; `x @ query` needs (H, C, D).",
     _tree if "tree" == "tree" else _state,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (3, H, -1))))
-
 
 _heads_dealt_out = mistake(
     "You dealt the rows out to the heads in turn; head 0 has the first D of them.",
     _tree if "tree" == "tree" else _state,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (3, -1, H)).permute(0, 2, 3, 1)))
 
-
 _head_by_head = mistake(
     "You cut as if each head's query, key and value stood together; all queries come first.",
     _tree if "tree" == "tree" else _state,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (H, 3, -1)).transpose(0, 1).transpose(-2, -1)))
-
 
 _keys_first = mistake(
     "Queries and keys changed places; the first third holds queries.",
     _tree if "tree" == "tree" else _state,
 )(_variant(order=(1, 0, 2)))
 
-
 _values_first = mistake(
     "You took the first third for values; it holds queries, then come keys, then values.",
     _tree if "tree" == "tree" else _state,
 )(_variant(order=(1, 2, 0)))
 
-
 _projection_not_transposed = mistake(
-    """The projection is as torch stores it, (out, in); the tree wants (in, out). It is square, so
-    both fit.""",
+    unwrapped("""The projection is as torch stores it, (out, in); the tree wants (in, out). It is
+    square, so both fit."""),
     _tree if "tree" == "tree" else _state,
 )(_variant(weight_in=_copied))
-
 
 _heads_reshaped_back = mistake(
     "You reached (3C, C) by `reshape`; each (C, D) has to be turned to (D, C) first.",
@@ -127,13 +121,11 @@ _heads_reshaped_back = mistake(
     cases=("state",),
 )(_variant(together=lambda parts: parts.reshape(-1, parts.shape[-2])))
 
-
 _heads_side_by_side_back = mistake(
     "The matrices of the heads stand side by side, (C, H·D) each; torch stores the transpose.",
     _tree if "state" == "tree" else _state,
     cases=("state",),
 )(_variant(together=lambda parts: parts.permute(0, 2, 1, 3).reshape(-1, parts.shape[-2])))
-
 
 _heads_dealt_out_back = mistake(
     "The rows of the heads alternate; torch wants all D rows of head 0, then those of head 1.",
@@ -141,30 +133,23 @@ _heads_dealt_out_back = mistake(
     cases=("state",),
 )(_variant(together=lambda parts: parts.permute(0, 3, 1, 2).flatten(0, 2)))
 
-
 _projection_not_transposed_back = mistake(
     "The projection came back as (in, out); torch stores (out, in). It is square, so both fit.",
     _tree if "state" == "tree" else _state,
     cases=("state",),
 )(_variant(weight_out=_copied))
 
-
 _not_tensors = mistake(
     "The numbers of the state are right, and they are not tensors.",
-    lambda e: (
-        f"""`load_state_dict` stopped with {e.answers.errors["loaded"].kind}: torch loads
-    torch tensors only."""
-    ),
+    lambda e: unwrapped(f"""`load_state_dict` stopped with {e.answers.errors["loaded"].kind}: torch
+    loads torch tensors only."""),
     recognised=lambda e: e.same("state") and "loaded" in e.answers.errors,
 )(_variant(hand_over=lambda tensor: tensor.numpy().copy()))
 
-
 _shares_memory = mistake(
     "What you hand to torch is the memory of the JAX arrays.",
-    lambda e: (
-        f"""After torch had filled its tensors with 7, the tree was another one.
-    {gap(e, "apart")} `np.array` copies, `np.asarray` does not."""
-    ),
+    lambda e: unwrapped(f"""After torch had filled its tensors with 7, the tree was another one.
+    {gap(e, "apart")} `np.array` copies, `np.asarray` does not."""),
     recognised=lambda e: (
         e.same("state") and "apart" not in e.answers.errors and not e.same("apart")
     ),

@@ -18,7 +18,7 @@ from course_judges.ch10_jax.wording import (
     traced_error,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number
+from course_judges.wording import number, unwrapped
 from course_tasks.ch10_jax.sides import InTorch
 
 
@@ -81,8 +81,8 @@ def _values(evidence: Evidence) -> str:
 
 def _scaled(evidence: Evidence, yours: float) -> str:
     D = evidence.number("D")
-    return f"""D = {D}, so the scores are divided by {number(D**0.5)}; you divide by
-    {number(yours)}. {_values(evidence)}"""
+    return unwrapped(f"""D = {D}, so the scores are divided by {number(D**0.5)}; you divide by
+    {number(yours)}. {_values(evidence)}""")
 
 
 def _sink(evidence: Evidence) -> str:
@@ -101,63 +101,50 @@ _no_scale = mistake("The scores are not divided by √D.", lambda e: _scaled(e, 
     InTorch(Variant(scale=lambda C, D, E: 1.0))  # noqa: ARG005
 )
 
-
 _scale_by_channels = mistake(
     "You divide the scores by √C; the scale goes by the size of a key.",
     lambda e: _scaled(e, e.number("C") ** 0.5),
 )(InTorch(Variant(scale=lambda C, D, E: C**0.5)))  # noqa: ARG005
-
 
 _scale_by_values = mistake(
     "You divide the scores by the root of the size of a value; scores come from keys.",
     lambda e: _scaled(e, e.number("E") ** 0.5),
 )(InTorch(Variant(scale=lambda C, D, E: E**0.5)))  # noqa: ARG005
 
-
 _no_causal_mask = mistake(
     "Every position sees the whole text, future included.",
     lambda e: f"Position 0 averages {e.number('T')} positions. {_values(e)}",
 )(InTorch(Variant(visible=lambda T: torch.ones(T, T, dtype=torch.bool))))
 
-
 _diagonal_excluded = mistake(
     "No position sees itself.", lambda e: f"Row 0 looks at the sink alone, so it is 0. {_values(e)}"
 )(InTorch(Variant(visible=lambda T: past(T).tril(-1))))
-
 
 _zero_mask = mistake(
     "You set hidden scores to 0; a score of 0 still gets weight, e⁰ = 1 before the sum.", _values
 )(InTorch(Variant(fill=0.0)))
 
-
 _softmax_over_queries = mistake(
     "Your softmax runs over the queries: columns of weights sum to 1, rows do not.", _values
 )(InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, sink, scale, dim=0))))
-
 
 _swapped_query_key = mistake("Queries and keys changed places.", _values)(
     InTorch(Variant(swapped=True))
 )
 
-
 _sink_ignored = mistake(
     "Your rows sum to 1, so the sink takes nothing away.",
-    lambda e: (
-        f"""{_sink(e)} Adding the sink to every score changes nothing either: it needs a
-    column of its own in the softmax."""
-    ),
+    lambda e: unwrapped(f"""{_sink(e)} Adding the sink to every score changes nothing either: it
+    needs a column of its own in the softmax."""),
 )(InTorch(Variant(weights=lambda s, sink, scale: (s / scale).softmax(-1))))  # noqa: ARG005
-
 
 _sink_always_zero = mistake("Your sink has score 0, whatever the parameter says.", _sink)(
     InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, 0 * sink, scale)))
 )
 
-
 _sink_not_exponentiated = mistake(
     "You added the sink itself to the sum of a row; what joins the sum is exp(sink).", _sink
 )(InTorch(Variant(weights=lambda s, sink, scale: _divided(s, sink, scale, lambda z: z))))
-
 
 _sink_scaled = mistake("You divide the sink by √D as well; it is a score as it stands.", _sink)(
     InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, sink / scale, scale)))
@@ -177,15 +164,12 @@ def _leaves_jax(parameters: Mapping[str, Any], x: Any) -> Any:
 
 _parameters_from_outside = mistake(
     "Your result does not depend on the parameters that are passed.",
-    lambda e: (
-        f"""Two trees, with sinks {number(float(e.inputs["first_sink"]))} and
+    lambda e: unwrapped(f"""Two trees, with sinks {number(float(e.inputs["first_sink"]))} and
     {number(float(e.inputs["second_sink"]))}, gave the same output. Something was kept from an
-    earlier call, or comes from a global."""
-    ),
+    earlier call, or comes from a global."""),
     PURE,
     recognised=_same_for_all_parameters,
 )(InTorch(Remembering()))
-
 
 _takes_the_tree_apart = mistake(
     "Your function changes the tree that it is given.",

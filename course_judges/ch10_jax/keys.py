@@ -16,7 +16,7 @@ from course_judges.ch10_jax.seeds import (
     uniform,
 )
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import number
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -121,16 +121,16 @@ def _spread_is(expected: Callable[[Array], float]) -> Callable[[Evidence], bool]
 
 def _how_wide(evidence: Evidence) -> str:
     leaf = _leaf(evidence, "head.query")
-    return f"""Your `query` of shape {leaf.shape} has a standard deviation of {number(leaf.std())};
-    asked for is 1 / √{len(leaf)} = {number(len(leaf) ** (-0.5))}."""
+    return unwrapped(f"""Your `query` of shape {leaf.shape} has a standard deviation of
+    {number(leaf.std())}; asked for is 1 / √{len(leaf)} = {number(len(leaf) ** (-0.5))}.""")
 
 
 def _which_pair(evidence: Evidence) -> str:
     a, b = _pairs(evidence)[0]
     first, second = _leaf(evidence, a).ravel()[:2], _leaf(evidence, b).ravel()[:2]
-    return f"""`{a}` begins with {number(first[0])}, {number(first[1])} and `{b}` with
+    return unwrapped(f"""`{a}` begins with {number(first[0])}, {number(first[1])} and `{b}` with
     {number(second[0])}, {number(second[1])}: the same numbers, up to their spread.
-    {len(_pairs(evidence))} of 10 pairs of leaves are alike."""
+    {len(_pairs(evidence))} of 10 pairs of leaves are alike.""")
 
 
 def _wide(evidence: Evidence) -> Finding | None:
@@ -147,29 +147,23 @@ _randomness_from_elsewhere = mistake(
     ),
 )(initialise(lambda key: np.random.SeedSequence().spawn(6)))  # noqa: ARG005
 
-
 _key_fixed_inside = mistake(
     "Another key gave the same tree: the key that you are given is not used.",
-    lambda e: (
-        f"""Both times `query` begins with {number(_leaf(e, "head.query")[0, 0])}. Every model
-    of every run would start alike."""
-    ),
+    lambda e: unwrapped(f"""Both times `query` begins with {number(_leaf(e, "head.query")[0, 0])}.
+    Every model of every run would start alike."""),
     recognised=lambda e: (
         _leaf(e, "head.query").std() > 0
         and np.array_equal(_leaf(e, "head.query"), _leaf(e, "head.query", "other"))
     ),
 )(initialise(lambda key: split(np.random.SeedSequence(0))))  # noqa: ARG005
 
-
 _one_key_for_all = mistake(
     "All leaves are drawn with one key.", _which_pair, recognised=lambda e: len(_pairs(e)) == 10
 )(initialise(lambda key: [key] * 5 + key.spawn(1)))
 
-
 _key_used_twice = mistake(
     "A key drew more than one leaf.", _which_pair, recognised=lambda e: bool(_pairs(e))
 )(initialise(one_seed_twice))
-
 
 _hands_back_given_key = mistake(
     "You hand back the key that you were given, after splitting it.",
@@ -177,16 +171,12 @@ _hands_back_given_key = mistake(
     recognised=_hands_back_given,
 )(initialise(lambda key: [*key.spawn(5), key]))
 
-
 _hands_back_used_key = mistake(
     "The key that you hand back has drawn a leaf already.",
-    lambda e: (
-        f"""The first number that it draws is {number(_next(e)[0])}, which stands in your tree
-    as well, up to the spread."""
-    ),
+    lambda e: unwrapped(f"""The first number that it draws is {number(_next(e)[0])}, which stands in
+    your tree as well, up to the spread."""),
     recognised=_hands_back_used,
 )(initialise(lambda key: (keys := key.spawn(5)) + [keys[-1]]))
-
 
 _splits_a_used_key = mistake(
     "A key that has drawn numbers was used again, to be split or to draw.",
@@ -198,13 +188,11 @@ _splits_a_used_key = mistake(
     recognised=_reused,
 )(splits_a_used_key)
 
-
 _spread_of_one = mistake(
     "Your numbers are standard normal; they have to be scaled by 1 / √rows.",
     _how_wide,
     recognised=_spread_is(lambda leaf: 1.0),  # noqa: ARG005
 )(initialise(split, lambda shape: 1.0))  # noqa: ARG005
-
 
 _spread_by_columns = mistake(
     "You scaled by the number of columns; asked for is the number of rows.",
@@ -212,13 +200,11 @@ _spread_by_columns = mistake(
     recognised=_spread_is(lambda leaf: leaf.shape[1] ** -0.5),
 )(initialise(split, lambda shape: shape[1] ** -0.5))
 
-
 _spread_not_rooted = mistake(
     "You divided by the number of rows; the root is missing.",
     _how_wide,
     recognised=_spread_is(lambda leaf: 1 / len(leaf)),
 )(initialise(split, lambda shape: 1 / shape[0]))
-
 
 _not_normal = mistake(
     "The spread is right, and the numbers are not normally distributed.",

@@ -19,7 +19,7 @@ from course_judges.ch10_jax.wording import (
     traced_error,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number
+from course_judges.wording import number, unwrapped
 from course_tasks.ch10_jax.sides import InTorch
 
 
@@ -43,79 +43,64 @@ _uphill = mistake("You added the step; a gradient points to where the loss grows
     InTorch(Variant(move=lambda p, v, old, r: p + r * v))  # noqa: ARG005
 )
 
-
 _momentum_forgotten = mistake(
     "The new velocity is the gradient alone; momentum times the old velocity is missing.", _plain
 )(InTorch(Variant(gather=lambda m, v, g, r: g)))  # noqa: ARG005
-
 
 _moves_by_old_velocity = mistake(
     "The parameters moved by the velocity that came in, not by the new one.", _plain
 )(InTorch(Variant(move=lambda p, v, old, r: p - r * old)))  # noqa: ARG005
 
-
 _gradient_shrunk = mistake(
     "You multiplied the gradient by the momentum as well; only the old velocity shrinks.", _plain
 )(InTorch(Variant(move=lambda p, v, old, r: p - r * v, gather=lambda m, v, g, r: m * (v + g))))  # noqa: ARG005
-
 
 _averaged_gradient = mistake(
     "You averaged velocity and gradient; asked for is momentum · velocity + gradient.", _plain
 )(InTorch(Variant(gather=lambda m, v, g, r: m * v + (1 - m) * g)))  # noqa: ARG005
 
-
 _rate_in_velocity = mistake(
     "The learning rate went into the velocity; it belongs to the move of the parameters.", _plain
 )(InTorch(Variant(gather=lambda m, v, g, r: m * v + r * g, move=lambda p, v, old, r: p - v)))  # noqa: ARG005
-
 
 _velocity_not_returned = mistake(
     "You return the velocity that came in; the next step would start from the old one.", _plain
 )(InTorch(Variant(old_velocity=True)))
 
-
 _loss_afterwards = mistake(
     "You return the loss of the new parameters; asked for is the one before the step.", _plain
 )(InTorch(Variant(loss_after=True)))
-
 
 _returned_in_another_order = mistake(
     "Velocity and parameters came back in the other order.", _plain
 )(InTorch(Variant(exchanged=True)))
 
-
 _never_clips = mistake("Long gradients are not shortened.", _clipped)(
     InTorch(Variant(clip=lambda gradients, largest: gradients))  # noqa: ARG005
 )
-
 
 _clips_each_leaf = mistake(
     "You shorten every array by itself; the norm is that of the whole tree.",
     lambda e: f"The direction of the step changes. {_clipped(e)}",
 )(InTorch(Variant(clip=each_clipped)))
 
-
 _clips_entries = mistake(
     "You cut every entry by itself; one factor has to shorten all of them.",
     lambda e: f"The direction of the step changes. {_clipped(e)}",
 )(InTorch(Variant(clip=entries_clipped)))
-
 
 _always_rescales = mistake(
     "You bring every gradient to the largest norm, short ones as well.",
     lambda e: f"A gradient that is shorter stays as it is: the factor is at most 1. {_plain(e)}",
 )(InTorch(Variant(clip=rescaled)))
 
-
 _norm_not_rooted = mistake("Your norm is the sum of squares; its root is missing.", _clipped)(
     InTorch(Variant(clip=squared_norm_clipped))
 )
 
-
 _clips_velocity = mistake(
     "You shorten the velocity; asked for is the gradient, before it joins the velocity.", _clipped
 )(InTorch(Variant(clip_after=True)))
-
 
 _python_if_on_traced = mistake(
     "Python decides by a number that is not there while the step is being traced.",
@@ -124,13 +109,10 @@ _python_if_on_traced = mistake(
     recognised=lambda e: e.same(*_CASES) and traced_error(e, "compiled"),
 )(decides_in_python)
 
-
 _overwrites_the_trees = mistake(
     "Your step puts its results into the trees that it is given.",
-    lambda e: (
-        f"""The arrays cannot change, and the dictionaries that hold them can: after the call,
-    {gap(e, "kept")}"""
-    ),
+    lambda e: unwrapped(f"""The arrays cannot change, and the dictionaries that hold them can: after
+    the call, {gap(e, "kept")}"""),
     recognised=lambda e: e.same(*_CASES) and changed_what_was_given(e),
 )(InTorch(overwrites))
 
