@@ -110,7 +110,7 @@ def write_task(
             package.parent.mkdir(parents=True, exist_ok=True)
             package.write_text(f'"""{_package_says(task, path)}"""\n', encoding="utf-8")
             written.append(package)
-        file.write_text(_filled(text, task, path), encoding="utf-8")
+        file.write_text(_filled(text, task), encoding="utf-8")
         written.append(file)
     file = root / task.notebook
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -217,13 +217,12 @@ def _package_says(task: NewTask, path: str) -> str:
     return f"Students' answers to the tasks of chapter {number}."
 
 
-def _filled(text: str, task: NewTask, path: str) -> str:
+def _filled(text: str, task: NewTask) -> str:
     values = {
         "NAME": task.name,
         "TITLE": task.title.replace('"', "'"),
         "FUNCTION": task.function,
         "CHAPTER": task.chapter,
-        "PATH": path,
     }
     return re.sub(r"<([A-Z]+)>", lambda found: values[found[1]], text)
 
@@ -236,10 +235,10 @@ from course_tasks.probing import Probe
 from course_tasks.unfilled import unfilled
 
 # A function (rng) -> {name: array}. Sizes all differ; `course_tasks.inputs` has what draws them.
-_inputs = unfilled("Draw the inputs of <NAME> in <PATH>.")
+_inputs = unfilled(__name__, "draw the inputs")
 
 # A function (answer, given) -> value for each case; `on("x")` calls the answer with the input x.
-_output = unfilled("Call the answer to <NAME> with its inputs in <PATH>.")
+_output = unfilled(__name__, "call the answer with its inputs")
 
 PROBE = Probe(_inputs, {"output": _output})
 '''
@@ -255,25 +254,25 @@ from course_tasks.errors import UnfilledTaskError
 from course_tasks.unfilled import unfilled
 from course_tasks.verdict import Section
 
-_SECTION = Section("<CHAPTER>", "Name the heading to go back to in <PATH>")
+_SECTION = Section("<CHAPTER>", "the heading of the chapter to go back to")
 
 
 def <FUNCTION>(x: Any) -> Any:
     """A right answer to <NAME>."""
-    raise UnfilledTaskError("Write a right answer to <NAME> in <PATH>, as a student would.")
+    raise UnfilledTaskError(f"{__name__}: write a right answer, as a student would")
 
 
 # The name of the function is the name of the mistake: `_divides_columns` is "divides-columns".
 @mistake(
-    unfilled("Say in <PATH> what was done."),
-    unfilled("Say in <PATH> what that does to the data, in numbers of the run."),
+    unfilled(__name__, "say what was done"),
+    unfilled(__name__, "say what that does to the data, in numbers of the run"),
 )
 def _first_mistake(x: Any) -> Any:
-    raise UnfilledTaskError("Write a wrong answer to <NAME> in <PATH> that people really give.")
+    raise UnfilledTaskError(f"{__name__}: write a wrong answer that people really give")
 
 
 # In the student's words; `matches("output")` is a condition. Points add up to the notebook's.
-_PARTS = (Part("", 1, unfilled("Say in <PATH> what the points of <NAME> are for.")),)
+_PARTS = (Part("", 1, unfilled(__name__, "say what the points are for")),)
 
 TASK = Task("<TITLE>", <FUNCTION>, _SECTION, _PARTS)
 '''
@@ -283,16 +282,16 @@ _STUDENTS = '''"""Students' answers to <NAME>."""
 from course_tasks.unfilled import unfilled
 
 RIGHT = {
-    "loop": unfilled("Write a right answer to <NAME> with loops in <PATH>."),
-    "einsum": unfilled("Write a right answer to <NAME> in a second style in <PATH>."),
-    "numpy": unfilled("Write a right answer to <NAME> in a third style in <PATH>."),
+    "loop": unfilled(__name__, "write a right answer with loops"),
+    "einsum": unfilled(__name__, "write a right answer in a second style"),
+    "numpy": unfilled(__name__, "write a right answer in a third style"),
 }
 
 WRONG = {
-    "first-mistake": unfilled("Make the mistake in <PATH>, in other code than the judge's."),
+    "first-mistake": unfilled(__name__, "make the mistake in other code than the judge's"),
 }
 
 ODD = [
-    (unfilled("Write in <PATH> what is wrong and no known mistake."), "difference"),
+    (unfilled(__name__, "write what is wrong and no known mistake"), "difference"),
 ]
 '''
