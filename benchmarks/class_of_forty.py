@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbformat.v4 import new_code_cell
 
 from benchmarks.conditions import CONDITIONS, inside
 from course_grader.assignment import Assignment
@@ -34,7 +33,7 @@ from course_tasks.runner.limits import Limits
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "threats"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "tasks"))
 
-from students import ch04_bigram as students
+from students import source_of, students_of
 from threat_suite import ASSIGNMENT, Class, cases, hand_in
 
 # Hostile, odd and broken ones that a real class holds; each is handed in by somebody named below.
@@ -98,13 +97,10 @@ def mistaken(book: Any, right: dict[str, str], who: int) -> None:
     assignment = Assignment.of(book)
     for number, check in enumerate(assignment.checks):
         if (number + who) % 2:
-            task = check.task.partition("/")[2]
-            mistake = list(students.WRONG[task])[who % 4 // 2]
+            mistake = list(students_of(check.task).WRONG)[who % 4 // 2]
             answer = assignment.answer_to(check)
-            source = f"{check.answer} = WRONG[{task!r}][{mistake!r}]"
+            source = f"{source_of(check.task)}\n\n{check.answer} = WRONG[{mistake!r}]"
             book.cells[answer.number - 1].source = source
-    tried = Path(students.__file__).read_text(encoding="utf-8")
-    book.cells.insert(1, new_code_cell(tried))
 
 
 def rest_of_the_class(made: Class, names: list[str]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from course_grader.commands.data import data
 from course_grader.commands.doctor import doctor
 from course_grader.commands.export import export
 from course_grader.commands.grade import grade
+from course_grader.commands.new import new
 from course_grader.commands.release import release
 from course_lib import __version__
 
@@ -69,6 +70,7 @@ for student_command in (doctor, data, check):
     app.command(rich_help_panel=_STUDENTS)(student_command)
 for instructor_command in (release, grade, collect, export):
     app.command(rich_help_panel=_INSTRUCTORS)(instructor_command)
+app.add_typer(new, name="new", rich_help_panel="For contributors")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,10 @@ class FaultyAssignmentError(CourseError, ValueError):
     """A solution notebook cannot be released, or exercises are not what release makes of it."""
 
 
+class NewTaskError(CourseError, ValueError):
+    """A new task has no possible name, or something of it is there already."""
+
+
 class NothingToCheckError(CourseError, ValueError):
     """A notebook holds no check of the course."""
 

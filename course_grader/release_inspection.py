@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from course_grader.assignment import Assignment, Check
+from course_grader.new_task import unwritten
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -39,7 +40,7 @@ def faults(notebook: NotebookNode, name: str) -> list[str]:
         One sentence a fault, with the cell and the remedy; empty if there is none.
     """
     assignment = Assignment.of(notebook)
-    found = [*_repeated_ids(notebook), *_regions(notebook)]
+    found = [*_repeated_ids(notebook), *_regions(notebook), *unwritten(notebook)]
     for answer in assignment.answers:
         where = f"cell {answer.number} ({answer.grade_id or 'no grade_id'})"
         if BEGIN not in answer.source:

@@ -1,8 +1,9 @@
-"""What the judges know of each task: `chNN_name/` of this package, one module a task."""
+"""What the judges know of each task: a module of `chNN_name/` that holds a `TASK`."""
 
 from __future__ import annotations
 
 import importlib
+from functools import cache
 
 import numpy as np
 
@@ -23,14 +24,22 @@ def task(name: str) -> Task:
     Raises
     ------
     UnknownTaskError
-        Names the nearest task there is.
+        Names the nearest task there is, or the module that should judge this one.
     """
-    chapter, short = catalogue.split(name)
-    package = catalogue.chapters()[chapter].rpartition(".")[2]
-    tasks: dict[str, Task] = importlib.import_module(f"course_judges.{package}").TASKS
-    if short not in tasks:
-        raise UnknownTaskError(catalogue.unknown(name))
-    return tasks[short]
+    _, _, module = catalogue.module_of(name).partition(".")
+    return _in_module(f"course_judges.{module}", name)
+
+
+@cache
+def _in_module(module: str, name: str) -> Task:
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if not f"{module}.".startswith(f"{error.name}."):
+            raise
+        raise UnknownTaskError(f"nothing judges {name}: there is no module {module}") from error
+    known: Task = found.TASK
+    return known.with_mistakes(vars(found))
 
 
 def inputs(name: str, rng: np.random.Generator) -> Inputs:

@@ -8,7 +8,8 @@ is plain data.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -16,6 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from course_lib.errors import CourseError
 from course_tasks.answers import Answers, Array, Raised, Value
 from course_tasks.probing import Inputs, Probe, run
 from course_tasks.verdict import Finding, PartResult, Section, State, Verdict
@@ -169,21 +171,43 @@ class Mistake:
         What was done.
     effect : str or callable (Evidence) -> str
         What it does to the data, in numbers of this run.
-    section : Section
-        Where to look again.
+    section : Section, optional
+        Where to look again; the task's own when not given.
     cases : tuple of str
-        Cases in which the student's answer must equal this one; all of them when empty.
+        Cases in which the student's answer must equal this one; the task's when empty.
     recognised : callable (Evidence) -> bool, optional
         Replaces the comparison where answers are random and only their statistics can tell.
+    also : tuple of object
+        Other answers that make the same mistake; to equal one of them is enough.
     """
 
     name: str
     answer: Any
     what: Says
     effect: Says
-    section: Section
+    section: Section | None = None
     cases: tuple[str, ...] = ()
     recognised: Callable[[Evidence], bool] | None = None
+    also: tuple[Any, ...] = ()
+
+
+def mistake(
+    what: Says,
+    effect: Says,
+    section: Section | None = None,
+    *,
+    cases: tuple[str, ...] = (),
+    recognised: Callable[[Evidence], bool] | None = None,
+    also: tuple[Any, ...] = (),
+    name: str = "",
+) -> Callable[[Any], Mistake]:
+    """Make a mistake of a wrong answer: decorates a function or class, or is called with any other.
+
+    Its name is that of the variable that holds it in the task's module, so that `_divides_columns`
+    and `_DividesColumns` are both "divides-columns"; `name` is for those that no variable can have.
+    The parameters are attributes of `Mistake`.
+    """
+    return lambda answer: Mistake(name, answer, what, effect, section, cases, recognised, also)
 
 
 Property: TypeAlias = Callable[[Evidence], Finding | None]
@@ -204,7 +228,7 @@ class Task:
     parts : tuple of Part
         Their points add up to the task's.
     mistakes : tuple of Mistake
-        Tried in this order; the first that fits speaks.
+        Tried in this order; the first that fits speaks. `with_mistakes` finds them in a module.
     properties : tuple of callable (Evidence) -> Finding or None
         Asked in this order when no mistake fits; the first that speaks is heard.
     uncompared : tuple of str
@@ -213,6 +237,8 @@ class Task:
     inputs : callable (Generator) -> Inputs, optional
         Draws the inputs where they are made of what is right, which the probe must not know;
         otherwise the probe's own.
+    cases : tuple of str
+        Cases in which an answer is compared with a mistake that names none; all when empty.
     """
 
     title: str
@@ -223,11 +249,42 @@ class Task:
     properties: tuple[Property, ...] = ()
     uncompared: tuple[str, ...] = ()
     inputs: Callable[[np.random.Generator], Inputs] | None = None
+    cases: tuple[str, ...] = ()
 
     @cached_property
     def points(self) -> float:
         """Points that can be earned."""
         return float(sum(part.points for part in self.parts))
+
+    def with_mistakes(self, module: Mapping[str, Any]) -> Task:
+        """The same task with the mistakes that stand in its module, in the order in which they do.
+
+        Parameters
+        ----------
+        module : mapping of str to object
+            Variables and their values, as `vars` gives them.
+
+        Raises
+        ------
+        CourseError
+            If two mistakes have one name.
+        """
+        found: dict[str, Mistake] = {mistake.name: mistake for mistake in self.mistakes}
+        for variable, value in module.items():
+            if not isinstance(value, Mistake):
+                continue
+            name = value.name or _mistake_name(variable)
+            if name in found:
+                raise CourseError(f"{self.title!r} has two mistakes with the name {name!r}")
+            found[name] = replace(value, name=name, section=value.section or self.section)
+        return replace(self, mistakes=tuple(found.values()))
+
+
+def _mistake_name(variable: str) -> str:
+    words = variable.strip("_")
+    if "_" not in words:  # a class's name, or one word
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words).lower()
+    return words.replace("_", "-")
 
 
 def _stretched(one: tuple[int, ...], other: tuple[int, ...]) -> int:
@@ -339,26 +396,27 @@ def _recognise(task: Task, probe: Probe, evidence: Evidence) -> Finding | None:
         if mistake.recognised is not None:
             fits = _holds(Part(mistake.name, 0, mistake.recognised), evidence)
         else:
-            fits = _equals(mistake, probe, evidence)
+            cases = mistake.cases or task.cases or tuple(probe.cases)
+            variants = (mistake.answer, *mistake.also)
+            fits = any(_equals(variant, cases, probe, evidence) for variant in variants)
         if fits:
             return Finding(
                 mistake.name,
                 _say(mistake.what, evidence),
                 _say(mistake.effect, evidence),
-                mistake.section,
+                mistake.section or task.section,
             )
     return None
 
 
-def _equals(mistake: Mistake, probe: Probe, evidence: Evidence) -> bool:
-    """True if the answer is this mistake's in all of its cases, and wrong in one of them."""
-    cases = mistake.cases or tuple(probe.cases)
+def _equals(variant: Any, cases: tuple[str, ...], probe: Probe, evidence: Evidence) -> bool:
+    """True if the answer is this wrong one in all of these cases, and wrong in one of them."""
 
     def other(case: str, wrong: Answers) -> bool:
         return case in cases and not _same_case(evidence.answers, wrong, case)
 
     # Most mistakes differ from the answer in the first case already: the others are not run.
-    wrong = run(probe, mistake.answer, evidence.inputs, until=other).answers
+    wrong = run(probe, variant, evidence.inputs, until=other).answers
     return all(_same_case(evidence.answers, wrong, case) for case in cases) and any(
         not _same_case(wrong, evidence.expected, case) for case in cases
     )

@@ -33,3 +33,8 @@ def listed(positions: Iterable[int]) -> str:
 def word(number: int) -> str:
     """A count in words, as far as the words go."""
     return _WORDS[number] if number < len(_WORDS) else str(number)
+
+
+def unwrapped(text: str) -> str:
+    """A text that the source wraps, on one line: a break and the blanks around it are one blank."""
+    return re.sub(r"\s*\n\s*", " ", text)

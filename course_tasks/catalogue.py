@@ -1,4 +1,8 @@
-"""Which tasks there are: `chNN_name/probes.py` says what each of a chapter asks."""
+"""Which tasks there are: each module of a `chNN_name/` that holds a `PROBE` is one.
+
+Nothing lists them. A task is named after its module, with `-` for `_`, and what stands beside it
+without a `PROBE` is what several tasks of the chapter share.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +29,25 @@ def probe(task: str) -> Probe:
     UnknownTaskError
         Names the nearest task there is.
     """
+    found: Probe = importlib.import_module(module_of(task)).PROBE
+    return found
+
+
+def module_of(task: str) -> str:
+    """The module that asks a task: "course_tasks.ch02_affinities.safe_softmax" of
+    "02/safe-softmax".
+
+    Raises
+    ------
+    UnknownTaskError
+        Names the nearest task there is.
+    """
     chapter, name = split(task)
-    probes: dict[str, Probe] = importlib.import_module(f"{chapters()[chapter]}.probes").PROBES
-    if name not in probes:
+    package = chapters()[chapter]
+    module = f"{package}.{name.replace('-', '_')}"
+    if "_" in name or module not in _modules(package) or not _asks(module):
         raise UnknownTaskError(unknown(task))
-    return probes[name]
+    return module
 
 
 def missing(task: str) -> tuple[str, ...]:
@@ -72,14 +90,24 @@ def _installed(package: str) -> bool:
         return True
 
 
-@cache
 def names() -> tuple[str, ...]:
-    """All tasks, by chapter, in the order in which the chapter sets them."""
-    found: list[str] = []
-    for chapter, package in sorted(chapters().items()):
-        probes = importlib.import_module(f"{package}.probes").PROBES
-        found += [f"{chapter}/{name}" for name in probes]
-    return tuple(found)
+    """All tasks, by chapter and name; the order of an assignment is that of its notebook."""
+    return tuple(
+        f"{chapter}/{module.rpartition('.')[2].replace('_', '-')}"
+        for chapter, package in sorted(chapters().items())
+        for module in _modules(package)
+        if _asks(module)
+    )
+
+
+@cache
+def _modules(package: str) -> tuple[str, ...]:
+    path = importlib.import_module(package).__path__
+    return tuple(module.name for module in pkgutil.iter_modules(path, f"{package}."))
+
+
+def _asks(module: str) -> bool:
+    return isinstance(getattr(importlib.import_module(module), "PROBE", None), Probe)
 
 
 def requires(task: str) -> tuple[str, ...]:

@@ -32,3 +32,7 @@ class FrameTimeoutError(FrameError):
 
 class JudgesMissingError(CourseError, ImportError):
     """An answer is to be judged where the package that knows what is right is not installed."""
+
+
+class UnfilledTaskError(CourseError):
+    """A piece of a new task is not written yet; the message says which, and where."""

@@ -1,14 +1,15 @@
-"""What the probes of all chapters draw their inputs from, and how a number becomes an input."""
+"""What probes of several chapters share: drawing inputs, calling answers, taking them apart."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from course_tasks.answers import Array
+from course_tasks.probing import Case
 
 Rng: TypeAlias = np.random.Generator
 
@@ -26,3 +27,36 @@ def number(value: float) -> Array:
 def tensor(array: Array) -> Tensor:
     """An input as an answer is given it; it shares the array's memory."""
     return torch.from_numpy(array)
+
+
+def values(rng: Rng, *shape: int) -> Array:
+    """Standard normal numbers; float32, because PyTorch multiplies no float32 by a float64."""
+    return rng.normal(size=shape).astype(np.float32)
+
+
+def seeded(seed: int) -> torch.Generator:
+    """A generator of its own for each call of an answer."""
+    return torch.Generator().manual_seed(seed)
+
+
+def on(*names: str) -> Case:
+    """The answer called with the inputs of these names."""
+    return lambda answer, given: answer(*(tensor(given[name]) for name in names))
+
+
+def parts_of(result: Any, *names: str) -> dict[str, Any]:
+    """The parts of a returned tuple or list, by name.
+
+    Raises
+    ------
+    TypeError
+        In words that a student can use, if anything else was returned.
+    """
+    if isinstance(result, tuple | list) and len(result) == len(names):
+        return dict(zip(names, result, strict=True))
+    found = type(result).__name__
+    raise TypeError(
+        f"the function should return {', '.join(f'`{name}`' for name in names[:-1])} and "
+        f"`{names[-1]}`; it returned one {found}"
+        + (f" of {len(result)}" if isinstance(result, tuple | list) else "")
+    )

@@ -24,7 +24,7 @@ from torch import nn
 
 from course_lib.errors import CourseError, JaxMissingError
 from course_tasks.answers import Answers, Array, Raised, Value, arrays_from_bytes, flatten
-from course_tasks.errors import JudgesMissingError
+from course_tasks.errors import JudgesMissingError, UnfilledTaskError
 
 Inputs: TypeAlias = Mapping[str, Array]
 Case: TypeAlias = Callable[[Any, Inputs], Any]
@@ -117,7 +117,7 @@ def run(
     Run
         A value or an error for every case; never raises for what the answer does. Only
         `KeyboardInterrupt` passes, so that a person can stop an endless answer, and
-        `JaxMissingError`, which is no fault of the answer.
+        `JaxMissingError` and `UnfilledTaskError`, which are no faults of the answer.
     """
     values: dict[str, Value] = {}
     errors: dict[str, Raised] = {}
@@ -133,7 +133,7 @@ def run(
             given = {key: array.copy() for key, array in shown.items()}
             try:
                 values |= flatten(name, case(answer, given))
-            except (KeyboardInterrupt, JaxMissingError):
+            except (KeyboardInterrupt, JaxMissingError, UnfilledTaskError):
                 raise
             except BaseException as error:  # SystemExit in an answer is an answer, too
                 errors[name] = Raised.of(error, _line_of(error))

@@ -15,10 +15,9 @@ from course_judges.ch01_averages.weights import (
     matrix,
     sees_the_right_positions,
 )
-from course_judges.judging import Evidence, Mistake, Part, Task, any_of, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import number, row
-from course_tasks.ch01_averages.probes import DECAY
+from course_judges.wording import number, row, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -31,59 +30,6 @@ def decay_weights(T: int, decay: float) -> Tensor:
     """A right answer to 01/decay: (T, T)."""
     weights = _powers(T, decay)
     return weights / weights.sum(dim=1, keepdim=True)
-
-
-def _uncorrected(T: int, decay: float) -> Tensor:
-    return (1 - decay) * _powers(T, decay)
-
-
-def _started_at_the_first(T: int, decay: float) -> Tensor:
-    weights = torch.zeros(T, T)
-    weights[0, 0] = 1
-    for t in range(1, T):
-        weights[t] = decay * weights[t - 1]
-        weights[t, t] = 1 - decay
-    return weights
-
-
-def _reversed(T: int, decay: float) -> Tensor:
-    weights = torch.tril(decay ** torch.arange(T).float().expand(T, T))
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
-def _complement(T: int, decay: float) -> Tensor:
-    return decay_weights(T, 1 - decay)
-
-
-def _both_ways(T: int, decay: float) -> Tensor:
-    t = torch.arange(T)
-    weights = decay ** (t[:, None] - t).abs().float()
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
-def _ahead_only(T: int, decay: float) -> Tensor:
-    weights = _powers(T, decay).T
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
-def _powers_by_columns(T: int, decay: float) -> Tensor:
-    weights = _powers(T, decay)
-    return weights / weights.sum(dim=0)
-
-
-def _powers_without_keepdim(T: int, decay: float) -> Tensor:
-    weights = _powers(T, decay)
-    return weights / weights.sum(dim=1)
-
-
-def _softmax_of_powers(T: int, decay: float) -> Tensor:
-    future = torch.ones(T, T, dtype=torch.bool).triu(1)
-    return _powers(T, decay).masked_fill(future, -torch.inf).softmax(dim=-1)
-
-
-def _log_powers_zero_filled(T: int, decay: float) -> Tensor:
-    t = torch.arange(T)
-    return torch.tril((t[:, None] - t) * float(np.log(decay))).softmax(dim=-1)
 
 
 def _decay_before(T: int, decay: float, least: float = 0.0) -> Tensor:
@@ -124,6 +70,129 @@ def _shrinks_as_asked(evidence: Evidence) -> Finding | None:
     )
 
 
+_unnormalised_decay = mistake(
+    "The weights shrink as they should; they are not an average yet.",
+    lambda e: unwrapped(f"""Row {e.number("T") - 1} of your matrix sums to
+    {number(matrix(e)[-1].sum())}; every row of an average sums to 1."""),
+)(_powers)
+
+
+@mistake(
+    "You multiplied by 1 − decay, which is right only for a past without beginning.",
+    lambda e: unwrapped(f"""1 + decay + decay² + … is 1 / (1 − decay) if it never ends. Here it ends
+    at position 0: row 0 of your matrix sums to {number(matrix(e)[0].sum())}, row
+    {e.number("T") - 1} to {number(matrix(e)[-1].sum())}. Divide each row by its own sum. (A
+    recursion that starts from 0 does the same as yours.)"""),
+)
+def _uncorrected_start(T: int, decay: float) -> Tensor:
+    return (1 - decay) * _powers(T, decay)
+
+
+@mistake(
+    "Position 0 counts too much: it stands for everything that might have come before it.",
+    lambda e: unwrapped(f"""That is what the recursion y = decay · y + (1 − decay) · x does when it
+    starts with the first value. {_last_row_against(e)}"""),
+)
+def _started_at_the_first(T: int, decay: float) -> Tensor:
+    weights = torch.zeros(T, T)
+    weights[0, 0] = 1
+    for t in range(1, T):
+        weights[t] = decay * weights[t - 1]
+        weights[t, t] = 1 - decay
+    return weights
+
+
+@mistake(
+    "Your weights shrink towards the present: the oldest position counts most.",
+    lambda e: unwrapped(f"""{_last_row_against(e)} The exponent is the distance t − s, which is 0 on
+    the diagonal."""),
+    TRIANGLE,
+)
+def _reversed_decay(T: int, decay: float) -> Tensor:
+    weights = torch.tril(decay ** torch.arange(T).float().expand(T, T))
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+@mistake(
+    "You used 1 − decay where decay is asked for.",
+    lambda e: unwrapped(f"""In your last row, one step back counts
+    {number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the present; with `decay =
+    {_decay_of(e)}` it counts {_decay_of(e)} times as much."""),
+)
+def _complement(T: int, decay: float) -> Tensor:
+    return decay_weights(T, 1 - decay)
+
+
+@mistake(
+    "Your weights shrink in both directions: the future is averaged, too.",
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. Position 0 may see itself
+    alone: [1, 0, …]. Cut the future off before you divide."""),
+    FUTURE,
+)
+def _no_causal_mask(T: int, decay: float) -> Tensor:
+    t = torch.arange(T)
+    weights = decay ** (t[:, None] - t).abs().float()
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+@mistake(
+    "Your weights lie above the diagonal: every position averages its future.",
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. Position 0 may see itself
+    alone; the past of row t lies to the left of column t."""),
+    FUTURE,
+)
+def _upper_triangle(T: int, decay: float) -> Tensor:
+    weights = _powers(T, decay).T
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+@mistake(COLUMNS, column_sums)
+def _divides_columns(T: int, decay: float) -> Tensor:
+    weights = _powers(T, decay)
+    return weights / weights.sum(dim=0)
+
+
+@mistake(KEEPDIM, keepdim_sums)
+def _keepdim_forgotten(T: int, decay: float) -> Tensor:
+    weights = _powers(T, decay)
+    return weights / weights.sum(dim=1)
+
+
+@mistake(
+    "You put weights into a softmax, which takes scores.",
+    lambda e: unwrapped(f"""A softmax takes the exponential before it divides, so one step back
+    counts {number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the present in your last
+    row, not {_decay_of(e)} times. Divide by the row sums, or put in the logarithm of the
+    weights."""),
+    SOFTMAX,
+)
+def _softmax_of_weights(T: int, decay: float) -> Tensor:
+    future = torch.ones(T, T, dtype=torch.bool).triu(1)
+    return _powers(T, decay).masked_fill(future, -torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "The future has a score of 0, and a score of 0 is not hidden.",
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. The logarithm of a weight
+    can go into a softmax, but then the future needs −inf: `tril` leaves 0, and e⁰ = 1."""),
+    FILL,
+)
+def _zero_mask(T: int, decay: float) -> Tensor:
+    t = torch.arange(T)
+    return torch.tril((t[:, None] - t) * float(np.log(decay))).softmax(dim=-1)
+
+
+_diagonal_excluded = mistake(
+    "No position sees itself.",
+    lambda e: unwrapped(f"""The diagonal of your matrix is
+    {row(np.nan_to_num(np.diagonal(matrix(e))))}. Distance 0 counts, with decay⁰ = 1, and row 0 has
+    nothing else to average."""),
+    FUTURE,
+    cases=("weights",),
+    also=(lambda T, decay: _decay_before(T, decay, 1e-9),),
+)(_decay_before)
+
+
 TASK = Task(
     "Exponential moving average",
     decay_weights,
@@ -136,122 +205,7 @@ TASK = Task(
         ),
         Part("On top of that, every row sums to 1.", 2, matches("weights")),
     ),
-    (
-        Mistake(
-            "unnormalised-decay",
-            _powers,
-            "The weights shrink as they should; they are not an average yet.",
-            lambda e: (
-                f"Row {e.number('T') - 1} of your matrix sums to "
-                f"{number(matrix(e)[-1].sum())}; every row of an average sums to 1."
-            ),
-            MEANS,
-        ),
-        Mistake(
-            "uncorrected-start",
-            _uncorrected,
-            "You multiplied by 1 − decay, which is right only for a past without beginning.",
-            lambda e: (
-                "1 + decay + decay² + … is 1 / (1 − decay) if it never ends. Here it ends "
-                f"at position 0: row 0 of your matrix sums to {number(matrix(e)[0].sum())}, row "
-                f"{e.number('T') - 1} to {number(matrix(e)[-1].sum())}. Divide each row by "
-                "its own sum. (A recursion that starts from 0 does the same as yours.)"
-            ),
-            MEANS,
-        ),
-        Mistake(
-            "started-at-the-first",
-            _started_at_the_first,
-            "Position 0 counts too much: it stands for everything that might have come before it.",
-            lambda e: (
-                "That is what the recursion y = decay · y + (1 − decay) · x does when it starts "
-                f"with the first value. {_last_row_against(e)}"
-            ),
-            MEANS,
-        ),
-        Mistake(
-            "reversed-decay",
-            _reversed,
-            "Your weights shrink towards the present: the oldest position counts most.",
-            lambda e: (
-                f"{_last_row_against(e)} The exponent is the distance t − s, which is 0 on the "
-                "diagonal."
-            ),
-            TRIANGLE,
-        ),
-        Mistake(
-            "complement",
-            _complement,
-            "You used 1 − decay where decay is asked for.",
-            lambda e: (
-                f"In your last row, one step back counts "
-                f"{number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the "
-                f"present; with `decay = {_decay_of(e)}` it counts {_decay_of(e)} times as much."
-            ),
-            MEANS,
-        ),
-        Mistake(
-            "no-causal-mask",
-            _both_ways,
-            "Your weights shrink in both directions: the future is averaged, too.",
-            lambda e: (
-                f"Row 0 of your matrix is {row(matrix(e)[0])}. Position 0 may see itself alone: "
-                "[1, 0, …]. Cut the future off before you divide."
-            ),
-            FUTURE,
-        ),
-        Mistake(
-            "upper-triangle",
-            _ahead_only,
-            "Your weights lie above the diagonal: every position averages its future.",
-            lambda e: (
-                f"Row 0 of your matrix is {row(matrix(e)[0])}. Position 0 may see itself alone; "
-                "the past of row t lies to the left of column t."
-            ),
-            FUTURE,
-        ),
-        Mistake("divides-columns", _powers_by_columns, COLUMNS, column_sums, MEANS),
-        Mistake("keepdim-forgotten", _powers_without_keepdim, KEEPDIM, keepdim_sums, MEANS),
-        Mistake(
-            "softmax-of-weights",
-            _softmax_of_powers,
-            "You put weights into a softmax, which takes scores.",
-            lambda e: (
-                "A softmax takes the exponential before it divides, so one step back counts "
-                f"{number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the "
-                f"present in your last row, not {_decay_of(e)} times. Divide by the row sums, or "
-                "put in the logarithm of the weights."
-            ),
-            SOFTMAX,
-        ),
-        Mistake(
-            "zero-mask",
-            _log_powers_zero_filled,
-            "The future has a score of 0, and a score of 0 is not hidden.",
-            lambda e: (
-                f"Row 0 of your matrix is {row(matrix(e)[0])}. The logarithm of a weight can go "
-                "into a softmax, but then the future needs −inf: `tril` leaves 0, and e⁰ = 1."
-            ),
-            FILL,
-        ),
-        Mistake(
-            "diagonal-excluded",
-            _decay_before,
-            "No position sees itself.",
-            lambda e: (
-                f"The diagonal of your matrix is {row(np.nan_to_num(np.diagonal(matrix(e))))}. "
-                "Distance 0 counts, with decay⁰ = 1, and row 0 has nothing else to average."
-            ),
-            FUTURE,
-            recognised=any_of(
-                DECAY,
-                ("weights",),
-                _decay_before,
-                lambda T, decay: _decay_before(T, decay, 1e-9),
-            ),
-        ),
-    ),
-    (
+    properties=(
         no_weight_on_the_future("weights", FUTURE),
         sees_the_right_positions,
         _shrinks_as_asked,

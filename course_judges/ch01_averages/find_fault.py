@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, SIDES
-from course_judges.judging import Evidence, Mistake, Part, Property, Task, any_of, matches
-from course_judges.wording import number, row
+from course_judges.judging import Evidence, Part, Property, Task, matches, mistake
+from course_judges.wording import number, row, unwrapped
 from course_tasks.answers import Array
-from course_tasks.ch01_averages.probes import FIND_FAULT
-from course_tasks.verdict import Finding, Section
+from course_tasks.verdict import Finding
 
 
 def faulty_rows(weights: Tensor) -> Tensor:
@@ -25,58 +23,9 @@ def faulty_rows(weights: Tensor) -> Tensor:
     return ahead | negative | ~averages
 
 
-def _equality(weights: Tensor) -> Tensor:
-    return (
-        (torch.triu(weights, diagonal=1) != 0).any(dim=1)
-        | (weights < 0).any(dim=1)
-        | (weights.sum(dim=1) != 1)
-    )
-
-
-def _by_columns(weights: Tensor) -> Tensor:
-    return (
-        (torch.triu(weights, diagonal=1) > 0).any(dim=1)
-        | (weights < 0).any(dim=1)
-        | ~torch.isclose(weights.sum(dim=0), torch.ones(len(weights)))
-    )
-
-
-def _without_the_diagonal(weights: Tensor) -> Tensor:
-    return faulty_rows(weights) | (torch.triu(weights) != 0).any(dim=1)
-
-
-def _the_sound_ones(weights: Tensor) -> Tensor:
-    return ~faulty_rows(weights)
-
-
 def _sums_too_large_only(weights: Tensor) -> Tensor:
     ahead = (torch.triu(weights, diagonal=1) > 0).any(dim=1)
     return ahead | (weights < 0).any(dim=1) | (weights.sum(dim=1) > 1 + 1e-5)
-
-
-def _sums_too_small_only(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) > 0).any(dim=1)
-    return ahead | (weights < 0).any(dim=1) | (weights.sum(dim=1) < 1 - 1e-5)
-
-
-def _future_unasked(weights: Tensor) -> Tensor:
-    negative = (weights < 0).any(dim=1)
-    return negative | ~torch.isclose(weights.sum(dim=1), torch.ones(len(weights)))
-
-
-def _sums_unasked(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
-    return ahead | (weights < 0).any(dim=1) | weights.isnan().any(dim=1)
-
-
-def _signs_unasked(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
-    return ahead | ~torch.isclose(weights.sum(dim=1), torch.ones(len(weights)))
-
-
-def _nan_slips_through(weights: Tensor) -> Tensor:
-    ahead = (torch.triu(weights, diagonal=1) > 1e-5).any(dim=1)
-    return ahead | (weights < 0).any(dim=1) | ((weights.sum(dim=1) - 1).abs() > 1e-5)
 
 
 def _first_wrong(evidence: Evidence, case: str) -> tuple[int, Array]:
@@ -110,17 +59,111 @@ def _misses(case: str, name: str, what: str) -> Property:
     return ask
 
 
-def _fault_mistake(
-    name: str, answer: Any, what: str, case: str, advice: str, section: Section, *others: Any
-) -> Mistake:
-    return Mistake(
-        name,
-        answer,
-        what,
-        lambda e: f"{_wrong_row(case)(e)} {advice}",
-        section,
-        recognised=lambda e: not e.same(case) and any_of(FIND_FAULT, (case,), answer, *others)(e),
+def _signed(value: float) -> str:
+    return f"{'−' if value < 0 else '+'} {abs(value):.0e}"
+
+
+@mistake("Your answer is the wrong way round: True marks the sound rows.", _wrong_row("sums"))
+def _inverted_answer(weights: Tensor) -> Tensor:
+    return ~faulty_rows(weights)
+
+
+@mistake(
+    "You compare sums with 1 exactly, and rounding makes every row faulty.",
+    lambda e: unwrapped(f"""Row 0 of a matrix sums to 1
+    {_signed(float(e.inputs["ahead"].sum(1)[0]) - 1)}, which is float32's noise and no fault. Allow
+    for it: `torch.isclose`, or a distance of at most 1e-5."""),
+    cases=("ahead", "sums"),
+)
+def _exact_comparison(weights: Tensor) -> Tensor:
+    return (
+        (torch.triu(weights, diagonal=1) != 0).any(dim=1)
+        | (weights < 0).any(dim=1)
+        | (weights.sum(dim=1) != 1)
     )
+
+
+@mistake(
+    "You count the diagonal as future.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A position may see itself; the future begins at
+    `diagonal=1`."""),
+    FUTURE,
+    cases=("sums",),
+)
+def _diagonal_excluded(weights: Tensor) -> Tensor:
+    return faulty_rows(weights) | (torch.triu(weights) != 0).any(dim=1)
+
+
+@mistake(
+    "You ask whether the columns sum to 1.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Row t holds the weights of position t:
+    `sum(dim=1)` adds along a row."""),
+    SIDES,
+    cases=("sums",),
+)
+def _divides_columns(weights: Tensor) -> Tensor:
+    return (
+        (torch.triu(weights, diagonal=1) > 0).any(dim=1)
+        | (weights < 0).any(dim=1)
+        | ~torch.isclose(weights.sum(dim=0), torch.ones(len(weights)))
+    )
+
+
+@mistake(
+    "You ask for a wrong sum on one side of 1 only.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A row can sum to too little and to too much:
+    take the distance from 1, `.abs()`."""),
+    cases=("sums",),
+    also=(_sums_too_large_only,),
+)
+def _one_sided_sum(weights: Tensor) -> Tensor:
+    ahead = (torch.triu(weights, diagonal=1) > 0).any(dim=1)
+    return ahead | (weights < 0).any(dim=1) | (weights.sum(dim=1) < 1 - 1e-5)
+
+
+@mistake(
+    "Rows that look ahead pass as sound.",
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} It sums to 1, but column s of row t is the
+    future for every s > t."""),
+    FUTURE,
+    cases=("ahead",),
+)
+def _future_unasked(weights: Tensor) -> Tensor:
+    negative = (weights < 0).any(dim=1)
+    return negative | ~torch.isclose(weights.sum(dim=1), torch.ones(len(weights)))
+
+
+@mistake(
+    "Rows that do not sum to 1 pass as sound.",
+    lambda e: f"{_wrong_row('sums')(e)} It looks at the past alone, but it is no average.",
+    cases=("sums",),
+)
+def _sums_unasked(weights: Tensor) -> Tensor:
+    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
+    return ahead | (weights < 0).any(dim=1) | weights.isnan().any(dim=1)
+
+
+@mistake(
+    "Rows with a negative weight pass as sound.",
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} It sums to 1, but the mean of some numbers
+    never lies outside them; with a negative weight it can."""),
+    cases=("signs",),
+)
+def _signs_unasked(weights: Tensor) -> Tensor:
+    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
+    return ahead | ~torch.isclose(weights.sum(dim=1), torch.ones(len(weights)))
+
+
+@mistake(
+    "A row with a NaN passes as sound.",
+    lambda e: unwrapped(f"""{_wrong_row("nan")(e)} Every comparison with NaN is False, `nan > 1e-5`
+    too. Ask what a sound row fulfils and negate that, or use `isnan`."""),
+    FILL,
+    cases=("nan",),
+)
+def _nan_slips_through(weights: Tensor) -> Tensor:
+    ahead = (torch.triu(weights, diagonal=1) > 1e-5).any(dim=1)
+    return ahead | (weights < 0).any(dim=1) | ((weights.sum(dim=1) - 1).abs() > 1e-5)
 
 
 TASK = Task(
@@ -133,94 +176,10 @@ TASK = Task(
         Part("Rows with a negative weight are found, and no others.", 1, matches("signs")),
         Part("Rows with a NaN are found, and no others.", 1, matches("nan")),
     ),
-    (
-        Mistake(
-            "inverted-answer",
-            _the_sound_ones,
-            "Your answer is the wrong way round: True marks the sound rows.",
-            _wrong_row("sums"),
-            MEANS,
-        ),
-        Mistake(
-            "exact-comparison",
-            _equality,
-            "You compare sums with 1 exactly, and rounding makes every row faulty.",
-            lambda e: (
-                f"Row 0 of a matrix sums to 1 {_signed(float(e.inputs['ahead'].sum(1)[0]) - 1)}, "
-                "which is float32's noise and no fault. Allow for it: `torch.isclose`, "
-                "or a distance of at most 1e-5."
-            ),
-            MEANS,
-            cases=("ahead", "sums"),
-        ),
-        _fault_mistake(
-            "diagonal-excluded",
-            _without_the_diagonal,
-            "You count the diagonal as future.",
-            "sums",
-            "A position may see itself; the future begins at `diagonal=1`.",
-            FUTURE,
-        ),
-        _fault_mistake(
-            "divides-columns",
-            _by_columns,
-            "You ask whether the columns sum to 1.",
-            "sums",
-            "Row t holds the weights of position t: `sum(dim=1)` adds along a row.",
-            SIDES,
-        ),
-        _fault_mistake(
-            "one-sided-sum",
-            _sums_too_small_only,
-            "You ask for a wrong sum on one side of 1 only.",
-            "sums",
-            "A row can sum to too little and to too much: take the distance from 1, `.abs()`.",
-            MEANS,
-            _sums_too_large_only,
-        ),
-        _fault_mistake(
-            "future-unasked",
-            _future_unasked,
-            "Rows that look ahead pass as sound.",
-            "ahead",
-            "It sums to 1, but column s of row t is the future for every s > t.",
-            FUTURE,
-        ),
-        _fault_mistake(
-            "sums-unasked",
-            _sums_unasked,
-            "Rows that do not sum to 1 pass as sound.",
-            "sums",
-            "It looks at the past alone, but it is no average.",
-            MEANS,
-        ),
-        _fault_mistake(
-            "signs-unasked",
-            _signs_unasked,
-            "Rows with a negative weight pass as sound.",
-            "signs",
-            "It sums to 1, but the mean of some numbers never lies outside them; with a negative "
-            "weight it can.",
-            MEANS,
-        ),
-        _fault_mistake(
-            "nan-slips-through",
-            _nan_slips_through,
-            "A row with a NaN passes as sound.",
-            "nan",
-            "Every comparison with NaN is False, `nan > 1e-5` too. Ask what a sound row fulfils "
-            "and negate that, or use `isnan`.",
-            FILL,
-        ),
-    ),
-    (
+    properties=(
         _misses("ahead", "future-missed", "A row that looks ahead passes as sound."),
         _misses("sums", "sum-missed", "A row that does not sum to 1 passes as sound."),
         _misses("signs", "sign-missed", "A row with a negative weight passes as sound."),
         _misses("nan", "nan-missed", "A row with a NaN passes as sound."),
     ),
 )
-
-
-def _signed(value: float) -> str:
-    return f"{'−' if value < 0 else '+'} {abs(value):.0e}"

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from course_judges.ch01_averages.sections import FILL, KERNEL, SIDES, SOFTMAX, WRITES
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, rows_sum_to_one
-from course_judges.wording import listed, number, row, word
+from course_judges.wording import listed, number, row, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -17,43 +17,6 @@ from course_tasks.verdict import Finding
 def masked_softmax(scores: Tensor, visible: Tensor) -> Tensor:
     """A right answer to 01/masked-softmax: (B, T, T), (B, T, T) → (B, T, T)."""
     return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1)
-
-
-def _inverted(scores: Tensor, visible: Tensor) -> Tensor:
-    return scores.masked_fill(visible, -torch.inf).softmax(dim=-1)
-
-
-def _dropped(scores: Tensor, visible: Tensor) -> Tensor:
-    scores.masked_fill(~visible, -torch.inf)
-    return scores.softmax(dim=-1)
-
-
-def _zero_filled(scores: Tensor, visible: Tensor) -> Tensor:
-    return scores.masked_fill(~visible, 0).softmax(dim=-1)
-
-
-def _tiny_filled(scores: Tensor, visible: Tensor) -> Tensor:
-    return scores.masked_fill(~visible, -1e-9).softmax(dim=-1)
-
-
-def _plus_infinity(scores: Tensor, visible: Tensor) -> Tensor:
-    return scores.masked_fill(~visible, torch.inf).softmax(dim=-1)
-
-
-def _cut_afterwards(scores: Tensor, visible: Tensor) -> Tensor:
-    return scores.softmax(dim=-1) * visible
-
-
-def _over_queries(scores: Tensor, visible: Tensor) -> Tensor:
-    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-2)
-
-
-def _over_the_batch(scores: Tensor, visible: Tensor) -> Tensor:
-    return scores.masked_fill(~visible, -torch.inf).softmax(dim=0)
-
-
-def _scores_ignored(scores: Tensor, visible: Tensor) -> Tensor:
-    return torch.zeros_like(scores).masked_fill(~visible, -torch.inf).softmax(dim=-1)
 
 
 def _fill_read_off(evidence: Evidence) -> float | None:
@@ -74,7 +37,7 @@ def _fill_read_off(evidence: Evidence) -> float | None:
     return float(np.median(fills)) if consistent and np.ptp(fills) < 1e-5 else None
 
 
-def _tiny_fill(evidence: Evidence) -> bool:
+def _shows_tiny_fill(evidence: Evidence) -> bool:
     fill = _fill_read_off(evidence)
     digits = 1e-12 if evidence.yours("precise").dtype == np.float64 else 1e-5
     return fill is not None and abs(fill) > digits
@@ -88,10 +51,8 @@ def _sample(evidence: Evidence, case: str = "weights") -> tuple[Array, Array]:
 
 def _row_of_the_sample(evidence: Evidence) -> str:
     mine, visible = _sample(evidence)
-    return (
-        f"Row 0 of sample 0 may see position{'s' if visible.sum() > 1 else ''} "
-        f"{listed(np.flatnonzero(visible))}; your weights are {row(mine)}."
-    )
+    return unwrapped(f"""Row 0 of sample 0 may see position{"s" if visible.sum() > 1 else ""}
+    {listed(np.flatnonzero(visible))}; your weights are {row(mine)}.""")
 
 
 def _hidden_share(evidence: Evidence) -> str:
@@ -125,6 +86,109 @@ def _sees_what_is_hidden(evidence: Evidence) -> Finding | None:
     )
 
 
+@mistake(
+    "Your mask is the wrong way round: you hid what may be seen.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `masked_fill` writes where its mask is True, and
+    `visible` is True where you may look."""),
+    WRITES,
+)
+def _inverted_mask(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(visible, -torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "Your mask has no effect: these are the weights without any mask.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `masked_fill` returns a new tensor and leaves
+    the old one as it was: keep what it returns, or use `masked_fill_`."""),
+    WRITES,
+)
+def _dropped_result(scores: Tensor, visible: Tensor) -> Tensor:
+    scores.masked_fill(~visible, -torch.inf)
+    return scores.softmax(dim=-1)
+
+
+@mistake(
+    lambda e: unwrapped(f"""You filled the hidden places with {number(_fill_read_off(e) or 0.0)},
+    which is too close to the scores."""),
+    lambda e: (
+        f"{_hidden_share(e)} "
+        + (
+            "(−1e-9 is −0.000000001; −1e9 is a large number.) "
+            if abs(_fill_read_off(e) or 0.0) < 1e-3
+            else ""
+        )
+        + "Only −inf makes e^score exactly 0, whatever the other scores are."
+    ),
+    FILL,
+    recognised=_shows_tiny_fill,
+)
+def _tiny_fill(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(~visible, -1e-9).softmax(dim=-1)
+
+
+@mistake(
+    "You hid positions by setting their scores to 0.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} {_hidden_share(e)} A score of 0 is a score like
+    any other, and e⁰ = 1. Multiplying the scores by the mask does the same, −1e-9 nearly so."""),
+    FILL,
+)
+def _zero_mask(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(~visible, 0).softmax(dim=-1)
+
+
+@mistake(
+    "The sign of your infinity is wrong.",
+    lambda e: unwrapped(f"""{int(np.isnan(e.yours("weights")).sum())} of {e.yours("weights").size}
+    weights are NaN: e^(+inf) is infinite, and inf / inf is not a number. What is to vanish needs
+    −inf."""),
+    FILL,
+)
+def _plus_infinity(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(~visible, torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "You took the softmax first and cut the hidden positions out of it afterwards.",
+    lambda e: unwrapped(f"""What was cut is missing: row 0 of sample 0 sums to
+    {number(_sample(e)[0].sum())}. Mask the scores before the softmax, or divide by the new row
+    sums."""),
+)
+def _masked_after_softmax(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.softmax(dim=-1) * visible
+
+
+@mistake(
+    "All visible positions count the same; the scores have no effect.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} The chapter's scores were all 0, and equal
+    scores make equal weights. With these scores, the row is {row(e.right("weights")[0, 0])}."""),
+    KERNEL,
+)
+def _scores_ignored(scores: Tensor, visible: Tensor) -> Tensor:
+    return torch.zeros_like(scores).masked_fill(~visible, -torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "Your softmax runs down the columns.",
+    lambda e: unwrapped(f"""In sample 0, column 0 of your weights sums to
+    {number(np.asarray(e.yours("weights"))[0, :, 0].sum())}, row 0 to {number(_sample(e)[0].sum())}.
+    Row t holds the weights of position t: the softmax runs along it, `dim=-1`."""),
+    SIDES,
+)
+def _softmax_over_queries(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-2)
+
+
+@mistake(
+    "Your softmax runs over the samples of the batch.",
+    lambda e: unwrapped(f"""Row 0 of sample 0 is {row(_sample(e)[0])}: its weights compete with
+    those of the other {word(e.number("B") - 1)} samples, not with each other. `dim=-1` runs along a
+    row; a softmax of three sizes without `dim` takes `dim=0`."""),
+    SIDES,
+)
+def _softmax_over_batch(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(~visible, -torch.inf).softmax(dim=0)
+
+
 TASK = Task(
     "Masked softmax",
     masked_softmax,
@@ -137,120 +201,6 @@ TASK = Task(
         ),
         Part("On top of that, every row sums to 1.", 2, matches("weights")),
     ),
-    (
-        Mistake(
-            "inverted-mask",
-            _inverted,
-            "Your mask is the wrong way round: you hid what may be seen.",
-            lambda e: (
-                f"{_row_of_the_sample(e)} `masked_fill` writes where its mask is True, and "
-                "`visible` is True where you may look."
-            ),
-            WRITES,
-            cases=("weights",),
-        ),
-        Mistake(
-            "dropped-result",
-            _dropped,
-            "Your mask has no effect: these are the weights without any mask.",
-            lambda e: (
-                f"{_row_of_the_sample(e)} `masked_fill` returns a new tensor and leaves the old "
-                "one as it was: keep what it returns, or use `masked_fill_`."
-            ),
-            WRITES,
-            cases=("weights",),
-        ),
-        Mistake(
-            "tiny-fill",
-            _tiny_filled,
-            lambda e: (
-                f"You filled the hidden places with {number(_fill_read_off(e) or 0.0)}, "
-                "which is too close to the scores."
-            ),
-            lambda e: (
-                f"{_hidden_share(e)} "
-                + (
-                    "(−1e-9 is −0.000000001; −1e9 is a large number.) "
-                    if abs(_fill_read_off(e) or 0.0) < 1e-3
-                    else ""
-                )
-                + "Only −inf makes e^score exactly 0, whatever the other scores are."
-            ),
-            FILL,
-            recognised=_tiny_fill,
-        ),
-        Mistake(
-            "zero-mask",
-            _zero_filled,
-            "You hid positions by setting their scores to 0.",
-            lambda e: (
-                f"{_row_of_the_sample(e)} {_hidden_share(e)} A score of 0 is a score like any "
-                "other, and e⁰ = 1. Multiplying the scores by the mask does the same, −1e-9 nearly "
-                "so."
-            ),
-            FILL,
-            cases=("weights",),
-        ),
-        Mistake(
-            "plus-infinity",
-            _plus_infinity,
-            "The sign of your infinity is wrong.",
-            lambda e: (
-                f"{int(np.isnan(e.yours('weights')).sum())} of {e.yours('weights').size} weights "
-                "are NaN: e^(+inf) is infinite, and inf / inf is not a number. What is to vanish "
-                "needs −inf."
-            ),
-            FILL,
-            cases=("weights",),
-        ),
-        Mistake(
-            "masked-after-softmax",
-            _cut_afterwards,
-            "You took the softmax first and cut the hidden positions out of it afterwards.",
-            lambda e: (
-                f"What was cut is missing: row 0 of sample 0 sums to "
-                f"{number(_sample(e)[0].sum())}. Mask the scores before the softmax, or divide "
-                "by the new row sums."
-            ),
-            SOFTMAX,
-            cases=("weights",),
-        ),
-        Mistake(
-            "scores-ignored",
-            _scores_ignored,
-            "All visible positions count the same; the scores have no effect.",
-            lambda e: (
-                f"{_row_of_the_sample(e)} The chapter's scores were all 0, and equal scores make "
-                f"equal weights. With these scores, the row is {row(e.right('weights')[0, 0])}."
-            ),
-            KERNEL,
-            cases=("weights",),
-        ),
-        Mistake(
-            "softmax-over-queries",
-            _over_queries,
-            "Your softmax runs down the columns.",
-            lambda e: (
-                f"In sample 0, column 0 of your weights sums to "
-                f"{number(np.asarray(e.yours('weights'))[0, :, 0].sum())}, row 0 to "
-                f"{number(_sample(e)[0].sum())}. Row t holds the weights of position t: "
-                "the softmax runs along it, `dim=-1`."
-            ),
-            SIDES,
-            cases=("weights",),
-        ),
-        Mistake(
-            "softmax-over-batch",
-            _over_the_batch,
-            "Your softmax runs over the samples of the batch.",
-            lambda e: (
-                f"Row 0 of sample 0 is {row(_sample(e)[0])}: its weights compete with those of "
-                f"the other {word(e.number('B') - 1)} samples, not with each other. "
-                "`dim=-1` runs along a row; a softmax of three sizes without `dim` takes `dim=0`."
-            ),
-            SIDES,
-            cases=("weights",),
-        ),
-    ),
-    (_sees_what_is_hidden, rows_sum_to_one("weights", SOFTMAX)),
+    properties=(_sees_what_is_hidden, rows_sum_to_one("weights", SOFTMAX)),
+    cases=("weights",),
 )

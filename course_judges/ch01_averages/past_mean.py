@@ -19,11 +19,9 @@ from course_judges.ch01_averages.weights import (
     same_places,
     sees_the_right_positions,
 )
-from course_judges.judging import Evidence, Mistake, Part, Task, any_of, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import number, row, word
-from course_tasks.ch01_averages.probes import PAST_MEAN
-from course_tasks.verdict import Section
+from course_judges.wording import number, row, unwrapped, word
 
 
 def strict_past_mean(x: Tensor) -> Tensor:
@@ -34,55 +32,9 @@ def strict_past_mean(x: Tensor) -> Tensor:
     return weights @ x
 
 
-def _nan_in_front(x: Tensor) -> Tensor:
-    T = x.shape[1]
-    weights = torch.tril(torch.ones(T, T), diagonal=-1)
-    return weights / weights.sum(dim=1, keepdim=True) @ x
-
-
-def _all_in_front(x: Tensor) -> Tensor:
-    T = x.shape[1]
-    past = torch.tril(torch.ones(T, T), diagonal=-1)
-    return torch.zeros(T, T).masked_fill(past == 0, -1e9).softmax(dim=-1) @ x
-
-
-def _itself_in_front(x: Tensor) -> Tensor:
-    y = strict_past_mean(x)
-    y[:, 0] = x[:, 0]
-    return y
-
-
-def _running_mean(x: Tensor) -> Tensor:
-    T = x.shape[1]
-    weights = torch.tril(torch.ones(T, T))
-    return weights / weights.sum(dim=1, keepdim=True) @ x
-
-
 def _strict_sums(x: Tensor) -> Tensor:
     T = x.shape[1]
     return torch.tril(torch.ones(T, T), diagonal=-1) @ x
-
-
-def _one_too_many(x: Tensor) -> Tensor:
-    T = x.shape[1]
-    return _strict_sums(x) / torch.arange(1, T + 1)[:, None]
-
-
-def _whole_sequence(x: Tensor) -> Tensor:
-    T = x.shape[1]
-    future = torch.triu(torch.ones(T, T)) == 1
-    return torch.zeros(T, T).masked_fill(future, 0).softmax(dim=-1) @ x
-
-
-def _softmax_of_the_triangle(x: Tensor) -> Tensor:
-    T = x.shape[1]
-    return (torch.ones(T, T) * torch.tril(torch.ones(T, T), -1)).softmax(dim=-1) @ x
-
-
-def _next_included(x: Tensor) -> Tensor:
-    T = x.shape[1]
-    weights = torch.tril(torch.ones(T, T), diagonal=1)
-    return weights / weights.sum(dim=1, keepdim=True) @ x
 
 
 def _past_by(matrix: Callable[[Tensor], Tensor], axis: int, keep: bool, least: float) -> Any:
@@ -104,19 +56,6 @@ def _strict_upper(ones: Tensor) -> Tensor:
     return torch.triu(ones, diagonal=1)
 
 
-def _past_mistake(
-    name: str, what: str, effect: Callable[[Evidence], str], section: Section, *variants: Any
-) -> Mistake:
-    return Mistake(
-        name,
-        variants[0],
-        what,
-        effect,
-        section,
-        recognised=any_of(PAST_MEAN, ("means", "weights"), *variants),
-    )
-
-
 def _right_from_row_one(evidence: Evidence) -> bool:
     return all(
         evidence.comparable(case)
@@ -130,6 +69,129 @@ def _right_from_row_one(evidence: Evidence) -> bool:
 def _in_every_row(evidence: Evidence) -> str:
     T = evidence.number("T")
     return f"Row 1 of your weights is {row(matrix(evidence)[1])} (with T = {T})"
+
+
+@mistake(
+    "Position 0 of your output is NaN.",
+    lambda e: unwrapped(f"""The other {word(e.number("T") - 1)} positions are right. Nothing comes
+    before position 0, so its row is divided by a count of 0, or its softmax has nothing but −inf;
+    either way 0 / 0, which is NaN. The task defines this mean as 0. Every number that is computed
+    from a NaN is NaN."""),
+)
+def _first_row_nan(x: Tensor) -> Tensor:
+    T = x.shape[1]
+    weights = torch.tril(torch.ones(T, T), diagonal=-1)
+    return weights / weights.sum(dim=1, keepdim=True) @ x
+
+
+@mistake(
+    "Position 0 averages the whole sequence, future included.",
+    lambda e: unwrapped(f"""Row 0 of your weights is {row(matrix(e)[0])}; with nothing before it, it
+    should be all 0. A softmax over equal numbers gives equal weights, even where each of them is
+    −1e9; and `torch.roll` brings the last mean round to the front."""),
+    FILL,
+)
+def _first_row_uniform(x: Tensor) -> Tensor:
+    T = x.shape[1]
+    past = torch.tril(torch.ones(T, T), diagonal=-1)
+    return torch.zeros(T, T).masked_fill(past == 0, -1e9).softmax(dim=-1) @ x
+
+
+@mistake(
+    "Position 0 sees itself.",
+    lambda e: unwrapped(f"""Row 0 of your weights is {row(matrix(e)[0])}. All other rows are right;
+    for this one the task asks for 0, because nothing comes before it."""),
+)
+def _first_row_itself(x: Tensor) -> Tensor:
+    y = strict_past_mean(x)
+    y[:, 0] = x[:, 0]
+    return y
+
+
+@mistake(
+    "Every position counts itself; this is the running mean of the chapter.",
+    lambda e: unwrapped(f"""{_in_every_row(e)}: it sees positions 0 and 1. The strict past of
+    position 1 is position 0 alone."""),
+    FUTURE,
+)
+def _diagonal_included(x: Tensor) -> Tensor:
+    T = x.shape[1]
+    weights = torch.tril(torch.ones(T, T))
+    return weights / weights.sum(dim=1, keepdim=True) @ x
+
+
+@mistake(
+    "The right positions, divided by one too many.",
+    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights sums to
+    {number(matrix(e)[-1].sum())}. Position t has t positions before it, not t + 1."""),
+)
+def _divides_by_one_too_many(x: Tensor) -> Tensor:
+    T = x.shape[1]
+    return _strict_sums(x) / torch.arange(1, T + 1)[:, None]
+
+
+_sums_not_means = mistake(
+    "The sums are right; they are not divided yet.",
+    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights sums to
+    {number(matrix(e)[-1].sum())}; every row of an average sums to 1."""),
+)(_strict_sums)
+
+
+@mistake(
+    "Nothing is hidden: every position averages the whole sequence.",
+    lambda e: unwrapped(f"""Every weight of yours is {number(matrix(e)[0, 0])}, one over T. A 0 in
+    place of −inf hides nothing, because e⁰ = 1; neither does a `masked_fill` whose result is not
+    kept."""),
+    FILL,
+)
+def _zero_mask(x: Tensor) -> Tensor:
+    T = x.shape[1]
+    future = torch.triu(torch.ones(T, T)) == 1
+    return torch.zeros(T, T).masked_fill(future, 0).softmax(dim=-1) @ x
+
+
+@mistake(
+    "You took the softmax of a triangle of ones and zeros.",
+    lambda e: unwrapped(f"""{_in_every_row(e)}. A score of 0 is not hidden: it gets e⁰ = 1 beside e¹
+    = 2.72. Multiplying scores by a mask leaves zeros where −inf has to be."""),
+    FILL,
+)
+def _multiplied_mask(x: Tensor) -> Tensor:
+    T = x.shape[1]
+    return (torch.ones(T, T) * torch.tril(torch.ones(T, T), -1)).softmax(dim=-1) @ x
+
+
+@mistake(
+    "The diagonal went the other way: every position sees the one after it.",
+    lambda e: unwrapped(f"""{_in_every_row(e)}: it sees {positions(matrix(e)[1])}. `diagonal=1`
+    keeps one diagonal above the main one; a negative number takes diagonals away."""),
+    FUTURE,
+)
+def _next_included(x: Tensor) -> Tensor:
+    T = x.shape[1]
+    weights = torch.tril(torch.ones(T, T), diagonal=1)
+    return weights / weights.sum(dim=1, keepdim=True) @ x
+
+
+_upper_triangle = mistake(
+    "You average what comes after each position, not what comes before it.",
+    lambda e: unwrapped(f"""{_in_every_row(e)}: it sees {positions(matrix(e)[1])}. That is `triu`;
+    the past of row t lies to the left of column t, in `tril`."""),
+    FUTURE,
+    also=(_past_by(_strict_upper, 1, True, 0.0),),
+)(_past_by(_strict_upper, 1, True, 1.0))
+
+_divides_columns = mistake(
+    COLUMNS,
+    lambda e: unwrapped(f"""Row t says what position t sees, so it is the rows that have to sum to
+    1; row {e.number("T") - 1} of yours sums to {number(matrix(e)[-1].sum())}. `sum(dim=1,
+    keepdim=True)` adds along a row."""),
+    also=(_past_by(_strict_lower, 0, True, 0.0),),
+)(_past_by(_strict_lower, 0, True, 1.0))
+
+_keepdim_forgotten = mistake(KEEPDIM, keepdim_sums, also=(_past_by(_strict_lower, 1, False, 0.0),))(
+    _past_by(_strict_lower, 1, False, 1.0)
+)
 
 
 TASK = Task(
@@ -149,137 +211,10 @@ TASK = Task(
             matches("means", "weights"),
         ),
     ),
-    (
-        _past_mistake(
-            "first-row-nan",
-            "Position 0 of your output is NaN.",
-            lambda e: (
-                f"The other {word(e.number('T') - 1)} positions are right. Nothing comes before "
-                "position 0, so its row is divided by a count of 0, or its softmax has nothing but "
-                "−inf; either way 0 / 0, which is NaN. The task defines this mean as 0. Every "
-                "number that is computed from a NaN is NaN."
-            ),
-            MEANS,
-            _nan_in_front,
-        ),
-        _past_mistake(
-            "first-row-uniform",
-            "Position 0 averages the whole sequence, future included.",
-            lambda e: (
-                f"Row 0 of your weights is {row(matrix(e)[0])}; with nothing before it, it "
-                "should be all 0. A softmax over equal numbers gives equal weights, even where "
-                "each of them is −1e9; and `torch.roll` brings the last mean round to the front."
-            ),
-            FILL,
-            _all_in_front,
-        ),
-        _past_mistake(
-            "first-row-itself",
-            "Position 0 sees itself.",
-            lambda e: (
-                f"Row 0 of your weights is {row(matrix(e)[0])}. All other rows are right; "
-                "for this one the task asks for 0, because nothing comes before it."
-            ),
-            MEANS,
-            _itself_in_front,
-        ),
-        _past_mistake(
-            "diagonal-included",
-            "Every position counts itself; this is the running mean of the chapter.",
-            lambda e: (
-                f"{_in_every_row(e)}: it sees positions 0 and 1. The strict past of position 1 is "
-                "position 0 alone."
-            ),
-            FUTURE,
-            _running_mean,
-        ),
-        _past_mistake(
-            "divides-by-one-too-many",
-            "The right positions, divided by one too many.",
-            lambda e: (
-                f"Row {len(matrix(e)) - 1} of your weights sums to "
-                f"{number(matrix(e)[-1].sum())}. Position t has t positions before it, "
-                "not t + 1."
-            ),
-            MEANS,
-            _one_too_many,
-        ),
-        _past_mistake(
-            "sums-not-means",
-            "The sums are right; they are not divided yet.",
-            lambda e: (
-                f"Row {len(matrix(e)) - 1} of your weights sums to "
-                f"{number(matrix(e)[-1].sum())}; every row of an average sums to 1."
-            ),
-            MEANS,
-            _strict_sums,
-        ),
-        _past_mistake(
-            "zero-mask",
-            "Nothing is hidden: every position averages the whole sequence.",
-            lambda e: (
-                f"Every weight of yours is {number(matrix(e)[0, 0])}, one over T. "
-                "A 0 in place of −inf hides nothing, because e⁰ = 1; neither does a `masked_fill` "
-                "whose result is not kept."
-            ),
-            FILL,
-            _whole_sequence,
-        ),
-        _past_mistake(
-            "multiplied-mask",
-            "You took the softmax of a triangle of ones and zeros.",
-            lambda e: (
-                f"{_in_every_row(e)}. A score of 0 is not hidden: it gets e⁰ = 1 beside e¹ = 2.72. "
-                "Multiplying scores by a mask leaves zeros where −inf has to be."
-            ),
-            FILL,
-            _softmax_of_the_triangle,
-        ),
-        _past_mistake(
-            "next-included",
-            "The diagonal went the other way: every position sees the one after it.",
-            lambda e: (
-                f"{_in_every_row(e)}: it sees {positions(matrix(e)[1])}. `diagonal=1` keeps one "
-                "diagonal above the main one; a negative number takes diagonals away."
-            ),
-            FUTURE,
-            _next_included,
-        ),
-        _past_mistake(
-            "upper-triangle",
-            "You average what comes after each position, not what comes before it.",
-            lambda e: (
-                f"{_in_every_row(e)}: it sees {positions(matrix(e)[1])}. That is `triu`; "
-                "the past of row t lies to the left of column t, in `tril`."
-            ),
-            FUTURE,
-            _past_by(_strict_upper, 1, True, 1.0),
-            _past_by(_strict_upper, 1, True, 0.0),
-        ),
-        _past_mistake(
-            "divides-columns",
-            COLUMNS,
-            lambda e: (
-                "Row t says what position t sees, so it is the rows that have to sum to 1; "
-                f"row {e.number('T') - 1} of yours sums to {number(matrix(e)[-1].sum())}. "
-                "`sum(dim=1, keepdim=True)` adds along a row."
-            ),
-            MEANS,
-            _past_by(_strict_lower, 0, True, 1.0),
-            _past_by(_strict_lower, 0, True, 0.0),
-        ),
-        _past_mistake(
-            "keepdim-forgotten",
-            KEEPDIM,
-            keepdim_sums,
-            MEANS,
-            _past_by(_strict_lower, 1, False, 1.0),
-            _past_by(_strict_lower, 1, False, 0.0),
-        ),
-    ),
-    (
+    properties=(
         no_weight_on_the_future("weights", FUTURE),
         sees_the_right_positions,
         rows_sum_to_one("weights", MEANS),
     ),
+    cases=("means", "weights"),
 )

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from course_judges.ch01_averages.sections import FUTURE, SIDES, TRIANGLE
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import number, word
+from course_judges.wording import number, unwrapped, word
 from course_tasks.verdict import Finding
 
 
@@ -17,35 +17,6 @@ def running_sum(x: Tensor) -> Tensor:
     """A right answer to 01/running-sum: (B, C, T) → (B, C, T)."""
     T = x.shape[-1]
     return x @ torch.triu(torch.ones(T, T))  # (B, C, T) @ (T, T) → (B, C, T)
-
-
-def _lower_from_the_right(x: Tensor) -> Tensor:
-    T = x.shape[-1]
-    return x @ torch.tril(torch.ones(T, T))
-
-
-def _from_the_left(x: Tensor) -> Tensor:
-    C = x.shape[1]
-    return torch.tril(torch.ones(C, C)) @ x
-
-
-def _time_not_put_back(x: Tensor) -> Tensor:
-    T = x.shape[-1]
-    return torch.tril(torch.ones(T, T)) @ x.transpose(1, 2)
-
-
-def _running_mean_instead(x: Tensor) -> Tensor:
-    return running_sum(x) / torch.arange(1, x.shape[-1] + 1)
-
-
-def _strict_running_sum(x: Tensor) -> Tensor:
-    T = x.shape[-1]
-    return x @ torch.triu(torch.ones(T, T), diagonal=1)
-
-
-def _sum_of_all(x: Tensor) -> Tensor:
-    T = x.shape[-1]
-    return x @ torch.ones(T, T)
 
 
 def _last_is_the_total(evidence: Evidence) -> bool:
@@ -70,6 +41,77 @@ def _future_in_time_last(evidence: Evidence) -> Finding | None:
     )
 
 
+@mistake(
+    "Your triangle points the wrong way: every position sums what comes after it.",
+    lambda e: unwrapped(f"""Position 0 of your output holds the sum of all {word(e.number("T"))}
+    positions, position {e.number("T") - 1} holds its own value alone. From the right, output t is x
+    times column t of the matrix: the ones of column t have to stand in rows s ≤ t."""),
+)
+def _triangle_not_turned(x: Tensor) -> Tensor:
+    T = x.shape[-1]
+    return x @ torch.tril(torch.ones(T, T))
+
+
+@mistake(
+    "You summed along the channels, not along time.",
+    lambda e: unwrapped(f"""With as many channels as positions (C = T = {e.number("T")}) nothing
+    complains: output (channel c, position t) is the sum of channels 0 … c at that position. With C
+    = {e.number("C")} and T = {e.number("T")}, a (T, T) matrix from the left does not even fit. A
+    matrix from the left mixes the last size but one; here time is the last."""),
+    cases=("square",),
+)
+def _sums_channels(x: Tensor) -> Tensor:
+    C = x.shape[1]
+    return torch.tril(torch.ones(C, C)) @ x
+
+
+@mistake(
+    "The sums are right, but time and channels have changed places.",
+    lambda e: unwrapped(f"""x has shape {e.right("sums").shape}, your output
+    {e.yours("sums").shape}. Put the last two sizes back, or multiply from the other side and
+    exchange nothing."""),
+    cases=("sums", "square"),
+)
+def _time_not_put_back(x: Tensor) -> Tensor:
+    T = x.shape[-1]
+    return torch.tril(torch.ones(T, T)) @ x.transpose(1, 2)
+
+
+@mistake(
+    "Your answer holds means; the task asks for sums.",
+    lambda e: unwrapped(f"""The last position of your first row is
+    {number(e.yours("sums")[0, 0, -1])}; the {word(e.number("T"))} values add up to
+    {number(e.right("sums")[0, 0, -1])}."""),
+    TRIANGLE,
+)
+def _means_not_sums(x: Tensor) -> Tensor:
+    return running_sum(x) / torch.arange(1, x.shape[-1] + 1)
+
+
+@mistake(
+    "Every position leaves itself out.",
+    lambda e: unwrapped(f"""Position 0 of your output is 0; the sum up to and including it is its
+    own value, {number(e.right("sums")[0, 0, 0])}. The diagonal belongs to the triangle:
+    `diagonal=0`."""),
+    FUTURE,
+)
+def _diagonal_excluded(x: Tensor) -> Tensor:
+    T = x.shape[-1]
+    return x @ torch.triu(torch.ones(T, T), diagonal=1)
+
+
+@mistake(
+    "Every position holds the sum of the whole sequence.",
+    lambda e: unwrapped(f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the
+    same as position {e.number("T") - 1}. A matrix of ones sees everything; half of it has to become
+    0."""),
+    TRIANGLE,
+)
+def _no_triangle(x: Tensor) -> Tensor:
+    T = x.shape[-1]
+    return x @ torch.ones(T, T)
+
+
 TASK = Task(
     "Running sum, time last",
     running_sum,
@@ -78,76 +120,5 @@ TASK = Task(
         Part("The last position holds the sum of all positions.", 1, _last_is_the_total),
         Part("Every position holds the sum of its past.", 1, matches("sums", "square")),
     ),
-    (
-        Mistake(
-            "triangle-not-turned",
-            _lower_from_the_right,
-            "Your triangle points the wrong way: every position sums what comes after it.",
-            lambda e: (
-                f"Position 0 of your output holds the sum of all {word(e.number('T'))} positions, "
-                f"position {e.number('T') - 1} holds its own value alone. From the right, "
-                "output t is x times column t of the matrix: the ones of column t have to stand "
-                "in rows s ≤ t."
-            ),
-            SIDES,
-        ),
-        Mistake(
-            "sums-channels",
-            _from_the_left,
-            "You summed along the channels, not along time.",
-            lambda e: (
-                f"With as many channels as positions (C = T = {e.number('T')}) nothing complains: "
-                "output (channel c, position t) is the sum of channels 0 … c at that position. "
-                f"With C = {e.number('C')} and T = {e.number('T')}, a (T, T) matrix from the left "
-                "does not even fit. A matrix from the left mixes the last size but one; here time "
-                "is the last."
-            ),
-            SIDES,
-            cases=("square",),
-        ),
-        Mistake(
-            "time-not-put-back",
-            _time_not_put_back,
-            "The sums are right, but time and channels have changed places.",
-            lambda e: (
-                f"x has shape {e.right('sums').shape}, your output {e.yours('sums').shape}. "
-                "Put the last two sizes back, or multiply from the other side and exchange nothing."
-            ),
-            SIDES,
-            cases=("sums", "square"),
-        ),
-        Mistake(
-            "means-not-sums",
-            _running_mean_instead,
-            "Your answer holds means; the task asks for sums.",
-            lambda e: (
-                f"The last position of your first row is {number(e.yours('sums')[0, 0, -1])}; the "
-                f"{word(e.number('T'))} values add up to {number(e.right('sums')[0, 0, -1])}."
-            ),
-            TRIANGLE,
-        ),
-        Mistake(
-            "diagonal-excluded",
-            _strict_running_sum,
-            "Every position leaves itself out.",
-            lambda e: (
-                "Position 0 of your output is 0; the sum up to and including it is its own value, "
-                f"{number(e.right('sums')[0, 0, 0])}. The diagonal belongs to the triangle: "
-                "`diagonal=0`."
-            ),
-            FUTURE,
-        ),
-        Mistake(
-            "no-triangle",
-            _sum_of_all,
-            "Every position holds the sum of the whole sequence.",
-            lambda e: (
-                f"Position 0 of your first row is {number(e.yours('sums')[0, 0, 0])}, the same as "
-                f"position {e.number('T') - 1}. A matrix of ones sees everything; half of it has "
-                "to become 0."
-            ),
-            TRIANGLE,
-        ),
-    ),
-    (_future_in_time_last,),
+    properties=(_future_in_time_last,),
 )

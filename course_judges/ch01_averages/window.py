@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -19,11 +16,9 @@ from course_judges.ch01_averages.weights import (
     same_places,
     sees_the_right_positions,
 )
-from course_judges.judging import Evidence, Mistake, Part, Task, any_of, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import listed, number, row, word
-from course_tasks.ch01_averages.probes import WINDOW
-from course_tasks.verdict import Section
+from course_judges.wording import listed, number, row, unwrapped, word
 
 
 def _band(T: int, width: int) -> Tensor:
@@ -36,85 +31,116 @@ def window_weights(T: int, width: int) -> Tensor:
     return weights / weights.sum(dim=1, keepdim=True)
 
 
-def _divided_by_width(T: int, width: int) -> Tensor:
-    return _band(T, width) / width
-
-
-def _divided_by_columns(T: int, width: int) -> Tensor:
-    weights = _band(T, width)
-    return weights / weights.sum(dim=0)
-
-
-def _divided_without_keepdim(T: int, width: int) -> Tensor:
-    weights = _band(T, width)
-    return weights / weights.sum(dim=1)
-
-
-def _too_wide(T: int, width: int) -> Tensor:
-    return window_weights(T, width + 1)
-
-
-def _too_narrow(T: int, width: int) -> Tensor:
-    return window_weights(T, width - 1)
-
-
-def _no_window(T: int, width: int) -> Tensor:
-    return window_weights(T, max(T, width))
-
-
-def _window_ahead(T: int, width: int) -> Tensor:
-    weights = _band(T, width).T
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
-def _centred(T: int, width: int) -> Tensor:
-    t = torch.arange(T)
-    weights = ((t[:, None] - t).abs() <= width // 2).float()
-    return weights / weights.sum(dim=1, keepdim=True)
-
-
 def _window_before(T: int, width: int, least: float = 0.0) -> Tensor:
     weights = torch.tril(torch.ones(T, T), -1).triu(-width)
     return weights / weights.sum(dim=1, keepdim=True).clamp(min=least)
 
 
-def _slice_from_the_end(T: int, width: int) -> Tensor:
+def _last_row_sees(evidence: Evidence) -> str:
+    T, width = evidence.number("T"), evidence.number("width")
+    mine = matrix(evidence)[T - 1]
+    return unwrapped(f"""With `width = {width}`, row {T - 1} gives weight to {positions(mine)}. The
+    last {word(width)} up to and including {T - 1} are {listed(range(T - width, T))}.""")
+
+
+@mistake(
+    "The first rows are too small.",
+    lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 of your matrix sums to
+    {matrix(e)[0].sum():.2f}; every row of an average sums to 1. You divided each row by `width`,
+    but row 0 has only one position to average. Divide by how many there are."""),
+)
+def _divides_by_width(T: int, width: int) -> Tensor:
+    return _band(T, width) / width
+
+
+@mistake(
+    "The first rows are empty.",
+    lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 of your matrix sums to
+    {number(matrix(e)[0].sum())}. A slice that starts at a negative number counts from the end:
+    `weights[0, {1 - e.number("width")}:1]` holds nothing. Start at `max(0, t - width + 1)`, and
+    divide by how many positions there are."""),
+)
+def _negative_slice(T: int, width: int) -> Tensor:
     weights = torch.zeros(T, T)
     for t in range(T):
         weights[t, t - width + 1 : t + 1] = 1 / width
     return weights
 
 
-def _softmax_of_the_band(T: int, width: int) -> Tensor:
+@mistake("Your window holds one position too many.", _last_row_sees, FUTURE)
+def _window_one_too_wide(T: int, width: int) -> Tensor:
+    return window_weights(T, width + 1)
+
+
+@mistake("Your window holds one position too few.", _last_row_sees, FUTURE)
+def _window_one_too_narrow(T: int, width: int) -> Tensor:
+    return window_weights(T, width - 1)
+
+
+@mistake("Your window never closes: every row averages its whole past.", _last_row_sees, TRIANGLE)
+def _no_window(T: int, width: int) -> Tensor:
+    return window_weights(T, max(T, width))
+
+
+_sums_not_means = mistake(
+    "The right positions, not divided yet.",
+    lambda e: unwrapped(f"""Row {e.number("T") - 1} of your matrix sums to
+    {number(matrix(e)[-1].sum())}; every row of an average sums to 1."""),
+)(_band)
+
+
+@mistake(COLUMNS, column_sums)
+def _divides_columns(T: int, width: int) -> Tensor:
+    weights = _band(T, width)
+    return weights / weights.sum(dim=0)
+
+
+@mistake(KEEPDIM, keepdim_sums)
+def _keepdim_forgotten(T: int, width: int) -> Tensor:
+    weights = _band(T, width)
+    return weights / weights.sum(dim=1)
+
+
+@mistake(
+    "Your window looks ahead.",
+    lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 gives weight to
+    {positions(matrix(e)[0])}. Row 0 may see position 0 alone; the past of row t lies to the left of
+    column t."""),
+    FUTURE,
+)
+def _upper_triangle(T: int, width: int) -> Tensor:
+    weights = _band(T, width).T
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+@mistake(
+    "Your window is centred on each position, so half of it lies in the future.",
+    lambda e: unwrapped(f"""Row 0 gives weight to {positions(matrix(e)[0])}; it may see position 0
+    alone. The window ends at position t."""),
+    FUTURE,
+)
+def _centred_window(T: int, width: int) -> Tensor:
+    t = torch.arange(T)
+    weights = ((t[:, None] - t).abs() <= width // 2).float()
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+_diagonal_excluded = mistake(
+    "Your window ends one position too early: no position sees itself.",
+    _last_row_sees,
+    FUTURE,
+    also=(lambda T, width: _window_before(T, width, 1.0),),
+)(_window_before)
+
+
+@mistake(
+    "You took the softmax of a band of ones and zeros.",
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. A score of 0 is not hidden:
+    it gets e⁰ = 1 beside e¹ = 2.72. What may not be seen needs −inf."""),
+    FILL,
+)
+def _multiplied_mask(T: int, width: int) -> Tensor:
     return _band(T, width).softmax(dim=-1)
-
-
-def _last_row_sees(evidence: Evidence) -> str:
-    T, width = evidence.number("T"), evidence.number("width")
-    mine = matrix(evidence)[T - 1]
-    return (
-        f"With `width = {width}`, row {T - 1} gives weight to {positions(mine)}. "
-        f"The last {word(width)} up to and including {T - 1} are "
-        f"{listed(range(T - width, T))}."
-    )
-
-
-def _window_mistake(
-    name: str,
-    answer: Any,
-    what: str,
-    effect: Callable[[Evidence], str],
-    section: Section,
-    *others: Any,
-) -> Mistake:
-    return Mistake(
-        name,
-        answer,
-        what,
-        effect,
-        section,
-        recognised=any_of(WINDOW, ("weights",), answer, *others),
-    )
 
 
 TASK = Task(
@@ -130,109 +156,10 @@ TASK = Task(
         ),
         Part("On top of that, every row averages what it sees.", 2, matches("weights", "wide")),
     ),
-    (
-        _window_mistake(
-            "divides-by-width",
-            _divided_by_width,
-            "The first rows are too small.",
-            lambda e: (
-                f"With `width = {e.number('width')}`, row 0 of your matrix sums to "
-                f"{matrix(e)[0].sum():.2f}; every row of an average sums to 1. You divided each "
-                "row by `width`, but row 0 has only one position to average. Divide by how many "
-                "there are."
-            ),
-            MEANS,
-        ),
-        _window_mistake(
-            "negative-slice",
-            _slice_from_the_end,
-            "The first rows are empty.",
-            lambda e: (
-                f"With `width = {e.number('width')}`, row 0 of your matrix sums to "
-                f"{number(matrix(e)[0].sum())}. A slice that starts at a negative number counts "
-                f"from the end: `weights[0, {1 - e.number('width')}:1]` holds nothing. Start at "
-                "`max(0, t - width + 1)`, and divide by how many positions there are."
-            ),
-            MEANS,
-        ),
-        _window_mistake(
-            "window-one-too-wide",
-            _too_wide,
-            "Your window holds one position too many.",
-            _last_row_sees,
-            FUTURE,
-        ),
-        _window_mistake(
-            "window-one-too-narrow",
-            _too_narrow,
-            "Your window holds one position too few.",
-            _last_row_sees,
-            FUTURE,
-        ),
-        _window_mistake(
-            "no-window",
-            _no_window,
-            "Your window never closes: every row averages its whole past.",
-            _last_row_sees,
-            TRIANGLE,
-        ),
-        _window_mistake(
-            "sums-not-means",
-            _band,
-            "The right positions, not divided yet.",
-            lambda e: (
-                f"Row {e.number('T') - 1} of your matrix sums to "
-                f"{number(matrix(e)[-1].sum())}; every row of an average sums to 1."
-            ),
-            MEANS,
-        ),
-        _window_mistake("divides-columns", _divided_by_columns, COLUMNS, column_sums, MEANS),
-        _window_mistake(
-            "keepdim-forgotten", _divided_without_keepdim, KEEPDIM, keepdim_sums, MEANS
-        ),
-        _window_mistake(
-            "upper-triangle",
-            _window_ahead,
-            "Your window looks ahead.",
-            lambda e: (
-                f"With `width = {e.number('width')}`, row 0 gives weight to "
-                f"{positions(matrix(e)[0])}. Row 0 may see position 0 alone; the past of row t "
-                "lies to the left of column t."
-            ),
-            FUTURE,
-        ),
-        _window_mistake(
-            "centred-window",
-            _centred,
-            "Your window is centred on each position, so half of it lies in the future.",
-            lambda e: (
-                f"Row 0 gives weight to {positions(matrix(e)[0])}; it may see position 0 alone. "
-                "The window ends at position t."
-            ),
-            FUTURE,
-        ),
-        _window_mistake(
-            "diagonal-excluded",
-            _window_before,
-            "Your window ends one position too early: no position sees itself.",
-            _last_row_sees,
-            FUTURE,
-            lambda T, width: _window_before(T, width, 1.0),
-        ),
-        _window_mistake(
-            "multiplied-mask",
-            _softmax_of_the_band,
-            "You took the softmax of a band of ones and zeros.",
-            lambda e: (
-                f"Row 0 of your matrix is {row(matrix(e)[0])}. A score of 0 is not hidden: it "
-                "gets e⁰ = 1 beside e¹ = 2.72. What may not be seen needs −inf."
-            ),
-            FILL,
-        ),
-    ),
-    (
+    properties=(
         no_weight_on_the_future("weights", FUTURE),
         sees_the_right_positions,
         rows_sum_to_one("weights", MEANS),
     ),
+    cases=("weights",),
 )

@@ -6,10 +6,9 @@ import numpy as np
 from torch import Tensor
 
 from course_judges.ch02_affinities.sections import ANGLE, LETTERS, PAIRS
-from course_judges.judging import Evidence, Mistake, Part, Task, any_of, matches
-from course_judges.wording import number
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
-from course_tasks.ch02_affinities.probes import COSINE
 from course_tasks.verdict import Finding
 
 
@@ -26,50 +25,8 @@ def _products(x: Tensor, y: Tensor) -> Tensor:
     return x @ y.transpose(1, 2)
 
 
-def _first_only(x: Tensor, y: Tensor) -> Tensor:
-    return _direction(x) @ y.transpose(1, 2)
-
-
 def _second_only(x: Tensor, y: Tensor) -> Tensor:
     return x @ _direction(y).transpose(1, 2)
-
-
-def _squared_lengths(x: Tensor, y: Tensor) -> Tensor:
-    squares = x.square().sum(-1)[:, :, None] * y.square().sum(-1)[:, None, :]
-    return _products(x, y) / squares
-
-
-def _along_positions(x: Tensor, y: Tensor) -> Tensor:
-    return _direction(x, 1) @ _direction(y, 1).transpose(1, 2)
-
-
-def _one_length(x: Tensor, y: Tensor) -> Tensor:
-    return _products(x, y) / (x.norm() * y.norm())
-
-
-def _taxicab(x: Tensor, y: Tensor) -> Tensor:
-    x = x / x.abs().sum(-1, keepdim=True)
-    y = y / y.abs().sum(-1, keepdim=True)
-    return _products(x, y)
-
-
-def _swapped(x: Tensor, y: Tensor) -> Tensor:
-    return cosine_affinities(y, x)
-
-
-def _angles(x: Tensor, y: Tensor) -> Tensor:
-    return cosine_affinities(x, y).clamp(-1, 1).acos()
-
-
-def _unguarded(x: Tensor, y: Tensor) -> Tensor:
-    return _products(
-        x / x.norm(dim=-1, keepdim=True),
-        y / y.norm(dim=-1, keepdim=True),
-    )
-
-
-def _without_keepdim(x: Tensor, y: Tensor) -> Tensor:
-    return _products(x / x.norm(dim=-1), y / y.norm(dim=-1))
 
 
 def _shapes_do_not_broadcast(evidence: Evidence) -> bool:
@@ -99,6 +56,116 @@ def _outside(evidence: Evidence) -> Finding | None:
     return Finding("not-a-cosine", "Some entries lie outside −1 … 1.", _largest(evidence), ANGLE)
 
 
+_not_normalised = mistake(
+    "These are dot products: the lengths are still in them.",
+    lambda e: unwrapped(f"""{_entry(e)} The two vectors have lengths {number(_lengths(e)[0])} and
+    {number(_lengths(e)[1])}: divide by both."""),
+)(_products)
+
+
+@mistake(
+    "You divided by the lengths of one side only.",
+    lambda e: unwrapped(f"""{_entry(e)} The two vectors have lengths {number(_lengths(e)[0])} and
+    {number(_lengths(e)[1])}, and both enter the dot product."""),
+    cases=("cosines",),
+    also=(_second_only,),
+)
+def _normalised_one_side(x: Tensor, y: Tensor) -> Tensor:
+    return _direction(x) @ y.transpose(1, 2)
+
+
+@mistake(
+    "You divided by the squared lengths.",
+    lambda e: unwrapped(f"""{_entry(e)} `(x * x).sum(-1)` is a length squared:
+    {number(_lengths(e)[0] ** 2)} for the first vector, whose length is {number(_lengths(e)[0])}.
+    Take the root."""),
+    cases=("cosines",),
+)
+def _squared_lengths(x: Tensor, y: Tensor) -> Tensor:
+    squares = x.square().sum(-1)[:, :, None] * y.square().sum(-1)[:, None, :]
+    return _products(x, y) / squares
+
+
+@mistake(
+    "You took the lengths along the positions, not along the channels.",
+    lambda e: unwrapped(f"""{_entry(e)} A vector is one position with its {e.number("C")} channels,
+    the last size: `norm(dim=-1, keepdim=True)`."""),
+    PAIRS,
+    cases=("cosines",),
+)
+def _normalised_over_positions(x: Tensor, y: Tensor) -> Tensor:
+    return _direction(x, 1) @ _direction(y, 1).transpose(1, 2)
+
+
+@mistake(
+    "You divided everything by the length of the whole tensor.",
+    lambda e: unwrapped(f"""{_entry(e)} Without `dim`, `norm()` gives one number for all
+    {e.number("B") * e.number("T")} vectors together; each needs its own."""),
+    LETTERS,
+    cases=("cosines",),
+)
+def _one_length_for_all(x: Tensor, y: Tensor) -> Tensor:
+    return _products(x, y) / (x.norm() * y.norm())
+
+
+@mistake(
+    "You divided by sums of absolute values; a length is the root of a sum of squares.",
+    lambda e: unwrapped(f"""{_entry(e)} A vector would have cosine 1 with itself; divided your way,
+    its product with itself is smaller than 1."""),
+    cases=("cosines",),
+)
+def _taxicab_length(x: Tensor, y: Tensor) -> Tensor:
+    x = x / x.abs().sum(-1, keepdim=True)
+    y = y / y.abs().sum(-1, keepdim=True)
+    return _products(x, y)
+
+
+@mistake(
+    "Rows and columns are exchanged: your rows belong to `y`.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("cosines").shape}, expected
+    {e.right("cosines").shape}. Row t belongs to the vector that looks, `x[t]`; so `x` stands on the
+    left and `y` is transposed."""),
+    PAIRS,
+    cases=("cosines",),
+)
+def _swapped_query_key(x: Tensor, y: Tensor) -> Tensor:
+    return cosine_affinities(y, x)
+
+
+@mistake(
+    "You returned the angles; the task asks for their cosines.",
+    lambda e: f"{_entry(e)} The last step, `acos`, is one too many.",
+    cases=("cosines",),
+)
+def _angle_not_cosine(x: Tensor, y: Tensor) -> Tensor:
+    return cosine_affinities(x, y).clamp(-1, 1).acos()
+
+
+@mistake(
+    "Two shapes do not fit: most likely a `keepdim=True` is missing.",
+    lambda e: unwrapped(f"""`norm(dim=-1)` of a tensor of shape {e.inputs["x"].shape} has shape
+    {e.inputs["x"].shape[:2]}, and broadcasting lays it along the channels. With `keepdim=True` it
+    is {(*e.inputs["x"].shape[:2], 1)}, one length a vector."""),
+    LETTERS,
+    recognised=_shapes_do_not_broadcast,
+)
+def _keepdim_forgotten(x: Tensor, y: Tensor) -> Tensor:
+    return _products(x / x.norm(dim=-1), y / y.norm(dim=-1))
+
+
+@mistake(
+    "A vector of zeros gives NaN.",
+    lambda e: unwrapped(f"""{int(np.isnan(e.yours("zeros")).sum())} of {e.yours("zeros").size}
+    entries are NaN: the length of such a vector is 0, and 0 / 0 is not a number. Keep the length
+    away from 0 (`clamp(min=1e-8)`), and 0 divided by it stays 0."""),
+)
+def _zero_vector_nan(x: Tensor, y: Tensor) -> Tensor:
+    return _products(
+        x / x.norm(dim=-1, keepdim=True),
+        y / y.norm(dim=-1, keepdim=True),
+    )
+
+
 TASK = Task(
     "Cosine affinities",
     cosine_affinities,
@@ -111,116 +178,5 @@ TASK = Task(
             matches("cosines", "zeros"),
         ),
     ),
-    (
-        Mistake(
-            "not-normalised",
-            _products,
-            "These are dot products: the lengths are still in them.",
-            lambda e: (
-                f"{_entry(e)} The two vectors have lengths {number(_lengths(e)[0])} and "
-                f"{number(_lengths(e)[1])}: divide by both."
-            ),
-            ANGLE,
-        ),
-        Mistake(
-            "normalised-one-side",
-            _first_only,
-            "You divided by the lengths of one side only.",
-            lambda e: (
-                f"{_entry(e)} The two vectors have lengths {number(_lengths(e)[0])} and "
-                f"{number(_lengths(e)[1])}, and both enter the dot product."
-            ),
-            ANGLE,
-            recognised=any_of(COSINE, ("cosines",), _first_only, _second_only),
-        ),
-        Mistake(
-            "squared-lengths",
-            _squared_lengths,
-            "You divided by the squared lengths.",
-            lambda e: (
-                f"{_entry(e)} `(x * x).sum(-1)` is a length squared: "
-                f"{number(_lengths(e)[0] ** 2)} for the first vector, whose length is "
-                f"{number(_lengths(e)[0])}. Take the root."
-            ),
-            ANGLE,
-            cases=("cosines",),
-        ),
-        Mistake(
-            "normalised-over-positions",
-            _along_positions,
-            "You took the lengths along the positions, not along the channels.",
-            lambda e: (
-                f"{_entry(e)} A vector is one position with its {e.number('C')} channels, the last "
-                "size: `norm(dim=-1, keepdim=True)`."
-            ),
-            PAIRS,
-            cases=("cosines",),
-        ),
-        Mistake(
-            "one-length-for-all",
-            _one_length,
-            "You divided everything by the length of the whole tensor.",
-            lambda e: (
-                f"{_entry(e)} Without `dim`, `norm()` gives one number for all "
-                f"{e.number('B') * e.number('T')} vectors together; each needs its own."
-            ),
-            LETTERS,
-            cases=("cosines",),
-        ),
-        Mistake(
-            "taxicab-length",
-            _taxicab,
-            "You divided by sums of absolute values; a length is the root of a sum of squares.",
-            lambda e: (
-                f"{_entry(e)} A vector would have cosine 1 with itself; divided your way, its "
-                "product with itself is smaller than 1."
-            ),
-            ANGLE,
-            cases=("cosines",),
-        ),
-        Mistake(
-            "swapped-query-key",
-            _swapped,
-            "Rows and columns are exchanged: your rows belong to `y`.",
-            lambda e: (
-                f"Your answer has shape {e.yours('cosines').shape}, expected "
-                f"{e.right('cosines').shape}. Row t belongs to the vector that looks, `x[t]`; "
-                "so `x` stands on the left and `y` is transposed."
-            ),
-            PAIRS,
-            cases=("cosines",),
-        ),
-        Mistake(
-            "angle-not-cosine",
-            _angles,
-            "You returned the angles; the task asks for their cosines.",
-            lambda e: f"{_entry(e)} The last step, `acos`, is one too many.",
-            ANGLE,
-            cases=("cosines",),
-        ),
-        Mistake(
-            "keepdim-forgotten",
-            _without_keepdim,
-            "Two shapes do not fit: most likely a `keepdim=True` is missing.",
-            lambda e: (
-                f"`norm(dim=-1)` of a tensor of shape {e.inputs['x'].shape} has shape "
-                f"{e.inputs['x'].shape[:2]}, and broadcasting lays it along the channels. With "
-                f"`keepdim=True` it is {(*e.inputs['x'].shape[:2], 1)}, one length a vector."
-            ),
-            LETTERS,
-            recognised=_shapes_do_not_broadcast,
-        ),
-        Mistake(
-            "zero-vector-nan",
-            _unguarded,
-            "A vector of zeros gives NaN.",
-            lambda e: (
-                f"{int(np.isnan(e.yours('zeros')).sum())} of {e.yours('zeros').size} entries are "
-                "NaN: the length of such a vector is 0, and 0 / 0 is not a number. Keep the length "
-                "away from 0 (`clamp(min=1e-8)`), and 0 divided by it stays 0."
-            ),
-            ANGLE,
-        ),
-    ),
-    (_outside,),
+    properties=(_outside,),
 )

@@ -28,12 +28,12 @@ from course_judges.ch02_affinities.entropies import (
     width_share,
 )
 from course_judges.ch02_affinities.sections import DEPENDS, ENTROPY
-from course_judges.judging import Evidence, Mistake, Part, Says, Task, any_of, matches
-from course_judges.wording import number, row
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, row, unwrapped
 from course_tasks.answers import Array
-from course_tasks.ch02_affinities.probes import EVENNESS
+from course_tasks.ch02_affinities.evenness import PROBE as EVENNESS
 from course_tasks.probing import run
-from course_tasks.verdict import Finding, Section
+from course_tasks.verdict import Finding
 
 
 def _after_row_0(evidence: Evidence) -> Array:
@@ -76,18 +76,9 @@ def _last_row(evidence: Evidence) -> str:
 
 def _row_one(evidence: Evidence) -> str:
     weights = evidence.inputs["weights"][0, 1, :2]
-    return (
-        f"Row 1 of sample 0 is {row(weights)}, and then zeros; you say "
-        f"{number(evidence.yours('evenness')[0, 1])}, expected "
-        f"{number(evidence.right('evenness')[0, 1])}."
-    )
-
-
-def _mistake(
-    name: str, answer: Any, what: str, effect: Says, section: Section, *others: Any
-) -> Mistake:
-    recognised = _as_after_row_0(answer, *others)
-    return Mistake(name, answer, what, effect, section, recognised=recognised)
+    return unwrapped(f"""Row 1 of sample 0 is {row(weights)}, and then zeros; you say
+    {number(evidence.yours("evenness")[0, 1])}, expected
+    {number(evidence.right("evenness")[0, 1])}.""")
 
 
 def _out_of_range(evidence: Evidence) -> Finding | None:
@@ -100,6 +91,112 @@ def _out_of_range(evidence: Evidence) -> Finding | None:
         f"Yours go from {number(mine.min())} to {number(mine.max())}.",
         ENTROPY,
     )
+
+
+_zero_log_nan = mistake(
+    "A weight of 0 made the entropy NaN.",
+    lambda e: unwrapped(f"""{int(np.isnan(e.yours("evenness")).sum())} of {e.yours("evenness").size}
+    rows are NaN: log 0 is −∞, and 0 · (−∞) is not a number. A weight of 0 adds nothing;
+    `torch.special.xlogy` knows that."""),
+    recognised=_as_after_row_0(log_of_zero),
+)(log_of_zero)
+
+_entropy_not_share = mistake(
+    "You returned the entropy itself; the task asks for its share of the largest possible.",
+    lambda e: unwrapped(f"""{_last_row(e)} Row t may see t + 1 positions, so its entropy is at most
+    log (t + 1): divide by that."""),
+    recognised=_as_after_row_0(entropy, entropy_in_bits),
+)(entropy)
+
+_log_of_T = mistake(
+    "You divided every row by the logarithm of T.",
+    lambda e: unwrapped(f"""{_row_one(e)} It may see 2 positions, not {e.number("T")}: its entropy
+    is at most log 2, not log {e.number("T")}."""),
+    recognised=_as_after_row_0(of_all),
+)(of_all)
+
+_log_of_t = mistake(
+    "You divided row t by log t, and it sees t + 1 positions.",
+    lambda e: f"{_row_one(e)} Counting starts at 0: row 1 sees positions 0 and 1, and log 1 is 0.",
+    recognised=_as_after_row_0(log_of_t),
+)(log_of_t)
+
+_mixed_units = mistake(
+    "Entropy and largest entropy are in different units.",
+    lambda e: unwrapped(f"""{_row_one(e)} One is in nats (`log`), the other in bits (`log2`); their
+    quotient is off by log 2 = 0.693. Take both from the same logarithm."""),
+    recognised=_as_after_row_0(bits_over_nats, nats_over_bits),
+)(bits_over_nats)
+
+_sign_forgotten = mistake(
+    "The minus sign is missing.",
+    lambda e: unwrapped(f"""{_last_row(e)} The logarithm of a weight below 1 is negative; the minus
+    in front of the sum turns it round."""),
+    recognised=_as_after_row_0(negative),
+)(negative)
+
+_sums_columns = mistake(
+    "You added up along the columns.",
+    lambda e: unwrapped(f"""{_row_one(e)} Row t holds the weights of position t: the sum runs along
+    it, `dim=-1`."""),
+    DEPENDS,
+    recognised=_as_after_row_0(columns),
+)(columns)
+
+_width_not_entropy = mistake(
+    "You compared numbers of positions, e^H with t + 1, where entropies are asked for.",
+    lambda e: unwrapped(f"""{_last_row(e)} The task divides H by log (t + 1), before any
+    exponential: a row that sees one position alone has 0, not 1 / (t + 1)."""),
+    recognised=_as_after_row_0(width_share),
+)(width_share)
+
+_count_not_log = mistake(
+    "You divided the entropy by a number of positions; its largest value is a logarithm.",
+    lambda e: unwrapped(f"""{_row_one(e)} Two equal weights have entropy log 2 = 0.693, not 2:
+    divide by log (t + 1)."""),
+    recognised=_as_after_row_0(divided_by_count),
+)(divided_by_count)
+
+_mean_not_sum = mistake(
+    "You took the mean of the terms; an entropy is their sum.",
+    lambda e: unwrapped(f"""{_last_row(e)} The mean divides by {e.number("T")}, although each term
+    is weighted by its own weight already."""),
+    recognised=_as_after_row_0(mean_of_terms),
+)(mean_of_terms)
+
+_counts_what_is_seen = mistake(
+    "You counted the weights above 0; the largest entropy counts what may be seen.",
+    lambda e: unwrapped(f"""{_last_row(e)} It may see {e.number("T")} positions and gives one of
+    them weight 0: that is a choice, and makes the row less even."""),
+    recognised=_as_after_row_0(of_what_is_seen),
+)(of_what_is_seen)
+
+_softmax_again = mistake(
+    "You took a softmax of the weights, which are weights already.",
+    lambda e: unwrapped(f"""{_last_row(e)} A softmax of numbers between 0 and 1 is nearly flat, and
+    gives weight to the future, where the weights are 0."""),
+    recognised=_as_after_row_0(softmax_again),
+)(softmax_again)
+
+_row_lost = mistake(
+    "You averaged over the rows; each row has an evenness of its own.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("evenness").shape}; expected
+    {e.right("evenness").shape}, one number a row."""),
+    cases=("evenness",),
+    also=(lambda w: evenness(w).mean(dim=0),),
+)(whole_matrix)
+
+_first_row_nan = mistake(
+    "Row 0 of every sample is NaN.",
+    lambda e: unwrapped(f"""{int(np.isnan(e.yours("evenness")).sum())} entries are NaN, one a
+    sample: row 0 has no choice, its entropy is 0 and so is log 1. It is defined as 0 here."""),
+)(first_row_nan)
+
+_first_row_one = mistake(
+    "Row 0 is 1; it is defined as 0 here.",
+    unwrapped("""It gives all its weight to one position, as a row with entropy 0 does; the task
+    counts it as no choice at all, 0."""),
+)(first_row_one)
 
 
 TASK = Task(
@@ -116,160 +213,5 @@ TASK = Task(
             matches("evenness"),
         ),
     ),
-    (
-        _mistake(
-            "zero-log-nan",
-            log_of_zero,
-            "A weight of 0 made the entropy NaN.",
-            lambda e: (
-                f"{int(np.isnan(e.yours('evenness')).sum())} of {e.yours('evenness').size} rows are"
-                " NaN: log 0 is −∞, and 0 · (−∞) is not a number. A weight of 0 adds nothing; "
-                "`torch.special.xlogy` knows that."
-            ),
-            ENTROPY,
-        ),
-        _mistake(
-            "entropy-not-share",
-            entropy,
-            "You returned the entropy itself; the task asks for its share of the largest possible.",
-            lambda e: (
-                f"{_last_row(e)} Row t may see t + 1 positions, so its entropy is at most "
-                "log (t + 1): divide by that."
-            ),
-            ENTROPY,
-            entropy_in_bits,
-        ),
-        _mistake(
-            "log-of-T",
-            of_all,
-            "You divided every row by the logarithm of T.",
-            lambda e: (
-                f"{_row_one(e)} It may see 2 positions, not {e.number('T')}: its entropy is at most"
-                f" log 2, not log {e.number('T')}."
-            ),
-            ENTROPY,
-        ),
-        _mistake(
-            "log-of-t",
-            log_of_t,
-            "You divided row t by log t, and it sees t + 1 positions.",
-            lambda e: (
-                f"{_row_one(e)} Counting starts at 0: row 1 sees positions 0 and 1, and log 1 is 0."
-            ),
-            ENTROPY,
-        ),
-        _mistake(
-            "mixed-units",
-            bits_over_nats,
-            "Entropy and largest entropy are in different units.",
-            lambda e: (
-                f"{_row_one(e)} One is in nats (`log`), the other in bits (`log2`); their quotient "
-                "is off by log 2 = 0.693. Take both from the same logarithm."
-            ),
-            ENTROPY,
-            nats_over_bits,
-        ),
-        _mistake(
-            "sign-forgotten",
-            negative,
-            "The minus sign is missing.",
-            lambda e: (
-                f"{_last_row(e)} The logarithm of a weight below 1 is negative; the minus in front "
-                "of the sum turns it round."
-            ),
-            ENTROPY,
-        ),
-        _mistake(
-            "sums-columns",
-            columns,
-            "You added up along the columns.",
-            lambda e: (
-                f"{_row_one(e)} Row t holds the weights of position t: the sum runs along it, "
-                "`dim=-1`."
-            ),
-            DEPENDS,
-        ),
-        _mistake(
-            "width-not-entropy",
-            width_share,
-            "You compared numbers of positions, e^H with t + 1, where entropies are asked for.",
-            lambda e: (
-                f"{_last_row(e)} The task divides H by log (t + 1), before any exponential: a row "
-                "that sees one position alone has 0, not 1 / (t + 1)."
-            ),
-            ENTROPY,
-        ),
-        _mistake(
-            "count-not-log",
-            divided_by_count,
-            "You divided the entropy by a number of positions; its largest value is a logarithm.",
-            lambda e: (
-                f"{_row_one(e)} Two equal weights have entropy log 2 = 0.693, not 2: divide by "
-                "log (t + 1)."
-            ),
-            ENTROPY,
-        ),
-        _mistake(
-            "mean-not-sum",
-            mean_of_terms,
-            "You took the mean of the terms; an entropy is their sum.",
-            lambda e: (
-                f"{_last_row(e)} The mean divides by {e.number('T')}, although each term is "
-                "weighted by its own weight already."
-            ),
-            ENTROPY,
-        ),
-        _mistake(
-            "counts-what-is-seen",
-            of_what_is_seen,
-            "You counted the weights above 0; the largest entropy counts what may be seen.",
-            lambda e: (
-                f"{_last_row(e)} It may see {e.number('T')} positions and gives one of them weight "
-                "0: that is a choice, and makes the row less even."
-            ),
-            ENTROPY,
-        ),
-        _mistake(
-            "softmax-again",
-            softmax_again,
-            "You took a softmax of the weights, which are weights already.",
-            lambda e: (
-                f"{_last_row(e)} A softmax of numbers between 0 and 1 is nearly flat, and gives "
-                "weight to the future, where the weights are 0."
-            ),
-            ENTROPY,
-        ),
-        Mistake(
-            "row-lost",
-            whole_matrix,
-            "You averaged over the rows; each row has an evenness of its own.",
-            lambda e: (
-                f"Your answer has shape {e.yours('evenness').shape}; expected "
-                f"{e.right('evenness').shape}, one number a row."
-            ),
-            ENTROPY,
-            recognised=any_of(
-                EVENNESS, ("evenness",), whole_matrix, lambda w: evenness(w).mean(dim=0)
-            ),
-        ),
-        Mistake(
-            "first-row-nan",
-            first_row_nan,
-            "Row 0 of every sample is NaN.",
-            lambda e: (
-                f"{int(np.isnan(e.yours('evenness')).sum())} entries are NaN, one a sample: row 0 "
-                "has no choice, its entropy is 0 and so is log 1. It is defined as 0 here."
-            ),
-            ENTROPY,
-        ),
-        Mistake(
-            "first-row-one",
-            first_row_one,
-            "Row 0 is 1; it is defined as 0 here.",
-            "It gives all its weight to one position, as a row with entropy 0 does; the task "
-            "counts it as no choice at all, 0.",
-            ENTROPY,
-        ),
-    ),
-    (_out_of_range,),
+    properties=(_out_of_range,),
 )

@@ -25,12 +25,12 @@ from course_judges.ch02_affinities.inspectors import (
     saying,
 )
 from course_judges.ch02_affinities.sections import DEPENDS, ROOT
-from course_judges.judging import Evidence, Mistake, Part, Says, Task
-from course_judges.wording import number
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
-from course_tasks.ch02_affinities.probes import SUSPECTS
+from course_tasks.ch02_affinities.find_fault import SUSPECTS
 from course_tasks.probing import Inputs
-from course_tasks.verdict import Finding, Section
+from course_tasks.verdict import Finding
 
 
 def _named(evidence: Evidence) -> dict[str, str]:
@@ -101,22 +101,9 @@ def _matrix(evidence: Evidence, kind: str) -> Any:
 
 def _rounding(evidence: Evidence) -> str:
     off = float(_matrix(evidence, SOUND)[-1].sum()) - 1
-    return (
-        "If you compare with `==` or `torch.equal`, nothing ever matches: the weights carry float "
-        f"noise. Of the sound ones, row {evidence.number('T') - 1} sums to 1 {_signed(off)}. Use "
-        "`torch.allclose`."
-    )
-
-
-def _mistake(
-    name: str,
-    answer: Any,
-    what: str,
-    effect: Says,
-    section: Section,
-    *wrong: dict[str, Iterable[str]],
-) -> Mistake:
-    return Mistake(name, answer, what, effect, section, recognised=_only(*wrong))
+    return unwrapped(f"""If you compare with `==` or `torch.equal`, nothing ever matches: the
+    weights carry float noise. Of the sound ones, row {evidence.number("T") - 1} sums to 1
+    {_signed(off)}. Use `torch.allclose`.""")
 
 
 def _unknown_name(evidence: Evidence) -> Finding | None:
@@ -158,6 +145,91 @@ def _inputs(rng: np.random.Generator) -> Inputs:
     return drawn
 
 
+def _signed(value: float) -> str:
+    return f"{'−' if value < 0 else '+'} {abs(value):.0e}"
+
+
+_exact_comparison = mistake(
+    "Your inspector recognises none of the seven.",
+    lambda e: f"{_rounding(e)} (Or is there no `return`?)",
+    recognised=_nothing_matches,
+)(exactly_equal)
+
+_one_name_for_all = mistake(
+    lambda e: f"Your inspector says “{next(iter(_named(e).values()))}” of all seven.",
+    lambda e: unwrapped(f"""One of them has this name, the other six do not. Does your comparison
+    look at the weights at all? The last weight of the last row is
+    {number(_matrix(e, SOUND)[-1, -1])} if sound, {number(_matrix(e, NO_SCALE)[-1, -1])} without a
+    scale. {_rounding(e)}"""),
+    DEPENDS,
+    recognised=_one_name,
+)(always_sound)
+
+_scale_unasked = mistake(
+    "Your inspector does not ask about the scale.",
+    lambda e: unwrapped(f"""Without a scale or divided by C, rows still sum to 1 and hide the
+    future. The last weight of the last row tells: {number(_matrix(e, SOUND)[-1, -1])} if sound,
+    {number(_matrix(e, NO_SCALE)[-1, -1])} without scale, {number(_matrix(e, BY_C)[-1, -1])} divided
+    by C. A look at row 0 alone does not: it is [1, 0, …] in all three."""),
+    recognised=_only({NO_SCALE: [SOUND], BY_C: [SOUND]}, {NO_SCALE: [SOUND]}, {BY_C: [SOUND]}),
+)(saying(no_scale=SOUND, divided_by_C=SOUND))
+
+_scale_by_channels = mistake(
+    "You take division by C for sound: the scale is √C.",
+    lambda e: unwrapped(f"""C is {e.number("C")} here, √C is {number(math.sqrt(e.number("C")))}.
+    {_says_of(e, BY_C)} {_says_of(e, SOUND)}"""),
+    recognised=_only({SOUND: LABELS, BY_C: [SOUND]}),
+)(saying(sound=BY_C, divided_by_C=SOUND))
+
+_scales_confused = mistake(
+    "No scale and division by C are exchanged.",
+    lambda e: unwrapped(f"""{_says_of(e, NO_SCALE)} Undivided scores are large and make sharp rows:
+    the largest weight below row 0 is {number(_matrix(e, NO_SCALE)[1:].max())} without scale and
+    {number(_matrix(e, BY_C)[1:].max())} divided by C."""),
+    recognised=_only({NO_SCALE: [BY_C], BY_C: [NO_SCALE]}, {NO_SCALE: [BY_C]}, {BY_C: [NO_SCALE]}),
+)(saying(no_scale=BY_C, divided_by_C=NO_SCALE))
+
+_sums_unasked = mistake(
+    "Your inspector does not ask what the rows sum to.",
+    lambda e: unwrapped(f"""{_says_of(e, LATE)} The proportions of a row are those of “no scale”,
+    but it sums to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number("C")}."""),
+    recognised=_only({LATE: LABELS}),
+)(saying(scaled_too_late=NO_SCALE))
+
+_columns_unasked = mistake(
+    "Your inspector does not ask along which size the weights sum to 1.",
+    lambda e: unwrapped(f"""{_says_of(e, COLUMNS)} There, column 0 sums to
+    {number(_matrix(e, COLUMNS)[:, 0].sum())} and row 0 to
+    {number(_matrix(e, COLUMNS)[0].sum())}."""),
+    DEPENDS,
+    recognised=_only({COLUMNS: LABELS}),
+)(saying(columns=NO_SCALE))
+
+_masks_confused = mistake(
+    "A mask of 0 and no mask at all are not told apart.",
+    lambda e: unwrapped(f"""Both give weight to the future. With a mask of 0 all future weights of a
+    row are equal: row 0 holds {number(_matrix(e, ZERO_MASK)[0, 1])} and
+    {number(_matrix(e, ZERO_MASK)[0, 2])} at positions 1 and 2; without a mask,
+    {number(_matrix(e, NO_MASK)[0, 1])} and {number(_matrix(e, NO_MASK)[0, 2])}. The last row is the
+    same in both."""),
+    DEPENDS,
+    recognised=_only(
+        {ZERO_MASK: [NO_MASK]}, {NO_MASK: [ZERO_MASK]}, {ZERO_MASK: [NO_MASK], NO_MASK: [ZERO_MASK]}
+    ),
+)(saying(zero_mask=NO_MASK))
+
+_future_unasked = mistake(
+    "Your inspector does not look at the future.",
+    lambda e: unwrapped(f"""{_says_of(e, NO_MASK)} There, row 0 gives
+    {number(_matrix(e, NO_MASK)[0, 1:].sum())} of its weight to positions after it. A look at the
+    last row alone does not show that: it has no future."""),
+    DEPENDS,
+    recognised=_only(
+        {ZERO_MASK: [SOUND], NO_MASK: [SOUND]}, {ZERO_MASK: [SOUND]}, {NO_MASK: [SOUND]}
+    ),
+)(saying(zero_mask=SOUND, no_mask=SOUND))
+
+
 TASK = Task(
     "Find the fault",
     find_fault,
@@ -175,128 +247,6 @@ TASK = Task(
         ),
         Part("Both faults of the mask are found, and no others.", 1, _tells(NO_MASK, ZERO_MASK)),
     ),
-    (
-        Mistake(
-            "exact-comparison",
-            exactly_equal,
-            "Your inspector recognises none of the seven.",
-            lambda e: f"{_rounding(e)} (Or is there no `return`?)",
-            ROOT,
-            recognised=_nothing_matches,
-        ),
-        Mistake(
-            "one-name-for-all",
-            always_sound,
-            lambda e: f"Your inspector says “{next(iter(_named(e).values()))}” of all seven.",
-            lambda e: (
-                "One of them has this name, the other six do not. Does your comparison look at the "
-                "weights at all? The last weight of the last row is "
-                f"{number(_matrix(e, SOUND)[-1, -1])} if sound, "
-                f"{number(_matrix(e, NO_SCALE)[-1, -1])} without a scale. "
-                f"{_rounding(e)}"
-            ),
-            DEPENDS,
-            recognised=_one_name,
-        ),
-        _mistake(
-            "scale-unasked",
-            saying(no_scale=SOUND, divided_by_C=SOUND),
-            "Your inspector does not ask about the scale.",
-            lambda e: (
-                "Without a scale or divided by C, rows still sum to 1 and hide the future. The last"
-                f" weight of the last row tells: {number(_matrix(e, SOUND)[-1, -1])} if sound, "
-                f"{number(_matrix(e, NO_SCALE)[-1, -1])} without scale, "
-                f"{number(_matrix(e, BY_C)[-1, -1])} divided by C. A look at row 0 alone does not: "
-                "it is [1, 0, …] in all three."
-            ),
-            ROOT,
-            {NO_SCALE: [SOUND], BY_C: [SOUND]},
-            {NO_SCALE: [SOUND]},
-            {BY_C: [SOUND]},
-        ),
-        _mistake(
-            "scale-by-channels",
-            saying(sound=BY_C, divided_by_C=SOUND),
-            "You take division by C for sound: the scale is √C.",
-            lambda e: (
-                f"C is {e.number('C')} here, √C is {number(math.sqrt(e.number('C')))}. "
-                f"{_says_of(e, BY_C)} {_says_of(e, SOUND)}"
-            ),
-            ROOT,
-            {SOUND: LABELS, BY_C: [SOUND]},
-        ),
-        _mistake(
-            "scales-confused",
-            saying(no_scale=BY_C, divided_by_C=NO_SCALE),
-            "No scale and division by C are exchanged.",
-            lambda e: (
-                f"{_says_of(e, NO_SCALE)} Undivided scores are large and make sharp rows: the "
-                f"largest weight below row 0 is {number(_matrix(e, NO_SCALE)[1:].max())} without "
-                f"scale and {number(_matrix(e, BY_C)[1:].max())} divided by C."
-            ),
-            ROOT,
-            {NO_SCALE: [BY_C], BY_C: [NO_SCALE]},
-            {NO_SCALE: [BY_C]},
-            {BY_C: [NO_SCALE]},
-        ),
-        _mistake(
-            "sums-unasked",
-            saying(scaled_too_late=NO_SCALE),
-            "Your inspector does not ask what the rows sum to.",
-            lambda e: (
-                f"{_says_of(e, LATE)} The proportions of a row are those of “no scale”, but it "
-                f"sums to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number('C')}."
-            ),
-            ROOT,
-            {LATE: LABELS},
-        ),
-        _mistake(
-            "columns-unasked",
-            saying(columns=NO_SCALE),
-            "Your inspector does not ask along which size the weights sum to 1.",
-            lambda e: (
-                f"{_says_of(e, COLUMNS)} There, column 0 sums to "
-                f"{number(_matrix(e, COLUMNS)[:, 0].sum())} and row 0 to "
-                f"{number(_matrix(e, COLUMNS)[0].sum())}."
-            ),
-            DEPENDS,
-            {COLUMNS: LABELS},
-        ),
-        _mistake(
-            "masks-confused",
-            saying(zero_mask=NO_MASK),
-            "A mask of 0 and no mask at all are not told apart.",
-            lambda e: (
-                "Both give weight to the future. With a mask of 0 all future weights of a row are "
-                f"equal: row 0 holds {number(_matrix(e, ZERO_MASK)[0, 1])} and "
-                f"{number(_matrix(e, ZERO_MASK)[0, 2])} at positions 1 and 2; without a mask, "
-                f"{number(_matrix(e, NO_MASK)[0, 1])} and {number(_matrix(e, NO_MASK)[0, 2])}. The "
-                "last row is the same in both."
-            ),
-            DEPENDS,
-            {ZERO_MASK: [NO_MASK]},
-            {NO_MASK: [ZERO_MASK]},
-            {ZERO_MASK: [NO_MASK], NO_MASK: [ZERO_MASK]},
-        ),
-        _mistake(
-            "future-unasked",
-            saying(zero_mask=SOUND, no_mask=SOUND),
-            "Your inspector does not look at the future.",
-            lambda e: (
-                f"{_says_of(e, NO_MASK)} There, row 0 gives "
-                f"{number(_matrix(e, NO_MASK)[0, 1:].sum())} of its weight to positions after it. "
-                "A look at the last row alone does not show that: it has no future."
-            ),
-            DEPENDS,
-            {ZERO_MASK: [SOUND], NO_MASK: [SOUND]},
-            {ZERO_MASK: [SOUND]},
-            {NO_MASK: [SOUND]},
-        ),
-    ),
-    (_unknown_name, _misnamed),
+    properties=(_unknown_name, _misnamed),
     inputs=_inputs,
 )
-
-
-def _signed(value: float) -> str:
-    return f"{'−' if value < 0 else '+'} {abs(value):.0e}"

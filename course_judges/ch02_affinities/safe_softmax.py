@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from course_judges.ch02_affinities.sections import DEPENDS, STABLE
-from course_judges.judging import Evidence, Mistake, Part, Task, any_of, matches
+from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import rows_sum_to_one
-from course_judges.wording import number, row
-from course_tasks.ch02_affinities.probes import SAFE_SOFTMAX
+from course_judges.wording import number, row, unwrapped
+from course_tasks.ch02_affinities.safe_softmax import PROBE as SAFE_SOFTMAX
 
 
 def safe_softmax(scores: Tensor) -> Tensor:
@@ -55,16 +55,8 @@ def _clamped_above(scores: Tensor) -> Tensor:
     return _as_written(scores.clamp(max=80))
 
 
-def _over_queries(scores: Tensor) -> Tensor:
-    return scores.softmax(dim=0)
-
-
 def _powers_alone(scores: Tensor) -> Tensor:
     return (scores - scores.amax(dim=-1, keepdim=True)).exp()
-
-
-def _maximum_without_keepdim(scores: Tensor) -> Tensor:
-    return _as_written(scores - scores.amax(dim=-1))
 
 
 def _sum_without_keepdim(scores: Tensor) -> Tensor:
@@ -75,18 +67,6 @@ def _sum_without_keepdim(scores: Tensor) -> Tensor:
 def _both_without_keepdim(scores: Tensor) -> Tensor:
     powers = (scores - scores.amax(dim=-1)).exp()
     return powers / powers.sum(dim=-1)
-
-
-def _hidden_as_zero(scores: Tensor) -> Tensor:
-    return scores.nan_to_num(neginf=0.0).softmax(dim=-1)
-
-
-def _empty_is_nan(scores: Tensor) -> Tensor:
-    return scores.softmax(dim=-1)
-
-
-def _empty_is_uniform(scores: Tensor) -> Tensor:
-    return scores.nan_to_num(neginf=-1e9).softmax(dim=-1)
 
 
 def _then_cleaned(answer: object) -> object:
@@ -108,10 +88,8 @@ def _bottom_row(evidence: Evidence) -> int:
 def _row_of_large(evidence: Evidence, t: int) -> str:
     scores = evidence.inputs["large"][t]
     low = number(scores[np.isfinite(scores)].min(), 5)
-    return (
-        f"Row {t} has scores from {low} to {number(scores.max(), 5)}; your weights are "
-        f"{row(evidence.yours('large')[t])}."
-    )
+    return unwrapped(f"""Row {t} has scores from {low} to {number(scores.max(), 5)}; your weights
+    are {row(evidence.yours("large")[t])}.""")
 
 
 def _first_row_off(evidence: Evidence, case: str = "ordinary") -> str:
@@ -125,6 +103,123 @@ def _empty_row(evidence: Evidence) -> str:
     return f"Row {t} may see nothing; your weights are {row(evidence.yours('empty')[t])}."
 
 
+_clamped_scores = mistake(
+    "You cut the scores off at a limit.",
+    lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} All scores of that row lie above the
+    limit and became equal. A row may be shifted without loss; it may not be cut."""),
+    recognised=any_of(
+        SAFE_SOFTMAX,
+        ("large",),
+        *(f for c in (_clamped, _clamped_above) for f in (c, _then_cleaned(c))),
+    ),
+)(_clamped)
+
+_overflow = mistake(
+    "You took the exponential of the scores as they are.",
+    lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} e^710 is more than even float64 holds:
+    the power is infinite, and ∞ / ∞ is NaN. Shift the row first: its weights do not change."""),
+    cases=("large",),
+    also=(_then_cleaned(_as_written),),
+)(_as_written)
+
+_global_maximum = mistake(
+    "You shifted all rows by one maximum, that of the whole matrix.",
+    lambda e: unwrapped(f"""{_row_of_large(e, _bottom_row(e))} It lies so far below the maximum of
+    the matrix that all its powers are rounded to 0, and so is their sum. Each row has a maximum of
+    its own: `amax(dim=-1, keepdim=True)`."""),
+    cases=("large",),
+    also=(_then_cleaned(_one_maximum),),
+)(_one_maximum)
+
+_subtracts_mean = mistake(
+    "You shifted each row by its mean, which need not be near its maximum.",
+    lambda e: unwrapped(f"""{_first_row_off(e, "large")} Where scores of one row lie far apart, the
+    largest still overflows, and with a −∞ in the row the mean is −∞ itself. Shift by the maximum:
+    then no power exceeds 1."""),
+    recognised=any_of(
+        SAFE_SOFTMAX,
+        ("large",),
+        *(f for m in (_mean_subtracted, _mean_of_the_visible) for f in (m, _then_cleaned(m))),
+    ),
+)(_mean_subtracted)
+
+
+@mistake(
+    "A number that belongs to a row was laid along the columns: `keepdim=True` is missing.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} Without `keepdim=True` a maximum or a sum over
+    `dim=-1` has shape ({e.number("T")},), and broadcasting gives row s's number to column s. No
+    error, because the matrix is square."""),
+    also=(
+        _sum_without_keepdim,
+        _both_without_keepdim,
+    ),
+)
+def _keepdim_forgotten(scores: Tensor) -> Tensor:
+    return _as_written(scores - scores.amax(dim=-1))
+
+
+_maximum_of_columns = mistake(
+    "You subtracted the maximum of each column, not of each row.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} Every score of a row was shifted by another number,
+    and only a shift that is the same along the row leaves its weights alone."""),
+    also=(_then_cleaned(_column_maximum),),
+)(_column_maximum)
+
+_divides_by_maximum = mistake(
+    "You divided by the maximum; a shift is a subtraction.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} Dividing scores is a temperature: it changes how
+    sharply the row looks, and by another factor in each row."""),
+    also=(_then_cleaned(_divided_by_maximum),),
+)(_divided_by_maximum)
+
+
+@mistake(
+    "Your softmax runs down the columns.",
+    lambda e: unwrapped(f"""Column 0 of your weights sums to
+    {number(e.yours("ordinary")[:, 0].sum())}, row 0 to {number(e.yours("ordinary")[0].sum())}. Row
+    t holds the weights of position t."""),
+    DEPENDS,
+)
+def _softmax_over_queries(scores: Tensor) -> Tensor:
+    return scores.softmax(dim=0)
+
+
+_not_normalised = mistake(
+    "You returned the powers; they are not divided by their sum yet.",
+    lambda e: unwrapped(f"""Row 0 sums to {number(e.yours("ordinary")[0].sum())}; every row of an
+    average sums to 1."""),
+)(_powers_alone)
+
+
+@mistake(
+    "You replaced −∞ by 0, so what was hidden can be seen again.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} A score of 0 is a score like any other; e⁰ = 1. It
+    is the maximum that may need replacing, where it is −∞, and never the scores."""),
+)
+def _zero_mask(scores: Tensor) -> Tensor:
+    return scores.nan_to_num(neginf=0.0).softmax(dim=-1)
+
+
+@mistake(
+    "A row that may see nothing sees everything.",
+    lambda e: unwrapped(f"""{_empty_row(e)} A large negative number in place of −∞ is the same in
+    every place of the row, and equal scores make equal weights."""),
+    cases=("large", "empty"),
+)
+def _empty_row_uniform(scores: Tensor) -> Tensor:
+    return scores.nan_to_num(neginf=-1e9).softmax(dim=-1)
+
+
+@mistake(
+    "A row that may see nothing is NaN.",
+    lambda e: unwrapped(f"""{_empty_row(e)} Its maximum is −∞, and −∞ − (−∞) is not a number. Where
+    the maximum is −∞, shift by 0, and do not divide by a sum of 0."""),
+    cases=("large", "empty"),
+)
+def _empty_row_nan(scores: Tensor) -> Tensor:
+    return scores.softmax(dim=-1)
+
+
 TASK = Task(
     "A softmax that survives",
     safe_softmax,
@@ -134,166 +229,6 @@ TASK = Task(
         Part("Rows of scores as large as ±10,000 are right.", 2, matches("large")),
         Part("Rows that may see nothing are 0, and the others right.", 1, matches("empty")),
     ),
-    (
-        Mistake(
-            "clamped-scores",
-            _clamped,
-            "You cut the scores off at a limit.",
-            lambda e: (
-                f"{_row_of_large(e, _top_row(e))} All scores of that row lie above the limit and "
-                "became equal. A row may be shifted without loss; it may not be cut."
-            ),
-            STABLE,
-            recognised=any_of(
-                SAFE_SOFTMAX,
-                ("large",),
-                *(f for c in (_clamped, _clamped_above) for f in (c, _then_cleaned(c))),
-            ),
-        ),
-        Mistake(
-            "overflow",
-            _as_written,
-            "You took the exponential of the scores as they are.",
-            lambda e: (
-                f"{_row_of_large(e, _top_row(e))} e^710 is more than even float64 holds: the "
-                "power is infinite, and ∞ / ∞ is NaN. Shift the row first: its weights do not "
-                "change."
-            ),
-            STABLE,
-            recognised=any_of(SAFE_SOFTMAX, ("large",), _as_written, _then_cleaned(_as_written)),
-        ),
-        Mistake(
-            "global-maximum",
-            _one_maximum,
-            "You shifted all rows by one maximum, that of the whole matrix.",
-            lambda e: (
-                f"{_row_of_large(e, _bottom_row(e))} It lies so far below the maximum of the "
-                "matrix that all its powers are rounded to 0, and so is their sum. Each row has a "
-                "maximum of its own: `amax(dim=-1, keepdim=True)`."
-            ),
-            STABLE,
-            recognised=any_of(SAFE_SOFTMAX, ("large",), _one_maximum, _then_cleaned(_one_maximum)),
-        ),
-        Mistake(
-            "subtracts-mean",
-            _mean_subtracted,
-            "You shifted each row by its mean, which need not be near its maximum.",
-            lambda e: (
-                f"{_first_row_off(e, 'large')} Where scores of one row lie far apart, the largest "
-                "still overflows, and with a −∞ in the row the mean is −∞ itself. Shift by the "
-                "maximum: then no power exceeds 1."
-            ),
-            STABLE,
-            recognised=any_of(
-                SAFE_SOFTMAX,
-                ("large",),
-                *(
-                    f
-                    for m in (_mean_subtracted, _mean_of_the_visible)
-                    for f in (m, _then_cleaned(m))
-                ),
-            ),
-        ),
-        Mistake(
-            "keepdim-forgotten",
-            _maximum_without_keepdim,
-            "A number that belongs to a row was laid along the columns: `keepdim=True` is missing.",
-            lambda e: (
-                f"{_first_row_off(e)} Without `keepdim=True` a maximum or a sum over `dim=-1` has "
-                f"shape ({e.number('T')},), and broadcasting gives row s's number to column s. No "
-                "error, because the matrix is square."
-            ),
-            STABLE,
-            recognised=any_of(
-                SAFE_SOFTMAX,
-                ("ordinary",),
-                _maximum_without_keepdim,
-                _sum_without_keepdim,
-                _both_without_keepdim,
-            ),
-        ),
-        Mistake(
-            "maximum-of-columns",
-            _column_maximum,
-            "You subtracted the maximum of each column, not of each row.",
-            lambda e: (
-                f"{_first_row_off(e)} Every score of a row was shifted by another number, and only "
-                "a shift that is the same along the row leaves its weights alone."
-            ),
-            STABLE,
-            recognised=any_of(
-                SAFE_SOFTMAX, ("ordinary",), _column_maximum, _then_cleaned(_column_maximum)
-            ),
-        ),
-        Mistake(
-            "divides-by-maximum",
-            _divided_by_maximum,
-            "You divided by the maximum; a shift is a subtraction.",
-            lambda e: (
-                f"{_first_row_off(e)} Dividing scores is a temperature: it changes how sharply the "
-                "row looks, and by another factor in each row."
-            ),
-            STABLE,
-            recognised=any_of(
-                SAFE_SOFTMAX, ("ordinary",), _divided_by_maximum, _then_cleaned(_divided_by_maximum)
-            ),
-        ),
-        Mistake(
-            "softmax-over-queries",
-            _over_queries,
-            "Your softmax runs down the columns.",
-            lambda e: (
-                f"Column 0 of your weights sums to {number(e.yours('ordinary')[:, 0].sum())}, row "
-                f"0 to {number(e.yours('ordinary')[0].sum())}. Row t holds the weights of position "
-                "t."
-            ),
-            DEPENDS,
-            cases=("ordinary",),
-        ),
-        Mistake(
-            "not-normalised",
-            _powers_alone,
-            "You returned the powers; they are not divided by their sum yet.",
-            lambda e: (
-                f"Row 0 sums to {number(e.yours('ordinary')[0].sum())}; every row of an average "
-                "sums to 1."
-            ),
-            STABLE,
-            cases=("ordinary",),
-        ),
-        Mistake(
-            "zero-mask",
-            _hidden_as_zero,
-            "You replaced −∞ by 0, so what was hidden can be seen again.",
-            lambda e: (
-                f"{_first_row_off(e)} A score of 0 is a score like any other; e⁰ = 1. It is the "
-                "maximum that may need replacing, where it is −∞, and never the scores."
-            ),
-            STABLE,
-            cases=("ordinary",),
-        ),
-        Mistake(
-            "empty-row-uniform",
-            _empty_is_uniform,
-            "A row that may see nothing sees everything.",
-            lambda e: (
-                f"{_empty_row(e)} A large negative number in place of −∞ is the same in every "
-                "place of the row, and equal scores make equal weights."
-            ),
-            STABLE,
-            cases=("large", "empty"),
-        ),
-        Mistake(
-            "empty-row-nan",
-            _empty_is_nan,
-            "A row that may see nothing is NaN.",
-            lambda e: (
-                f"{_empty_row(e)} Its maximum is −∞, and −∞ − (−∞) is not a number. Where the "
-                "maximum is −∞, shift by 0, and do not divide by a sum of 0."
-            ),
-            STABLE,
-            cases=("large", "empty"),
-        ),
-    ),
-    (rows_sum_to_one("ordinary", STABLE), rows_sum_to_one("large", STABLE)),
+    properties=(rows_sum_to_one("ordinary", STABLE), rows_sum_to_one("large", STABLE)),
+    cases=("ordinary",),
 )

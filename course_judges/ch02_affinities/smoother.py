@@ -8,10 +8,10 @@ import numpy as np
 from torch import Tensor
 
 from course_judges.ch02_affinities.sections import DEPENDS, KERNEL, ROLES, STABLE
-from course_judges.judging import Evidence, Mistake, Part, Says, Task, any_of, matches
-from course_judges.wording import number, row
-from course_tasks.ch02_affinities.probes import SMOOTHER
-from course_tasks.verdict import Finding, Section
+from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
+from course_judges.wording import number, row, unwrapped
+from course_tasks.ch02_affinities.smoother import PROBE as SMOOTHER
+from course_tasks.verdict import Finding
 
 
 def _squares(at: Tensor, known: Tensor) -> Tensor:
@@ -34,7 +34,7 @@ def _with_scores(scores: Any) -> Any:
     return answer
 
 
-_no_minus = _with_scores(lambda d2, h: d2 / (2 * h**2))
+_no_minus_answer = _with_scores(lambda d2, h: d2 / (2 * h**2))
 _ROOTS = tuple(
     _with_scores(scores)
     for scores in (
@@ -65,10 +65,6 @@ def _powers(at: Tensor, known: Tensor, width: float) -> Tensor:
     return (-_squares(at, known) / (2 * width**2)).exp()
 
 
-def _sums(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
-    return _powers(at, known, width) @ values
-
-
 def _underflows(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
     powers = _powers(at, known, width)
     return powers / powers.sum(-1, keepdim=True) @ values
@@ -76,31 +72,6 @@ def _underflows(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tens
 
 def _guarded(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
     return _underflows(at, known, values, width).nan_to_num(nan=0.0)
-
-
-def _over_places(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
-    return (-_squares(at, known) / (2 * width**2)).softmax(0) @ values
-
-
-def _places_averaged(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
-    return smooth_map(at, known, known, width)
-
-
-def _nearest(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
-    return values[_squares(at, known).argmin(-1)]
-
-
-def _plain_mean(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
-    return values.mean(0).expand(len(at), -1)
-
-
-def _added_first(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
-    squares = (at[:, None] - known).sum(-1).square()
-    return (-squares / (2 * width**2)).softmax(-1) @ values
-
-
-def _dot_products(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
-    return (at @ known.T / width**2).softmax(-1) @ values
 
 
 def _plain_dot_products(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
@@ -126,13 +97,6 @@ def _width(evidence: Evidence) -> float:
     return float(evidence.inputs["width"])
 
 
-def _mistake(
-    name: str, answer: Any, what: str, effect: Says, section: Section, *others: Any
-) -> Mistake:
-    recognised = any_of(SMOOTHER, ("near",), answer, *others)
-    return Mistake(name, answer, what, effect, section, recognised=recognised)
-
-
 def _outside_the_values(evidence: Evidence) -> Finding | None:
     mine, values = evidence.yours("near"), evidence.inputs["values"]
     low, high = values.min(0), values.max(0)
@@ -147,6 +111,123 @@ def _outside_the_values(evidence: Evidence) -> Finding | None:
     )
 
 
+_underflow = mistake(
+    "Far away from all stations, your average is lost.",
+    lambda e: unwrapped(f"""About 100 from the nearest station with `width = {_width(e):g}`, every
+    e^score is rounded to 0; you return {row(e.yours("far")[0])}, expected {row(e.right("far")[0])}.
+    Dividing zeros by their sum helps nobody: shift the scores first, or let `softmax` do it."""),
+    STABLE,
+    recognised=lambda e: e.same("near") and any_of(SMOOTHER, ("far",), _underflows, _guarded)(e),
+)(_underflows)
+
+_no_minus = mistake(
+    "The minus sign is missing: the stations that are farthest away count most.",
+    lambda e: f"{_first_place(e)} A score is high where something fits: near, not far.",
+)(_no_minus_answer)
+
+
+@mistake(
+    "Your weights do not sum to 1: this is a sum, not an average.",
+    lambda e: f"{_first_place(e)} Divide by the sum of the powers, as a softmax does.",
+)
+def _not_normalised(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+    return _powers(at, known, width) @ values
+
+
+_distance_not_squared = mistake(
+    "Your scores hold distances; the task asks for squared distances.",
+    lambda e: unwrapped(f"""{_first_place(e)} The nearest station has squared distance
+    {_squared(e)}. `torch.cdist` and `norm` give the root of that."""),
+    also=(*_ROOTS[1:],),
+)(_ROOTS[0])
+
+_width_not_squared = mistake(
+    "You divided by the width; the task divides by twice its square.",
+    lambda e: unwrapped(f"""{_first_place(e)} With `width = {_width(e):g}` the divisor is
+    {number(2 * _width(e) ** 2)}; a squared distance needs a squared width beside it."""),
+    also=(*_WIDTHS[1:],),
+)(_WIDTHS[0])
+
+_two_forgotten = mistake(
+    "The 2 in 2 · width² is missing.",
+    lambda e: unwrapped(f"""{_first_place(e)} Twice the scores is half the temperature: your map is
+    sharper than asked for."""),
+)(_no_two)
+
+_width_ignored = mistake(
+    "The width has no effect.",
+    lambda e: f"{_first_place(e)} With `width = {_width(e):g}`, divide by 2 · width².",
+    also=(_no_width_no_two,),
+)(_no_width)
+
+_width_multiplied = mistake(
+    "You multiplied by the width where the task divides.",
+    lambda e: unwrapped(f"""{_first_place(e)} A wide kernel sees far, so a large width has to make
+    scores small. (`d / 2 * width**2` multiplies; brackets help.)"""),
+    also=(*_MULTIPLIED[1:],),
+)(_MULTIPLIED[0])
+
+
+@mistake(
+    "Your softmax runs over the places that ask, not over the stations.",
+    lambda e: unwrapped(f"""{_first_place(e)} The scores have shape ({e.number("N")},
+    {e.number("M")}): one row a place, and each row has to add up to 1, `dim=-1`."""),
+    DEPENDS,
+)
+def _softmax_over_queries(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+    return (-_squares(at, known) / (2 * width**2)).softmax(0) @ values
+
+
+@mistake(
+    "You averaged the stations' places, not what was measured there.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("near").shape}, expected
+    {e.right("near").shape}. `known` is what the question is compared with, `values` is what comes
+    back."""),
+    ROLES,
+)
+def _raw_values(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
+    return smooth_map(at, known, known, width)
+
+
+@mistake(
+    "You took the value of the nearest station; the others have a say, too.",
+    lambda e: f"{_first_place(e)} That is what the average becomes as the width goes to 0.",
+)
+def _nearest_only(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
+    return values[_squares(at, known).argmin(-1)]
+
+
+@mistake(
+    "Every place gets the mean of all stations; the distances have no effect.",
+    lambda e: f"{_first_place(e)} Equal scores make equal weights.",
+)
+def _equal_weights(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
+    return values.mean(0).expand(len(at), -1)
+
+
+@mistake(
+    "You added the two differences before squaring.",
+    lambda e: unwrapped(f"""{_first_place(e)} One to the east and one to the west would cancel. A
+    squared distance is the sum of squares: square first, then add."""),
+)
+def _differences_added_first(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+    squares = (at[:, None] - known).sum(-1).square()
+    return (-squares / (2 * width**2)).softmax(-1) @ values
+
+
+@mistake(
+    "Your scores are dot products; the task asks for distances.",
+    lambda e: unwrapped(f"""{_first_place(e)} The two agree only where all stations have the same
+    length, that is, the same distance from (0, 0)."""),
+    also=(
+        _plain_dot_products,
+        _scaled_dot_products,
+    ),
+)
+def _dots_for_distances(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+    return (at @ known.T / width**2).softmax(-1) @ values
+
+
 TASK = Task(
     "A map from a few stations",
     smooth_map,
@@ -155,144 +236,6 @@ TASK = Task(
         Part("Near the stations, each place gets the right average.", 3, matches("near")),
         Part("On top of that, it does far away from them, too.", 1, matches("near", "far")),
     ),
-    (
-        Mistake(
-            "underflow",
-            _underflows,
-            "Far away from all stations, your average is lost.",
-            lambda e: (
-                f"About 100 from the nearest station with `width = {_width(e):g}`, every e^score is"
-                f" rounded to 0; you return {row(e.yours('far')[0])}, expected "
-                f"{row(e.right('far')[0])}. Dividing zeros by their sum helps nobody: shift the "
-                "scores first, or let `softmax` do it."
-            ),
-            STABLE,
-            recognised=lambda e: (
-                e.same("near") and any_of(SMOOTHER, ("far",), _underflows, _guarded)(e)
-            ),
-        ),
-        _mistake(
-            "no-minus",
-            _no_minus,
-            "The minus sign is missing: the stations that are farthest away count most.",
-            lambda e: f"{_first_place(e)} A score is high where something fits: near, not far.",
-            KERNEL,
-        ),
-        _mistake(
-            "not-normalised",
-            _sums,
-            "Your weights do not sum to 1: this is a sum, not an average.",
-            lambda e: f"{_first_place(e)} Divide by the sum of the powers, as a softmax does.",
-            KERNEL,
-        ),
-        _mistake(
-            "distance-not-squared",
-            _ROOTS[0],
-            "Your scores hold distances; the task asks for squared distances.",
-            lambda e: (
-                f"{_first_place(e)} The nearest station has squared distance {_squared(e)}. "
-                "`torch.cdist` and `norm` give the root of that."
-            ),
-            KERNEL,
-            *_ROOTS[1:],
-        ),
-        _mistake(
-            "width-not-squared",
-            _WIDTHS[0],
-            "You divided by the width; the task divides by twice its square.",
-            lambda e: (
-                f"{_first_place(e)} With `width = {_width(e):g}` the divisor is "
-                f"{number(2 * _width(e) ** 2)}; a squared distance needs a squared width beside it."
-            ),
-            KERNEL,
-            *_WIDTHS[1:],
-        ),
-        _mistake(
-            "two-forgotten",
-            _no_two,
-            "The 2 in 2 · width² is missing.",
-            lambda e: (
-                f"{_first_place(e)} Twice the scores is half the temperature: your map is sharper "
-                "than asked for."
-            ),
-            KERNEL,
-        ),
-        _mistake(
-            "width-ignored",
-            _no_width,
-            "The width has no effect.",
-            lambda e: f"{_first_place(e)} With `width = {_width(e):g}`, divide by 2 · width².",
-            KERNEL,
-            _no_width_no_two,
-        ),
-        _mistake(
-            "width-multiplied",
-            _MULTIPLIED[0],
-            "You multiplied by the width where the task divides.",
-            lambda e: (
-                f"{_first_place(e)} A wide kernel sees far, so a large width has to make scores "
-                "small. (`d / 2 * width**2` multiplies; brackets help.)"
-            ),
-            KERNEL,
-            *_MULTIPLIED[1:],
-        ),
-        _mistake(
-            "softmax-over-queries",
-            _over_places,
-            "Your softmax runs over the places that ask, not over the stations.",
-            lambda e: (
-                f"{_first_place(e)} The scores have shape ({e.number('N')}, {e.number('M')}): one "
-                "row a place, and each row has to add up to 1, `dim=-1`."
-            ),
-            DEPENDS,
-        ),
-        _mistake(
-            "raw-values",
-            _places_averaged,
-            "You averaged the stations' places, not what was measured there.",
-            lambda e: (
-                f"Your answer has shape {e.yours('near').shape}, expected "
-                f"{e.right('near').shape}. `known` is what the question is compared with, "
-                "`values` is what comes back."
-            ),
-            ROLES,
-        ),
-        _mistake(
-            "nearest-only",
-            _nearest,
-            "You took the value of the nearest station; the others have a say, too.",
-            lambda e: f"{_first_place(e)} That is what the average becomes as the width goes to 0.",
-            KERNEL,
-        ),
-        _mistake(
-            "equal-weights",
-            _plain_mean,
-            "Every place gets the mean of all stations; the distances have no effect.",
-            lambda e: f"{_first_place(e)} Equal scores make equal weights.",
-            KERNEL,
-        ),
-        _mistake(
-            "differences-added-first",
-            _added_first,
-            "You added the two differences before squaring.",
-            lambda e: (
-                f"{_first_place(e)} One to the east and one to the west would cancel. A squared "
-                "distance is the sum of squares: square first, then add."
-            ),
-            KERNEL,
-        ),
-        _mistake(
-            "dots-for-distances",
-            _dot_products,
-            "Your scores are dot products; the task asks for distances.",
-            lambda e: (
-                f"{_first_place(e)} The two agree only where all stations have the same length, "
-                "that is, the same distance from (0, 0)."
-            ),
-            KERNEL,
-            _plain_dot_products,
-            _scaled_dot_products,
-        ),
-    ),
-    (_outside_the_values,),
+    properties=(_outside_the_values,),
+    cases=("near",),
 )

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from course_judges.ch02_affinities.sections import GROWTH, PAIRS, ROOT
-from course_judges.judging import Evidence, Mistake, Part, Says, Task, any_of
-from course_judges.wording import number, row
-from course_tasks.ch02_affinities.probes import VARIANCE
-from course_tasks.verdict import Finding, Section
+from course_judges.judging import Evidence, Part, Task, any_of, mistake
+from course_judges.wording import number, row, unwrapped
+from course_tasks.ch02_affinities.variance import PROBE as VARIANCE
+from course_tasks.verdict import Finding
 
 Two: TypeAlias = tuple[Tensor, Tensor]
 
@@ -34,7 +34,7 @@ def dot_variances(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
     return products.var(0, correction=correction), scaled.var(0, correction=correction)
 
 
-def _all_pairs(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+def _all_pairs_answer(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
     plain = torch.stack(
         [
             (queries[:, :d] @ keys[:, :d].T).var(correction=correction)
@@ -44,7 +44,7 @@ def _all_pairs(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
     return plain, plain / _count(queries)
 
 
-def _single_products(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+def _single_products_answer(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
     plain = (queries * keys).var(0, correction=correction)
     return plain, plain / _count(queries)
 
@@ -115,18 +115,6 @@ def _rows(evidence: Evidence, value: str) -> str:
     return f"Yours are {row(mine)}, expected {row(right)}."
 
 
-def _mistake(
-    name: str,
-    answer: Any,
-    what: str,
-    effect: Says,
-    section: Section,
-    *values: str,
-) -> Mistake:
-    agrees = _agrees(answer, *(values or ("growth.plain", "growth.scaled")))
-    return Mistake(name, answer, what, effect, section, recognised=agrees)
-
-
 def _second_off(evidence: Evidence) -> Finding | None:
     if not _agrees(dot_variances, "growth.plain")(evidence):
         return None
@@ -136,6 +124,104 @@ def _second_off(evidence: Evidence) -> Finding | None:
         _rows(evidence, "scaled"),
         ROOT,
     )
+
+
+_no_scale = mistake(
+    "The second result equals the first: nothing was divided.",
+    lambda e: unwrapped(f"""Your last entry is {number(e.yours("growth.scaled")[-1])} in both. Dot
+    products of {e.number("D")} entries divided by √{e.number("D")} have variance
+    {number(e.right("growth.scaled")[-1])}."""),
+    ROOT,
+    recognised=_agrees(_unscaled, "growth.plain", "growth.scaled"),
+)(_unscaled)
+
+_scale_by_channels = mistake(
+    "You divided every dot product by the same √D, whatever went into it.",
+    lambda e: unwrapped(f"""Entry 0 adds up one product and was divided by √{e.number("D")}: its
+    variance is {number(e.yours("growth.scaled")[0])}, expected
+    {number(e.right("growth.scaled")[0])}. The scale counts the terms that were added up: √1, √2,
+    √3, …"""),
+    ROOT,
+    recognised=_agrees(_scaled_by_all, "growth.plain", "growth.scaled"),
+)(_scaled_by_all)
+
+_scale_by_d = mistake(
+    "You divided by d, not by √d.",
+    lambda e: unwrapped(f"""{_rows(e, "scaled")} Dividing by d divides the variance by d², and the
+    spread shrinks to nothing as d grows."""),
+    ROOT,
+    recognised=_agrees(_scaled_by_count, "growth.plain", "growth.scaled"),
+)(_scaled_by_count)
+
+_scaled_the_variance = mistake(
+    "You divided the variance by √d; it is the dot products that are divided.",
+    lambda e: unwrapped(f"""{_rows(e, "scaled")} Numbers divided by √d have a variance divided by d:
+    a factor counts squared."""),
+    recognised=_agrees(_variance_scaled, "growth.plain", "growth.scaled"),
+)(_variance_scaled)
+
+_states_the_law = mistake(
+    "You returned what theory says, 1, 2, 3, …; these draws were not looked at.",
+    lambda e: unwrapped(f"""The law holds on average. For these {e.number("N")} pairs the measured
+    variances are {row(e.right("growth.plain"))}."""),
+    recognised=_agrees(_the_law, "growth.plain", "growth.scaled"),
+)(_the_law)
+
+_adds_variances = mistake(
+    unwrapped("""You added up the variances of the single products, which is the variance of the sum
+    only on average."""),
+    lambda e: unwrapped(f"""{_rows(e, "plain")} In {e.number("N")} draws, products that are
+    independent still vary together a little. Add up the products first, then measure."""),
+    recognised=_agrees(_added_variances, "growth.plain"),
+)(_added_variances)
+
+_single_products = mistake(
+    "You measured single products; a dot product adds up the first d of them.",
+    lambda e: f"{_rows(e, 'plain')} `cumsum` adds up along the entries.",
+    recognised=_agrees(_single_products_answer, "growth.plain"),
+)(_single_products_answer)
+
+_mean_not_sum = mistake(
+    "You took the mean of the products; a dot product is their sum.",
+    lambda e: f"{_rows(e, 'plain')} The mean of d products divides by d once too often.",
+    recognised=_agrees(_means, "growth.plain"),
+)(_means)
+
+_all_pairs = mistake(
+    "You compared every query with every key; here query n belongs to key n alone.",
+    lambda e: unwrapped(f"""`queries @ keys.T` holds {e.number("N") ** 2} dot products; the task
+    asks for {e.number("N")}, its diagonal. {_rows(e, "plain")}"""),
+    PAIRS,
+    recognised=_agrees(_all_pairs_answer, "growth.plain"),
+)(_all_pairs_answer)
+
+_standard_deviation = mistake(
+    "These are standard deviations; a variance is their square.",
+    lambda e: _rows(e, "plain"),
+    recognised=_agrees(_deviations, "growth.plain"),
+)(_deviations)
+
+_mean_square = mistake(
+    "You took the mean of the squares without subtracting the mean.",
+    lambda e: unwrapped(f"""{_rows(e, "plain")} The mean of the dot products is 0 for endless draws;
+    for these {e.number("N")} it is not."""),
+    recognised=_agrees(_mean_squares, "growth.plain"),
+)(_mean_squares)
+
+_starts_at_nothing = mistake(
+    "Your first entry is a dot product of nothing: every entry has one term too few.",
+    lambda e: unwrapped(f"""{_rows(e, "plain")} Entry d − 1 belongs to d terms: `[:, :d]` for d from
+    1 to {e.number("D")}, both included."""),
+    recognised=_agrees(_one_short, "growth.plain"),
+)(_one_short)
+
+_variance_over_channels = mistake(
+    "You measured along the entries, not over the pairs.",
+    lambda e: unwrapped(f"""Your first result has {len(e.yours("growth.plain"))} numbers, one a
+    pair; expected are {e.number("D")}, one for each d. The pairs are the first size:
+    `var(dim=0)`."""),
+    recognised=_agrees(_along_channels, "growth.plain"),
+)(_along_channels)
 
 
 TASK = Task(
@@ -154,141 +240,5 @@ TASK = Task(
             _agrees(dot_variances, "growth.plain", "growth.scaled"),
         ),
     ),
-    (
-        _mistake(
-            "no-scale",
-            _unscaled,
-            "The second result equals the first: nothing was divided.",
-            lambda e: (
-                f"Your last entry is {number(e.yours('growth.scaled')[-1])} in both. Dot products "
-                f"of {e.number('D')} entries divided by √{e.number('D')} have variance "
-                f"{number(e.right('growth.scaled')[-1])}."
-            ),
-            ROOT,
-        ),
-        _mistake(
-            "scale-by-channels",
-            _scaled_by_all,
-            "You divided every dot product by the same √D, whatever went into it.",
-            lambda e: (
-                f"Entry 0 adds up one product and was divided by √{e.number('D')}: its variance "
-                f"is {number(e.yours('growth.scaled')[0])}, expected "
-                f"{number(e.right('growth.scaled')[0])}. The scale counts the terms that were added"
-                " up: √1, √2, √3, …"
-            ),
-            ROOT,
-        ),
-        _mistake(
-            "scale-by-d",
-            _scaled_by_count,
-            "You divided by d, not by √d.",
-            lambda e: (
-                f"{_rows(e, 'scaled')} Dividing by d divides the variance by d², and the spread "
-                "shrinks to nothing as d grows."
-            ),
-            ROOT,
-        ),
-        _mistake(
-            "scaled-the-variance",
-            _variance_scaled,
-            "You divided the variance by √d; it is the dot products that are divided.",
-            lambda e: (
-                f"{_rows(e, 'scaled')} Numbers divided by √d have a variance divided by d: a "
-                "factor counts squared."
-            ),
-            GROWTH,
-        ),
-        _mistake(
-            "states-the-law",
-            _the_law,
-            "You returned what theory says, 1, 2, 3, …; these draws were not looked at.",
-            lambda e: (
-                f"The law holds on average. For these {e.number('N')} pairs the measured variances "
-                f"are {row(e.right('growth.plain'))}."
-            ),
-            GROWTH,
-        ),
-        _mistake(
-            "adds-variances",
-            _added_variances,
-            "You added up the variances of the single products, which is the variance of the sum "
-            "only on average.",
-            lambda e: (
-                f"{_rows(e, 'plain')} In {e.number('N')} draws, products that are independent "
-                "still vary together a little. Add up the products first, then measure."
-            ),
-            GROWTH,
-            "growth.plain",
-        ),
-        _mistake(
-            "single-products",
-            _single_products,
-            "You measured single products; a dot product adds up the first d of them.",
-            lambda e: f"{_rows(e, 'plain')} `cumsum` adds up along the entries.",
-            GROWTH,
-            "growth.plain",
-        ),
-        _mistake(
-            "mean-not-sum",
-            _means,
-            "You took the mean of the products; a dot product is their sum.",
-            lambda e: f"{_rows(e, 'plain')} The mean of d products divides by d once too often.",
-            GROWTH,
-            "growth.plain",
-        ),
-        _mistake(
-            "all-pairs",
-            _all_pairs,
-            "You compared every query with every key; here query n belongs to key n alone.",
-            lambda e: (
-                f"`queries @ keys.T` holds {e.number('N') ** 2} dot products; the task asks for "
-                f"{e.number('N')}, its diagonal. {_rows(e, 'plain')}"
-            ),
-            PAIRS,
-            "growth.plain",
-        ),
-        _mistake(
-            "standard-deviation",
-            _deviations,
-            "These are standard deviations; a variance is their square.",
-            lambda e: _rows(e, "plain"),
-            GROWTH,
-            "growth.plain",
-        ),
-        _mistake(
-            "mean-square",
-            _mean_squares,
-            "You took the mean of the squares without subtracting the mean.",
-            lambda e: (
-                f"{_rows(e, 'plain')} The mean of the dot products is 0 for endless draws; for "
-                f"these {e.number('N')} it is not."
-            ),
-            GROWTH,
-            "growth.plain",
-        ),
-        _mistake(
-            "starts-at-nothing",
-            _one_short,
-            "Your first entry is a dot product of nothing: every entry has one term too few.",
-            lambda e: (
-                f"{_rows(e, 'plain')} Entry d − 1 belongs to d terms: `[:, :d]` for d from 1 to "
-                f"{e.number('D')}, both included."
-            ),
-            GROWTH,
-            "growth.plain",
-        ),
-        _mistake(
-            "variance-over-channels",
-            _along_channels,
-            "You measured along the entries, not over the pairs.",
-            lambda e: (
-                f"Your first result has {len(e.yours('growth.plain'))} numbers, one a pair; "
-                f"expected are {e.number('D')}, one for each d. The pairs are the first size: "
-                "`var(dim=0)`."
-            ),
-            GROWTH,
-            "growth.plain",
-        ),
-    ),
-    (_second_off,),
+    properties=(_second_off,),
 )

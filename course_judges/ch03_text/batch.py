@@ -12,7 +12,8 @@ import torch
 
 from course_judges.ch03_text.sections import ONCE, RANDOM, TARGET
 from course_judges.ch03_text.targets import IGNORED, row
-from course_judges.judging import Evidence, Mistake, Part, Task
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 
 
@@ -26,55 +27,6 @@ def batch_ending_at(tokens, ends, block_size, padding):
 
 def _positions(ends, block_size):
     return ends[:, None] + torch.arange(1 - block_size, 1)
-
-
-def _unshifted_batch(tokens, ends, block_size, padding):
-    x, _ = batch_ending_at(tokens, ends, block_size, padding)
-    return x, torch.where(_positions(ends, block_size) < 0, IGNORED, x)
-
-
-def _wraps_to_the_end(tokens, ends, block_size, padding):
-    positions = _positions(ends, block_size)
-    return tokens[positions], tokens[positions + 1]
-
-
-def _repeats_the_first(tokens, ends, block_size, padding):
-    positions = _positions(ends, block_size)
-    return tokens[positions.clamp(min=0)], tokens[(positions + 1).clamp(min=0)]
-
-
-def _end_excluded(tokens, ends, block_size, padding):
-    return batch_ending_at(tokens, ends - 1, block_size, padding)
-
-
-def _newest_first(tokens, ends, block_size, padding):
-    x, y = batch_ending_at(tokens, ends, block_size, padding)
-    return x.flip(1), y.flip(1)
-
-
-def _padded_on_the_right(tokens, ends, block_size, padding):
-    x = torch.full((len(ends), block_size), padding)
-    y = torch.full((len(ends), block_size), IGNORED)
-    for b, end in enumerate(ends.tolist()):
-        first = max(0, end - block_size + 1)
-        x[b, : end + 1 - first] = tokens[first : end + 1]
-        y[b, : end + 1 - first] = tokens[first + 1 : end + 2]
-    return x, y
-
-
-def _first_token_never_learned(tokens, ends, block_size, padding):
-    x, y = batch_ending_at(tokens, ends, block_size, padding)
-    return x, torch.where(_positions(ends, block_size) < 0, IGNORED, y)
-
-
-def _padding_is_a_target(tokens, ends, block_size, padding):
-    x, y = batch_ending_at(tokens, ends, block_size, padding)
-    return x, torch.where(y == IGNORED, padding, y)
-
-
-def _targets_before_the_text(tokens, ends, block_size, padding):
-    x, _ = batch_ending_at(tokens, ends, block_size, padding)
-    return x, tokens[_positions(ends, block_size) + 1]
 
 
 def _copies_inputs(evidence: Evidence) -> bool:
@@ -110,18 +62,128 @@ def _short_row(evidence: Evidence) -> int:
 
 def _short_inputs(evidence: Evidence) -> str:
     b = _short_row(evidence)
-    return (
-        f"The row that ends at position {int(evidence.inputs['ends'][b])} should be "
-        f"`{row(evidence.right('batch.x')[b])}`; yours is `{row(evidence.yours('batch.x')[b])}`."
-    )
+    return unwrapped(f"""The row that ends at position {int(evidence.inputs["ends"][b])} should be
+    `{row(evidence.right("batch.x")[b])}`; yours is `{row(evidence.yours("batch.x")[b])}`.""")
 
 
 def _short_targets(evidence: Evidence) -> str:
     b = _short_row(evidence)
-    return (
-        f"The inputs `{row(evidence.right('batch.x')[b])}` have the targets "
-        f"`{row(evidence.right('batch.y')[b])}`; yours are `{row(evidence.yours('batch.y')[b])}`."
-    )
+    return unwrapped(f"""The inputs `{row(evidence.right("batch.x")[b])}` have the targets
+    `{row(evidence.right("batch.y")[b])}`; yours are `{row(evidence.yours("batch.y")[b])}`.""")
+
+
+@mistake(
+    "Positions before the text read from its end.",
+    lambda e: unwrapped(f"""{_short_inputs(e)} A negative index counts from the end and raises no
+    error, so the end of the text became the past of its beginning."""),
+)
+def _wraps_to_the_end(tokens, ends, block_size, padding):
+    positions = _positions(ends, block_size)
+    return tokens[positions], tokens[positions + 1]
+
+
+@mistake(
+    "Positions before the text repeat the first token.",
+    lambda e: unwrapped(f"""{_short_inputs(e)} `clamp` alone turns every negative position into 0.
+    Put `padding` where the position was negative."""),
+)
+def _repeats_the_first_token(tokens, ends, block_size, padding):
+    positions = _positions(ends, block_size)
+    return tokens[positions.clamp(min=0)], tokens[(positions + 1).clamp(min=0)]
+
+
+@mistake(
+    "Your rows stop one token before their end.",
+    lambda e: unwrapped(f"""Position {int(e.inputs["ends"][-1])} holds token
+    {int(e.right("batch.x")[-1, -1])}, which should be the last of its row; yours ends with
+    {int(e.yours("batch.x")[-1, -1])}. `torch.arange` leaves its end out."""),
+)
+def _end_excluded(tokens, ends, block_size, padding):
+    return batch_ending_at(tokens, ends - 1, block_size, padding)
+
+
+@mistake(
+    "Your rows run backwards: the newest token stands first.",
+    lambda e: unwrapped(f"""Your last row is `{row(e.yours("batch.x")[-1])}` and should be
+    `{row(e.right("batch.x")[-1])}`. A row is read like the text, from left to right. Let the steps
+    rise from 1 − T to 0."""),
+)
+def _newest_first(tokens, ends, block_size, padding):
+    x, y = batch_ending_at(tokens, ends, block_size, padding)
+    return x.flip(1), y.flip(1)
+
+
+@mistake(
+    "Your padding stands on the right.",
+    lambda e: unwrapped(f"""{_short_inputs(e)} The newest token belongs in the last column of every
+    row, so what is missing is missing on the left."""),
+)
+def _padded_on_the_right(tokens, ends, block_size, padding):
+    x = torch.full((len(ends), block_size), padding)
+    y = torch.full((len(ends), block_size), IGNORED)
+    for b, end in enumerate(ends.tolist()):
+        first = max(0, end - block_size + 1)
+        x[b, : end + 1 - first] = tokens[first : end + 1]
+        y[b, : end + 1 - first] = tokens[first + 1 : end + 2]
+    return x, y
+
+
+@mistake(
+    "Your targets are the inputs themselves.",
+    lambda e: unwrapped(f"""Your last row of inputs is `{row(e.yours("batch.x")[-1])}` and its
+    targets are `{row(e.yours("batch.y")[-1])}`. The last target should be
+    {int(e.right("batch.y")[-1, -1])}, the token after the end."""),
+    TARGET,
+    recognised=_copies_inputs,
+)
+def _unshifted_targets(tokens, ends, block_size, padding):
+    x, _ = batch_ending_at(tokens, ends, block_size, padding)
+    return x, torch.where(_positions(ends, block_size) < 0, IGNORED, x)
+
+
+@mistake(
+    "You ignore one target too many: the first token of the text.",
+    lambda e: unwrapped(f"""{_short_targets(e)} The last padding has a successor inside the text:
+    token {int(e.inputs["tokens"][0])} at position 0. Predicting it from padding is how a model
+    learns to begin."""),
+    ONCE,
+    cases=("batch.y",),
+)
+def _first_token_never_learned(tokens, ends, block_size, padding):
+    x, y = batch_ending_at(tokens, ends, block_size, padding)
+    return x, torch.where(_positions(ends, block_size) < 0, IGNORED, y)
+
+
+@mistake(
+    lambda e: f"Your targets hold the padding {e.number('padding')} where −100 belongs.",
+    lambda e: unwrapped(f"""{_short_targets(e)} A loss would count them, and teach the model that
+    padding follows padding."""),
+    ONCE,
+    cases=("batch.y",),
+)
+def _padding_is_a_target(tokens, ends, block_size, padding):
+    x, y = batch_ending_at(tokens, ends, block_size, padding)
+    return x, torch.where(y == IGNORED, padding, y)
+
+
+@mistake(
+    "Your inputs know where the text begins, your targets do not.",
+    lambda e: unwrapped(f"""{_short_targets(e)} Positions of targets can be negative, too, and what
+    is read there is not what follows. Put −100 where `positions + 1` is negative."""),
+    recognised=lambda e: (
+        bool(
+            np.where(
+                e.right("batch.y") == IGNORED,
+                e.yours("batch.y") != IGNORED,
+                e.yours("batch.y") == e.right("batch.y"),
+            ).all()
+        )
+        and e.comparable("batch.y")
+    ),
+)
+def _targets_before_the_text(tokens, ends, block_size, padding):
+    x, _ = batch_ending_at(tokens, ends, block_size, padding)
+    return x, tokens[_positions(ends, block_size) + 1]
 
 
 TASK = Task(
@@ -146,119 +208,5 @@ TASK = Task(
             _batch_part("batch.y", lambda e: ~_is_whole_row(e)),
         ),
     ),
-    (
-        Mistake(
-            "wraps-to-the-end",
-            _wraps_to_the_end,
-            "Positions before the text read from its end.",
-            lambda e: (
-                f"{_short_inputs(e)} A negative index counts from the end and raises no error, so "
-                "the end of the text became the past of its beginning."
-            ),
-            RANDOM,
-            cases=("batch.x",),
-        ),
-        Mistake(
-            "repeats-the-first-token",
-            _repeats_the_first,
-            "Positions before the text repeat the first token.",
-            lambda e: (
-                f"{_short_inputs(e)} `clamp` alone turns every negative position into 0. "
-                "Put `padding` where the position was negative."
-            ),
-            RANDOM,
-            cases=("batch.x",),
-        ),
-        Mistake(
-            "end-excluded",
-            _end_excluded,
-            "Your rows stop one token before their end.",
-            lambda e: (
-                f"Position {int(e.inputs['ends'][-1])} holds token "
-                f"{int(e.right('batch.x')[-1, -1])}, which should be the last of its row; "
-                f"yours ends with {int(e.yours('batch.x')[-1, -1])}. "
-                "`torch.arange` leaves its end out."
-            ),
-            RANDOM,
-            cases=("batch.x",),
-        ),
-        Mistake(
-            "newest-first",
-            _newest_first,
-            "Your rows run backwards: the newest token stands first.",
-            lambda e: (
-                f"Your last row is `{row(e.yours('batch.x')[-1])}` and should be "
-                f"`{row(e.right('batch.x')[-1])}`. A row is read like the text, from left to "
-                "right. Let the steps rise from 1 − T to 0."
-            ),
-            RANDOM,
-            cases=("batch.x",),
-        ),
-        Mistake(
-            "padded-on-the-right",
-            _padded_on_the_right,
-            "Your padding stands on the right.",
-            lambda e: (
-                f"{_short_inputs(e)} The newest token belongs in the last column of every row, "
-                "so what is missing is missing on the left."
-            ),
-            RANDOM,
-            cases=("batch.x",),
-        ),
-        Mistake(
-            "unshifted-targets",
-            _unshifted_batch,
-            "Your targets are the inputs themselves.",
-            lambda e: (
-                f"Your last row of inputs is `{row(e.yours('batch.x')[-1])}` and its targets are "
-                f"`{row(e.yours('batch.y')[-1])}`. The last target should be "
-                f"{int(e.right('batch.y')[-1, -1])}, the token after the end."
-            ),
-            TARGET,
-            recognised=_copies_inputs,
-        ),
-        Mistake(
-            "first-token-never-learned",
-            _first_token_never_learned,
-            "You ignore one target too many: the first token of the text.",
-            lambda e: (
-                f"{_short_targets(e)} The last padding has a successor inside the text: token "
-                f"{int(e.inputs['tokens'][0])} at position 0. Predicting it from padding is how a "
-                "model learns to begin."
-            ),
-            ONCE,
-            cases=("batch.y",),
-        ),
-        Mistake(
-            "padding-is-a-target",
-            _padding_is_a_target,
-            lambda e: f"Your targets hold the padding {e.number('padding')} where −100 belongs.",
-            lambda e: (
-                f"{_short_targets(e)} A loss would count them, and teach the model that padding "
-                "follows padding."
-            ),
-            ONCE,
-            cases=("batch.y",),
-        ),
-        Mistake(
-            "targets-before-the-text",
-            _targets_before_the_text,
-            "Your inputs know where the text begins, your targets do not.",
-            lambda e: (
-                f"{_short_targets(e)} Positions of targets can be negative, too, and what is read "
-                "there is not what follows. Put −100 where `positions + 1` is negative."
-            ),
-            RANDOM,
-            recognised=lambda e: (
-                bool(
-                    np.where(
-                        e.right("batch.y") == IGNORED,
-                        e.yours("batch.y") != IGNORED,
-                        e.yours("batch.y") == e.right("batch.y"),
-                    ).all()
-                )
-                and e.comparable("batch.y")
-            ),
-        ),
-    ),
+    cases=("batch.x",),
 )

@@ -15,7 +15,8 @@ from course_judges.ch03_text.targets import (
     row,
     targets_once,
 )
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def overlapping_windows(tokens, block_size, stride):
@@ -39,42 +40,6 @@ def _all_targets(tokens, block_size, stride):
     return x, torch.where(positions < last, tokens[(positions + 1).clamp(max=last)], IGNORED)
 
 
-def _counted_twice(tokens, block_size, stride):
-    return _all_targets(tokens, block_size, stride)
-
-
-def _first_window_cut(tokens, block_size, stride):
-    x, y = overlapping_windows(tokens, block_size, stride)
-    y[0, : block_size - stride] = IGNORED
-    return x, y
-
-
-def _least_past(tokens, block_size, stride):
-    x, y = _all_targets(tokens, block_size, stride)
-    y[:-1, stride:] = IGNORED
-    return x, y
-
-
-def _last_window_not_filled(tokens, block_size, stride):
-    x, y = overlapping_windows(tokens, block_size, stride)
-    full = max(0, (len(tokens) - 1 - block_size) // stride + 1)
-    return x[:full], y[:full]
-
-
-def _no_overlap(tokens, block_size, stride):
-    return overlapping_windows(tokens, block_size, block_size)
-
-
-def _unshifted_evaluation(tokens, block_size, stride):
-    x, y = overlapping_windows(tokens, block_size, stride)
-    return x, torch.where(y == IGNORED, IGNORED, x)
-
-
-def _padding_counted(tokens, block_size, stride):
-    x, y = overlapping_windows(tokens, block_size, stride)
-    return x, torch.where(x == 0, 0, y)
-
-
 def _count(evidence: Evidence) -> int:
     return int((evidence.yours("long.y") != IGNORED).sum())
 
@@ -85,6 +50,85 @@ def _targets_there_are(evidence: Evidence) -> int:
 
 def _once_in_both(evidence: Evidence) -> bool:
     return targets_once("long.y", "tokens")(evidence) and targets_once("short.y", "short")(evidence)
+
+
+@mistake(
+    "Targets in the overlap count in every window that holds them.",
+    lambda e: unwrapped(f"""The text has {_targets_there_are(e)} targets and yours count
+    {_count(e)}. Most of them count several times, mostly with little past. After the first window,
+    only the last {e.number("stride")} positions of a row are new."""),
+)
+def _counted_twice(tokens, block_size, stride):
+    return _all_targets(tokens, block_size, stride)
+
+
+@mistake(
+    "The beginning of the text is never a target.",
+    lambda e: unwrapped(f"""Your first row of targets is `{row(e.yours("long.y")[0])}`. Nothing came
+    before the first window, so all of its {e.number("block_size")} targets are new."""),
+)
+def _first_window_cut(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    y[0, : block_size - stride] = IGNORED
+    return x, y
+
+
+@mistake(
+    "You count each target where it has the least past.",
+    lambda e: unwrapped(f"""Row 1 of your targets is `{row(e.yours("long.y")[1])}`: its first
+    {e.number("stride")} count. Those have been in row 0 with more tokens before them. Overlapping
+    pays only if the last {e.number("stride")} count."""),
+)
+def _least_past(tokens, block_size, stride):
+    x, y = _all_targets(tokens, block_size, stride)
+    y[:-1, stride:] = IGNORED
+    return x, y
+
+
+@mistake(
+    "The last window is missing because the text does not fill it.",
+    lambda e: unwrapped(f"""You return {len(e.yours("long.x"))} of {len(e.right("long.x"))} windows
+    and count {_count(e)} of {_targets_there_are(e)} targets. Fill the last row up."""),
+    cases=("long",),
+)
+def _last_window_dropped(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    full = max(0, (len(tokens) - 1 - block_size) // stride + 1)
+    return x[:full], y[:full]
+
+
+@mistake(
+    "Your windows do not overlap.",
+    lambda e: unwrapped(f"""Your second window begins at position {e.number("block_size")} instead
+    of {e.number("stride")}, so its first target has one token of past. The chapter's windows do
+    that; here each begins one stride after the one before."""),
+    cases=("long.x",),
+)
+def _no_overlap(tokens, block_size, stride):
+    return overlapping_windows(tokens, block_size, block_size)
+
+
+@mistake(
+    "Your targets are the inputs themselves.",
+    lambda e: unwrapped(f"""Your first row of inputs is `{row(e.yours("long.x")[0])}` and its
+    targets are `{row(e.yours("long.y")[0])}`. The first target should be
+    {int(e.right("long.y")[0, 0])}."""),
+    TARGET,
+)
+def _unshifted_targets(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    return x, torch.where(y == IGNORED, IGNORED, x)
+
+
+@mistake(
+    "Your targets hold 0 where −100 belongs.",
+    lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("long.y")[-1])}`: its inputs
+    end before the row does, and the loss would ask for token 0 there. `cross_entropy` leaves out
+    −100 and nothing else."""),
+)
+def _padding_is_a_target(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    return x, torch.where(x == 0, 0, y)
 
 
 TASK = Task(
@@ -100,84 +144,5 @@ TASK = Task(
         Part("Every token but the first is a target, once.", 2, _once_in_both),
         Part("A target counts where it has the most past.", 1, matches("long.y", "short.y")),
     ),
-    (
-        Mistake(
-            "counted-twice",
-            _counted_twice,
-            "Targets in the overlap count in every window that holds them.",
-            lambda e: (
-                f"The text has {_targets_there_are(e)} targets and yours count {_count(e)}. Most "
-                "of them count several times, mostly with little past. After the first window, "
-                f"only the last {e.number('stride')} positions of a row are new."
-            ),
-            ONCE,
-        ),
-        Mistake(
-            "first-window-cut",
-            _first_window_cut,
-            "The beginning of the text is never a target.",
-            lambda e: (
-                f"Your first row of targets is `{row(e.yours('long.y')[0])}`. Nothing came before "
-                f"the first window, so all of its {e.number('block_size')} targets are new."
-            ),
-            ONCE,
-        ),
-        Mistake(
-            "least-past",
-            _least_past,
-            "You count each target where it has the least past.",
-            lambda e: (
-                f"Row 1 of your targets is `{row(e.yours('long.y')[1])}`: its first "
-                f"{e.number('stride')} count. Those have been in row 0 with more tokens before "
-                f"them. Overlapping pays only if the last {e.number('stride')} count."
-            ),
-            ONCE,
-        ),
-        Mistake(
-            "last-window-dropped",
-            _last_window_not_filled,
-            "The last window is missing because the text does not fill it.",
-            lambda e: (
-                f"You return {len(e.yours('long.x'))} of {len(e.right('long.x'))} windows and "
-                f"count {_count(e)} of {_targets_there_are(e)} targets. Fill the last row up."
-            ),
-            ONCE,
-            cases=("long",),
-        ),
-        Mistake(
-            "no-overlap",
-            _no_overlap,
-            "Your windows do not overlap.",
-            lambda e: (
-                f"Your second window begins at position {e.number('block_size')} instead of "
-                f"{e.number('stride')}, so its first target has one token of past. The chapter's "
-                "windows do that; here each begins one stride after the one before."
-            ),
-            ONCE,
-            cases=("long.x",),
-        ),
-        Mistake(
-            "unshifted-targets",
-            _unshifted_evaluation,
-            "Your targets are the inputs themselves.",
-            lambda e: (
-                f"Your first row of inputs is `{row(e.yours('long.x')[0])}` and its targets are "
-                f"`{row(e.yours('long.y')[0])}`. The first target should be "
-                f"{int(e.right('long.y')[0, 0])}."
-            ),
-            TARGET,
-        ),
-        Mistake(
-            "padding-is-a-target",
-            _padding_counted,
-            "Your targets hold 0 where −100 belongs.",
-            lambda e: (
-                f"Your last row of targets is `{row(e.yours('long.y')[-1])}`: its inputs end "
-                "before the row does, and the loss would ask for token 0 there. "
-                "`cross_entropy` leaves out −100 and nothing else."
-            ),
-            ONCE,
-        ),
-    ),
-    (not_the_next_token("long.x", "long.y", "tokens"), counted_otherwise("long.y")),
+    properties=(not_the_next_token("long.x", "long.y", "tokens"), counted_otherwise("long.y")),
 )

@@ -18,7 +18,8 @@ from course_judges.ch03_text.targets import (
     successors,
     targets_once,
 )
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def sequential_windows(tokens, batch_size, block_size, padding):
@@ -34,61 +35,6 @@ def sequential_windows(tokens, batch_size, block_size, padding):
         return rows.view(batch_size, steps, block_size).transpose(0, 1)  # (S, B, T)
 
     return lay_out(tokens[:-1], padding), lay_out(tokens[1:], IGNORED)
-
-
-def _rows_do_not_continue(tokens, batch_size, block_size, padding):
-    missing = -(len(tokens) - 1) % (batch_size * block_size)
-    x = F.pad(tokens[:-1], (0, missing), value=padding).view(-1, batch_size, block_size)
-    y = F.pad(tokens[1:], (0, missing), value=IGNORED).view(-1, batch_size, block_size)
-    return x, y
-
-
-def _view_without_transpose(tokens, batch_size, block_size, padding):
-    x, y = sequential_windows(tokens, batch_size, block_size, padding)
-    return x.transpose(0, 1).reshape(x.shape), y.transpose(0, 1).reshape(y.shape)
-
-
-def _filled_at_the_end_only(tokens, batch_size, block_size, padding):
-    missing = -(len(tokens) - 1) % (batch_size * block_size)
-    x = F.pad(tokens[:-1], (0, missing), value=padding).view(batch_size, -1, block_size)
-    y = F.pad(tokens[1:], (0, missing), value=IGNORED).view(batch_size, -1, block_size)
-    return x.transpose(0, 1), y.transpose(0, 1)
-
-
-def _leftover_dropped(tokens, batch_size, block_size, padding):
-    steps = (len(tokens) - 1) // (batch_size * block_size)
-    used = steps * batch_size * block_size
-    x = tokens[:used].view(batch_size, steps, block_size).transpose(0, 1)
-    return x, tokens[1 : used + 1].view(batch_size, steps, block_size).transpose(0, 1)
-
-
-def _unshifted_steps(tokens, batch_size, block_size, padding):
-    x, _ = sequential_windows(tokens, batch_size, block_size, padding)
-    return x, torch.where(x == padding, IGNORED, x)
-
-
-def _padding_counts(tokens, batch_size, block_size, padding):
-    x, y = sequential_windows(tokens, batch_size, block_size, padding)
-    return x, torch.where(y == IGNORED, padding, y)
-
-
-def _targets_stop_at_the_row(tokens, batch_size, block_size, padding):
-    x, _ = sequential_windows(tokens, batch_size, block_size, padding)
-    rows = x.transpose(0, 1).reshape(batch_size, -1)  # (B, S·T)
-    y = F.pad(rows[:, 1:], (0, 1), value=padding).view(batch_size, -1, block_size)
-    return x, torch.where(y == padding, IGNORED, y).transpose(0, 1)
-
-
-def _targets_stop_at_the_window(tokens, batch_size, block_size, padding):
-    x, y = sequential_windows(tokens, batch_size, block_size, padding)
-    y = y.clone()
-    y[:, :, -1] = IGNORED
-    return x, y
-
-
-def _rows_before_steps(tokens, batch_size, block_size, padding):
-    x, y = sequential_windows(tokens, batch_size, block_size, padding)
-    return x.transpose(0, 1), y.transpose(0, 1)
 
 
 def _rows_continue(evidence: Evidence) -> bool:
@@ -115,10 +61,141 @@ def _step_targets_follow(evidence: Evidence) -> bool:
 
 def _joint(evidence: Evidence) -> str:
     x = evidence.yours("steps.x")
-    return (
-        f"In your step 0, row 0 ends with {int(x[0, 0, -1])}; in step 1 it goes on with "
-        f"{int(x[1, 0, 0])}."
-    )
+    return unwrapped(f"""In your step 0, row 0 ends with {int(x[0, 0, -1])}; in step 1 it goes on
+    with {int(x[1, 0, 0])}.""")
+
+
+def _last_input(evidence: Evidence) -> int:
+    """The last input of row 0 that is no padding."""
+    row = evidence.right("steps.x")[:, 0].ravel()
+    return int(row[row != evidence.number("padding")][-1])
+
+
+@mistake(
+    "Your rows do not continue each other from step to step.",
+    lambda e: unwrapped(f"""{_joint(e)} The token after {int(e.yours("steps.x")[0, 0, -1])} is
+    {int(e.yours("steps.x")[0, 1, 0])}, and you put it into row 1 of step 0. Cut the text into B
+    long rows first, then cut the rows into steps."""),
+)
+def _rows_do_not_continue(tokens, batch_size, block_size, padding):
+    missing = -(len(tokens) - 1) % (batch_size * block_size)
+    x = F.pad(tokens[:-1], (0, missing), value=padding).view(-1, batch_size, block_size)
+    y = F.pad(tokens[1:], (0, missing), value=IGNORED).view(-1, batch_size, block_size)
+    return x, y
+
+
+@mistake(
+    "Your rows got mixed up: (B, S·T) was viewed as (S, B, T).",
+    lambda e: unwrapped(f"""{_joint(e)} A view keeps the numbers in their order and only counts them
+    differently, so it cannot exchange rows and steps. View as (B, S, T), then transpose the first
+    two axes."""),
+)
+def _view_without_transpose(tokens, batch_size, block_size, padding):
+    x, y = sequential_windows(tokens, batch_size, block_size, padding)
+    return x.transpose(0, 1).reshape(x.shape), y.transpose(0, 1).reshape(y.shape)
+
+
+@mistake(
+    "Your rows take S · T inputs each, so the last row is left with less.",
+    lambda e: unwrapped(f"""Row 1 of your step 0 begins with {int(e.yours("steps.x")[0, 1, 0])},
+    which is at position {place(e, int(e.yours("steps.x")[0, 1, 0]))} of the tokens; with L = ⌈(N −
+    1) / B⌉ inputs a row it begins at {place(e, int(e.right("steps.x")[0, 1, 0]))}. Give every row L
+    inputs, then fill each row up."""),
+)
+def _filled_at_the_end_only(tokens, batch_size, block_size, padding):
+    missing = -(len(tokens) - 1) % (batch_size * block_size)
+    x = F.pad(tokens[:-1], (0, missing), value=padding).view(batch_size, -1, block_size)
+    y = F.pad(tokens[1:], (0, missing), value=IGNORED).view(batch_size, -1, block_size)
+    return x.transpose(0, 1), y.transpose(0, 1)
+
+
+@mistake(
+    "You leave out what does not fill a whole step.",
+    lambda e: unwrapped(f"""You return {len(e.yours("steps.x"))} steps with
+    {e.yours("steps.x").size} targets; the text has {len(e.inputs["tokens"]) - 1}, which take
+    {len(e.right("steps.x"))} steps, the last one filled up. The chapter drops the rest; here
+    nothing may be lost."""),
+    ONCE,
+)
+def _leftover_dropped(tokens, batch_size, block_size, padding):
+    steps = (len(tokens) - 1) // (batch_size * block_size)
+    used = steps * batch_size * block_size
+    x = tokens[:used].view(batch_size, steps, block_size).transpose(0, 1)
+    return x, tokens[1 : used + 1].view(batch_size, steps, block_size).transpose(0, 1)
+
+
+@mistake(
+    "Your first axis counts rows, not steps.",
+    lambda e: unwrapped(f"""Your inputs have shape {e.yours("steps.x").shape}, which is (B, S, T);
+    the task wants (S, B, T) = {e.right("steps.x").shape}, so that `x[n]` is the batch of step
+    n."""),
+)
+def _rows_before_steps(tokens, batch_size, block_size, padding):
+    x, y = sequential_windows(tokens, batch_size, block_size, padding)
+    return x.transpose(0, 1), y.transpose(0, 1)
+
+
+@mistake(
+    "Your targets are the inputs themselves.",
+    lambda e: unwrapped(f"""Row 0 of step 0 has the inputs `{row(e.yours("steps.x")[0, 0])}` and the
+    targets `{row(e.yours("steps.y")[0, 0])}`. The first target should be
+    {int(e.right("steps.y")[0, 0, 0])}."""),
+    TARGET,
+    recognised=lambda e: (
+        e.same("steps.x")
+        and e.comparable("steps.y")
+        and bool(
+            (e.yours("steps.x") == e.yours("steps.y"))[
+                e.right("steps.x") != e.number("padding")
+            ].all()
+        )
+    ),
+)
+def _unshifted_targets(tokens, batch_size, block_size, padding):
+    x, _ = sequential_windows(tokens, batch_size, block_size, padding)
+    return x, torch.where(x == padding, IGNORED, x)
+
+
+@mistake(
+    lambda e: f"Your targets hold the padding {e.number('padding')} where −100 belongs.",
+    lambda e: unwrapped(f"""{int((e.yours("steps.y") == e.number("padding")).sum())} of your targets
+    are padding. A loss would count them, and the mean would be lower than the text deserves:
+    padding after padding is easy to guess."""),
+    ONCE,
+    cases=("steps.y",),
+)
+def _padding_is_a_target(tokens, batch_size, block_size, padding):
+    x, y = sequential_windows(tokens, batch_size, block_size, padding)
+    return x, torch.where(y == IGNORED, padding, y)
+
+
+@mistake(
+    "The last target of a row is missing.",
+    lambda e: unwrapped(f"""Row 0 ends with the input {int(_last_input(e))}. Its target is the first
+    token of row 1, {int(e.right("steps.x")[0, 1, 0])}; yours is −100. Shift the text by one before
+    you cut it into rows."""),
+    cases=("steps.y",),
+)
+def _targets_stop_at_the_row(tokens, batch_size, block_size, padding):
+    x, _ = sequential_windows(tokens, batch_size, block_size, padding)
+    rows = x.transpose(0, 1).reshape(batch_size, -1)  # (B, S·T)
+    y = F.pad(rows[:, 1:], (0, 1), value=padding).view(batch_size, -1, block_size)
+    return x, torch.where(y == padding, IGNORED, y).transpose(0, 1)
+
+
+@mistake(
+    "The last position of each window has no target.",
+    lambda e: unwrapped(f"""Your first row of targets is `{row(e.yours("steps.y")[0, 0])}`: 1 in
+    {e.number("block_size")} targets is lost, and it is the one with the longest past. It should be
+    {int(e.right("steps.y")[0, 0, -1])}, the first input of the next step."""),
+    EXAMPLES,
+    cases=("steps.y",),
+)
+def _targets_stop_at_the_window(tokens, batch_size, block_size, padding):
+    x, y = sequential_windows(tokens, batch_size, block_size, padding)
+    y = y.clone()
+    y[:, :, -1] = IGNORED
+    return x, y
 
 
 TASK = Task(
@@ -135,133 +212,6 @@ TASK = Task(
             targets_once("steps.y", "tokens"),
         ),
     ),
-    (
-        Mistake(
-            "rows-do-not-continue",
-            _rows_do_not_continue,
-            "Your rows do not continue each other from step to step.",
-            lambda e: (
-                f"{_joint(e)} The token after {int(e.yours('steps.x')[0, 0, -1])} is "
-                f"{int(e.yours('steps.x')[0, 1, 0])}, and you put it into row 1 of step 0. "
-                "Cut the text into B long rows first, then cut the rows into steps."
-            ),
-            CONTINUE,
-            cases=("steps.x",),
-        ),
-        Mistake(
-            "view-without-transpose",
-            _view_without_transpose,
-            "Your rows got mixed up: (B, S·T) was viewed as (S, B, T).",
-            lambda e: (
-                f"{_joint(e)} A view keeps the numbers in their order and only counts them "
-                "differently, so it cannot exchange rows and steps. View as (B, S, T), then "
-                "transpose the first two axes."
-            ),
-            CONTINUE,
-            cases=("steps.x",),
-        ),
-        Mistake(
-            "filled-at-the-end-only",
-            _filled_at_the_end_only,
-            "Your rows take S · T inputs each, so the last row is left with less.",
-            lambda e: (
-                f"Row 1 of your step 0 begins with {int(e.yours('steps.x')[0, 1, 0])}, which is at "
-                f"position {place(e, int(e.yours('steps.x')[0, 1, 0]))} of the tokens; with "
-                f"L = ⌈(N − 1) / B⌉ inputs a row it begins at "
-                f"{place(e, int(e.right('steps.x')[0, 1, 0]))}. Give every row L inputs, then "
-                "fill each row up."
-            ),
-            CONTINUE,
-            cases=("steps.x",),
-        ),
-        Mistake(
-            "leftover-dropped",
-            _leftover_dropped,
-            "You leave out what does not fill a whole step.",
-            lambda e: (
-                f"You return {len(e.yours('steps.x'))} steps with "
-                f"{e.yours('steps.x').size} targets; the text has "
-                f"{len(e.inputs['tokens']) - 1}, which take {len(e.right('steps.x'))} steps, "
-                "the last one filled up. The chapter drops the rest; here nothing may be lost."
-            ),
-            ONCE,
-            cases=("steps.x",),
-        ),
-        Mistake(
-            "rows-before-steps",
-            _rows_before_steps,
-            "Your first axis counts rows, not steps.",
-            lambda e: (
-                f"Your inputs have shape {e.yours('steps.x').shape}, which is (B, S, T); the task "
-                f"wants (S, B, T) = {e.right('steps.x').shape}, so that `x[n]` is the batch of "
-                "step n."
-            ),
-            CONTINUE,
-            cases=("steps.x",),
-        ),
-        Mistake(
-            "unshifted-targets",
-            _unshifted_steps,
-            "Your targets are the inputs themselves.",
-            lambda e: (
-                f"Row 0 of step 0 has the inputs `{row(e.yours('steps.x')[0, 0])}` and the "
-                f"targets `{row(e.yours('steps.y')[0, 0])}`. The first target should be "
-                f"{int(e.right('steps.y')[0, 0, 0])}."
-            ),
-            TARGET,
-            recognised=lambda e: (
-                e.same("steps.x")
-                and e.comparable("steps.y")
-                and bool(
-                    (e.yours("steps.x") == e.yours("steps.y"))[
-                        e.right("steps.x") != e.number("padding")
-                    ].all()
-                )
-            ),
-        ),
-        Mistake(
-            "padding-is-a-target",
-            _padding_counts,
-            lambda e: f"Your targets hold the padding {e.number('padding')} where −100 belongs.",
-            lambda e: (
-                f"{int((e.yours('steps.y') == e.number('padding')).sum())} of your targets are "
-                "padding. A loss would count them, and the mean would be lower than the text "
-                "deserves: padding after padding is easy to guess."
-            ),
-            ONCE,
-            cases=("steps.y",),
-        ),
-        Mistake(
-            "targets-stop-at-the-row",
-            _targets_stop_at_the_row,
-            "The last target of a row is missing.",
-            lambda e: (
-                f"Row 0 ends with the input {int(_last_input(e))}. Its target is the first token "
-                f"of row 1, {int(e.right('steps.x')[0, 1, 0])}; yours is −100. Shift the text by "
-                "one before you cut it into rows."
-            ),
-            CONTINUE,
-            cases=("steps.y",),
-        ),
-        Mistake(
-            "targets-stop-at-the-window",
-            _targets_stop_at_the_window,
-            "The last position of each window has no target.",
-            lambda e: (
-                f"Your first row of targets is `{row(e.yours('steps.y')[0, 0])}`: 1 in "
-                f"{e.number('block_size')} targets is lost, and it is the one with the longest "
-                f"past. It should be {int(e.right('steps.y')[0, 0, -1])}, the first input of the "
-                "next step."
-            ),
-            EXAMPLES,
-            cases=("steps.y",),
-        ),
-    ),
-    (not_the_next_token("steps.x", "steps.y", "tokens"), counted_otherwise("steps.y")),
+    properties=(not_the_next_token("steps.x", "steps.y", "tokens"), counted_otherwise("steps.y")),
+    cases=("steps.x",),
 )
-
-
-def _last_input(evidence: Evidence) -> int:
-    """The last input of row 0 that is no padding."""
-    row = evidence.right("steps.x")[:, 0].ravel()
-    return int(row[row != evidence.number("padding")][-1])

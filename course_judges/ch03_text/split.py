@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import torch
 
 from course_judges.ch03_text.sections import SPLITS
-from course_judges.judging import Evidence, Mistake, Part, Task
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import input_text
 from course_tasks.verdict import Finding
 
@@ -26,38 +27,6 @@ def _divide(names, fraction, generator):
 def split_names(names, fraction, seed):
     """A right answer."""
     return _divide(names, fraction, torch.Generator().manual_seed(seed))
-
-
-def _duplicates_across(names, fraction, seed):
-    order = torch.randperm(len(names), generator=torch.Generator().manual_seed(seed)).tolist()
-    cut = round(fraction * len(names))
-    return [names[i] for i in order[cut:]], [names[i] for i in order[:cut]]
-
-
-def _training_keeps_everything(names, fraction, seed):
-    return names, split_names(names, fraction, seed)[1]
-
-
-def _duplicates_dropped(names, fraction, seed):
-    return tuple(sorted(set(part)) for part in split_names(names, fraction, seed))
-
-
-def _not_shuffled(names, fraction, seed):
-    distinct = sorted(set(names))
-    chosen = set(distinct[len(distinct) - round(fraction * len(distinct)) :])
-    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
-
-
-def _unseeded(names, fraction, seed):
-    return _divide(names, fraction, None)
-
-
-def _seed_ignored(names, fraction, seed):
-    return split_names(names, fraction, 1337)
-
-
-def _splits_exchanged(names, fraction, seed):
-    return split_names(names, fraction, seed)[::-1]
 
 
 _SPLIT_CASES = ("split", "again", "other")
@@ -159,11 +128,88 @@ def _shared(evidence: Evidence) -> list[str]:
 
 def _says_shared(evidence: Evidence) -> str:
     shared, (_, validation) = _shared(evidence), _parts_of(evidence)
-    return (
-        f"{len(shared)} of the {len(set(validation))} names in your validation split are in the "
-        f"training split, too, `{shared[0]}` for one. You shuffled the list, where popular names "
-        "stand several times; decide for each distinct name."
-    )
+    return unwrapped(f"""{len(shared)} of the {len(set(validation))} names in your validation split
+    are in the training split, too, `{shared[0]}` for one. You shuffled the list, where popular
+    names stand several times; decide for each distinct name.""")
+
+
+@mistake(
+    "You cut the list without shuffling it.",
+    lambda e: unwrapped(f"""Validation runs from `{min(_parts_of(e)[1])}` to
+    `{max(_parts_of(e)[1])}` and the seed changes nothing. The list is sorted, so the model would be
+    tested on initials that it was never shown."""),
+    recognised=lambda e: _same_split(e, "other") and _in_order(e),
+)
+def _not_shuffled(names, fraction, seed):
+    distinct = sorted(set(names))
+    chosen = set(distinct[len(distinct) - round(fraction * len(distinct)) :])
+    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+
+
+@mistake(
+    "Two calls with the same seed give two splits.",
+    lambda e: unwrapped(f"""With seed = {e.number("seed")} the first call put
+    {len(set(_parts_of(e)[1]) - set(_parts_of(e, "again")[1]))} names into validation that the
+    second call put into training. Train today, validate tomorrow, and the names have leaked. Draw
+    from `torch.Generator().manual_seed(seed)`."""),
+    recognised=lambda e: not _same_split(e, "again"),
+)
+def _unseeded(names, fraction, seed):
+    return _divide(names, fraction, None)
+
+
+@mistake(
+    "Another seed gives the same split.",
+    lambda e: unwrapped(f"""Seeds {e.number("seed")} and {int(e.inputs["other"][0])} put the same
+    {len(set(_parts_of(e)[1]))} names into validation. Nobody can then tell how much of a result is
+    luck of the split. Use `seed`."""),
+    recognised=lambda e: _same_split(e, "other"),
+)
+def _seed_ignored(names, fraction, seed):
+    return split_names(names, fraction, 1337)
+
+
+@mistake(
+    "Your training split is the whole list.",
+    lambda e: unwrapped(f"""All {len(set(_parts_of(e)[1]))} names of your validation split are in
+    training, `{_shared(e)[0]}` for one. What is held out has to be left out of training."""),
+    recognised=lambda e: (
+        bool(_shared(e)) and set(_parts_of(e)[0]) == set(_names_of(e)) and not _nothing_lost(e)
+    ),
+)
+def _training_keeps_everything(names, fraction, seed):
+    return names, split_names(names, fraction, seed)[1]
+
+
+@mistake(
+    "The same name stands in both splits.", _says_shared, recognised=lambda e: bool(_shared(e))
+)
+def _duplicates_across_splits(names, fraction, seed):
+    order = torch.randperm(len(names), generator=torch.Generator().manual_seed(seed)).tolist()
+    cut = round(fraction * len(names))
+    return [names[i] for i in order[cut:]], [names[i] for i in order[:cut]]
+
+
+@mistake(
+    "Repeated names are gone.",
+    lambda e: unwrapped(f"""The list has {len(_names_of(e))} entries and your two splits hold
+    {sum(map(len, _parts_of(e)))}. How often a name occurs is part of the data. Choose among
+    distinct names, then go through the whole list."""),
+    recognised=lambda e: _apart(e) and sum(map(len, _parts_of(e))) < len(_names_of(e)),
+)
+def _duplicates_dropped(names, fraction, seed):
+    return tuple(sorted(set(part)) for part in split_names(names, fraction, seed))
+
+
+@mistake(
+    "Training and validation are exchanged.",
+    lambda e: unwrapped(f"""Validation holds {len(set(_parts_of(e)[1]))} distinct names and training
+    {len(set(_parts_of(e)[0]))}; `fraction` = {_fraction(e):g} is validation's. Return training
+    first."""),
+    recognised=lambda e: _apart(e) and len(set(_parts_of(e)[0])) == _wanted(e),
+)
+def _splits_exchanged(names, fraction, seed):
+    return split_names(names, fraction, seed)[::-1]
 
 
 TASK = Task(
@@ -176,92 +222,5 @@ TASK = Task(
         Part("The seed decides which names go where, and nothing else does.", 1, _seeded),
         Part("Validation holds the wanted fraction of the distinct names.", 1, _right_size),
     ),
-    (
-        Mistake(
-            "not-shuffled",
-            _not_shuffled,
-            "You cut the list without shuffling it.",
-            lambda e: (
-                f"Validation runs from `{min(_parts_of(e)[1])}` to `{max(_parts_of(e)[1])}` and "
-                "the seed changes nothing. The list is sorted, so the model would be tested on "
-                "initials that it was never shown."
-            ),
-            SPLITS,
-            recognised=lambda e: _same_split(e, "other") and _in_order(e),
-        ),
-        Mistake(
-            "unseeded",
-            _unseeded,
-            "Two calls with the same seed give two splits.",
-            lambda e: (
-                f"With seed = {e.number('seed')} the first call put "
-                f"{len(set(_parts_of(e)[1]) - set(_parts_of(e, 'again')[1]))} names into "
-                "validation that the second call put into training. Train today, validate "
-                "tomorrow, and the names have leaked. Draw from "
-                "`torch.Generator().manual_seed(seed)`."
-            ),
-            SPLITS,
-            recognised=lambda e: not _same_split(e, "again"),
-        ),
-        Mistake(
-            "seed-ignored",
-            _seed_ignored,
-            "Another seed gives the same split.",
-            lambda e: (
-                f"Seeds {e.number('seed')} and {int(e.inputs['other'][0])} put the same "
-                f"{len(set(_parts_of(e)[1]))} names into validation. Nobody can then tell how much "
-                "of a result is luck of the split. Use `seed`."
-            ),
-            SPLITS,
-            recognised=lambda e: _same_split(e, "other"),
-        ),
-        Mistake(
-            "training-keeps-everything",
-            _training_keeps_everything,
-            "Your training split is the whole list.",
-            lambda e: (
-                f"All {len(set(_parts_of(e)[1]))} names of your validation split are in training, "
-                f"`{_shared(e)[0]}` for one. What is held out has to be left out of training."
-            ),
-            SPLITS,
-            recognised=lambda e: (
-                bool(_shared(e))
-                and set(_parts_of(e)[0]) == set(_names_of(e))
-                and not _nothing_lost(e)
-            ),
-        ),
-        Mistake(
-            "duplicates-across-splits",
-            _duplicates_across,
-            "The same name stands in both splits.",
-            _says_shared,
-            SPLITS,
-            recognised=lambda e: bool(_shared(e)),
-        ),
-        Mistake(
-            "duplicates-dropped",
-            _duplicates_dropped,
-            "Repeated names are gone.",
-            lambda e: (
-                f"The list has {len(_names_of(e))} entries and your two splits hold "
-                f"{sum(map(len, _parts_of(e)))}. How often a name occurs is part of the data. "
-                "Choose among distinct names, then go through the whole list."
-            ),
-            SPLITS,
-            recognised=lambda e: _apart(e) and sum(map(len, _parts_of(e))) < len(_names_of(e)),
-        ),
-        Mistake(
-            "splits-exchanged",
-            _splits_exchanged,
-            "Training and validation are exchanged.",
-            lambda e: (
-                f"Validation holds {len(set(_parts_of(e)[1]))} distinct names and training "
-                f"{len(set(_parts_of(e)[0]))}; `fraction` = {_fraction(e):g} is "
-                "validation's. Return training first."
-            ),
-            SPLITS,
-            recognised=lambda e: _apart(e) and len(set(_parts_of(e)[0])) == _wanted(e),
-        ),
-    ),
-    (_entries_lost, _another_size),
+    properties=(_entries_lost, _another_size),
 )

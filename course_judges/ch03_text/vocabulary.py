@@ -10,7 +10,8 @@ import re
 import torch
 
 from course_judges.ch03_text.sections import ENCODE, UNKNOWN
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import input_text
 
 
@@ -32,57 +33,6 @@ class NameVocabulary:
         return "".join(self.symbols[token] for token in tokens).strip(self.boundary)
 
 
-class _OrderOfAppearance(NameVocabulary):
-    def __init__(self, names, boundary):
-        self.boundary = boundary
-        self.symbols = tuple(dict.fromkeys(boundary + "".join(names)))
-        self.token = {symbol: token for token, symbol in enumerate(self.symbols)}
-
-
-class _BoundarySortedIn(NameVocabulary):
-    def __init__(self, names, boundary):
-        self.boundary = boundary
-        self.symbols = tuple(sorted(set("".join(names) + boundary)))
-        self.token = {symbol: token for token, symbol in enumerate(self.symbols)}
-
-
-class _NoBoundaries(NameVocabulary):
-    def encode(self, name):
-        return super().encode(name)[1:-1]
-
-
-class _NoClosingBoundary(NameVocabulary):
-    def encode(self, name):
-        return super().encode(name)[:-1]
-
-
-class _UnknownDropped(NameVocabulary):
-    def encode(self, name):
-        return super().encode("".join(s for s in name if s in self.token))
-
-
-class _UnknownToZero(NameVocabulary):
-    def encode(self, name):
-        return torch.tensor([self.token.get(s, 0) for s in self.boundary + name + self.boundary])
-
-
-class _KeyErrorOnly(NameVocabulary):
-    def encode(self, name):
-        return torch.tensor([self.token[s] for s in self.boundary + name + self.boundary])
-
-
-class _ErrorNamesNothing(NameVocabulary):
-    def encode(self, name):
-        if set(name) - set(self.symbols):
-            raise ValueError("the name holds an unknown symbol")
-        return super().encode(name)
-
-
-class _DecodeKeepsBoundaries(NameVocabulary):
-    def decode(self, tokens):
-        return "".join(self.symbols[token] for token in tokens)
-
-
 def _refusal_names_symbol_and_place(evidence: Evidence) -> bool:
     words = evidence.answers.values["refuses"]
     return (
@@ -94,14 +44,126 @@ def _refusal_names_symbol_and_place(evidence: Evidence) -> bool:
 
 def _bad(evidence: Evidence) -> str:
     """The name with an unknown symbol and where it is, for a sentence."""
-    return (
-        f"`{input_text(evidence.inputs['bad'])}` holds "
-        f"`{input_text(evidence.inputs['unknown'])}` at position {int(evidence.inputs['place'][0])}"
-    )
+    return unwrapped(f"""`{input_text(evidence.inputs["bad"])}` holds
+    `{input_text(evidence.inputs["unknown"])}` at position {int(evidence.inputs["place"][0])}""")
 
 
 def _symbols(evidence: Evidence) -> str:
     return str(evidence.answers.values["symbols"])
+
+
+@mistake(
+    "Your symbols stand in the order in which they first appear.",
+    lambda e: unwrapped(f"""They are `{_symbols(e)}`. The same names in another order would give
+    every letter another token, and a trained table would no longer fit. Sort the letters."""),
+    cases=("symbols",),
+)
+class _OrderOfAppearance(NameVocabulary):
+    def __init__(self, names, boundary):
+        self.boundary = boundary
+        self.symbols = tuple(dict.fromkeys(boundary + "".join(names)))
+        self.token = {symbol: token for token, symbol in enumerate(self.symbols)}
+
+
+@mistake(
+    "The boundary was sorted in among the letters.",
+    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`: `{input_text(e.inputs["boundary"])}`
+    comes after `z` in the order of code points, so it is token {len(_symbols(e)) - 1}. The task
+    wants it as token 0, whatever symbol it is."""),
+    cases=("symbols",),
+)
+class _BoundarySortedIn(NameVocabulary):
+    def __init__(self, names, boundary):
+        self.boundary = boundary
+        self.symbols = tuple(sorted(set("".join(names) + boundary)))
+        self.token = {symbol: token for token, symbol in enumerate(self.symbols)}
+
+
+@mistake(
+    "Your encoding holds the letters alone, with no boundary.",
+    lambda e: unwrapped(f"""`{input_text(e.inputs["name"])}` became {len(e.yours("encode"))} tokens;
+    with a boundary on each side there are {len(e.right("encode"))}. Without them a model never sees
+    where names begin and end."""),
+    cases=("encode",),
+)
+class _BoundariesForgotten(NameVocabulary):
+    def encode(self, name):
+        return super().encode(name)[1:-1]
+
+
+@mistake(
+    "Your encoding has no boundary at the end.",
+    lambda e: unwrapped(f"""The last token for `{input_text(e.inputs["name"])}` is
+    {int(e.yours("encode")[-1])}, a letter. The boundary after the name is the target that teaches a
+    model to stop."""),
+    cases=("encode",),
+)
+class _NoClosingBoundary(NameVocabulary):
+    def encode(self, name):
+        return super().encode(name)[:-1]
+
+
+@mistake(
+    "Your decoding leaves the boundaries in.",
+    lambda e: unwrapped(f"""It gives `{e.answers.values["decode"]}` back for
+    `{input_text(e.inputs["name"])}`, so decode does not undo encode."""),
+    cases=("decode",),
+)
+class _DecodeKeepsBoundaries(NameVocabulary):
+    def decode(self, tokens):
+        return "".join(self.symbols[token] for token in tokens)
+
+
+@mistake(
+    "An unknown symbol is left out without a word.",
+    lambda e: unwrapped(f"""{_bad(e)}, and your encoding has the length of a name without it:
+    {len(e.yours("refuses"))} tokens. A silent gap is found weeks later, if ever. Raise a
+    `ValueError`."""),
+    UNKNOWN,
+)
+class _UnknownDropped(NameVocabulary):
+    def encode(self, name):
+        return super().encode("".join(s for s in name if s in self.token))
+
+
+@mistake(
+    "An unknown symbol becomes token 0.",
+    lambda e: unwrapped(f"""{_bad(e)}, which your encoding turns into the boundary: the name now
+    reads as two names. Raise a `ValueError`."""),
+    UNKNOWN,
+)
+class _UnknownToZero(NameVocabulary):
+    def encode(self, name):
+        return torch.tensor([self.token.get(s, 0) for s in self.boundary + name + self.boundary])
+
+
+@mistake(
+    "An unknown symbol ends in a `KeyError`.",
+    lambda e: unwrapped(f"""{_bad(e)}. The error of a dictionary shows the symbol and not where it
+    is. Raise a `ValueError` that says both."""),
+    UNKNOWN,
+)
+class _KeyErrorOnly(NameVocabulary):
+    def encode(self, name):
+        return torch.tensor([self.token[s] for s in self.boundary + name + self.boundary])
+
+
+@mistake(
+    "Your error does not say which symbol it is and at which position.",
+    lambda e: unwrapped(f"""{_bad(e)}, counted from 0 at the first letter; your error says
+    “{e.answers.values["refuses"]}”. In a long text nobody finds it from that."""),
+    UNKNOWN,
+    recognised=lambda e: (
+        isinstance(e.answers.values["refuses"], str)
+        and e.same("symbols", "encode", "decode")
+        and not _refusal_names_symbol_and_place(e)
+    ),
+)
+class _ErrorNamesNothing(NameVocabulary):
+    def encode(self, name):
+        if set(name) - set(self.symbols):
+            raise ValueError("the name holds an unknown symbol")
+        return super().encode(name)
 
 
 TASK = Task(
@@ -116,115 +178,5 @@ TASK = Task(
             "An unknown symbol is refused, with its position.", 1, _refusal_names_symbol_and_place
         ),
     ),
-    (
-        Mistake(
-            "order-of-appearance",
-            _OrderOfAppearance,
-            "Your symbols stand in the order in which they first appear.",
-            lambda e: (
-                f"They are `{_symbols(e)}`. The same names in another order would give every "
-                "letter another token, and a trained table would no longer fit. "
-                "Sort the letters."
-            ),
-            ENCODE,
-            cases=("symbols",),
-        ),
-        Mistake(
-            "boundary-sorted-in",
-            _BoundarySortedIn,
-            "The boundary was sorted in among the letters.",
-            lambda e: (
-                f"Your symbols are `{_symbols(e)}`: "
-                f"`{input_text(e.inputs['boundary'])}` comes after `z` in the order of code "
-                f"points, so it is token {len(_symbols(e)) - 1}. The task wants it as token 0, "
-                "whatever symbol it is."
-            ),
-            ENCODE,
-            cases=("symbols",),
-        ),
-        Mistake(
-            "boundaries-forgotten",
-            _NoBoundaries,
-            "Your encoding holds the letters alone, with no boundary.",
-            lambda e: (
-                f"`{input_text(e.inputs['name'])}` became {len(e.yours('encode'))} tokens; with a "
-                f"boundary on each side there are {len(e.right('encode'))}. Without them a model "
-                "never sees where names begin and end."
-            ),
-            ENCODE,
-            cases=("encode",),
-        ),
-        Mistake(
-            "no-closing-boundary",
-            _NoClosingBoundary,
-            "Your encoding has no boundary at the end.",
-            lambda e: (
-                f"The last token for `{input_text(e.inputs['name'])}` is "
-                f"{int(e.yours('encode')[-1])}, a letter. The boundary after the name is the "
-                "target that teaches a model to stop."
-            ),
-            ENCODE,
-            cases=("encode",),
-        ),
-        Mistake(
-            "decode-keeps-boundaries",
-            _DecodeKeepsBoundaries,
-            "Your decoding leaves the boundaries in.",
-            lambda e: (
-                f"It gives `{e.answers.values['decode']}` back for "
-                f"`{input_text(e.inputs['name'])}`, so decode does not undo encode."
-            ),
-            ENCODE,
-            cases=("decode",),
-        ),
-        Mistake(
-            "unknown-dropped",
-            _UnknownDropped,
-            "An unknown symbol is left out without a word.",
-            lambda e: (
-                f"{_bad(e)}, and your encoding has the length of a name without it: "
-                f"{len(e.yours('refuses'))} tokens. A silent gap is found weeks later, if ever. "
-                "Raise a `ValueError`."
-            ),
-            UNKNOWN,
-            cases=("refuses",),
-        ),
-        Mistake(
-            "unknown-to-zero",
-            _UnknownToZero,
-            "An unknown symbol becomes token 0.",
-            lambda e: (
-                f"{_bad(e)}, which your encoding turns into the boundary: the name now reads as "
-                "two names. Raise a `ValueError`."
-            ),
-            UNKNOWN,
-            cases=("refuses",),
-        ),
-        Mistake(
-            "key-error-only",
-            _KeyErrorOnly,
-            "An unknown symbol ends in a `KeyError`.",
-            lambda e: (
-                f"{_bad(e)}. The error of a dictionary shows the symbol and not where it is. "
-                "Raise a `ValueError` that says both."
-            ),
-            UNKNOWN,
-            cases=("refuses",),
-        ),
-        Mistake(
-            "error-names-nothing",
-            _ErrorNamesNothing,
-            "Your error does not say which symbol it is and at which position.",
-            lambda e: (
-                f"{_bad(e)}, counted from 0 at the first letter; your error says "
-                f"“{e.answers.values['refuses']}”. In a long text nobody finds it from that."
-            ),
-            UNKNOWN,
-            recognised=lambda e: (
-                isinstance(e.answers.values["refuses"], str)
-                and e.same("symbols", "encode", "decode")
-                and not _refusal_names_symbol_and_place(e)
-            ),
-        ),
-    ),
+    cases=("refuses",),
 )

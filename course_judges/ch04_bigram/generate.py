@@ -12,7 +12,8 @@ from torch import Tensor
 from course_judges.ch04_bigram.outcomes import words, wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import follows, softmax, worst_share
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -57,68 +58,6 @@ def _writes(
     return answer
 
 
-def _cropped_for_good(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    was_training = model.training
-    model.eval()
-    for _ in range(count):
-        tokens = tokens[:, -model.block_size :]
-        logits, _loss = model(tokens)
-        tokens = _append(tokens, logits[:, -1], generator)
-    model.train(was_training)
-    return tokens
-
-
-def _prompt_dropped(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    return generate(model, tokens, count, generator)[:, tokens.shape[1] :]
-
-
-def _context_stays(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    was_training = model.training
-    model.eval()
-    logits, _loss = model(tokens[:, -model.block_size :])
-    for _ in range(count):
-        tokens = _append(tokens, logits[:, -1], generator)
-    model.train(was_training)
-    return tokens
-
-
-def _generates_the_best(
-    model: Any,
-    tokens: Tensor,
-    count: int,
-    generator: torch.Generator,  # noqa: ARG001
-) -> Tensor:
-    was_training = model.training
-    model.eval()
-    for _ in range(count):
-        logits, _loss = model(tokens[:, -model.block_size :])
-        tokens = torch.cat([tokens, logits[:, -1].argmax(dim=-1, keepdim=True)], dim=1)
-    model.train(was_training)
-    return tokens
-
-
-def _weights_are_logits(
-    model: Any, tokens: Tensor, count: int, generator: torch.Generator
-) -> Tensor:
-    was_training = model.training
-    model.eval()
-    for _ in range(count):
-        logits, _loss = model(tokens[:, -model.block_size :])
-        drawn = torch.multinomial(logits[:, -1].float(), 1, generator=generator)  # (B, 1)
-        tokens = torch.cat([tokens, drawn], dim=1)
-    model.train(was_training)
-    return tokens
-
-
-def _generates_with_global_randomness(
-    model: Any,
-    tokens: Tensor,
-    count: int,
-    generator: torch.Generator,  # noqa: ARG001
-) -> Tensor:
-    return generate(model, tokens, count, torch.default_generator)
-
-
 def _dice_right(evidence: Evidence) -> bool:
     if not evidence.comparable("chance.tokens"):
         return False
@@ -147,14 +86,6 @@ def _only_the_best(evidence: Evidence) -> bool:
     return bool((tokens == evidence.inputs["dice"].argmax()).all()) and tokens.shape[1] == 2
 
 
-def _needs_a_crop(evidence: Evidence) -> bool:
-    return evidence.same("short") and {"beyond", "long"} <= set(evidence.answers.errors)
-
-
-def _leaves_another_mode(evidence: Evidence) -> bool:
-    return evidence.same("training.tokens") and not evidence.same("training")
-
-
 def _two_texts(case: str) -> Callable[[Evidence], str]:
     """The first row of the answer where it differs, beside the right one."""
 
@@ -162,17 +93,14 @@ def _two_texts(case: str) -> Callable[[Evidence], str]:
         mine, right = evidence.yours(case), evidence.right(case)
         block_size = evidence.number("block_size")
         if mine.shape != right.shape:
-            return (
-                f"You return {mine.shape[-1]} tokens a row; expected {right.shape[-1]}: "
-                f"the prompt and everything that was written (block_size = {block_size})."
-            )
+            return unwrapped(f"""You return {mine.shape[-1]} tokens a row; expected
+            {right.shape[-1]}: the prompt and everything that was written (block_size =
+            {block_size}).""")
         row = int(np.argmax((mine != right).any(axis=1)))
         at = int(np.argmax(mine[row] != right[row]))
-        return (
-            f"With block_size = {block_size}, row {row} is the same as it should be up to position"
-            f" {at - 1}; then you have symbol {int(mine[row, at])} where the model says"
-            f" {int(right[row, at])}."
-        )
+        return unwrapped(f"""With block_size = {block_size}, row {row} is the same as it should be
+        up to position {at - 1}; then you have symbol {int(mine[row, at])} where the model says
+        {int(right[row, at])}.""")
 
     return say
 
@@ -194,6 +122,142 @@ def _dice_are_off(evidence: Evidence) -> Finding | None:
     )
 
 
+_no_crop = mistake(
+    "The whole text went into the model; it reads at most `block_size` tokens.",
+    lambda e: unwrapped(f"""With block_size = {e.number("block_size")} the model stopped:
+    “{words(e, "beyond")}”. Show it the last block_size tokens only."""),
+    recognised=lambda e: e.same("short") and {"beyond", "long"} <= set(e.answers.errors),
+)(_writes(context=lambda tokens, _: tokens))
+
+_reads_first_logits = mistake(
+    "You read the logits of the first position; the next symbol stands in those of the last.",
+    _two_texts("beyond"),
+)(_writes(read=lambda logits: logits[:, 0]))
+
+_last_token_only = mistake(
+    unwrapped("""You showed the model the last token only, which is all that a bigram needs and too
+    little for any other model."""),
+    _two_texts("short"),
+)(_writes(context=lambda tokens, _: tokens[:, -1:]))
+
+_crops_the_end = mistake(
+    "You kept the first `block_size` tokens of the text; the model needs the last ones.",
+    lambda e: unwrapped(f"""From token {e.number("block_size")} on, what was written is never read.
+    {_two_texts("beyond")(e)}"""),
+)(_writes(context=lambda tokens, size: tokens[:, :size]))
+
+_crops_one_too_many = mistake(
+    "Your context is one token shorter than the model can read.", _two_texts("beyond")
+)(_writes(context=lambda tokens, size: tokens[:, -(size - 1) :]))
+
+
+@mistake(
+    "You cropped the text itself; only what the model is shown is to be cropped.",
+    _two_texts("beyond"),
+)
+def _cropped_for_good(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    was_training = model.training
+    model.eval()
+    for _ in range(count):
+        tokens = tokens[:, -model.block_size :]
+        logits, _loss = model(tokens)
+        tokens = _append(tokens, logits[:, -1], generator)
+    model.train(was_training)
+    return tokens
+
+
+@mistake("You return what was written without the text that it continues.", _two_texts("beyond"))
+def _prompt_dropped(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    return generate(model, tokens, count, generator)[:, tokens.shape[1] :]
+
+
+@mistake(
+    "What was drawn is never shown to the model: every symbol continues the prompt.",
+    _two_texts("short"),
+)
+def _context_not_extended(
+    model: Any, tokens: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    was_training = model.training
+    model.eval()
+    logits, _loss = model(tokens[:, -model.block_size :])
+    for _ in range(count):
+        tokens = _append(tokens, logits[:, -1], generator)
+    model.train(was_training)
+    return tokens
+
+
+_train_mode_sampling = mistake(
+    "You let the model write in the mode that it was in; in training mode, dropout is active.",
+    lambda e: unwrapped(f"""The text of a model in training mode differs from that of the same model
+    in evaluation mode. {_two_texts("training.tokens")(e)} Call `model.eval()` before, and put the
+    mode back afterwards."""),
+    cases=("short", "training"),
+)(_writes(quiet=False))
+
+_mode_not_restored = mistake(
+    "You left the model in another mode than you found it in.",
+    lambda e: (
+        "It was in training mode and is in evaluation mode now, so the training that goes"
+        " on has no dropout."
+        if not e.yours("training.training_afterwards")
+        else "It was in evaluation mode and is in training mode now."
+    ),
+    recognised=lambda e: e.same("training.tokens") and not e.same("training"),
+)(_writes(restore=False))
+
+
+@mistake(
+    "You take the most likely symbol every time; nothing is drawn.",
+    lambda e: f"{_dice_share(e)} The text would be the same every time.",
+    recognised=_only_the_best,
+)
+def _argmax_for_sampling(
+    model: Any,
+    tokens: Tensor,
+    count: int,
+    generator: torch.Generator,  # noqa: ARG001
+) -> Tensor:
+    was_training = model.training
+    model.eval()
+    for _ in range(count):
+        logits, _loss = model(tokens[:, -model.block_size :])
+        tokens = torch.cat([tokens, logits[:, -1].argmax(dim=-1, keepdim=True)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+@mistake(
+    "You drew in proportion to the logits; the softmax is missing.",
+    lambda e: f"{_dice_share(e)} Logits may be negative, and only their differences count.",
+    recognised=lambda e: _dice_follow_logits(e) and not _dice_right(e),
+)
+def _no_softmax(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    was_training = model.training
+    model.eval()
+    for _ in range(count):
+        logits, _loss = model(tokens[:, -model.block_size :])
+        drawn = torch.multinomial(logits[:, -1].float(), 1, generator=generator)  # (B, 1)
+        tokens = torch.cat([tokens, drawn], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+@mistake(
+    "Your draws do not come from the given generator.",
+    unwrapped("""Two generators with the same seed gave different texts; pass `generator=generator`
+    to what draws."""),
+    recognised=lambda e: _dice_right(e) and not _repeats(e),
+)
+def _generator_ignored(
+    model: Any,
+    tokens: Tensor,
+    count: int,
+    generator: torch.Generator,  # noqa: ARG001
+) -> Tensor:
+    return generate(model, tokens, count, torch.default_generator)
+
+
 TASK = Task(
     "Write with any model",
     generate,
@@ -212,132 +276,6 @@ TASK = Task(
         ),
         Part("Symbols are drawn, by the given generator.", 1, _chance_right),
     ),
-    (
-        Mistake(
-            "no-crop",
-            _writes(context=lambda tokens, _: tokens),
-            "The whole text went into the model; it reads at most `block_size` tokens.",
-            lambda e: (
-                f"With block_size = {e.number('block_size')} the model stopped:"
-                f" “{words(e, 'beyond')}”. Show it the last"
-                " block_size tokens only."
-            ),
-            WRITING,
-            recognised=_needs_a_crop,
-        ),
-        Mistake(
-            "reads-first-logits",
-            _writes(read=lambda logits: logits[:, 0]),
-            "You read the logits of the first position; the next symbol stands in those of the"
-            " last.",
-            _two_texts("beyond"),
-            WRITING,
-            cases=("short", "beyond"),
-        ),
-        Mistake(
-            "last-token-only",
-            _writes(context=lambda tokens, _: tokens[:, -1:]),
-            "You showed the model the last token only, which is all that a bigram needs and too"
-            " little for any other model.",
-            _two_texts("short"),
-            WRITING,
-            cases=("short", "beyond"),
-        ),
-        Mistake(
-            "crops-the-end",
-            _writes(context=lambda tokens, size: tokens[:, :size]),
-            "You kept the first `block_size` tokens of the text; the model needs the last ones.",
-            lambda e: (
-                f"From token {e.number('block_size')} on, what was written is never read."
-                f" {_two_texts('beyond')(e)}"
-            ),
-            WRITING,
-            cases=("short", "beyond"),
-        ),
-        Mistake(
-            "crops-one-too-many",
-            _writes(context=lambda tokens, size: tokens[:, -(size - 1) :]),
-            "Your context is one token shorter than the model can read.",
-            _two_texts("beyond"),
-            WRITING,
-            cases=("short", "beyond"),
-        ),
-        Mistake(
-            "cropped-for-good",
-            _cropped_for_good,
-            "You cropped the text itself; only what the model is shown is to be cropped.",
-            _two_texts("beyond"),
-            WRITING,
-            cases=("short", "beyond"),
-        ),
-        Mistake(
-            "prompt-dropped",
-            _prompt_dropped,
-            "You return what was written without the text that it continues.",
-            _two_texts("beyond"),
-            WRITING,
-            cases=("short", "beyond"),
-        ),
-        Mistake(
-            "context-not-extended",
-            _context_stays,
-            "What was drawn is never shown to the model: every symbol continues the prompt.",
-            _two_texts("short"),
-            WRITING,
-            cases=("short", "beyond"),
-        ),
-        Mistake(
-            "train-mode-sampling",
-            _writes(quiet=False),
-            "You let the model write in the mode that it was in; in training mode, dropout is"
-            " active.",
-            lambda e: (
-                "The text of a model in training mode differs from that of the same model in"
-                " evaluation mode. "
-                + _two_texts("training.tokens")(e)
-                + " Call `model.eval()` before, and put the mode back afterwards."
-            ),
-            WRITING,
-            cases=("short", "training"),
-        ),
-        Mistake(
-            "mode-not-restored",
-            _writes(restore=False),
-            "You left the model in another mode than you found it in.",
-            lambda e: (
-                "It was in training mode and is in evaluation mode now, so the training that goes"
-                " on has no dropout."
-                if not e.yours("training.training_afterwards")
-                else "It was in evaluation mode and is in training mode now."
-            ),
-            WRITING,
-            recognised=_leaves_another_mode,
-        ),
-        Mistake(
-            "argmax-for-sampling",
-            _generates_the_best,
-            "You take the most likely symbol every time; nothing is drawn.",
-            lambda e: f"{_dice_share(e)} The text would be the same every time.",
-            WRITING,
-            recognised=_only_the_best,
-        ),
-        Mistake(
-            "no-softmax",
-            _weights_are_logits,
-            "You drew in proportion to the logits; the softmax is missing.",
-            lambda e: f"{_dice_share(e)} Logits may be negative, and only their differences count.",
-            WRITING,
-            recognised=lambda e: _dice_follow_logits(e) and not _dice_right(e),
-        ),
-        Mistake(
-            "generator-ignored",
-            _generates_with_global_randomness,
-            "Your draws do not come from the given generator.",
-            "Two generators with the same seed gave different texts; pass `generator=generator` to"
-            " what draws.",
-            WRITING,
-            recognised=lambda e: _dice_right(e) and not _repeats(e),
-        ),
-    ),
-    (_dice_are_off,),
+    properties=(_dice_are_off,),
+    cases=("short", "beyond"),
 )

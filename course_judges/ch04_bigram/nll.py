@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from course_judges.ch04_bigram.sections import COUNTING, GUESS
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def nll_and_perplexity(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -29,74 +30,6 @@ def _with_perplexity(nll: Tensor | float) -> tuple[float, float]:
     return float(nll), float(np.exp(float(nll)))
 
 
-def _mean_over_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    means = [-_step_logs(probabilities, text).mean() for text in texts]
-    return _with_perplexity(torch.stack(means).mean())
-
-
-def _sum_not_mean(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    with np.errstate(over="ignore"):
-        return _with_perplexity(-torch.cat([_step_logs(probabilities, t) for t in texts]).sum())
-
-
-def _divides_by_tokens(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    total = -torch.cat([_step_logs(probabilities, t) for t in texts]).sum()
-    return _with_perplexity(total / sum(len(t) for t in texts))
-
-
-def _table_turned(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    return nll_and_perplexity(probabilities.T, texts)
-
-
-def _itself_after_itself(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    steps = torch.cat([probabilities[t, t].log() for t in texts])
-    return _with_perplexity(-steps.mean())
-
-
-def _log_of_mean(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    steps = torch.cat([probabilities[t[:-1], t[1:]] for t in texts])
-    return _with_perplexity(-steps.mean().log())
-
-
-def _one_long_text(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    return nll_and_perplexity(probabilities, [torch.cat(texts)])
-
-
-def _log_of_product(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    steps = torch.cat([probabilities[t[:-1], t[1:]] for t in texts])
-    return _with_perplexity(-steps.prod().log() / len(steps))
-
-
-def _bits(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    nll, perplexity = nll_and_perplexity(probabilities, texts)
-    return nll / math.log(2), perplexity
-
-
-def _no_minus(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    return _with_perplexity(-nll_and_perplexity(probabilities, texts)[0])
-
-
-def _upside_down(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    nll = nll_and_perplexity(probabilities, texts)[0]
-    return nll, math.exp(-nll)
-
-
-def _perplexity_of_two(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    nll = nll_and_perplexity(probabilities, texts)[0]
-    return nll, 2**nll
-
-
-def _perplexity_of_the_sum(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    nll = nll_and_perplexity(probabilities, texts)[0]
-    with np.errstate(over="ignore"):
-        return nll, float(np.exp(nll * sum(len(t) - 1 for t in texts)))
-
-
-def _swapped(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
-    nll, perplexity = nll_and_perplexity(probabilities, texts)
-    return perplexity, nll
-
-
 def _nll_is(factor: float) -> Callable[[Evidence], bool]:
     def recognised(evidence: Evidence) -> bool:
         wrong = factor * evidence.right("short.nll")
@@ -106,32 +39,171 @@ def _nll_is(factor: float) -> Callable[[Evidence], bool]:
 
 
 def _two_nlls(evidence: Evidence) -> str:
-    return (
-        f"Yours is {float(evidence.yours('short.nll')):.4g} for the three short texts; "
-        f"the mean surprise of a symbol is {float(evidence.right('short.nll')):.4g} nats."
-    )
+    return unwrapped(f"""Yours is {float(evidence.yours("short.nll")):.4g} for the three short
+    texts; the mean surprise of a symbol is {float(evidence.right("short.nll")):.4g} nats.""")
 
 
 def _two_perplexities(evidence: Evidence) -> str:
     nll = float(evidence.right("short.nll"))
-    return (
-        f"Your perplexity is {float(evidence.yours('short.perplexity')):.4g}. "
-        f"With {nll:.4g} nats a symbol it is e^{nll:.4g} = {math.exp(nll):.4g}: "
-        "the number of equally likely symbols that would be as hard to guess."
-    )
+    return unwrapped(f"""Your perplexity is {float(evidence.yours("short.perplexity")):.4g}. With
+    {nll:.4g} nats a symbol it is e^{nll:.4g} = {math.exp(nll):.4g}: the number of equally likely
+    symbols that would be as hard to guess.""")
 
 
 def _underflow(evidence: Evidence) -> str:
     steps = len(evidence.inputs["long"]) - 1
     exponent = float(evidence.right("long.nll")) * steps / math.log(10)
-    return (
-        f"The long text has {steps} steps and a probability near 10^−{exponent:.0f}, which is"
-        " rounded to 0, and −log 0 is infinite. Sum the logarithms."
-    )
+    return unwrapped(f"""The long text has {steps} steps and a probability near 10^−{exponent:.0f},
+    which is rounded to 0, and −log 0 is infinite. Sum the logarithms.""")
 
 
 def _lengths(evidence: Evidence) -> list[int]:
     return [len(evidence.inputs[name]) for name in ("first", "second", "third")]
+
+
+@mistake(
+    "You returned the two numbers in the other order.",
+    lambda e: f"The mean surprise comes first, the perplexity second. {_two_nlls(e)}",
+)
+def _swapped_results(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    nll, perplexity = nll_and_perplexity(probabilities, texts)
+    return perplexity, nll
+
+
+@mistake(
+    "The minus sign is missing: a log-probability is below 0, a surprise above.",
+    _two_nlls,
+    recognised=_nll_is(-1.0),
+)
+def _sign_forgotten(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    return _with_perplexity(-nll_and_perplexity(probabilities, texts)[0])
+
+
+@mistake(
+    "You used the logarithm to the base 2, which counts bits; this course counts nats.",
+    lambda e: f"{_two_nlls(e)} The ratio is 1 / log 2 = 1.443.",
+    recognised=_nll_is(1 / math.log(2)),
+)
+def _bits_not_nats(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    nll, perplexity = nll_and_perplexity(probabilities, texts)
+    return nll / math.log(2), perplexity
+
+
+@mistake(
+    "You took the mean of each text first, and then the mean of the texts.",
+    lambda e: unwrapped(f"""The texts have {", ".join(str(n - 1) for n in _lengths(e))} steps; in a
+    mean of means a step of the shortest counts
+    {(max(_lengths(e)) - 1) / (min(_lengths(e)) - 1):.1f} times as much as one of the longest.
+    {_two_nlls(e)}"""),
+    cases=("short",),
+)
+def _mean_over_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    means = [-_step_logs(probabilities, text).mean() for text in texts]
+    return _with_perplexity(torch.stack(means).mean())
+
+
+@mistake(
+    "You summed the surprises and did not divide by their number.",
+    lambda e: unwrapped(f"""{sum(_lengths(e)) - 3} steps were summed. {_two_nlls(e)} A sum grows
+    with the text, so it cannot compare two texts."""),
+    cases=("short.nll",),
+)
+def _sum_not_mean(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    with np.errstate(over="ignore"):
+        return _with_perplexity(-torch.cat([_step_logs(probabilities, t) for t in texts]).sum())
+
+
+@mistake(
+    "You divided by the number of symbols; the first symbol of a text is nobody's guess.",
+    lambda e: unwrapped(f"""The three texts hold {sum(_lengths(e))} symbols but
+    {sum(_lengths(e)) - 3} steps. {_two_nlls(e)}"""),
+    cases=("short.nll",),
+)
+def _divides_by_tokens(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    total = -torch.cat([_step_logs(probabilities, t) for t in texts]).sum()
+    return _with_perplexity(total / sum(len(t) for t in texts))
+
+
+@mistake(
+    "You read the table the other way round: `P[next, current]` in place of `P[current, next]`.",
+    _two_nlls,
+    COUNTING,
+    cases=("short.nll",),
+)
+def _transposed_table(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    return nll_and_perplexity(probabilities.T, texts)
+
+
+@mistake(
+    "You looked up each symbol after itself, not the next one after it.",
+    lambda e: f"Only the diagonal of the table was read. {_two_nlls(e)}",
+    COUNTING,
+    cases=("short.nll",),
+)
+def _unshifted_targets(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    steps = torch.cat([probabilities[t, t].log() for t in texts])
+    return _with_perplexity(-steps.mean())
+
+
+@mistake(
+    "You averaged the probabilities and took the logarithm at the end; the logarithm comes first.",
+    lambda e: f"{_two_nlls(e)} A mean of probabilities hides the steps that surprise most.",
+    cases=("short.nll",),
+)
+def _log_of_mean_probability(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    steps = torch.cat([probabilities[t[:-1], t[1:]] for t in texts])
+    return _with_perplexity(-steps.mean().log())
+
+
+@mistake(
+    "You joined the texts, and scored the step from the end of one to the start of the next.",
+    lambda e: unwrapped(f"""Three texts have {sum(_lengths(e)) - 3} steps; joined they have
+    {sum(_lengths(e)) - 1}. {_two_nlls(e)}"""),
+    COUNTING,
+    cases=("short.nll",),
+)
+def _pairs_across_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    return nll_and_perplexity(probabilities, [torch.cat(texts)])
+
+
+@mistake(
+    unwrapped("""You multiplied the probabilities first; the product of a long text is too small for
+    a floating-point number."""),
+    _underflow,
+    recognised=lambda e: e.same("short.nll") and not np.isfinite(e.yours("long.nll")).all(),
+)
+def _log_of_product(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    steps = torch.cat([probabilities[t[:-1], t[1:]] for t in texts])
+    return _with_perplexity(-steps.prod().log() / len(steps))
+
+
+@mistake(
+    "Your perplexity is e to the log-likelihood; the sign is the wrong way round.",
+    _two_perplexities,
+)
+def _perplexity_upside_down(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    nll = nll_and_perplexity(probabilities, texts)[0]
+    return nll, math.exp(-nll)
+
+
+@mistake(
+    "Your perplexity is a power of 2, and the loss is in nats: the two need the same base.",
+    _two_perplexities,
+)
+def _perplexity_of_two(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    nll = nll_and_perplexity(probabilities, texts)[0]
+    return nll, 2**nll
+
+
+@mistake(
+    "Your perplexity is e to the sum of the surprises; it is e to their mean.",
+    _two_perplexities,
+    cases=("short",),
+)
+def _perplexity_of_the_sum(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    nll = nll_and_perplexity(probabilities, texts)[0]
+    with np.errstate(over="ignore"):
+        return nll, float(np.exp(nll * sum(len(t) - 1 for t in texts)))
 
 
 TASK = Task(
@@ -146,134 +218,5 @@ TASK = Task(
         ),
         Part("The perplexity is e to the mean surprise.", 1, matches("short.perplexity")),
         Part("A long text is scored as well as a short one.", 1, matches("long")),
-    ),
-    (
-        Mistake(
-            "swapped-results",
-            _swapped,
-            "You returned the two numbers in the other order.",
-            lambda e: f"The mean surprise comes first, the perplexity second. {_two_nlls(e)}",
-            GUESS,
-        ),
-        Mistake(
-            "sign-forgotten",
-            _no_minus,
-            "The minus sign is missing: a log-probability is below 0, a surprise above.",
-            _two_nlls,
-            GUESS,
-            recognised=_nll_is(-1.0),
-        ),
-        Mistake(
-            "bits-not-nats",
-            _bits,
-            "You used the logarithm to the base 2, which counts bits; this course counts nats.",
-            lambda e: _two_nlls(e) + " The ratio is 1 / log 2 = 1.443.",
-            GUESS,
-            recognised=_nll_is(1 / math.log(2)),
-        ),
-        Mistake(
-            "mean-over-texts",
-            _mean_over_texts,
-            "You took the mean of each text first, and then the mean of the texts.",
-            lambda e: (
-                f"The texts have {', '.join(str(n - 1) for n in _lengths(e))} steps; in a mean of"
-                " means a step of the shortest counts"
-                f" {(max(_lengths(e)) - 1) / (min(_lengths(e)) - 1):.1f} times as much as one of"
-                " the longest. " + _two_nlls(e)
-            ),
-            GUESS,
-            cases=("short",),
-        ),
-        Mistake(
-            "sum-not-mean",
-            _sum_not_mean,
-            "You summed the surprises and did not divide by their number.",
-            lambda e: (
-                f"{sum(_lengths(e)) - 3} steps were summed. {_two_nlls(e)} A sum grows with the"
-                " text, so it cannot compare two texts."
-            ),
-            GUESS,
-            cases=("short.nll",),
-        ),
-        Mistake(
-            "divides-by-tokens",
-            _divides_by_tokens,
-            "You divided by the number of symbols; the first symbol of a text is nobody's guess.",
-            lambda e: (
-                f"The three texts hold {sum(_lengths(e))} symbols but {sum(_lengths(e)) - 3} steps."
-                f" {_two_nlls(e)}"
-            ),
-            GUESS,
-            cases=("short.nll",),
-        ),
-        Mistake(
-            "transposed-table",
-            _table_turned,
-            "You read the table the other way round: `P[next, current]` in place of `P[current,"
-            " next]`.",
-            _two_nlls,
-            COUNTING,
-            cases=("short.nll",),
-        ),
-        Mistake(
-            "unshifted-targets",
-            _itself_after_itself,
-            "You looked up each symbol after itself, not the next one after it.",
-            lambda e: f"Only the diagonal of the table was read. {_two_nlls(e)}",
-            COUNTING,
-            cases=("short.nll",),
-        ),
-        Mistake(
-            "log-of-mean-probability",
-            _log_of_mean,
-            "You averaged the probabilities and took the logarithm at the end; the logarithm comes"
-            " first.",
-            lambda e: _two_nlls(e) + " A mean of probabilities hides the steps that surprise most.",
-            GUESS,
-            cases=("short.nll",),
-        ),
-        Mistake(
-            "pairs-across-texts",
-            _one_long_text,
-            "You joined the texts, and scored the step from the end of one to the start of the"
-            " next.",
-            lambda e: (
-                f"Three texts have {sum(_lengths(e)) - 3} steps; joined they have"
-                f" {sum(_lengths(e)) - 1}. {_two_nlls(e)}"
-            ),
-            COUNTING,
-            cases=("short.nll",),
-        ),
-        Mistake(
-            "log-of-product",
-            _log_of_product,
-            "You multiplied the probabilities first; the product of a long text is too small for a"
-            " floating-point number.",
-            _underflow,
-            GUESS,
-            recognised=lambda e: e.same("short.nll") and not np.isfinite(e.yours("long.nll")).all(),
-        ),
-        Mistake(
-            "perplexity-upside-down",
-            _upside_down,
-            "Your perplexity is e to the log-likelihood; the sign is the wrong way round.",
-            _two_perplexities,
-            GUESS,
-        ),
-        Mistake(
-            "perplexity-of-two",
-            _perplexity_of_two,
-            "Your perplexity is a power of 2, and the loss is in nats: the two need the same base.",
-            _two_perplexities,
-            GUESS,
-        ),
-        Mistake(
-            "perplexity-of-the-sum",
-            _perplexity_of_the_sum,
-            "Your perplexity is e to the sum of the surprises; it is e to their mean.",
-            _two_perplexities,
-            GUESS,
-            cases=("short",),
-        ),
     ),
 )

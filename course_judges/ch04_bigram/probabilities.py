@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from course_judges.ch04_bigram.sections import COUNTING, SHARES, UNSEEN
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -32,62 +33,6 @@ def _counts_of(tokens: Tensor, V: int) -> Tensor:
     return _pair_counts(tokens[:, :-1], tokens[:, 1:], V)
 
 
-def _transposed_counts(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    return _shares(_counts_of(tokens, vocab_size).T + k)
-
-
-def _divides_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    counts = _counts_of(tokens, vocab_size) + k
-    return counts / counts.sum(dim=0, keepdim=True)
-
-
-def _keepdim_forgotten(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    counts = _counts_of(tokens, vocab_size) + k
-    return counts / counts.sum(dim=1)
-
-
-def _pairs_across_rows(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    line = tokens.flatten()  # (B·T,)
-    return _shares(_pair_counts(line[:-1], line[1:], vocab_size) + k)
-
-
-def _unshifted_pairs(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    return _shares(_pair_counts(tokens, tokens, vocab_size) + k)
-
-
-def _lost_repeats(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    counts = torch.zeros(vocab_size, vocab_size, dtype=torch.float64)
-    counts[tokens[:, :-1], tokens[:, 1:]] += 1
-    return _shares(counts + k)
-
-
-def _joint_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    counts = _counts_of(tokens, vocab_size) + k
-    return counts / counts.sum()
-
-
-def _counts_returned(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    return _counts_of(tokens, vocab_size) + k
-
-
-def _denominator_without_V(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    counts = _counts_of(tokens, vocab_size)
-    return (counts + k) / (counts.sum(dim=1, keepdim=True) + k)
-
-
-def _denominator_not_smoothed(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    counts = _counts_of(tokens, vocab_size)
-    return (counts + k) / counts.sum(dim=1, keepdim=True)
-
-
-def _smooths_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
-    return _shares(_shares(_counts_of(tokens, vocab_size)) + k)
-
-
-def _no_smoothing(tokens: Tensor, vocab_size: int, k: float) -> Tensor:  # noqa: ARG001
-    return _shares(_counts_of(tokens, vocab_size))
-
-
 def _seen_rows_are(smoothed: Callable[[Array, float], Array]) -> Callable[[Evidence], bool]:
     """Compares the rows of symbols that were seen; 0 / 0 in the others can end in several ways."""
 
@@ -105,10 +50,8 @@ def _seen_rows_are(smoothed: Callable[[Array, float], Array]) -> Callable[[Evide
 def _row_sum(evidence: Evidence, case: str = "counted") -> str:
     sums = evidence.yours(case).sum(axis=1)
     row = int(np.argmax(np.nan_to_num(np.abs(sums - 1), nan=np.inf)))
-    return (
-        f"Row {row} of your table sums to {sums[row]:.3g}; the probabilities of what may follow a"
-        " symbol sum to 1."
-    )
+    return unwrapped(f"""Row {row} of your table sums to {sums[row]:.3g}; the probabilities of what
+    may follow a symbol sum to 1.""")
 
 
 def _busiest(evidence: Evidence) -> tuple[int, int, int]:
@@ -121,21 +64,17 @@ def _busiest(evidence: Evidence) -> tuple[int, int, int]:
 def _entry_at_busiest(evidence: Evidence) -> str:
     i, j, _ = _busiest(evidence)
     mine, right = evidence.yours("counted")[i, j], evidence.right("counted")[i, j]
-    return (
-        f"For symbol {j} after symbol {i} you have {mine:.3f}; counted in the rows it is"
-        f" {right:.3f}."
-    )
+    return unwrapped(f"""For symbol {j} after symbol {i} you have {mine:.3f}; counted in the rows it
+    is {right:.3f}.""")
 
 
 def _k_effect(evidence: Evidence) -> str:
     k, V = float(evidence.inputs["k"]), evidence.number("V")
     sums = evidence.yours("smoothed").sum(axis=1)
     row = int(np.argmax(np.where(np.isfinite(sums), np.abs(sums - 1), 0.0)))
-    return (
-        f"With k = {k:g} and V = {V}, row {row} of your table sums to {sums[row]:.3g}. The"
-        f" numerators of a row gain V · k = {V * k:g} together, so its denominator must gain as"
-        " much."
-    )
+    return unwrapped(f"""With k = {k:g} and V = {V}, row {row} of your table sums to
+    {sums[row]:.3g}. The numerators of a row gain V · k = {V * k:g} together, so its denominator
+    must gain as much.""")
 
 
 def _unseen_row(evidence: Evidence) -> str:
@@ -143,10 +82,8 @@ def _unseen_row(evidence: Evidence) -> str:
     V = evidence.number("V")
     values = evidence.yours("smoothed")[unseen]
     k = float(evidence.inputs["k"])
-    return (
-        f"In the texts with k = {k:g} nothing ever follows symbol {unseen}. Your row for it holds"
-        f" {values[0]:.3g}; every entry should be k / (V · k) = 1 / {V}."
-    )
+    return unwrapped(f"""In the texts with k = {k:g} nothing ever follows symbol {unseen}. Your row
+    for it holds {values[0]:.3g}; every entry should be k / (V · k) = 1 / {V}.""")
 
 
 def _rows_are_no_distributions(evidence: Evidence) -> Finding | None:
@@ -159,6 +96,123 @@ def _rows_are_no_distributions(evidence: Evidence) -> Finding | None:
                 section,
             )
     return None
+
+
+@mistake(
+    "Your table is turned: rows stand for the next symbol and columns for the current one.",
+    _entry_at_busiest,
+    COUNTING,
+)
+def _transposed_counts(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    return _shares(_counts_of(tokens, vocab_size).T + k)
+
+
+@mistake(
+    "You divided each column by its sum.",
+    lambda e: unwrapped(f"""Your columns sum to 1: that is how often each symbol stood before a
+    given one. {_row_sum(e)}"""),
+)
+def _divides_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = _counts_of(tokens, vocab_size) + k
+    return counts / counts.sum(dim=0, keepdim=True)
+
+
+@mistake(
+    "The row sums were spread along the wrong axis; is a `keepdim=True` missing?",
+    lambda e: unwrapped(f"""`counts.sum(1)` has shape ({e.number("V")},), so column j is divided by
+    the sum of row j. {_row_sum(e)}"""),
+)
+def _keepdim_forgotten(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = _counts_of(tokens, vocab_size) + k
+    return counts / counts.sum(dim=1)
+
+
+@mistake(
+    unwrapped("""You counted pairs across the end of a row: the last symbol of one text with the
+    first of the next."""),
+    lambda e: unwrapped(f"""{e.number("B")} texts of {e.number("T")} symbols have {e.number("B")} ·
+    {e.number("T") - 1} = {e.number("B") * (e.number("T") - 1)} pairs; one long row of them has
+    {e.number("B") * e.number("T") - 1}."""),
+    COUNTING,
+)
+def _pairs_across_rows(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    line = tokens.flatten()  # (B·T,)
+    return _shares(_pair_counts(line[:-1], line[1:], vocab_size) + k)
+
+
+@mistake(
+    "You paired every symbol with itself, not with the one after it.",
+    lambda e: unwrapped(f"""Without smoothing your table has
+    {np.diag(e.yours("counted")).mean():.2g} on the diagonal and 0 elsewhere."""),
+    COUNTING,
+)
+def _unshifted_targets(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    return _shares(_pair_counts(tokens, tokens, vocab_size) + k)
+
+
+@mistake(
+    "Pairs that occur more than once were counted once.",
+    lambda e: unwrapped(f"""`counts[i, j] += 1` with index tensors adds 1 to each distinct place,
+    however often it is named. {"The pair ({}, {}) occurs {} times here.".format(*_busiest(e))}"""),
+    COUNTING,
+)
+def _lost_repeats(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = torch.zeros(vocab_size, vocab_size, dtype=torch.float64)
+    counts[tokens[:, :-1], tokens[:, 1:]] += 1
+    return _shares(counts + k)
+
+
+@mistake(
+    unwrapped("""You divided by the sum of the whole table: that is the probability of the pair, not
+    of the next symbol."""),
+    lambda e: f"Your whole table sums to {e.yours('counted').sum():.3g}. {_row_sum(e)}",
+)
+def _joint_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = _counts_of(tokens, vocab_size) + k
+    return counts / counts.sum()
+
+
+@mistake("You returned the counts themselves; no row was divided by its sum.", _row_sum)
+def _counts_not_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    return _counts_of(tokens, vocab_size) + k
+
+
+@mistake(
+    "Your denominator grew by `k` once; `k` was added to V counts in the row.", _k_effect, UNSEEN
+)
+def _denominator_without_V(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = _counts_of(tokens, vocab_size)
+    return (counts + k) / (counts.sum(dim=1, keepdim=True) + k)
+
+
+@mistake(
+    "You added `k` to every count and divided by the sums from before.",
+    _k_effect,
+    UNSEEN,
+    recognised=_seen_rows_are(lambda n, k: (n + k) / n.sum(1, keepdims=True)),
+)
+def _denominator_not_smoothed(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = _counts_of(tokens, vocab_size)
+    return (counts + k) / counts.sum(dim=1, keepdim=True)
+
+
+@mistake(
+    "`k` is not used.",
+    _unseen_row,
+    UNSEEN,
+    recognised=_seen_rows_are(lambda n, _: n / n.sum(1, keepdims=True)),
+)
+def _no_smoothing(tokens: Tensor, vocab_size: int, k: float) -> Tensor:  # noqa: ARG001
+    return _shares(_counts_of(tokens, vocab_size))
+
+
+@mistake(
+    "You added `k` to the probabilities, after the division; it belongs to the counts.",
+    _unseen_row,
+    UNSEEN,
+)
+def _smooths_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    return _shares(_shares(_counts_of(tokens, vocab_size)) + k)
 
 
 TASK = Task(
@@ -178,112 +232,5 @@ TASK = Task(
             matches("smoothed"),
         ),
     ),
-    (
-        Mistake(
-            "transposed-counts",
-            _transposed_counts,
-            "Your table is turned: rows stand for the next symbol and columns for the current one.",
-            _entry_at_busiest,
-            COUNTING,
-        ),
-        Mistake(
-            "divides-columns",
-            _divides_columns,
-            "You divided each column by its sum.",
-            lambda e: (
-                "Your columns sum to 1: that is how often each symbol stood before a given one."
-                f" {_row_sum(e)}"
-            ),
-            SHARES,
-        ),
-        Mistake(
-            "keepdim-forgotten",
-            _keepdim_forgotten,
-            "The row sums were spread along the wrong axis; is a `keepdim=True` missing?",
-            lambda e: (
-                f"`counts.sum(1)` has shape ({e.number('V')},), so column j is divided by the sum"
-                f" of row j. {_row_sum(e)}"
-            ),
-            SHARES,
-        ),
-        Mistake(
-            "pairs-across-rows",
-            _pairs_across_rows,
-            "You counted pairs across the end of a row: the last symbol of one text with the first"
-            " of the next.",
-            lambda e: (
-                f"{e.number('B')} texts of {e.number('T')} symbols have {e.number('B')} ·"
-                f" {e.number('T') - 1} = {e.number('B') * (e.number('T') - 1)} pairs; one long row"
-                f" of them has {e.number('B') * e.number('T') - 1}."
-            ),
-            COUNTING,
-        ),
-        Mistake(
-            "unshifted-targets",
-            _unshifted_pairs,
-            "You paired every symbol with itself, not with the one after it.",
-            lambda e: (
-                f"Without smoothing your table has {np.diag(e.yours('counted')).mean():.2g} on the"
-                " diagonal and 0 elsewhere."
-            ),
-            COUNTING,
-        ),
-        Mistake(
-            "lost-repeats",
-            _lost_repeats,
-            "Pairs that occur more than once were counted once.",
-            lambda e: (
-                "`counts[i, j] += 1` with index tensors adds 1 to each distinct place, however"
-                " often it is named. "
-                + "The pair ({}, {}) occurs {} times here.".format(*_busiest(e))
-            ),
-            COUNTING,
-        ),
-        Mistake(
-            "joint-probabilities",
-            _joint_probabilities,
-            "You divided by the sum of the whole table: that is the probability of the pair, not of"
-            " the next symbol.",
-            lambda e: f"Your whole table sums to {e.yours('counted').sum():.3g}. {_row_sum(e)}",
-            SHARES,
-        ),
-        Mistake(
-            "counts-not-probabilities",
-            _counts_returned,
-            "You returned the counts themselves; no row was divided by its sum.",
-            _row_sum,
-            SHARES,
-        ),
-        Mistake(
-            "denominator-without-V",
-            _denominator_without_V,
-            "Your denominator grew by `k` once; `k` was added to V counts in the row.",
-            _k_effect,
-            UNSEEN,
-        ),
-        Mistake(
-            "denominator-not-smoothed",
-            _denominator_not_smoothed,
-            "You added `k` to every count and divided by the sums from before.",
-            _k_effect,
-            UNSEEN,
-            recognised=_seen_rows_are(lambda n, k: (n + k) / n.sum(1, keepdims=True)),
-        ),
-        Mistake(
-            "no-smoothing",
-            _no_smoothing,
-            "`k` is not used.",
-            _unseen_row,
-            UNSEEN,
-            recognised=_seen_rows_are(lambda n, _: n / n.sum(1, keepdims=True)),
-        ),
-        Mistake(
-            "smooths-probabilities",
-            _smooths_probabilities,
-            "You added `k` to the probabilities, after the division; it belongs to the counts.",
-            _unseen_row,
-            UNSEEN,
-        ),
-    ),
-    (_rows_are_no_distributions,),
+    properties=(_rows_are_no_distributions,),
 )

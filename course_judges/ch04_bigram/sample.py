@@ -11,9 +11,10 @@ from torch import Tensor
 from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import follows, softmax, worst_share
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import Array
-from course_tasks.ch04_bigram.probes import DRAWS
+from course_tasks.ch04_bigram.shared import DRAWS
 from course_tasks.verdict import Finding
 
 
@@ -86,7 +87,7 @@ def _is_argmax(evidence: Evidence) -> bool:
     return np.array_equal(evidence.yours("many"), best) and _seed_is_fixed(evidence)
 
 
-def _one_draw_for_all(evidence: Evidence) -> bool:
+def _shows_one_draw_for_all(evidence: Evidence) -> bool:
     drawn = evidence.yours("many").reshape(DRAWS, 2)
     return drawn.dtype.kind in "iu" and bool((drawn == drawn[0]).all())
 
@@ -106,10 +107,8 @@ def _share_effect(evidence: Evidence) -> str:
     wanted = _wanted(evidence)
     drawn = evidence.yours("many").reshape(DRAWS, 2)
     kind = 0 if not follows(drawn[:, 0], wanted[0]) else 1
-    return (
-        f"At temperature {float(evidence.inputs['temperature']):g}: "
-        f"{worst_share(drawn[:, kind], wanted[kind])}"
-    )
+    return unwrapped(f"""At temperature {float(evidence.inputs["temperature"]):g}:
+    {worst_share(drawn[:, kind], wanted[kind])}""")
 
 
 def _wrong_way(evidence: Evidence) -> str:
@@ -118,58 +117,6 @@ def _wrong_way(evidence: Evidence) -> str:
     else:
         way = "A temperature above 1 should make the choice bolder, and made yours safer."
     return f"{way} {_share_effect(evidence)}"
-
-
-def _ignores_generator(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
-    return sample(logits, temperature, torch.default_generator)
-
-
-def _reseeds(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
-    return sample(logits, temperature, torch.Generator().manual_seed(1))
-
-
-def _divides_by_zero(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
-    probabilities = (logits / temperature).softmax(dim=-1)
-    return torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
-
-
-def _always_the_best(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
-    return logits.argmax(dim=-1)
-
-
-def _temperature_multiplied(
-    logits: Tensor, temperature: float, generator: torch.Generator
-) -> Tensor:
-    return sample(logits * temperature, 1.0 if temperature else 0.0, generator)
-
-
-def _temperature_ignored(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
-    return sample(logits, 1.0 if temperature else 0.0, generator)
-
-
-def _first_row_for_all(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
-    return sample(logits[:1].expand_as(logits), temperature, generator)
-
-
-def _softmax_over_batch(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
-    if temperature == 0:
-        return logits.argmax(dim=-1)
-    weights = (logits / temperature).softmax(dim=0)
-    return torch.multinomial(weights, 1, generator=generator).squeeze(1)
-
-
-def _softmax_twice(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
-    if temperature == 0:
-        return logits.argmax(dim=-1)
-    return sample((logits / temperature).softmax(dim=-1), 1.0, generator)
-
-
-def _one_number_for_all(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
-    if temperature == 0:
-        return logits.argmax(dim=-1)
-    reached = (logits / temperature).softmax(dim=-1).cumsum(dim=-1)  # (B, V)
-    number = torch.rand(1, generator=generator, dtype=logits.dtype)
-    return (reached < number).sum(dim=-1).clamp(max=logits.shape[-1] - 1)
 
 
 def _shares_are_off(evidence: Evidence) -> Finding | None:
@@ -193,6 +140,120 @@ def _shares_are_off(evidence: Evidence) -> Finding | None:
     )
 
 
+@mistake(
+    "You take the most likely symbol every time; nothing is drawn.",
+    lambda e: f"{_share_effect(e)} The text would be the same every time.",
+    recognised=_is_argmax,
+)
+def _argmax_for_sampling(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
+    return logits.argmax(dim=-1)
+
+
+@mistake(
+    "One random number decides for the whole batch: all equal rows get the same symbol.",
+    lambda e: f"All {DRAWS} rows with the same logits drew symbol {int(e.yours('many')[0])}.",
+    recognised=_shows_one_draw_for_all,
+)
+def _one_draw_for_all(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    reached = (logits / temperature).softmax(dim=-1).cumsum(dim=-1)  # (B, V)
+    number = torch.rand(1, generator=generator, dtype=logits.dtype)
+    return (reached < number).sum(dim=-1).clamp(max=logits.shape[-1] - 1)
+
+
+@mistake(
+    "You multiplied the logits by the temperature; they are divided by it.",
+    _wrong_way,
+    recognised=_follows_instead(lambda logits, t: softmax(logits * t)),
+)
+def _temperature_multiplied(
+    logits: Tensor, temperature: float, generator: torch.Generator
+) -> Tensor:
+    return sample(logits * temperature, 1.0 if temperature else 0.0, generator)
+
+
+@mistake(
+    "The draws follow the logits as if the temperature were 1.",
+    lambda e: unwrapped(f"""{_share_effect(e)} If you divided the probabilities by the temperature:
+    every one shrinks by the same factor, and their ratios stay."""),
+    recognised=_follows_instead(lambda logits, _: softmax(logits)),
+)
+def _temperature_ignored(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    return sample(logits, 1.0 if temperature else 0.0, generator)
+
+
+@mistake(
+    "Every row is drawn from the logits of row 0.",
+    _share_effect,
+    recognised=_follows_instead(lambda logits, t: softmax(np.stack([logits[0], logits[0]]) / t)),
+)
+def _reads_first_logits(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    return sample(logits[:1].expand_as(logits), temperature, generator)
+
+
+@mistake(
+    "Your softmax runs over the rows of the batch; it should run over the V symbols of each row.",
+    _share_effect,
+    recognised=_follows_instead(
+        lambda logits, t: (lambda w: w / w.sum(axis=1, keepdims=True))(softmax(logits.T / t).T)
+    ),
+)
+def _softmax_over_batch(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    weights = (logits / temperature).softmax(dim=0)
+    return torch.multinomial(weights, 1, generator=generator).squeeze(1)
+
+
+@mistake(
+    "The softmax was taken twice: probabilities were treated as logits once more.",
+    lambda e: f"That makes the symbols almost equally likely. {_share_effect(e)}",
+    recognised=_is_softmax_twice,
+)
+def _softmax_twice(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    return sample((logits / temperature).softmax(dim=-1), 1.0, generator)
+
+
+@mistake(
+    "Your draws do not come from the given generator.",
+    unwrapped("""Two generators with the same seed gave different symbols; pass
+    `generator=generator` to what draws."""),
+    recognised=lambda e: _drawn_right(e) and not _same_seeded(e, "first", "repeated"),
+)
+def _generator_ignored(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
+    return sample(logits, temperature, torch.default_generator)
+
+
+@mistake(
+    "Your draws start from the same seed in every call.",
+    lambda e: (
+        "Two calls in a row with one generator gave the same 60 symbols, so a text would"
+        " repeat one choice for ever."
+        if _same_seeded(e, "first", "second")
+        else "Generators with different seeds gave the same 60 symbols."
+    ),
+    recognised=lambda e: (
+        _drawn_right(e) and (_same_seeded(e, "first", "second") or _seed_is_fixed(e))
+    ),
+)
+def _seed_fixed_inside(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
+    return sample(logits, temperature, torch.Generator().manual_seed(1))
+
+
+@mistake(
+    "At temperature 0 you divide by 0.",
+    unwrapped("""logits / 0 is infinite or NaN, and no distribution follows from that. As the
+    temperature goes to 0 all the probability gathers on the most likely symbol: take that one."""),
+    recognised=lambda e: _drawn_right(e) and _obeys_generator(e) and not e.same("cold"),
+)
+def _divides_by_zero(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    probabilities = (logits / temperature).softmax(dim=-1)
+    return torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
+
+
 TASK = Task(
     "Sampling with a temperature",
     sample,
@@ -210,109 +271,5 @@ TASK = Task(
         ),
         Part("Temperature 0 takes the most likely symbol.", 1, matches("cold")),
     ),
-    (
-        Mistake(
-            "argmax-for-sampling",
-            _always_the_best,
-            "You take the most likely symbol every time; nothing is drawn.",
-            lambda e: f"{_share_effect(e)} The text would be the same every time.",
-            WRITING,
-            recognised=_is_argmax,
-        ),
-        Mistake(
-            "one-draw-for-all",
-            _one_number_for_all,
-            "One random number decides for the whole batch: all equal rows get the same symbol.",
-            lambda e: (
-                f"All {DRAWS} rows with the same logits drew symbol {int(e.yours('many')[0])}."
-            ),
-            WRITING,
-            recognised=_one_draw_for_all,
-        ),
-        Mistake(
-            "temperature-multiplied",
-            _temperature_multiplied,
-            "You multiplied the logits by the temperature; they are divided by it.",
-            _wrong_way,
-            WRITING,
-            recognised=_follows_instead(lambda logits, t: softmax(logits * t)),
-        ),
-        Mistake(
-            "temperature-ignored",
-            _temperature_ignored,
-            "The draws follow the logits as if the temperature were 1.",
-            lambda e: (
-                f"{_share_effect(e)} If you divided the probabilities by the temperature: every"
-                " one shrinks by the same factor, and their ratios stay."
-            ),
-            WRITING,
-            recognised=_follows_instead(lambda logits, _: softmax(logits)),
-        ),
-        Mistake(
-            "reads-first-logits",
-            _first_row_for_all,
-            "Every row is drawn from the logits of row 0.",
-            _share_effect,
-            WRITING,
-            recognised=_follows_instead(
-                lambda logits, t: softmax(np.stack([logits[0], logits[0]]) / t)
-            ),
-        ),
-        Mistake(
-            "softmax-over-batch",
-            _softmax_over_batch,
-            "Your softmax runs over the rows of the batch; it should run over the V symbols of each"
-            " row.",
-            _share_effect,
-            WRITING,
-            recognised=_follows_instead(
-                lambda logits, t: (lambda w: w / w.sum(axis=1, keepdims=True))(
-                    softmax(logits.T / t).T
-                )
-            ),
-        ),
-        Mistake(
-            "softmax-twice",
-            _softmax_twice,
-            "The softmax was taken twice: probabilities were treated as logits once more.",
-            lambda e: f"That makes the symbols almost equally likely. {_share_effect(e)}",
-            WRITING,
-            recognised=_is_softmax_twice,
-        ),
-        Mistake(
-            "generator-ignored",
-            _ignores_generator,
-            "Your draws do not come from the given generator.",
-            "Two generators with the same seed gave different symbols; pass `generator=generator`"
-            " to what draws.",
-            WRITING,
-            recognised=lambda e: _drawn_right(e) and not _same_seeded(e, "first", "repeated"),
-        ),
-        Mistake(
-            "seed-fixed-inside",
-            _reseeds,
-            "Your draws start from the same seed in every call.",
-            lambda e: (
-                "Two calls in a row with one generator gave the same 60 symbols, so a text would"
-                " repeat one choice for ever."
-                if _same_seeded(e, "first", "second")
-                else "Generators with different seeds gave the same 60 symbols."
-            ),
-            WRITING,
-            recognised=lambda e: (
-                _drawn_right(e) and (_same_seeded(e, "first", "second") or _seed_is_fixed(e))
-            ),
-        ),
-        Mistake(
-            "divides-by-zero",
-            _divides_by_zero,
-            "At temperature 0 you divide by 0.",
-            "logits / 0 is infinite or NaN, and no distribution follows from that. As the"
-            " temperature goes to 0 all the probability gathers on the most likely symbol: take"
-            " that one.",
-            WRITING,
-            recognised=lambda e: _drawn_right(e) and _obeys_generator(e) and not e.same("cold"),
-        ),
-    ),
-    (_shares_are_off,),
+    properties=(_shares_are_off,),
 )

@@ -10,7 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges.ch04_bigram.sections import START, STEP
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -57,46 +58,6 @@ def _walks(update: _Update) -> Callable[..., tuple[Tensor, Tensor]]:
     return answer
 
 
-def _no_zero_grad(
-    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
-) -> tuple[Tensor, Tensor]:
-    table = table.clone().requires_grad_()
-    losses = []
-    for _ in range(steps):
-        loss = _batch_loss(table, x, y)
-        loss.backward()
-        with torch.no_grad():
-            assert table.grad is not None
-            table -= learning_rate * table.grad
-        losses.append(loss.detach())
-    return table.detach(), torch.stack(losses)
-
-
-def _loss_afterwards(
-    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
-) -> tuple[Tensor, Tensor]:
-    losses = []
-    for _ in range(steps):
-        table = table - learning_rate * _gradient(table, x, y)
-        losses.append(_batch_loss(table, x, y))
-    return table, torch.stack(losses)
-
-
-def _adam(
-    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
-) -> tuple[Tensor, Tensor]:
-    table = table.clone().requires_grad_()
-    optimizer = torch.optim.AdamW([table], lr=learning_rate)
-    losses = []
-    for _ in range(steps):
-        loss = _batch_loss(table, x, y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.detach())
-    return table.detach(), torch.stack(losses)
-
-
 def _without_one_hot(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
     probabilities = table[x.flatten()].softmax(dim=-1) / y.numel()  # (B·T, V)
     return torch.zeros_like(table).index_add(0, x.flatten(), probabilities)
@@ -108,20 +69,6 @@ def _assigned_gradient(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
     gradient = torch.zeros_like(table)
     gradient[x.flatten()] += rows / y.numel()
     return gradient
-
-
-def _fresh_table(
-    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
-) -> tuple[Tensor, Tensor]:
-    generator = torch.Generator().manual_seed(0)
-    return descend(torch.randn(table.shape, generator=generator), x, y, learning_rate, steps)
-
-
-def _one_step_only(
-    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
-) -> tuple[Tensor, Tensor]:
-    table, losses = descend(table, x, y, learning_rate, 1)
-    return table, losses.expand(steps)
 
 
 def _untouched(evidence: Evidence) -> Array:
@@ -150,10 +97,9 @@ def _moved(evidence: Evidence, case: str = "one") -> str:
     right, mine = evidence.right(f"{case}.table") - start, evidence.yours(f"{case}.table") - start
     i, j = (int(n) for n in np.unravel_index(int(np.abs(right - mine).argmax()), right.shape))
     steps = "one step" if case == "one" else "three steps"
-    return (
-        f"After {steps} with learning rate {float(evidence.inputs['learning_rate']):g}, your entry"
-        f" ({i}, {j}) has moved by {mine[i, j]:+.3f}; it should move by {right[i, j]:+.3f}."
-    )
+    return unwrapped(f"""After {steps} with learning rate
+    {float(evidence.inputs["learning_rate"]):g}, your entry ({i}, {j}) has moved by
+    {mine[i, j]:+.3f}; it should move by {right[i, j]:+.3f}.""")
 
 
 def _loss_path(evidence: Evidence) -> str:
@@ -191,6 +137,124 @@ def _step_of_another_length(evidence: Evidence) -> Finding | None:
     )
 
 
+@mistake(
+    "The gradient is not cleared between steps: `backward` adds to what is there.",
+    lambda e: unwrapped(f"""The first step is right; in the second you go along the sum of two
+    gradients, in the third of three. {_moved(e, "three")}"""),
+    cases=("one.table", "three.table"),
+)
+def _no_zero_grad(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    table = table.clone().requires_grad_()
+    losses = []
+    for _ in range(steps):
+        loss = _batch_loss(table, x, y)
+        loss.backward()
+        with torch.no_grad():
+            assert table.grad is not None
+            table -= learning_rate * table.grad
+        losses.append(loss.detach())
+    return table.detach(), torch.stack(losses)
+
+
+_wrong_sign = mistake(
+    "You went up the slope: the gradient points to where the loss grows, and is subtracted.",
+    _loss_path,
+    cases=("one.table",),
+)(_walks(lambda table, x, y, rate: table + rate * _gradient(table, x, y)))
+
+_no_step = mistake(
+    "Your table does not move.",
+    lambda e: unwrapped(f"""{_moved(e)} If you use `zero_grad`, it must come before `backward`, not
+    between `backward` and the step."""),
+    cases=("one.table", "three.table"),
+)(_walks(lambda table, x, y, rate: table))  # noqa: ARG005
+
+
+@mistake(
+    "That is Adam's step, not the plain one: it divides each gradient by its own size.",
+    lambda e: unwrapped(f"""In Adam's first step every entry moves by the learning rate, whatever
+    its gradient. {_moved(e)}"""),
+    recognised=_is_adam,
+)
+def _adam_for_sgd(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    table = table.clone().requires_grad_()
+    optimizer = torch.optim.AdamW([table], lr=learning_rate)
+    losses = []
+    for _ in range(steps):
+        loss = _batch_loss(table, x, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return table.detach(), torch.stack(losses)
+
+
+_sum_not_mean = mistake(
+    "You took the gradient of the summed loss; it should be that of the mean.",
+    lambda e: f"Your step is B · T = {e.number('B') * e.number('T')} times too long. {_moved(e)}",
+    cases=("one.table",),
+)(
+    _walks(
+        lambda table, x, y, rate: table - rate * y.numel() * _gradient(table, x, y),
+    )
+)
+
+_gradient_without_target = mistake(
+    "Your gradient is p; it should be p minus 1 at the target.",
+    lambda e: f"Without the −1 nothing says which symbol followed. {_moved(e)}",
+    cases=("one.table",),
+)(_walks(lambda table, x, y, rate: table - rate * _without_one_hot(table, x, y)))
+
+_lost_repeats = mistake(
+    "A symbol that occurs more than once in `x` contributed only once to the gradient.",
+    lambda e: unwrapped(f"""`gradient[x] += …` with an index tensor keeps one of the rows that share
+    an index; `index_add_` adds them all. {_moved(e)}"""),
+    cases=("one.table",),
+)(_walks(lambda table, x, y, rate: table - rate * _assigned_gradient(table, x, y)))
+
+
+@mistake(
+    "You trained a fresh random table, not the one that you were given.",
+    lambda e: unwrapped(f"""Your first loss is {float(np.ravel(e.yours("one.losses"))[0]):.3f}; with
+    the given table it is {float(e.right("one.losses")[0]):.3f}, and rows that no step touches
+    differ from the given ones."""),
+    START,
+    recognised=_is_fresh,
+)
+def _hot_start(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    return descend(torch.randn(table.shape, generator=generator), x, y, learning_rate, steps)
+
+
+@mistake(
+    "Only one step was made, whatever `steps` says.",
+    lambda e: _moved(e, "three"),
+    cases=("one.table", "three.table"),
+)
+def _one_step_only(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    table, losses = descend(table, x, y, learning_rate, 1)
+    return table, losses.expand(steps)
+
+
+@mistake("You recorded each loss after the step; asked for is the one before it.", _loss_path)
+def _loss_after_the_step(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    losses = []
+    for _ in range(steps):
+        table = table - learning_rate * _gradient(table, x, y)
+        losses.append(_batch_loss(table, x, y))
+    return table, torch.stack(losses)
+
+
 TASK = Task(
     "Plain gradient descent",
     descend,
@@ -200,109 +264,5 @@ TASK = Task(
         Part("The loss is the one before the step.", 1, matches("one.losses")),
         Part("Three steps come out right, each from a fresh gradient.", 1, matches("three")),
     ),
-    (
-        Mistake(
-            "no-zero-grad",
-            _no_zero_grad,
-            "The gradient is not cleared between steps: `backward` adds to what is there.",
-            lambda e: (
-                "The first step is right; in the second you go along the sum of two gradients, in"
-                f" the third of three. {_moved(e, 'three')}"
-            ),
-            STEP,
-            # Later losses follow from the table; how an answer reports them is another matter.
-            cases=("one.table", "three.table"),
-        ),
-        Mistake(
-            "wrong-sign",
-            _walks(lambda table, x, y, rate: table + rate * _gradient(table, x, y)),
-            "You went up the slope: the gradient points to where the loss grows, and is"
-            " subtracted.",
-            _loss_path,
-            STEP,
-            cases=("one.table",),
-        ),
-        Mistake(
-            "no-step",
-            _walks(lambda table, x, y, rate: table),  # noqa: ARG005
-            "Your table does not move.",
-            lambda e: (
-                _moved(e)
-                + " If you use `zero_grad`, it must come before `backward`, not between `backward`"
-                " and the step."
-            ),
-            STEP,
-            cases=("one.table", "three.table"),
-        ),
-        Mistake(
-            "adam-for-sgd",
-            _adam,
-            "That is Adam's step, not the plain one: it divides each gradient by its own size.",
-            lambda e: (
-                "In Adam's first step every entry moves by the learning rate, whatever its"
-                " gradient. " + _moved(e)
-            ),
-            STEP,
-            recognised=_is_adam,
-        ),
-        Mistake(
-            "sum-not-mean",
-            _walks(
-                lambda table, x, y, rate: table - rate * y.numel() * _gradient(table, x, y),
-            ),
-            "You took the gradient of the summed loss; it should be that of the mean.",
-            lambda e: (
-                f"Your step is B · T = {e.number('B') * e.number('T')} times too long. {_moved(e)}"
-            ),
-            STEP,
-            cases=("one.table",),
-        ),
-        Mistake(
-            "gradient-without-target",
-            _walks(lambda table, x, y, rate: table - rate * _without_one_hot(table, x, y)),
-            "Your gradient is p; it should be p minus 1 at the target.",
-            lambda e: f"Without the −1 nothing says which symbol followed. {_moved(e)}",
-            STEP,
-            cases=("one.table",),
-        ),
-        Mistake(
-            "lost-repeats",
-            _walks(lambda table, x, y, rate: table - rate * _assigned_gradient(table, x, y)),
-            "A symbol that occurs more than once in `x` contributed only once to the gradient.",
-            lambda e: (
-                "`gradient[x] += …` with an index tensor keeps one of the rows that share an index;"
-                " `index_add_` adds them all. " + _moved(e)
-            ),
-            STEP,
-            cases=("one.table",),
-        ),
-        Mistake(
-            "hot-start",
-            _fresh_table,
-            "You trained a fresh random table, not the one that you were given.",
-            lambda e: (
-                f"Your first loss is {float(np.ravel(e.yours('one.losses'))[0]):.3f}; with the"
-                f" given table it is {float(e.right('one.losses')[0]):.3f}, and rows that no step"
-                " touches differ from the given ones."
-            ),
-            START,
-            recognised=_is_fresh,
-        ),
-        Mistake(
-            "one-step-only",
-            _one_step_only,
-            "Only one step was made, whatever `steps` says.",
-            lambda e: _moved(e, "three"),
-            STEP,
-            cases=("one.table", "three.table"),
-        ),
-        Mistake(
-            "loss-after-the-step",
-            _loss_afterwards,
-            "You recorded each loss after the step; asked for is the one before it.",
-            _loss_path,
-            STEP,
-        ),
-    ),
-    (_other_rows_move, _step_of_another_length),
+    properties=(_other_rows_move, _step_of_another_length),
 )

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from course_judges.ch05_head.sections import FUTURE, PLACE, SCORES
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 
 
 def _back(T: int) -> Tensor:
@@ -44,48 +44,18 @@ def _causal(scores: Tensor) -> Tensor:
     return penalised_weights(scores, 0.0)
 
 
-def _subtracted_afterwards(scores: Tensor, slope: float) -> Tensor:
-    return _causal(scores) - slope * _back(scores.shape[-1]).clamp(min=0)
-
-
-def _decayed_afterwards(scores: Tensor, slope: float) -> Tensor:
-    return _causal(scores) * (-slope * _back(scores.shape[-1]).clamp(min=0)).exp()
-
-
-def _unmasked(scores: Tensor, slope: float) -> Tensor:
-    return (scores - slope * _back(scores.shape[-1])).softmax(dim=-1)
-
-
-def _both_ways(scores: Tensor, slope: float) -> Tensor:
-    return (scores - slope * _back(scores.shape[-1]).abs()).softmax(dim=-1)
-
-
-def _zero_mask(scores: Tensor, slope: float) -> Tensor:
-    back = _back(scores.shape[-1])
-    return (scores - slope * back).masked_fill(back < 0, 0.0).softmax(dim=-1)
-
-
-def _over_queries(scores: Tensor, slope: float) -> Tensor:
-    back = _back(scores.shape[-1])
-    return (scores - slope * back).masked_fill(back < 0, -torch.inf).softmax(dim=1)
-
-
 def _last_row(evidence: Evidence, case: str = "gentle") -> str:
     slope = float(evidence.inputs["slope"]) * (3 if case == "steep" else 1)
     mine, right = evidence.yours(case)[0, -1], evidence.right(case)[0, -1]
-    return (
-        f"With slope {number(slope)} the last row of sample 0 is {row(mine)}; it should be "
-        f"{row(right)}."
-    )
+    return unwrapped(f"""With slope {number(slope)} the last row of sample 0 is {row(mine)}; it
+    should be {row(right)}.""")
 
 
 def _first_weight(evidence: Evidence) -> str:
     level, gentle = evidence.yours("level")[0, -1, 0], evidence.yours("gentle")[0, -1, 0]
     far = evidence.number("T") - 1
-    return (
-        f"The weight that lies {far} back in sample 0 is {number(level)} with slope 0 and "
-        f"{number(gentle)} with slope {number(float(evidence.inputs['slope']))}."
-    )
+    return unwrapped(f"""The weight that lies {far} back in sample 0 is {number(level)} with slope 0
+    and {number(gentle)} with slope {number(float(evidence.inputs["slope"]))}.""")
 
 
 def _first_row(evidence: Evidence) -> str:
@@ -98,6 +68,103 @@ def _sum(evidence: Evidence) -> str:
     return f"The last row of sample 0 sums to {number(mine.sum())}, not to 1."
 
 
+_bonus_for_distance = mistake(
+    "The sign is wrong: what lies far back gains weight.",
+    lambda e: f"{_first_weight(e)} {_last_row(e)}",
+)(_with(lambda s, d, m: s + m * d))
+
+_no_penalty = mistake(
+    "The slope has no effect on your weights.",
+    lambda e: unwrapped(f"""{_first_weight(e)} What is subtracted from a whole row alike cancels in
+    the softmax: the penalty must differ from column to column."""),
+    cases=("level", "gentle", "steep"),
+)(_with(lambda s, d, m: s))  # noqa: ARG005
+
+_same_for_all_distances = mistake(
+    "Everything but the position itself pays the same; the penalty does not grow.", _last_row
+)(_with(lambda s, d, m: s - m * (d > 0)))
+
+_distance_squared = mistake("Your penalty grows with the square of the distance.", _last_row)(
+    _with(lambda s, d, m: s - m * d**2)
+)
+
+_logarithm_of_distance = mistake(
+    "Your penalty grows with the logarithm of the distance.", _last_row
+)(_with(lambda s, d, m: s - m * (d + 1).log()))
+
+_share_of_the_length = mistake(
+    "You divided the distance by the length of the text.",
+    lambda e: unwrapped(f"""{_last_row(e)} Being {e.number("T") - 1} positions back costs you less
+    than one slope; it should cost {e.number("T") - 1}."""),
+)(_with(lambda s, d, m: s - m * d / s.shape[-1]))
+
+_penalty_multiplied = mistake(
+    "You multiplied the scores; the penalty is subtracted from them.",
+    lambda e: unwrapped(f"""{_last_row(e)} A factor shrinks high scores and lifts negative ones, so
+    it punishes some and rewards others."""),
+)(_with(lambda s, d, m: s * (1 - m * d)))
+
+_scores_ignored = mistake(
+    "Only the distance counts; the scores are gone.",
+    lambda e: f"{_last_row(e)} All samples have the same weights.",
+    SCORES,
+)(_with(lambda s, d, m: -m * d + 0 * s))
+
+_scaled_again = mistake(
+    "You divided the scores once more; they come scaled already.",
+    lambda e: f"{_last_row(e)} Differences between scores became too small.",
+    SCORES,
+)(_with(lambda s, d, m: s / math.sqrt(s.shape[-1]) - m * d))
+
+
+@mistake(
+    "You subtracted the penalty from the weights, after the softmax.",
+    lambda e: f"{_sum(e)} {_last_row(e)} The penalty belongs to the scores.",
+)
+def _penalty_after_softmax(scores: Tensor, slope: float) -> Tensor:
+    return _causal(scores) - slope * _back(scores.shape[-1]).clamp(min=0)
+
+
+@mistake(
+    "You let the weights decay after the softmax, and their sum with them.",
+    lambda e: unwrapped(f"""{_sum(e)} Subtract from the scores before the softmax, and it divides by
+    the new sum by itself."""),
+)
+def _decay_not_normalised(scores: Tensor, slope: float) -> Tensor:
+    return _causal(scores) * (-slope * _back(scores.shape[-1]).clamp(min=0)).exp()
+
+
+@mistake("The future is not hidden, and its negative distance is a bonus.", _first_row, FUTURE)
+def _no_causal_mask(scores: Tensor, slope: float) -> Tensor:
+    return (scores - slope * _back(scores.shape[-1])).softmax(dim=-1)
+
+
+@mistake("The future is not hidden; it pays for its distance like the past.", _first_row, FUTURE)
+def _both_ways(scores: Tensor, slope: float) -> Tensor:
+    return (scores - slope * _back(scores.shape[-1]).abs()).softmax(dim=-1)
+
+
+@mistake(
+    "You hid the future by setting its scores to 0.",
+    lambda e: f"{_first_row(e)} A score of 0 is a score like any other, and e⁰ = 1.",
+    FUTURE,
+)
+def _zero_mask(scores: Tensor, slope: float) -> Tensor:
+    back = _back(scores.shape[-1])
+    return (scores - slope * back).masked_fill(back < 0, 0.0).softmax(dim=-1)
+
+
+@mistake(
+    "Your softmax runs down the columns.",
+    lambda e: unwrapped(f"""{_sum(e)} Column 0 sums to {number(e.yours("gentle")[0, :, 0].sum())}.
+    Each row is an average: `dim=-1`."""),
+    FUTURE,
+)
+def _softmax_over_queries(scores: Tensor, slope: float) -> Tensor:
+    back = _back(scores.shape[-1])
+    return (scores - slope * back).masked_fill(back < 0, -torch.inf).softmax(dim=1)
+
+
 TASK = Task(
     "A penalty on distance",
     penalised_weights,
@@ -107,142 +174,6 @@ TASK = Task(
         Part("A small slope lowers what lies far back.", 2, matches("gentle")),
         Part("So does a large one.", 1, matches("steep")),
     ),
-    (
-        Mistake(
-            "bonus-for-distance",
-            _with(lambda s, d, m: s + m * d),
-            "The sign is wrong: what lies far back gains weight.",
-            lambda e: f"{_first_weight(e)} {_last_row(e)}",
-            PLACE,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "no-penalty",
-            _with(lambda s, d, m: s),  # noqa: ARG005
-            "The slope has no effect on your weights.",
-            lambda e: (
-                f"{_first_weight(e)} What is subtracted from a whole row alike cancels in the "
-                "softmax: the penalty must differ from column to column."
-            ),
-            PLACE,
-            cases=("level", "gentle", "steep"),
-        ),
-        Mistake(
-            "same-for-all-distances",
-            _with(lambda s, d, m: s - m * (d > 0)),
-            "Everything but the position itself pays the same; the penalty does not grow.",
-            _last_row,
-            PLACE,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "distance-squared",
-            _with(lambda s, d, m: s - m * d**2),
-            "Your penalty grows with the square of the distance.",
-            _last_row,
-            PLACE,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "logarithm-of-distance",
-            _with(lambda s, d, m: s - m * (d + 1).log()),
-            "Your penalty grows with the logarithm of the distance.",
-            _last_row,
-            PLACE,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "share-of-the-length",
-            _with(lambda s, d, m: s - m * d / s.shape[-1]),
-            "You divided the distance by the length of the text.",
-            lambda e: (
-                f"{_last_row(e)} Being {e.number('T') - 1} positions back costs you less than one "
-                f"slope; it should cost {e.number('T') - 1}."
-            ),
-            PLACE,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "penalty-multiplied",
-            _with(lambda s, d, m: s * (1 - m * d)),
-            "You multiplied the scores; the penalty is subtracted from them.",
-            lambda e: (
-                f"{_last_row(e)} A factor shrinks high scores and lifts negative ones, so it "
-                "punishes some and rewards others."
-            ),
-            PLACE,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "scores-ignored",
-            _with(lambda s, d, m: -m * d + 0 * s),
-            "Only the distance counts; the scores are gone.",
-            lambda e: f"{_last_row(e)} All samples have the same weights.",
-            SCORES,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "scaled-again",
-            _with(lambda s, d, m: s / math.sqrt(s.shape[-1]) - m * d),
-            "You divided the scores once more; they come scaled already.",
-            lambda e: f"{_last_row(e)} Differences between scores became too small.",
-            SCORES,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "penalty-after-softmax",
-            _subtracted_afterwards,
-            "You subtracted the penalty from the weights, after the softmax.",
-            lambda e: f"{_sum(e)} {_last_row(e)} The penalty belongs to the scores.",
-            PLACE,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "decay-not-normalised",
-            _decayed_afterwards,
-            "You let the weights decay after the softmax, and their sum with them.",
-            lambda e: (
-                f"{_sum(e)} Subtract from the scores before the softmax, and it divides by the "
-                "new sum by itself."
-            ),
-            PLACE,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "no-causal-mask",
-            _unmasked,
-            "The future is not hidden, and its negative distance is a bonus.",
-            _first_row,
-            FUTURE,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "both-ways",
-            _both_ways,
-            "The future is not hidden; it pays for its distance like the past.",
-            _first_row,
-            FUTURE,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "zero-mask",
-            _zero_mask,
-            "You hid the future by setting its scores to 0.",
-            lambda e: f"{_first_row(e)} A score of 0 is a score like any other, and e⁰ = 1.",
-            FUTURE,
-            cases=("gentle",),
-        ),
-        Mistake(
-            "softmax-over-queries",
-            _over_queries,
-            "Your softmax runs down the columns.",
-            lambda e: (
-                f"{_sum(e)} Column 0 sums to {number(e.yours('gentle')[0, :, 0].sum())}. "
-                "Each row is an average: `dim=-1`."
-            ),
-            FUTURE,
-            cases=("gentle",),
-        ),
-    ),
-    (no_weight_on_the_future("gentle", FUTURE), rows_sum_to_one("gentle", FUTURE)),
+    properties=(no_weight_on_the_future("gentle", FUTURE), rows_sum_to_one("gentle", FUTURE)),
+    cases=("gentle",),
 )

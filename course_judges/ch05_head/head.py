@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from course_judges.ch05_head.sections import FUTURE, MODULE, PASSED, SCALE, SCORES
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 
 
 class Head(nn.Module):
@@ -46,91 +46,9 @@ class Head(nn.Module):
         return self.weights(x) @ self.value(x)  # (B, T, T) @ (B, T, E)
 
 
-class _ScaledByChannels(Head):
-    def scale(self, x: Tensor) -> float:
-        return math.sqrt(x.shape[-1])
-
-
-class _ScaledByValues(Head):
-    def scale(self, x: Tensor) -> float:  # noqa: ARG002
-        return math.sqrt(self.value.out_features)
-
-
 class _Unscaled(Head):
     def scale(self, x: Tensor) -> float:  # noqa: ARG002
         return 1.0
-
-
-class _ScaledAfterwards(_Unscaled):
-    def weights(self, x: Tensor) -> Tensor:
-        return super().weights(x) / math.sqrt(self.key.out_features)
-
-
-class _Swapped(Head):
-    def weights(self, x: Tensor) -> Tensor:
-        scores = self.key(x) @ self.query(x).transpose(1, 2) / self.scale(x)
-        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
-
-
-class _OverQueries(Head):
-    def weights(self, x: Tensor) -> Tensor:
-        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
-        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=1)
-
-
-class _ZeroMask(Head):
-    def weights(self, x: Tensor) -> Tensor:
-        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
-        return scores.masked_fill(self.hidden(x.shape[1]), 0.0).softmax(dim=-1)
-
-
-class _RawValues(Head):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.weights(x) @ x
-
-
-class _TurnedWeights(Head):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.weights(x).transpose(1, 2) @ self.value(x)
-
-
-class _ValuesOnly(Head):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.value(x)
-
-
-class _NeverCausal(Head):
-    def hidden(self, T: int) -> Tensor:
-        return torch.zeros(T, T, dtype=torch.bool)
-
-
-class _AlwaysCausal(Head):
-    def hidden(self, T: int) -> Tensor:
-        return ~self.past[:T, :T]
-
-
-class _FlagTurned(Head):
-    def hidden(self, T: int) -> Tensor:
-        return ~self.past[:T, :T] & (not self.causal)
-
-
-class _FutureOnly(Head):
-    def hidden(self, T: int) -> Tensor:
-        return torch.ones(T, T, dtype=torch.bool).tril(-1) & self.causal
-
-
-class _Uncut(Head):
-    def hidden(self, T: int) -> Tensor:  # noqa: ARG002
-        return ~self.past & self.causal
-
-
-class _AcrossBatch(Head):
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x.transpose(0, 1)).transpose(0, 1)
-
-
-def _stops_when_short(evidence: Evidence) -> bool:
-    return evidence.same("full") and "causal" in evidence.answers.errors
 
 
 def _raw_shape(evidence: Evidence) -> bool:
@@ -141,10 +59,8 @@ def _raw_shape(evidence: Evidence) -> bool:
 def _first(evidence: Evidence, case: str = "both_ways") -> str:
     mine, right = evidence.yours(case)[0, 1, :3], evidence.right(case)[0, 1, :3]
     what = "looking both ways" if case == "both_ways" else "causal"
-    return (
-        f"In sample 0 ({what}) the output of position 1 begins with {row(mine)}; it should begin "
-        f"with {row(right)}."
-    )
+    return unwrapped(f"""In sample 0 ({what}) the output of position 1 begins with {row(mine)}; it
+    should begin with {row(right)}.""")
 
 
 def _sizes(evidence: Evidence) -> str:
@@ -155,10 +71,172 @@ def _sizes(evidence: Evidence) -> str:
 def _moved(evidence: Evidence) -> str:
     t = evidence.number("t")
     gap = np.abs(evidence.yours("causal")[:, :t] - evidence.yours("later")[:, :t]).max()
-    return (
-        f"With `causal=True`, the outputs of positions 0 to {t - 1} move by up to {number(gap)} "
-        f"when only positions from {t} on change in the input."
-    )
+    return unwrapped(f"""With `causal=True`, the outputs of positions 0 to {t - 1} move by up to
+    {number(gap)} when only positions from {t} on change in the input.""")
+
+
+@mistake(
+    "Your mask is used whole, whatever the length of the text.",
+    lambda e: unwrapped(f"""A text of block_size = {e.number("T") + 3} symbols works; one of T =
+    {e.number("T")} does not fit the mask. Cut it: `[:T, :T]`."""),
+    FUTURE,
+    recognised=lambda e: e.same("full") and "causal" in e.answers.errors,
+)
+class _MaskNotCut(Head):
+    def hidden(self, T: int) -> Tensor:  # noqa: ARG002
+        return ~self.past & self.causal
+
+
+@mistake(
+    "You divided the scores by √C, the width of the input; their sum has D terms.", _sizes, SCALE
+)
+class _ScaleByChannels(Head):
+    def scale(self, x: Tensor) -> float:
+        return math.sqrt(x.shape[-1])
+
+
+@mistake(
+    "You divided the scores by the root of the size of the values.",
+    lambda e: unwrapped(f"""{_sizes(e)} Scores come from queries and keys; how long the values are
+    does not matter to them."""),
+    SCALE,
+)
+class _ScaleByValues(Head):
+    def scale(self, x: Tensor) -> float:  # noqa: ARG002
+        return math.sqrt(self.value.out_features)
+
+
+_no_scale = mistake("The scores are not divided by √D.", _sizes, SCALE)(_Unscaled)
+
+
+@mistake(
+    "You divided the weights, not the scores: the scale came after the softmax.",
+    lambda e: f"Your rows sum to 1/√D = {number(e.number('D') ** (-0.5))}, not to 1. {_first(e)}",
+    SCALE,
+)
+class _ScaleAfterSoftmax(_Unscaled):
+    def weights(self, x: Tensor) -> Tensor:
+        return super().weights(x) / math.sqrt(self.key.out_features)
+
+
+@mistake("Queries and keys have changed places: rows belong to what is asked.", _first, SCORES)
+class _SwappedQueryKey(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.key(x) @ self.query(x).transpose(1, 2) / self.scale(x)
+        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "Your softmax runs over the positions that ask, not over those that are asked.",
+    lambda e: unwrapped(f"""The weights of a position then do not sum to 1: what it gets depends on
+    who else asks. {_first(e)}"""),
+    SCORES,
+)
+class _SoftmaxOverQueries(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
+        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=1)
+
+
+@mistake(
+    "The weights are turned over before they meet the values.",
+    lambda e: unwrapped(f"""{_first(e)} Row t of the weights belongs to output t: `weights @ value`,
+    with nothing transposed."""),
+    PASSED,
+)
+class _WeightsTransposed(Head):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.weights(x).transpose(1, 2) @ self.value(x)
+
+
+@mistake(
+    "You averaged the inputs, not their values.",
+    lambda e: unwrapped(f"""The output has {e.yours("both_ways").shape[-1]} features, as many as the
+    input; with values it has E = {e.number("E")}."""),
+    PASSED,
+    recognised=_raw_shape,
+)
+class _RawValues(Head):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.weights(x) @ x
+
+
+@mistake(
+    "You return the values themselves; the weights are not used.",
+    lambda e: f"No position hears of any other. {_first(e)}",
+    PASSED,
+    cases=("both_ways", "causal"),
+)
+class _ValuesNotAveraged(Head):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.value(x)
+
+
+@mistake(
+    "Batch and time are exchanged: texts look at each other.",
+    lambda e: unwrapped(f"""With B = {e.number("B")} and T = {e.number("T")}, each position averages
+    the {e.number("B")} samples at its own place. {_first(e)}"""),
+    SCORES,
+)
+class _AttendsAcrossBatch(Head):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.transpose(0, 1)).transpose(0, 1)
+
+
+@mistake(
+    "`causal` means the opposite in your head.",
+    lambda e: f"{_moved(e)} With `causal=False` nothing does.",
+    FUTURE,
+    cases=("causal", "both_ways"),
+)
+class _FlagTurned(Head):
+    def hidden(self, T: int) -> Tensor:
+        return ~self.past[:T, :T] & (not self.causal)
+
+
+@mistake(
+    "Your head looks at the future even if it should not.",
+    lambda e: f"{_moved(e)} If you did call `masked_fill`, keep what it returns.",
+    FUTURE,
+    cases=("causal", "both_ways"),
+)
+class _NoCausalMask(Head):
+    def hidden(self, T: int) -> Tensor:
+        return torch.zeros(T, T, dtype=torch.bool)
+
+
+@mistake(
+    "Your head never looks ahead, although `causal=False` allows it.",
+    _first,
+    FUTURE,
+    cases=("causal", "both_ways"),
+)
+class _AlwaysCausal(Head):
+    def hidden(self, T: int) -> Tensor:
+        return ~self.past[:T, :T]
+
+
+@mistake(
+    "Your mask is the wrong way round: the past is hidden and the future seen.",
+    lambda e: f"{_moved(e)} {_first(e, 'causal')}",
+    FUTURE,
+    cases=("causal",),
+)
+class _UpperTriangle(Head):
+    def hidden(self, T: int) -> Tensor:
+        return torch.ones(T, T, dtype=torch.bool).tril(-1) & self.causal
+
+
+@mistake(
+    "Hidden scores became 0, which is a score like any other.",
+    lambda e: f"e⁰ = 1, so the future keeps its share. {_moved(e)}",
+    FUTURE,
+    cases=("causal",),
+)
+class _ZeroMask(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
+        return scores.masked_fill(self.hidden(x.shape[1]), 0.0).softmax(dim=-1)
 
 
 TASK = Task(
@@ -176,155 +254,6 @@ TASK = Task(
             "A text of block_size symbols works like a shorter one.", 1, matches("causal", "full")
         ),
     ),
-    (
-        Mistake(
-            "mask-not-cut",
-            _Uncut,
-            "Your mask is used whole, whatever the length of the text.",
-            lambda e: (
-                f"A text of block_size = {e.number('T') + 3} symbols works; one of T = "
-                f"{e.number('T')} does not fit the mask. Cut it: `[:T, :T]`."
-            ),
-            FUTURE,
-            recognised=_stops_when_short,
-        ),
-        Mistake(
-            "scale-by-channels",
-            _ScaledByChannels,
-            "You divided the scores by √C, the width of the input; their sum has D terms.",
-            _sizes,
-            SCALE,
-            cases=("both_ways",),
-        ),
-        Mistake(
-            "scale-by-values",
-            _ScaledByValues,
-            "You divided the scores by the root of the size of the values.",
-            lambda e: (
-                f"{_sizes(e)} Scores come from queries and keys; how long the values are does not "
-                "matter to them."
-            ),
-            SCALE,
-            cases=("both_ways",),
-        ),
-        Mistake(
-            "no-scale",
-            _Unscaled,
-            "The scores are not divided by √D.",
-            _sizes,
-            SCALE,
-            cases=("both_ways",),
-        ),
-        Mistake(
-            "scale-after-softmax",
-            _ScaledAfterwards,
-            "You divided the weights, not the scores: the scale came after the softmax.",
-            lambda e: (
-                f"Your rows sum to 1/√D = {number(e.number('D') ** -0.5)}, not to 1. {_first(e)}"
-            ),
-            SCALE,
-            cases=("both_ways",),
-        ),
-        Mistake(
-            "swapped-query-key",
-            _Swapped,
-            "Queries and keys have changed places: rows belong to what is asked.",
-            _first,
-            SCORES,
-            cases=("both_ways",),
-        ),
-        Mistake(
-            "softmax-over-queries",
-            _OverQueries,
-            "Your softmax runs over the positions that ask, not over those that are asked.",
-            lambda e: (
-                "The weights of a position then do not sum to 1: what it gets depends on who else "
-                f"asks. {_first(e)}"
-            ),
-            SCORES,
-            cases=("both_ways",),
-        ),
-        Mistake(
-            "weights-transposed",
-            _TurnedWeights,
-            "The weights are turned over before they meet the values.",
-            lambda e: (
-                f"{_first(e)} Row t of the weights belongs to output t: `weights @ value`, with "
-                "nothing transposed."
-            ),
-            PASSED,
-            cases=("both_ways",),
-        ),
-        Mistake(
-            "raw-values",
-            _RawValues,
-            "You averaged the inputs, not their values.",
-            lambda e: (
-                f"The output has {e.yours('both_ways').shape[-1]} features, as many as the input; "
-                f"with values it has E = {e.number('E')}."
-            ),
-            PASSED,
-            recognised=_raw_shape,
-        ),
-        Mistake(
-            "values-not-averaged",
-            _ValuesOnly,
-            "You return the values themselves; the weights are not used.",
-            lambda e: f"No position hears of any other. {_first(e)}",
-            PASSED,
-            cases=("both_ways", "causal"),
-        ),
-        Mistake(
-            "attends-across-batch",
-            _AcrossBatch,
-            "Batch and time are exchanged: texts look at each other.",
-            lambda e: (
-                f"With B = {e.number('B')} and T = {e.number('T')}, each position averages the "
-                f"{e.number('B')} samples at its own place. {_first(e)}"
-            ),
-            SCORES,
-            cases=("both_ways",),
-        ),
-        Mistake(
-            "flag-turned",
-            _FlagTurned,
-            "`causal` means the opposite in your head.",
-            lambda e: f"{_moved(e)} With `causal=False` nothing does.",
-            FUTURE,
-            cases=("causal", "both_ways"),
-        ),
-        Mistake(
-            "no-causal-mask",
-            _NeverCausal,
-            "Your head looks at the future even if it should not.",
-            lambda e: f"{_moved(e)} If you did call `masked_fill`, keep what it returns.",
-            FUTURE,
-            cases=("causal", "both_ways"),
-        ),
-        Mistake(
-            "always-causal",
-            _AlwaysCausal,
-            "Your head never looks ahead, although `causal=False` allows it.",
-            _first,
-            FUTURE,
-            cases=("causal", "both_ways"),
-        ),
-        Mistake(
-            "upper-triangle",
-            _FutureOnly,
-            "Your mask is the wrong way round: the past is hidden and the future seen.",
-            lambda e: f"{_moved(e)} {_first(e, 'causal')}",
-            FUTURE,
-            cases=("causal",),
-        ),
-        Mistake(
-            "zero-mask",
-            _ZeroMask,
-            "Hidden scores became 0, which is a score like any other.",
-            lambda e: f"e⁰ = 1, so the future keeps its share. {_moved(e)}",
-            FUTURE,
-            cases=("causal",),
-        ),
-    ),
-    (unchanged_by_the_future("causal", "later", "t", FUTURE),),
+    properties=(unchanged_by_the_future("causal", "later", "t", FUTURE),),
+    cases=("both_ways",),
 )

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from course_judges.ch05_head.sections import PLACE
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import row
+from course_judges.wording import row, unwrapped
 from course_tasks.answers import Array
 
 
@@ -53,38 +53,8 @@ def _combined(combine: Callable[[Tensor, Tensor], Tensor]) -> _Answer:
     return answer
 
 
-def _by_token(tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor) -> Tensor:
-    x = token_table[tokens] + position_table[tokens]
-    return x.masked_fill((torch.arange(tokens.shape[1]) < start[:, None])[:, :, None], 0.0)
-
-
-def _uncut(
-    tokens: Tensor,
-    token_table: Tensor,
-    position_table: Tensor,
-    start: Tensor,  # noqa: ARG001
-) -> Tensor:
-    return token_table[tokens] + position_table
-
-
-def _along_the_batch(
-    tokens: Tensor,
-    token_table: Tensor,
-    position_table: Tensor,
-    start: Tensor,  # noqa: ARG001
-) -> Tensor:
-    return token_table[tokens] + position_table[: len(tokens), None]
-
-
 def _wraps(tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor) -> Tensor:
     return token_table[tokens] + position_table[torch.arange(tokens.shape[1]) - start[:, None]]
-
-
-def _padding_filled(
-    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
-) -> Tensor:
-    where = torch.arange(tokens.shape[1]) - start[:, None]
-    return token_table[tokens] + position_table[where.clamp(min=0)]
 
 
 def _real(evidence: Evidence) -> Array:
@@ -100,13 +70,13 @@ def _real_right(evidence: Evidence) -> bool:
     return bool(np.allclose(mine, right, rtol=1e-4, atol=1e-5))
 
 
-def _start_ignored(evidence: Evidence) -> bool:
+def _shows_start_ignored(evidence: Evidence) -> bool:
     rows = _real(evidence)
     mine, unshifted = evidence.yours("padded")[rows], evidence.right("short")[rows]
     return bool(np.allclose(mine, unshifted, rtol=1e-4, atol=1e-5))
 
 
-def _padding_wraps(evidence: Evidence) -> bool:
+def _shows_padding_wraps(evidence: Evidence) -> bool:
     given = (
         torch.from_numpy(evidence.inputs[name])
         for name in ("tokens", "token_table", "position_table", "start")
@@ -117,10 +87,6 @@ def _padding_wraps(evidence: Evidence) -> bool:
 def _does_not_fit(evidence: Evidence) -> bool:
     raised = evidence.answers.errors.get("short")
     return raised is not None and "match the size of tensor" in raised.message
-
-
-def _too_long_accepted(evidence: Evidence) -> bool:
-    return evidence.same("short", "padded") and not evidence.yours("refused")
 
 
 def _at(evidence: Evidence, case: str, b: int, t: int) -> str:
@@ -135,10 +101,8 @@ def _short(evidence: Evidence) -> str:
 def _padded(evidence: Evidence) -> str:
     b = int(np.argmax(evidence.inputs["start"]))
     first = int(evidence.inputs["start"][b])
-    return (
-        f"Text {b} begins at t = {first}, where its first symbol stands: "
-        f"{_at(evidence, 'padded', b, first)}, which is made with row 0 of the position table."
-    )
+    return unwrapped(f"""Text {b} begins at t = {first}, where its first symbol stands:
+    {_at(evidence, "padded", b, first)}, which is made with row 0 of the position table.""")
 
 
 def _padding(evidence: Evidence) -> str:
@@ -155,16 +119,119 @@ def _shape(evidence: Evidence) -> str:
 
 def _fit(evidence: Evidence) -> str:
     T, size = evidence.number("T"), evidence.number("block_size")
-    return (
-        f"The texts have T = {T} positions and the table has {size} rows. Take the rows that are "
-        "needed, here the first T."
-    )
+    return unwrapped(f"""The texts have T = {T} positions and the table has {size} rows. Take the
+    rows that are needed, here the first T.""")
 
 
-def _has_padding(evidence: Evidence) -> bool:
-    return _real_right(evidence) and bool(
-        np.abs(evidence.yours("padded")[~_real(evidence)]).max() > NEGLIGIBLE
-    )
+@mistake("You added the whole position table.", _fit, recognised=_does_not_fit)
+def _table_not_cut(
+    tokens: Tensor,
+    token_table: Tensor,
+    position_table: Tensor,
+    start: Tensor,  # noqa: ARG001
+) -> Tensor:
+    return token_table[tokens] + position_table
+
+
+_no_positions = mistake(
+    "Positions are missing: a symbol looks the same wherever it stands.",
+    lambda e: f"{_short(e)} Yours is the row of the token alone.",
+)(_combined(lambda x, p: x))  # noqa: ARG005
+
+_positions_only = mistake(
+    "Symbols are missing: only the position is left.",
+    lambda e: f"{_short(e)} Every text looks the same to the model.",
+)(_combined(lambda x, p: p.expand(x.shape)))
+
+_multiplied = mistake("You multiplied symbol and position; they are added.", _short)(
+    _combined(lambda x, p: x * p)
+)
+
+_concatenated = mistake("You put symbol and position side by side; they are added.", _shape)(
+    _combined(lambda x, p: torch.cat([x, p.expand(x.shape)], dim=-1))
+)
+
+
+@mistake(
+    "You looked up the position table with the tokens.",
+    lambda e: unwrapped(f"""Token {int(e.inputs["tokens"][0, 1])} stands at position 1 of text 0,
+    and you took row {int(e.inputs["tokens"][0, 1])} of the positions. {_short(e)} What is needed
+    there is t, whatever the symbol."""),
+)
+def _positions_by_token(
+    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
+) -> Tensor:
+    x = token_table[tokens] + position_table[tokens]
+    return x.masked_fill((torch.arange(tokens.shape[1]) < start[:, None])[:, :, None], 0.0)
+
+
+@mistake(
+    "Positions count along the batch, not along the text.",
+    lambda e: f"All symbols of text b get row b of the position table. {_short(e)}",
+)
+def _positions_along_the_batch(
+    tokens: Tensor,
+    token_table: Tensor,
+    position_table: Tensor,
+    start: Tensor,  # noqa: ARG001
+) -> Tensor:
+    return token_table[tokens] + position_table[: len(tokens), None]
+
+
+_last_rows = mistake(
+    "You took the last rows of the position table.",
+    lambda e: f"{_short(e)} The first symbol has position 0. {_fit(e)}",
+)(_placed(lambda t, start, size: t - start + size - len(t)))
+
+_counted_from_one = mistake(
+    "You count positions from 1; row 0 of the table is never used.", _short
+)(_placed(lambda t, start, size: (t - start + 1).clamp(0, size - 1)))
+
+_counted_from_the_end = mistake(
+    "You count positions from the end of the text backwards.",
+    lambda e: f"{_short(e)} If a symbol is appended, every position before it would change.",
+)(_placed(lambda t, start, size: len(t) - 1 - t + 0 * start + 0 * size))
+
+_start_ignored = mistake(
+    "Where a text begins makes no difference to its positions.",
+    _padded,
+    recognised=_shows_start_ignored,
+)(_placed(lambda t, start, size: t + 0 * start + 0 * size))
+
+_start_added = mistake(
+    "You added the start; a text that begins later has smaller positions, not larger.",
+    _padded,
+    cases=("padded",),
+)(_placed(lambda t, start, size: (t + start).clamp(max=size - 1)))
+
+_padding_wraps = mistake(
+    "Padding is not 0: its negative positions read the table from its end.",
+    lambda e: f"{_padding(e)} An index of −1 is the last row, without an error.",
+    recognised=_shows_padding_wraps,
+)(_wraps)
+
+
+@mistake(
+    "Texts are right, and padding is not 0.",
+    _padding,
+    recognised=lambda e: (
+        _real_right(e) and bool(np.abs(e.yours("padded")[~_real(e)]).max() > NEGLIGIBLE)
+    ),
+)
+def _padding_filled(
+    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
+) -> Tensor:
+    where = torch.arange(tokens.shape[1]) - start[:, None]
+    return token_table[tokens] + position_table[where.clamp(min=0)]
+
+
+_too_long_accepted = mistake(
+    "You accept a text that is longer than the position table.",
+    lambda e: unwrapped(f"""A text of {e.inputs["too_many"].shape[1]} symbols meets a table of
+    {e.number("block_size")} positions: some symbols then share a position, and nobody is told. Let
+    it fail, or raise an error."""),
+    recognised=lambda e: e.same("short", "padded") and not e.yours("refused"),
+)(_placed(lambda t, start, size: (t - start).clamp(0, size - 1)))
 
 
 TASK = Task(
@@ -180,136 +247,5 @@ TASK = Task(
         Part("Each text counts its positions from its own first symbol.", 1, _real_right),
         Part("Padding is 0.", 1, matches("padded")),
     ),
-    (
-        Mistake(
-            "table-not-cut",
-            _uncut,
-            "You added the whole position table.",
-            _fit,
-            PLACE,
-            recognised=_does_not_fit,
-        ),
-        Mistake(
-            "no-positions",
-            _combined(lambda x, p: x),  # noqa: ARG005
-            "Positions are missing: a symbol looks the same wherever it stands.",
-            lambda e: f"{_short(e)} Yours is the row of the token alone.",
-            PLACE,
-            cases=("short",),
-        ),
-        Mistake(
-            "positions-only",
-            _combined(lambda x, p: p.expand(x.shape)),
-            "Symbols are missing: only the position is left.",
-            lambda e: f"{_short(e)} Every text looks the same to the model.",
-            PLACE,
-            cases=("short",),
-        ),
-        Mistake(
-            "multiplied",
-            _combined(lambda x, p: x * p),
-            "You multiplied symbol and position; they are added.",
-            _short,
-            PLACE,
-            cases=("short",),
-        ),
-        Mistake(
-            "concatenated",
-            _combined(lambda x, p: torch.cat([x, p.expand(x.shape)], dim=-1)),
-            "You put symbol and position side by side; they are added.",
-            _shape,
-            PLACE,
-            cases=("short",),
-        ),
-        Mistake(
-            "positions-by-token",
-            _by_token,
-            "You looked up the position table with the tokens.",
-            lambda e: (
-                f"Token {int(e.inputs['tokens'][0, 1])} stands at position 1 of text 0, and you "
-                f"took row {int(e.inputs['tokens'][0, 1])} of the positions. {_short(e)} What "
-                "is needed there is t, whatever the symbol."
-            ),
-            PLACE,
-            cases=("short",),
-        ),
-        Mistake(
-            "positions-along-the-batch",
-            _along_the_batch,
-            "Positions count along the batch, not along the text.",
-            lambda e: f"All symbols of text b get row b of the position table. {_short(e)}",
-            PLACE,
-            cases=("short",),
-        ),
-        Mistake(
-            "last-rows",
-            _placed(lambda t, start, size: t - start + size - len(t)),
-            "You took the last rows of the position table.",
-            lambda e: f"{_short(e)} The first symbol has position 0. {_fit(e)}",
-            PLACE,
-            cases=("short",),
-        ),
-        Mistake(
-            "counted-from-one",
-            _placed(lambda t, start, size: (t - start + 1).clamp(0, size - 1)),
-            "You count positions from 1; row 0 of the table is never used.",
-            _short,
-            PLACE,
-            cases=("short",),
-        ),
-        Mistake(
-            "counted-from-the-end",
-            _placed(lambda t, start, size: len(t) - 1 - t + 0 * start + 0 * size),
-            "You count positions from the end of the text backwards.",
-            lambda e: (
-                f"{_short(e)} If a symbol is appended, every position before it would change."
-            ),
-            PLACE,
-            cases=("short",),
-        ),
-        Mistake(
-            "start-ignored",
-            _placed(lambda t, start, size: t + 0 * start + 0 * size),
-            "Where a text begins makes no difference to its positions.",
-            _padded,
-            PLACE,
-            recognised=_start_ignored,
-        ),
-        Mistake(
-            "start-added",
-            _placed(lambda t, start, size: (t + start).clamp(max=size - 1)),
-            "You added the start; a text that begins later has smaller positions, not larger.",
-            _padded,
-            PLACE,
-            cases=("padded",),
-        ),
-        Mistake(
-            "padding-wraps",
-            _wraps,
-            "Padding is not 0: its negative positions read the table from its end.",
-            lambda e: f"{_padding(e)} An index of −1 is the last row, without an error.",
-            PLACE,
-            recognised=_padding_wraps,
-        ),
-        Mistake(
-            "padding-filled",
-            _padding_filled,
-            "Texts are right, and padding is not 0.",
-            _padding,
-            PLACE,
-            recognised=_has_padding,
-        ),
-        Mistake(
-            "too-long-accepted",
-            _placed(lambda t, start, size: (t - start).clamp(0, size - 1)),
-            "You accept a text that is longer than the position table.",
-            lambda e: (
-                f"A text of {e.inputs['too_many'].shape[1]} symbols meets a table of "
-                f"{e.number('block_size')} positions: some symbols then share a position, and "
-                "nobody is told. Let it fail, or raise an error."
-            ),
-            PLACE,
-            recognised=_too_long_accepted,
-        ),
-    ),
+    cases=("short",),
 )

@@ -9,8 +9,8 @@ import numpy as np
 from torch import Tensor
 
 from course_judges.ch05_head.sections import ASKS, SCALE, SCORES
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_judges.wording import number
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -31,30 +31,6 @@ def _scaled(factor: _Factor) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
         return (x @ w_query) @ (x @ w_key).transpose(-2, -1) * factor(x, w_key)
 
     return answer
-
-
-def _swapped(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
-    return attention_scores(x, w_key, w_query)
-
-
-def _queries_only(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: ARG001
-    return attention_scores(x, w_query, w_query)
-
-
-def _keys_only(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: ARG001
-    return attention_scores(x, w_key, w_key)
-
-
-def _unprojected(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: ARG001
-    return x @ x.transpose(-2, -1) / math.sqrt(w_key.shape[1])
-
-
-def _softmaxed(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
-    return attention_scores(x, w_query, w_key).softmax(dim=-1)
-
-
-def _fixed_axes(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
-    return (x @ w_query) @ (x @ w_key).transpose(1, 2) / math.sqrt(w_key.shape[1])
 
 
 def _factor(mine: Array, right: Array) -> float | None:
@@ -81,16 +57,10 @@ def _is_softmaxed(evidence: Evidence) -> bool:
     return bool(np.allclose(mine.sum(-1), 1, atol=1e-4) and (mine > 0).all())
 
 
-def _only_for_a_batch(evidence: Evidence) -> bool:
-    return evidence.same("batch") and not evidence.same("one", "stack")
-
-
 def _entry(evidence: Evidence) -> str:
     mine, right = evidence.yours("batch")[0, 1, 0], evidence.right("batch")[0, 1, 0]
-    return (
-        f"In sample 0 the score of query 1 with key 0 is {number(mine)} in your table and "
-        f"{number(right)} in the right one."
-    )
+    return unwrapped(f"""In sample 0 the score of query 1 with key 0 is {number(mine)} in your table
+    and {number(right)} in the right one.""")
 
 
 def _by_factor(evidence: Evidence) -> str:
@@ -104,10 +74,8 @@ def _roots(evidence: Evidence) -> str:
 
 def _mirror(evidence: Evidence) -> str:
     mine = evidence.yours("batch")[0]
-    return (
-        f"In sample 0 your score of position 1 with position 0 is {number(mine[1, 0])}, and that "
-        f"of position 0 with position 1 is {number(mine[0, 1])} too."
-    )
+    return unwrapped(f"""In sample 0 your score of position 1 with position 0 is
+    {number(mine[1, 0])}, and that of position 0 with position 1 is {number(mine[0, 1])} too.""")
 
 
 def _elsewhere(evidence: Evidence) -> str:
@@ -116,11 +84,9 @@ def _elsewhere(evidence: Evidence) -> str:
         for case, name in (("a single text", "one"), ("a stack", "stack"))
         if not evidence.same({"one": "one", "stack": "stack"}[name])
     ]
-    return (
-        f"A batch of shape {evidence.inputs['x'].shape} comes out right, but not "
-        f"{' and not '.join(wrong)}. Counted from the end, the axes to exchange are −2 and −1, "
-        "however many stand before them."
-    )
+    return unwrapped(f"""A batch of shape {evidence.inputs["x"].shape} comes out right, but not
+    {" and not ".join(wrong)}. Counted from the end, the axes to exchange are −2 and −1, however
+    many stand before them.""")
 
 
 def _wrong_factor(evidence: Evidence) -> Finding | None:
@@ -134,6 +100,93 @@ def _wrong_factor(evidence: Evidence) -> Finding | None:
     )
 
 
+_scale_by_channels = mistake(
+    "You divided by √C; the sum in a dot product of query and key has D terms.", _roots, SCALE
+)(_scaled(lambda x, w: x.shape[-1] ** -0.5))  # noqa: ARG005
+
+_no_scale = mistake(
+    "The scale is missing: these are plain dot products.",
+    lambda e: unwrapped(f"""Your scores have a standard deviation of
+    {number(e.yours("batch").std())}, the right ones of {number(e.right("batch").std())}.
+    {_by_factor(e)}"""),
+    SCALE,
+)(_scaled(lambda x, w: 1.0))  # noqa: ARG005
+
+_scale_without_root = mistake(
+    "You divided by D; the root is missing.",
+    lambda e: unwrapped(f"""The standard deviation of a sum of D terms grows with √D, its variance
+    with D. {_roots(e)}"""),
+    SCALE,
+)(_scaled(lambda x, w: 1 / w.shape[1]))  # noqa: ARG005
+
+_scale_multiplied = mistake("You multiplied by √D; scores are divided by it.", _roots, SCALE)(
+    _scaled(lambda x, w: w.shape[1] ** 0.5)  # noqa: ARG005
+)
+
+_scale_by_length = mistake(
+    "You divided by √T, the number of positions.",
+    lambda e: unwrapped(f"""T = {e.number("T")} and D = {e.number("D")}. {_by_factor(e)} A score
+    must not depend on how long the text is."""),
+    SCALE,
+)(_scaled(lambda x, w: x.shape[-2] ** -0.5))  # noqa: ARG005
+
+
+@mistake(
+    "Your table is turned over: rows are keys and columns are queries.",
+    lambda e: unwrapped(f"""{_entry(e)} What you have at row 1, column 0 belongs to row 0, column 1:
+    row t holds what position t finds when it asks."""),
+)
+def _swapped_query_key(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    return attention_scores(x, w_key, w_query)
+
+
+@mistake(
+    "You compared queries with queries; the keys are not used.",
+    lambda e: f"The table became symmetric. {_mirror(e)}",
+    ASKS,
+)
+def _queries_only(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: ARG001
+    return attention_scores(x, w_query, w_query)
+
+
+@mistake(
+    "You compared keys with keys; the queries are not used.",
+    lambda e: f"The table became symmetric. {_mirror(e)}",
+    ASKS,
+)
+def _keys_only(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: ARG001
+    return attention_scores(x, w_key, w_key)
+
+
+@mistake(
+    "You compared the inputs themselves; neither map is applied.",
+    lambda e: f"Those are the affinities of chapter 02. {_mirror(e)}",
+    ASKS,
+    recognised=_is_unprojected,
+)
+def _raw_inputs(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: ARG001
+    return x @ x.transpose(-2, -1) / math.sqrt(w_key.shape[1])
+
+
+@mistake(
+    "You went one step too far: these are weights, not scores.",
+    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(e.yours("batch")[0, 0].sum())} and has
+    no negative entry; the right row sums to {number(e.right("batch")[0, 0].sum())}."""),
+    recognised=_is_softmaxed,
+)
+def _softmax_taken(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    return attention_scores(x, w_query, w_key).softmax(dim=-1)
+
+
+@mistake(
+    "Your answer works for inputs of three sizes only.",
+    _elsewhere,
+    recognised=lambda e: e.same("batch") and not e.same("one", "stack"),
+)
+def _axes_counted_from_the_front(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    return (x @ w_query) @ (x @ w_key).transpose(1, 2) / math.sqrt(w_key.shape[1])
+
+
 TASK = Task(
     "Scores",
     attention_scores,
@@ -145,110 +198,6 @@ TASK = Task(
         Part("The scale is that of the head size.", 2, matches("batch")),
         Part("It works for any number of leading sizes.", 1, matches("batch", "one", "stack")),
     ),
-    (
-        Mistake(
-            "scale-by-channels",
-            _scaled(lambda x, w: x.shape[-1] ** -0.5),  # noqa: ARG005
-            "You divided by √C; the sum in a dot product of query and key has D terms.",
-            _roots,
-            SCALE,
-            cases=("batch",),
-        ),
-        Mistake(
-            "no-scale",
-            _scaled(lambda x, w: 1.0),  # noqa: ARG005
-            "The scale is missing: these are plain dot products.",
-            lambda e: (
-                f"Your scores have a standard deviation of {number(e.yours('batch').std())}, the "
-                f"right ones of {number(e.right('batch').std())}. {_by_factor(e)}"
-            ),
-            SCALE,
-            cases=("batch",),
-        ),
-        Mistake(
-            "scale-without-root",
-            _scaled(lambda x, w: 1 / w.shape[1]),  # noqa: ARG005
-            "You divided by D; the root is missing.",
-            lambda e: (
-                "The standard deviation of a sum of D terms grows with √D, its variance with D. "
-                + _roots(e)
-            ),
-            SCALE,
-            cases=("batch",),
-        ),
-        Mistake(
-            "scale-multiplied",
-            _scaled(lambda x, w: w.shape[1] ** 0.5),  # noqa: ARG005
-            "You multiplied by √D; scores are divided by it.",
-            _roots,
-            SCALE,
-            cases=("batch",),
-        ),
-        Mistake(
-            "scale-by-length",
-            _scaled(lambda x, w: x.shape[-2] ** -0.5),  # noqa: ARG005
-            "You divided by √T, the number of positions.",
-            lambda e: (
-                f"T = {e.number('T')} and D = {e.number('D')}. {_by_factor(e)} "
-                "A score must not depend on how long the text is."
-            ),
-            SCALE,
-            cases=("batch",),
-        ),
-        Mistake(
-            "swapped-query-key",
-            _swapped,
-            "Your table is turned over: rows are keys and columns are queries.",
-            lambda e: (
-                f"{_entry(e)} What you have at row 1, column 0 belongs to row 0, column 1: row t "
-                "holds what position t finds when it asks."
-            ),
-            SCORES,
-            cases=("batch",),
-        ),
-        Mistake(
-            "queries-only",
-            _queries_only,
-            "You compared queries with queries; the keys are not used.",
-            lambda e: f"The table became symmetric. {_mirror(e)}",
-            ASKS,
-            cases=("batch",),
-        ),
-        Mistake(
-            "keys-only",
-            _keys_only,
-            "You compared keys with keys; the queries are not used.",
-            lambda e: f"The table became symmetric. {_mirror(e)}",
-            ASKS,
-            cases=("batch",),
-        ),
-        Mistake(
-            "raw-inputs",
-            _unprojected,
-            "You compared the inputs themselves; neither map is applied.",
-            lambda e: f"Those are the affinities of chapter 02. {_mirror(e)}",
-            ASKS,
-            recognised=_is_unprojected,
-        ),
-        Mistake(
-            "softmax-taken",
-            _softmaxed,
-            "You went one step too far: these are weights, not scores.",
-            lambda e: (
-                f"Row 0 of sample 0 sums to {number(e.yours('batch')[0, 0].sum())} and has no "
-                f"negative entry; the right row sums to {number(e.right('batch')[0, 0].sum())}."
-            ),
-            SCORES,
-            recognised=_is_softmaxed,
-        ),
-        Mistake(
-            "axes-counted-from-the-front",
-            _fixed_axes,
-            "Your answer works for inputs of three sizes only.",
-            _elsewhere,
-            SCORES,
-            recognised=_only_for_a_batch,
-        ),
-    ),
-    (_wrong_factor,),
+    properties=(_wrong_factor,),
+    cases=("batch",),
 )

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from course_judges.ch05_head.sections import FUTURE
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import number, row
+from course_judges.wording import number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -41,33 +41,6 @@ def _seen_by(mask: _Mask) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     return answer
 
 
-def _uncut(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
-    visible = past & (torch.arange(len(past)) >= start[:, None])[:, None, :]
-    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
-
-
-def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
-    visible = _visible(past, start, scores.shape[-1])
-    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1)
-
-
-def _finite_fill(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
-    return scores.masked_fill(~_visible(past, start, scores.shape[-1]), -1e9).softmax(dim=-1)
-
-
-def _zero_fill(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
-    return scores.masked_fill(~_visible(past, start, scores.shape[-1]), 0.0).softmax(dim=-1)
-
-
-def _cut_afterwards(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
-    return scores.softmax(dim=-1) * _visible(past, start, scores.shape[-1])
-
-
-def _over_queries(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
-    visible = _visible(past, start, scores.shape[-1])
-    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-2).nan_to_num(0.0)
-
-
 def _real(evidence: Evidence) -> Array:
     """(B, T) True where a position belongs to the text, False where it is padding."""
     T = evidence.number("T")
@@ -80,18 +53,6 @@ def _real_rows_right(evidence: Evidence) -> bool:
     rows = _real(evidence)
     mine, right = evidence.yours("padded")[rows], evidence.right("padded")[rows]
     return bool(np.allclose(mine, right, rtol=1e-4, atol=1e-5))
-
-
-def _has_nan_rows(evidence: Evidence) -> bool:
-    return _real_rows_right(evidence) and bool(np.isnan(evidence.yours("padded")).any())
-
-
-def _padding_looks(evidence: Evidence) -> bool:
-    return _real_rows_right(evidence) and not evidence.same("padded")
-
-
-def _needs_full_length(evidence: Evidence) -> bool:
-    return evidence.same("whole") and "cut" in evidence.answers.errors
 
 
 def _strict(evidence: Evidence) -> bool:
@@ -117,18 +78,14 @@ def _padded_row(evidence: Evidence) -> str:
     b, first = _padded(evidence)
     t = min(first + 1, evidence.number("T") - 1)
     mine, right = evidence.yours("padded")[b, t], evidence.right("padded")[b, t]
-    return (
-        f"Text {b} begins at position {first}. Its row {t} is {row(mine)}; "
-        f"it should be {row(right)}."
-    )
+    return unwrapped(f"""Text {b} begins at position {first}. Its row {t} is {row(mine)}; it should
+    be {row(right)}.""")
 
 
 def _empty_row(evidence: Evidence) -> str:
     b, first = _padded(evidence)
-    return (
-        f"Text {b} begins at position {first}, so rows 0 to {first - 1} are padding. Your row 0 "
-        f"is {row(evidence.yours('padded')[b, 0])}; it should be all 0."
-    )
+    return unwrapped(f"""Text {b} begins at position {first}, so rows 0 to {first - 1} are padding.
+    Your row 0 is {row(evidence.yours("padded")[b, 0])}; it should be all 0.""")
 
 
 def _weight_on_padding(evidence: Evidence) -> Finding | None:
@@ -146,6 +103,146 @@ def _weight_on_padding(evidence: Evidence) -> Finding | None:
     )
 
 
+def _padding_off_by(evidence: Evidence, steps: int) -> bool:
+    """True if texts begin so many positions later (or earlier) than they should."""
+    given = [torch.from_numpy(evidence.inputs[name]) for name in ("scores", "past", "start")]
+    wrong = causal_weights(given[0], given[1], given[2] + steps).numpy()
+    rows = _real(evidence) & (wrong.sum(-1) > 0)
+    mine = np.nan_to_num(evidence.yours("padded"))
+    return bool(np.allclose(mine[rows], wrong[rows], rtol=1e-4, atol=1e-5)) and rows.any()
+
+
+@mistake(
+    "You used the whole triangle, whatever the length of the text.",
+    lambda e: unwrapped(f"""With T = block_size all is well, but with T = {e.number("T")} the
+    triangle of {e.number("block_size")} rows does not fit: its upper left corner does, `past[:T,
+    :T]`."""),
+    recognised=lambda e: e.same("whole") and "cut" in e.answers.errors,
+)
+def _mask_not_cut(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    visible = past & (torch.arange(len(past)) >= start[:, None])[:, None, :]
+    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
+
+
+_wrong_corner = mistake(
+    "You cut the triangle at the wrong corner.",
+    lambda e: unwrapped(f"""With T = {e.number("T")} of {e.number("block_size")}, row 0 of sample 0
+    is {row(e.yours("cut")[0, 0])}: it sees positions that come later."""),
+    cases=("cut",),
+)(_seen_by(lambda past, start, T: past[-T:, :T] & _visible(past, start, T)[:, -1:]))
+
+_no_causal_mask = mistake(
+    "Nothing is hidden: every position sees the whole text.",
+    lambda e: unwrapped(f"""{_unpadded_row(e, 0)} If you did call `masked_fill`, keep what it
+    returns: it leaves the old tensor as it was."""),
+    cases=("whole", "cut"),
+)(_seen_by(lambda past, start, T: _visible(torch.ones_like(past), start, T)))
+
+_inverted_mask = mistake(
+    "Your mask is the wrong way round: you hid the past.",
+    lambda e: f"{_unpadded_row(e, 0)} `past` is True where a position may be seen.",
+    recognised=lambda e: bool(
+        np.abs(np.nan_to_num(np.tril(e.yours("whole")[:, :-1]))).max() < NEGLIGIBLE
+        and np.triu(e.yours("whole"), 1)[:, 0].sum() > 0.5
+    ),
+)(_seen_by(lambda past, start, T: ~past[:T, :T] & (start[:, None, None] > -1)))
+
+_diagonal_excluded = mistake(
+    "A position does not see itself in your weights.", _unpadded_row, recognised=_strict
+)(_seen_by(lambda past, start, T: _visible(past, start, T).tril(-1)))
+
+
+@mistake(
+    "You hid positions by setting their scores to 0.",
+    lambda e: unwrapped(f"""{_unpadded_row(e)} A score of 0 is a score like any other, and e⁰ = 1.
+    Multiplying by the mask does the same, and so nearly does −1e-9."""),
+)
+def _zero_mask(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    return scores.masked_fill(~_visible(past, start, scores.shape[-1]), 0.0).softmax(dim=-1)
+
+
+@mistake(
+    "You took the softmax first and cut the hidden positions out afterwards.",
+    lambda e: unwrapped(f"""{_unpadded_row(e)} It sums to {number(e.yours("whole")[0, 1].sum())}:
+    the share of what was cut is missing."""),
+)
+def _masked_after_softmax(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    return scores.softmax(dim=-1) * _visible(past, start, scores.shape[-1])
+
+
+@mistake(
+    "Your softmax runs down the columns.",
+    lambda e: unwrapped(f"""In sample 0, column 0 sums to {number(e.yours("whole")[0, :, 0].sum())}
+    and row 1 to {number(e.yours("whole")[0, 1].sum())}. Each row is an average of its own:
+    `dim=-1`."""),
+)
+def _softmax_over_queries(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    visible = _visible(past, start, scores.shape[-1])
+    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-2).nan_to_num(0.0)
+
+
+_rows_hidden_not_columns = mistake(
+    "You emptied the rows of padding, but its columns can still be seen.",
+    _padded_row,
+    cases=("padded",),
+)(_seen_by(lambda past, start, T: past[:T, :T] & (torch.arange(T) >= start[:, None])[:, :, None]))
+
+_padding_seen = mistake(
+    "Where a text begins makes no difference: padding is looked at.",
+    _padded_row,
+    recognised=lambda e: bool(
+        np.allclose(e.yours("padded")[_real(e)], e.right("cut")[_real(e)], atol=1e-5)
+    ),
+)(_seen_by(lambda past, start, T: _visible(past, torch.zeros_like(start), T)))
+
+_start_taken_for_length = mistake(
+    "You hid the text and kept its padding.",
+    lambda e: f"{_padded_row(e)} Padding stands before `start`, the text from there on.",
+    recognised=lambda e: (
+        e.same("padded") is False
+        and bool(
+            np.abs(np.where(_real(e)[:, None, :], np.nan_to_num(e.yours("padded")), 0)).max()
+            < NEGLIGIBLE
+        )
+        and bool(np.nan_to_num(e.yours("padded")).sum() > 0.5)
+    ),
+)(_seen_by(lambda past, start, T: past[:T, :T] & (torch.arange(T) < start[:, None])[:, None, :]))
+
+_first_symbol_hidden = mistake(
+    "You hid one position too many: the first symbol of each text.",
+    _padded_row,
+    recognised=lambda e: _padding_off_by(e, 1),
+)(_seen_by(lambda past, start, T: _visible(past, start + 1, T)))
+
+_last_padding_seen = mistake(
+    "You hid one position too few: the padding just before each text is seen.",
+    _padded_row,
+    recognised=lambda e: _padding_off_by(e, -1),
+)(_seen_by(lambda past, start, T: _visible(past, start - 1, T)))
+
+
+@mistake(
+    "Rows of padding are NaN in your answer.",
+    lambda e: unwrapped(f"""{int(np.isnan(e.yours("padded")).sum())} of your
+    {e.yours("padded").size} weights are NaN: a softmax over a row of nothing but −inf divides 0 by
+    0, and one NaN spoils every sum that it enters, gradients included. Put 0 there."""),
+    recognised=lambda e: _real_rows_right(e) and bool(np.isnan(e.yours("padded")).any()),
+)
+def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    visible = _visible(past, start, scores.shape[-1])
+    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "Rows of padding look at something; they should be 0.",
+    lambda e: unwrapped(f"""{_empty_row(e)} A softmax over equal scores is a mean, even if all of
+    them are −1e9."""),
+    recognised=lambda e: _real_rows_right(e) and not e.same("padded"),
+)
+def _padding_rows_look(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    return scores.masked_fill(~_visible(past, start, scores.shape[-1]), -1e9).softmax(dim=-1)
+
+
 TASK = Task(
     "Weights of padded texts",
     causal_weights,
@@ -156,187 +253,10 @@ TASK = Task(
         Part("Symbols of a text see neither the future nor padding.", 1, _real_rows_right),
         Part("Rows of padding are 0 throughout.", 1, matches("padded")),
     ),
-    (
-        Mistake(
-            "mask-not-cut",
-            _uncut,
-            "You used the whole triangle, whatever the length of the text.",
-            lambda e: (
-                f"With T = block_size all is well, but with T = {e.number('T')} the triangle of "
-                f"{e.number('block_size')} rows does not fit: its upper left corner does, "
-                "`past[:T, :T]`."
-            ),
-            FUTURE,
-            recognised=_needs_full_length,
-        ),
-        Mistake(
-            "wrong-corner",
-            _seen_by(lambda past, start, T: past[-T:, :T] & _visible(past, start, T)[:, -1:]),
-            "You cut the triangle at the wrong corner.",
-            lambda e: (
-                f"With T = {e.number('T')} of {e.number('block_size')}, row 0 of sample 0 is "
-                f"{row(e.yours('cut')[0, 0])}: it sees positions that come later."
-            ),
-            FUTURE,
-            cases=("cut",),
-        ),
-        Mistake(
-            "no-causal-mask",
-            _seen_by(lambda past, start, T: _visible(torch.ones_like(past), start, T)),
-            "Nothing is hidden: every position sees the whole text.",
-            lambda e: (
-                f"{_unpadded_row(e, 0)} If you did call `masked_fill`, keep what it returns: it "
-                "leaves the old tensor as it was."
-            ),
-            FUTURE,
-            cases=("whole", "cut"),
-        ),
-        Mistake(
-            "inverted-mask",
-            _seen_by(lambda past, start, T: ~past[:T, :T] & (start[:, None, None] > -1)),
-            "Your mask is the wrong way round: you hid the past.",
-            lambda e: f"{_unpadded_row(e, 0)} `past` is True where a position may be seen.",
-            FUTURE,
-            recognised=lambda e: bool(
-                np.abs(np.nan_to_num(np.tril(e.yours("whole")[:, :-1]))).max() < NEGLIGIBLE
-                and np.triu(e.yours("whole"), 1)[:, 0].sum() > 0.5
-            ),
-        ),
-        Mistake(
-            "diagonal-excluded",
-            _seen_by(lambda past, start, T: _visible(past, start, T).tril(-1)),
-            "A position does not see itself in your weights.",
-            _unpadded_row,
-            FUTURE,
-            recognised=_strict,
-        ),
-        Mistake(
-            "zero-mask",
-            _zero_fill,
-            "You hid positions by setting their scores to 0.",
-            lambda e: (
-                f"{_unpadded_row(e)} A score of 0 is a score like any other, and e⁰ = 1. "
-                "Multiplying by the mask does the same, and so nearly does −1e-9."
-            ),
-            FUTURE,
-            cases=("whole",),
-        ),
-        Mistake(
-            "masked-after-softmax",
-            _cut_afterwards,
-            "You took the softmax first and cut the hidden positions out afterwards.",
-            lambda e: (
-                f"{_unpadded_row(e)} It sums to {number(e.yours('whole')[0, 1].sum())}: the share "
-                "of what was cut is missing."
-            ),
-            FUTURE,
-            cases=("whole",),
-        ),
-        Mistake(
-            "softmax-over-queries",
-            _over_queries,
-            "Your softmax runs down the columns.",
-            lambda e: (
-                f"In sample 0, column 0 sums to {number(e.yours('whole')[0, :, 0].sum())} and "
-                f"row 1 to {number(e.yours('whole')[0, 1].sum())}. Each row is an average of its "
-                "own: `dim=-1`."
-            ),
-            FUTURE,
-            cases=("whole",),
-        ),
-        Mistake(
-            "rows-hidden-not-columns",
-            _seen_by(
-                lambda past, start, T: (
-                    past[:T, :T] & (torch.arange(T) >= start[:, None])[:, :, None]
-                )
-            ),
-            "You emptied the rows of padding, but its columns can still be seen.",
-            _padded_row,
-            FUTURE,
-            cases=("padded",),
-        ),
-        Mistake(
-            "padding-seen",
-            _seen_by(lambda past, start, T: _visible(past, torch.zeros_like(start), T)),
-            "Where a text begins makes no difference: padding is looked at.",
-            _padded_row,
-            FUTURE,
-            recognised=lambda e: bool(
-                np.allclose(e.yours("padded")[_real(e)], e.right("cut")[_real(e)], atol=1e-5)
-            ),
-        ),
-        Mistake(
-            "start-taken-for-length",
-            _seen_by(
-                lambda past, start, T: past[:T, :T] & (torch.arange(T) < start[:, None])[:, None, :]
-            ),
-            "You hid the text and kept its padding.",
-            lambda e: f"{_padded_row(e)} Padding stands before `start`, the text from there on.",
-            FUTURE,
-            recognised=lambda e: (
-                e.same("padded") is False
-                and bool(
-                    np.abs(
-                        np.where(_real(e)[:, None, :], np.nan_to_num(e.yours("padded")), 0)
-                    ).max()
-                    < NEGLIGIBLE
-                )
-                and bool(np.nan_to_num(e.yours("padded")).sum() > 0.5)
-            ),
-        ),
-        Mistake(
-            "first-symbol-hidden",
-            _seen_by(lambda past, start, T: _visible(past, start + 1, T)),
-            "You hid one position too many: the first symbol of each text.",
-            _padded_row,
-            FUTURE,
-            recognised=lambda e: _padding_off_by(e, 1),
-        ),
-        Mistake(
-            "last-padding-seen",
-            _seen_by(lambda past, start, T: _visible(past, start - 1, T)),
-            "You hid one position too few: the padding just before each text is seen.",
-            _padded_row,
-            FUTURE,
-            recognised=lambda e: _padding_off_by(e, -1),
-        ),
-        Mistake(
-            "nan-rows",
-            _nan_rows,
-            "Rows of padding are NaN in your answer.",
-            lambda e: (
-                f"{int(np.isnan(e.yours('padded')).sum())} of your {e.yours('padded').size} "
-                "weights are NaN: a softmax over a row of nothing but −inf divides 0 by 0, and "
-                "one NaN spoils every sum that it enters, gradients included. Put 0 there."
-            ),
-            FUTURE,
-            recognised=_has_nan_rows,
-        ),
-        Mistake(
-            "padding-rows-look",
-            _finite_fill,
-            "Rows of padding look at something; they should be 0.",
-            lambda e: (
-                f"{_empty_row(e)} A softmax over equal scores is a mean, even if all of them are "
-                "−1e9."
-            ),
-            FUTURE,
-            recognised=_padding_looks,
-        ),
-    ),
-    (
+    properties=(
         no_weight_on_the_future("cut", FUTURE),
         _weight_on_padding,
         rows_sum_to_one("whole", FUTURE),
     ),
+    cases=("whole",),
 )
-
-
-def _padding_off_by(evidence: Evidence, steps: int) -> bool:
-    """True if texts begin so many positions later (or earlier) than they should."""
-    given = [torch.from_numpy(evidence.inputs[name]) for name in ("scores", "past", "start")]
-    wrong = causal_weights(given[0], given[1], given[2] + steps).numpy()
-    rows = _real(evidence) & (wrong.sum(-1) > 0)
-    mine = np.nan_to_num(evidence.yours("padded"))
-    return bool(np.allclose(mine[rows], wrong[rows], rtol=1e-4, atol=1e-5)) and rows.any()

@@ -16,8 +16,8 @@ from course_judges.ch06_heads.drops import (
     zero_over_zero,
 )
 from course_judges.ch06_heads.sections import DROPOUT
-from course_judges.judging import Evidence, Mistake, Part, Task
-from course_judges.wording import number
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -62,26 +62,17 @@ def _obeys(evidence: Evidence) -> bool:
     )
 
 
-def _seed_is_fixed(evidence: Evidence) -> bool:
-    return bool(_draws(evidence).dropped) and np.array_equal(
-        evidence.yours("seeded.first"), evidence.yours("seeded.other")
-    )
-
-
 def _share(evidence: Evidence) -> str:
     draws, H = _draws(evidence), evidence.number("H")
-    return (
-        f"With p = {_p(evidence):g}, {draws.dropped:.1%} of {len(draws.kept)} × {H} heads became 0."
-    )
+    return unwrapped(f"""With p = {_p(evidence):g}, {draws.dropped:.1%} of {len(draws.kept)} × {H}
+    heads became 0.""")
 
 
 def _factor(evidence: Evidence) -> str:
     p, mine = _p(evidence), _draws(evidence).factors
-    return (
-        f"With p = {p:g}, what you keep is multiplied by {number(float(np.median(mine)))}; "
-        f"it should be 1 / (1 − p) = {number(1 / (1 - p))}, which makes the mean over many draws "
-        "what it is without dropout."
-    )
+    return unwrapped(f"""With p = {p:g}, what you keep is multiplied by
+    {number(float(np.median(mine)))}; it should be 1 / (1 − p) = {number(1 / (1 - p))}, which makes
+    the mean over many draws what it is without dropout.""")
 
 
 def _ratio(evidence: Evidence) -> Array:
@@ -91,14 +82,8 @@ def _ratio(evidence: Evidence) -> Array:
 def _evaluation(evidence: Evidence) -> str:
     b, h, t, d = (int(i) for i in np.argwhere(np.abs(_ratio(evidence) - 1) > 1e-3)[0])
     mine, given = evidence.yours("evaluation")[b, h, t, d], evidence.inputs["few"][b, h, t, d]
-    return (
-        f"With `training=False` and p = {_p(evidence):g}, {number(given)} became {number(mine)} in"
-        f" sample {b}, head {h}."
-    )
-
-
-def _drops_in_evaluation(evidence: Evidence) -> bool:
-    return bool((_ratio(evidence) == 0).any())
+    return unwrapped(f"""With `training=False` and p = {_p(evidence):g}, {number(given)} became
+    {number(mine)} in sample {b}, head {h}.""")
 
 
 def _deterministic(evidence: Evidence) -> Finding | None:
@@ -152,6 +137,108 @@ _SEEDS = (
     " draws."
 )
 
+_nothing_dropped = mistake(
+    "Nothing is dropped, not even in training.",
+    _share,
+    recognised=lambda e: _scaled_by(e, 1.0) and not _draws(e).dropped,
+)(nothing)
+
+_scaled_in_evaluation = mistake(
+    "You scale down in evaluation; asked for is the inverted form, up in training.",
+    lambda e: f"{_evaluation(e)} Evaluation should leave everything alone.",
+    recognised=lambda e: bool(np.allclose(_ratio(e), 1 - _p(e), atol=1e-3)),
+)(drops(factor=lambda p: 1.0, in_evaluation=lambda p: 1 - p))  # noqa: ARG005
+
+_dropout_in_evaluation = mistake(
+    "You drop heads in evaluation, too: two evaluations of one model differ.",
+    _evaluation,
+    recognised=lambda e: bool((_ratio(e) == 0).any()),
+)(always)
+
+_keeps_with_p = mistake(
+    "You keep heads with probability p; p is the share that goes.",
+    _share,
+    recognised=lambda e: _draws(e).whole and _draws(e).dropped_about(1 - _p(e)),
+)(drops(keeps=lambda p: p))
+
+_entries_not_heads = mistake(
+    "You drop single entries; asked for are whole heads.",
+    lambda e: unwrapped(f"""{_draws(e).broken} of {_draws(e).kept.size} heads of your answer are 0
+    in some entries and not in others. The mask needs one entry for each sample and head: (B, H, 1,
+    1)."""),
+    recognised=lambda e: not _draws(e).whole,
+)(drops(sizes=lambda found: tuple(found.shape)))
+
+_one_draw_for_all = mistake(
+    "You draw once for the whole batch: every sample loses the same heads.",
+    lambda e: f"{_share(e)} In all {len(_draws(e).kept)} samples they are the same ones.",
+    recognised=lambda e: _draws(e).same_in_all_samples,
+)(drops(sizes=lambda found: (1, found.shape[1], 1, 1)))
+
+_drops_samples = mistake(
+    "You draw once a sample: it keeps all of its heads or none.",
+    lambda e: unwrapped(f"""{int((~_draws(e).kept.any(axis=1)).sum())} of {len(_draws(e).kept)}
+    samples have lost every head."""),
+    recognised=lambda e: _draws(e).all_or_none,
+)(drops(sizes=lambda found: (found.shape[0], 1, 1, 1)))
+
+_dropout_unscaled = mistake(
+    "What you keep is not divided by 1 − p, so the mean shrinks.",
+    _factor,
+    recognised=lambda e: _scaled_by(e, 1.0),
+)(drops(factor=lambda p: 1.0))  # noqa: ARG005
+
+_divides_by_p = mistake(
+    "You divide what is kept by p; the share that is kept is 1 − p.",
+    _factor,
+    recognised=lambda e: _scaled_by(e, 1 / _p(e)),
+)(drops(factor=lambda p: 1 / p if p else 1.0))
+
+_multiplies_by_share = mistake(
+    "You multiply what is kept by 1 − p; that makes up for nothing, it shrinks twice.",
+    _factor,
+    recognised=lambda e: _scaled_by(e, 1 - _p(e)),
+)(drops(factor=lambda p: 1 - p))
+
+_rescaled_by_count = mistake(
+    "You scale by how many heads happened to be kept; the factor is always 1 / (1 − p).",
+    lambda e: unwrapped(f"""Of {e.number("H")} heads, a sample that kept one has it multiplied by
+    {number(float(_draws(e).factors.max()))} in your answer, and by {number(1 / (1 - _p(e)))} in the
+    right one."""),
+    recognised=lambda e: _draws(e).scaled_by_count,
+)(by_count)
+
+_zero_over_zero = mistake(
+    "At p = 1 you divide 0 by 0.",
+    lambda e: (
+        "Your answer to p = 1 stopped with an error. Nothing is kept: return zeros."
+        if "every" in e.answers.errors
+        else f"{float(np.isnan(e.yours('every')).mean()):.0%} of your answer to p = 1 is"
+        " NaN. Nothing is kept: return zeros."
+    ),
+    recognised=lambda e: (
+        e.answers.errors["every"].kind == "ZeroDivisionError"
+        if "every" in e.answers.errors
+        else bool(np.isnan(e.yours("every")).any())
+    ),
+)(zero_over_zero)
+
+_seed_fixed_inside = mistake(
+    "You seed a generator of your own: every call drops the same heads.",
+    unwrapped("""Two generators with different seeds dropped the same heads in your answer, 60
+    samples long. Draw from the given one."""),
+    recognised=lambda e: (
+        bool(_draws(e).dropped) and np.array_equal(e.yours("seeded.first"), e.yours("seeded.other"))
+    ),
+)(reseeded)
+
+_generator_ignored = mistake(
+    "Your draws do not come from the given generator.",
+    _SEEDS,
+    recognised=lambda e: not np.array_equal(e.yours("seeded.first"), e.yours("seeded.repeated")),
+)(own_chance)
+
+
 TASK = Task(
     "Dropout of whole heads",
     drop_heads,
@@ -162,142 +249,5 @@ TASK = Task(
         Part("Evaluation and p = 0 change nothing; p = 1 leaves zeros.", 1, _ends_well),
         Part("All randomness comes from the generator.", 1, _obeys),
     ),
-    (
-        Mistake(
-            "nothing-dropped",
-            nothing,
-            "Nothing is dropped, not even in training.",
-            _share,
-            DROPOUT,
-            recognised=lambda e: _scaled_by(e, 1.0) and not _draws(e).dropped,
-        ),
-        Mistake(
-            "scaled-in-evaluation",
-            drops(factor=lambda p: 1.0, in_evaluation=lambda p: 1 - p),  # noqa: ARG005
-            "You scale down in evaluation; asked for is the inverted form, up in training.",
-            lambda e: f"{_evaluation(e)} Evaluation should leave everything alone.",
-            DROPOUT,
-            recognised=lambda e: bool(np.allclose(_ratio(e), 1 - _p(e), atol=1e-3)),
-        ),
-        Mistake(
-            "dropout-in-evaluation",
-            always,
-            "You drop heads in evaluation, too: two evaluations of one model differ.",
-            _evaluation,
-            DROPOUT,
-            recognised=_drops_in_evaluation,
-        ),
-        Mistake(
-            "keeps-with-p",
-            drops(keeps=lambda p: p),
-            "You keep heads with probability p; p is the share that goes.",
-            _share,
-            DROPOUT,
-            recognised=lambda e: _draws(e).whole and _draws(e).dropped_about(1 - _p(e)),
-        ),
-        Mistake(
-            "entries-not-heads",
-            drops(sizes=lambda found: tuple(found.shape)),
-            "You drop single entries; asked for are whole heads.",
-            lambda e: (
-                f"{_draws(e).broken} of {_draws(e).kept.size} heads of your answer are 0 in some"
-                " entries and not in others. The mask needs one entry for each sample and head:"
-                " (B, H, 1, 1)."
-            ),
-            DROPOUT,
-            recognised=lambda e: not _draws(e).whole,
-        ),
-        Mistake(
-            "one-draw-for-all",
-            drops(sizes=lambda found: (1, found.shape[1], 1, 1)),
-            "You draw once for the whole batch: every sample loses the same heads.",
-            lambda e: f"{_share(e)} In all {len(_draws(e).kept)} samples they are the same ones.",
-            DROPOUT,
-            recognised=lambda e: _draws(e).same_in_all_samples,
-        ),
-        Mistake(
-            "drops-samples",
-            drops(sizes=lambda found: (found.shape[0], 1, 1, 1)),
-            "You draw once a sample: it keeps all of its heads or none.",
-            lambda e: (
-                f"{int((~_draws(e).kept.any(axis=1)).sum())} of {len(_draws(e).kept)} samples have"
-                " lost every head."
-            ),
-            DROPOUT,
-            recognised=lambda e: _draws(e).all_or_none,
-        ),
-        Mistake(
-            "dropout-unscaled",
-            drops(factor=lambda p: 1.0),  # noqa: ARG005
-            "What you keep is not divided by 1 − p, so the mean shrinks.",
-            _factor,
-            DROPOUT,
-            recognised=lambda e: _scaled_by(e, 1.0),
-        ),
-        Mistake(
-            "divides-by-p",
-            drops(factor=lambda p: 1 / p if p else 1.0),
-            "You divide what is kept by p; the share that is kept is 1 − p.",
-            _factor,
-            DROPOUT,
-            recognised=lambda e: _scaled_by(e, 1 / _p(e)),
-        ),
-        Mistake(
-            "multiplies-by-share",
-            drops(factor=lambda p: 1 - p),
-            "You multiply what is kept by 1 − p; that makes up for nothing, it shrinks twice.",
-            _factor,
-            DROPOUT,
-            recognised=lambda e: _scaled_by(e, 1 - _p(e)),
-        ),
-        Mistake(
-            "rescaled-by-count",
-            by_count,
-            "You scale by how many heads happened to be kept; the factor is always 1 / (1 − p).",
-            lambda e: (
-                f"Of {e.number('H')} heads, a sample that kept one has it multiplied by "
-                f"{number(float(_draws(e).factors.max()))} in your answer, and by "
-                f"{number(1 / (1 - _p(e)))} in the right one."
-            ),
-            DROPOUT,
-            recognised=lambda e: _draws(e).scaled_by_count,
-        ),
-        Mistake(
-            "zero-over-zero",
-            zero_over_zero,
-            "At p = 1 you divide 0 by 0.",
-            lambda e: (
-                "Your answer to p = 1 stopped with an error. Nothing is kept: return zeros."
-                if "every" in e.answers.errors
-                else f"{float(np.isnan(e.yours('every')).mean()):.0%} of your answer to p = 1 is"
-                " NaN. Nothing is kept: return zeros."
-            ),
-            DROPOUT,
-            recognised=lambda e: (
-                e.answers.errors["every"].kind == "ZeroDivisionError"
-                if "every" in e.answers.errors
-                else bool(np.isnan(e.yours("every")).any())
-            ),
-        ),
-        Mistake(
-            "seed-fixed-inside",
-            reseeded,
-            "You seed a generator of your own: every call drops the same heads.",
-            "Two generators with different seeds dropped the same heads in your answer, 60 samples"
-            " long. Draw from the given one.",
-            DROPOUT,
-            recognised=_seed_is_fixed,
-        ),
-        Mistake(
-            "generator-ignored",
-            own_chance,
-            "Your draws do not come from the given generator.",
-            _SEEDS,
-            DROPOUT,
-            recognised=lambda e: (
-                not np.array_equal(e.yours("seeded.first"), e.yours("seeded.repeated"))
-            ),
-        ),
-    ),
-    (_by_chance, _deterministic, _by_seed),
+    properties=(_by_chance, _deterministic, _by_seed),
 )

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from course_judges.ch06_heads.sections import LIST, LOOK, VIEW
 from course_judges.ch06_heads.wording import origin, shape
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_judges.wording import listed
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import listed, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -35,33 +35,6 @@ def _quiet(found: Tensor, silenced: list[int]) -> Tensor:
 def _merged_by(change: Callable[[Tensor], Tensor]) -> Merge:
     """Heads silenced as they should be, and merged in another way."""
     return lambda found, silenced: change(_quiet(found, silenced))
-
-
-def _channels(found: Tensor, silenced: list[int]) -> Tensor:
-    merged = merge_heads(found, [])
-    merged[:, :, silenced] = 0
-    return merged
-
-
-def _positions(found: Tensor, silenced: list[int]) -> Tensor:
-    merged = merge_heads(found, [])
-    merged[:, silenced] = 0
-    return merged
-
-
-def _others(found: Tensor, silenced: list[int]) -> Tensor:
-    others = [h for h in range(found.shape[1]) if h not in silenced]
-    return merge_heads(found, others if silenced else [])
-
-
-def _removed(found: Tensor, silenced: list[int]) -> Tensor:
-    kept = [h for h in range(found.shape[1]) if h not in silenced]
-    return merge_heads(found[:, kept], [])
-
-
-def _in_place(found: Tensor, silenced: list[int]) -> Tensor:
-    found[:, silenced] = 0
-    return found.transpose(1, 2).flatten(2)
 
 
 def _from(evidence: Evidence, value: str) -> str:
@@ -105,6 +78,96 @@ def _entries_elsewhere(evidence: Evidence) -> Finding | None:
     return Finding("entries-from-elsewhere", "Some entries stand in places of others.", told, VIEW)
 
 
+_merge_without_transpose = mistake(
+    "You went from (B, H, T, D) to (B, T, H·D) by `view` or `reshape` alone.",
+    lambda e: f"The shape is right, and each position holds parts of others. {_from(e, 'all')}",
+)(_merged_by(lambda found: found.reshape(found.shape[0], found.shape[2], -1)))
+
+_interleaved = mistake(
+    "The channels of the heads take turns; each head's should stand together.",
+    lambda e: _from(e, "all"),
+    LIST,
+)(_merged_by(lambda found: found.permute(0, 2, 3, 1).flatten(2)))
+
+_sums_not_concatenates = mistake(
+    "You added the heads up; they should stand side by side.", lambda e: shape(e, "all"), LIST
+)(_merged_by(lambda found: found.sum(dim=1)))
+
+_averages_heads = mistake(
+    "You averaged over the heads; they should stand side by side.", lambda e: shape(e, "all"), LIST
+)(_merged_by(lambda found: found.mean(dim=1)))
+
+_merged_into_time = mistake(
+    "The heads went into time: the text became longer, not wider.", lambda e: shape(e, "all")
+)(_merged_by(lambda found: found.flatten(1, 2)))
+
+_silenced_ignored = mistake(
+    "You merged all heads, whatever `silenced` says.",
+    lambda e: f"{_which(e)}{_from(e, 'some.merged')}",
+    LOOK,
+    cases=("all", "some.merged"),
+)(lambda found, silenced: merge_heads(found, []))  # noqa: ARG005
+
+
+@mistake(
+    "You left the silenced heads out; their channels should be there and hold 0.",
+    lambda e: f"{_which(e)}{shape(e, 'some.merged')} The projection expects all H·D.",
+    LOOK,
+    cases=("all", "some.merged"),
+)
+def _silenced_removed(found: Tensor, silenced: list[int]) -> Tensor:
+    kept = [h for h in range(found.shape[1]) if h not in silenced]
+    return merge_heads(found[:, kept], [])
+
+
+@mistake(
+    "You silenced the heads that are not in the list.",
+    lambda e: f"{_which(e)}{_from(e, 'some.merged')}",
+    LOOK,
+    cases=("all", "some.merged"),
+)
+def _silences_the_others(found: Tensor, silenced: list[int]) -> Tensor:
+    others = [h for h in range(found.shape[1]) if h not in silenced]
+    return merge_heads(found, others if silenced else [])
+
+
+@mistake(
+    "You set single channels to 0, with the numbers of the heads; a head has D of them.",
+    lambda e: unwrapped(f"""{_which(e)}Head h owns channels h · {e.number("D")} … h ·
+    {e.number("D")} + {e.number("D") - 1}. {_from(e, "some.merged")}"""),
+    LIST,
+    cases=("all", "some.merged"),
+)
+def _silences_channels(found: Tensor, silenced: list[int]) -> Tensor:
+    merged = merge_heads(found, [])
+    merged[:, :, silenced] = 0
+    return merged
+
+
+@mistake(
+    "You set positions to 0, with the numbers of the heads.",
+    lambda e: f"{_which(e)}{_from(e, 'some.merged')}",
+    LOOK,
+    cases=("all", "some.merged"),
+)
+def _silences_positions(found: Tensor, silenced: list[int]) -> Tensor:
+    merged = merge_heads(found, [])
+    merged[:, silenced] = 0
+    return merged
+
+
+@mistake(
+    "Your output is right, but you wrote zeros into the tensor that you were given.",
+    lambda e: unwrapped(f"""{_which(e)}{int((e.yours("some.given") == 0).sum())} entries of `found`
+    are 0 now, and whoever goes on with it has lost them. Work on a `clone()`."""),
+    LOOK,
+    cases=("some.merged", "some.given"),
+)
+def _writes_into_the_input(found: Tensor, silenced: list[int]) -> Tensor:
+    found[:, silenced] = 0
+    return found.transpose(1, 2).flatten(2)
+
+
 TASK = Task(
     "Merging heads",
     merge_heads,
@@ -117,103 +180,6 @@ TASK = Task(
             matches("some.merged", "some.given"),
         ),
     ),
-    (
-        Mistake(
-            "merge-without-transpose",
-            _merged_by(lambda found: found.reshape(found.shape[0], found.shape[2], -1)),
-            "You went from (B, H, T, D) to (B, T, H·D) by `view` or `reshape` alone.",
-            lambda e: (
-                "The shape is right, and each position holds parts of others. " + _from(e, "all")
-            ),
-            VIEW,
-            cases=("all",),
-        ),
-        Mistake(
-            "interleaved",
-            _merged_by(lambda found: found.permute(0, 2, 3, 1).flatten(2)),
-            "The channels of the heads take turns; each head's should stand together.",
-            lambda e: _from(e, "all"),
-            LIST,
-            cases=("all",),
-        ),
-        Mistake(
-            "sums-not-concatenates",
-            _merged_by(lambda found: found.sum(dim=1)),
-            "You added the heads up; they should stand side by side.",
-            lambda e: shape(e, "all"),
-            LIST,
-            cases=("all",),
-        ),
-        Mistake(
-            "averages-heads",
-            _merged_by(lambda found: found.mean(dim=1)),
-            "You averaged over the heads; they should stand side by side.",
-            lambda e: shape(e, "all"),
-            LIST,
-            cases=("all",),
-        ),
-        Mistake(
-            "merged-into-time",
-            _merged_by(lambda found: found.flatten(1, 2)),
-            "The heads went into time: the text became longer, not wider.",
-            lambda e: shape(e, "all"),
-            VIEW,
-            cases=("all",),
-        ),
-        Mistake(
-            "silenced-ignored",
-            lambda found, silenced: merge_heads(found, []),  # noqa: ARG005
-            "You merged all heads, whatever `silenced` says.",
-            lambda e: _which(e) + _from(e, "some.merged"),
-            LOOK,
-            cases=("all", "some.merged"),
-        ),
-        Mistake(
-            "silenced-removed",
-            _removed,
-            "You left the silenced heads out; their channels should be there and hold 0.",
-            lambda e: _which(e) + shape(e, "some.merged") + " The projection expects all H·D.",
-            LOOK,
-            cases=("all", "some.merged"),
-        ),
-        Mistake(
-            "silences-the-others",
-            _others,
-            "You silenced the heads that are not in the list.",
-            lambda e: _which(e) + _from(e, "some.merged"),
-            LOOK,
-            cases=("all", "some.merged"),
-        ),
-        Mistake(
-            "silences-channels",
-            _channels,
-            "You set single channels to 0, with the numbers of the heads; a head has D of them.",
-            lambda e: (
-                f"{_which(e)}Head h owns channels h · {e.number('D')} … h · {e.number('D')} + "
-                f"{e.number('D') - 1}. {_from(e, 'some.merged')}"
-            ),
-            LIST,
-            cases=("all", "some.merged"),
-        ),
-        Mistake(
-            "silences-positions",
-            _positions,
-            "You set positions to 0, with the numbers of the heads.",
-            lambda e: _which(e) + _from(e, "some.merged"),
-            LOOK,
-            cases=("all", "some.merged"),
-        ),
-        Mistake(
-            "writes-into-the-input",
-            _in_place,
-            "Your output is right, but you wrote zeros into the tensor that you were given.",
-            lambda e: (
-                f"{_which(e)}{int((e.yours('some.given') == 0).sum())} entries of `found` are 0 "
-                "now, and whoever goes on with it has lost them. Work on a `clone()`."
-            ),
-            LOOK,
-            cases=("some.merged", "some.given"),
-        ),
-    ),
-    (_entries_elsewhere, _zeros_elsewhere),
+    properties=(_entries_elsewhere, _zeros_elsewhere),
+    cases=("all",),
 )

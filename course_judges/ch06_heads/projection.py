@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from course_judges.ch06_heads.sections import LIST, PROJECTION
 from course_judges.ch06_heads.wording import largest_gap, shape
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_judges.wording import number
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, unwrapped
 
 
 class MixedHeads(nn.Module):
@@ -27,41 +27,6 @@ class MixedHeads(nn.Module):
         return self.projection(together)
 
 
-class _Forgetful(MixedHeads):
-    def forward(self, x: Tensor) -> Tensor:
-        return torch.cat([head(x) for head in self.heads], dim=-1)
-
-
-class _Residual(MixedHeads):
-    def forward(self, x: Tensor) -> Tensor:
-        return x + super().forward(x)
-
-
-class _Rectified(MixedHeads):
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x).relu()
-
-
-class _RectifiedBefore(MixedHeads):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.projection(torch.cat([head(x) for head in self.heads], dim=-1).relu())
-
-
-class _Shared(MixedHeads):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.projection(torch.cat([self.heads[0](x) for _ in self.heads], dim=-1))
-
-
-class _Interleaved(MixedHeads):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.projection(torch.stack([head(x) for head in self.heads], dim=-1).flatten(2))
-
-
-class _Reversed(MixedHeads):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.projection(torch.cat([head(x) for head in reversed(self.heads)], dim=-1))
-
-
 class _PlainList(nn.Module):
     def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
         super().__init__()
@@ -70,27 +35,6 @@ class _PlainList(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.projection(torch.cat([head(x) for head in self.heads], dim=-1))
-
-
-class _Square(MixedHeads):
-    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
-        super().__init__(heads, head_size, n_embd)
-        self.projection = nn.Linear(n_embd, n_embd)
-
-
-class _OfSum(MixedHeads):
-    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
-        super().__init__(heads, head_size, n_embd)
-        self.projection = nn.Linear(head_size, n_embd)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.projection(torch.stack([head(x) for head in self.heads]).sum(dim=0))
-
-
-class _Unbiased(MixedHeads):
-    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
-        super().__init__(heads, head_size, n_embd)
-        self.projection = nn.Linear(len(heads) * head_size, n_embd, bias=False)
 
 
 def _refused(*sizes: str) -> Callable[[Evidence], bool]:
@@ -115,20 +59,133 @@ def _weight_shape(*sizes: str) -> Callable[[Evidence], str]:
     def effect(evidence: Evidence) -> str:
         H, D, C = (evidence.number(size) for size in ("H", "D", "C"))
         have = tuple(evidence.number(size) for size in sizes)
-        return (
-            f"Its weight has shape {have}. {H} heads of {D} put {H * D} channels side by side, "
-            f"and {C} are to come out: ({C}, {H * D})."
-        )
+        return unwrapped(f"""Its weight has shape {have}. {H} heads of {D} put {H * D} channels side
+        by side, and {C} are to come out: ({C}, {H * D}).""")
 
     return effect
 
 
 def _missing_parameters(evidence: Evidence) -> str:
     mine, right = int(evidence.yours("parameters")), int(evidence.right("parameters"))
-    return (
-        f"Your module knows of {mine} parameters; heads and projection have {right}. "
-        "No optimizer would ever move the rest."
-    )
+    return unwrapped(f"""Your module knows of {mine} parameters; heads and projection have {right}.
+    No optimizer would ever move the rest.""")
+
+
+@mistake(
+    "You return the concatenated heads; the projection is made and never used.",
+    lambda e: unwrapped(f"""{shape(e, "output")} Even with a projection of zeros, your output is up
+    to {number(float(abs(e.yours("silent")).max()))}."""),
+)
+class _NoOutputProjection(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cat([head(x) for head in self.heads], dim=-1)
+
+
+@mistake(
+    "Your projection takes C channels; it should take what the heads give together.",
+    _weight_shape("C", "C"),
+    recognised=_refused("C", "C"),
+)
+class _AssumesFullWidth(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__(heads, head_size, n_embd)
+        self.projection = nn.Linear(n_embd, n_embd)
+
+
+@mistake(
+    "Your projection takes the channels of one head; the heads should stand side by side.",
+    _weight_shape("C", "D"),
+    LIST,
+    recognised=_refused("C", "D"),
+)
+class _SumsNotConcatenates(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__(heads, head_size, n_embd)
+        self.projection = nn.Linear(head_size, n_embd)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.projection(torch.stack([head(x) for head in self.heads]).sum(dim=0))
+
+
+@mistake(
+    "Your projection has no bias; the task asks for one.",
+    lambda e: unwrapped(f"""{e.number("C")} parameters are missing: `nn.Linear` has a bias unless it
+    is told otherwise."""),
+    recognised=_has_no_bias,
+)
+class _NoBias(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__(heads, head_size, n_embd)
+        self.projection = nn.Linear(len(heads) * head_size, n_embd, bias=False)
+
+
+@mistake(
+    "You asked one head several times; the others are never called.",
+    lambda e: largest_gap(e, "output"),
+    LIST,
+)
+class _SharedHead(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.projection(torch.cat([self.heads[0](x) for _ in self.heads], dim=-1))
+
+
+@mistake(
+    "You added the input to the output; the layer returns what it found, nothing else.",
+    lambda e: unwrapped(f"""With a projection of zeros your output still moves with x.
+    {largest_gap(e, "silent")}"""),
+)
+class _ResidualAdded(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + super().forward(x)
+
+
+@mistake(
+    "Your output passes a ReLU; the projection is linear and the last word.",
+    lambda e: unwrapped(f"""{float((e.right("output") < 0).mean()):.0%} of the right outputs are
+    negative, and none of yours."""),
+)
+class _NonLinear(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).relu()
+
+
+@mistake(
+    "What the heads found passes a ReLU before the projection; nothing belongs between.",
+    lambda e: largest_gap(e, "output"),
+)
+class _NonLinearBefore(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.projection(torch.cat([head(x) for head in self.heads], dim=-1).relu())
+
+
+@mistake(
+    "The channels of your heads take turns; each head's should stand together.",
+    lambda e: unwrapped(f"""Columns 0 … {e.number("D") - 1} of the projection belong to head 0.
+    {largest_gap(e, "output")}"""),
+    LIST,
+)
+class _Interleaved(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.projection(torch.stack([head(x) for head in self.heads], dim=-1).flatten(2))
+
+
+@mistake(
+    "Your heads stand side by side in reverse order.",
+    lambda e: unwrapped(f"""Columns 0 … {e.number("D") - 1} of the projection belong to head 0.
+    {largest_gap(e, "output")}"""),
+    LIST,
+)
+class _HeadsReversed(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.projection(torch.cat([head(x) for head in reversed(self.heads)], dim=-1))
+
+
+_list_not_ModuleList = mistake(
+    "Your heads are in a plain list, where the module does not see them.",
+    _missing_parameters,
+    LIST,
+    cases=("parameters",),
+)(_PlainList)
 
 
 TASK = Task(
@@ -140,112 +197,5 @@ TASK = Task(
         Part("With a projection of zeros nothing but its bias is left.", 1, matches("silent")),
         Part("The module knows the parameters of all its heads.", 1, matches("parameters")),
     ),
-    (
-        Mistake(
-            "no-output-projection",
-            _Forgetful,
-            "You return the concatenated heads; the projection is made and never used.",
-            lambda e: (
-                shape(e, "output") + " Even with a projection of zeros, your output is up to "
-                f"{number(float(abs(e.yours('silent')).max()))}."
-            ),
-            PROJECTION,
-            cases=("output",),
-        ),
-        Mistake(
-            "assumes-full-width",
-            _Square,
-            "Your projection takes C channels; it should take what the heads give together.",
-            _weight_shape("C", "C"),
-            PROJECTION,
-            recognised=_refused("C", "C"),
-        ),
-        Mistake(
-            "sums-not-concatenates",
-            _OfSum,
-            "Your projection takes the channels of one head; the heads should stand side by side.",
-            _weight_shape("C", "D"),
-            LIST,
-            recognised=_refused("C", "D"),
-        ),
-        Mistake(
-            "no-bias",
-            _Unbiased,
-            "Your projection has no bias; the task asks for one.",
-            lambda e: (
-                f"{e.number('C')} parameters are missing: `nn.Linear` has a bias unless it is told"
-                " otherwise."
-            ),
-            PROJECTION,
-            recognised=_has_no_bias,
-        ),
-        Mistake(
-            "shared-head",
-            _Shared,
-            "You asked one head several times; the others are never called.",
-            lambda e: largest_gap(e, "output"),
-            LIST,
-            cases=("output",),
-        ),
-        Mistake(
-            "residual-added",
-            _Residual,
-            "You added the input to the output; the layer returns what it found, nothing else.",
-            lambda e: (
-                "With a projection of zeros your output still moves with x. "
-                + largest_gap(e, "silent")
-            ),
-            PROJECTION,
-            cases=("output",),
-        ),
-        Mistake(
-            "non-linear",
-            _Rectified,
-            "Your output passes a ReLU; the projection is linear and the last word.",
-            lambda e: (
-                f"{float((e.right('output') < 0).mean()):.0%} of the right outputs are negative,"
-                " and none of yours."
-            ),
-            PROJECTION,
-            cases=("output",),
-        ),
-        Mistake(
-            "non-linear-before",
-            _RectifiedBefore,
-            "What the heads found passes a ReLU before the projection; nothing belongs between.",
-            lambda e: largest_gap(e, "output"),
-            PROJECTION,
-            cases=("output",),
-        ),
-        Mistake(
-            "interleaved",
-            _Interleaved,
-            "The channels of your heads take turns; each head's should stand together.",
-            lambda e: (
-                f"Columns 0 … {e.number('D') - 1} of the projection belong to head 0. "
-                + largest_gap(e, "output")
-            ),
-            LIST,
-            cases=("output",),
-        ),
-        Mistake(
-            "heads-reversed",
-            _Reversed,
-            "Your heads stand side by side in reverse order.",
-            lambda e: (
-                f"Columns 0 … {e.number('D') - 1} of the projection belong to head 0. "
-                + largest_gap(e, "output")
-            ),
-            LIST,
-            cases=("output",),
-        ),
-        Mistake(
-            "list-not-ModuleList",
-            _PlainList,
-            "Your heads are in a plain list, where the module does not see them.",
-            _missing_parameters,
-            LIST,
-            cases=("parameters",),
-        ),
-    ),
+    cases=("output",),
 )

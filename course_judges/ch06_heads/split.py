@@ -9,7 +9,8 @@ from torch import Tensor
 
 from course_judges.ch06_heads.sections import STACK, VIEW
 from course_judges.ch06_heads.wording import origin, rows_of_view, shape
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.verdict import Finding
 
 Three = tuple[Tensor, Tensor, Tensor]
@@ -38,34 +39,6 @@ def _cut_as_it_comes(part: Tensor) -> Tensor:
     return part.transpose(1, 2).reshape(part.shape)
 
 
-def _chapter_layout(x: Tensor, n_head: int) -> Three:
-    B, T, width = x.shape
-    parts = x.view(B, T, 3, n_head, width // (3 * n_head)).permute(2, 0, 3, 1, 4)
-    return parts[0], parts[1], parts[2]
-
-
-def _every_third(x: Tensor, n_head: int) -> Three:
-    B, T, width = x.shape
-    parts = x.view(B, T, n_head, width // (3 * n_head), 3).permute(4, 0, 2, 1, 3)
-    return parts[0], parts[1], parts[2]
-
-
-def _heads_take_turns(x: Tensor, n_head: int) -> Three:
-    B, T, width = x.shape
-    parts = x.view(B, T, 3, width // (3 * n_head), n_head).permute(2, 0, 4, 1, 3)
-    return parts[0], parts[1], parts[2]
-
-
-def _key_first(x: Tensor, n_head: int) -> Three:
-    query, key, value = split_heads(x, n_head)
-    return key, query, value
-
-
-def _value_first(x: Tensor, n_head: int) -> Three:
-    query, key, value = split_heads(x, n_head)
-    return value, query, key
-
-
 def _first_wrong(evidence: Evidence) -> str:
     """An entry of yours that came from elsewhere, and from where."""
     for name, word in (("query", "queries"), ("key", "keys"), ("value", "values")):
@@ -80,24 +53,77 @@ def _first_wrong(evidence: Evidence) -> str:
             assert wanted is not None
             told = "is not in x" if came is None else f"stood at position {came[1]}, channel"
             told += "" if came is None else f" {came[2]} of x"
-            return (
-                f"In your {word} of head {h}, position {t}, entry {d} {told}; "
-                f"it should be the one at position {wanted[1]}, channel {wanted[2]}."
-            )
+            return unwrapped(f"""In your {word} of head {h}, position {t}, entry {d} {told}; it
+            should be the one at position {wanted[1]}, channel {wanted[2]}.""")
     return ""
 
 
 def _layout(evidence: Evidence) -> str:
     D = evidence.number("D")
-    return (
-        f"In x the first {3 * D} channels belong to head 0: {D} of its query, {D} of its key, "
-        f"{D} of its value. {_first_wrong(evidence)}"
-    )
+    return unwrapped(f"""In x the first {3 * D} channels belong to head 0: {D} of its query, {D} of
+    its key, {D} of its value. {_first_wrong(evidence)}""")
 
 
 def _other_entries(evidence: Evidence) -> Finding | None:
     told = _first_wrong(evidence)
     return Finding("entries-from-elsewhere", "Some entries come from elsewhere.", told, STACK)
+
+
+@mistake(
+    "You cut x as the chapter's stack is laid out: all queries, all keys, all values.", _layout
+)
+def _other_layout(x: Tensor, n_head: int) -> Three:
+    B, T, width = x.shape
+    parts = x.view(B, T, 3, n_head, width // (3 * n_head)).permute(2, 0, 3, 1, 4)
+    return parts[0], parts[1], parts[2]
+
+
+_view_without_transpose = mistake(
+    "Heads were brought before time by `view` or `reshape` alone, which moves no entry.",
+    lambda e: f"{rows_of_view(e)} {_first_wrong(e)}",
+    VIEW,
+)(_each(_cut_as_it_comes))
+
+_heads_not_in_front = mistake(
+    "The heads still stand behind time: (B, T, H, D).",
+    lambda e: unwrapped(f"""{shape(e, "heads.query")} `@` would multiply over heads, and position by
+    position the heads would look at each other."""),
+)(_each(lambda part: part.transpose(1, 2)))
+
+_time_last = mistake(
+    "Time and channels changed places: (B, H, D, T).",
+    lambda e: f"{shape(e, 'heads.query')} Transpose the keys when you need it, not here.",
+)(_each(lambda part: part.transpose(2, 3)))
+
+_heads_before_batch = mistake(
+    "The heads stand before the batch: (H, B, T, D).", lambda e: shape(e, "heads.query")
+)(_each(lambda part: part.transpose(0, 1)))
+
+
+@mistake("You took every third channel; the D channels of a query stand together.", _layout)
+def _takes_every_third(x: Tensor, n_head: int) -> Three:
+    B, T, width = x.shape
+    parts = x.view(B, T, n_head, width // (3 * n_head), 3).permute(4, 0, 2, 1, 3)
+    return parts[0], parts[1], parts[2]
+
+
+@mistake("You dealt the channels out to the heads in turn, as one deals cards.", _layout)
+def _heads_take_turns(x: Tensor, n_head: int) -> Three:
+    B, T, width = x.shape
+    parts = x.view(B, T, 3, width // (3 * n_head), n_head).permute(2, 0, 4, 1, 3)
+    return parts[0], parts[1], parts[2]
+
+
+@mistake("Queries and keys changed places.", _first_wrong)
+def _swapped_query_key(x: Tensor, n_head: int) -> Three:
+    query, key, value = split_heads(x, n_head)
+    return key, query, value
+
+
+@mistake("You returned values, queries, keys; asked for are queries, keys, values.", _first_wrong)
+def _value_first(x: Tensor, n_head: int) -> Three:
+    query, key, value = split_heads(x, n_head)
+    return value, query, key
 
 
 TASK = Task(
@@ -112,73 +138,5 @@ TASK = Task(
             matches("heads.query", "heads.key"),
         ),
     ),
-    (
-        Mistake(
-            "other-layout",
-            _chapter_layout,
-            "You cut x as the chapter's stack is laid out: all queries, all keys, all values.",
-            _layout,
-            STACK,
-        ),
-        Mistake(
-            "view-without-transpose",
-            _each(_cut_as_it_comes),
-            "Heads were brought before time by `view` or `reshape` alone, which moves no entry.",
-            lambda e: f"{rows_of_view(e)} {_first_wrong(e)}",
-            VIEW,
-        ),
-        Mistake(
-            "heads-not-in-front",
-            _each(lambda part: part.transpose(1, 2)),
-            "The heads still stand behind time: (B, T, H, D).",
-            lambda e: (
-                shape(e, "heads.query") + " `@` would multiply over heads, and position by position"
-                " the heads would look at each other."
-            ),
-            STACK,
-        ),
-        Mistake(
-            "time-last",
-            _each(lambda part: part.transpose(2, 3)),
-            "Time and channels changed places: (B, H, D, T).",
-            lambda e: shape(e, "heads.query") + " Transpose the keys when you need it, not here.",
-            STACK,
-        ),
-        Mistake(
-            "heads-before-batch",
-            _each(lambda part: part.transpose(0, 1)),
-            "The heads stand before the batch: (H, B, T, D).",
-            lambda e: shape(e, "heads.query"),
-            STACK,
-        ),
-        Mistake(
-            "takes-every-third",
-            _every_third,
-            "You took every third channel; the D channels of a query stand together.",
-            _layout,
-            STACK,
-        ),
-        Mistake(
-            "heads-take-turns",
-            _heads_take_turns,
-            "You dealt the channels out to the heads in turn, as one deals cards.",
-            _layout,
-            STACK,
-        ),
-        Mistake(
-            "swapped-query-key",
-            _key_first,
-            "Queries and keys changed places.",
-            _first_wrong,
-            STACK,
-        ),
-        Mistake(
-            "value-first",
-            _value_first,
-            "You returned values, queries, keys; asked for are queries, keys, values.",
-            _first_wrong,
-            STACK,
-        ),
-    ),
-    (_other_entries,),
+    properties=(_other_entries,),
 )

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from course_judges.ch07_block.numbers import farthest, ratio
 from course_judges.ch07_block.sections import STREAM, THINK
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 Forward = Callable[[Any, Tensor], Tensor]
 
@@ -55,10 +56,73 @@ def _sizes(evidence: Evidence) -> str:
 
 def _never_negative(evidence: Evidence) -> str:
     right = evidence.right("mixed")
-    return (
-        f"Of {right.size} outputs {int((right < 0).sum())} should be negative here; yours are all"
-        f" at least {evidence.yours('mixed').min():.3g}. A branch must be able to lower the stream."
-    )
+    return unwrapped(f"""Of {right.size} outputs {int((right < 0).sum())} should be negative here;
+    yours are all at least {evidence.yours("mixed").min():.3g}. A branch must be able to lower the
+    stream.""")
+
+
+_linear_twice = mistake(
+    "Two layers in a row without a non-linearity: that is one layer.",
+    lambda e: unwrapped(f"""The gate is not used, and `down(up(x))` doubles when x doubles; there is
+    nothing it can decide. {farthest(e, "mixed")}"""),
+)(_going(lambda m, x: m.down(m.up(x))))
+
+_gate_without_relu = mistake(
+    "The gate has no ReLU, so it never closes.",
+    lambda e: f"{_closed(e)}, and a value goes through them all. {_sizes(e)}",
+)(_going(lambda m, x: m.down(m.gate(x) * m.up(x))))
+
+_gate_unused = mistake(
+    "That is the feed-forward network of the chapter: the gate plays no part.",
+    lambda e: f"ReLU acts on `up(x)`, and `gate` is never asked. {farthest(e, 'open')}",
+)(_going(lambda m, x: m.down(m.up(x).relu())))
+
+_values_unused = mistake(
+    "Only the gate goes on; what it should let through, `up(x)`, is not there.",
+    lambda e: farthest(e, "open"),
+)(_going(lambda m, x: m.down(m.gate(x).relu())))
+
+_relu_on_the_values = mistake(
+    "The ReLU stands on `up(x)`; it belongs on the gate.",
+    lambda e: f"{_below_zero(e)} with open gates, and are lost. {farthest(e, 'open')}",
+)(_going(lambda m, x: m.down(m.gate(x) * m.up(x).relu())))
+
+_relu_on_both = mistake(
+    "Both factors went through a ReLU; only the gate should.",
+    lambda e: f"{_below_zero(e)} with open gates, and are lost. {farthest(e, 'open')}",
+)(_going(lambda m, x: m.down(m.gate(x).relu() * m.up(x).relu())))
+
+_relu_after_the_product = mistake(
+    "The ReLU stands on the product; it belongs on the gate, before it multiplies.",
+    lambda e: unwrapped(f"""{_below_zero(e)} with open gates, and are lost; and two negative factors
+    make a positive product that passes. {farthest(e, "open")}"""),
+)(_going(lambda m, x: m.down((m.gate(x) * m.up(x)).relu())))
+
+_relu_at_the_end = mistake("There is a ReLU on what leaves the network.", _never_negative)(
+    _going(lambda m, x: m.down(m.gate(x).relu() * m.up(x)).relu())
+)
+
+_added_not_multiplied = mistake(
+    "Gate and values were added; the gate multiplies.",
+    lambda e: f"A closed gate then adds 0 and stops nothing. {farthest(e, 'mixed')}",
+)(_going(lambda m, x: m.down(m.gate(x).relu() + m.up(x))))
+
+_sigmoid_gate = mistake(
+    "Your gate is a sigmoid; this task asks for a ReLU.",
+    lambda e: f"A sigmoid lies between 0 and 1 and never closes wholly. {_sizes(e)}",
+)(_going(lambda m, x: m.down(m.gate(x).sigmoid() * m.up(x))))
+
+_smooth_gate = mistake(
+    "Your gate bends smoothly, as SiLU does; this task asks for a ReLU.",
+    lambda e: f"{_closed(e)}, and a little goes through each. {farthest(e, 'mixed')}",
+)(_going(lambda m, x: m.down(nn.functional.silu(m.gate(x)) * m.up(x))))
+
+_residual_inside = mistake(
+    "You added `x` inside the network; the addition is the block's work.",
+    lambda e: unwrapped(f"""Take x off your output, and it is right; in a block the stream would be
+    added twice. {farthest(e, "mixed")}"""),
+    STREAM,
+)(_going(lambda m, x: x + m.down(m.gate(x).relu() * m.up(x))))
 
 
 TASK = Task(
@@ -68,100 +132,5 @@ TASK = Task(
     (
         Part("Where every gate is open, the gated values come out.", 2, matches("open")),
         Part("A gate below 0 lets nothing through.", 2, matches("mixed")),
-    ),
-    (
-        Mistake(
-            "linear-twice",
-            _going(lambda m, x: m.down(m.up(x))),
-            "Two layers in a row without a non-linearity: that is one layer.",
-            lambda e: (
-                "The gate is not used, and `down(up(x))` doubles when x doubles; there is nothing"
-                f" it can decide. {farthest(e, 'mixed')}"
-            ),
-            THINK,
-        ),
-        Mistake(
-            "gate-without-relu",
-            _going(lambda m, x: m.down(m.gate(x) * m.up(x))),
-            "The gate has no ReLU, so it never closes.",
-            lambda e: f"{_closed(e)}, and a value goes through them all. {_sizes(e)}",
-            THINK,
-        ),
-        Mistake(
-            "gate-unused",
-            _going(lambda m, x: m.down(m.up(x).relu())),
-            "That is the feed-forward network of the chapter: the gate plays no part.",
-            lambda e: f"ReLU acts on `up(x)`, and `gate` is never asked. {farthest(e, 'open')}",
-            THINK,
-        ),
-        Mistake(
-            "values-unused",
-            _going(lambda m, x: m.down(m.gate(x).relu())),
-            "Only the gate goes on; what it should let through, `up(x)`, is not there.",
-            lambda e: farthest(e, "open"),
-            THINK,
-        ),
-        Mistake(
-            "relu-on-the-values",
-            _going(lambda m, x: m.down(m.gate(x) * m.up(x).relu())),
-            "The ReLU stands on `up(x)`; it belongs on the gate.",
-            lambda e: f"{_below_zero(e)} with open gates, and are lost. {farthest(e, 'open')}",
-            THINK,
-        ),
-        Mistake(
-            "relu-on-both",
-            _going(lambda m, x: m.down(m.gate(x).relu() * m.up(x).relu())),
-            "Both factors went through a ReLU; only the gate should.",
-            lambda e: f"{_below_zero(e)} with open gates, and are lost. {farthest(e, 'open')}",
-            THINK,
-        ),
-        Mistake(
-            "relu-after-the-product",
-            _going(lambda m, x: m.down((m.gate(x) * m.up(x)).relu())),
-            "The ReLU stands on the product; it belongs on the gate, before it multiplies.",
-            lambda e: (
-                f"{_below_zero(e)} with open gates, and are lost; and two negative factors make a"
-                f" positive product that passes. {farthest(e, 'open')}"
-            ),
-            THINK,
-        ),
-        Mistake(
-            "relu-at-the-end",
-            _going(lambda m, x: m.down(m.gate(x).relu() * m.up(x)).relu()),
-            "There is a ReLU on what leaves the network.",
-            _never_negative,
-            THINK,
-        ),
-        Mistake(
-            "added-not-multiplied",
-            _going(lambda m, x: m.down(m.gate(x).relu() + m.up(x))),
-            "Gate and values were added; the gate multiplies.",
-            lambda e: f"A closed gate then adds 0 and stops nothing. {farthest(e, 'mixed')}",
-            THINK,
-        ),
-        Mistake(
-            "sigmoid-gate",
-            _going(lambda m, x: m.down(m.gate(x).sigmoid() * m.up(x))),
-            "Your gate is a sigmoid; this task asks for a ReLU.",
-            lambda e: f"A sigmoid lies between 0 and 1 and never closes wholly. {_sizes(e)}",
-            THINK,
-        ),
-        Mistake(
-            "smooth-gate",
-            _going(lambda m, x: m.down(nn.functional.silu(m.gate(x)) * m.up(x))),
-            "Your gate bends smoothly, as SiLU does; this task asks for a ReLU.",
-            lambda e: f"{_closed(e)}, and a little goes through each. {farthest(e, 'mixed')}",
-            THINK,
-        ),
-        Mistake(
-            "residual-inside",
-            _going(lambda m, x: x + m.down(m.gate(x).relu() * m.up(x))),
-            "You added `x` inside the network; the addition is the block's work.",
-            lambda e: (
-                "Take x off your output, and it is right; in a block the stream would be added"
-                f" twice. {farthest(e, 'mixed')}"
-            ),
-            STREAM,
-        ),
     ),
 )

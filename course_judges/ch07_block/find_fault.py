@@ -10,8 +10,9 @@ from torch import Tensor
 
 from course_judges.ch07_block.faults import FORMS
 from course_judges.ch07_block.sections import AXIS, BLOCK, STREAM
-from course_judges.judging import Evidence, Mistake, Part, Task
-from course_tasks.ch07_block.probes import BLOCKS, FAULTS
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import unwrapped
+from course_tasks.ch07_block.find_fault import BLOCKS, FAULTS
 from course_tasks.ch07_block.suspects import SHOWS, Form
 from course_tasks.inputs import Rng, whole
 from course_tasks.probing import Inputs
@@ -169,11 +170,6 @@ def _nothing_moves(evidence: Evidence) -> bool:
     return not any(bool(evidence.yours(name)) for name in columns)
 
 
-def _exchange(block: Block, B: int, T: int, C: int) -> dict[str, bool]:
-    found = inspect_block(block, B, T, C)
-    return {**found, "future": found["batch"], "batch": found["future"]}
-
-
 def _always(block: Block, x: Tensor) -> bool:  # noqa: ARG001
     return True
 
@@ -199,6 +195,71 @@ def _inputs(rng: Rng) -> Inputs:
     }
 
 
+@mistake(
+    "Batch and time are exchanged: dimension 0 holds samples, dimension 1 positions.",
+    _misjudged("future"),
+    AXIS,
+    recognised=_exchanged,
+)
+def _axes_exchanged(block: Block, B: int, T: int, C: int) -> dict[str, bool]:
+    found = inspect_block(block, B, T, C)
+    return {**found, "future": found["batch"], "batch": found["future"]}
+
+
+_nothing_changed = mistake(
+    "You find no leak in any block: what you changed never reached it.",
+    lambda e: unwrapped(f"""{_misjudged("future")(e)} `changed = x` makes no copy: writing into one
+    writes into the other, and both runs see the same numbers. Use `x.clone()`."""),
+    recognised=_nothing_moves,
+)(_inspector(future=_never, batch=_never))
+
+_constant_nudge = mistake(
+    "You nudged all features of a position by the same number, and the norm takes that off again.",
+    lambda e: f"{_misjudged('future')(e)} Put fresh random numbers there instead.",
+    AXIS,
+    cases=_column("future"),
+)(_inspector(future=_constant_future))
+
+_one_direction_only = mistake(
+    "You missed a block in which samples look at one another in one direction only.",
+    lambda e: unwrapped(f"""{_misjudged("batch")(e)} In one block, sample b sees the samples before
+    it and none after: change each sample in turn, to fresh random numbers, and look at all
+    others."""),
+    AXIS,
+    cases=_column("batch"),
+)(_inspector(batch=_last_sample))
+
+_future_always_accused = mistake(
+    "You say of every block that it sees the future, the sound one included.",
+    lambda e: unwrapped(f"""{_misjudged("future")(e)} The position that you change may change
+    itself, and later ones: compare only the positions before it."""),
+    cases=_column("future"),
+)(_inspector(future=_always))
+
+_batch_always_accused = mistake(
+    "You say of every block that it mixes samples, the sound one included.",
+    lambda e: unwrapped(f"""{_misjudged("batch")(e)} The sample that you change may change itself:
+    compare the others only."""),
+    cases=_column("batch"),
+)(_inspector(batch=_always))
+
+_sound_stream_accused = mistake(
+    "You say of a sound block that it loses the stream.",
+    lambda e: unwrapped(f"""{_misjudged("stream")(e)} Add the number to all features of all
+    positions, so that the norms take it off; and allow for rounding, because two sums in another
+    order differ in the last digit."""),
+    STREAM,
+    recognised=_accuses_the_sound_stream,
+)(_inspector(stream=_one_feature))
+
+_any_shift_accepted = mistake(
+    "You asked whether the output moves; ask whether it moves by exactly what was added.",
+    _misjudged("stream"),
+    STREAM,
+    cases=_column("stream"),
+)(_inspector(stream=_stream_moves))
+
+
 TASK = Task(
     "Find the fault",
     inspect_block,
@@ -220,91 +281,7 @@ TASK = Task(
             _found("stream"),
         ),
     ),
-    (
-        Mistake(
-            "axes-exchanged",
-            _exchange,
-            "Batch and time are exchanged: dimension 0 holds samples, dimension 1 positions.",
-            _misjudged("future"),
-            AXIS,
-            recognised=_exchanged,
-        ),
-        Mistake(
-            "nothing-changed",
-            _inspector(future=_never, batch=_never),
-            "You find no leak in any block: what you changed never reached it.",
-            lambda e: (
-                f"{_misjudged('future')(e)} `changed = x` makes no copy: writing into one writes"
-                " into the other, and both runs see the same numbers. Use `x.clone()`."
-            ),
-            BLOCK,
-            recognised=_nothing_moves,
-        ),
-        Mistake(
-            "constant-nudge",
-            _inspector(future=_constant_future),
-            "You nudged all features of a position by the same number, and the norm takes that off"
-            " again.",
-            lambda e: f"{_misjudged('future')(e)} Put fresh random numbers there instead.",
-            AXIS,
-            cases=_column("future"),
-        ),
-        Mistake(
-            "one-direction-only",
-            _inspector(batch=_last_sample),
-            "You missed a block in which samples look at one another in one direction only.",
-            lambda e: (
-                f"{_misjudged('batch')(e)} In one block, sample b sees the samples before it and"
-                " none after: change each sample in turn, to fresh random numbers, and look at all"
-                " others."
-            ),
-            AXIS,
-            cases=_column("batch"),
-        ),
-        Mistake(
-            "future-always-accused",
-            _inspector(future=_always),
-            "You say of every block that it sees the future, the sound one included.",
-            lambda e: (
-                f"{_misjudged('future')(e)} The position that you change may change itself, and"
-                " later ones: compare only the positions before it."
-            ),
-            BLOCK,
-            cases=_column("future"),
-        ),
-        Mistake(
-            "batch-always-accused",
-            _inspector(batch=_always),
-            "You say of every block that it mixes samples, the sound one included.",
-            lambda e: (
-                f"{_misjudged('batch')(e)} The sample that you change may change itself: compare"
-                " the others only."
-            ),
-            BLOCK,
-            cases=_column("batch"),
-        ),
-        Mistake(
-            "sound-stream-accused",
-            _inspector(stream=_one_feature),
-            "You say of a sound block that it loses the stream.",
-            lambda e: (
-                f"{_misjudged('stream')(e)} Add the number to all features of all positions, so"
-                " that the norms take it off; and allow for rounding, because two sums in another"
-                " order differ in the last digit."
-            ),
-            STREAM,
-            recognised=_accuses_the_sound_stream,
-        ),
-        Mistake(
-            "any-shift-accepted",
-            _inspector(stream=_stream_moves),
-            "You asked whether the output moves; ask whether it moves by exactly what was added.",
-            _misjudged("stream"),
-            STREAM,
-            cases=_column("stream"),
-        ),
-    ),
-    (_not_run,),
+    properties=(_not_run,),
     uncompared=("runs",),
     inputs=_inputs,
 )

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from course_judges.ch07_block.numbers import farthest
 from course_judges.ch07_block.sections import AXIS, NORM
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 Norm = Callable[[Tensor, Tensor, Tensor, int, float], Tensor]
 
@@ -49,23 +50,10 @@ def _divided(divisor: Callable[[Tensor, Tensor, float], Tensor]) -> Norm:
     return answer
 
 
-def _no_mean(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
-    parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
-    size = (parts.square().mean(dim=-1, keepdim=True) + eps).sqrt()
-    return gain * (parts / size).flatten(-2) + shift
-
-
 def _plain(x: Tensor, groups: int, eps: float) -> Tensor:
     C = x.shape[-1]
     one, zero = torch.ones(C, dtype=x.dtype), torch.zeros(C, dtype=x.dtype)
     return group_norm(x, one, zero, groups, eps)
-
-
-def _interleaved(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
-    parts = x.unflatten(-1, (-1, groups))  # (B, T, C) → (B, T, C / G, G)
-    centred = parts - parts.mean(dim=-2, keepdim=True)
-    variance = centred.square().mean(dim=-2, keepdim=True)
-    return gain * (centred / (variance + eps).sqrt()).flatten(-2) + shift
 
 
 def _spread(evidence: Evidence) -> str:
@@ -74,174 +62,127 @@ def _spread(evidence: Evidence) -> str:
     mine, right = (
         ((v[0, 0] - shift) / gain).std() for v in (evidence.yours("whole"), evidence.right("whole"))
     )
-    return (
-        f"With C = {evidence.number('C')} and eps = {float(evidence.inputs['eps']):g}, your first"
-        f" position has a spread of {mine:.3f} before gain and shift; it should be {right:.3f}."
-    )
+    return unwrapped(f"""With C = {evidence.number("C")} and eps =
+    {float(evidence.inputs["eps"]):g}, your first position has a spread of {mine:.3f} before gain
+    and shift; it should be {right:.3f}.""")
 
 
 def _moves(evidence: Evidence) -> str:
-    return (
-        f"Of B, T, C = {evidence.number('B')}, {evidence.number('T')}, {evidence.number('C')} the"
-        f" mean and variance must run along C alone. {farthest(evidence, 'whole')}"
-    )
+    return unwrapped(f"""Of B, T, C = {evidence.number("B")}, {evidence.number("T")},
+    {evidence.number("C")} the mean and variance must run along C alone.
+    {farthest(evidence, "whole")}""")
 
 
 def _in_groups(evidence: Evidence) -> str:
     C, groups = evidence.number("C"), evidence.number("groups")
     size = C // groups
-    return (
-        f"With C = {C} and groups = {groups}, group 0 is channels 0 to {size - 1}, group 1 is"
-        f" channels {size} to {2 * size - 1}. {farthest(evidence, 'groups')}"
-    )
+    return unwrapped(f"""With C = {C} and groups = {groups}, group 0 is channels 0 to {size - 1},
+    group 1 is channels {size} to {2 * size - 1}. {farthest(evidence, "groups")}""")
 
 
 def _flat_position(evidence: Evidence) -> str:
     b = evidence.number("B") - 1
     mine, shift = evidence.yours("constant")[b, 1], evidence.inputs["shift"]
-    return (
-        f"Where all channels are equal, the variance is 0 and eps keeps the division finite: the"
-        f" result is the shift, {shift[0]:.3g} in channel 0. Yours is {mine[0]:.3g}."
-    )
+    return unwrapped(f"""Where all channels are equal, the variance is 0 and eps keeps the division
+    finite: the result is the shift, {shift[0]:.3g} in channel 0. Yours is {mine[0]:.3g}.""")
 
 
 def _is_without_eps(evidence: Evidence) -> bool:
     return not np.isfinite(evidence.yours("constant")[evidence.number("B") - 1, 1]).all()
 
 
-_STATISTICS = (
-    Mistake(
-        "unbiased-variance",
-        _divided(lambda _, unbiased, eps: (unbiased + eps).sqrt()),
-        "Your variance divides by n − 1; a norm divides by n.",
-        lambda e: (
-            f"`x.var()` and `x.std()` divide by n − 1 unless you pass `correction=0`. {_spread(e)}"
-        ),
-        NORM,
-        cases=("whole",),
-    ),
-    Mistake(
-        "eps-outside",
-        _divided(lambda biased, _, eps: biased.sqrt() + eps),
-        "You added `eps` to the root; it stands under the root.",
-        _spread,
-        NORM,
-        cases=("whole",),
-    ),
-    Mistake(
-        "variance-squared",
-        _divided(lambda biased, _, eps: biased + eps),
-        "You divided by the variance; divide by its root.",
-        _spread,
-        NORM,
-        cases=("whole",),
-    ),
-    Mistake(
-        "eps-ignored",
-        _divided(lambda biased, _, eps: biased.sqrt()),  # noqa: ARG005
-        "The `eps` that your function was given plays no part in it.",
-        lambda e: _flat_position(e) if _is_without_eps(e) else _spread(e),
-        NORM,
-        cases=("whole",),
-    ),
-    Mistake(
-        "no-mean",
-        _no_mean,
-        "You did not take the mean off.",
-        lambda e: f"You divided by the root mean square of x itself. {_spread(e)}",
-        NORM,
-        cases=("whole",),
-    ),
+_unbiased_variance = mistake(
+    "Your variance divides by n − 1; a norm divides by n.",
+    lambda e: unwrapped(f"""`x.var()` and `x.std()` divide by n − 1 unless you pass `correction=0`.
+    {_spread(e)}"""),
+)(_divided(lambda _, unbiased, eps: (unbiased + eps).sqrt()))
+
+_eps_outside = mistake("You added `eps` to the root; it stands under the root.", _spread)(
+    _divided(lambda biased, _, eps: biased.sqrt() + eps)
 )
 
-_AXES = (
-    Mistake(
-        "over-the-sequence",
-        _over(1),
-        "Your norm runs over the sequence; a layer norm runs over the features of one position.",
-        lambda e: f"Each position now depends on later ones, so the future leaks. {_moves(e)}",
-        AXIS,
-        cases=("whole",),
-    ),
-    Mistake(
-        "over-the-batch",
-        _over(0, 1),
-        "Your norm runs over batch and sequence: that is BatchNorm.",
-        lambda e: f"Samples of a batch now depend on each other. {_moves(e)}",
-        AXIS,
-        cases=("whole",),
-    ),
-    Mistake(
-        "over-samples-only",
-        _over(0),
-        "Your norm runs over the samples of the batch, dimension 0.",
-        lambda e: f"Samples of a batch now depend on each other. {_moves(e)}",
-        AXIS,
-        cases=("whole",),
-    ),
-    Mistake(
-        "positions-together",
-        _over(1, 2, 3),
-        "You took one mean and one variance for a whole sample, all positions together.",
-        lambda e: f"Each position now depends on later ones, so the future leaks. {_moves(e)}",
-        AXIS,
-        cases=("whole",),
-    ),
+_variance_squared = mistake("You divided by the variance; divide by its root.", _spread)(
+    _divided(lambda biased, _, eps: biased + eps)
 )
 
-_GAINS = (
-    Mistake(
-        "gain-and-shift-forgotten",
-        lambda x, gain, shift, groups, eps: _plain(x, groups, eps),  # noqa: ARG005
-        "Gain and shift were left out.",
-        lambda e: f"The normed values are returned as they are. {farthest(e, 'whole')}",
-        NORM,
-        cases=("whole",),
-    ),
-    Mistake(
-        "shift-scaled",
-        lambda x, gain, shift, groups, eps: gain * (_plain(x, groups, eps) + shift),
-        "The shift was added before the gain multiplied, so it was scaled too.",
-        lambda e: farthest(e, "whole"),
-        NORM,
-        cases=("whole",),
-    ),
-    Mistake(
-        "gain-before-the-norm",
-        lambda x, gain, shift, groups, eps: _plain(gain * x + shift, groups, eps),
-        "Gain and shift were applied to `x` before the norm.",
-        lambda e: f"The norm then takes away most of what they did. {farthest(e, 'whole')}",
-        NORM,
-        cases=("whole",),
-    ),
-)
+_eps_ignored = mistake(
+    "The `eps` that your function was given plays no part in it.",
+    lambda e: _flat_position(e) if _is_without_eps(e) else _spread(e),
+)(_divided(lambda biased, _, eps: biased.sqrt()))  # noqa: ARG005
 
-_GROUPS = (
-    Mistake(
-        "groups-ignored",
-        _over(2, 3),
-        "All channels of a position were normed together, whatever `groups` says.",
-        _in_groups,
-        NORM,
-        cases=("whole", "groups"),
-    ),
-    Mistake(
-        "groups-interleaved",
-        _interleaved,
-        "Your groups take every n-th channel; a group is channels that stand side by side.",
-        _in_groups,
-        NORM,
-        cases=("whole", "groups"),
-    ),
-    Mistake(
-        "across-the-groups",
-        _over(2),
-        "Your norm runs across the groups, not within each.",
-        _in_groups,
-        NORM,
-        cases=("groups",),
-    ),
+
+@mistake(
+    "You did not take the mean off.",
+    lambda e: f"You divided by the root mean square of x itself. {_spread(e)}",
 )
+def _no_mean(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+    parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
+    size = (parts.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+    return gain * (parts / size).flatten(-2) + shift
+
+
+_over_the_sequence = mistake(
+    "Your norm runs over the sequence; a layer norm runs over the features of one position.",
+    lambda e: f"Each position now depends on later ones, so the future leaks. {_moves(e)}",
+    AXIS,
+)(_over(1))
+
+_over_the_batch = mistake(
+    "Your norm runs over batch and sequence: that is BatchNorm.",
+    lambda e: f"Samples of a batch now depend on each other. {_moves(e)}",
+    AXIS,
+)(_over(0, 1))
+
+_over_samples_only = mistake(
+    "Your norm runs over the samples of the batch, dimension 0.",
+    lambda e: f"Samples of a batch now depend on each other. {_moves(e)}",
+    AXIS,
+)(_over(0))
+
+_positions_together = mistake(
+    "You took one mean and one variance for a whole sample, all positions together.",
+    lambda e: f"Each position now depends on later ones, so the future leaks. {_moves(e)}",
+    AXIS,
+)(_over(1, 2, 3))
+
+_gain_and_shift_forgotten = mistake(
+    "Gain and shift were left out.",
+    lambda e: f"The normed values are returned as they are. {farthest(e, 'whole')}",
+)(lambda x, gain, shift, groups, eps: _plain(x, groups, eps))  # noqa: ARG005
+
+_shift_scaled = mistake(
+    "The shift was added before the gain multiplied, so it was scaled too.",
+    lambda e: farthest(e, "whole"),
+)(lambda x, gain, shift, groups, eps: gain * (_plain(x, groups, eps) + shift))
+
+_gain_before_the_norm = mistake(
+    "Gain and shift were applied to `x` before the norm.",
+    lambda e: f"The norm then takes away most of what they did. {farthest(e, 'whole')}",
+)(lambda x, gain, shift, groups, eps: _plain(gain * x + shift, groups, eps))
+
+_groups_ignored = mistake(
+    "All channels of a position were normed together, whatever `groups` says.",
+    _in_groups,
+    cases=("whole", "groups"),
+)(_over(2, 3))
+
+
+@mistake(
+    "Your groups take every n-th channel; a group is channels that stand side by side.",
+    _in_groups,
+    cases=("whole", "groups"),
+)
+def _groups_interleaved(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+    parts = x.unflatten(-1, (-1, groups))  # (B, T, C) → (B, T, C / G, G)
+    centred = parts - parts.mean(dim=-2, keepdim=True)
+    variance = centred.square().mean(dim=-2, keepdim=True)
+    return gain * (centred / (variance + eps).sqrt()).flatten(-2) + shift
+
+
+_across_the_groups = mistake(
+    "Your norm runs across the groups, not within each.", _in_groups, cases=("groups",)
+)(_over(2))
+
 
 TASK = Task(
     "A norm in groups",
@@ -252,5 +193,5 @@ TASK = Task(
         Part("Several groups are normed each by itself.", 1, matches("groups")),
         Part("A group of equal numbers gives the shift, not NaN.", 1, matches("constant")),
     ),
-    (*_STATISTICS, *_AXES, *_GAINS, *_GROUPS),
+    cases=("whole",),
 )

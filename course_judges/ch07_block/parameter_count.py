@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from course_judges.ch07_block.sections import COUNT, TWO
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_tasks.ch07_block.probes import CONFIGURATIONS, COUNTED, SIZES
-from course_tasks.verdict import Finding
+from course_judges.judging import Evidence, Mistake, Part, Task, matches, mistake
+from course_tasks.ch07_block.parameter_count import CONFIGURATIONS, COUNTED, SIZES
+from course_tasks.verdict import Finding, Section
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,17 @@ def _told(evidence: Evidence, part: str) -> str:
     return ""
 
 
-def _mistake(
-    name: str, part: str, formula: Callable[[Shape], int], what: str, why: str = ""
+def _counted_wrong(
+    part: str,
+    formula: Callable[[Shape], int],
+    what: str,
+    why: str = "",
+    section: Section | None = None,
 ) -> Mistake:
     def effect(evidence: Evidence) -> str:
         return f"{why} {_told(evidence, part)}".strip()
 
-    section = TWO if name == "one-norm-for-two" else COUNT
-    return Mistake(name, _but(part, formula), what, effect, section, cases=_of(part))
+    return mistake(what, effect, section, cases=_of(part))(_but(part, formula))
 
 
 def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:
@@ -125,136 +128,122 @@ def _one_part_is_off(evidence: Evidence) -> Finding | None:
     return None
 
 
-_ATTENTION = (
-    _mistake(
-        "heads-multiply",
-        "attention",
-        lambda s: s.N * ((3 * s.H + 1) * s.C**2 + s.bias * s.C),
-        "You gave every head C channels; a head has C / H.",
-        "H heads of C · C / H weights are C² together: the number of heads cancels.",
-    ),
-    _mistake(
-        "no-output-projection",
-        "attention",
-        lambda s: s.N * 3 * s.C**2,
-        "The projection after the heads is missing.",
-        "It has C² weights, and a bias of C.",
-    ),
-    _mistake(
-        "projection-without-bias",
-        "attention",
-        lambda s: s.N * 4 * s.C**2,
-        "The projection's bias is missing.",
-    ),
-    _mistake(
-        "bias-on-every-layer",
-        "attention",
-        lambda s: s.N * (4 * s.C**2 + 4 * s.bias * s.C),
-        "You gave queries, keys and values a bias; only the projection has one.",
-    ),
-    _mistake(
-        "mask-counted",
-        "attention",
-        lambda s: s.N * (4 * s.C**2 + s.bias * s.C + s.H * s.T**2),
-        "You counted the causal masks, which are fixed and not learned.",
-        "Nothing in attention depends on the length of the context.",
-    ),
-    _mistake(
-        "one-block-only",
-        "attention",
-        lambda s: 4 * s.C**2 + s.bias * s.C,
-        "You counted the attention of one block; there are `n_layer` of them.",
-    ),
+_heads_multiply = _counted_wrong(
+    "attention",
+    lambda s: s.N * ((3 * s.H + 1) * s.C**2 + s.bias * s.C),
+    "You gave every head C channels; a head has C / H.",
+    "H heads of C · C / H weights are C² together: the number of heads cancels.",
 )
 
-_THINKING = (
-    _mistake(
-        "hidden-ignored",
-        "feed_forward",
-        lambda s: s.N * (8 * s.C**2 + 5 * s.bias * s.C),
-        "You took 4C for the hidden width, whatever `hidden` says.",
-    ),
-    _mistake(
-        "one-layer-of-two",
-        "feed_forward",
-        lambda s: s.N * (s.C * s.F + s.bias * s.F),
-        "The layer back from `hidden` to C is missing.",
-    ),
-    _mistake(
-        "biases-forgotten",
-        "feed_forward",
-        lambda s: s.N * 2 * s.C * s.F,
-        "The biases of the feed-forward network are missing.",
-        "One has `hidden` entries, the other C.",
-    ),
-    _mistake(
-        "same-bias-twice",
-        "feed_forward",
-        lambda s: s.N * (2 * s.C * s.F + s.bias * 2 * s.C),
-        "Both biases were given C entries; a bias is as long as what its layer puts out.",
-    ),
-    _mistake(
-        "bias-always",
-        "feed_forward",
-        lambda s: s.N * (2 * s.C * s.F + s.F + s.C),
-        "You counted biases of the feed-forward network where `bias` is False.",
-    ),
+_no_output_projection = _counted_wrong(
+    "attention",
+    lambda s: s.N * 3 * s.C**2,
+    "The projection after the heads is missing.",
+    "It has C² weights, and a bias of C.",
 )
 
-_NORMS = (
-    _mistake(
-        "one-norm-for-two",
-        "norms",
-        lambda s: (s.N + 1) * (1 + s.bias) * s.C,
-        "You counted one norm a block; each of the two branches has its own.",
-    ),
-    _mistake(
-        "no-final-norm",
-        "norms",
-        lambda s: 2 * s.N * (1 + s.bias) * s.C,
-        "The norm after the last block is missing.",
-    ),
-    _mistake(
-        "gains-only",
-        "norms",
-        lambda s: (2 * s.N + 1) * s.C,
-        "A norm has a shift beside its gain, unless `bias` is False.",
-    ),
-    _mistake(
-        "shift-always",
-        "norms",
-        lambda s: (2 * s.N + 1) * 2 * s.C,
-        "You counted the norms' shifts where `bias` is False.",
-    ),
-    _mistake(
-        "norm-per-position",
-        "norms",
-        lambda s: (2 * s.N + 1) * (1 + s.bias) * s.T * s.C,
-        "You gave the norms a gain for every position; all positions share one.",
-    ),
+_projection_without_bias = _counted_wrong(
+    "attention", lambda s: s.N * 4 * s.C**2, "The projection's bias is missing."
 )
 
-_ENDS = (
-    _mistake(
-        "positions-forgotten",
-        "embeddings",
-        lambda s: s.V * s.C,
-        "The table of positions is missing.",
-        "It has `block_size` rows of C.",
-    ),
-    _mistake(
-        "tied-counted-twice",
-        "output",
-        lambda s: s.V * s.C,
-        "With tied weights the output layer is the table of tokens, which is counted already.",
-    ),
-    _mistake(
-        "output-with-bias",
-        "output",
-        lambda s: 0 if s.tied else s.V * s.C + s.bias * s.V,
-        "You gave the output layer a bias; it has none here.",
-    ),
+_bias_on_every_layer = _counted_wrong(
+    "attention",
+    lambda s: s.N * (4 * s.C**2 + 4 * s.bias * s.C),
+    "You gave queries, keys and values a bias; only the projection has one.",
 )
+
+_mask_counted = _counted_wrong(
+    "attention",
+    lambda s: s.N * (4 * s.C**2 + s.bias * s.C + s.H * s.T**2),
+    "You counted the causal masks, which are fixed and not learned.",
+    "Nothing in attention depends on the length of the context.",
+)
+
+_one_block_only = _counted_wrong(
+    "attention",
+    lambda s: 4 * s.C**2 + s.bias * s.C,
+    "You counted the attention of one block; there are `n_layer` of them.",
+)
+
+_hidden_ignored = _counted_wrong(
+    "feed_forward",
+    lambda s: s.N * (8 * s.C**2 + 5 * s.bias * s.C),
+    "You took 4C for the hidden width, whatever `hidden` says.",
+)
+
+_one_layer_of_two = _counted_wrong(
+    "feed_forward",
+    lambda s: s.N * (s.C * s.F + s.bias * s.F),
+    "The layer back from `hidden` to C is missing.",
+)
+
+_biases_forgotten = _counted_wrong(
+    "feed_forward",
+    lambda s: s.N * 2 * s.C * s.F,
+    "The biases of the feed-forward network are missing.",
+    "One has `hidden` entries, the other C.",
+)
+
+_same_bias_twice = _counted_wrong(
+    "feed_forward",
+    lambda s: s.N * (2 * s.C * s.F + s.bias * 2 * s.C),
+    "Both biases were given C entries; a bias is as long as what its layer puts out.",
+)
+
+_bias_always = _counted_wrong(
+    "feed_forward",
+    lambda s: s.N * (2 * s.C * s.F + s.F + s.C),
+    "You counted biases of the feed-forward network where `bias` is False.",
+)
+
+_one_norm_for_two = _counted_wrong(
+    "norms",
+    lambda s: (s.N + 1) * (1 + s.bias) * s.C,
+    "You counted one norm a block; each of the two branches has its own.",
+    section=TWO,
+)
+
+_no_final_norm = _counted_wrong(
+    "norms", lambda s: 2 * s.N * (1 + s.bias) * s.C, "The norm after the last block is missing."
+)
+
+_gains_only = _counted_wrong(
+    "norms",
+    lambda s: (2 * s.N + 1) * s.C,
+    "A norm has a shift beside its gain, unless `bias` is False.",
+)
+
+_shift_always = _counted_wrong(
+    "norms",
+    lambda s: (2 * s.N + 1) * 2 * s.C,
+    "You counted the norms' shifts where `bias` is False.",
+)
+
+_norm_per_position = _counted_wrong(
+    "norms",
+    lambda s: (2 * s.N + 1) * (1 + s.bias) * s.T * s.C,
+    "You gave the norms a gain for every position; all positions share one.",
+)
+
+_positions_forgotten = _counted_wrong(
+    "embeddings",
+    lambda s: s.V * s.C,
+    "The table of positions is missing.",
+    "It has `block_size` rows of C.",
+)
+
+_tied_counted_twice = _counted_wrong(
+    "output",
+    lambda s: s.V * s.C,
+    "With tied weights the output layer is the table of tokens, which is counted already.",
+)
+
+_output_with_bias = _counted_wrong(
+    "output",
+    lambda s: 0 if s.tied else s.V * s.C + s.bias * s.V,
+    "You gave the output layer a bias; it has none here.",
+)
+
 
 TASK = Task(
     "Parameters by formula",
@@ -270,6 +259,5 @@ TASK = Task(
             matches(*_of("embeddings", "output", "total")),
         ),
     ),
-    (*_ATTENTION, *_THINKING, *_NORMS, *_ENDS),
-    (_one_part_is_off, _total_is_not_the_sum),
+    properties=(_one_part_is_off, _total_is_not_the_sum),
 )

@@ -7,7 +7,8 @@ import numpy as np
 from course_judges.ch07_block import decoder_blocks
 from course_judges.ch07_block.numbers import farthest, ratio
 from course_judges.ch07_block.sections import BLOCK, PLACE, STREAM, TWO
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.verdict import Finding
 
 NAMES = ("attention_norm", "cross_norm", "feed_forward_norm")
@@ -38,10 +39,8 @@ def _off(evidence: Evidence) -> str:
 
 def _mean_and_spread(evidence: Evidence) -> str:
     mine, right = evidence.yours("plain")[0, 0], evidence.right("plain")[0, 0]
-    return (
-        f"Position 0 of your output has mean {mine.mean():.2f} and spread {mine.std():.2f};"
-        f" expected {right.mean():.2f} and {right.std():.2f}."
-    )
+    return unwrapped(f"""Position 0 of your output has mean {mine.mean():.2f} and spread
+    {mine.std():.2f}; expected {right.mean():.2f} and {right.std():.2f}.""")
 
 
 def _stream_is_gone(evidence: Evidence) -> str:
@@ -50,10 +49,8 @@ def _stream_is_gone(evidence: Evidence) -> str:
         float(np.corrcoef(x, v.ravel())[0, 1])
         for v in (evidence.yours("plain"), evidence.right("plain"))
     )
-    return (
-        f"The correlation of your output with x is {mine:.2f}; with the stream carried through it"
-        f" is {right:.2f}. {_off(evidence)}"
-    )
+    return unwrapped(f"""The correlation of your output with x is {mine:.2f}; with the stream
+    carried through it is {right:.2f}. {_off(evidence)}""")
 
 
 def _some_positions(evidence: Evidence) -> Finding | None:
@@ -73,6 +70,86 @@ def _some_positions(evidence: Evidence) -> Finding | None:
 
 _ONLY_PLAIN = ("plain",)
 
+
+_one_norm_for_two = mistake(
+    "One norm serves more than one branch; each branch needs its own.",
+    lambda e: f"{_norms_used(e)}With norms that have learned, {_lower(e, 'weighted')}",
+    TWO,
+    recognised=_shares_a_norm,
+)(decoder_blocks.going(decoder_blocks.one_norm))
+
+_post_for_pre = mistake(
+    "You normed after the sum, which is post-norm; asked for is the norm before the branch.",
+    lambda e: f"The norm stands on the stream itself. {_mean_and_spread(e)}",
+    PLACE,
+)(decoder_blocks.adding(lambda x, norm, branch: norm(x + branch(x))))
+
+_branch_normed_after = mistake(
+    "You normed what the branch wrote; norm what it reads.",
+    lambda e: unwrapped(f"""Every branch then writes as loudly as every other, and reads the stream
+    as loud as it is. {_mean_and_spread(e)}"""),
+    PLACE,
+)(decoder_blocks.adding(lambda x, norm, branch: x + norm(branch(x))))
+
+_stream_normed = mistake(
+    "The normed `x` replaced the stream: `x = norm(x)`, and then `x + branch(x)`.",
+    lambda e: f"Only the branch should read the normed copy. {_mean_and_spread(e)}",
+    PLACE,
+)(decoder_blocks.adding(decoder_blocks.norm_replaces))
+
+_no_residual = mistake(
+    "Each branch replaces the stream; it should add to it.", _stream_is_gone, STREAM
+)(decoder_blocks.adding(lambda x, norm, branch: branch(norm(x))))
+
+_residual_twice = mistake(
+    "The stream was added twice in each branch.",
+    lambda e: f"Your output is {ratio(e, 'plain'):.1f} times as large as it should be. {_off(e)}",
+    STREAM,
+)(decoder_blocks.adding(lambda x, norm, branch: x + x + branch(norm(x))))
+
+_no_norms = mistake("No branch norms what it reads.", _off, PLACE)(
+    decoder_blocks.adding(lambda x, norm, branch: x + branch(x))  # noqa: ARG005
+)
+
+_thinking_unnormed = mistake(
+    "The feed-forward network reads the stream as it is; norm it first.", _off
+)(decoder_blocks.going(decoder_blocks.unnormed_thinking))
+
+_listening_unnormed = mistake("Cross-attention reads the stream as it is; norm it first.", _off)(
+    decoder_blocks.middle(lambda m, x, memory: (x, memory))  # noqa: ARG005
+)
+
+_memory_normed = mistake(
+    "You normed the memory as well; it comes normed from where it was made.",
+    lambda e: f"{_off(e)} Norm what is read from the stream of this block, no more.",
+)(decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), m.cross_norm(memory))))
+
+_self_cross = mistake(
+    "Cross-attention was given `x` twice, so it listened to itself.",
+    lambda e: unwrapped(f"""The memory, S = {e.number("S")} positions of it, has no effect on your
+    output. {_off(e)}"""),
+)(decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), m.cross_norm(x))))  # noqa: ARG005
+
+_memory_unheard = mistake(
+    "Cross-attention is missing: this is the block of the chapter, with two branches.",
+    lambda e: f"The memory has no effect on your output. {_off(e)}",
+)(decoder_blocks.going(decoder_blocks.memory_unheard))
+
+_thinks_before_listening = mistake(
+    "The feed-forward network came before cross-attention; it comes last.", _off
+)(decoder_blocks.going(decoder_blocks.thinks_first))
+
+_listens_before_gathering = mistake(
+    "Cross-attention came before self-attention; it comes second.", _off
+)(decoder_blocks.going(decoder_blocks.listens_first))
+
+_side_by_side = mistake(
+    "All three branches read the `x` that entered; each should read the stream as it then is.",
+    lambda e: f"No branch hears of the ones before it. {_off(e)}",
+    STREAM,
+)(decoder_blocks.going(decoder_blocks.side_by_side))
+
+
 TASK = Task(
     "A block that listens to two",
     decoder_blocks.DecoderBlock,
@@ -81,137 +158,6 @@ TASK = Task(
         Part("Three branches, each normed first, each added, in this order.", 2, matches("plain")),
         Part("Each branch has a norm of its own.", 2, matches("weighted")),
     ),
-    (
-        Mistake(
-            "one-norm-for-two",
-            decoder_blocks.going(decoder_blocks.one_norm),
-            "One norm serves more than one branch; each branch needs its own.",
-            lambda e: f"{_norms_used(e)}With norms that have learned, {_lower(e, 'weighted')}",
-            TWO,
-            recognised=_shares_a_norm,
-        ),
-        Mistake(
-            "post-for-pre",
-            decoder_blocks.adding(lambda x, norm, branch: norm(x + branch(x))),
-            "You normed after the sum, which is post-norm; asked for is the norm before the"
-            " branch.",
-            lambda e: f"The norm stands on the stream itself. {_mean_and_spread(e)}",
-            PLACE,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "branch-normed-after",
-            decoder_blocks.adding(lambda x, norm, branch: x + norm(branch(x))),
-            "You normed what the branch wrote; norm what it reads.",
-            lambda e: (
-                "Every branch then writes as loudly as every other, and reads the stream as loud as"
-                f" it is. {_mean_and_spread(e)}"
-            ),
-            PLACE,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "stream-normed",
-            decoder_blocks.adding(decoder_blocks.norm_replaces),
-            "The normed `x` replaced the stream: `x = norm(x)`, and then `x + branch(x)`.",
-            lambda e: f"Only the branch should read the normed copy. {_mean_and_spread(e)}",
-            PLACE,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "no-residual",
-            decoder_blocks.adding(lambda x, norm, branch: branch(norm(x))),
-            "Each branch replaces the stream; it should add to it.",
-            _stream_is_gone,
-            STREAM,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "residual-twice",
-            decoder_blocks.adding(lambda x, norm, branch: x + x + branch(norm(x))),
-            "The stream was added twice in each branch.",
-            lambda e: (
-                f"Your output is {ratio(e, 'plain'):.1f} times as large as it should be. {_off(e)}"
-            ),
-            STREAM,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "no-norms",
-            decoder_blocks.adding(lambda x, norm, branch: x + branch(x)),  # noqa: ARG005
-            "No branch norms what it reads.",
-            _off,
-            PLACE,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "thinking-unnormed",
-            decoder_blocks.going(decoder_blocks.unnormed_thinking),
-            "The feed-forward network reads the stream as it is; norm it first.",
-            _off,
-            BLOCK,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "listening-unnormed",
-            decoder_blocks.middle(lambda m, x, memory: (x, memory)),  # noqa: ARG005
-            "Cross-attention reads the stream as it is; norm it first.",
-            _off,
-            BLOCK,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "memory-normed",
-            decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), m.cross_norm(memory))),
-            "You normed the memory as well; it comes normed from where it was made.",
-            lambda e: f"{_off(e)} Norm what is read from the stream of this block, no more.",
-            BLOCK,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "self-cross",
-            decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), m.cross_norm(x))),  # noqa: ARG005
-            "Cross-attention was given `x` twice, so it listened to itself.",
-            lambda e: (
-                f"The memory, S = {e.number('S')} positions of it, has no effect on your output."
-                f" {_off(e)}"
-            ),
-            BLOCK,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "memory-unheard",
-            decoder_blocks.going(decoder_blocks.memory_unheard),
-            "Cross-attention is missing: this is the block of the chapter, with two branches.",
-            lambda e: f"The memory has no effect on your output. {_off(e)}",
-            BLOCK,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "thinks-before-listening",
-            decoder_blocks.going(decoder_blocks.thinks_first),
-            "The feed-forward network came before cross-attention; it comes last.",
-            _off,
-            BLOCK,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "listens-before-gathering",
-            decoder_blocks.going(decoder_blocks.listens_first),
-            "Cross-attention came before self-attention; it comes second.",
-            _off,
-            BLOCK,
-            cases=_ONLY_PLAIN,
-        ),
-        Mistake(
-            "side-by-side",
-            decoder_blocks.going(decoder_blocks.side_by_side),
-            "All three branches read the `x` that entered; each should read the stream as it then"
-            " is.",
-            lambda e: f"No branch hears of the ones before it. {_off(e)}",
-            STREAM,
-            cases=_ONLY_PLAIN,
-        ),
-    ),
-    (_some_positions,),
+    properties=(_some_positions,),
+    cases=_ONLY_PLAIN,
 )

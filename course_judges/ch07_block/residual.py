@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from course_judges.ch07_block.numbers import farthest, ratio
 from course_judges.ch07_block.sections import COUNT, STREAM
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 Forward = Callable[[Sequence[nn.Module], Tensor], Tensor]
 
@@ -70,7 +71,7 @@ def _side_by_side(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     return x + written.sum(dim=0) / math.sqrt(len(branches))
 
 
-def _back_to_the_start(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+def _back_to_the_start_answer(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     start = x
     for branch in branches:
         x = start + branch(x) / math.sqrt(len(branches))
@@ -96,10 +97,8 @@ def _stream_detached(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
 
 
 def _lengths(evidence: Evidence) -> str:
-    return (
-        f"With N = {evidence.number('N')} branches your stream leaves"
-        f" {ratio(evidence, 'stream.out'):.3g} times as large as it should."
-    )
+    return unwrapped(f"""With N = {evidence.number("N")} branches your stream leaves
+    {ratio(evidence, "stream.out"):.3g} times as large as it should.""")
 
 
 def _both(evidence: Evidence) -> str:
@@ -107,13 +106,86 @@ def _both(evidence: Evidence) -> str:
 
 
 def _gradients(evidence: Evidence) -> str:
-    return (
-        f"The gradient at the input is {ratio(evidence, 'gradient'):.3g} times as large as it"
-        f" should be. {farthest(evidence, 'gradient')}"
-    )
+    return unwrapped(f"""The gradient at the input is {ratio(evidence, "gradient"):.3g} times as
+    large as it should be. {farthest(evidence, "gradient")}""")
 
 
 _CASES = ("stream.out",)
+
+
+_no_residual = mistake(
+    "Each branch replaces the stream; it should add to it.",
+    lambda e: f"Nothing of what entered is left at the end. {_both(e)}",
+)(_step(lambda x, written, n: written / math.sqrt(n)))  # noqa: ARG005
+
+_no_residual_no_scale = mistake(
+    "Each branch replaces the stream, and nothing is scaled: these are layers in a row.",
+    lambda e: f"Nothing of what entered is left at the end. {_both(e)}",
+)(_step(lambda x, written, n: written))  # noqa: ARG005
+
+_residual_twice = mistake(
+    "The stream was added twice in each branch.",
+    lambda e: unwrapped(f"""It doubles {e.number("N")} times, to {2 ** e.number("N")} times its
+    size. {_both(e)}"""),
+)(_step(lambda x, written, n: x + x + written / math.sqrt(n)))
+
+_scale_missing = mistake(
+    "What the branches wrote was not divided by √N.",
+    lambda e: f"√N is {math.sqrt(e.number('N')):.3f} here. {_both(e)}",
+)(_step(lambda x, written, n: x + written))  # noqa: ARG005
+
+_divided_by_N = mistake(
+    "You divided by N; divide by its root.",
+    lambda e: unwrapped(f"""Independent contributions add up like √N, not like N, so the stream
+    hardly hears its branches. {_both(e)}"""),
+)(_step(lambda x, written, n: x + written / n))
+
+_stream_scaled = mistake(
+    "You divided the whole sum; only what the branch wrote is divided.",
+    lambda e: f"What entered shrinks in each of {e.number('N')} branches. {_both(e)}",
+)(_step(lambda x, written, n: (x + written) / math.sqrt(n)))
+
+_all_read_the_input = mistake(
+    "Every branch read the `x` that entered; each should read the stream as it then is.",
+    lambda e: f"No branch hears of the ones before it. {_both(e)}",
+)(_going(_side_by_side))
+
+_back_to_the_start = mistake(
+    "Each branch was added to the `x` that entered, not to the stream.",
+    lambda e: f"Of {e.number('N')} branches only the last one's writing is left. {_both(e)}",
+)(_going(_back_to_the_start_answer))
+
+_wrong_order = mistake(
+    "The branches were taken from the last to the first.", lambda e: farthest(e, "stream.out")
+)(_going(lambda branches, x: ResidualStream(list(branches)[::-1])(x)))
+
+_changed_in_place = mistake(
+    "`x += …` writes into the tensor of whoever called you.",
+    lambda e: unwrapped(f"""The result is right, and the caller's `x` is changed.
+    {farthest(e, "stream.x")} Write `x = x + …`."""),
+    cases=("stream",),
+)(_going(_in_place))
+
+_list_not_ModuleList = mistake(
+    "The branches stand in a plain Python list, where PyTorch does not look.",
+    lambda e: unwrapped(f"""Your module counts {int(e.yours("parameters"))} parameters; its branches
+    have {int(e.right("parameters"))}. They would not be trained, moved or saved."""),
+    COUNT,
+    cases=("stream", "parameters"),
+)(_Listed)
+
+_branch_cut_off = mistake(
+    "The values are right, and no gradient flows through the branches.",
+    lambda e: f"Nothing before a branch learns what the branch needs. {_gradients(e)}",
+    cases=("stream.out", "gradient"),
+)(_going(_branch_detached))
+
+_stream_cut_off = mistake(
+    "The values are right, and no gradient flows along the stream.",
+    lambda e: f"The straight way back is cut. {_gradients(e)}",
+    cases=("stream.out", "gradient"),
+)(_going(_stream_detached))
+
 
 TASK = Task(
     "A scaled residual stream",
@@ -129,124 +201,5 @@ TASK = Task(
         Part("The gradient comes back along the stream and the branches.", 1, matches("gradient")),
         Part("The branches' parameters belong to the module.", 1, matches("parameters")),
     ),
-    (
-        Mistake(
-            "no-residual",
-            _step(lambda x, written, n: written / math.sqrt(n)),  # noqa: ARG005
-            "Each branch replaces the stream; it should add to it.",
-            lambda e: f"Nothing of what entered is left at the end. {_both(e)}",
-            STREAM,
-            cases=_CASES,
-        ),
-        Mistake(
-            "no-residual-no-scale",
-            _step(lambda x, written, n: written),  # noqa: ARG005
-            "Each branch replaces the stream, and nothing is scaled: these are layers in a row.",
-            lambda e: f"Nothing of what entered is left at the end. {_both(e)}",
-            STREAM,
-            cases=_CASES,
-        ),
-        Mistake(
-            "residual-twice",
-            _step(lambda x, written, n: x + x + written / math.sqrt(n)),
-            "The stream was added twice in each branch.",
-            lambda e: (
-                f"It doubles {e.number('N')} times, to {2 ** e.number('N')} times its size."
-                f" {_both(e)}"
-            ),
-            STREAM,
-            cases=_CASES,
-        ),
-        Mistake(
-            "scale-missing",
-            _step(lambda x, written, n: x + written),  # noqa: ARG005
-            "What the branches wrote was not divided by √N.",
-            lambda e: f"√N is {math.sqrt(e.number('N')):.3f} here. {_both(e)}",
-            STREAM,
-            cases=_CASES,
-        ),
-        Mistake(
-            "divided-by-N",
-            _step(lambda x, written, n: x + written / n),
-            "You divided by N; divide by its root.",
-            lambda e: (
-                "Independent contributions add up like √N, not like N, so the stream hardly hears"
-                f" its branches. {_both(e)}"
-            ),
-            STREAM,
-            cases=_CASES,
-        ),
-        Mistake(
-            "stream-scaled",
-            _step(lambda x, written, n: (x + written) / math.sqrt(n)),
-            "You divided the whole sum; only what the branch wrote is divided.",
-            lambda e: f"What entered shrinks in each of {e.number('N')} branches. {_both(e)}",
-            STREAM,
-            cases=_CASES,
-        ),
-        Mistake(
-            "all-read-the-input",
-            _going(_side_by_side),
-            "Every branch read the `x` that entered; each should read the stream as it then is.",
-            lambda e: f"No branch hears of the ones before it. {_both(e)}",
-            STREAM,
-            cases=_CASES,
-        ),
-        Mistake(
-            "back-to-the-start",
-            _going(_back_to_the_start),
-            "Each branch was added to the `x` that entered, not to the stream.",
-            lambda e: (
-                f"Of {e.number('N')} branches only the last one's writing is left. {_both(e)}"
-            ),
-            STREAM,
-            cases=_CASES,
-        ),
-        Mistake(
-            "wrong-order",
-            _going(lambda branches, x: ResidualStream(list(branches)[::-1])(x)),
-            "The branches were taken from the last to the first.",
-            lambda e: farthest(e, "stream.out"),
-            STREAM,
-            cases=_CASES,
-        ),
-        Mistake(
-            "changed-in-place",
-            _going(_in_place),
-            "`x += …` writes into the tensor of whoever called you.",
-            lambda e: (
-                "The result is right, and the caller's `x` is changed. "
-                f"{farthest(e, 'stream.x')} Write `x = x + …`."
-            ),
-            STREAM,
-            cases=("stream",),
-        ),
-        Mistake(
-            "list-not-ModuleList",
-            _Listed,
-            "The branches stand in a plain Python list, where PyTorch does not look.",
-            lambda e: (
-                f"Your module counts {int(e.yours('parameters'))} parameters; its branches have"
-                f" {int(e.right('parameters'))}. They would not be trained, moved or saved."
-            ),
-            COUNT,
-            cases=("stream", "parameters"),
-        ),
-        Mistake(
-            "branch-cut-off",
-            _going(_branch_detached),
-            "The values are right, and no gradient flows through the branches.",
-            lambda e: f"Nothing before a branch learns what the branch needs. {_gradients(e)}",
-            STREAM,
-            cases=("stream.out", "gradient"),
-        ),
-        Mistake(
-            "stream-cut-off",
-            _going(_stream_detached),
-            "The values are right, and no gradient flows along the stream.",
-            lambda e: f"The straight way back is cut. {_gradients(e)}",
-            STREAM,
-            cases=("stream.out", "gradient"),
-        ),
-    ),
+    cases=_CASES,
 )

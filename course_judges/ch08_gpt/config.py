@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from course_judges.ch08_gpt.sections import SETTINGS as SECTION
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import Array
-from course_tasks.ch08_gpt.probes import SETTINGS
+from course_tasks.ch08_gpt.config import SETTINGS
 from course_tasks.verdict import Finding
 
 _SIZES = SETTINGS[:-1]
@@ -147,12 +148,6 @@ def _names_missing(evidence: Evidence, case: str) -> bool:
     return bool((~evidence.yours(f"{case}.named") & wrong).any())
 
 
-def _names_too_many(evidence: Evidence) -> bool:
-    return bool(
-        _refused(evidence, *_ALONE) and all(evidence.yours(f"{c}.named").all() for c in _ALONE)
-    )
-
-
 def _size_outcomes(evidence: Evidence) -> tuple[Array, Array]:
     """(5,) and (5,): what became of sizes of 0, and of negative ones."""
     zero, negative = _outcomes(evidence, "sizes").reshape(2, -1)
@@ -175,23 +170,13 @@ def _refuses_nothing(evidence: Evidence) -> bool:
     )
 
 
-def _one_allowed(evidence: Evidence) -> bool:
-    return _refused(evidence, "sizes", "heads") and _outcomes(evidence, "dropout").tolist() == [
-        1,
-        0,
-        1,
-    ]
-
-
 def _count_unreported(evidence: Evidence) -> str:
     wrong, mine = evidence.right("several.named"), evidence.yours("several.named")
     row = int(np.argmax((wrong & ~mine).sum(axis=1)))
     left_out = [n for n, w, m in zip(SETTINGS, wrong[row], mine[row], strict=True) if w and not m]
     names = ", ".join(f"`{name}`" for name in left_out)
-    return (
-        f"Of {int(wrong[row].sum())} settings that were wrong at once, your message leaves out"
-        f" {names}. Collect the problems in a list first, and raise once at the end."
-    )
+    return unwrapped(f"""Of {int(wrong[row].sum())} settings that were wrong at once, your message
+    leaves out {names}. Collect the problems in a list first, and raise once at the end.""")
 
 
 def _heads_given(evidence: Evidence) -> str:
@@ -228,6 +213,150 @@ def _still_accepted(evidence: Evidence) -> Finding | None:
     )
 
 
+_accepts_everything = mistake(
+    "Your Config accepts every setting.",
+    lambda e: unwrapped(f"""{_heads_given(e)} A model built from that fails much later, far from the
+    cause. A message that is printed does not stop anybody either: `raise` it."""),
+    recognised=_refuses_nothing,
+)(_refusing(lambda _: {}))
+
+_assert_for_error = mistake(
+    "You refuse with an AssertionError; asked for is a ValueError.",
+    lambda e: unwrapped(f"""All {int((_outcomes(e, "sizes") == 2).sum())} wrong sizes met an
+    `assert`. Asserts are for what cannot happen, and `python -O` leaves them out."""),
+    recognised=lambda e: all((_outcomes(e, case) == 2).all() for case in ("sizes", "dropout")),
+)(_refusing(error=AssertionError))
+
+_zero_division = mistake(
+    "You divide by `n_head` before you know that it is not 0.",
+    lambda e: unwrapped(f"""`n_head = 0` stopped with a ZeroDivisionError, which names no setting.
+    n_embd was {e.number("n_embd")}. Look at the sizes first."""),
+    recognised=_zero_divided,
+)(_refusing(_divided_too_early))
+
+_divides_the_wrong_way = mistake(
+    "You ask whether n_embd divides n_head; it is n_head that has to divide n_embd.",
+    lambda e: f"{_heads_given(e)} Yours refuses the first.",
+    recognised=lambda e: (
+        {"possible", "edges"} <= set(e.answers.errors)
+        and e.same("thin")
+        and _refused(e, "sizes", "dropout")
+    ),
+)(_refusing(_other_way_round))
+
+_heads_unchecked = mistake(
+    "Nothing checks that n_head divides n_embd.",
+    lambda e: f"{_heads_given(e)} `//` rounds that away without a word.",
+    recognised=lambda e: (
+        _accepts(e) and _refused(e, "sizes", "dropout") and _outcomes(e, "heads").tolist() == [0]
+    ),
+)(_refusing(lambda c: _size_problems(c) | _dropout_problems(c)))
+
+_negative_accepted = mistake(
+    "You refuse sizes of 0 and accept negative ones.",
+    lambda e: f"`n_layer = {e.number('negative')}` went through. Ask whether a size is below 1.",
+    recognised=lambda e: bool((_size_outcomes(e)[0] == 1).all() and not _size_outcomes(e)[1].all()),
+)(
+    _refusing(
+        lambda c: (
+            {n: "not 0" for n in _SIZES if not getattr(c, n)}
+            | _head_problems(c)
+            | _dropout_problems(c)
+        )
+    )
+)
+
+_zero_accepted = mistake(
+    "You refuse negative sizes and accept 0.",
+    lambda e: unwrapped(f"""`n_layer = 0` went through, `n_layer = {e.number("negative")}` did not.
+    Ask whether a size is below 1."""),
+    recognised=lambda e: bool((_size_outcomes(e)[1] == 1).all() and not _size_outcomes(e)[0].all()),
+)(
+    _refusing(
+        lambda c: (
+            {n: "positive" for n in _SIZES if getattr(c, n) < 0}
+            | _head_problems(c)
+            | _dropout_problems(c)
+        )
+    )
+)
+
+_dropout_of_one = mistake(
+    "You allow a dropout of 1, which drops everything.",
+    lambda e: unwrapped(f"""What is kept is divided by 1 − dropout, so 1 means a division by 0.
+    `dropout = {float(e.inputs["too_much"]):g}` you refuse rightly."""),
+    recognised=lambda e: (
+        _refused(e, "sizes", "heads")
+        and _outcomes(e, "dropout").tolist()
+        == [
+            1,
+            0,
+            1,
+        ]
+    ),
+)(
+    _refusing(
+        lambda c: (
+            _size_problems(c)
+            | _head_problems(c)
+            | ({} if 0 <= c.dropout <= 1 else {"dropout": "from 0 to 1"})
+        )
+    )
+)
+
+_no_dropout_refused = mistake(
+    "You refuse a dropout of 0, which is what most small models have.",
+    lambda e: unwrapped(f"""`dropout = {float(e.inputs["dropout"]):g}` goes through and `dropout =
+    0` does not; 0 drops nothing."""),
+    recognised=lambda e: (
+        e.same("possible") and "edges" in e.answers.errors and _refused(e, *_ALONE)
+    ),
+)(
+    _refusing(
+        lambda c: (
+            _size_problems(c)
+            | _head_problems(c)
+            | ({} if 0 < c.dropout < 1 else {"dropout": "above 0 and below 1"})
+        )
+    )
+)
+
+_names_everything = mistake(
+    "Your message lists all settings and leaves it to the reader to find the wrong one.",
+    lambda e: unwrapped(f"""It names {int(e.yours("heads.named").sum())} settings where
+    {int(e.right("heads.named").sum())} do not fit."""),
+    recognised=lambda e: bool(
+        _refused(e, *_ALONE) and all(e.yours(f"{c}.named").all() for c in _ALONE)
+    ),
+)(_refusing(words=lambda c, _: f"impossible settings: {c}"))
+
+_setting_not_named = mistake(
+    "Your message does not say which setting is wrong.",
+    lambda e: unwrapped(f"""Of {len(_outcomes(e, "sizes"))} wrong sizes, your message named
+    {int((e.yours("sizes.named") & e.right("sizes.named")).sum())}."""),
+    recognised=lambda e: _refused(e, *_ALONE) and _names_missing(e, "sizes"),
+)(_refusing(words=lambda _, found: f"impossible: must be {', '.join(found.values())}"))
+
+_value_not_shown = mistake(
+    "Your message names the setting and not the value that it had.",
+    lambda e: unwrapped(f"""A reader who meant something else than {e.number("negative")} sees the
+    slip at once, if the message shows it."""),
+    recognised=lambda e: (
+        _refused(e, *_ALONE)
+        and all(_names(e, c) for c in _ALONE)
+        and not all(_shows(e, c) for c in _ALONE)
+    ),
+)(_refusing(words=lambda _, found: "; ".join(f"{n} must be {found[n]}" for n in found)))
+
+_first_problem_only = mistake(
+    "You stop at the first problem; asked for are all of them.",
+    _count_unreported,
+    recognised=lambda e: (
+        _says_what_is_wrong(e) and _refused(e, "several") and _names_missing(e, "several")
+    ),
+)(_refusing(_first_only))
+
+
 TASK = Task(
     "Settings that cannot be",
     _refusing(),
@@ -250,186 +379,5 @@ TASK = Task(
         ),
         Part("Several impossible settings are reported all at once.", 1, _says_all),
     ),
-    (
-        Mistake(
-            "accepts-everything",
-            _refusing(lambda _: {}),
-            "Your Config accepts every setting.",
-            lambda e: (
-                _heads_given(e) + " A model built from that fails much later, far from the"
-                " cause. A message that is printed does not stop anybody either: `raise` it."
-            ),
-            SECTION,
-            recognised=_refuses_nothing,
-        ),
-        Mistake(
-            "assert-for-error",
-            _refusing(error=AssertionError),
-            "You refuse with an AssertionError; asked for is a ValueError.",
-            lambda e: (
-                f"All {int((_outcomes(e, 'sizes') == 2).sum())} wrong sizes met an `assert`."
-                " Asserts are for what cannot happen, and `python -O` leaves them out."
-            ),
-            SECTION,
-            recognised=lambda e: all(
-                (_outcomes(e, case) == 2).all() for case in ("sizes", "dropout")
-            ),
-        ),
-        Mistake(
-            "zero-division",
-            _refusing(_divided_too_early),
-            "You divide by `n_head` before you know that it is not 0.",
-            lambda e: (
-                "`n_head = 0` stopped with a ZeroDivisionError, which names no setting."
-                f" n_embd was {e.number('n_embd')}. Look at the sizes first."
-            ),
-            SECTION,
-            recognised=_zero_divided,
-        ),
-        Mistake(
-            "divides-the-wrong-way",
-            _refusing(_other_way_round),
-            "You ask whether n_embd divides n_head; it is n_head that has to divide n_embd.",
-            lambda e: _heads_given(e) + " Yours refuses the first.",
-            SECTION,
-            recognised=lambda e: (
-                {"possible", "edges"} <= set(e.answers.errors)
-                and e.same("thin")
-                and _refused(e, "sizes", "dropout")
-            ),
-        ),
-        Mistake(
-            "heads-unchecked",
-            _refusing(lambda c: _size_problems(c) | _dropout_problems(c)),
-            "Nothing checks that n_head divides n_embd.",
-            lambda e: _heads_given(e) + " `//` rounds that away without a word.",
-            SECTION,
-            recognised=lambda e: (
-                _accepts(e)
-                and _refused(e, "sizes", "dropout")
-                and _outcomes(e, "heads").tolist() == [0]
-            ),
-        ),
-        Mistake(
-            "negative-accepted",
-            _refusing(
-                lambda c: (
-                    {n: "not 0" for n in _SIZES if not getattr(c, n)}
-                    | _head_problems(c)
-                    | _dropout_problems(c)
-                )
-            ),
-            "You refuse sizes of 0 and accept negative ones.",
-            lambda e: (
-                f"`n_layer = {e.number('negative')}` went through. Ask whether a size is below 1."
-            ),
-            SECTION,
-            recognised=lambda e: bool(
-                (_size_outcomes(e)[0] == 1).all() and not _size_outcomes(e)[1].all()
-            ),
-        ),
-        Mistake(
-            "zero-accepted",
-            _refusing(
-                lambda c: (
-                    {n: "positive" for n in _SIZES if getattr(c, n) < 0}
-                    | _head_problems(c)
-                    | _dropout_problems(c)
-                )
-            ),
-            "You refuse negative sizes and accept 0.",
-            lambda e: (
-                f"`n_layer = 0` went through, `n_layer = {e.number('negative')}` did not."
-                " Ask whether a size is below 1."
-            ),
-            SECTION,
-            recognised=lambda e: bool(
-                (_size_outcomes(e)[1] == 1).all() and not _size_outcomes(e)[0].all()
-            ),
-        ),
-        Mistake(
-            "dropout-of-one",
-            _refusing(
-                lambda c: (
-                    _size_problems(c)
-                    | _head_problems(c)
-                    | ({} if 0 <= c.dropout <= 1 else {"dropout": "from 0 to 1"})
-                )
-            ),
-            "You allow a dropout of 1, which drops everything.",
-            lambda e: (
-                "What is kept is divided by 1 − dropout, so 1 means a division by 0."
-                f" `dropout = {float(e.inputs['too_much']):g}` you refuse rightly."
-            ),
-            SECTION,
-            recognised=_one_allowed,
-        ),
-        Mistake(
-            "no-dropout-refused",
-            _refusing(
-                lambda c: (
-                    _size_problems(c)
-                    | _head_problems(c)
-                    | ({} if 0 < c.dropout < 1 else {"dropout": "above 0 and below 1"})
-                )
-            ),
-            "You refuse a dropout of 0, which is what most small models have.",
-            lambda e: (
-                f"`dropout = {float(e.inputs['dropout']):g}` goes through and `dropout = 0`"
-                " does not; 0 drops nothing."
-            ),
-            SECTION,
-            recognised=lambda e: (
-                e.same("possible") and "edges" in e.answers.errors and _refused(e, *_ALONE)
-            ),
-        ),
-        Mistake(
-            "names-everything",
-            _refusing(words=lambda c, _: f"impossible settings: {c}"),
-            "Your message lists all settings and leaves it to the reader to find the wrong one.",
-            lambda e: (
-                f"It names {int(e.yours('heads.named').sum())} settings where"
-                f" {int(e.right('heads.named').sum())} do not fit."
-            ),
-            SECTION,
-            recognised=_names_too_many,
-        ),
-        Mistake(
-            "setting-not-named",
-            _refusing(words=lambda _, found: f"impossible: must be {', '.join(found.values())}"),
-            "Your message does not say which setting is wrong.",
-            lambda e: (
-                f"Of {len(_outcomes(e, 'sizes'))} wrong sizes, your message named"
-                f" {int((e.yours('sizes.named') & e.right('sizes.named')).sum())}."
-            ),
-            SECTION,
-            recognised=lambda e: _refused(e, *_ALONE) and _names_missing(e, "sizes"),
-        ),
-        Mistake(
-            "value-not-shown",
-            _refusing(words=lambda _, found: "; ".join(f"{n} must be {found[n]}" for n in found)),
-            "Your message names the setting and not the value that it had.",
-            lambda e: (
-                f"A reader who meant something else than {e.number('negative')} sees the"
-                " slip at once, if the message shows it."
-            ),
-            SECTION,
-            recognised=lambda e: (
-                _refused(e, *_ALONE)
-                and all(_names(e, c) for c in _ALONE)
-                and not all(_shows(e, c) for c in _ALONE)
-            ),
-        ),
-        Mistake(
-            "first-problem-only",
-            _refusing(_first_only),
-            "You stop at the first problem; asked for are all of them.",
-            _count_unreported,
-            SECTION,
-            recognised=lambda e: (
-                _says_what_is_wrong(e) and _refused(e, "several") and _names_missing(e, "several")
-            ),
-        ),
-    ),
-    (_still_accepted,),
+    properties=(_still_accepted,),
 )

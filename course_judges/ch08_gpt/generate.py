@@ -11,7 +11,8 @@ from torch import Tensor
 
 from course_judges.ch08_gpt.sections import WRITING
 from course_judges.chance import follows, softmax, worst_share
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def generate(
@@ -72,31 +73,6 @@ def _writes(
     return answer
 
 
-def _stop_left_out(
-    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
-) -> Tensor:
-    was_training = model.training
-    model.eval()
-    for _ in range(count):
-        logits, _loss = model(tokens[:, -model.block_size :])
-        drawn = _draw(logits[:, -1], generator)
-        if (drawn == stop).any():
-            break
-        tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
-    model.train(was_training)
-    return tokens
-
-
-def _prompt_dropped(
-    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
-) -> Tensor:
-    return generate(model, tokens, count, stop, generator)[:, tokens.shape[1] :]
-
-
-def _needs_a_crop(evidence: Evidence) -> bool:
-    return evidence.same("one") and "all" in evidence.answers.errors
-
-
 def _repeats(evidence: Evidence) -> bool:
     return evidence.comparable("chance.first") and np.array_equal(
         evidence.yours("chance.first"), evidence.yours("chance.repeated")
@@ -125,10 +101,8 @@ def _rows(case: str) -> Callable[[Evidence], str]:
         mine, right = evidence.yours(case), evidence.right(case)
         stop, T = evidence.number("stop"), evidence.number("T")
         if mine.shape != right.shape:
-            return (
-                f"You return {mine.shape[-1]} tokens a row, {right.shape[-1]} were asked for; the"
-                f" rows meet the stop symbol after {_after(evidence)} new ones."
-            )
+            return unwrapped(f"""You return {mine.shape[-1]} tokens a row, {right.shape[-1]} were
+            asked for; the rows meet the stop symbol after {_after(evidence)} new ones.""")
         row = int(np.argmax((mine != right).any(axis=1)))
         at = int(np.argmax(mine[row] != right[row]))
         return (
@@ -145,12 +119,109 @@ def _after(evidence: Evidence) -> str:
     return ", ".join(str(int(n)) for n in evidence.inputs["after"])
 
 
-def _leaves_another_mode(evidence: Evidence) -> bool:
-    return evidence.same("training.tokens") and not evidence.same("training")
+_no_crop = mistake(
+    "The whole text went into the model; it reads at most `block_size` tokens.",
+    lambda e: unwrapped(f"""With block_size = {e.number("block_size")} the model stopped:
+    “{e.answers.errors["all"].message.rstrip(".")}”. Show it the last ones only."""),
+    recognised=lambda e: e.same("one") and "all" in e.answers.errors,
+)(_writes(context=lambda tokens, _: tokens))
+
+_reads_first_logits = mistake(
+    "You read the logits of the first position; the next symbol stands in those of the last.",
+    _rows("one"),
+)(_writes(read=lambda logits: logits[:, 0]))
+
+_last_token_only = mistake(
+    "You showed the model the last token only, which is too little for anything but a bigram.",
+    _rows("one"),
+)(_writes(context=lambda tokens, _: tokens[:, -1:]))
+
+_crops_the_end = mistake(
+    "You kept the first `block_size` tokens of the text; the model needs the last ones.",
+    _rows("all"),
+)(_writes(context=lambda tokens, size: tokens[:, :size]))
 
 
-def _mistake(name: str, answer: Callable[..., Tensor], what: str, case: str = "all") -> Mistake:
-    return Mistake(name, answer, what, _rows(case), WRITING, cases=("one", "some", "all"))
+@mistake("You return what was written without the text that it continues.", _rows("one"))
+def _prompt_dropped(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    return generate(model, tokens, count, stop, generator)[:, tokens.shape[1] :]
+
+
+_stop_ignored = mistake(
+    "The stop symbol stops nothing: all rows are written to the full count.", _rows("all")
+)(_writes(fill=False, enough=lambda _: False))
+
+_writes_after_stop = mistake(
+    "A row that has written the stop symbol is written on while others are not done.", _rows("some")
+)(_writes(fill=False))
+
+_runs_to_the_count = mistake(
+    "You write to the full count although every row has stopped.", _rows("all")
+)(_writes(enough=lambda _: False))
+
+_first_stop_ends_all = mistake("The first row that stops ends the others, too.", _rows("all"))(
+    _writes(enough=lambda done: bool(done.any()))
+)
+
+
+@mistake(
+    "Writing ended before the stop symbol was appended, and for all rows at once.", _rows("all")
+)
+def _stop_left_out(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    was_training = model.training
+    model.eval()
+    for _ in range(count):
+        logits, _loss = model(tokens[:, -model.block_size :])
+        drawn = _draw(logits[:, -1], generator)
+        if (drawn == stop).any():
+            break
+        tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+_stops_at_the_prompt = mistake(
+    "A stop symbol in the prompt ends the text before it begins.",
+    lambda e: unwrapped(f"""The prompt's first symbol was {e.number("stop")}, the stop symbol, in
+    every row, and you wrote {e.yours("seen").shape[1] - e.number("T")} symbols where
+    {e.right("seen").shape[1] - e.number("T")} were asked for. Look at what is drawn, not at the
+    whole text."""),
+    recognised=lambda e: e.same("one", "some", "all") and not e.same("seen"),
+)(_writes(from_prompt=True))
+
+_train_mode_sampling = mistake(
+    "You let the model write in the mode that it was in; in training mode, dropout is active.",
+    lambda e: f"The same model writes another text in training mode. {_rows('training.tokens')(e)}",
+    recognised=lambda e: e.same("one", "some") and not e.same("training.tokens"),
+)(_writes(quiet=False))
+
+_mode_not_restored = mistake(
+    "You left the model in another mode than you found it in.",
+    lambda e: (
+        "It was in training mode and is in evaluation mode now: the training that"
+        " goes on has no dropout."
+        if not e.yours("training.training_afterwards")
+        else "It was in evaluation mode and is in training mode now."
+    ),
+    recognised=lambda e: e.same("training.tokens") and not e.same("training"),
+)(_writes(restore=False))
+
+_argmax_for_sampling = mistake(
+    "You take the likeliest symbol every time; nothing is drawn.",
+    lambda e: f"{_dice_share(e)} The text would be the same every time.",
+    recognised=_only_the_best,
+)(_writes(draw=lambda logits, _: logits.argmax(dim=-1)))
+
+_generator_ignored = mistake(
+    "Your draws do not come from the given generator.",
+    unwrapped("""Two generators with the same seed gave different texts; pass `generator=generator`
+    to what draws."""),
+    recognised=lambda e: _dice_right(e) and not _repeats(e),
+)(_writes(draw=lambda logits, _: _draw(logits, torch.default_generator)))
 
 
 TASK = Task(
@@ -176,123 +247,5 @@ TASK = Task(
             lambda e: _dice_right(e) and _repeats(e),
         ),
     ),
-    (
-        Mistake(
-            "no-crop",
-            _writes(context=lambda tokens, _: tokens),
-            "The whole text went into the model; it reads at most `block_size` tokens.",
-            lambda e: (
-                f"With block_size = {e.number('block_size')} the model stopped:"
-                f" “{e.answers.errors['all'].message.rstrip('.')}”. Show it the last ones only."
-            ),
-            WRITING,
-            recognised=_needs_a_crop,
-        ),
-        _mistake(
-            "reads-first-logits",
-            _writes(read=lambda logits: logits[:, 0]),
-            "You read the logits of the first position; the next symbol stands in those of the"
-            " last.",
-            "one",
-        ),
-        _mistake(
-            "last-token-only",
-            _writes(context=lambda tokens, _: tokens[:, -1:]),
-            "You showed the model the last token only, which is too little for anything but a"
-            " bigram.",
-            "one",
-        ),
-        _mistake(
-            "crops-the-end",
-            _writes(context=lambda tokens, size: tokens[:, :size]),
-            "You kept the first `block_size` tokens of the text; the model needs the last ones.",
-        ),
-        _mistake(
-            "prompt-dropped",
-            _prompt_dropped,
-            "You return what was written without the text that it continues.",
-            "one",
-        ),
-        _mistake(
-            "stop-ignored",
-            _writes(fill=False, enough=lambda _: False),
-            "The stop symbol stops nothing: all rows are written to the full count.",
-        ),
-        _mistake(
-            "writes-after-stop",
-            _writes(fill=False),
-            "A row that has written the stop symbol is written on while others are not done.",
-            "some",
-        ),
-        _mistake(
-            "runs-to-the-count",
-            _writes(enough=lambda _: False),
-            "You write to the full count although every row has stopped.",
-        ),
-        _mistake(
-            "first-stop-ends-all",
-            _writes(enough=lambda done: bool(done.any())),
-            "The first row that stops ends the others, too.",
-        ),
-        _mistake(
-            "stop-left-out",
-            _stop_left_out,
-            "Writing ended before the stop symbol was appended, and for all rows at once.",
-        ),
-        Mistake(
-            "stops-at-the-prompt",
-            _writes(from_prompt=True),
-            "A stop symbol in the prompt ends the text before it begins.",
-            lambda e: (
-                f"The prompt's first symbol was {e.number('stop')}, the stop symbol, in every"
-                f" row, and you wrote {e.yours('seen').shape[1] - e.number('T')} symbols where"
-                f" {e.right('seen').shape[1] - e.number('T')} were asked for."
-                " Look at what is drawn, not at the whole text."
-            ),
-            WRITING,
-            recognised=lambda e: e.same("one", "some", "all") and not e.same("seen"),
-        ),
-        Mistake(
-            "train-mode-sampling",
-            _writes(quiet=False),
-            "You let the model write in the mode that it was in; in training mode, dropout is"
-            " active.",
-            lambda e: (
-                "The same model writes another text in training mode. "
-                + _rows("training.tokens")(e)
-            ),
-            WRITING,
-            recognised=lambda e: e.same("one", "some") and not e.same("training.tokens"),
-        ),
-        Mistake(
-            "mode-not-restored",
-            _writes(restore=False),
-            "You left the model in another mode than you found it in.",
-            lambda e: (
-                "It was in training mode and is in evaluation mode now: the training that"
-                " goes on has no dropout."
-                if not e.yours("training.training_afterwards")
-                else "It was in evaluation mode and is in training mode now."
-            ),
-            WRITING,
-            recognised=_leaves_another_mode,
-        ),
-        Mistake(
-            "argmax-for-sampling",
-            _writes(draw=lambda logits, _: logits.argmax(dim=-1)),
-            "You take the likeliest symbol every time; nothing is drawn.",
-            lambda e: f"{_dice_share(e)} The text would be the same every time.",
-            WRITING,
-            recognised=_only_the_best,
-        ),
-        Mistake(
-            "generator-ignored",
-            _writes(draw=lambda logits, _: _draw(logits, torch.default_generator)),
-            "Your draws do not come from the given generator.",
-            "Two generators with the same seed gave different texts; pass `generator=generator` to"
-            " what draws.",
-            WRITING,
-            recognised=lambda e: _dice_right(e) and not _repeats(e),
-        ),
-    ),
+    cases=("one", "some", "all"),
 )

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from course_judges.ch08_gpt.sections import START
-from course_judges.judging import Evidence, Mistake, Part, Task
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -55,29 +56,6 @@ def _draws(
                     plain(parameter, std)
 
     return answer
-
-
-def _nothing(model: nn.Module, ends: list[str], std: float) -> None:
-    """Looks at the model and leaves it as it is."""
-
-
-def _linear_only(model: nn.Module, ends: list[str], std: float) -> None:
-    for name, part in model.named_modules():
-        if isinstance(part, nn.Linear) and name != "output":
-            scale = math.sqrt(len(ends)) if f"{name}.weight" in ends else 1
-            nn.init.normal_(part.weight, std=std / scale)
-        elif isinstance(part, nn.LayerNorm):
-            nn.init.ones_(part.weight)
-        bias = getattr(part, "bias", None)
-        if isinstance(bias, Tensor):
-            nn.init.zeros_(bias)
-
-
-def _untied(model: nn.Module, ends: list[str], std: float) -> None:
-    initialise(model, ends, std)
-    output = model.output
-    assert isinstance(output, nn.Linear)
-    output.weight = nn.Parameter(torch.randn_like(output.weight) * std)
 
 
 def _std(evidence: Evidence) -> float:
@@ -158,19 +136,15 @@ def _plain_is(factor: Callable[[float], float]) -> Callable[[Evidence], bool]:
 
 def _loss(evidence: Evidence) -> str:
     V = evidence.number("V")
-    return (
-        f"The loss before any training is {float(evidence.yours('start.loss')):.2f};"
-        f" ln {V} = {math.log(V):.2f}."
-    )
+    return unwrapped(f"""The loss before any training is {float(evidence.yours("start.loss")):.2f};
+    ln {V} = {math.log(V):.2f}.""")
 
 
 def _spreads(evidence: Evidence) -> str:
     wanted = _std(evidence) / math.sqrt(evidence.number("K"))
-    return (
-        f"With std = {_std(evidence):g} and {evidence.number('K')} branches, yours end with a"
-        f" standard deviation of {_ends_ratio(evidence) * _std(evidence):.4f}; asked for is"
-        f" {wanted:.4f}."
-    )
+    return unwrapped(f"""With std = {_std(evidence):g} and {evidence.number("K")} branches, yours
+    end with a standard deviation of {_ends_ratio(evidence) * _std(evidence):.4f}; asked for is
+    {wanted:.4f}.""")
 
 
 def _something_off(evidence: Evidence) -> Finding | None:
@@ -192,6 +166,129 @@ def _something_off(evidence: Evidence) -> Finding | None:
     return None
 
 
+@mistake(
+    "The model's parameters are what they were before your function was called.",
+    lambda e: unwrapped(f"""{_loss(e)} Change parameters in place, with `nn.init` or under
+    `torch.no_grad()`; a new tensor in a local name changes nothing."""),
+    recognised=lambda e: (
+        _plain_ratio(e) > 5 and not _biases_right(e) and not _norms_right(e) and not _centred(e)
+    ),
+)
+def _untouched(model: nn.Module, ends: list[str], std: float) -> None:
+    """Looks at the model and leaves it as it is."""
+
+
+_hot_start = mistake(
+    "Your weights have a standard deviation of 1, whatever `std` says.",
+    lambda e: f"{_loss(e)} A model that is sure of random things first has to unlearn them.",
+    recognised=_plain_is(lambda std: 1 / std),
+)(
+    _draws(
+        plain=lambda p, _: nn.init.normal_(p),
+        end=lambda p, _, K: nn.init.normal_(p, std=1 / math.sqrt(K)),
+    )
+)
+
+_all_zero = mistake(
+    "All matrices are 0.",
+    lambda e: unwrapped(f"""{_loss(e)} That is as it should be, and it stays so: equal channels get
+    equal gradients and never become different."""),
+    recognised=lambda e: bool((e.yours("start.plain") == 0).all()),
+)(_draws(plain=lambda p, _: nn.init.zeros_(p), end=lambda p, *_: nn.init.zeros_(p)))
+
+_variance_for_deviation = mistake(
+    "You took `std` for the variance; it is its root.",
+    lambda e: unwrapped(f"""Your deviation is {_plain_ratio(e) * _std(e):.3f}, the root of
+    {_std(e):g}. {_loss(e)}"""),
+    recognised=_plain_is(lambda std: std**-0.5),
+)(
+    _draws(
+        plain=lambda p, std: nn.init.normal_(p, std=math.sqrt(std)),
+        end=lambda p, std, K: nn.init.normal_(p, std=math.sqrt(std / K)),
+    )
+)
+
+_uniform_of_that_width = mistake(
+    "You drew between −std and std; that is a range, and its deviation is std / √3.",
+    lambda e: f"The deviation of your matrices is {_plain_ratio(e):.2f} times `std`.",
+    recognised=_plain_is(lambda _: 3**-0.5),
+)(
+    _draws(
+        plain=lambda p, std: nn.init.uniform_(p, -std, std),
+        end=lambda p, std, K: nn.init.uniform_(p, -std / math.sqrt(K), std / math.sqrt(K)),
+    )
+)
+
+
+@mistake(
+    "The embeddings are as they were; only the layers between them were set.",
+    lambda e: unwrapped(f"""The token embedding has a deviation of
+    {float(e.yours("start.plain")[0]):.2f}, and as it is tied, so has the output layer.
+    {_loss(e)}"""),
+    recognised=lambda e: (
+        bool((e.yours("start.plain")[:2] > 5 * _std(e)).all())
+        and _near(e.yours("start.plain")[2:], _std(e))
+    ),
+)
+def _embeddings_forgotten(model: nn.Module, ends: list[str], std: float) -> None:
+    for name, part in model.named_modules():
+        if isinstance(part, nn.Linear) and name != "output":
+            scale = math.sqrt(len(ends)) if f"{name}.weight" in ends else 1
+            nn.init.normal_(part.weight, std=std / scale)
+        elif isinstance(part, nn.LayerNorm):
+            nn.init.ones_(part.weight)
+        bias = getattr(part, "bias", None)
+        if isinstance(bias, Tensor):
+            nn.init.zeros_(bias)
+
+
+@mistake(
+    "You gave the output layer a new matrix, so it is no longer the token embedding.",
+    lambda e: unwrapped(f"""The model has {e.number("V") * e.number("C")} parameters more than
+    before. Fill a parameter in place; do not replace it."""),
+    recognised=lambda e: not bool(e.yours("start.tied")),
+)
+def _untied(model: nn.Module, ends: list[str], std: float) -> None:
+    initialise(model, ends, std)
+    output = model.output
+    assert isinstance(output, nn.Linear)
+    output.weight = nn.Parameter(torch.randn_like(output.weight) * std)
+
+
+_ends_not_scaled = mistake(
+    "The matrices that end a branch are as large as all others.",
+    lambda e: f"{_spreads(e)} Each branch adds its variance to the stream, and they add up.",
+    recognised=_ends_are(lambda _: 1.0),
+)(_draws(end=lambda p, std, _: nn.init.normal_(p, std=std)))
+
+_divided_by_the_count = mistake(
+    "You divided by the number of branches; it is variances that add up, so divide by its root.",
+    _spreads,
+    recognised=_ends_are(lambda K: 1 / K),
+)(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / K)))
+
+_counted_twice = mistake(
+    unwrapped("""You divided by √(2 · branches). Two branches a block is a rule of the chapter's
+    model; `ends` lists every branch already."""),
+    _spreads,
+    recognised=_ends_are(lambda K: (2 * K) ** -0.5),
+)(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(2 * K))))
+
+_norms_set_small = mistake(
+    "The weights of the norms were drawn like those of a matrix.",
+    lambda e: unwrapped(f"""A norm multiplies by its weights: they should start at 1, and yours are
+    up to {float(e.yours("start.norms").max()):.2f} away from it, so every branch is fed next to
+    nothing."""),
+    recognised=lambda e: _plain_right(e) and not _norms_right(e),
+)(_draws(norm=lambda p, std: nn.init.normal_(p, std=std)))
+
+_biases_drawn = mistake(
+    "Biases were drawn or left; they should start at 0.",
+    lambda e: f"The largest of yours is {float(e.yours('start.biases').max()):.3f}.",
+    recognised=lambda e: _plain_right(e) and _norms_right(e) and not _biases_right(e),
+)(_draws(bias=lambda p, std: nn.init.normal_(p, std=std)))
+
+
 TASK = Task(
     "A start that knows nothing",
     initialise,
@@ -209,146 +306,5 @@ TASK = Task(
         ),
         Part("Biases are 0 and norms start with weights of 1.", 1, _rest_right),
     ),
-    (
-        Mistake(
-            "untouched",
-            _nothing,
-            "The model's parameters are what they were before your function was called.",
-            lambda e: (
-                _loss(e) + " Change parameters in place, with `nn.init` or under"
-                " `torch.no_grad()`; a new tensor in a local name changes nothing."
-            ),
-            START,
-            recognised=lambda e: (
-                _plain_ratio(e) > 5
-                and not _biases_right(e)
-                and not _norms_right(e)
-                and not _centred(e)
-            ),
-        ),
-        Mistake(
-            "hot-start",
-            _draws(
-                plain=lambda p, _: nn.init.normal_(p),
-                end=lambda p, _, K: nn.init.normal_(p, std=1 / math.sqrt(K)),
-            ),
-            "Your weights have a standard deviation of 1, whatever `std` says.",
-            lambda e: (
-                _loss(e) + " A model that is sure of random things first has to unlearn them."
-            ),
-            START,
-            recognised=_plain_is(lambda std: 1 / std),
-        ),
-        Mistake(
-            "all-zero",
-            _draws(plain=lambda p, _: nn.init.zeros_(p), end=lambda p, *_: nn.init.zeros_(p)),
-            "All matrices are 0.",
-            lambda e: (
-                _loss(e) + " That is as it should be, and it stays so: equal channels get"
-                " equal gradients and never become different."
-            ),
-            START,
-            recognised=lambda e: bool((e.yours("start.plain") == 0).all()),
-        ),
-        Mistake(
-            "variance-for-deviation",
-            _draws(
-                plain=lambda p, std: nn.init.normal_(p, std=math.sqrt(std)),
-                end=lambda p, std, K: nn.init.normal_(p, std=math.sqrt(std / K)),
-            ),
-            "You took `std` for the variance; it is its root.",
-            lambda e: (
-                f"Your deviation is {_plain_ratio(e) * _std(e):.3f}, the root of"
-                f" {_std(e):g}. {_loss(e)}"
-            ),
-            START,
-            recognised=_plain_is(lambda std: std**-0.5),
-        ),
-        Mistake(
-            "uniform-of-that-width",
-            _draws(
-                plain=lambda p, std: nn.init.uniform_(p, -std, std),
-                end=lambda p, std, K: nn.init.uniform_(p, -std / math.sqrt(K), std / math.sqrt(K)),
-            ),
-            "You drew between −std and std; that is a range, and its deviation is std / √3.",
-            lambda e: f"The deviation of your matrices is {_plain_ratio(e):.2f} times `std`.",
-            START,
-            recognised=_plain_is(lambda _: 3**-0.5),
-        ),
-        Mistake(
-            "embeddings-forgotten",
-            _linear_only,
-            "The embeddings are as they were; only the layers between them were set.",
-            lambda e: (
-                f"The token embedding has a deviation of"
-                f" {float(e.yours('start.plain')[0]):.2f}, and as it is tied, so has the output"
-                f" layer. {_loss(e)}"
-            ),
-            START,
-            recognised=lambda e: (
-                bool((e.yours("start.plain")[:2] > 5 * _std(e)).all())
-                and _near(e.yours("start.plain")[2:], _std(e))
-            ),
-        ),
-        Mistake(
-            "untied",
-            _untied,
-            "You gave the output layer a new matrix, so it is no longer the token embedding.",
-            lambda e: (
-                f"The model has {e.number('V') * e.number('C')} parameters more than before."
-                " Fill a parameter in place; do not replace it."
-            ),
-            START,
-            recognised=lambda e: not bool(e.yours("start.tied")),
-        ),
-        Mistake(
-            "ends-not-scaled",
-            _draws(end=lambda p, std, _: nn.init.normal_(p, std=std)),
-            "The matrices that end a branch are as large as all others.",
-            lambda e: (
-                _spreads(e) + " Each branch adds its variance to the stream, and they add up."
-            ),
-            START,
-            recognised=_ends_are(lambda _: 1.0),
-        ),
-        Mistake(
-            "divided-by-the-count",
-            _draws(end=lambda p, std, K: nn.init.normal_(p, std=std / K)),
-            "You divided by the number of branches; it is variances that add up, so divide by"
-            " its root.",
-            _spreads,
-            START,
-            recognised=_ends_are(lambda K: 1 / K),
-        ),
-        Mistake(
-            "counted-twice",
-            _draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(2 * K))),
-            "You divided by √(2 · branches). Two branches a block is a rule of the chapter's"
-            " model; `ends` lists every branch already.",
-            _spreads,
-            START,
-            recognised=_ends_are(lambda K: (2 * K) ** -0.5),
-        ),
-        Mistake(
-            "norms-set-small",
-            _draws(norm=lambda p, std: nn.init.normal_(p, std=std)),
-            "The weights of the norms were drawn like those of a matrix.",
-            lambda e: (
-                "A norm multiplies by its weights: they should start at 1, and yours are"
-                f" up to {float(e.yours('start.norms').max()):.2f} away from it, so every branch is"
-                " fed next to nothing."
-            ),
-            START,
-            recognised=lambda e: _plain_right(e) and not _norms_right(e),
-        ),
-        Mistake(
-            "biases-drawn",
-            _draws(bias=lambda p, std: nn.init.normal_(p, std=std)),
-            "Biases were drawn or left; they should start at 0.",
-            lambda e: f"The largest of yours is {float(e.yours('start.biases').max()):.3f}.",
-            START,
-            recognised=lambda e: _plain_right(e) and _norms_right(e) and not _biases_right(e),
-        ),
-    ),
-    (_something_off,),
+    properties=(_something_off,),
 )

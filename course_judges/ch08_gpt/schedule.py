@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from course_judges.ch08_gpt.sections import RATE
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -43,37 +44,12 @@ def _shaped(
     return answer
 
 
-def _no_level(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
-    if step < warm_up:
-        return (step + 1) / warm_up
-    return final + (1 - final) * (steps - 1 - step) / (steps - warm_up) if decay else 1.0
-
-
-def _never_falls(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:  # noqa: ARG001
-    return min(1.0, (step + 1) / warm_up) if warm_up else 1.0
-
-
-def _falls_at_once(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
-    if step < warm_up:
-        return (step + 1) / warm_up
-    if not decay:
-        return 1.0
-    return max(final, 1 - (1 - final) * (step + 1 - warm_up) / decay) if steps else 1.0
-
-
-def _divides_always(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
-    up = (step + 1) / warm_up
-    down = final + (1 - final) * (steps - 1 - step) / decay
-    return min(1.0, up, down)
-
-
 def _at(evidence: Evidence, step: int) -> str:
     steps = evidence.number("steps")
     step %= steps
     mine, right = evidence.yours("rates")[step], evidence.right("rates")[step]
-    return (
-        f"At step {step} of {steps} yours is {mine:.3f} of the full rate; asked for is {right:.3f}."
-    )
+    return unwrapped(f"""At step {step} of {steps} yours is {mine:.3f} of the full rate; asked for
+    is {right:.3f}.""")
 
 
 def _first_wrong(evidence: Evidence) -> str:
@@ -105,12 +81,6 @@ def _fall_right(evidence: Evidence) -> bool:
     )
 
 
-def _divides_by_nothing(evidence: Evidence) -> bool:
-    return evidence.same("rates") and bool(
-        {"no_warm_up", "no_decay"} & set(evidence.answers.errors)
-    )
-
-
 def _beyond_full(evidence: Evidence) -> Finding | None:
     if not evidence.comparable("rates") or evidence.yours("rates").max() <= 1 + 1e-6:
         return None
@@ -135,6 +105,93 @@ def _jumps(evidence: Evidence) -> Finding | None:
     )
 
 
+_starts_at_zero = mistake(
+    "Your first step has a rate of 0, so nothing is learnt from the first batch.",
+    lambda e: f"{_at(e, 0)} Steps count from 0, so step `warm_up − 1` is the last of the warm-up.",
+)(_shaped(rise=lambda step, warm_up: step / warm_up))
+
+_full_one_step_late = mistake(
+    "Your warm-up is full one step after its end.", lambda e: _at(e, e.number("warm_up") - 1)
+)(_shaped(rise=lambda step, warm_up: (step + 1) / (warm_up + 1)))
+
+_no_warm_up = mistake(
+    "There is no warm-up: the first step has the full rate.", lambda e: _at(e, 0)
+)(_shaped(rise=lambda *_: 1.0))
+
+_whole_division = mistake(
+    "`//` rounds down, so the rate is 0 until the warm-up ends.", lambda e: _at(e, 0)
+)(_shaped(rise=lambda step, warm_up: (step + 1) // warm_up))
+
+
+@mistake("Your rate stays full to the end.", lambda e: _at(e, -1))
+def _never_falls(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:  # noqa: ARG001
+    return min(1.0, (step + 1) / warm_up) if warm_up else 1.0
+
+
+@mistake(
+    unwrapped("""Your rate falls from the end of the warm-up on; it should stay full until only
+    `decay` steps are left."""),
+    _first_wrong,
+)
+def _no_level(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
+    if step < warm_up:
+        return (step + 1) / warm_up
+    return final + (1 - final) * (steps - 1 - step) / (steps - warm_up) if decay else 1.0
+
+
+@mistake(
+    "Your decay comes right after the warm-up; it belongs to the end of the training.", _first_wrong
+)
+def _decay_comes_first(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
+    if step < warm_up:
+        return (step + 1) / warm_up
+    if not decay:
+        return 1.0
+    return max(final, 1 - (1 - final) * (step + 1 - warm_up) / decay) if steps else 1.0
+
+
+_falls_to_zero = mistake("Your rate falls to 0, whatever `final` says.", lambda e: _at(e, -1))(
+    _shaped(fall=lambda remaining, _: remaining)
+)
+
+_cut_at_final = mistake(
+    unwrapped("""Your rate falls towards 0 and is cut off at `final`; it should arrive there with
+    the last step."""),
+    _first_wrong,
+)(_shaped(fall=lambda remaining, final: max(final, remaining)))
+
+_stops_above_final = mistake(
+    "Your decay is one step late: after the last step it would have reached `final`.",
+    lambda e: _at(e, -1),
+)(_shaped(left_over=1))
+
+_cosine_for_line = mistake(
+    "You let the rate fall along a cosine; asked for is a straight line.", _first_wrong
+)(
+    _shaped(
+        fall=lambda remaining, final: (
+            final + (1 - final) * 0.5 * (1 - math.cos(math.pi * remaining))
+        )
+    )
+)
+
+
+@mistake(
+    "Without a warm-up, or without a decay, you divide by 0.",
+    lambda e: unwrapped(f"""It stopped with
+    {" and ".join(dict.fromkeys(error.kind for error in e.answers.errors.values()))}; with warm_up =
+    {e.number("warm_up")} and decay = {e.number("decay")} all is well. Ask first whether the step
+    lies in that part at all."""),
+    recognised=lambda e: (
+        e.same("rates") and bool({"no_warm_up", "no_decay"} & set(e.answers.errors))
+    ),
+)
+def _divides_by_zero(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
+    up = (step + 1) / warm_up
+    down = final + (1 - final) * (steps - 1 - step) / decay
+    return min(1.0, up, down)
+
+
 TASK = Task(
     "Up, level, down",
     share,
@@ -153,116 +210,6 @@ TASK = Task(
             matches("rates", "no_warm_up", "no_decay"),
         ),
     ),
-    (
-        Mistake(
-            "starts-at-zero",
-            _shaped(rise=lambda step, warm_up: step / warm_up),
-            "Your first step has a rate of 0, so nothing is learnt from the first batch.",
-            lambda e: (
-                _at(e, 0) + " Steps count from 0, so step `warm_up − 1` is the last of the warm-up."
-            ),
-            RATE,
-            cases=("rates",),
-        ),
-        Mistake(
-            "full-one-step-late",
-            _shaped(rise=lambda step, warm_up: (step + 1) / (warm_up + 1)),
-            "Your warm-up is full one step after its end.",
-            lambda e: _at(e, e.number("warm_up") - 1),
-            RATE,
-            cases=("rates",),
-        ),
-        Mistake(
-            "no-warm-up",
-            _shaped(rise=lambda *_: 1.0),
-            "There is no warm-up: the first step has the full rate.",
-            lambda e: _at(e, 0),
-            RATE,
-            cases=("rates",),
-        ),
-        Mistake(
-            "whole-division",
-            _shaped(rise=lambda step, warm_up: (step + 1) // warm_up),
-            "`//` rounds down, so the rate is 0 until the warm-up ends.",
-            lambda e: _at(e, 0),
-            RATE,
-            cases=("rates",),
-        ),
-        Mistake(
-            "never-falls",
-            _never_falls,
-            "Your rate stays full to the end.",
-            lambda e: _at(e, -1),
-            RATE,
-            cases=("rates",),
-        ),
-        Mistake(
-            "no-level",
-            _no_level,
-            "Your rate falls from the end of the warm-up on; it should stay full until only"
-            " `decay` steps are left.",
-            _first_wrong,
-            RATE,
-            cases=("rates",),
-        ),
-        Mistake(
-            "decay-comes-first",
-            _falls_at_once,
-            "Your decay comes right after the warm-up; it belongs to the end of the training.",
-            _first_wrong,
-            RATE,
-            cases=("rates",),
-        ),
-        Mistake(
-            "falls-to-zero",
-            _shaped(fall=lambda remaining, _: remaining),
-            "Your rate falls to 0, whatever `final` says.",
-            lambda e: _at(e, -1),
-            RATE,
-            cases=("rates",),
-        ),
-        Mistake(
-            "cut-at-final",
-            _shaped(fall=lambda remaining, final: max(final, remaining)),
-            "Your rate falls towards 0 and is cut off at `final`; it should arrive there with the"
-            " last step.",
-            _first_wrong,
-            RATE,
-            cases=("rates",),
-        ),
-        Mistake(
-            "stops-above-final",
-            _shaped(left_over=1),
-            "Your decay is one step late: after the last step it would have reached `final`.",
-            lambda e: _at(e, -1),
-            RATE,
-            cases=("rates",),
-        ),
-        Mistake(
-            "cosine-for-line",
-            _shaped(
-                fall=lambda remaining, final: (
-                    final + (1 - final) * 0.5 * (1 - math.cos(math.pi * remaining))
-                )
-            ),
-            "You let the rate fall along a cosine; asked for is a straight line.",
-            _first_wrong,
-            RATE,
-            cases=("rates",),
-        ),
-        Mistake(
-            "divides-by-zero",
-            _divides_always,
-            "Without a warm-up, or without a decay, you divide by 0.",
-            lambda e: (
-                "It stopped with "
-                + " and ".join(dict.fromkeys(error.kind for error in e.answers.errors.values()))
-                + f"; with warm_up = {e.number('warm_up')} and decay = {e.number('decay')} all is"
-                " well. Ask first whether the step lies in that part at all."
-            ),
-            RATE,
-            recognised=_divides_by_nothing,
-        ),
-    ),
-    (_beyond_full, _jumps),
+    properties=(_beyond_full, _jumps),
+    cases=("rates",),
 )

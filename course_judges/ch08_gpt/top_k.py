@@ -14,7 +14,8 @@ from course_judges.ch08_gpt.rows import (
     sets_agree,
 )
 from course_judges.ch08_gpt.sections import CHOICE
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def top_k(logits: Tensor, k: Tensor) -> Tensor:
@@ -40,40 +41,98 @@ def _kept(logits: Tensor, k: Tensor) -> Tensor:
     return _ranks(logits) < k.unsqueeze(1)
 
 
-def _not_renormalised(logits: Tensor, k: Tensor) -> Tensor:
-    return logits.softmax(dim=-1) * _kept(logits, k)
-
-
-def _zeroed_logits(logits: Tensor, k: Tensor) -> Tensor:
-    return (logits * _kept(logits, k)).softmax(dim=-1)
-
-
-def _all_alike(logits: Tensor, k: Tensor) -> Tensor:
-    kept = _kept(logits, k).to(logits.dtype)
-    return kept / kept.sum(dim=-1, keepdim=True)
-
-
-def _left_sorted(logits: Tensor, k: Tensor) -> Tensor:
-    return top_k(logits, k).sort(dim=-1, descending=True).values
-
-
-def _softmax_twice(logits: Tensor, k: Tensor) -> Tensor:
-    return top_k(logits.softmax(dim=-1), k)
-
-
-def _plain(logits: Tensor, k: Tensor) -> Tensor:  # noqa: ARG001
-    return logits.softmax(dim=-1)
-
-
 def _kept_first(evidence: Evidence) -> str:
     k = evidence.inputs["k"]
     return f"k is {', '.join(str(int(n)) for n in k)} here. " + row_that_differs("kept")(evidence)
 
 
-def _mistake(name: str, answer: Callable[[Tensor, Tensor], Tensor], what: str, why: str) -> Mistake:
-    return Mistake(
-        name, answer, what, lambda e: f"{_kept_first(e)} {why}".strip(), CHOICE, cases=("kept",)
-    )
+@mistake(
+    "Every symbol kept its chance: nothing was cut.",
+    lambda e: f"{_kept_first(e)} `masked_fill` returns a new tensor; assign it.",
+)
+def _keeps_everything(logits: Tensor, k: Tensor) -> Tensor:  # noqa: ARG001
+    return logits.softmax(dim=-1)
+
+
+@mistake(
+    "You set probabilities to 0 and left the others as they were; they no longer sum to 1.",
+    lambda e: f"{_kept_first(e)} Divide by the sum, or cut the logits before the softmax.",
+)
+def _not_renormalised(logits: Tensor, k: Tensor) -> Tensor:
+    return logits.softmax(dim=-1) * _kept(logits, k)
+
+
+@mistake(
+    "You set the logits of the others to 0; a logit of 0 still has the weight e⁰ = 1.",
+    lambda e: f"{_kept_first(e)} Set them to −inf.",
+)
+def _zero_mask(logits: Tensor, k: Tensor) -> Tensor:
+    return (logits * _kept(logits, k)).softmax(dim=-1)
+
+
+_keeps_one_too_few = mistake(
+    "Each row keeps one symbol too few.",
+    lambda e: unwrapped(f"""{_kept_first(e)} The k-th itself belongs to the k likeliest: compare
+    with ≥, not >."""),
+)(_keeping(lambda z, k: _ranks(z) < k.unsqueeze(1) - 1))
+
+_keeps_one_too_many = mistake(
+    "Each row keeps one symbol too many.", lambda e: f"{_kept_first(e)} Ranks count from 0."
+)(_keeping(lambda z, k: _ranks(z) <= k.unsqueeze(1)))
+
+_keeps_the_unlikeliest = mistake(
+    "You keep the least likely symbols.",
+    lambda e: f"{_kept_first(e)} `sort` goes upwards unless told otherwise.",
+)(_keeping(lambda z, k: _ranks(z, descending=False) < k.unsqueeze(1)))
+
+_keeps_the_first_columns = mistake(
+    "You keep the symbols with the smallest numbers, not the likeliest ones.",
+    lambda e: unwrapped(f"""{_kept_first(e)} A position in the sorted row is not a symbol: it has to
+    be taken back."""),
+)(_keeping(lambda z, k: torch.arange(z.shape[1]).expand_as(z) < k.unsqueeze(1)))
+
+_ranks_not_inverted = mistake(
+    "You compare the sorted symbols' numbers with k, not their ranks.",
+    lambda e: unwrapped(f"""{_kept_first(e)} `argsort` says which symbol stands at a rank; its own
+    `argsort` says which rank a symbol has."""),
+)(_keeping(lambda z, k: z.argsort(dim=-1, descending=True) < k.unsqueeze(1)))
+
+_one_k_for_all = mistake("Every row is cut at the k of row 0.", _kept_first)(
+    _keeping(lambda z, k: _ranks(z) < k[0])
+)
+
+_largest_k_for_all = mistake(
+    "Every row is cut at the largest k of the batch.", lambda e: _kept_first(e)
+)(_keeping(lambda z, k: _ranks(z) < k.max()))
+
+_ranks_over_the_batch = mistake(
+    "You rank each symbol against the other rows; rank it within its own row.",
+    _kept_first,
+)(lambda z, k: z.masked_fill(_ranks(z, dim=0) >= k.unsqueeze(1), -1e9).softmax(-1))
+
+
+@mistake(
+    "The symbols that are kept all got the same chance.",
+    lambda e: f"{_kept_first(e)} They keep their ratios: take the softmax over them.",
+)
+def _all_alike(logits: Tensor, k: Tensor) -> Tensor:
+    kept = _kept(logits, k).to(logits.dtype)
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
+@mistake(
+    "Your rows are sorted: column j no longer belongs to symbol j.",
+    lambda e: f"{_kept_first(e)} `scatter` takes sorted values back to their columns.",
+)
+def _left_sorted(logits: Tensor, k: Tensor) -> Tensor:
+    return top_k(logits, k).sort(dim=-1, descending=True).values
+
+
+@mistake(
+    "The softmax was taken twice: probabilities were treated as logits.", lambda e: _kept_first(e)
+)
+def _softmax_twice(logits: Tensor, k: Tensor) -> Tensor:
+    return top_k(logits.softmax(dim=-1), k)
 
 
 TASK = Task(
@@ -85,92 +144,6 @@ TASK = Task(
         Part("What is kept has its probability, renormalised.", 1, matches("kept")),
         Part("k = 1 leaves the likeliest symbol, k ≥ V leaves all.", 1, matches("edges")),
     ),
-    (
-        _mistake(
-            "keeps-everything",
-            _plain,
-            "Every symbol kept its chance: nothing was cut.",
-            "`masked_fill` returns a new tensor; assign it.",
-        ),
-        _mistake(
-            "not-renormalised",
-            _not_renormalised,
-            "You set probabilities to 0 and left the others as they were; they no longer sum to 1.",
-            "Divide by the sum, or cut the logits before the softmax.",
-        ),
-        _mistake(
-            "zero-mask",
-            _zeroed_logits,
-            "You set the logits of the others to 0; a logit of 0 still has the weight e⁰ = 1.",
-            "Set them to −inf.",
-        ),
-        _mistake(
-            "keeps-one-too-few",
-            _keeping(lambda z, k: _ranks(z) < k.unsqueeze(1) - 1),
-            "Each row keeps one symbol too few.",
-            "The k-th itself belongs to the k likeliest: compare with ≥, not >.",
-        ),
-        _mistake(
-            "keeps-one-too-many",
-            _keeping(lambda z, k: _ranks(z) <= k.unsqueeze(1)),
-            "Each row keeps one symbol too many.",
-            "Ranks count from 0.",
-        ),
-        _mistake(
-            "keeps-the-unlikeliest",
-            _keeping(lambda z, k: _ranks(z, descending=False) < k.unsqueeze(1)),
-            "You keep the least likely symbols.",
-            "`sort` goes upwards unless told otherwise.",
-        ),
-        _mistake(
-            "keeps-the-first-columns",
-            _keeping(lambda z, k: torch.arange(z.shape[1]).expand_as(z) < k.unsqueeze(1)),
-            "You keep the symbols with the smallest numbers, not the likeliest ones.",
-            "A position in the sorted row is not a symbol: it has to be taken back.",
-        ),
-        _mistake(
-            "ranks-not-inverted",
-            _keeping(lambda z, k: z.argsort(dim=-1, descending=True) < k.unsqueeze(1)),
-            "You compare the sorted symbols' numbers with k, not their ranks.",
-            "`argsort` says which symbol stands at a rank; its own `argsort` says which rank a"
-            " symbol has.",
-        ),
-        _mistake(
-            "one-k-for-all",
-            _keeping(lambda z, k: _ranks(z) < k[0]),
-            "Every row is cut at the k of row 0.",
-            "",
-        ),
-        _mistake(
-            "largest-k-for-all",
-            _keeping(lambda z, k: _ranks(z) < k.max()),
-            "Every row is cut at the largest k of the batch.",
-            "",
-        ),
-        _mistake(
-            "ranks-over-the-batch",
-            lambda z, k: z.masked_fill(_ranks(z, dim=0) >= k.unsqueeze(1), -1e9).softmax(-1),
-            "You rank each symbol against the other rows; rank it within its own row.",
-            "",
-        ),
-        _mistake(
-            "all-alike",
-            _all_alike,
-            "The symbols that are kept all got the same chance.",
-            "They keep their ratios: take the softmax over them.",
-        ),
-        _mistake(
-            "left-sorted",
-            _left_sorted,
-            "Your rows are sorted: column j no longer belongs to symbol j.",
-            "`scatter` takes sorted values back to their columns.",
-        ),
-        _mistake(
-            "softmax-twice",
-            _softmax_twice,
-            "The softmax was taken twice: probabilities were treated as logits.",
-            "",
-        ),
-    ),
-    (probabilities("kept"), other_symbols("kept")),
+    properties=(probabilities("kept"), other_symbols("kept")),
+    cases=("kept",),
 )

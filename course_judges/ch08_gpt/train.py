@@ -16,11 +16,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges.ch08_gpt.sections import CHOICE, PAST, RATE, START, WRITING
-from course_judges.judging import Evidence, Mistake, Part, Task
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import unwrapped
 from course_lib import optimizers, schedules
 from course_lib.model import GPT, Config, fuse
 from course_tasks.answers import Array
-from course_tasks.ch08_gpt.training_probe import ASKED_AGAIN
+from course_tasks.ch08_gpt.train import ASKED_AGAIN
 from course_tasks.verdict import Finding
 
 TARGET = 3.05  # nats; the released task says so
@@ -84,13 +85,6 @@ def _quickly(
     return wrong
 
 
-def _shares_of_symbols(batches: Any, vocab_size: int, block_size: int) -> _Predict:  # noqa: ARG001
-    counts = torch.ones(vocab_size)
-    for _, y in batches:
-        counts += torch.bincount(y.flatten(), minlength=vocab_size)
-    return lambda contexts: (counts / counts.sum()).expand(len(contexts), -1)
-
-
 def _probabilities(evidence: Evidence) -> Array:
     shape = len(evidence.inputs["targets"]), evidence.number("V")
     return evidence.shaped("model.probabilities", shape).astype(np.float64)
@@ -149,11 +143,9 @@ def _standing(evidence: Evidence) -> str:
     mine = (
         f"loses {loss:.3f} nats" if math.isfinite(loss) else "gave a true symbol no chance at all"
     )
-    return (
-        f"On {len(evidence.inputs['targets'])} unseen contexts your model {mine}; the target is"
-        f" {TARGET:.2f}. Counted pairs lose {pairs:.3f}, counted symbols {singles:.3f}, knowing"
-        f" nothing {math.log(evidence.number('V')):.3f}."
-    )
+    return unwrapped(f"""On {len(evidence.inputs["targets"])} unseen contexts your model {mine}; the
+    target is {TARGET:.2f}. Counted pairs lose {pairs:.3f}, counted symbols {singles:.3f}, knowing
+    nothing {math.log(evidence.number("V")):.3f}.""")
 
 
 def _as_distribution(evidence: Evidence, value: Array) -> bool:
@@ -194,10 +186,8 @@ def _repeat_share(evidence: Evidence) -> str:
     last = evidence.inputs["contexts"][:, -1]
     given = _probabilities(evidence)[np.arange(len(last)), last].mean()
     twice = float((last == evidence.inputs["targets"]).mean())
-    return (
-        f"It gives the symbol that it has just read {100 * given:.0f} % on average; it really comes"
-        f" twice {100 * twice:.0f} % of the time. {_standing(evidence)}"
-    )
+    return unwrapped(f"""It gives the symbol that it has just read {100 * given:.0f} % on average;
+    it really comes twice {100 * twice:.0f} % of the time. {_standing(evidence)}""")
 
 
 def _all_positions(evidence: Evidence) -> bool:
@@ -258,6 +248,96 @@ def _not_there_yet(evidence: Evidence) -> Finding | None:
     )
 
 
+_all_positions_returned = mistake(
+    unwrapped("""You return a distribution for every position of the context; only the one after the
+    last is asked for."""),
+    lambda e: unwrapped(f"""Your answer has shape {_shape(e)}; asked for is
+    ({len(e.inputs["targets"])}, {e.number("V")})."""),
+    WRITING,
+    recognised=_all_positions,
+)(_quickly(steps=1, answer=lambda logits: logits.softmax(dim=-1)))
+
+_logarithms_for_probabilities = mistake(
+    "You return logarithms of probabilities; take their exponentials.",
+    lambda e: f"Your first row sums to {_probabilities(e)[0].sum():.1f}, its exponentials to 1.",
+    CHOICE,
+    recognised=_is_logs,
+)(_quickly(answer=lambda logits: logits[:, -1].log_softmax(dim=-1)))
+
+_softmax_over_contexts = mistake(
+    "Your softmax runs over the contexts; it should run over the symbols of each.",
+    lambda e: f"Columns sum to 1, and row 0 sums to {_probabilities(e)[0].sum():.3f}.",
+    CHOICE,
+    recognised=_over_contexts,
+)(_quickly(answer=lambda logits: logits[:, -1].softmax(dim=0)))
+
+_logits_for_probabilities = mistake(
+    "You return logits; the softmax is missing.",
+    lambda e: unwrapped(f"""Your first row sums to {_probabilities(e)[0].sum():.1f} and its smallest
+    entry is {_probabilities(e)[0].min():.1f}."""),
+    CHOICE,
+    recognised=_is_logits,
+)(_quickly(answer=lambda logits: logits[:, -1]))
+
+_only_the_likeliest = mistake(
+    "You are certain of one symbol each time; asked for is a probability for every one.",
+    lambda e: unwrapped(f"""What you were certain of was right in {_percent_right(e):.0f} % of the
+    contexts. For the others a model that gives no chance loses without limit."""),
+    CHOICE,
+    recognised=_is_one_hot,
+)(_quickly(answer=lambda logits: F.one_hot(logits[:, -1].argmax(dim=-1), logits.shape[-1]).float()))
+
+_dropout_in_evaluation = mistake(
+    "Your model predicts in training mode: dropout is still on.",
+    lambda e: unwrapped(f"""The same context got probabilities that differ by up to
+    {_moved_by(e, "again"):.2f} when it was asked twice. Call `model.eval()` before you return."""),
+    WRITING,
+    recognised=_wavers,
+)(_quickly(dropout=0.4, steps=100))
+
+_unshifted_targets = mistake(
+    "Your model repeats the last symbol of the context: it was trained to predict its own input.",
+    _repeat_share,
+    recognised=_repeats_its_input,
+)(_quickly(shift=lambda x, _: x))
+
+
+@mistake(
+    "Every context gets the same prediction, so the model does not read it.",
+    _standing,
+    recognised=_reads_nothing,
+)
+def _same_for_every_context(batches: Any, vocab_size: int, block_size: int) -> _Predict:  # noqa: ARG001
+    counts = torch.ones(vocab_size)
+    for _, y in batches:
+        counts += torch.bincount(y.flatten(), minlength=vocab_size)
+    return lambda contexts: (counts / counts.sum()).expand(len(contexts), -1)
+
+
+_reads_first_logits = mistake(
+    "You read the logits of the first position: the prediction does not depend on the last symbol.",
+    lambda e: unwrapped(f"""With another last symbol it moved by {_moved_by(e, "other_last"):.4f}.
+    {_standing(e)}"""),
+    WRITING,
+    recognised=lambda e: _moved_by(e, "other_last") < _SAME < _CLEARLY < _moved_by(e, "other_past"),
+)(_quickly(answer=lambda logits: logits[:, 0].softmax(dim=-1)))
+
+_last_token_only = mistake(
+    "Your model looks at the last symbol only.",
+    lambda e: unwrapped(f"""With all other symbols of the context exchanged, its predictions stay
+    the same. {_standing(e)}"""),
+    recognised=lambda e: _moved_by(e, "other_past") < _SAME < _CLEARLY < _moved_by(e, "other_last"),
+)(_quickly(steps=100, shown=lambda contexts: contexts[:, -1:]))
+
+_untrained = mistake(
+    "Your model predicts as one does that was never trained.",
+    lambda e: unwrapped(f"""You took {_taken(e)}. {_standing(e)} Does every step end with
+    `optimizer.step()`, on this model's parameters?"""),
+    START,
+    recognised=_knows_nothing,
+)(_quickly(steps=0))
+
+
 TASK = Task(
     f"Train below {TARGET}",
     train,
@@ -284,130 +364,5 @@ TASK = Task(
             lambda e: _loss(e) < TARGET + DOUBT,
         ),
     ),
-    (
-        Mistake(
-            "all-positions-returned",
-            _quickly(steps=1, answer=lambda logits: logits.softmax(dim=-1)),
-            "You return a distribution for every position of the context; only the one after the"
-            " last is asked for.",
-            lambda e: (
-                f"Your answer has shape {_shape(e)}; asked for is"
-                f" ({len(e.inputs['targets'])}, {e.number('V')})."
-            ),
-            WRITING,
-            recognised=_all_positions,
-        ),
-        Mistake(
-            "logarithms-for-probabilities",
-            _quickly(answer=lambda logits: logits[:, -1].log_softmax(dim=-1)),
-            "You return logarithms of probabilities; take their exponentials.",
-            lambda e: (
-                f"Your first row sums to {_probabilities(e)[0].sum():.1f}, its exponentials to 1."
-            ),
-            CHOICE,
-            recognised=_is_logs,
-        ),
-        Mistake(
-            "softmax-over-contexts",
-            _quickly(answer=lambda logits: logits[:, -1].softmax(dim=0)),
-            "Your softmax runs over the contexts; it should run over the symbols of each.",
-            lambda e: f"Columns sum to 1, and row 0 sums to {_probabilities(e)[0].sum():.3f}.",
-            CHOICE,
-            recognised=_over_contexts,
-        ),
-        Mistake(
-            "logits-for-probabilities",
-            _quickly(answer=lambda logits: logits[:, -1]),
-            "You return logits; the softmax is missing.",
-            lambda e: (
-                f"Your first row sums to {_probabilities(e)[0].sum():.1f} and its smallest"
-                f" entry is {_probabilities(e)[0].min():.1f}."
-            ),
-            CHOICE,
-            recognised=_is_logits,
-        ),
-        Mistake(
-            "only-the-likeliest",
-            _quickly(
-                answer=lambda logits: F.one_hot(
-                    logits[:, -1].argmax(dim=-1), logits.shape[-1]
-                ).float()
-            ),
-            "You are certain of one symbol each time; asked for is a probability for every one.",
-            lambda e: (
-                f"What you were certain of was right in {_percent_right(e):.0f} % of the contexts."
-                " For the others a model that gives no chance loses without limit."
-            ),
-            CHOICE,
-            recognised=_is_one_hot,
-        ),
-        Mistake(
-            "dropout-in-evaluation",
-            _quickly(dropout=0.4, steps=100),
-            "Your model predicts in training mode: dropout is still on.",
-            lambda e: (
-                f"The same context got probabilities that differ by up to"
-                f" {_moved_by(e, 'again'):.2f} when it was asked twice."
-                " Call `model.eval()` before you return."
-            ),
-            WRITING,
-            recognised=_wavers,
-        ),
-        Mistake(
-            "unshifted-targets",
-            _quickly(shift=lambda x, _: x),
-            "Your model repeats the last symbol of the context: it was trained to predict its own"
-            " input.",
-            _repeat_share,
-            PAST,
-            recognised=_repeats_its_input,
-        ),
-        Mistake(
-            "same-for-every-context",
-            _shares_of_symbols,
-            "Every context gets the same prediction, so the model does not read it.",
-            _standing,
-            PAST,
-            recognised=_reads_nothing,
-        ),
-        Mistake(
-            "reads-first-logits",
-            _quickly(answer=lambda logits: logits[:, 0].softmax(dim=-1)),
-            "You read the logits of the first position: the prediction does not depend on the last"
-            " symbol.",
-            lambda e: (
-                f"With another last symbol it moved by {_moved_by(e, 'other_last'):.4f}."
-                f" {_standing(e)}"
-            ),
-            WRITING,
-            recognised=lambda e: (
-                _moved_by(e, "other_last") < _SAME < _CLEARLY < _moved_by(e, "other_past")
-            ),
-        ),
-        Mistake(
-            "last-token-only",
-            _quickly(steps=100, shown=lambda contexts: contexts[:, -1:]),
-            "Your model looks at the last symbol only.",
-            lambda e: (
-                f"With all other symbols of the context exchanged, its predictions stay the"
-                f" same. {_standing(e)}"
-            ),
-            PAST,
-            recognised=lambda e: (
-                _moved_by(e, "other_past") < _SAME < _CLEARLY < _moved_by(e, "other_last")
-            ),
-        ),
-        Mistake(
-            "untrained",
-            _quickly(steps=0),
-            "Your model predicts as one does that was never trained.",
-            lambda e: (
-                f"You took {_taken(e)}. {_standing(e)} Does every step end with"
-                " `optimizer.step()`, on this model's parameters?"
-            ),
-            START,
-            recognised=_knows_nothing,
-        ),
-    ),
-    (_not_there_yet,),
+    properties=(_not_there_yet,),
 )

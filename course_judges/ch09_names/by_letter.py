@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 
 from course_judges.ch09_names.sections import POSITION
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_judges.wording import number, row
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, row, unwrapped
 
 _UNKNOWN = 10_000
 
@@ -35,54 +35,9 @@ def _means(losses, place, counts, longest):
     return torch.stack([losses[(place == k) & counts].mean() for k in range(longest)])
 
 
-def _by_window(logits, x, y, boundary, longest):
-    where = torch.arange(x.shape[1]).expand_as(x)
-    return _means(_losses(logits, y), where, y >= 0, longest)
-
-
-def _from_target(logits, x, y, boundary, longest):
-    return _means(_losses(logits, y), _place(y, boundary), y >= 0, longest)
-
-
-def _window_is_a_name(logits, x, y, boundary, longest):
-    place = _place(x, boundary)
-    where = torch.arange(x.shape[1]).expand_as(x)
-    return _means(_losses(logits, y), torch.minimum(place, where), y >= 0, longest)
-
-
-def _padding_counts(logits, x, y, boundary, longest):
-    return _means(_losses(logits, y), _place(x, boundary), y > -1000, longest)
-
-
-def _across_rows(logits, x, y, boundary, longest):
-    place = _place(x.flatten()[None], boundary).view(x.shape)
-    return _means(_losses(logits, y), place, y >= 0, longest)
-
-
-def _rest_in_last(logits, x, y, boundary, longest):
-    place = _place(x, boundary)
-    place = torch.where(place < _UNKNOWN, place.clamp(max=longest - 1), place)
-    return _means(_losses(logits, y), place, y >= 0, longest)
-
-
-def _summed(logits, x, y, boundary, longest):
-    losses, place = _losses(logits, y), _place(x, boundary)
-    return torch.stack([losses[(place == k) & (y >= 0)].sum() for k in range(longest)])
-
-
-def _rows_first(logits, x, y, boundary, longest):
-    losses, place = _losses(logits, y), _place(x, boundary)
-    rows = [
-        _means(losses[b], place[b], y[b] >= 0, longest) for b in range(len(x))
-    ]  # B × (longest,)
-    return torch.stack(rows).nanmean(dim=0)
-
-
 def _both(evidence: Evidence) -> str:
-    return (
-        f"Your losses at places 0, 1, … are {row(evidence.yours('losses'))}; "
-        f"expected {row(evidence.right('losses'))}."
-    )
+    return unwrapped(f"""Your losses at places 0, 1, … are {row(evidence.yours("losses"))}; expected
+    {row(evidence.right("losses"))}.""")
 
 
 def _row_before(evidence: Evidence) -> str:
@@ -96,6 +51,77 @@ def _padded(evidence: Evidence) -> str:
     return f"{count} targets are −100, with a loss of 0 each. {_both(evidence)}"
 
 
+@mistake("You averaged by position in the window; asked for is the place in the name.", _row_before)
+def _by_window_position(logits, x, y, boundary, longest):
+    where = torch.arange(x.shape[1]).expand_as(x)
+    return _means(_losses(logits, y), where, y >= 0, longest)
+
+
+@mistake(
+    "You looked for the boundary among the targets, so your places are one too late.",
+    lambda e: f"{_both(e)} Place 0 is the letter that follows a boundary in x.",
+)
+def _counted_from_the_target(logits, x, y, boundary, longest):
+    return _means(_losses(logits, y), _place(y, boundary), y >= 0, longest)
+
+
+@mistake(
+    "You let a name begin where a window begins.",
+    lambda e: f"{_row_before(e)} Before it, nobody knows which letter of a name it is.",
+)
+def _window_taken_for_a_name(logits, x, y, boundary, longest):
+    place = _place(x, boundary)
+    where = torch.arange(x.shape[1]).expand_as(x)
+    return _means(_losses(logits, y), torch.minimum(place, where), y >= 0, longest)
+
+
+@mistake("Targets of −100 are in your means.", _padded)
+def _padding_counts(logits, x, y, boundary, longest):
+    return _means(_losses(logits, y), _place(x, boundary), y > -1000, longest)
+
+
+@mistake(
+    "Your places run on from the end of one row into the next.",
+    lambda e: f"Row 1 is no continuation of row 0 here. {_both(e)}",
+)
+def _places_cross_rows(logits, x, y, boundary, longest):
+    place = _place(x.flatten()[None], boundary).view(x.shape)
+    return _means(_losses(logits, y), place, y >= 0, longest)
+
+
+@mistake(
+    "All letters after the last asked place went into it.",
+    lambda e: unwrapped(f"""Place {e.number("longest") - 1} should hold its own letters only, and
+    the later ones count nowhere. {_both(e)}"""),
+)
+def _rest_in_the_last_place(logits, x, y, boundary, longest):
+    place = _place(x, boundary)
+    place = torch.where(place < _UNKNOWN, place.clamp(max=longest - 1), place)
+    return _means(_losses(logits, y), place, y >= 0, longest)
+
+
+@mistake(
+    "You return sums, not means.",
+    lambda e: unwrapped(f"""Place 0 has {number(e.yours("losses")[0], 4)}; expected
+    {number(e.right("losses")[0], 4)}, its mean."""),
+)
+def _summed(logits, x, y, boundary, longest):
+    losses, place = _losses(logits, y), _place(x, boundary)
+    return torch.stack([losses[(place == k) & (y >= 0)].sum() for k in range(longest)])
+
+
+@mistake(
+    "You averaged within each row first, and then over rows.",
+    lambda e: f"{_both(e)} A row with one such letter then weighs as much as one with three.",
+)
+def _rows_averaged_first(logits, x, y, boundary, longest):
+    losses, place = _losses(logits, y), _place(x, boundary)
+    rows = [
+        _means(losses[b], place[b], y[b] >= 0, longest) for b in range(len(x))
+    ]  # B × (longest,)
+    return torch.stack(rows).nanmean(dim=0)
+
+
 TASK = Task(
     "Loss by letter",
     loss_by_letter,
@@ -107,71 +133,5 @@ TASK = Task(
             lambda e: bool(abs(e.yours("losses")[0] - e.right("losses")[0]) < 1e-4),
         ),
         Part("All places have the right loss.", 2, matches("losses")),
-    ),
-    (
-        Mistake(
-            "by-window-position",
-            _by_window,
-            "You averaged by position in the window; asked for is the place in the name.",
-            _row_before,
-            POSITION,
-        ),
-        Mistake(
-            "counted-from-the-target",
-            _from_target,
-            "You looked for the boundary among the targets, so your places are one too late.",
-            lambda e: f"{_both(e)} Place 0 is the letter that follows a boundary in x.",
-            POSITION,
-        ),
-        Mistake(
-            "window-taken-for-a-name",
-            _window_is_a_name,
-            "You let a name begin where a window begins.",
-            lambda e: f"{_row_before(e)} Before it, nobody knows which letter of a name it is.",
-            POSITION,
-        ),
-        Mistake(
-            "padding-counts",
-            _padding_counts,
-            "Targets of −100 are in your means.",
-            _padded,
-            POSITION,
-        ),
-        Mistake(
-            "places-cross-rows",
-            _across_rows,
-            "Your places run on from the end of one row into the next.",
-            lambda e: f"Row 1 is no continuation of row 0 here. {_both(e)}",
-            POSITION,
-        ),
-        Mistake(
-            "rest-in-the-last-place",
-            _rest_in_last,
-            "All letters after the last asked place went into it.",
-            lambda e: (
-                f"Place {e.number('longest') - 1} should hold its own letters only, and the "
-                f"later ones count nowhere. {_both(e)}"
-            ),
-            POSITION,
-        ),
-        Mistake(
-            "summed",
-            _summed,
-            "You return sums, not means.",
-            lambda e: (
-                f"Place 0 has {number(e.yours('losses')[0], 4)}; expected "
-                f"{number(e.right('losses')[0], 4)}, its mean."
-            ),
-            POSITION,
-        ),
-        Mistake(
-            "rows-averaged-first",
-            _rows_first,
-            "You averaged within each row first, and then over rows.",
-            lambda e: (
-                f"{_both(e)} A row with one such letter then weighs as much as one with three."
-            ),
-            POSITION,
-        ),
     ),
 )

@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 
 from course_judges.ch09_names.sections import CARRIED
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_judges.wording import number
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, unwrapped
 
 _TWICE = "backward through the graph a second time"
 _GRADIENTS = tuple(
@@ -59,11 +59,6 @@ def _nothing(*_):
 read_in_pieces = _pieces(_others, _all_detached, _each)
 
 
-def _without_gradient(model, batches):
-    with torch.no_grad():
-        return _pieces(_others, _all_detached, lambda *_: None)(model, batches)
-
-
 def _first_off(evidence: Evidence) -> str:
     mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
     off = int((abs(mine - right) > 1e-4 * abs(right) + 1e-5).argmax())
@@ -79,15 +74,80 @@ def _fresh_rows(evidence: Evidence) -> str:
 def _steepness(evidence: Evidence) -> str:
     mine = (evidence.yours("pieces.gradients.across") ** 2).sum() ** 0.5
     right = (evidence.right("pieces.gradients.across") ** 2).sum() ** 0.5
-    return (
-        "Your losses are right. The gradient of `across` has norm "
-        f"{number(mine, 4)}; expected {number(right, 4)}."
-    )
+    return unwrapped(f"""Your losses are right. The gradient of `across` has norm {number(mine, 4)};
+    expected {number(right, 4)}.""")
 
 
 def _read_twice(evidence: Evidence) -> bool:
     raised = evidence.answers.errors.get("pieces")
     return raised is not None and _TWICE in raised.message
+
+
+_graph_kept = mistake(
+    "A state that you carry still hangs on the batch before.",
+    lambda e: unwrapped(f"""`backward` in the second of {len(e.inputs["x"])} batches walked back
+    into the first, whose graph was gone. Detach both states, the hidden and the cell."""),
+    recognised=_read_twice,
+)(_pieces(_others, lambda state: state, _each))
+
+_not_detached = mistake(
+    "You carry the state without detaching it, and go backward through all batches.",
+    lambda e: f"{_steepness(e)} Memory and time of a step would grow with every batch.",
+)(_pieces(_others, lambda state: state, _nothing))
+
+_only_hidden_detached = mistake(
+    "You detached the hidden state and left the cell state on its graph.", _steepness
+)(_pieces(_others, lambda state: (state[0].detach(), state[1]), _nothing))
+
+_only_cell_detached = mistake(
+    "You detached the cell state and left the hidden state on its graph.", _steepness
+)(_pieces(_others, lambda state: (state[0], state[1].detach()), _nothing))
+
+_not_carried = mistake("Every batch of yours starts from a blank state.", _first_off)(
+    _pieces(lambda state, _: tuple(map(torch.zeros_like, state)), _all_detached, _each)
+)
+
+_fresh_ignored = mistake("You carry the state into rows that begin anew.", _fresh_rows)(
+    _pieces(lambda state, _: state, _all_detached, _each)
+)
+
+_all_rows_blank = mistake("Where one row begins anew you blank all rows.", _fresh_rows)(
+    _pieces(
+        lambda state, fresh: tuple(s * (not fresh.any()) for s in state),
+        _all_detached,
+        _each,
+    )
+)
+
+_fresh_inverted = mistake(
+    "You blank the rows that go on and carry the state into those that begin anew.", _first_off
+)(
+    _pieces(
+        lambda state, fresh: tuple(s.masked_fill(~fresh, 0.0) for s in state),
+        _all_detached,
+        _each,
+    )
+)
+
+_only_hidden_blanked = mistake(
+    "You blank the hidden state of fresh rows and leave their cell state as it was.", _fresh_rows
+)(
+    _pieces(
+        lambda state, fresh: (state[0].masked_fill(fresh, 0.0), state[1]),
+        _all_detached,
+        _each,
+    )
+)
+
+_last_gradient_only = mistake(
+    "Only the gradient of the last batch is left; asked for is the sum over all.", _steepness
+)(_pieces(_others, _all_detached, _latest))
+
+
+@mistake("Nothing went backward: the parameters have no gradient.", _steepness)
+def _no_gradient(model, batches):
+    with torch.no_grad():
+        return _pieces(_others, _all_detached, lambda *_: None)(model, batches)
 
 
 TASK = Task(
@@ -104,101 +164,6 @@ TASK = Task(
             "The gradients stop at the beginning of each batch, and add up.",
             3,
             matches(*_GRADIENTS),
-        ),
-    ),
-    (
-        Mistake(
-            "graph-kept",
-            _pieces(_others, lambda state: state, _each),
-            "A state that you carry still hangs on the batch before.",
-            lambda e: (
-                f"`backward` in the second of {len(e.inputs['x'])} batches walked back into "
-                "the first, whose graph was gone. Detach both states, the hidden and the cell."
-            ),
-            CARRIED,
-            recognised=_read_twice,
-        ),
-        Mistake(
-            "not-detached",
-            _pieces(_others, lambda state: state, _nothing),
-            "You carry the state without detaching it, and go backward through all batches.",
-            lambda e: f"{_steepness(e)} Memory and time of a step would grow with every batch.",
-            CARRIED,
-        ),
-        Mistake(
-            "only-hidden-detached",
-            _pieces(_others, lambda state: (state[0].detach(), state[1]), _nothing),
-            "You detached the hidden state and left the cell state on its graph.",
-            _steepness,
-            CARRIED,
-        ),
-        Mistake(
-            "only-cell-detached",
-            _pieces(_others, lambda state: (state[0], state[1].detach()), _nothing),
-            "You detached the cell state and left the hidden state on its graph.",
-            _steepness,
-            CARRIED,
-        ),
-        Mistake(
-            "not-carried",
-            _pieces(lambda state, _: tuple(map(torch.zeros_like, state)), _all_detached, _each),
-            "Every batch of yours starts from a blank state.",
-            _first_off,
-            CARRIED,
-        ),
-        Mistake(
-            "fresh-ignored",
-            _pieces(lambda state, _: state, _all_detached, _each),
-            "You carry the state into rows that begin anew.",
-            _fresh_rows,
-            CARRIED,
-        ),
-        Mistake(
-            "all-rows-blank",
-            _pieces(
-                lambda state, fresh: tuple(s * (not fresh.any()) for s in state),
-                _all_detached,
-                _each,
-            ),
-            "Where one row begins anew you blank all rows.",
-            _fresh_rows,
-            CARRIED,
-        ),
-        Mistake(
-            "fresh-inverted",
-            _pieces(
-                lambda state, fresh: tuple(s.masked_fill(~fresh, 0.0) for s in state),
-                _all_detached,
-                _each,
-            ),
-            "You blank the rows that go on and carry the state into those that begin anew.",
-            _first_off,
-            CARRIED,
-        ),
-        Mistake(
-            "only-hidden-blanked",
-            _pieces(
-                lambda state, fresh: (state[0].masked_fill(fresh, 0.0), state[1]),
-                _all_detached,
-                _each,
-            ),
-            "You blank the hidden state of fresh rows and leave their cell state as it was.",
-            _fresh_rows,
-            CARRIED,
-        ),
-        Mistake(
-            "last-gradient-only",
-            _pieces(_others, _all_detached, _latest),
-            "Only the gradient of the last batch is left; asked for is the sum over all.",
-            _steepness,
-            CARRIED,
-        ),
-        Mistake(
-            "no-gradient",
-            _without_gradient,
-            "Nothing went backward: the parameters have no gradient.",
-            _steepness,
-            CARRIED,
         ),
     ),
 )

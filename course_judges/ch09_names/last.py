@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 
 from course_judges.ch09_names.sections import POSITION, SAME_PAST
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_judges.wording import number, row
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, row, unwrapped
 
 
 def losses_at_last(model, tokens, lengths):
@@ -28,12 +28,8 @@ def _loss(model, windows, place=-1, target=-1, reduction="mean"):
     return F.cross_entropy(logits[:, place], windows[:, target], reduction=reduction).item()
 
 
-def _own_targets(model, tokens, lengths):
-    return [_loss(model, _windows(tokens, T)) for T in lengths]
-
-
 @torch.no_grad()
-def _all_positions(model, tokens, lengths):
+def _all_positions_answer(model, tokens, lengths):
     found = []
     for T in lengths:
         windows = _windows(tokens, T)[max(lengths) - T :]
@@ -42,52 +38,92 @@ def _all_positions(model, tokens, lengths):
     return found
 
 
-def _side_by_side(model, tokens, lengths):
-    return [_loss(model, _windows(tokens, T, T)) for T in lengths]
-
-
-def _one_lost(model, tokens, lengths):
-    return losses_at_last(model, tokens[:-1], lengths)
-
-
-def _reads_first(model, tokens, lengths):
-    return [_loss(model, _windows(tokens, T)[max(lengths) - T :], place=0) for T in lengths]
-
-
-def _unshifted(model, tokens, lengths):
-    return [_loss(model, _windows(tokens, T)[max(lengths) - T :], target=-2) for T in lengths]
-
-
-def _longest_past(model, tokens, lengths):
-    return [_loss(model, _windows(tokens, max(lengths))) for _ in lengths]
-
-
-def _first_targets(model, tokens, lengths):
-    count = len(tokens) - max(lengths)
-    return [_loss(model, _windows(tokens, T)[:count]) for T in lengths]
-
-
-def _summed(model, tokens, lengths):
-    longest = max(lengths)
-    return [_loss(model, _windows(tokens, T)[longest - T :], reduction="sum") for T in lengths]
-
-
 def _count(evidence: Evidence) -> int:
     return len(evidence.inputs["tokens"]) - int(evidence.inputs["lengths"].max())
 
 
 def _both(evidence: Evidence) -> str:
     lengths = ", ".join(str(int(T)) for T in evidence.inputs["lengths"])
-    return (
-        f"With {lengths} tokens of past your losses are {row(evidence.yours('losses'))}; "
-        f"expected {row(evidence.right('losses'))}."
-    )
+    return unwrapped(f"""With {lengths} tokens of past your losses are
+    {row(evidence.yours("losses"))}; expected {row(evidence.right("losses"))}.""")
 
 
 def _longest_right(evidence: Evidence) -> bool:
     place = int(evidence.inputs["lengths"].argmax())
     mine, right = evidence.yours("losses")[place], evidence.right("losses")[place]
     return bool(abs(mine - right) < 1e-4 * right)
+
+
+@mistake(
+    "Each length was asked about targets of its own.",
+    lambda e: unwrapped(f"""A length of {int(e.inputs["lengths"].min())} has
+    {len(e.inputs["tokens"]) - int(e.inputs["lengths"].min())} targets, the longest {_count(e)}.
+    {_both(e)} A comparison needs the same questions for all."""),
+)
+def _other_targets(model, tokens, lengths):
+    return [_loss(model, _windows(tokens, T)) for T in lengths]
+
+
+@mistake(
+    "All lengths have equally many targets in yours, and not the same ones.",
+    lambda e: unwrapped(f"""Your shortest length stops {int(e.inputs["lengths"].max())} -
+    {int(e.inputs["lengths"].min())} targets before the end. {_both(e)}"""),
+)
+def _first_targets(model, tokens, lengths):
+    count = len(tokens) - max(lengths)
+    return [_loss(model, _windows(tokens, T)[:count]) for T in lengths]
+
+
+_all_positions = mistake(
+    "You took the mean over all positions of the windows.",
+    lambda e: f"{_both(e)} The first positions of a window have hardly any past.",
+    POSITION,
+)(_all_positions_answer)
+
+
+@mistake(
+    "Your windows lie side by side, so only one target in T is asked about.",
+    lambda e: unwrapped(f"""{_both(e)} There are {_count(e)} targets with the longest past; windows
+    may overlap."""),
+)
+def _side_by_side(model, tokens, lengths):
+    return [_loss(model, _windows(tokens, T, T)) for T in lengths]
+
+
+@mistake(
+    "The last token of the text is a target, too; yours leaves it out.",
+    lambda e: f"You ask about {_count(e) - 1} targets of {_count(e)}. {_both(e)}",
+)
+def _last_target_lost(model, tokens, lengths):
+    return losses_at_last(model, tokens[:-1], lengths)
+
+
+@mistake("You read the logits of position 0, which has seen one token.", _both, POSITION)
+def _reads_first_logits(model, tokens, lengths):
+    return [_loss(model, _windows(tokens, T)[max(lengths) - T :], place=0) for T in lengths]
+
+
+@mistake("You compare with the last token of the window, which the model has read.", _both)
+def _unshifted_targets(model, tokens, lengths):
+    return [_loss(model, _windows(tokens, T)[max(lengths) - T :], target=-2) for T in lengths]
+
+
+@mistake(
+    "Every length got the longest past.",
+    lambda e: unwrapped(f"""Your {len(e.inputs["lengths"])} losses are all
+    {number(e.yours("losses")[0], 4)}. {_both(e)}"""),
+)
+def _longest_for_all(model, tokens, lengths):
+    return [_loss(model, _windows(tokens, max(lengths))) for _ in lengths]
+
+
+@mistake(
+    "You return sums, not means.",
+    lambda e: f"Yours are {_count(e)} times as large, once for each target. {_both(e)}",
+)
+def _summed(model, tokens, lengths):
+    longest = max(lengths)
+    return [_loss(model, _windows(tokens, T)[longest - T :], reduction="sum") for T in lengths]
 
 
 TASK = Task(
@@ -97,83 +133,5 @@ TASK = Task(
     (
         Part("The loss with the longest past is right.", 2, _longest_right),
         Part("All lengths are asked about the same targets.", 2, matches("losses")),
-    ),
-    (
-        Mistake(
-            "other-targets",
-            _own_targets,
-            "Each length was asked about targets of its own.",
-            lambda e: (
-                f"A length of {int(e.inputs['lengths'].min())} has "
-                f"{len(e.inputs['tokens']) - int(e.inputs['lengths'].min())} targets, the longest "
-                f"{_count(e)}. {_both(e)} A comparison needs the same questions for all."
-            ),
-            SAME_PAST,
-        ),
-        Mistake(
-            "first-targets",
-            _first_targets,
-            "All lengths have equally many targets in yours, and not the same ones.",
-            lambda e: (
-                f"Your shortest length stops {int(e.inputs['lengths'].max())} - "
-                f"{int(e.inputs['lengths'].min())} targets before the end. {_both(e)}"
-            ),
-            SAME_PAST,
-        ),
-        Mistake(
-            "all-positions",
-            _all_positions,
-            "You took the mean over all positions of the windows.",
-            lambda e: f"{_both(e)} The first positions of a window have hardly any past.",
-            POSITION,
-        ),
-        Mistake(
-            "side-by-side",
-            _side_by_side,
-            "Your windows lie side by side, so only one target in T is asked about.",
-            lambda e: (
-                f"{_both(e)} There are {_count(e)} targets with the longest past; windows "
-                "may overlap."
-            ),
-            SAME_PAST,
-        ),
-        Mistake(
-            "last-target-lost",
-            _one_lost,
-            "The last token of the text is a target, too; yours leaves it out.",
-            lambda e: f"You ask about {_count(e) - 1} targets of {_count(e)}. {_both(e)}",
-            SAME_PAST,
-        ),
-        Mistake(
-            "reads-first-logits",
-            _reads_first,
-            "You read the logits of position 0, which has seen one token.",
-            _both,
-            POSITION,
-        ),
-        Mistake(
-            "unshifted-targets",
-            _unshifted,
-            "You compare with the last token of the window, which the model has read.",
-            _both,
-            SAME_PAST,
-        ),
-        Mistake(
-            "longest-for-all",
-            _longest_past,
-            "Every length got the longest past.",
-            lambda e: (
-                f"Your {len(e.inputs['lengths'])} losses are all "
-                f"{number(e.yours('losses')[0], 4)}. {_both(e)}"
-            ),
-            SAME_PAST,
-        ),
-        Mistake(
-            "summed",
-            _summed,
-            "You return sums, not means.",
-            lambda e: f"Yours are {_count(e)} times as large, once for each target. {_both(e)}",
-            SAME_PAST,
-        ),
     ),
 )

@@ -10,8 +10,8 @@ import math
 import numpy as np
 
 from course_judges.ch09_names.sections import CYCLE
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_judges.wording import number
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, unwrapped
 
 
 def _half_cosine(a, b, share):
@@ -44,12 +44,6 @@ def _cycle(between=_half_cosine, begin=None, end=None, shift=0, top=-1, momentum
 one_cycle = _cycle()
 
 
-def _never_rises(step, steps, rise, peak, start_factor, final_factor, low, high):
-    last = peak / start_factor / final_factor
-    share = step / (steps - 1)
-    return _half_cosine(peak, last, share), _half_cosine(low, high, share)
-
-
 def _turn(evidence: Evidence) -> int:
     return round(float(evidence.inputs["rise"]) * evidence.number("steps")) - 1
 
@@ -75,10 +69,8 @@ def _momentum(evidence: Evidence) -> str:
     turn = _turn(evidence)
     mine = evidence.yours("cycle.momentum")[turn]
     right = evidence.right("cycle.momentum")[turn]
-    return (
-        f"At the top, step {turn}, your momentum is {number(mine, 4)}; expected "
-        f"{number(right, 4)}. Large steps need little of it."
-    )
+    return unwrapped(f"""At the top, step {turn}, your momentum is {number(mine, 4)}; expected
+    {number(right, 4)}. Large steps need little of it.""")
 
 
 def _at_turn(evidence: Evidence) -> str:
@@ -97,6 +89,47 @@ def _halfway(evidence: Evidence) -> str:
     return _rate(evidence, max(1, _turn(evidence) // 3))
 
 
+_straight_lines = mistake(
+    "You go along straight lines, as the chapter does; asked for are half cosines.", _halfway
+)(_cycle(between=_line))
+
+_final_from_the_peak = mistake(
+    "You divide the peak by `final_factor`; it divides the first rate.", _at_end
+)(_cycle(end=lambda peak, _, final: peak / final))
+
+_ends_where_it_began = mistake(
+    "Your rate ends where it began, and `final_factor` is not used.", _at_end
+)(_cycle(end=lambda peak, start, _: peak / start))
+
+_starts_at_zero = mistake("Your rate starts at 0, and the first step is wasted.", _at_start)(
+    _cycle(begin=lambda *_: 0.0)
+)
+
+_counts_from_one = mistake("You count steps from 1; the first step is number 0.", _at_start)(
+    _cycle(shift=1)
+)
+
+_turns_one_step_late = mistake(
+    "Your rate turns one step late: the rise takes steps 0 … rise · steps − 1.", _at_turn
+)(_cycle(top=0))
+
+
+@mistake("Your rate starts at its peak and only falls.", _at_start)
+def _never_rises(step, steps, rise, peak, start_factor, final_factor, low, high):
+    last = peak / start_factor / final_factor
+    share = step / (steps - 1)
+    return _half_cosine(peak, last, share), _half_cosine(low, high, share)
+
+
+_momentum_along = mistake("Your momentum rises and falls together with the rate.", _momentum)(
+    _cycle(momentum=lambda m, low, high: low + high - m)
+)
+
+_momentum_constant = mistake("Your momentum stays where it is.", _momentum)(
+    _cycle(momentum=lambda *found: found[2])
+)
+
+
 TASK = Task(
     "One cycle by hand",
     one_cycle,
@@ -105,70 +138,5 @@ TASK = Task(
         Part("The rate rises as it should.", 1, lambda e: _rates(e, rising=True)),
         Part("The rate falls as it should, to its end.", 1, _falls),
         Part("The momentum goes the other way.", 2, matches("cycle.momentum")),
-    ),
-    (
-        Mistake(
-            "straight-lines",
-            _cycle(between=_line),
-            "You go along straight lines, as the chapter does; asked for are half cosines.",
-            _halfway,
-            CYCLE,
-        ),
-        Mistake(
-            "final-from-the-peak",
-            _cycle(end=lambda peak, _, final: peak / final),
-            "You divide the peak by `final_factor`; it divides the first rate.",
-            _at_end,
-            CYCLE,
-        ),
-        Mistake(
-            "ends-where-it-began",
-            _cycle(end=lambda peak, start, _: peak / start),
-            "Your rate ends where it began, and `final_factor` is not used.",
-            _at_end,
-            CYCLE,
-        ),
-        Mistake(
-            "starts-at-zero",
-            _cycle(begin=lambda *_: 0.0),
-            "Your rate starts at 0, and the first step is wasted.",
-            _at_start,
-            CYCLE,
-        ),
-        Mistake(
-            "counts-from-one",
-            _cycle(shift=1),
-            "You count steps from 1; the first step is number 0.",
-            _at_start,
-            CYCLE,
-        ),
-        Mistake(
-            "turns-one-step-late",
-            _cycle(top=0),
-            "Your rate turns one step late: the rise takes steps 0 … rise · steps − 1.",
-            _at_turn,
-            CYCLE,
-        ),
-        Mistake(
-            "never-rises",
-            _never_rises,
-            "Your rate starts at its peak and only falls.",
-            _at_start,
-            CYCLE,
-        ),
-        Mistake(
-            "momentum-along",
-            _cycle(momentum=lambda m, low, high: low + high - m),
-            "Your momentum rises and falls together with the rate.",
-            _momentum,
-            CYCLE,
-        ),
-        Mistake(
-            "momentum-constant",
-            _cycle(momentum=lambda *found: found[2]),
-            "Your momentum stays where it is.",
-            _momentum,
-            CYCLE,
-        ),
     ),
 )

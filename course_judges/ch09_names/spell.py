@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from course_judges.ch09_names.sections import BOUNDARY
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_judges.wording import number
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, unwrapped
 
 
 @dataclass(frozen=True)
@@ -85,28 +85,22 @@ def _first_off(evidence: Evidence) -> str:
         off = np.argwhere((mine[:, :15] != right[:, :15]).any(axis=1))
         if len(off):
             index = int(off[0, 0])
-            return (
-                f"With {told} one of your names is {_shown(mine, index)}; expected "
-                f"{_shown(right, index)}."
-            )
+            return unwrapped(f"""With {told} one of your names is {_shown(mine, index)}; expected
+            {_shown(right, index)}.""")
     return ""
 
 
 def _lengths(evidence: Evidence) -> str:
     lengths = (evidence.yours("shortest")[:, :15] >= 0).sum(axis=1)
     short = int((lengths < evidence.number("shortest")).sum())
-    return (
-        f"{short} of your {len(lengths)} names are shorter than {evidence.number('shortest')} "
-        f"letters. {_first_off(evidence)}"
-    )
+    return unwrapped(f"""{short} of your {len(lengths)} names are shorter than
+    {evidence.number("shortest")} letters. {_first_off(evidence)}""")
 
 
 def _sharpness(evidence: Evidence) -> str:
     temperature = float(evidence.inputs["temperature"])
-    return (
-        f"The temperature is {number(temperature)}: logits should grow by a factor of "
-        f"{number(1 / temperature)}. {_first_off(evidence)}"
-    )
+    return unwrapped(f"""The temperature is {number(temperature)}: logits should grow by a factor of
+    {number(1 / temperature)}. {_first_off(evidence)}""")
 
 
 def _too_long(evidence: Evidence) -> bool:
@@ -124,6 +118,78 @@ def _letters(case: str):
     )
 
 
+_boundary_kept = mistake("The boundary that ends a name is in your letters.", _first_off)(
+    Speller(end_kept=True)
+)
+
+_writes_on = mistake(
+    "You write on after the boundary was drawn.",
+    lambda e: f"{_first_off(e)} What follows a 0 is the next name.",
+)(Speller(stops=False))
+
+_no_start_boundary = mistake(
+    "The context of your model does not begin with the boundary.",
+    lambda e: f"{_first_off(e)} Without it the prefix may stand anywhere in a name.",
+)(Speller(start=False))
+
+_no_crop = mistake(
+    "You gave the model more tokens than it can read.",
+    lambda e: unwrapped(f"""It reads the last {e.number("block_size")}, boundary included; names may
+    have up to {e.number("longest")} letters."""),
+    recognised=_too_long,
+)(Speller(cropped=False))
+
+_reads_first_logits = mistake(
+    "You read the logits of the first position; the next letter follows the last one.", _first_off
+)(Speller(place=0))
+
+_temperature_multiplied = mistake("You multiplied the logits by the temperature.", _sharpness)(
+    Speller(multiplied=True)
+)
+
+_most_likely = mistake(
+    "You took the most likely letter and drew nothing.",
+    lambda e: unwrapped(f"""Your {len(e.yours("empty"))} names without a prefix are
+    {len(np.unique(e.yours("empty")[:, :15], axis=0))} different ones. {_first_off(e)}"""),
+)(Speller(greedy=True))
+
+_ends_too_soon = mistake("The boundary was drawn before the name was long enough.", _lengths)(
+    Speller(forbidden="no")
+)
+
+_zero_mask = mistake(
+    "You set the boundary's logit to 0 where −inf belongs.",
+    lambda e: f"{_lengths(e)} A logit of 0 is a weight of e⁰ = 1.",
+)(Speller(forbidden="0"))
+
+_not_renormalised = mistake(
+    "You took the boundary's probability away after the softmax; the rest no longer sums to 1.",
+    _first_off,
+)(Speller(forbidden="after"))
+
+_prefix_not_counted = mistake(
+    "You count drawn letters only; the prefix belongs to the name.", _first_off
+)(Speller(counted=lambda prefix: -prefix))
+
+_boundary_counted = mistake("You count the boundary at the beginning as a letter.", _lengths)(
+    Speller(counted=lambda _: 1)
+)
+
+_prefix_forgotten = mistake(
+    "You return drawn letters only; the name begins with its prefix.", _first_off
+)(Speller(prefix_kept=False))
+
+_training_mode = mistake("The model was in training mode while it wrote.", _first_off)(
+    Speller(mode="training")
+)
+
+_left_in_evaluation = mistake(
+    "You left the model in evaluation mode.",
+    lambda e: unwrapped(f"""All {3 * len(e.yours("empty"))} names are right; a training that goes on
+    would go on without dropout."""),
+)(Speller(mode="evaluation"))
+
+
 TASK = Task(
     "Letters until the boundary",
     spell,
@@ -136,125 +202,6 @@ TASK = Task(
             "All are right, and the model is in its mode again.",
             1,
             matches("empty", "prefix", "shortest"),
-        ),
-    ),
-    (
-        Mistake(
-            "boundary-kept",
-            Speller(end_kept=True),
-            "The boundary that ends a name is in your letters.",
-            _first_off,
-            BOUNDARY,
-        ),
-        Mistake(
-            "writes-on",
-            Speller(stops=False),
-            "You write on after the boundary was drawn.",
-            lambda e: f"{_first_off(e)} What follows a 0 is the next name.",
-            BOUNDARY,
-        ),
-        Mistake(
-            "no-start-boundary",
-            Speller(start=False),
-            "The context of your model does not begin with the boundary.",
-            lambda e: f"{_first_off(e)} Without it the prefix may stand anywhere in a name.",
-            BOUNDARY,
-        ),
-        Mistake(
-            "no-crop",
-            Speller(cropped=False),
-            "You gave the model more tokens than it can read.",
-            lambda e: (
-                f"It reads the last {e.number('block_size')}, boundary included; names may "
-                f"have up to {e.number('longest')} letters."
-            ),
-            BOUNDARY,
-            recognised=_too_long,
-        ),
-        Mistake(
-            "reads-first-logits",
-            Speller(place=0),
-            "You read the logits of the first position; the next letter follows the last one.",
-            _first_off,
-            BOUNDARY,
-        ),
-        Mistake(
-            "temperature-multiplied",
-            Speller(multiplied=True),
-            "You multiplied the logits by the temperature.",
-            _sharpness,
-            BOUNDARY,
-        ),
-        Mistake(
-            "most-likely",
-            Speller(greedy=True),
-            "You took the most likely letter and drew nothing.",
-            lambda e: (
-                f"Your {len(e.yours('empty'))} names without a prefix are "
-                f"{len(np.unique(e.yours('empty')[:, :15], axis=0))} different ones. "
-                f"{_first_off(e)}"
-            ),
-            BOUNDARY,
-        ),
-        Mistake(
-            "ends-too-soon",
-            Speller(forbidden="no"),
-            "The boundary was drawn before the name was long enough.",
-            _lengths,
-            BOUNDARY,
-        ),
-        Mistake(
-            "zero-mask",
-            Speller(forbidden="0"),
-            "You set the boundary's logit to 0 where −inf belongs.",
-            lambda e: f"{_lengths(e)} A logit of 0 is a weight of e⁰ = 1.",
-            BOUNDARY,
-        ),
-        Mistake(
-            "not-renormalised",
-            Speller(forbidden="after"),
-            "You took the boundary's probability away after the softmax; the rest no longer sums "
-            "to 1.",
-            _first_off,
-            BOUNDARY,
-        ),
-        Mistake(
-            "prefix-not-counted",
-            Speller(counted=lambda prefix: -prefix),
-            "You count drawn letters only; the prefix belongs to the name.",
-            _first_off,
-            BOUNDARY,
-        ),
-        Mistake(
-            "boundary-counted",
-            Speller(counted=lambda _: 1),
-            "You count the boundary at the beginning as a letter.",
-            _lengths,
-            BOUNDARY,
-        ),
-        Mistake(
-            "prefix-forgotten",
-            Speller(prefix_kept=False),
-            "You return drawn letters only; the name begins with its prefix.",
-            _first_off,
-            BOUNDARY,
-        ),
-        Mistake(
-            "training-mode",
-            Speller(mode="training"),
-            "The model was in training mode while it wrote.",
-            _first_off,
-            BOUNDARY,
-        ),
-        Mistake(
-            "left-in-evaluation",
-            Speller(mode="evaluation"),
-            "You left the model in evaluation mode.",
-            lambda e: (
-                f"All {3 * len(e.yours('empty'))} names are right; a training that goes on "
-                "would go on without dropout."
-            ),
-            BOUNDARY,
         ),
     ),
 )

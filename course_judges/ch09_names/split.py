@@ -8,7 +8,8 @@ from collections import Counter
 from itertools import chain
 
 from course_judges.ch09_names.sections import SPLIT
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.answers import input_text
 from course_tasks.verdict import Finding
 
@@ -30,43 +31,11 @@ def _split(names, order, held_out, distinct, key=str.lower):
     )
 
 
-def _capitals_leak(names, order, held_out):
-    return _split(names, order, held_out, list(dict.fromkeys(names)), key=str)
-
-
-def _entries_drawn(names, order, held_out):
-    test, validation = order[:held_out], order[held_out : 2 * held_out]
-    rest = [i for i in range(len(names)) if i not in {*test, *validation}]
-    return tuple([names[i] for i in sorted(part)] for part in (rest, validation, test))
-
-
-def _sorted_first(names, order, held_out):
-    return _split(names, order, held_out, sorted({n.lower() for n in names}))
-
-
-def _once_each(names, order, held_out):
-    parts = split_names(names, order, held_out)
-    return tuple(_first_spellings(part) for part in parts)
-
-
 def _first_spellings(part):
     kept: dict[str, str] = {}
     for name in part:
         kept.setdefault(name.lower(), name)
     return list(kept.values())
-
-
-def _respelled(names, order, held_out):
-    return tuple([n.lower() for n in part] for part in split_names(names, order, held_out))
-
-
-def _exchanged(names, order, held_out):
-    train, validation, test = split_names(names, order, held_out)
-    return train, test, validation
-
-
-def _keeps_all(names, order, held_out):
-    return (names, *split_names(names, order, held_out)[1:])
 
 
 def _parts_of(evidence: Evidence) -> dict[str, list[str]]:
@@ -129,6 +98,65 @@ def _still_leaks(evidence: Evidence) -> Finding | None:
     return Finding("leaks", "A name is in two splits.", _says_leak(evidence), SPLIT)
 
 
+@mistake("You count `Anna` and `anna` as two names.", _says_leak)
+def _capitals_leak(names, order, held_out):
+    return _split(names, order, held_out, list(dict.fromkeys(names)), key=str)
+
+
+@mistake(
+    "You read `order` as places on the list; it numbers the distinct names.",
+    lambda e: unwrapped(f"""{_says_leak(e)} The list has {len(_listed(e))} entries, K =
+    {e.number("K")} of them distinct."""),
+)
+def _entries_drawn(names, order, held_out):
+    test, validation = order[:held_out], order[held_out : 2 * held_out]
+    rest = [i for i in range(len(names)) if i not in {*test, *validation}]
+    return tuple([names[i] for i in sorted(part)] for part in (rest, validation, test))
+
+
+@mistake(
+    "You number the distinct names in sorted order, not in that of the list.",
+    lambda e: unwrapped(f"""Number 0 is `{_listed(e)[0].lower()}`, which stands first; yours is
+    `{min(n.lower() for n in _listed(e))}`."""),
+)
+def _sorted_first(names, order, held_out):
+    return _split(names, order, held_out, sorted({n.lower() for n in names}))
+
+
+@mistake(
+    "You keep each name once; every entry of the list belongs into a split.",
+    _sizes,
+    recognised=_deduplicated,
+)
+def _duplicates_dropped(names, order, held_out):
+    parts = split_names(names, order, held_out)
+    return tuple(_first_spellings(part) for part in parts)
+
+
+@mistake(
+    "You return the names in small letters, not as they stand on the list.",
+    lambda e: unwrapped(f"""{sum(n != n.lower() for n in _listed(e))} entries have capitals on the
+    list and none in your splits. Compare in small letters, return what was given."""),
+)
+def _spelling_changed(names, order, held_out):
+    return tuple([n.lower() for n in part] for part in split_names(names, order, held_out))
+
+
+@mistake(
+    "Validation and test changed places.",
+    lambda e: unwrapped(f"""The first {e.number("held_out")} numbers of `order` are for test; you
+    put them into validation."""),
+)
+def _splits_exchanged(names, order, held_out):
+    train, validation, test = split_names(names, order, held_out)
+    return train, test, validation
+
+
+@mistake("Your training split is the whole list.", lambda e: f"{_says_leak(e)} {_sizes(e)}")
+def _training_keeps_everything(names, order, held_out):
+    return (names, *split_names(names, order, held_out)[1:])
+
+
 TASK = Task(
     "A split with no leakage",
     split_names,
@@ -138,69 +166,5 @@ TASK = Task(
         Part("No name is in two splits, however it is spelled.", 1, _apart),
         Part("The drawn names are in test and in validation.", 2, matches("split")),
     ),
-    (
-        Mistake(
-            "capitals-leak",
-            _capitals_leak,
-            "You count `Anna` and `anna` as two names.",
-            _says_leak,
-            SPLIT,
-        ),
-        Mistake(
-            "entries-drawn",
-            _entries_drawn,
-            "You read `order` as places on the list; it numbers the distinct names.",
-            lambda e: (
-                f"{_says_leak(e)} The list has {len(_listed(e))} entries, K = "
-                f"{e.number('K')} of them distinct."
-            ),
-            SPLIT,
-        ),
-        Mistake(
-            "sorted-first",
-            _sorted_first,
-            "You number the distinct names in sorted order, not in that of the list.",
-            lambda e: (
-                f"Number 0 is `{_listed(e)[0].lower()}`, which stands first; yours is "
-                f"`{min(n.lower() for n in _listed(e))}`."
-            ),
-            SPLIT,
-        ),
-        Mistake(
-            "duplicates-dropped",
-            _once_each,
-            "You keep each name once; every entry of the list belongs into a split.",
-            _sizes,
-            SPLIT,
-            recognised=_deduplicated,
-        ),
-        Mistake(
-            "spelling-changed",
-            _respelled,
-            "You return the names in small letters, not as they stand on the list.",
-            lambda e: (
-                f"{sum(n != n.lower() for n in _listed(e))} entries have capitals on the "
-                "list and none in your splits. Compare in small letters, return what was given."
-            ),
-            SPLIT,
-        ),
-        Mistake(
-            "splits-exchanged",
-            _exchanged,
-            "Validation and test changed places.",
-            lambda e: (
-                f"The first {e.number('held_out')} numbers of `order` are for test; you put "
-                "them into validation."
-            ),
-            SPLIT,
-        ),
-        Mistake(
-            "training-keeps-everything",
-            _keeps_all,
-            "Your training split is the whole list.",
-            lambda e: f"{_says_leak(e)} {_sizes(e)}",
-            SPLIT,
-        ),
-    ),
-    (_still_leaks,),
+    properties=(_still_leaks,),
 )

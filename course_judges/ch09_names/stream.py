@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from course_judges.ch09_names.sections import ROWS
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 
 def name_stream(names, order, batch_size, block_size):
@@ -31,56 +32,6 @@ def _lay_out(rows, T):
     x = torch.stack([row[: steps * T].view(steps, T) for row in rows], dim=1)  # (S, B, T)
     y = torch.stack([row[1 : steps * T + 1].view(steps, T) for row in rows], dim=1)
     return x, y
-
-
-def _as_listed(names, order, batch_size, block_size):
-    return name_stream(names, range(len(names)), batch_size, block_size)
-
-
-def _cut_anywhere(names, order, batch_size, block_size):
-    stream = _text(names, order)
-    length = (len(stream) - 1) // (batch_size * block_size) * block_size
-    rows = [stream[b * length : (b + 1) * length + 1] for b in range(batch_size)]
-    return _lay_out(rows, block_size)
-
-
-def _step_by_step(names, order, batch_size, block_size):
-    stream = _text(names, order)
-    steps = (len(stream) - 1) // (batch_size * block_size)
-    used, shape = steps * batch_size * block_size, (steps, batch_size, block_size)
-    return stream[:used].view(shape), stream[1 : used + 1].view(shape)
-
-
-def _dealt(names, order, batch_size, block_size):
-    rows = [_text(names, order[b::batch_size]) for b in range(batch_size)]
-    return _lay_out(rows, block_size)
-
-
-def _view_alone(names, order, batch_size, block_size):
-    parts = name_stream(names, order, batch_size, block_size)
-    return tuple(part.transpose(0, 1).reshape(part.shape) for part in parts)
-
-
-def _rows_first(names, order, batch_size, block_size):
-    return tuple(p.transpose(0, 1) for p in name_stream(names, order, batch_size, block_size))
-
-
-def _unshifted(names, order, batch_size, block_size):
-    x, _ = name_stream(names, order, batch_size, block_size)
-    return x, x
-
-
-def _rolled(names, order, batch_size, block_size):
-    x, _ = name_stream(names, order, batch_size, block_size)
-    return x, x.roll(-1, dims=2)
-
-
-def _no_boundaries(names, order, batch_size, block_size):
-    each = len(names) // batch_size
-    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
-    return _lay_out(
-        [torch.tensor([0, *(t for i in g for t in names[i])]) for g in groups], block_size
-    )
 
 
 def _begins(evidence: Evidence) -> bool:
@@ -114,10 +65,8 @@ def _off(evidence: Evidence, part: str = "x") -> str:
     if not len(wrong):
         return f"You return {len(mine)} steps; expected {len(right)}."
     b, n = (int(i) for i in wrong[0])
-    return (
-        f"In step {n}, row {b} your {word} are `{_told(mine[n, b])}`; "
-        f"expected `{_told(right[n, b])}`."
-    )
+    return unwrapped(f"""In step {n}, row {b} your {word} are `{_told(mine[n, b])}`; expected
+    `{_told(right[n, b])}`.""")
 
 
 def _told(window) -> str:
@@ -126,9 +75,86 @@ def _told(window) -> str:
 
 def _joint(evidence: Evidence) -> str:
     x, y = evidence.yours("stream.x"), evidence.yours("stream.y")
-    return (
-        f"Row 0 of your step 0 ends with the target {int(y[0, 0, -1])}; step 1 goes on with the "
-        f"input {int(x[1, 0, 0])}. They should be the same token."
+    return unwrapped(f"""Row 0 of your step 0 ends with the target {int(y[0, 0, -1])}; step 1 goes
+    on with the input {int(x[1, 0, 0])}. They should be the same token.""")
+
+
+@mistake("You left the names in the order of the list.", _off)
+def _order_ignored(names, order, batch_size, block_size):
+    return name_stream(names, range(len(names)), batch_size, block_size)
+
+
+@mistake(
+    "You cut one long row into B equal stretches, in the middle of names.",
+    lambda e: f"{_off(e)} A blank state is right only where a name begins.",
+)
+def _cut_anywhere(names, order, batch_size, block_size):
+    stream = _text(names, order)
+    length = (len(stream) - 1) // (batch_size * block_size) * block_size
+    rows = [stream[b * length : (b + 1) * length + 1] for b in range(batch_size)]
+    return _lay_out(rows, block_size)
+
+
+@mistake("You filled each step row by row, so no row goes on in the next step.", _joint)
+def _rows_do_not_continue(names, order, batch_size, block_size):
+    stream = _text(names, order)
+    steps = (len(stream) - 1) // (batch_size * block_size)
+    used, shape = steps * batch_size * block_size, (steps, batch_size, block_size)
+    return stream[:used].view(shape), stream[1 : used + 1].view(shape)
+
+
+@mistake(
+    "You dealt the names out in turn; each row gets names that stand together in `order`.", _off
+)
+def _dealt_like_cards(names, order, batch_size, block_size):
+    rows = [_text(names, order[b::batch_size]) for b in range(batch_size)]
+    return _lay_out(rows, block_size)
+
+
+@mistake("Rows and steps got mixed: (B, S · T) was viewed as (S, B, T).", _joint)
+def _view_without_transpose(names, order, batch_size, block_size):
+    parts = name_stream(names, order, batch_size, block_size)
+    return tuple(part.transpose(0, 1).reshape(part.shape) for part in parts)
+
+
+@mistake(
+    "Your first axis counts rows, not steps.",
+    lambda e: unwrapped(f"""Yours has shape {e.yours("stream.x").shape}; expected (S, B, T) =
+    {e.right("stream.x").shape}, so that `x[n]` is the batch of step n."""),
+)
+def _rows_before_steps(names, order, batch_size, block_size):
+    return tuple(p.transpose(0, 1) for p in name_stream(names, order, batch_size, block_size))
+
+
+@mistake(
+    "Your targets are the inputs themselves.",
+    lambda e: unwrapped(f"""{(e.yours("stream.x") == e.yours("stream.y")).mean():.0%} of your
+    targets equal their inputs. A model would reach a loss of 0 by copying."""),
+)
+def _unshifted_targets(names, order, batch_size, block_size):
+    x, _ = name_stream(names, order, batch_size, block_size)
+    return x, x
+
+
+@mistake(
+    "The last target of each window is the window's own first token.",
+    lambda e: f"{_off(e, 'y')} The last target is the first input of the next step.",
+)
+def _wraps_in_the_window(names, order, batch_size, block_size):
+    x, _ = name_stream(names, order, batch_size, block_size)
+    return x, x.roll(-1, dims=2)
+
+
+@mistake(
+    "There is no boundary between your names.",
+    lambda e: unwrapped(f"""Your inputs hold {int((e.yours("stream.x") == 0).sum())} boundaries; the
+    right ones hold {int((e.right("stream.x") == 0).sum())}."""),
+)
+def _boundaries_missing(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
+    return _lay_out(
+        [torch.tensor([0, *(t for i in g for t in names[i])]) for g in groups], block_size
     )
 
 
@@ -141,79 +167,5 @@ TASK = Task(
         Part("Row b of step n + 1 continues row b of step n.", 1, _continues),
         Part("The inputs are right.", 1, matches("stream.x")),
         Part("The targets are right.", 1, matches("stream.y")),
-    ),
-    (
-        Mistake(
-            "order-ignored",
-            _as_listed,
-            "You left the names in the order of the list.",
-            _off,
-            ROWS,
-        ),
-        Mistake(
-            "cut-anywhere",
-            _cut_anywhere,
-            "You cut one long row into B equal stretches, in the middle of names.",
-            lambda e: f"{_off(e)} A blank state is right only where a name begins.",
-            ROWS,
-        ),
-        Mistake(
-            "rows-do-not-continue",
-            _step_by_step,
-            "You filled each step row by row, so no row goes on in the next step.",
-            _joint,
-            ROWS,
-        ),
-        Mistake(
-            "dealt-like-cards",
-            _dealt,
-            "You dealt the names out in turn; each row gets names that stand together in `order`.",
-            _off,
-            ROWS,
-        ),
-        Mistake(
-            "view-without-transpose",
-            _view_alone,
-            "Rows and steps got mixed: (B, S · T) was viewed as (S, B, T).",
-            _joint,
-            ROWS,
-        ),
-        Mistake(
-            "rows-before-steps",
-            _rows_first,
-            "Your first axis counts rows, not steps.",
-            lambda e: (
-                f"Yours has shape {e.yours('stream.x').shape}; expected (S, B, T) = "
-                f"{e.right('stream.x').shape}, so that `x[n]` is the batch of step n."
-            ),
-            ROWS,
-        ),
-        Mistake(
-            "unshifted-targets",
-            _unshifted,
-            "Your targets are the inputs themselves.",
-            lambda e: (
-                f"{(e.yours('stream.x') == e.yours('stream.y')).mean():.0%} of your targets "
-                "equal their inputs. A model would reach a loss of 0 by copying."
-            ),
-            ROWS,
-        ),
-        Mistake(
-            "wraps-in-the-window",
-            _rolled,
-            "The last target of each window is the window's own first token.",
-            lambda e: f"{_off(e, 'y')} The last target is the first input of the next step.",
-            ROWS,
-        ),
-        Mistake(
-            "boundaries-missing",
-            _no_boundaries,
-            "There is no boundary between your names.",
-            lambda e: (
-                f"Your inputs hold {int((e.yours('stream.x') == 0).sum())} boundaries; "
-                f"the right ones hold {int((e.right('stream.x') == 0).sum())}."
-            ),
-            ROWS,
-        ),
     ),
 )

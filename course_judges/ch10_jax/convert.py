@@ -12,7 +12,8 @@ from torch import Tensor
 
 from course_judges.ch10_jax.sections import TRAVEL
 from course_judges.ch10_jax.wording import gap
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.ch10_jax.sides import InTorch
 
 
@@ -78,111 +79,82 @@ def _state(evidence: Evidence) -> str:
     return f"With {sizes}: {gap(evidence, 'state')}"
 
 
-def _mistake(name: str, case: str, wrong: InTorch, what: str) -> Mistake:
-    effect = _tree if case == "tree" else _state
-    return Mistake(name, wrong, what, effect, TRAVEL, cases=(case,))
+_heads_reshaped = mistake(
+    "You reached (H, C, D) by `reshape`; a matrix that is stored as (out, in) needs `.T`.",
+    _tree if "tree" == "tree" else _state,
+)(_variant(apart=lambda rows, H: rows.unflatten(0, (3, H, -1)).reshape(3, H, len(rows) // 3, -1)))
 
+_heads_not_transposed = mistake(
+    "Your heads are (H, D, C), as torch stores them; `x @ query` needs (H, C, D).",
+    _tree if "tree" == "tree" else _state,
+)(_variant(apart=lambda rows, H: rows.unflatten(0, (3, H, -1))))
 
-_TO_JAX = (
-    _mistake(
-        "heads-reshaped",
-        "tree",
-        _variant(
-            apart=lambda rows, H: rows.unflatten(0, (3, H, -1)).reshape(3, H, len(rows) // 3, -1)
-        ),
-        "You reached (H, C, D) by `reshape`; a matrix that is stored as (out, in) needs `.T`.",
-    ),
-    _mistake(
-        "heads-not-transposed",
-        "tree",
-        _variant(apart=lambda rows, H: rows.unflatten(0, (3, H, -1))),
-        "Your heads are (H, D, C), as torch stores them; `x @ query` needs (H, C, D).",
-    ),
-    _mistake(
-        "heads-dealt-out",
-        "tree",
-        _variant(apart=lambda rows, H: rows.unflatten(0, (3, -1, H)).permute(0, 2, 3, 1)),
-        "You dealt the rows out to the heads in turn; head 0 has the first D of them.",
-    ),
-    _mistake(
-        "head-by-head",
-        "tree",
-        _variant(
-            apart=lambda rows, H: rows.unflatten(0, (H, 3, -1)).transpose(0, 1).transpose(-2, -1)
-        ),
-        "You cut as if each head's query, key and value stood together; all queries come first.",
-    ),
-    _mistake(
-        "keys-first",
-        "tree",
-        _variant(order=(1, 0, 2)),
-        "Queries and keys changed places; the first third holds queries.",
-    ),
-    _mistake(
-        "values-first",
-        "tree",
-        _variant(order=(1, 2, 0)),
-        "You took the first third for values; it holds queries, then come keys, then values.",
-    ),
-    _mistake(
-        "projection-not-transposed",
-        "tree",
-        _variant(weight_in=_copied),
-        "The projection is as torch stores it, (out, in); the tree wants (in, out). It is square, "
-        "so both fit.",
-    ),
-)
+_heads_dealt_out = mistake(
+    "You dealt the rows out to the heads in turn; head 0 has the first D of them.",
+    _tree if "tree" == "tree" else _state,
+)(_variant(apart=lambda rows, H: rows.unflatten(0, (3, -1, H)).permute(0, 2, 3, 1)))
 
-_TO_TORCH = (
-    _mistake(
-        "heads-reshaped-back",
-        "state",
-        _variant(together=lambda parts: parts.reshape(-1, parts.shape[-2])),
-        "You reached (3C, C) by `reshape`; each (C, D) has to be turned to (D, C) first.",
+_head_by_head = mistake(
+    "You cut as if each head's query, key and value stood together; all queries come first.",
+    _tree if "tree" == "tree" else _state,
+)(_variant(apart=lambda rows, H: rows.unflatten(0, (H, 3, -1)).transpose(0, 1).transpose(-2, -1)))
+
+_keys_first = mistake(
+    "Queries and keys changed places; the first third holds queries.",
+    _tree if "tree" == "tree" else _state,
+)(_variant(order=(1, 0, 2)))
+
+_values_first = mistake(
+    "You took the first third for values; it holds queries, then come keys, then values.",
+    _tree if "tree" == "tree" else _state,
+)(_variant(order=(1, 2, 0)))
+
+_projection_not_transposed = mistake(
+    unwrapped("""The projection is as torch stores it, (out, in); the tree wants (in, out). It is
+    square, so both fit."""),
+    _tree if "tree" == "tree" else _state,
+)(_variant(weight_in=_copied))
+
+_heads_reshaped_back = mistake(
+    "You reached (3C, C) by `reshape`; each (C, D) has to be turned to (D, C) first.",
+    _tree if "state" == "tree" else _state,
+    cases=("state",),
+)(_variant(together=lambda parts: parts.reshape(-1, parts.shape[-2])))
+
+_heads_side_by_side_back = mistake(
+    "The matrices of the heads stand side by side, (C, H·D) each; torch stores the transpose.",
+    _tree if "state" == "tree" else _state,
+    cases=("state",),
+)(_variant(together=lambda parts: parts.permute(0, 2, 1, 3).reshape(-1, parts.shape[-2])))
+
+_heads_dealt_out_back = mistake(
+    "The rows of the heads alternate; torch wants all D rows of head 0, then those of head 1.",
+    _tree if "state" == "tree" else _state,
+    cases=("state",),
+)(_variant(together=lambda parts: parts.permute(0, 3, 1, 2).flatten(0, 2)))
+
+_projection_not_transposed_back = mistake(
+    "The projection came back as (in, out); torch stores (out, in). It is square, so both fit.",
+    _tree if "state" == "tree" else _state,
+    cases=("state",),
+)(_variant(weight_out=_copied))
+
+_not_tensors = mistake(
+    "The numbers of the state are right, and they are not tensors.",
+    lambda e: unwrapped(f"""`load_state_dict` stopped with {e.answers.errors["loaded"].kind}: torch
+    loads torch tensors only."""),
+    recognised=lambda e: e.same("state") and "loaded" in e.answers.errors,
+)(_variant(hand_over=lambda tensor: tensor.numpy().copy()))
+
+_shares_memory = mistake(
+    "What you hand to torch is the memory of the JAX arrays.",
+    lambda e: unwrapped(f"""After torch had filled its tensors with 7, the tree was another one.
+    {gap(e, "apart")} `np.array` copies, `np.asarray` does not."""),
+    recognised=lambda e: (
+        e.same("state") and "apart" not in e.answers.errors and not e.same("apart")
     ),
-    _mistake(
-        "heads-side-by-side-back",
-        "state",
-        _variant(together=lambda parts: parts.permute(0, 2, 1, 3).reshape(-1, parts.shape[-2])),
-        "The matrices of the heads stand side by side, (C, H·D) each; torch stores the transpose.",
-    ),
-    _mistake(
-        "heads-dealt-out-back",
-        "state",
-        _variant(together=lambda parts: parts.permute(0, 3, 1, 2).flatten(0, 2)),
-        "The rows of the heads alternate; torch wants all D rows of head 0, then those of head 1.",
-    ),
-    _mistake(
-        "projection-not-transposed-back",
-        "state",
-        _variant(weight_out=_copied),
-        "The projection came back as (in, out); torch stores (out, in). It is square, so both fit.",
-    ),
-    Mistake(
-        "not-tensors",
-        _variant(hand_over=lambda tensor: tensor.numpy().copy()),
-        "The numbers of the state are right, and they are not tensors.",
-        lambda e: (
-            "`load_state_dict` stopped with "
-            f"{e.answers.errors['loaded'].kind}: torch loads torch tensors only."
-        ),
-        TRAVEL,
-        recognised=lambda e: e.same("state") and "loaded" in e.answers.errors,
-    ),
-    Mistake(
-        "shares-memory",
-        _variant(hand_over=lambda tensor: tensor),
-        "What you hand to torch is the memory of the JAX arrays.",
-        lambda e: (
-            "After torch had filled its tensors with 7, the tree was another one. "
-            f"{gap(e, 'apart')} `np.array` copies, `np.asarray` does not."
-        ),
-        TRAVEL,
-        recognised=lambda e: (
-            e.same("state") and "apart" not in e.answers.errors and not e.same("apart")
-        ),
-    ),
-)
+)(_variant(hand_over=lambda tensor: tensor))
+
 
 TASK = Task(
     "Carried over and back",
@@ -193,5 +165,5 @@ TASK = Task(
         Part("To torch: the layer loads it and computes the same.", 2, matches("state", "loaded")),
         Part("What torch writes into does not reach the tree.", 1, matches("state", "apart")),
     ),
-    (*_TO_JAX, *_TO_TORCH),
+    cases=("tree",),
 )

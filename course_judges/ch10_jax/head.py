@@ -17,8 +17,8 @@ from course_judges.ch10_jax.wording import (
     says,
     traced_error,
 )
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_judges.wording import number
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, unwrapped
 from course_tasks.ch10_jax.sides import InTorch
 
 
@@ -75,21 +75,14 @@ def _takes_apart(parameters: dict[str, Tensor], x: Tensor) -> Tensor:
     return Variant()({**parameters, "sink": sink}, x)
 
 
-def _in_numpy(parameters: Mapping[str, Any], x: Any) -> Any:
-    tree = {name: torch.from_numpy(np.array(leaf)) for name, leaf in parameters.items()}
-    return Variant()(tree, torch.from_numpy(np.array(x))).numpy()
-
-
 def _values(evidence: Evidence) -> str:
     return gap(evidence, "values")
 
 
 def _scaled(evidence: Evidence, yours: float) -> str:
     D = evidence.number("D")
-    return (
-        f"D = {D}, so the scores are divided by {number(D**0.5)}; you divide by {number(yours)}. "
-        + _values(evidence)
-    )
+    return unwrapped(f"""D = {D}, so the scores are divided by {number(D**0.5)}; you divide by
+    {number(yours)}. {_values(evidence)}""")
 
 
 def _sink(evidence: Evidence) -> str:
@@ -104,118 +97,91 @@ def _same_for_all_parameters(evidence: Evidence) -> bool:
 _CASES = ("values", "other")
 
 
-def _mistake(name: str, wrong: Any, what: str, effect: Any = _values) -> Mistake:
-    return Mistake(name, InTorch(wrong), what, effect, HEAD, cases=_CASES)
-
-
-_ATTENTION = (
-    _mistake(
-        "no-scale",
-        Variant(scale=lambda C, D, E: 1.0),  # noqa: ARG005
-        "The scores are not divided by √D.",
-        lambda e: _scaled(e, 1.0),
-    ),
-    _mistake(
-        "scale-by-channels",
-        Variant(scale=lambda C, D, E: C**0.5),  # noqa: ARG005
-        "You divide the scores by √C; the scale goes by the size of a key.",
-        lambda e: _scaled(e, e.number("C") ** 0.5),
-    ),
-    _mistake(
-        "scale-by-values",
-        Variant(scale=lambda C, D, E: E**0.5),  # noqa: ARG005
-        "You divide the scores by the root of the size of a value; scores come from keys.",
-        lambda e: _scaled(e, e.number("E") ** 0.5),
-    ),
-    _mistake(
-        "no-causal-mask",
-        Variant(visible=lambda T: torch.ones(T, T, dtype=torch.bool)),
-        "Every position sees the whole text, future included.",
-        lambda e: f"Position 0 averages {e.number('T')} positions. {_values(e)}",
-    ),
-    _mistake(
-        "diagonal-excluded",
-        Variant(visible=lambda T: past(T).tril(-1)),
-        "No position sees itself.",
-        lambda e: f"Row 0 looks at the sink alone, so it is 0. {_values(e)}",
-    ),
-    _mistake(
-        "zero-mask",
-        Variant(fill=0.0),
-        "You set hidden scores to 0; a score of 0 still gets weight, e⁰ = 1 before the sum.",
-    ),
-    _mistake(
-        "softmax-over-queries",
-        Variant(weights=lambda s, sink, scale: with_sink(s, sink, scale, dim=0)),
-        "Your softmax runs over the queries: columns of weights sum to 1, rows do not.",
-    ),
-    _mistake("swapped-query-key", Variant(swapped=True), "Queries and keys changed places."),
+_no_scale = mistake("The scores are not divided by √D.", lambda e: _scaled(e, 1.0))(
+    InTorch(Variant(scale=lambda C, D, E: 1.0))  # noqa: ARG005
 )
 
-_SINK = (
-    _mistake(
-        "sink-ignored",
-        Variant(weights=lambda s, sink, scale: (s / scale).softmax(-1)),  # noqa: ARG005
-        "Your rows sum to 1, so the sink takes nothing away.",
-        lambda e: (
-            _sink(e) + " Adding the sink to every score changes nothing either: it needs a column"
-            " of its own in the softmax."
-        ),
-    ),
-    _mistake(
-        "sink-always-zero",
-        Variant(weights=lambda s, sink, scale: with_sink(s, 0 * sink, scale)),
-        "Your sink has score 0, whatever the parameter says.",
-        _sink,
-    ),
-    _mistake(
-        "sink-not-exponentiated",
-        Variant(weights=lambda s, sink, scale: _divided(s, sink, scale, lambda z: z)),
-        "You added the sink itself to the sum of a row; what joins the sum is exp(sink).",
-        _sink,
-    ),
-    _mistake(
-        "sink-scaled",
-        Variant(weights=lambda s, sink, scale: with_sink(s, sink / scale, scale)),
-        "You divide the sink by √D as well; it is a score as it stands.",
-        _sink,
-    ),
+_scale_by_channels = mistake(
+    "You divide the scores by √C; the scale goes by the size of a key.",
+    lambda e: _scaled(e, e.number("C") ** 0.5),
+)(InTorch(Variant(scale=lambda C, D, E: C**0.5)))  # noqa: ARG005
+
+_scale_by_values = mistake(
+    "You divide the scores by the root of the size of a value; scores come from keys.",
+    lambda e: _scaled(e, e.number("E") ** 0.5),
+)(InTorch(Variant(scale=lambda C, D, E: E**0.5)))  # noqa: ARG005
+
+_no_causal_mask = mistake(
+    "Every position sees the whole text, future included.",
+    lambda e: f"Position 0 averages {e.number('T')} positions. {_values(e)}",
+)(InTorch(Variant(visible=lambda T: torch.ones(T, T, dtype=torch.bool))))
+
+_diagonal_excluded = mistake(
+    "No position sees itself.", lambda e: f"Row 0 looks at the sink alone, so it is 0. {_values(e)}"
+)(InTorch(Variant(visible=lambda T: past(T).tril(-1))))
+
+_zero_mask = mistake(
+    "You set hidden scores to 0; a score of 0 still gets weight, e⁰ = 1 before the sum.", _values
+)(InTorch(Variant(fill=0.0)))
+
+_softmax_over_queries = mistake(
+    "Your softmax runs over the queries: columns of weights sum to 1, rows do not.", _values
+)(InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, sink, scale, dim=0))))
+
+_swapped_query_key = mistake("Queries and keys changed places.", _values)(
+    InTorch(Variant(swapped=True))
 )
 
-_PURITY = (
-    Mistake(
-        "leaves-jax",
-        _in_numpy,
-        "Your function asks arrays for their numbers, which they do not have while being traced.",
-        lambda e: says(e, "compiled") + " Use `jnp` throughout: no `np`, no `float`, no `if`.",
-        PURE,
-        recognised=lambda e: e.same(*_CASES) and traced_error(e, "compiled"),
-    ),
-    Mistake(
-        "parameters-from-outside",
-        InTorch(Remembering()),
-        "Your result does not depend on the parameters that are passed.",
-        lambda e: (
-            f"Two trees, with sinks {number(float(e.inputs['first_sink']))} and "
-            f"{number(float(e.inputs['second_sink']))}, gave the same output. Something was kept "
-            "from an earlier call, or comes from a global."
-        ),
-        PURE,
-        recognised=_same_for_all_parameters,
-    ),
-    Mistake(
-        "takes-the-tree-apart",
-        InTorch(_takes_apart),
-        "Your function changes the tree that it is given.",
-        lambda e: (
-            "After the call the tree holds "
-            + (", ".join(sorted(n[5:] for n in e.answers.values if n[:5] == "kept.")) or "nothing")
-            + "; it came with key, query, sink, value. Whoever calls again gets another model."
-        ),
-        PURE,
-        recognised=lambda e: e.same("values") and changed_what_was_given(e),
-    ),
+_sink_ignored = mistake(
+    "Your rows sum to 1, so the sink takes nothing away.",
+    lambda e: unwrapped(f"""{_sink(e)} Adding the sink to every score changes nothing either: it
+    needs a column of its own in the softmax."""),
+)(InTorch(Variant(weights=lambda s, sink, scale: (s / scale).softmax(-1))))  # noqa: ARG005
+
+_sink_always_zero = mistake("Your sink has score 0, whatever the parameter says.", _sink)(
+    InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, 0 * sink, scale)))
 )
+
+_sink_not_exponentiated = mistake(
+    "You added the sink itself to the sum of a row; what joins the sum is exp(sink).", _sink
+)(InTorch(Variant(weights=lambda s, sink, scale: _divided(s, sink, scale, lambda z: z))))
+
+_sink_scaled = mistake("You divide the sink by √D as well; it is a score as it stands.", _sink)(
+    InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, sink / scale, scale)))
+)
+
+
+@mistake(
+    "Your function asks arrays for their numbers, which they do not have while being traced.",
+    lambda e: f"{says(e, 'compiled')} Use `jnp` throughout: no `np`, no `float`, no `if`.",
+    PURE,
+    recognised=lambda e: e.same(*_CASES) and traced_error(e, "compiled"),
+)
+def _leaves_jax(parameters: Mapping[str, Any], x: Any) -> Any:
+    tree = {name: torch.from_numpy(np.array(leaf)) for name, leaf in parameters.items()}
+    return Variant()(tree, torch.from_numpy(np.array(x))).numpy()
+
+
+_parameters_from_outside = mistake(
+    "Your result does not depend on the parameters that are passed.",
+    lambda e: unwrapped(f"""Two trees, with sinks {number(float(e.inputs["first_sink"]))} and
+    {number(float(e.inputs["second_sink"]))}, gave the same output. Something was kept from an
+    earlier call, or comes from a global."""),
+    PURE,
+    recognised=_same_for_all_parameters,
+)(InTorch(Remembering()))
+
+_takes_the_tree_apart = mistake(
+    "Your function changes the tree that it is given.",
+    lambda e: (
+        "After the call the tree holds "
+        + (", ".join(sorted(n[5:] for n in e.answers.values if n[:5] == "kept.")) or "nothing")
+        + "; it came with key, query, sink, value. Whoever calls again gets another model."
+    ),
+    PURE,
+    recognised=lambda e: e.same("values") and changed_what_was_given(e),
+)(InTorch(_takes_apart))
+
 
 TASK = Task(
     "A head that may look away",
@@ -229,5 +195,5 @@ TASK = Task(
             matches("compiled", "kept"),
         ),
     ),
-    (*_ATTENTION, *_SINK, *_PURITY),
+    cases=_CASES,
 )

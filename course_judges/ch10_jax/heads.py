@@ -10,7 +10,8 @@ from torch import Tensor
 
 from course_judges.ch10_jax.sections import HEADS
 from course_judges.ch10_jax.wording import gap
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 from course_tasks.ch10_jax.sides import InTorch
 
 Tree = dict[str, Tensor]
@@ -84,103 +85,63 @@ def _few_calls(evidence: Evidence) -> bool:
 
 def _how_often(evidence: Evidence) -> str:
     B, H = evidence.number("B"), evidence.number("H")
-    return (
-        f"With B = {B} and H = {H}, `head` was called {_calls(evidence)} times; mapped over both, "
-        "it is called once."
-    )
+    return unwrapped(f"""With B = {B} and H = {H}, `head` was called {_calls(evidence)} times;
+    mapped over both, it is called once.""")
 
 
-_LOOPS = (
-    Mistake(
-        "loop-over-heads",
-        InTorch(_over_heads),
-        "The numbers are right, and a Python loop runs over the heads.",
-        _how_often,
-        HEADS,
-        recognised=_looped(lambda B, H: H),  # noqa: ARG005
-    ),
-    Mistake(
-        "loop-over-batch",
-        InTorch(_over_batch),
-        "The numbers are right, and a Python loop runs over the sequences of the batch.",
-        _how_often,
-        HEADS,
-        recognised=_looped(lambda B, H: B),  # noqa: ARG005
-    ),
-    Mistake(
-        "loop-over-both",
-        InTorch(_over_both),
-        "The numbers are right, and Python loops run over the batch and over the heads.",
-        _how_often,
-        HEADS,
-        recognised=_looped(lambda B, H: B * H),
-    ),
-    Mistake(
-        "head-not-used",
-        InTorch(_own_head),
-        "The numbers are right, and the `head` that you are given is never called.",
-        "Your own copy of it will not change when the head does: pass `head` itself to `jax.vmap`.",
-        HEADS,
-        recognised=_looped(lambda B, H: 0),  # noqa: ARG005
-    ),
-)
+_loop_over_heads = mistake(
+    "The numbers are right, and a Python loop runs over the heads.",
+    _how_often,
+    recognised=_looped(lambda B, H: H),  # noqa: ARG005
+)(InTorch(_over_heads))
 
-_LAYOUT = (
-    Mistake(
-        "merge-without-transpose",
-        _variant(lambda found: found.reshape(found.shape[0], found.shape[2], -1)),
-        "Heads were merged by `reshape` alone: positions get parts of others.",
-        lambda e: (
-            f"From (B, H, T, D) to (B, T, H·D) the heads have to move behind the time first, "
-            f"here H = {e.number('H')} past T = {e.number('T')}. {_values(e)}"
-        ),
-        HEADS,
-        cases=("values",),
-    ),
-    Mistake(
-        "heads-dealt-out",
-        _variant(lambda found: found.permute(0, 2, 3, 1).flatten(2)),
-        "The heads alternate channel by channel; asked for is head 0 whole, then head 1.",
-        _values,
-        HEADS,
-        cases=("values",),
-    ),
-    Mistake(
-        "heads-not-merged",
-        _variant(lambda found: found),
-        "The heads stand in a size of their own; asked for is one after the other, (B, T, H·D).",
-        _values,
-        HEADS,
-        cases=("values",),
-    ),
-    Mistake(
-        "heads-averaged",
-        _variant(lambda found: found.mean(1)),
-        "You averaged the heads; side by side, each keeps its own channels.",
-        _values,
-        HEADS,
-        cases=("values",),
-    ),
-    Mistake(
-        "heads-added",
-        _variant(lambda found: found.sum(1)),
-        "You added the heads up; side by side, each keeps its own channels.",
-        _values,
-        HEADS,
-        cases=("values",),
-    ),
-    Mistake(
-        "one-head-for-all",
-        _variant(lambda found: _merged(found[:, :1].expand_as(found))),
-        "All heads ask with the query of head 0.",
-        lambda e: (
-            f"`query` holds {e.number('H')} matrices; `in_axes` says along which size they come. "
-            + _values(e)
-        ),
-        HEADS,
-        cases=("values",),
-    ),
-)
+_loop_over_batch = mistake(
+    "The numbers are right, and a Python loop runs over the sequences of the batch.",
+    _how_often,
+    recognised=_looped(lambda B, H: B),  # noqa: ARG005
+)(InTorch(_over_batch))
+
+_loop_over_both = mistake(
+    "The numbers are right, and Python loops run over the batch and over the heads.",
+    _how_often,
+    recognised=_looped(lambda B, H: B * H),
+)(InTorch(_over_both))
+
+_head_not_used = mistake(
+    "The numbers are right, and the `head` that you are given is never called.",
+    "Your own copy of it will not change when the head does: pass `head` itself to `jax.vmap`.",
+    recognised=_looped(lambda B, H: 0),  # noqa: ARG005
+)(InTorch(_own_head))
+
+_merge_without_transpose = mistake(
+    "Heads were merged by `reshape` alone: positions get parts of others.",
+    lambda e: unwrapped(f"""From (B, H, T, D) to (B, T, H·D) the heads have to move behind the time
+    first, here H = {e.number("H")} past T = {e.number("T")}. {_values(e)}"""),
+)(_variant(lambda found: found.reshape(found.shape[0], found.shape[2], -1)))
+
+_heads_dealt_out = mistake(
+    "The heads alternate channel by channel; asked for is head 0 whole, then head 1.", _values
+)(_variant(lambda found: found.permute(0, 2, 3, 1).flatten(2)))
+
+_heads_not_merged = mistake(
+    "The heads stand in a size of their own; asked for is one after the other, (B, T, H·D).",
+    _values,
+)(_variant(lambda found: found))
+
+_heads_averaged = mistake(
+    "You averaged the heads; side by side, each keeps its own channels.", _values
+)(_variant(lambda found: found.mean(1)))
+
+_heads_added = mistake(
+    "You added the heads up; side by side, each keeps its own channels.", _values
+)(_variant(lambda found: found.sum(1)))
+
+_one_head_for_all = mistake(
+    "All heads ask with the query of head 0.",
+    lambda e: unwrapped(f"""`query` holds {e.number("H")} matrices; `in_axes` says along which size
+    they come. {_values(e)}"""),
+)(_variant(lambda found: _merged(found[:, :1].expand_as(found))))
+
 
 TASK = Task(
     "Many queries, no loop",
@@ -190,5 +151,5 @@ TASK = Task(
         Part("Every head finds what it should, side by side.", 3, matches("values")),
         Part("No Python loop: `head` is called once.", 2, _few_calls),
     ),
-    (*_LOOPS, *_LAYOUT),
+    cases=("values",),
 )

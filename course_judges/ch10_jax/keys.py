@@ -15,8 +15,8 @@ from course_judges.ch10_jax.seeds import (
     splits_a_used_key,
     uniform,
 )
-from course_judges.judging import Evidence, Mistake, Part, Task
-from course_judges.wording import number
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -121,138 +121,96 @@ def _spread_is(expected: Callable[[Array], float]) -> Callable[[Evidence], bool]
 
 def _how_wide(evidence: Evidence) -> str:
     leaf = _leaf(evidence, "head.query")
-    return (
-        f"Your `query` of shape {leaf.shape} has a standard deviation of {number(leaf.std())}; "
-        f"asked for is 1 / √{len(leaf)} = {number(len(leaf) ** -0.5)}."
-    )
+    return unwrapped(f"""Your `query` of shape {leaf.shape} has a standard deviation of
+    {number(leaf.std())}; asked for is 1 / √{len(leaf)} = {number(len(leaf) ** (-0.5))}.""")
 
 
 def _which_pair(evidence: Evidence) -> str:
     a, b = _pairs(evidence)[0]
     first, second = _leaf(evidence, a).ravel()[:2], _leaf(evidence, b).ravel()[:2]
-    return (
-        f"`{a}` begins with {number(first[0])}, {number(first[1])} and `{b}` with "
-        f"{number(second[0])}, {number(second[1])}: the same numbers, up to their spread. "
-        f"{len(_pairs(evidence))} of 10 pairs of leaves are alike."
-    )
-
-
-_REUSE = (
-    Mistake(
-        "randomness-from-elsewhere",
-        initialise(lambda key: np.random.SeedSequence().spawn(6)),  # noqa: ARG005
-        "The same key gave another tree: your numbers come from somewhere else.",
-        "Two calls with one key differ. Draw with `jax.random` and keys that come from `key`.",
-        KEYS,
-        recognised=lambda e: (
-            not np.array_equal(_leaf(e, "head.query"), _leaf(e, "head.query", "again"))
-        ),
-    ),
-    Mistake(
-        "key-fixed-inside",
-        initialise(lambda key: split(np.random.SeedSequence(0))),  # noqa: ARG005
-        "Another key gave the same tree: the key that you are given is not used.",
-        lambda e: (
-            f"Both times `query` begins with {number(_leaf(e, 'head.query')[0, 0])}. "
-            "Every model of every run would start alike."
-        ),
-        KEYS,
-        recognised=lambda e: (
-            _leaf(e, "head.query").std() > 0
-            and np.array_equal(_leaf(e, "head.query"), _leaf(e, "head.query", "other"))
-        ),
-    ),
-    Mistake(
-        "one-key-for-all",
-        initialise(lambda key: [key] * 5 + key.spawn(1)),
-        "All leaves are drawn with one key.",
-        _which_pair,
-        KEYS,
-        recognised=lambda e: len(_pairs(e)) == 10,
-    ),
-    Mistake(
-        "key-used-twice",
-        initialise(one_seed_twice),
-        "A key drew more than one leaf.",
-        _which_pair,
-        KEYS,
-        recognised=lambda e: bool(_pairs(e)),
-    ),
-    Mistake(
-        "hands-back-given-key",
-        initialise(lambda key: [*key.spawn(5), key]),
-        "You hand back the key that you were given, after splitting it.",
-        "Whoever splits it again gets the keys of your leaves. Split off one key more, for later.",
-        KEYS,
-        recognised=_hands_back_given,
-    ),
-    Mistake(
-        "hands-back-used-key",
-        initialise(lambda key: (keys := key.spawn(5)) + [keys[-1]]),
-        "The key that you hand back has drawn a leaf already.",
-        lambda e: (
-            f"The first number that it draws is {number(_next(e)[0])}, which stands in your tree "
-            "as well, up to the spread."
-        ),
-        KEYS,
-        recognised=_hands_back_used,
-    ),
-    Mistake(
-        "splits-a-used-key",
-        splits_a_used_key,
-        "A key that has drawn numbers was used again, to be split or to draw.",
-        lambda e: (
-            "Watched by `jax.debug_key_reuse`, your answer stopped with KeyReuseError"
-            + (f" at `{line}`" if (line := e.answers.errors["watched"].line) else "")
-            + ". The numbers of this run do not show it; nothing promises that others will not."
-        ),
-        KEYS,
-        recognised=_reused,
-    ),
-)
-
-_SPREAD = (
-    Mistake(
-        "spread-of-one",
-        initialise(split, lambda shape: 1.0),  # noqa: ARG005
-        "Your numbers are standard normal; they have to be scaled by 1 / √rows.",
-        _how_wide,
-        KEYS,
-        recognised=_spread_is(lambda leaf: 1.0),  # noqa: ARG005
-    ),
-    Mistake(
-        "spread-by-columns",
-        initialise(split, lambda shape: shape[1] ** -0.5),
-        "You scaled by the number of columns; asked for is the number of rows.",
-        _how_wide,
-        KEYS,
-        recognised=_spread_is(lambda leaf: leaf.shape[1] ** -0.5),
-    ),
-    Mistake(
-        "spread-not-rooted",
-        initialise(split, lambda shape: 1 / shape[0]),
-        "You divided by the number of rows; the root is missing.",
-        _how_wide,
-        KEYS,
-        recognised=_spread_is(lambda leaf: 1 / len(leaf)),
-    ),
-    Mistake(
-        "not-normal",
-        initialise(split, draw=uniform),
-        "The spread is right, and the numbers are not normally distributed.",
-        lambda e: (
-            f"Their kurtosis is {number(_kurtosis(e))}; normal numbers have 3, uniform ones 1.8."
-        ),
-        KEYS,
-        recognised=lambda e: _spread(e) and not _normal(e),
-    ),
-)
+    return unwrapped(f"""`{a}` begins with {number(first[0])}, {number(first[1])} and `{b}` with
+    {number(second[0])}, {number(second[1])}: the same numbers, up to their spread.
+    {len(_pairs(evidence))} of 10 pairs of leaves are alike.""")
 
 
 def _wide(evidence: Evidence) -> Finding | None:
     if _spread(evidence):
         return None
     return Finding("wrong-spread", "A leaf has another spread.", _how_wide(evidence), KEYS)
+
+
+_randomness_from_elsewhere = mistake(
+    "The same key gave another tree: your numbers come from somewhere else.",
+    "Two calls with one key differ. Draw with `jax.random` and keys that come from `key`.",
+    recognised=lambda e: (
+        not np.array_equal(_leaf(e, "head.query"), _leaf(e, "head.query", "again"))
+    ),
+)(initialise(lambda key: np.random.SeedSequence().spawn(6)))  # noqa: ARG005
+
+_key_fixed_inside = mistake(
+    "Another key gave the same tree: the key that you are given is not used.",
+    lambda e: unwrapped(f"""Both times `query` begins with {number(_leaf(e, "head.query")[0, 0])}.
+    Every model of every run would start alike."""),
+    recognised=lambda e: (
+        _leaf(e, "head.query").std() > 0
+        and np.array_equal(_leaf(e, "head.query"), _leaf(e, "head.query", "other"))
+    ),
+)(initialise(lambda key: split(np.random.SeedSequence(0))))  # noqa: ARG005
+
+_one_key_for_all = mistake(
+    "All leaves are drawn with one key.", _which_pair, recognised=lambda e: len(_pairs(e)) == 10
+)(initialise(lambda key: [key] * 5 + key.spawn(1)))
+
+_key_used_twice = mistake(
+    "A key drew more than one leaf.", _which_pair, recognised=lambda e: bool(_pairs(e))
+)(initialise(one_seed_twice))
+
+_hands_back_given_key = mistake(
+    "You hand back the key that you were given, after splitting it.",
+    "Whoever splits it again gets the keys of your leaves. Split off one key more, for later.",
+    recognised=_hands_back_given,
+)(initialise(lambda key: [*key.spawn(5), key]))
+
+_hands_back_used_key = mistake(
+    "The key that you hand back has drawn a leaf already.",
+    lambda e: unwrapped(f"""The first number that it draws is {number(_next(e)[0])}, which stands in
+    your tree as well, up to the spread."""),
+    recognised=_hands_back_used,
+)(initialise(lambda key: (keys := key.spawn(5)) + [keys[-1]]))
+
+_splits_a_used_key = mistake(
+    "A key that has drawn numbers was used again, to be split or to draw.",
+    lambda e: (
+        "Watched by `jax.debug_key_reuse`, your answer stopped with KeyReuseError"
+        + (f" at `{line}`" if (line := e.answers.errors["watched"].line) else "")
+        + ". The numbers of this run do not show it; nothing promises that others will not."
+    ),
+    recognised=_reused,
+)(splits_a_used_key)
+
+_spread_of_one = mistake(
+    "Your numbers are standard normal; they have to be scaled by 1 / √rows.",
+    _how_wide,
+    recognised=_spread_is(lambda leaf: 1.0),  # noqa: ARG005
+)(initialise(split, lambda shape: 1.0))  # noqa: ARG005
+
+_spread_by_columns = mistake(
+    "You scaled by the number of columns; asked for is the number of rows.",
+    _how_wide,
+    recognised=_spread_is(lambda leaf: leaf.shape[1] ** -0.5),
+)(initialise(split, lambda shape: shape[1] ** -0.5))
+
+_spread_not_rooted = mistake(
+    "You divided by the number of rows; the root is missing.",
+    _how_wide,
+    recognised=_spread_is(lambda leaf: 1 / len(leaf)),
+)(initialise(split, lambda shape: 1 / shape[0]))
+
+_not_normal = mistake(
+    "The spread is right, and the numbers are not normally distributed.",
+    lambda e: f"Their kurtosis is {number(_kurtosis(e))}; normal numbers have 3, uniform ones 1.8.",
+    recognised=lambda e: _spread(e) and not _normal(e),
+)(initialise(split, draw=uniform))
 
 
 TASK = Task(
@@ -268,6 +226,5 @@ TASK = Task(
         Part("No key is used twice, and the one that comes back is unused.", 2, _disciplined),
         Part("The same key draws the same tree, another key another one.", 1, _obeys),
     ),
-    (*_REUSE, *_SPREAD),
-    (_wide,),
+    properties=(_wide,),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,8 +11,8 @@ from torch import Tensor
 
 from course_judges.ch10_jax.sections import MASK
 from course_judges.ch10_jax.wording import gap
-from course_judges.judging import Evidence, Mistake, Part, Task
-from course_judges.wording import listed, number
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch10_jax.sides import InTorch
 
@@ -95,112 +94,80 @@ def _nan_share(evidence: Evidence) -> str:
 _CASES = ("whole", "values", "large")
 
 
-def _mistake(name: str, wrong: Any, what: str, effect: Any = _values) -> Mistake:
-    return Mistake(name, InTorch(wrong), what, effect, MASK, cases=_CASES)
-
-
-_WHO_SEES = (
-    _mistake(
-        "padding-ignored",
-        Variant(_past),
-        "Padding looks and is looked at, like any other position.",
-    ),
-    _mistake(
-        "padding-is-seen",
-        Variant(lambda real: _past(real) & real[:, None]),
-        "Padding does not look, but it is looked at.",
-    ),
-    _mistake(
-        "padding-looks",
-        Variant(lambda real: _past(real) & real),
-        "Padding is not looked at, but it still looks: its rows have to be 0.",
-    ),
-    _mistake(
-        "real-hidden",
-        Variant(lambda real: _past(real) & ~real & ~real[:, None]),
-        "`real` is true where a position counts; you hid these and kept the padding.",
-    ),
-    _mistake(
-        "no-causal-mask",
-        Variant(lambda real: real & real[:, None]),
-        "Positions see the future.",
-    ),
-    _mistake(
-        "upper-triangle",
-        Variant(lambda real: _past(real).T & real & real[:, None]),
-        "Positions see the future and not the past.",
-    ),
-    _mistake(
-        "diagonal-excluded",
-        Variant(lambda real: _past(real).tril(-1) & real & real[:, None]),
-        "Positions do not see themselves.",
-    ),
+_padding_ignored = mistake("Padding looks and is looked at, like any other position.", _values)(
+    InTorch(Variant(_past))
 )
 
-_HOW = (
-    _mistake(
-        "nan-rows",
-        Variant(softmax=lambda s, v: torch.where(v, s, -torch.inf).softmax(-1)),
-        "Rows that see nothing are NaN: their softmax is 0 / 0.",
-        lambda e: (
-            f"{int(np.isnan(e.yours('values')).any(axis=1).sum())} of {e.number('T')} rows are"
-            " NaN, and every sum that meets them will be."
-        ),
-    ),
-    _mistake(
-        "uniform-empty-rows",
-        Variant(softmax=lambda s, v: torch.where(v, s, -1e9).softmax(-1)),
-        "Rows that see nothing look at everything alike: all their scores are the same.",
-    ),
-    _mistake(
-        "zero-mask",
-        Variant(softmax=lambda s, v: torch.where(v, s, 0.0).softmax(-1)),
-        "You set hidden scores to 0; a score of 0 still gets weight, e⁰ = 1 before the sum.",
-    ),
-    _mistake(
-        "weights-cut-afterwards",
-        Variant(softmax=lambda s, v: s.softmax(-1) * v),
-        "You hide after the softmax: rows no longer sum to 1.",
-    ),
-    _mistake(
-        "softmax-over-queries",
-        Variant(softmax=lambda s, v: safe_softmax(s, v, dim=0)),
-        "Your softmax runs over the queries: columns of weights sum to 1, rows do not.",
-    ),
-    Mistake(
-        "overflow",
-        InTorch(Variant(softmax=_overflowing)),
-        "Large scores overflow: their exponential is infinite.",
-        lambda e: (
-            f"With scores up to {number(float(e.inputs['large'].max()))} "
-            f"{int((~np.isfinite(e.yours('large'))).sum())} entries are NaN or infinite. "
-            "Subtract the largest visible score of a row first, or let `jax.nn.softmax` do it."
-        ),
-        MASK,
-        recognised=lambda e: e.same("whole", "values") and not np.isfinite(e.yours("large")).all(),
-    ),
-    Mistake(
-        "nan-gradients",
-        InTorch(Variant(softmax=_added)),
-        "The weights are fine, and the gradient behind them is not.",
-        _nan_share,
-        MASK,
-        recognised=lambda e: (
-            e.same("values") and any(not np.isfinite(g).all() for _, g in _gradients(e))
-        ),
-    ),
-    Mistake(
-        "gradient-stopped",
-        InTorch(Variant(softmax=lambda s, v: safe_softmax(s.detach(), v) + 0 * s)),
-        "No gradient passes: it is 0 everywhere.",
-        lambda e: (
-            f"The right one reaches {number(float(np.abs(e.right('gradient')).max()))}. "
-            "Finite is not enough; the model has to learn from it."
-        ),
-        MASK,
-        recognised=lambda e: e.same("values") and not any(g.any() for _, g in _gradients(e)),
-    ),
+_padding_is_seen = mistake("Padding does not look, but it is looked at.", _values)(
+    InTorch(Variant(lambda real: _past(real) & real[:, None]))
 )
+
+_padding_looks = mistake(
+    "Padding is not looked at, but it still looks: its rows have to be 0.", _values
+)(InTorch(Variant(lambda real: _past(real) & real)))
+
+_real_hidden = mistake(
+    "`real` is true where a position counts; you hid these and kept the padding.", _values
+)(InTorch(Variant(lambda real: _past(real) & ~real & ~real[:, None])))
+
+_no_causal_mask = mistake("Positions see the future.", _values)(
+    InTorch(Variant(lambda real: real & real[:, None]))
+)
+
+_upper_triangle = mistake("Positions see the future and not the past.", _values)(
+    InTorch(Variant(lambda real: _past(real).T & real & real[:, None]))
+)
+
+_diagonal_excluded = mistake("Positions do not see themselves.", _values)(
+    InTorch(Variant(lambda real: _past(real).tril(-1) & real & real[:, None]))
+)
+
+_nan_rows = mistake(
+    "Rows that see nothing are NaN: their softmax is 0 / 0.",
+    lambda e: unwrapped(f"""{int(np.isnan(e.yours("values")).any(axis=1).sum())} of {e.number("T")}
+    rows are NaN, and every sum that meets them will be."""),
+)(InTorch(Variant(softmax=lambda s, v: torch.where(v, s, -torch.inf).softmax(-1))))
+
+_uniform_empty_rows = mistake(
+    "Rows that see nothing look at everything alike: all their scores are the same.", _values
+)(InTorch(Variant(softmax=lambda s, v: torch.where(v, s, -1000000000.0).softmax(-1))))
+
+_zero_mask = mistake(
+    "You set hidden scores to 0; a score of 0 still gets weight, e⁰ = 1 before the sum.", _values
+)(InTorch(Variant(softmax=lambda s, v: torch.where(v, s, 0.0).softmax(-1))))
+
+_weights_cut_afterwards = mistake("You hide after the softmax: rows no longer sum to 1.", _values)(
+    InTorch(Variant(softmax=lambda s, v: s.softmax(-1) * v))
+)
+
+_softmax_over_queries = mistake(
+    "Your softmax runs over the queries: columns of weights sum to 1, rows do not.", _values
+)(InTorch(Variant(softmax=lambda s, v: safe_softmax(s, v, dim=0))))
+
+_overflow = mistake(
+    "Large scores overflow: their exponential is infinite.",
+    lambda e: unwrapped(f"""With scores up to {number(float(e.inputs["large"].max()))}
+    {int((~np.isfinite(e.yours("large"))).sum())} entries are NaN or infinite. Subtract the largest
+    visible score of a row first, or let `jax.nn.softmax` do it."""),
+    recognised=lambda e: e.same("whole", "values") and not np.isfinite(e.yours("large")).all(),
+)(InTorch(Variant(softmax=_overflowing)))
+
+_nan_gradients = mistake(
+    "The weights are fine, and the gradient behind them is not.",
+    _nan_share,
+    recognised=lambda e: (
+        e.same("values") and any(not np.isfinite(g).all() for _, g in _gradients(e))
+    ),
+)(InTorch(Variant(softmax=_added)))
+
+_gradient_stopped = mistake(
+    "No gradient passes: it is 0 everywhere.",
+    lambda e: unwrapped(f"""The right one reaches
+    {number(float(np.abs(e.right("gradient")).max()))}. Finite is not enough; the model has to learn
+    from it."""),
+    recognised=lambda e: e.same("values") and not any(g.any() for _, g in _gradients(e)),
+)(InTorch(Variant(softmax=lambda s, v: safe_softmax(s.detach(), v) + 0 * s)))
+
 
 TASK = Task(
     "Padding and safe gradients",
@@ -219,5 +186,5 @@ TASK = Task(
             lambda e: e.same("gradient", "wild"),
         ),
     ),
-    (*_WHO_SEES, *_HOW),
+    cases=_CASES,
 )

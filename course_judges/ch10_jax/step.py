@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from course_judges.ch10_jax.sections import STEP, TRACED
 from course_judges.ch10_jax.stepping import (
     Variant,
@@ -20,8 +18,8 @@ from course_judges.ch10_jax.wording import (
     says,
     traced_error,
 )
-from course_judges.judging import Evidence, Mistake, Part, Task, matches
-from course_judges.wording import number
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, unwrapped
 from course_tasks.ch10_jax.sides import InTorch
 
 
@@ -41,135 +39,83 @@ def _clipped(evidence: Evidence) -> str:
 _CASES = ("plain", "clipped")
 
 
-def _mistake(name: str, wrong: Any, what: str, effect: Any) -> Mistake:
-    return Mistake(name, InTorch(wrong), what, effect, STEP, cases=_CASES)
-
-
-_UPDATE = (
-    _mistake(
-        "uphill",
-        Variant(move=lambda p, v, old, r: p + r * v),  # noqa: ARG005
-        "You added the step; a gradient points to where the loss grows.",
-        _plain,
-    ),
-    _mistake(
-        "momentum-forgotten",
-        Variant(gather=lambda m, v, g, r: g),  # noqa: ARG005
-        "The new velocity is the gradient alone; momentum times the old velocity is missing.",
-        _plain,
-    ),
-    _mistake(
-        "moves-by-old-velocity",
-        Variant(move=lambda p, v, old, r: p - r * old),  # noqa: ARG005
-        "The parameters moved by the velocity that came in, not by the new one.",
-        _plain,
-    ),
-    _mistake(
-        "gradient-shrunk",
-        Variant(
-            move=lambda p, v, old, r: p - r * v,  # noqa: ARG005
-            gather=lambda m, v, g, r: m * (v + g),  # noqa: ARG005
-        ),
-        "You multiplied the gradient by the momentum as well; only the old velocity shrinks.",
-        _plain,
-    ),
-    _mistake(
-        "averaged-gradient",
-        Variant(gather=lambda m, v, g, r: m * v + (1 - m) * g),  # noqa: ARG005
-        "You averaged velocity and gradient; asked for is momentum · velocity + gradient.",
-        _plain,
-    ),
-    _mistake(
-        "rate-in-velocity",
-        Variant(
-            gather=lambda m, v, g, r: m * v + r * g,
-            move=lambda p, v, old, r: p - v,  # noqa: ARG005
-        ),
-        "The learning rate went into the velocity; it belongs to the move of the parameters.",
-        _plain,
-    ),
-    _mistake(
-        "velocity-not-returned",
-        Variant(old_velocity=True),
-        "You return the velocity that came in; the next step would start from the old one.",
-        _plain,
-    ),
-    _mistake(
-        "loss-afterwards",
-        Variant(loss_after=True),
-        "You return the loss of the new parameters; asked for is the one before the step.",
-        _plain,
-    ),
-    _mistake(
-        "returned-in-another-order",
-        Variant(exchanged=True),
-        "Velocity and parameters came back in the other order.",
-        _plain,
-    ),
+_uphill = mistake("You added the step; a gradient points to where the loss grows.", _plain)(
+    InTorch(Variant(move=lambda p, v, old, r: p + r * v))  # noqa: ARG005
 )
 
-_CLIPPING = (
-    _mistake(
-        "never-clips",
-        Variant(clip=lambda gradients, largest: gradients),  # noqa: ARG005
-        "Long gradients are not shortened.",
-        _clipped,
-    ),
-    _mistake(
-        "clips-each-leaf",
-        Variant(clip=each_clipped),
-        "You shorten every array by itself; the norm is that of the whole tree.",
-        lambda e: "The direction of the step changes. " + _clipped(e),
-    ),
-    _mistake(
-        "clips-entries",
-        Variant(clip=entries_clipped),
-        "You cut every entry by itself; one factor has to shorten all of them.",
-        lambda e: "The direction of the step changes. " + _clipped(e),
-    ),
-    _mistake(
-        "always-rescales",
-        Variant(clip=rescaled),
-        "You bring every gradient to the largest norm, short ones as well.",
-        lambda e: (
-            "A gradient that is shorter stays as it is: the factor is at most 1. " + _plain(e)
-        ),
-    ),
-    _mistake(
-        "norm-not-rooted",
-        Variant(clip=squared_norm_clipped),
-        "Your norm is the sum of squares; its root is missing.",
-        _clipped,
-    ),
-    _mistake(
-        "clips-velocity",
-        Variant(clip_after=True),
-        "You shorten the velocity; asked for is the gradient, before it joins the velocity.",
-        _clipped,
-    ),
+_momentum_forgotten = mistake(
+    "The new velocity is the gradient alone; momentum times the old velocity is missing.", _plain
+)(InTorch(Variant(gather=lambda m, v, g, r: g)))  # noqa: ARG005
+
+_moves_by_old_velocity = mistake(
+    "The parameters moved by the velocity that came in, not by the new one.", _plain
+)(InTorch(Variant(move=lambda p, v, old, r: p - r * old)))  # noqa: ARG005
+
+_gradient_shrunk = mistake(
+    "You multiplied the gradient by the momentum as well; only the old velocity shrinks.", _plain
+)(InTorch(Variant(move=lambda p, v, old, r: p - r * v, gather=lambda m, v, g, r: m * (v + g))))  # noqa: ARG005
+
+_averaged_gradient = mistake(
+    "You averaged velocity and gradient; asked for is momentum · velocity + gradient.", _plain
+)(InTorch(Variant(gather=lambda m, v, g, r: m * v + (1 - m) * g)))  # noqa: ARG005
+
+_rate_in_velocity = mistake(
+    "The learning rate went into the velocity; it belongs to the move of the parameters.", _plain
+)(InTorch(Variant(gather=lambda m, v, g, r: m * v + r * g, move=lambda p, v, old, r: p - v)))  # noqa: ARG005
+
+_velocity_not_returned = mistake(
+    "You return the velocity that came in; the next step would start from the old one.", _plain
+)(InTorch(Variant(old_velocity=True)))
+
+_loss_afterwards = mistake(
+    "You return the loss of the new parameters; asked for is the one before the step.", _plain
+)(InTorch(Variant(loss_after=True)))
+
+_returned_in_another_order = mistake(
+    "Velocity and parameters came back in the other order.", _plain
+)(InTorch(Variant(exchanged=True)))
+
+_never_clips = mistake("Long gradients are not shortened.", _clipped)(
+    InTorch(Variant(clip=lambda gradients, largest: gradients))  # noqa: ARG005
 )
 
-_PURITY = (
-    Mistake(
-        "python-if-on-traced",
-        decides_in_python,
-        "Python decides by a number that is not there while the step is being traced.",
-        lambda e: says(e, "compiled") + " `jnp.where` or `jnp.minimum` decides in the program.",
-        TRACED,
-        recognised=lambda e: e.same(*_CASES) and traced_error(e, "compiled"),
-    ),
-    Mistake(
-        "overwrites-the-trees",
-        InTorch(overwrites),
-        "Your step puts its results into the trees that it is given.",
-        lambda e: (
-            "The arrays cannot change, and the dictionaries that hold them can: after the call, "
-            + gap(e, "kept")
-        ),
-        STEP,
-        recognised=lambda e: e.same(*_CASES) and changed_what_was_given(e),
-    ),
+_clips_each_leaf = mistake(
+    "You shorten every array by itself; the norm is that of the whole tree.",
+    lambda e: f"The direction of the step changes. {_clipped(e)}",
+)(InTorch(Variant(clip=each_clipped)))
+
+_clips_entries = mistake(
+    "You cut every entry by itself; one factor has to shorten all of them.",
+    lambda e: f"The direction of the step changes. {_clipped(e)}",
+)(InTorch(Variant(clip=entries_clipped)))
+
+_always_rescales = mistake(
+    "You bring every gradient to the largest norm, short ones as well.",
+    lambda e: f"A gradient that is shorter stays as it is: the factor is at most 1. {_plain(e)}",
+)(InTorch(Variant(clip=rescaled)))
+
+_norm_not_rooted = mistake("Your norm is the sum of squares; its root is missing.", _clipped)(
+    InTorch(Variant(clip=squared_norm_clipped))
 )
+
+_clips_velocity = mistake(
+    "You shorten the velocity; asked for is the gradient, before it joins the velocity.", _clipped
+)(InTorch(Variant(clip_after=True)))
+
+_python_if_on_traced = mistake(
+    "Python decides by a number that is not there while the step is being traced.",
+    lambda e: f"{says(e, 'compiled')} `jnp.where` or `jnp.minimum` decides in the program.",
+    TRACED,
+    recognised=lambda e: e.same(*_CASES) and traced_error(e, "compiled"),
+)(decides_in_python)
+
+_overwrites_the_trees = mistake(
+    "Your step puts its results into the trees that it is given.",
+    lambda e: unwrapped(f"""The arrays cannot change, and the dictionaries that hold them can: after
+    the call, {gap(e, "kept")}"""),
+    recognised=lambda e: e.same(*_CASES) and changed_what_was_given(e),
+)(InTorch(overwrites))
+
 
 TASK = Task(
     "A training step",
@@ -184,5 +130,5 @@ TASK = Task(
             matches("compiled", "kept"),
         ),
     ),
-    (*_UPDATE, *_CLIPPING, *_PURITY),
+    cases=_CASES,
 )

@@ -8,6 +8,7 @@ import pytest
 from classes import class_without_gradebook, nbgrader
 from nbgrader.api import Gradebook
 from nbgrader.validator import Validator
+from students import source_of, students_of
 from traitlets.config import Config
 
 from course_grader import check_notebook
@@ -21,7 +22,6 @@ from course_tasks import catalogue, check
 
 ROOT = Path(__file__).parents[2]
 HERE = Course(ROOT)
-STUDENTS = ROOT / "tests" / "tasks"
 FIRST = HERE.assignments[0]
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
@@ -95,28 +95,20 @@ def mistaken(name, which):
     """
 
     def change(book):
-        module = next(STUDENTS.glob(f"students/ch{name[:2]}_*.py"))
         for answer, check_cell in answers(book.notebook):
-            task = check_cell.task.partition("/")[2]
-            mistake = list(students_of(module.stem).WRONG[task])[which]
-            book.cells[answer.number - 1].source = (
-                f"{module.read_text(encoding='utf-8')}\n\n"
-                f"{check_cell.answer} = WRONG[{task!r}][{mistake!r}]"
-            )
+            mistake = list(students_of(check_cell.task).WRONG)[which]
+            book.cells[
+                answer.number - 1
+            ].source = f"{source_of(check_cell.task)}\n\n{check_cell.answer} = WRONG[{mistake!r}]"
 
     return change
 
 
-def students_of(module):
-    return __import__(f"students.{module}", fromlist=[module])
-
-
 def expected_of_mistakes(name, which):
-    module = students_of(next(STUDENTS.glob(f"students/ch{name[:2]}_*.py")).stem)
     expected = {}
     for task in catalogue.names():
         if task.startswith(f"{name[:2]}/"):
-            wrong = list(module.WRONG[task.partition("/")[2]].values())[which]
+            wrong = list(students_of(task).WRONG.values())[which]
             expected[task] = check(task, wrong, seed=0).points
     return expected
 
@@ -206,9 +198,9 @@ def test_grade_check_and_course_check_agree_on_a_class(entered, editable):
 def feedback_names_the_finding(course, name):
     nbgrader(course, "generate_feedback", name, "--force")
     page = course.root / "feedback" / "first_mistake" / name / f"{name}.html"
-    wrong = students_of(next(STUDENTS.glob(f"students/ch{name[:2]}_*.py")).stem).WRONG
-    task, mistakes = next(iter(wrong.items()))
-    finding = check(f"{name[:2]}/{task}", next(iter(mistakes.values())), seed=0).findings[0]
+    task = next(task for task in catalogue.names() if task.startswith(f"{name[:2]}/"))
+    wrong = next(iter(students_of(task).WRONG.values()))
+    finding = check(task, wrong, seed=0).findings[0]
     assert finding.what.split("`")[0] in page.read_text(encoding="utf-8")
 
 

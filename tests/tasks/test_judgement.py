@@ -2,7 +2,6 @@
 what is true of them.
 """
 
-import importlib
 import os
 import re
 import warnings
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from students import students_of, unfilled
 
 from course_judges import catalogue as judges
 from course_judges.judging import judge
@@ -22,27 +22,20 @@ SEEDS = range(int(os.environ.get("COURSE_TEST_DRAWS", "8")))
 ROOT = Path(__file__).parents[2]
 
 
-def students_of(task):
-    package = catalogue.probe(task).cases and catalogue.chapters()[task[:2]].rpartition(".")[2]
-    return importlib.import_module(f"students.{package}")
-
-
 def seeds_of(task):
     """As many draws as a task's time allows: one that trains says so beside its answers."""
-    return getattr(students_of(task), "SEEDS", {}).get(named(task), SEEDS)
+    return getattr(students_of(task), "SEEDS", SEEDS)
 
 
-def named(task):
-    return task.partition("/")[2]
+def tricks_of(task):
+    return getattr(students_of(task), "TRICKS", {})
 
 
 TASKS = catalogue.names()
 MISTAKES = [(t, m.name) for t in TASKS for m in judges.task(t).mistakes]
-STYLES = [(t, style) for t in TASKS for style in students_of(t).RIGHT[named(t)]]
-TRICKS = [
-    (t, name) for t in TASKS for name in getattr(students_of(t), "TRICKS", {}).get(named(t), {})
-]
-ODD = [(t, i) for t in TASKS for i in range(len(students_of(t).ODD.get(named(t), [])))]
+STYLES = [(t, style) for t in TASKS for style in students_of(t).RIGHT]
+TRICKS = [(t, name) for t in TASKS for name in tricks_of(t)]
+ODD = [(t, i) for t in TASKS for i in range(len(getattr(students_of(t), "ODD", [])))]
 
 
 pytestmark = pytest.mark.usefixtures("kept_runs")
@@ -59,18 +52,18 @@ def test_reference_gets_every_point(task):
 @pytest.mark.parametrize(("task", "style"), STYLES)
 def test_right_answer_in_another_style_gets_every_point(task, style):
     for seed in seeds_of(task):
-        verdict = check(task, students_of(task).RIGHT[named(task)][style], seed=seed)
+        verdict = check(task, students_of(task).RIGHT[style], seed=seed)
         assert verdict.state is State.RIGHT, f"seed {seed}: {verdict}"
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_at_least_three_right_styles_are_tried(task):
-    assert len(students_of(task).RIGHT[named(task)]) >= 3
+    assert len(students_of(task).RIGHT) >= 3
 
 
 @pytest.mark.parametrize(("task", "mistake"), MISTAKES)
 def test_mistake_is_rejected_called_by_its_name_and_explained(task, mistake):
-    answer = students_of(task).WRONG[named(task)][mistake]
+    answer = students_of(task).WRONG[mistake]
     for seed in seeds_of(task):
         verdict = check(task, answer, seed=seed)
         assert verdict.points < verdict.out_of, f"seed {seed}: {verdict}"
@@ -93,7 +86,7 @@ def test_judges_own_copy_of_a_mistake_is_recognised(task, mistake):
 
 @pytest.mark.parametrize(("task", "index"), ODD)
 def test_odd_answer_is_rejected_and_described_by_what_is_true_of_it(task, index):
-    answer, name = students_of(task).ODD[named(task)][index]
+    answer, name = students_of(task).ODD[index]
     for seed in seeds_of(task):
         verdict = check(task, answer, seed=seed)
         assert verdict.points < verdict.out_of, f"seed {seed}: {verdict}"
@@ -103,7 +96,7 @@ def test_odd_answer_is_rejected_and_described_by_what_is_true_of_it(task, index)
 @pytest.mark.parametrize(("task", "trick"), TRICKS)
 def test_trick_earns_no_more_than_the_work_in_it(task, trick):
     """As in a graded run: bytes go to the answer and come back, and the judge has what was kept."""
-    answer, points = students_of(task).TRICKS[named(task)][trick]
+    answer, points = tricks_of(task)[trick]
     known, probe = judges.task(task), catalogue.probe(task)
     for seed in seeds_of(task):
         inputs = judges.inputs(task, np.random.default_rng(seed))
@@ -114,7 +107,7 @@ def test_trick_earns_no_more_than_the_work_in_it(task, trick):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_unfilled_scaffold_is_not_attempted(task):
-    verdict = check(task, students_of(task).SCAFFOLD[named(task)], seed=0)
+    verdict = check(task, getattr(students_of(task), "SCAFFOLD", unfilled), seed=0)
     assert verdict.state is State.NOT_ATTEMPTED
     assert verdict.points == 0
 
@@ -159,7 +152,7 @@ def test_no_evidence_means_no_points(task):
 def test_warnings_cost_nothing(task, capfd):
     import sys
 
-    answer = next(iter(students_of(task).RIGHT[named(task)].values()))
+    answer = next(iter(students_of(task).RIGHT.values()))
 
     def loud(*args, **kwargs):
         warnings.warn("something will change some day", stacklevel=1)

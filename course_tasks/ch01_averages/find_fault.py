@@ -1,0 +1,70 @@
+"""What 01/find-fault asks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_tasks.answers import Array
+from course_tasks.inputs import on
+from course_tasks.probing import Inputs, Probe
+
+
+def _sound_rows(rng: np.random.Generator, T: int) -> Array:
+    """(T, T) weights of the past whose rows sum to 1, up to the noise that float32 leaves."""
+    weights = np.tril(rng.uniform(0.2, 1.0, size=(T, T)))
+    # A weight of 0 on the past is no fault. Column 0 stays, so that no row becomes empty.
+    weights[:, 1:] *= rng.random((T, T - 1)) > 0.15
+    np.fill_diagonal(weights, rng.uniform(0.2, 1.0, size=T))
+    # Three rows that do not see themselves, and a last one that sees nothing else: in them an
+    # answer that forbids the diagonal, or adds up columns, differs from one that accuses all.
+    unaware = rng.choice(np.arange(1, T - 1), 3, replace=False)
+    weights[unaware, unaware] = 0
+    weights[-1, :-1] = 0
+    weights /= weights.sum(1, keepdims=True)
+    noise = rng.uniform(4e-7, 6e-7, size=(T, 1)) * rng.choice([-1, 1], size=(T, 1))
+    return np.asarray(weights * (1 + noise))
+
+
+def _ahead(rng: np.random.Generator, weights: Array) -> Array:
+    T = len(weights)
+    for t in rng.choice(T - 1, 2, replace=False):
+        leak = rng.uniform(0.1, 0.4)
+        weights[t] *= 1 - leak
+        weights[t, rng.integers(t + 1, T)] += leak
+    return weights
+
+
+def _off_sum(rng: np.random.Generator, weights: Array) -> Array:
+    low, high = rng.choice(len(weights) - 1, 2, replace=False)
+    weights[low] *= rng.uniform(0.4, 0.8)
+    weights[high] *= rng.uniform(1.25, 2.0)
+    return weights
+
+
+def _signs(rng: np.random.Generator, weights: Array) -> Array:
+    for t in rng.choice(np.arange(2, len(weights) - 1), 2, replace=False):
+        down, up = rng.choice(t + 1, 2, replace=False)
+        step = weights[t, down] + rng.uniform(0.15, 0.4)
+        weights[t, down] -= step
+        weights[t, up] += step
+    return weights
+
+
+def _not_numbers(rng: np.random.Generator, weights: Array) -> Array:
+    for t in rng.choice(len(weights) - 1, 2, replace=False):
+        weights[t, rng.integers(t + 1)] = np.nan
+    return weights
+
+
+_FAULTS = {"ahead": _ahead, "sums": _off_sum, "signs": _signs, "nan": _not_numbers}
+
+
+def _find_fault_inputs(rng: np.random.Generator) -> Inputs:
+    T = int(rng.integers(6, 10))
+    inputs: dict[str, Array] = {"T": np.array(T)}
+    for name, put_in in _FAULTS.items():
+        inputs[name] = put_in(rng, _sound_rows(rng, T)).astype(np.float32)
+    return inputs
+
+
+PROBE = Probe(_find_fault_inputs, {name: on(name) for name in _FAULTS})

@@ -1,0 +1,47 @@
+"""What 01/masked-softmax asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from course_tasks.probing import Case, Inputs, Probe
+
+
+def _masked_softmax_inputs(rng: np.random.Generator) -> Inputs:
+    B, T = int(rng.integers(2, 5)), int(rng.integers(5, 8))
+    visible = rng.random((B, T, T)) < 0.5
+    rows = np.arange(T)
+    for b in range(B):
+        # Something to see and something to hide in every row and in every column.
+        order = rng.permutation(T)
+        visible[b, rows, order] = True
+        visible[b, rows, np.roll(order, 1)] = False
+    return {
+        "B": np.array(B),
+        "T": np.array(T),
+        # Far enough from 0 that a fill of 0 shows, and not all on one side of it.
+        "scores": rng.normal(0.5, 1.5, size=(B, T, T)),
+        "visible": visible,
+    }
+
+
+def _masked_softmax(dtype: torch.dtype) -> Case:
+    def case(answer: Callable[..., Any], given: Inputs) -> Any:
+        scores = torch.from_numpy(given["scores"]).to(dtype)
+        return answer(scores, torch.from_numpy(given["visible"]))
+
+    return case
+
+
+PROBE = Probe(
+    _masked_softmax_inputs,
+    {
+        "weights": _masked_softmax(torch.float32),
+        # Sixteen digits, in which even a fill of −1e-9 can be read off the weights.
+        "precise": _masked_softmax(torch.float64),
+    },
+)

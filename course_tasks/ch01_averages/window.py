@@ -1,0 +1,25 @@
+"""What 01/window asks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_tasks.probing import Inputs, Probe
+
+
+def _window_inputs(rng: np.random.Generator) -> Inputs:
+    T = int(rng.integers(6, 10))
+    width = int(rng.integers(2, T - 2))
+    return {"T": np.array(T), "width": np.array(width)}
+
+
+PROBE = Probe(
+    _window_inputs,
+    {
+        "weights": lambda answer, given: answer(int(given["T"]), int(given["width"])),
+        # A window wider than the sequence: every row averages all of its past.
+        "wide": lambda answer, given: answer(
+            int(given["T"]), int(given["T"]) + int(given["width"])
+        ),
+    },
+)

@@ -1,0 +1,27 @@
+"""What 02/evenness asks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_tasks.inputs import on
+from course_tasks.probing import Inputs, Probe
+
+
+def _evenness_inputs(rng: np.random.Generator) -> Inputs:
+    B, T = int(rng.integers(2, 4)), int(rng.integers(6, 9))
+    e = np.tril(np.exp(rng.normal(0, 1.2, size=(B, T, T))))
+    for b in range(B):
+        for t in range(3, T):
+            # Hidden for another reason than the future: what a row may see is more than what it
+            # sees.
+            e[b, t, rng.integers(t)] = 0
+    e[0, T - 2, : T - 2] = 0  # a row that sees one position alone
+    return {
+        "B": np.array(B),
+        "T": np.array(T),
+        "weights": (e / e.sum(-1, keepdims=True)).astype(np.float32),
+    }
+
+
+PROBE = Probe(_evenness_inputs, {"evenness": on("weights")})

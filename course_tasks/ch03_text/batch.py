@@ -1,0 +1,42 @@
+"""What 03/batch asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.ch03_text.shared import (
+    pair,
+    tokens,
+    whole_numbers,
+)
+from course_tasks.probing import Inputs, Probe
+
+
+def _batch_inputs(rng: np.random.Generator) -> Inputs:
+    T = int(rng.integers(5, 9))
+    N = int(rng.integers(30, 40))
+    B = int(rng.integers(3, 5))
+    # One window near the beginning lacks at least two tokens; one has the last token as a target.
+    ends = np.concatenate([[rng.integers(0, T - 3)], rng.integers(T, N - 2, size=B - 2), [N - 2]])
+    return {
+        "tokens": tokens(rng, N),
+        "ends": ends.astype(np.int64),
+        "block_size": np.array(T),
+        "padding": np.array(N + int(rng.integers(1, 4))),
+    }
+
+
+def _batch(answer: Any, given: Inputs) -> Any:
+    return pair(
+        answer(
+            whole_numbers(given, "tokens"),
+            whole_numbers(given, "ends"),
+            int(given["block_size"]),
+            int(given["padding"]),
+        )
+    )
+
+
+PROBE = Probe(_batch_inputs, {"batch": _batch})

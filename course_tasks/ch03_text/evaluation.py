@@ -1,0 +1,35 @@
+"""What 03/evaluation asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.ch03_text.shared import (
+    pair,
+    tokens,
+    whole_numbers,
+)
+from course_tasks.probing import Inputs, Probe
+
+
+def _evaluation_inputs(rng: np.random.Generator) -> Inputs:
+    stride = int(rng.integers(2, 4))
+    T = 2 * stride + int(rng.integers(1, 3))
+    N = T + 1 + 2 * stride + int(rng.integers(1, stride))  # four windows, the last not full
+    return {
+        "tokens": tokens(rng, N),
+        "short": tokens(rng, T - 1),
+        "block_size": np.array(T),
+        "stride": np.array(stride),
+    }
+
+
+def _evaluation(name: str) -> Any:
+    return lambda answer, given: pair(
+        answer(whole_numbers(given, name), int(given["block_size"]), int(given["stride"]))
+    )
+
+
+PROBE = Probe(_evaluation_inputs, {"long": _evaluation("tokens"), "short": _evaluation("short")})

@@ -1,0 +1,42 @@
+"""What 03/sequential asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.ch03_text.shared import (
+    pair,
+    tokens,
+    whole_numbers,
+)
+from course_tasks.probing import Inputs, Probe
+
+
+def _sequential_inputs(rng: np.random.Generator) -> Inputs:
+    B = int(rng.choice([2, 3]))
+    T = int(rng.choice([5, 6, 7]))
+    # Four steps, the last of them not full; the last row shorter than the others.
+    length = 3 * T + int(rng.integers(1, T))
+    N = B * length - int(rng.integers(B - 1))
+    return {
+        "tokens": tokens(rng, N),
+        "batch_size": np.array(B),
+        "block_size": np.array(T),
+        "padding": np.array(N + int(rng.integers(1, 4))),
+    }
+
+
+def _sequential(answer: Any, given: Inputs) -> Any:
+    return pair(
+        answer(
+            whole_numbers(given, "tokens"),
+            int(given["batch_size"]),
+            int(given["block_size"]),
+            int(given["padding"]),
+        )
+    )
+
+
+PROBE = Probe(_sequential_inputs, {"steps": _sequential})

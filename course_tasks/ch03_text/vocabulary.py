@@ -1,0 +1,74 @@
+"""What 03/vocabulary asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.answers import input_text, text_input
+from course_tasks.ch03_text.shared import (
+    random_names,
+)
+from course_tasks.probing import Inputs, Probe
+
+# None of these is a word of English, so an error that holds one names it.
+_UNKNOWN = "éñüßøłåçžœ"
+
+
+def _vocabulary_inputs(rng: np.random.Generator) -> Inputs:
+    vowels = rng.choice(list("aeiou"), 4, replace=False)
+    consonants = rng.choice(list("bcdfghklmnrst"), 7, replace=False)
+    letters = "".join(vowels) + "".join(consonants)
+    names = random_names(rng, int(rng.integers(5, 8)), letters)
+    used = sorted(set("".join(names)))
+    names[0] = used[-1] + used[0] + names[0]  # the order of appearance is not the alphabet's
+    bad, place = names[-1], int(rng.integers(1, 3))
+    unknown = str(rng.choice(list(_UNKNOWN)))
+    return {
+        "names": text_input("\n".join(names)),
+        # All of these come after 'z' in the order of code points.
+        "boundary": text_input(str(rng.choice(list("|}~")))),
+        "name": text_input(names[int(rng.integers(len(names) - 1))]),
+        "bad": text_input(bad[:place] + unknown + bad[place:]),
+        "unknown": text_input(unknown),
+        "place": np.array([place]),
+    }
+
+
+def _vocabulary(answer: Any, given: Inputs) -> Any:
+    return answer(input_text(given["names"]).split("\n"), input_text(given["boundary"]))
+
+
+def _vocabulary_symbols(answer: Any, given: Inputs) -> Any:
+    return "".join(_vocabulary(answer, given).symbols)
+
+
+def _vocabulary_encode(answer: Any, given: Inputs) -> Any:
+    return _vocabulary(answer, given).encode(input_text(given["name"]))
+
+
+def _vocabulary_decode(answer: Any, given: Inputs) -> Any:
+    """Tokens are made by the answer's own `encode`, whatever its numbering."""
+    vocabulary = _vocabulary(answer, given)
+    return vocabulary.decode(vocabulary.encode(input_text(given["name"])))
+
+
+def _vocabulary_refuses(answer: Any, given: Inputs) -> Any:
+    """The words of the error, which are what the task asks for; any other ending stays one."""
+    vocabulary = _vocabulary(answer, given)
+    try:
+        return vocabulary.encode(input_text(given["bad"]))
+    except ValueError as error:
+        return str(error)
+
+
+PROBE = Probe(
+    _vocabulary_inputs,
+    {
+        "symbols": _vocabulary_symbols,
+        "encode": _vocabulary_encode,
+        "decode": _vocabulary_decode,
+        "refuses": _vocabulary_refuses,
+    },
+)

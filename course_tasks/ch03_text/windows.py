@@ -1,0 +1,38 @@
+"""What 03/windows asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.ch03_text.shared import (
+    pair,
+    tokens,
+    whole_numbers,
+)
+from course_tasks.probing import Inputs, Probe
+
+
+def _windows_inputs(rng: np.random.Generator) -> Inputs:
+    T = int(rng.integers(5, 8))
+    stride = int(rng.integers(2, T - 1))
+    M = int(rng.integers(8, 11))
+    # The last window ends one token before the text does in the first, which is just enough for
+    # its last target, and with the text in the second, which is one too late.
+    exact = T + 1 + (M - 1) * stride
+    return {
+        "tokens": tokens(rng, exact),
+        "longer": tokens(rng, exact - 1 + stride),
+        "block_size": np.array(T),
+        "stride": np.array(stride),
+    }
+
+
+def _windows(name: str) -> Any:
+    return lambda answer, given: pair(
+        answer(whole_numbers(given, name), int(given["block_size"]), int(given["stride"]))
+    )
+
+
+PROBE = Probe(_windows_inputs, {"exact": _windows("tokens"), "longer": _windows("longer")})

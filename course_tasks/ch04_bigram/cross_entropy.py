@@ -1,0 +1,71 @@
+"""What 04/cross-entropy asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.inputs import Rng, number, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _cross_entropy_inputs(rng: Rng) -> Inputs:
+    B = int(rng.integers(2, 4))
+    T, V = (int(n) for n in rng.choice([4, 5, 6, 7], size=2, replace=False))
+    logits = rng.normal(size=(B, T, V)) * 1.5
+    targets = rng.integers(V, size=(B, T))
+    ignored = targets.copy()
+    ignored[0, 0] = -1
+    ignored[0, 1] = -100
+    ignored[1, T - 1] = -1
+    # The same ones in another batch: two losses cannot agree by chance.
+    second_logits = rng.normal(size=(B, T, V)) * 1.5
+    spread = logits.copy()
+    # One symbol in each row of V is so likely that the others round to a probability of 0.
+    np.put_along_axis(spread, rng.integers(V, size=(B, T, 1)), 900.0, axis=-1)
+    wrong = int(np.argmin(spread[0, 0]))
+    surprised = targets.copy()
+    surprised[0, 0] = wrong
+    return {
+        "logits": logits,
+        "targets": targets,
+        "ignored": ignored,
+        "second_logits": second_logits,
+        "shift": number(rng.uniform(800.0, 1000.0)),
+        "spread": spread,
+        "surprised": surprised,
+        "B": whole(B),
+        "T": whole(T),
+        "V": whole(V),
+    }
+
+
+def _loss_plain(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["logits"]), tensor(given["targets"]))
+
+
+def _loss_ignored(answer: Any, given: Inputs) -> Any:
+    return [
+        answer(tensor(given[logits]), tensor(given["ignored"]))
+        for logits in ("logits", "second_logits")
+    ]
+
+
+def _loss_shifted(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["logits"] + given["shift"]), tensor(given["targets"]))
+
+
+def _loss_spread(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["spread"]), tensor(given["surprised"]))
+
+
+PROBE = Probe(
+    _cross_entropy_inputs,
+    {
+        "plain": _loss_plain,
+        "ignored": _loss_ignored,
+        "shifted": _loss_shifted,
+        "spread": _loss_spread,
+    },
+)

@@ -1,0 +1,55 @@
+"""What 04/nll asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.answers import Array
+from course_tasks.inputs import Rng, parts_of, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _nll_inputs(rng: Rng) -> Inputs:
+    V = int(rng.integers(4, 8))
+    table = rng.dirichlet(np.full(V, 0.8), size=V)
+    table = (table + 0.02) / (1 + 0.02 * V)
+    # The shortest text is the most surprising, so that a mean over texts is not one over symbols.
+    first, second, third = (int(n) for n in rng.permutation([4, 9, 14]) + rng.integers(0, 3, 3))
+    texts: list[Array] = []
+    for n in (first, second, third):
+        # Texts begin with what would be least likely after the one before: no such step is asked.
+        start = int(np.argmin(table[texts[-1][-1]])) if texts else int(rng.integers(V))
+        texts.append(_walk(rng, table, start, n, surprising=n == min(first, second, third)))
+    return {
+        "table": table,
+        "first": texts[0],
+        "second": texts[1],
+        "third": texts[2],
+        "long": _walk(rng, table, int(rng.integers(V)), 2500, surprising=False),
+        "V": whole(V),
+    }
+
+
+def _walk(rng: Rng, table: Array, start: int, length: int, *, surprising: bool) -> Array:
+    """A text that follows the table, or one that always takes the least likely step."""
+    V = len(table)
+    tokens = [start]
+    while len(tokens) < length:
+        row = table[tokens[-1]]
+        tokens.append(int(np.argmin(row)) if surprising else int(rng.choice(V, p=row)))
+    return np.array(tokens, dtype=np.int64)
+
+
+def _score_short_texts(answer: Any, given: Inputs) -> Any:
+    texts = [tensor(given[name]) for name in ("first", "second", "third")]
+    return parts_of(answer(tensor(given["table"]), texts), "nll", "perplexity")
+
+
+def _score_long_text(answer: Any, given: Inputs) -> Any:
+    long = [tensor(given["long"])]
+    return parts_of(answer(tensor(given["table"]), long), "nll", "perplexity")
+
+
+PROBE = Probe(_nll_inputs, {"short": _score_short_texts, "long": _score_long_text})

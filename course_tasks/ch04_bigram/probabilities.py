@@ -1,0 +1,63 @@
+"""What 04/probabilities asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.answers import Array
+from course_tasks.inputs import Rng, number, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _followed(tokens: Array, V: int) -> Array:
+    """(V,) How often each symbol has a successor in its own row."""
+    return np.bincount(tokens[:, :-1].ravel(), minlength=V)
+
+
+def _probabilities_inputs(rng: Rng) -> Inputs:
+    V = int(rng.integers(4, 7))
+    B = int(rng.choice([b for b in (3, 4, 5) if b != V]))
+    T = int(rng.integers(10, 14))
+    while True:
+        # Some symbols are more frequent than others, as in any text.
+        complete = rng.choice(V, size=(B, T), p=_uneven(rng, V))
+        # A pair that comes twice shows whether every occurrence is counted, the ends of the rows
+        # whether pairs are taken across them.
+        pairs = np.stack([complete[:, :-1].ravel(), complete[:, 1:].ravel()], axis=1)
+        repeated = len(np.unique(pairs, axis=0)) < len(pairs)
+        if _followed(complete, V).all() and repeated:
+            break
+    # One symbol never stands before another one, though it may end a row.
+    unseen = int(rng.integers(V))
+    others = np.array([v for v in range(V) if v != unseen])
+    sparse = others[rng.integers(V - 1, size=(B, T))]
+    sparse[0, -1] = unseen
+    return {
+        "complete": complete.astype(np.int64),
+        "sparse": sparse.astype(np.int64),
+        "B": whole(B),
+        "T": whole(T),
+        "V": whole(V),
+        "k": number(rng.choice([0.3, 0.5, 0.7, 1.5, 2.0])),
+    }
+
+
+def _uneven(rng: Rng, size: int) -> Array:
+    weights = rng.uniform(0.5, 2.0, size)
+    return weights / weights.sum()
+
+
+def _count_without_smoothing(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["complete"]), int(given["V"]), 0.0)
+
+
+def _count_with_smoothing(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["sparse"]), int(given["V"]), float(given["k"]))
+
+
+PROBE = Probe(
+    _probabilities_inputs,
+    {"counted": _count_without_smoothing, "smoothed": _count_with_smoothing},
+)

@@ -1,0 +1,57 @@
+"""What 04/sample asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from course_tasks.ch04_bigram.shared import DRAWS
+from course_tasks.inputs import Rng, number, seeded, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _sample_inputs(rng: Rng) -> Inputs:
+    V = int(rng.integers(5, 8))
+    ladder = np.arange(V) * rng.uniform(0.7, 0.9)
+    # Two kinds of rows with their symbols in another order: one's best is the other's worst.
+    order = rng.permutation(V)
+    # One row's logits lie far above the other's: nothing may depend on that.
+    kinds = np.stack([ladder[order], ladder[::-1][order]]) + rng.permutation([-2.0, 2.0])[:, None]
+    cold = rng.normal(size=(V + 2, V)) * 2
+    cold[0] = np.eye(V)[V - 1] * 3
+    return {
+        "logits": kinds,
+        "temperature": number(rng.choice([0.5, 0.55, 1.8, 2.0])),
+        "cold": cold,
+        "V": whole(V),
+        "seed": whole(int(rng.integers(2**31))),
+    }
+
+
+def _sample_many(answer: Any, given: Inputs) -> Any:
+    logits = tensor(given["logits"]).repeat(DRAWS, 1)  # (2 · DRAWS, V): kinds take turns
+    return answer(logits, float(given["temperature"]), seeded(int(given["seed"])))
+
+
+def _sample_cold(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["cold"]), 0.0, seeded(int(given["seed"])))
+
+
+def _sample_again(answer: Any, given: Inputs) -> Any:
+    # Flat logits, so that two independent draws of 60 rows cannot agree by chance.
+    logits = torch.zeros(60, int(given["V"]), dtype=torch.float64)
+    generator = seeded(int(given["seed"]))
+    return {
+        "first": answer(logits, 1.0, generator),
+        "second": answer(logits, 1.0, generator),
+        "repeated": answer(logits, 1.0, seeded(int(given["seed"]))),
+        **{
+            f"other_seed_{n}": answer(logits, 1.0, seeded(int(given["seed"]) + n))
+            for n in (1, 2, 3)
+        },
+    }
+
+
+PROBE = Probe(_sample_inputs, {"many": _sample_many, "cold": _sample_cold, "seeded": _sample_again})

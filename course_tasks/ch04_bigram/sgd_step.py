@@ -1,0 +1,51 @@
+"""What 04/sgd-step asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.inputs import Rng, number, parts_of, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _sgd_inputs(rng: Rng) -> Inputs:
+    V = int(rng.integers(6, 9))
+    B, T = int(rng.integers(2, 4)), int(rng.integers(4, 6))
+    # The symbol V − 1 does not occur in x: its row must stay as it is. A pair that comes twice
+    # must count twice.
+    x = rng.integers(V - 1, size=(B, T))
+    y = rng.integers(V, size=(B, T))
+    x[1, :2], y[1, :2] = x[0, :2], y[0, :2]
+    return {
+        "table": rng.normal(size=(V, V)).astype(np.float32),
+        "x": x.astype(np.int64),
+        "y": y.astype(np.int64),
+        "B": whole(B),
+        "T": whole(T),
+        "V": whole(V),
+        "learning_rate": number(rng.choice([3.0, 4.0, 5.0, 6.0])),
+    }
+
+
+def _descend(answer: Any, given: Inputs, steps: int) -> Any:
+    result = answer(
+        tensor(given["table"]),
+        tensor(given["x"]),
+        tensor(given["y"]),
+        float(given["learning_rate"]),
+        steps,
+    )
+    return parts_of(result, "table", "losses")
+
+
+def _one_step(answer: Any, given: Inputs) -> Any:
+    return _descend(answer, given, 1)
+
+
+def _three_steps(answer: Any, given: Inputs) -> Any:
+    return _descend(answer, given, 3)
+
+
+PROBE = Probe(_sgd_inputs, {"one": _one_step, "three": _three_steps})

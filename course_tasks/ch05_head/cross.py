@@ -1,0 +1,48 @@
+"""What 05/cross asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.ch05_head.shared import different, maps
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _cross_inputs(rng: Rng) -> Inputs:
+    B = int(rng.integers(2, 4))
+    T, S, D, E = different(rng, range(4, 9), 4)
+    C = int(rng.integers(11, 15))
+    w_query, w_key, w_value = maps(rng, (C, D), (C, D), (C, E))
+    lengths = rng.permutation(np.arange(2, 2 + B))
+    return {
+        "x": rng.normal(size=(B, T, C)),
+        "memory": rng.normal(size=(B, S, C)),
+        "w_query": w_query,
+        "w_key": w_key,
+        "w_value": w_value,
+        "full": np.full(B, S, dtype=np.int64),
+        "lengths": np.minimum(lengths, S - 1).astype(np.int64),
+        "B": whole(B),
+        "T": whole(T),
+        "S": whole(S),
+        "C": whole(C),
+        "D": whole(D),
+        "E": whole(E),
+    }
+
+
+def _ask(answer: Any, given: Inputs, lengths: str) -> Any:
+    names = ("x", "memory", "w_query", "w_key", "w_value", lengths)
+    return answer(*(tensor(given[name]) for name in names))
+
+
+PROBE = Probe(
+    _cross_inputs,
+    {
+        "full": lambda answer, given: _ask(answer, given, "full"),
+        "padded": lambda answer, given: _ask(answer, given, "lengths"),
+    },
+)

@@ -1,0 +1,33 @@
+"""What 05/distance asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course_tasks.inputs import Rng, number, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _distance_inputs(rng: Rng) -> Inputs:
+    B = int(rng.integers(2, 5))
+    T = int(rng.integers(5, 9))
+    return {
+        "scores": rng.normal(size=(B, T, T)) * 1.2 + 0.8,
+        "slope": number(rng.choice([0.3, 0.35, 0.4, 0.45])),
+        "B": whole(B),
+        "T": whole(T),
+    }
+
+
+def _penalise(answer: Any, given: Inputs, slope: float) -> Any:
+    return answer(tensor(given["scores"]), slope)
+
+
+PROBE = Probe(
+    _distance_inputs,
+    {
+        "level": lambda answer, given: _penalise(answer, given, 0.0),
+        "gentle": lambda answer, given: _penalise(answer, given, float(given["slope"])),
+        "steep": lambda answer, given: _penalise(answer, given, 3 * float(given["slope"])),
+    },
+)

@@ -1,0 +1,62 @@
+"""What 05/positions asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _positions_inputs(rng: Rng) -> Inputs:
+    B = int(rng.integers(3, 5))
+    T = int(rng.integers(6, 9))
+    block_size = T + int(rng.integers(2, 5))
+    V = block_size - 1  # so that a token can be taken for a position without an error
+    C = int(rng.choice([c for c in (3, 4, 5) if c != B]))
+    start = rng.integers(1, T - 2, size=B)
+    start[:2] = rng.permutation([1, 3])  # at least two that differ
+    return {
+        "tokens": rng.integers(V, size=(B, T)).astype(np.int64),
+        "too_many": rng.integers(V, size=(B, block_size + 2)).astype(np.int64),
+        "token_table": rng.normal(size=(V, C)),
+        "position_table": rng.normal(size=(block_size, C)),
+        "none": np.zeros(B, dtype=np.int64),
+        "start": start.astype(np.int64),
+        "B": whole(B),
+        "T": whole(T),
+        "C": whole(C),
+        "V": whole(V),
+        "block_size": whole(block_size),
+    }
+
+
+def _place(answer: Any, given: Inputs, tokens: str, start: str) -> Any:
+    return answer(
+        tensor(given[tokens]),
+        tensor(given["token_table"]),
+        tensor(given["position_table"]),
+        tensor(given[start]),
+    )
+
+
+def _place_too_many(answer: Any, given: Inputs) -> Any:
+    try:
+        _place(answer, given, "too_many", "none")
+    except NotImplementedError:
+        raise
+    except Exception:  # any refusal will do: the task does not fix its kind
+        return True
+    return False
+
+
+PROBE = Probe(
+    _positions_inputs,
+    {
+        "short": lambda answer, given: _place(answer, given, "tokens", "none"),
+        "padded": lambda answer, given: _place(answer, given, "tokens", "start"),
+        "refused": _place_too_many,
+    },
+)

@@ -1,0 +1,42 @@
+"""What 05/scores asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course_tasks.ch05_head.shared import different, maps
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _scores_inputs(rng: Rng) -> Inputs:
+    B, H = different(rng, range(2, 5), 2)
+    T, D = different(rng, range(5, 9), 2)
+    C = int(rng.integers(11, 15))
+    w_query, w_key = maps(rng, (C, D), (C, D))
+    return {
+        "x": rng.normal(size=(B, T, C)),
+        "one": rng.normal(size=(T, C)),
+        "stack": rng.normal(size=(B, H, T, C)),
+        "w_query": w_query,
+        "w_key": w_key,
+        "B": whole(B),
+        "H": whole(H),
+        "T": whole(T),
+        "C": whole(C),
+        "D": whole(D),
+    }
+
+
+def _score(answer: Any, given: Inputs, x: str) -> Any:
+    return answer(tensor(given[x]), tensor(given["w_query"]), tensor(given["w_key"]))
+
+
+PROBE = Probe(
+    _scores_inputs,
+    {
+        "batch": lambda answer, given: _score(answer, given, "x"),
+        "one": lambda answer, given: _score(answer, given, "one"),
+        "stack": lambda answer, given: _score(answer, given, "stack"),
+    },
+)

@@ -1,0 +1,48 @@
+"""What 05/weights asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.answers import Array
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _triangle(size: int) -> Array:
+    return np.tril(np.ones((size, size), dtype=bool))
+
+
+def _weights_inputs(rng: Rng) -> Inputs:
+    B = int(rng.integers(3, 5))
+    T = int(rng.integers(6, 9))
+    block_size = T + int(rng.integers(2, 5))
+    start = rng.integers(2, T - 2, size=B)
+    start[0] = 0  # a text without padding, whose rows are those of the chapter
+    return {
+        # Far from 0 on one side: a fill of 0 or a multiplied mask moves every row.
+        "scores": rng.normal(size=(B, T, T)) * 1.5 + 1.0,
+        "past": _triangle(block_size),
+        "whole": _triangle(T),
+        "none": np.zeros(B, dtype=np.int64),
+        "start": start.astype(np.int64),
+        "B": whole(B),
+        "T": whole(T),
+        "block_size": whole(block_size),
+    }
+
+
+def _weigh(answer: Any, given: Inputs, past: str, start: str) -> Any:
+    return answer(tensor(given["scores"]), tensor(given[past]), tensor(given[start]))
+
+
+PROBE = Probe(
+    _weights_inputs,
+    {
+        "whole": lambda answer, given: _weigh(answer, given, "whole", "none"),
+        "cut": lambda answer, given: _weigh(answer, given, "past", "none"),
+        "padded": lambda answer, given: _weigh(answer, given, "past", "start"),
+    },
+)

@@ -1,0 +1,57 @@
+"""What 06/dropout asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.inputs import Rng, seeded, tensor, values, whole
+from course_tasks.probing import Case, Inputs, Probe
+
+# Samples whose heads are dropped: enough that a share of 0.25 is told from one of 0.3.
+SAMPLES = 2000
+
+
+def _dropout_inputs(rng: Rng) -> Inputs:
+    H, T, D = 4, 2, 3
+    signs = rng.choice([-1.0, 1.0], size=(SAMPLES, H, T, D))
+    return {
+        # Far from 0, so that what was dropped is told from what was small.
+        "found": (signs * rng.uniform(0.5, 2.0, size=(SAMPLES, H, T, D))).astype(np.float32),
+        "p": np.asarray(float(rng.choice([0.2, 0.25, 0.3, 0.7, 0.75, 0.8]))),
+        "few": values(rng, 5, H, 7, D),
+        "H": whole(H),
+        "seed": whole(int(rng.integers(2**31))),
+    }
+
+
+def _drop(training: bool, found: str, p: float | None = None) -> Case:
+    def ask(answer: Any, given: Inputs) -> Any:
+        share = float(given["p"]) if p is None else p
+        return answer(tensor(given[found]), share, training, seeded(int(given["seed"])))
+
+    return ask
+
+
+def _drop_again(answer: Any, given: Inputs) -> Any:
+    found, seed = tensor(given["found"][:60]), int(given["seed"])
+    generator = seeded(seed)
+    return {
+        "first": answer(found.clone(), 0.5, True, generator),
+        "second": answer(found.clone(), 0.5, True, generator),
+        "repeated": answer(found.clone(), 0.5, True, seeded(seed)),
+        "other": answer(found.clone(), 0.5, True, seeded(seed + 1)),
+    }
+
+
+PROBE = Probe(
+    _dropout_inputs,
+    {
+        "many": _drop(True, "found"),
+        "evaluation": _drop(False, "few"),
+        "none": _drop(True, "few", 0.0),
+        "every": _drop(True, "few", 1.0),
+        "seeded": _drop_again,
+    },
+)

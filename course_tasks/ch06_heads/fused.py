@@ -1,0 +1,59 @@
+"""What 06/fused asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.ch06_heads.shared import matrix
+from course_tasks.inputs import Rng, tensor, values, whole
+from course_tasks.probing import Case, Inputs, Probe
+
+
+def _fused_inputs(rng: Rng) -> Inputs:
+    B, H = (int(n) for n in rng.choice([2, 3, 4], size=2, replace=False))
+    D, T = 5, int(rng.choice([6, 7, 8]))
+    C = H * D
+    t = int(rng.integers(2, T - 1))
+    x = values(rng, B, T, C)
+    later, others = x.copy(), x.copy()
+    later[:, t:] += 1
+    others[1:] += 1
+    return {
+        "x": x,
+        "later": later,
+        "others": others,
+        "qkv": matrix(rng, 3 * C, C, C, gain=1.5),
+        "projection": matrix(rng, C, C, C),
+        # Different for every head, and none of them wide enough to see everything.
+        "reach": rng.choice(np.arange(2, T - 1), size=H, replace=False).astype(np.int64)
+        if T - 3 >= H
+        else rng.permutation(np.arange(2, 2 + H)).astype(np.int64),
+        "B": whole(B),
+        "T": whole(T),
+        "C": whole(C),
+        "H": whole(H),
+        "D": whole(D),
+        "t": whole(t),
+    }
+
+
+def _fused(x: str, *, wide: bool) -> Case:
+    def ask(answer: Any, given: Inputs) -> Any:
+        T, H = int(given["T"]), int(given["H"])
+        reach = [T + 1 + h for h in range(H)] if wide else given["reach"].tolist()
+        return answer(tensor(given[x]), tensor(given["qkv"]), tensor(given["projection"]), reach)
+
+    return ask
+
+
+PROBE = Probe(
+    _fused_inputs,
+    {
+        "plain": _fused("x", wide=True),
+        "reach": _fused("x", wide=False),
+        "future": _fused("later", wide=True),
+        "samples": _fused("others", wide=True),
+    },
+)

@@ -1,0 +1,41 @@
+"""What 06/merge asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from course_tasks.ch06_heads.shared import labels
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _merge_inputs(rng: Rng) -> Inputs:
+    B, H, D = 2, int(rng.choice([4, 5])), 3
+    T = int(rng.integers(6, 9))
+    silenced = np.sort(rng.choice(H, size=int(rng.integers(1, 3)), replace=False))
+    return {
+        # No entry is 0, which only a silenced head may leave behind.
+        "found": labels(rng, B, H, T, D) + 1,
+        "silenced": silenced.astype(np.int64),
+        "B": whole(B),
+        "T": whole(T),
+        "H": whole(H),
+        "D": whole(D),
+    }
+
+
+def _merge_all(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["found"]), [])
+
+
+def _merge_silenced(answer: Any, given: Inputs) -> Any:
+    found = tensor(given["found"])
+    # A copy, because a merged tensor may share its memory with the one that came in.
+    merged = torch.as_tensor(answer(found, given["silenced"].tolist())).clone()
+    return {"merged": merged, "given": found}
+
+
+PROBE = Probe(_merge_inputs, {"all": _merge_all, "some": _merge_silenced})

@@ -1,0 +1,76 @@
+"""What 06/projection asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from course_tasks.ch06_heads.shared import matrix
+from course_tasks.inputs import Rng, tensor, values, whole
+from course_tasks.probing import Inputs, Probe, load_weights
+
+
+class RunningMean(nn.Module):
+    """A head that looks at all of its past alike: (B, T, C) → (B, T, D)."""
+
+    def __init__(self, weight: Tensor):
+        super().__init__()
+        self.value = nn.Linear(weight.shape[1], weight.shape[0], bias=False)
+        with torch.no_grad():
+            self.value.weight.copy_(weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The mean of the values so far."""
+        T = x.shape[1]
+        past = torch.ones(T, T).tril()
+        return past / past.sum(dim=1, keepdim=True) @ self.value(x)  # (T, T) @ (B, T, D)
+
+
+def _projection_inputs(rng: Rng) -> Inputs:
+    B, T = int(rng.integers(2, 4)), int(rng.integers(6, 9))
+    H, D, C = 4, 5, int(rng.choice([9, 10, 11]))
+    return {
+        "x": values(rng, B, T, C),
+        "heads": np.stack([matrix(rng, D, C, C) for _ in range(H)]),
+        "weight": matrix(rng, C, H * D, H * D, gain=1.5),
+        "bias": values(rng, C),
+        "B": whole(B),
+        "T": whole(T),
+        "C": whole(C),
+        "H": whole(H),
+        "D": whole(D),
+    }
+
+
+def _built(answer: Any, given: Inputs) -> nn.Module:
+    heads = [RunningMean(tensor(weight)) for weight in given["heads"]]
+    module = answer(heads, int(given["D"]), int(given["C"]))
+    if not isinstance(module, nn.Module):
+        raise TypeError(
+            f"calling the class should make an nn.Module; it made a {type(module).__name__}"
+        )
+    return module
+
+
+def _project(answer: Any, given: Inputs, *, silent: bool) -> Any:
+    module = _built(answer, given)
+    weight = np.zeros_like(given["weight"]) if silent else given["weight"]
+    load_weights(module, {"projection.weight": weight, "projection.bias": given["bias"]})
+    return module(tensor(given["x"]))
+
+
+def _count(answer: Any, given: Inputs) -> Any:
+    return sum(parameter.numel() for parameter in _built(answer, given).parameters())
+
+
+PROBE = Probe(
+    _projection_inputs,
+    {
+        "output": lambda answer, given: _project(answer, given, silent=False),
+        "silent": lambda answer, given: _project(answer, given, silent=True),
+        "parameters": _count,
+    },
+)

@@ -1,0 +1,34 @@
+"""What 06/split asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course_tasks.ch06_heads.shared import labels
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _split_inputs(rng: Rng) -> Inputs:
+    B, H = 3, int(rng.choice([2, 4]))
+    D, T = (int(n) for n in rng.choice([5, 6, 7, 8], size=2, replace=False))
+    return {
+        "x": labels(rng, B, T, 3 * H * D),
+        "B": whole(B),
+        "T": whole(T),
+        "H": whole(H),
+        "D": whole(D),
+    }
+
+
+def _split(answer: Any, given: Inputs) -> Any:
+    result = answer(tensor(given["x"]), int(given["H"]))
+    if isinstance(result, str) or not hasattr(result, "__len__") or len(result) != 3:
+        raise TypeError(
+            "the function should return three tensors, queries, keys and values; "
+            f"it returned a {type(result).__name__}"
+        )
+    return {"query": result[0], "key": result[1], "value": result[2]}
+
+
+PROBE = Probe(_split_inputs, {"heads": _split})

@@ -1,0 +1,48 @@
+"""What 07/find-fault asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course_tasks.ch07_block.shared import each
+from course_tasks.ch07_block.suspects import Form, Runs, suspect
+from course_tasks.inputs import tensor
+from course_tasks.probing import Inputs, Probe, drawn_by_the_judge
+
+FAULTS = ("future", "batch", "stream")
+"""What an inspector says of a block, by name."""
+
+
+BLOCKS = 8
+"""How many blocks an inspector is given."""
+
+
+def _inspect(place: int, answer: Any, given: Inputs) -> Any:
+    form = Form(*(given[part][place] for part in Form._fields))
+    weights, gains, runs = tensor(given["weights"]), tensor(given["gains"]), Runs()
+    torch.manual_seed(int(given["seed"]) + place)
+
+    def block(x: Any) -> Tensor:
+        x = torch.as_tensor(x)
+        y = suspect(form, weights, gains, x.double()).to(x.dtype)  # an inspector may work in single
+        runs.keep(x, y)
+        return y
+
+    result = answer(block, int(given["B"]), int(given["T"]), int(given["C"]))
+    if not isinstance(result, dict) or any(name not in result for name in FAULTS):
+        raise TypeError(
+            f"the inspector should return a dict with {', '.join(FAULTS)}; it returned "
+            + (str(sorted(map(str, result))) if isinstance(result, dict) else repr(result)[:60])
+        )
+    said = {name: bool(result[name]) for name in FAULTS}
+    return said | {"runs": runs.pairs | {"derivatives": runs.derivatives}}
+
+
+PROBE = Probe(
+    drawn_by_the_judge,
+    each(_inspect, tuple(range(BLOCKS)), "block_"),
+    kept_back=frozenset({"order"}),
+)

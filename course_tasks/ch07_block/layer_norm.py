@@ -1,0 +1,58 @@
+"""What 07/layer-norm asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _layer_norm_inputs(rng: Rng) -> Inputs:
+    B, T = int(rng.integers(2, 4)), int(rng.integers(6, 8))
+    groups = int(rng.integers(2, 4))
+    size = int(rng.choice([4, 5]))
+    C = groups * size
+    # Positions differ in size and in mean, groups within a position too, so that every choice of
+    # what is normalised together gives other numbers.
+    x = rng.normal(size=(B, T, C)) * rng.uniform(0.6, 1.6, (B, T, 1))
+    x += np.repeat(rng.normal(size=(B, T, groups)) * 1.5, size, axis=-1)
+    constant = x.copy()
+    constant[B - 1, 1] = rng.uniform(2.0, 3.0)
+    return {
+        "x": x,
+        "constant": constant,
+        "gain": rng.uniform(0.5, 1.5, C) * rng.choice([-1.0, 1.0], C),
+        "shift": rng.uniform(0.5, 1.5, C) * rng.choice([-1.0, 1.0], C),
+        # Large enough to be felt: under the root and beside it are then two things.
+        "eps": np.asarray(rng.choice([0.1, 0.2, 0.3])),
+        "B": whole(B),
+        "T": whole(T),
+        "C": whole(C),
+        "groups": whole(groups),
+    }
+
+
+def _normed(answer: Any, given: Inputs, x: str, groups: int) -> Any:
+    gain, shift = tensor(given["gain"]), tensor(given["shift"])
+    return answer(tensor(given[x]), gain, shift, groups, float(given["eps"]))
+
+
+def _one_group(answer: Any, given: Inputs) -> Any:
+    return _normed(answer, given, "x", 1)
+
+
+def _several_groups(answer: Any, given: Inputs) -> Any:
+    return _normed(answer, given, "x", int(given["groups"]))
+
+
+def _constant_group(answer: Any, given: Inputs) -> Any:
+    return _normed(answer, given, "constant", int(given["groups"]))
+
+
+PROBE = Probe(
+    _layer_norm_inputs,
+    {"whole": _one_group, "groups": _several_groups, "constant": _constant_group},
+)

@@ -1,0 +1,62 @@
+"""What 07/residual asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from course_tasks.ch07_block.shared import Branch, drawn, sizes
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def residual_inputs(rng: Rng) -> Inputs:
+    """A stream and the weights of its branches."""
+    B, T, C = sizes(rng)
+    n = int(rng.integers(3, 6))
+    return {
+        "x": rng.normal(size=(B, T, C)).astype(np.float32),
+        "weights": drawn(rng, n, C, C),
+        "pull": rng.normal(size=(B, T, C)).astype(np.float32),
+        "B": whole(B),
+        "T": whole(T),
+        "C": whole(C),
+        "N": whole(n),
+    }
+
+
+def _residual_stream(answer: Any, given: Inputs) -> Any:
+    return answer([Branch(tensor(weight)) for weight in given["weights"]])
+
+
+def stream(answer: Any, given: Inputs) -> Any:
+    """What leaves the stream, and what is then in the tensor that entered."""
+    x = tensor(given["x"])
+    with torch.no_grad():
+        out = _residual_stream(answer, given)(x)
+    return {"out": out, "x": x}
+
+
+def stream_gradient(answer: Any, given: Inputs) -> Any:
+    """The gradient of some weighting of the output, at the input."""
+    leaf = tensor(given["x"]).requires_grad_()
+    out = _residual_stream(answer, given)(leaf * 1.0)
+    (gradient,) = torch.autograd.grad((out * tensor(given["pull"])).sum(), leaf)
+    return gradient
+
+
+def stream_parameters(answer: Any, given: Inputs) -> Any:
+    """How many parameters the module knows of."""
+    return sum(p.numel() for p in _residual_stream(answer, given).parameters())
+
+
+PROBE = Probe(
+    residual_inputs,
+    {
+        "stream": stream,
+        "gradient": stream_gradient,
+        "parameters": stream_parameters,
+    },
+)

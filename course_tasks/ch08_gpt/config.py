@@ -1,0 +1,121 @@
+"""What 08/config asks."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from course_tasks.inputs import Rng, number, whole
+from course_tasks.probing import Inputs, Probe
+
+SETTINGS = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd", "dropout")
+
+
+def _config_inputs(rng: Rng) -> Inputs:
+    heads = int(rng.integers(3, 7))
+    size = int(rng.choice([d for d in range(5, 10) if d != heads]))
+    return {
+        "vocab_size": whole(int(rng.integers(80, 99))),
+        "block_size": whole(int(rng.integers(100, 130))),
+        "n_layer": whole(int(rng.integers(61, 71))),
+        "n_head": whole(heads),
+        "n_embd": whole(heads * size),
+        "dropout": number(int(rng.integers(11, 40)) / 100),
+        "rest": number(int(rng.integers(1, heads))),
+        "negative": number(-int(rng.integers(2, 9))),
+        "too_much": number(int(rng.integers(11, 20)) / 10),
+    }
+
+
+def _settings(given: Inputs) -> dict[str, Any]:
+    sizes: dict[str, Any] = {name: int(given[name]) for name in SETTINGS[:-1]}
+    return sizes | {"dropout": float(given["dropout"])}
+
+
+def _sizes_of(config: Any) -> list[float]:
+    return [float(getattr(config, name)) for name in (*SETTINGS, "head_size")]
+
+
+def _possible(answer: Any, given: Inputs) -> Any:
+    return _sizes_of(answer(**_settings(given)))
+
+
+def _edges(answer: Any, given: Inputs) -> Any:
+    smallest = _settings(given) | {"n_layer": 1, "n_head": 1, "dropout": 0.0}
+    return _sizes_of(answer(**smallest))
+
+
+def _thin_heads(answer: Any, given: Inputs) -> Any:
+    return _sizes_of(answer(**_settings(given) | {"n_embd": int(given["n_head"])}))
+
+
+def _refusals(answer: Any, given: Inputs, changes: list[dict[str, Any]]) -> dict[str, Any]:
+    """For each change, whether and how it was refused, and what the message speaks of.
+
+    `outcome`: 0 accepted, 1 a ValueError, 2 an AssertionError, 3 any other error. `named` and
+    `shown` (changes, settings): whether the message holds a setting's name, and its value.
+    """
+    outcomes, named, shown = [], [], []
+    for change in changes:
+        settings = _settings(given) | change
+        outcome, message = 0, ""
+        try:
+            answer(**settings)
+        except NotImplementedError:
+            raise
+        except Exception as error:
+            kinds = (ValueError, AssertionError)
+            outcome = next((n for n, kind in enumerate(kinds, 1) if isinstance(error, kind)), 3)
+            message = str(error)
+        outcomes.append(outcome)
+        named.append([bool(re.search(rf"(?<!\w){name}(?!\w)", message)) for name in SETTINGS])
+        shown.append(
+            [
+                bool(re.search(rf"(?<![\w.]){re.escape(str(settings[name]))}(?!\d|\.\d)", message))
+                for name in SETTINGS
+            ]
+        )
+    return {"outcome": np.array(outcomes), "named": np.array(named), "shown": np.array(shown)}
+
+
+def _bad_sizes(answer: Any, given: Inputs) -> Any:
+    values = (0, int(given["negative"]))
+    changes = [{name: value} for value in values for name in SETTINGS[:-1]]
+    return _refusals(answer, given, changes)
+
+
+def _bad_heads(answer: Any, given: Inputs) -> Any:
+    return _refusals(answer, given, [{"n_embd": int(given["n_embd"] + given["rest"])}])
+
+
+def _bad_dropout(answer: Any, given: Inputs) -> Any:
+    values = (-float(given["dropout"]), 1.0, float(given["too_much"]))
+    return _refusals(answer, given, [{"dropout": value} for value in values])
+
+
+def _several(answer: Any, given: Inputs) -> Any:
+    dropout, off = float(given["too_much"]), int(given["n_embd"] + given["rest"])
+    return _refusals(
+        answer,
+        given,
+        [
+            {"vocab_size": 0, "n_layer": int(given["negative"]), "dropout": dropout},
+            {"block_size": int(given["negative"]), "n_embd": off},
+        ],
+    )
+
+
+PROBE = Probe(
+    _config_inputs,
+    {
+        "possible": _possible,
+        "edges": _edges,
+        "thin": _thin_heads,
+        "sizes": _bad_sizes,
+        "heads": _bad_heads,
+        "dropout": _bad_dropout,
+        "several": _several,
+    },
+)

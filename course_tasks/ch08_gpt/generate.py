@@ -1,0 +1,95 @@
+"""What 08/generate asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from course_tasks.ch08_gpt.probe_models import Progression
+from course_tasks.inputs import Rng, seeded, tensor, whole
+from course_tasks.probing import Inputs, Probe
+from course_tasks.stand_ins import Dice
+
+# Rows that share one distribution: enough that chance and mistake cannot be taken for each other.
+DRAWS = 3000
+
+
+def _generate_inputs(rng: Rng) -> Inputs:
+    V = int(rng.choice([13, 17, 19]))
+    B, T, block_size = 3, int(rng.integers(4, 6)), int(rng.integers(6, 8))
+    stop = int(rng.integers(V))
+    strides = rng.permutation(np.arange(1, V))[:B]
+    # Row b meets the stop symbol after so many further symbols; all strides differ, and so do rows.
+    after = rng.permutation([2, 4, 7])
+    prompt = (stop - strides[:, None] * (after[:, None] + np.arange(T - 1, -1, -1))) % V
+    seen = prompt.copy()
+    seen[:, 0] = stop  # a stop symbol in the prompt is text like any other
+    return {
+        "prompt": prompt.astype(np.int64),
+        "stop_in_prompt": seen.astype(np.int64),
+        "after": after.astype(np.int64),
+        "stop": whole(stop),
+        "dice": rng.permutation(np.arange(5) * rng.uniform(0.5, 0.7)),
+        "B": whole(B),
+        "T": whole(T),
+        "V": whole(V),
+        "block_size": whole(block_size),
+        "seed": whole(int(rng.integers(2**31))),
+    }
+
+
+def _write(
+    answer: Any, given: Inputs, prompt: str, count: int, *, training: bool = False
+) -> dict[str, Any]:
+    model = Progression(int(given["V"]), int(given["block_size"])).train(training)
+    tokens = answer(
+        model, tensor(given[prompt]), count, int(given["stop"]), seeded(int(given["seed"]))
+    )
+    return {"tokens": tokens, "training_afterwards": model.training}
+
+
+def _write_few(answer: Any, given: Inputs) -> Any:
+    return _write(answer, given, "prompt", 1)["tokens"]
+
+
+def _write_some(answer: Any, given: Inputs) -> Any:
+    return _write(answer, given, "prompt", 5)["tokens"]
+
+
+def _write_to_the_end(answer: Any, given: Inputs) -> Any:
+    return _write(answer, given, "prompt", 12)["tokens"]
+
+
+def _write_after_stop(answer: Any, given: Inputs) -> Any:
+    return _write(answer, given, "stop_in_prompt", 5)["tokens"]
+
+
+def _write_in_training(answer: Any, given: Inputs) -> Any:
+    trained = _write(answer, given, "prompt", 1, training=True)
+    kept = _write(answer, given, "prompt", 1, training=False)
+    return trained | {"evaluation_kept": not kept["training_afterwards"]}
+
+
+def _write_by_chance(answer: Any, given: Inputs) -> Any:
+    model = Dice(tensor(given["dice"])).eval()
+    many, few = torch.zeros(DRAWS, 1, dtype=torch.int64), torch.zeros(60, 1, dtype=torch.int64)
+    return {
+        "tokens": answer(model, many, 1, 0, seeded(int(given["seed"]))),
+        "first": answer(model, few, 1, 0, seeded(int(given["seed"]))),
+        "repeated": answer(model, few, 1, 0, seeded(int(given["seed"]))),
+    }
+
+
+PROBE = Probe(
+    _generate_inputs,
+    {
+        "one": _write_few,
+        "some": _write_some,
+        "all": _write_to_the_end,
+        "seen": _write_after_stop,
+        "training": _write_in_training,
+        "chance": _write_by_chance,
+    },
+)

@@ -1,0 +1,59 @@
+"""What 08/initialise asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from course_tasks.ch08_gpt.probe_models import Stack
+from course_tasks.inputs import Rng, number, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _initialise_inputs(rng: Rng) -> Inputs:
+    V, T = int(rng.integers(70, 90)), int(rng.integers(20, 30))
+    return {
+        "V": whole(V),
+        "T": whole(T),
+        "C": whole(int(rng.integers(42, 54))),
+        "K": whole(int(rng.integers(5, 9))),
+        "std": number(int(rng.integers(15, 31)) / 1000),
+        "tokens": rng.integers(V, size=(12, T)).astype(np.int64),
+        "targets": rng.integers(V, size=(12, T)).astype(np.int64),
+        "seed": whole(int(rng.integers(2**31))),
+    }
+
+
+def _initialised(answer: Any, given: Inputs) -> Any:
+    V, T, C, K = (int(given[name]) for name in "VTCK")
+    model = Stack(V, T, C, K)
+    seeded = torch.Generator().manual_seed(int(given["seed"]))
+    with torch.no_grad():
+        for parameter in model.parameters():  # nothing is right before the answer touches it
+            parameter.copy_(torch.randn(parameter.shape, generator=seeded) * 0.7 + 0.4)
+    torch.manual_seed(int(given["seed"]))
+    ends = [f"branches.{k}.end.weight" for k in range(K)]
+    answer(model, ends, float(given["std"]))
+    named = dict(model.named_parameters())
+    plain = ("tokens.weight", "positions.weight", *(f"branches.{k}.widen.weight" for k in range(K)))
+    norms = [value for name, value in named.items() if name.endswith("norm.weight")]
+    biases = [value for name, value in named.items() if name.endswith("bias")]
+    with torch.no_grad():
+        logits = model(tensor(given["tokens"])).flatten(0, 1)  # (B·T, V)
+        loss = F.cross_entropy(logits, tensor(given["targets"]).flatten())
+        return {
+            "loss": loss,
+            "plain": [named[name].std() for name in plain],
+            "ends": [named[name].std() for name in ends],
+            "means": [named[name].mean() for name in (*plain, *ends)],
+            "norms": [value.sub(1).abs().max() for value in norms],
+            "norms_mean": [value.mean() for value in norms],
+            "biases": [value.abs().max() for value in biases],
+            "tied": model.output.weight is model.tokens.weight,
+        }
+
+
+PROBE = Probe(_initialise_inputs, {"start": _initialised})

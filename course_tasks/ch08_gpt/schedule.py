@@ -1,0 +1,40 @@
+"""What 08/schedule asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course_tasks.inputs import Rng, number, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _schedule_inputs(rng: Rng) -> Inputs:
+    return {
+        "steps": whole(int(rng.integers(30, 41))),
+        "warm_up": whole(int(rng.integers(4, 7))),
+        "decay": whole(int(rng.integers(8, 13))),
+        "final": number(int(rng.integers(5, 21)) / 100),
+    }
+
+
+def _rates(answer: Any, given: Inputs, warm_up: int, decay: int) -> list[float]:
+    steps, final = int(given["steps"]), float(given["final"])
+    return [float(answer(step, steps, warm_up, decay, final)) for step in range(steps)]
+
+
+def _every_step(answer: Any, given: Inputs) -> Any:
+    return _rates(answer, given, int(given["warm_up"]), int(given["decay"]))
+
+
+def _without_warm_up(answer: Any, given: Inputs) -> Any:
+    return _rates(answer, given, 0, int(given["decay"]))
+
+
+def _without_decay(answer: Any, given: Inputs) -> Any:
+    return _rates(answer, given, int(given["warm_up"]), 0)
+
+
+PROBE = Probe(
+    _schedule_inputs,
+    {"rates": _every_step, "no_warm_up": _without_warm_up, "no_decay": _without_decay},
+)

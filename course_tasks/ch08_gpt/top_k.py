@@ -1,0 +1,36 @@
+"""What 08/top-k asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.ch08_gpt.shared import spread_logits
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _top_k_inputs(rng: Rng) -> Inputs:
+    V, B = int(rng.integers(8, 12)), int(rng.integers(4, 6))
+    k = rng.permutation(np.arange(2, V - 1))[:B]
+    if k[0] == k.max():  # the first k and the largest one are two different mistakes
+        k = k[::-1]
+    return {
+        "logits": spread_logits(rng, B, V),
+        "k": k.astype(np.int64),
+        "large": np.array([V, V + 3, V, 1, V + 1][:B], dtype=np.int64),
+        "B": whole(B),
+        "V": whole(V),
+    }
+
+
+def _keep_k(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["logits"]), tensor(given["k"]))
+
+
+def _keep_all_or_one(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["logits"]), tensor(given["large"]))
+
+
+PROBE = Probe(_top_k_inputs, {"kept": _keep_k, "edges": _keep_all_or_one})

@@ -1,0 +1,71 @@
+"""What 08/top-p asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.answers import Array
+from course_tasks.ch08_gpt.shared import spread_logits
+from course_tasks.inputs import Rng, number, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _sorted_shares(logits: Array) -> Array:
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return -np.sort(-weights / weights.sum(axis=-1, keepdims=True), axis=-1)
+
+
+def _tells_apart(tempered: Array, plain: Array, p: float) -> bool:
+    """True if sorted shares (B, V) show where the edge of the set was taken from.
+
+    It must lie elsewhere for one who takes the temperature afterwards, or looks at single shares,
+    and never so near to p that rounding decides.
+    """
+    size = (tempered.cumsum(axis=-1) < p).sum(axis=-1) + 1  # (B,)
+    untempered = (plain.cumsum(axis=-1) < p).sum(axis=-1) + 1
+    alone = np.maximum(1, (tempered >= 1 - p).sum(axis=-1))
+    clear = np.abs(np.stack([tempered, plain]).cumsum(axis=-1) - p).min() > 0.005
+    return bool(
+        (np.abs(untempered - size) >= 2).any()
+        and (np.abs(alone - size) >= 2).any()
+        and clear
+        and np.abs(tempered - (1 - p)).min() > 0.005
+        and tempered[:, 0].max() < p - 0.01
+    )
+
+
+def _top_p_inputs(rng: Rng) -> Inputs:
+    while True:
+        V, B = int(rng.integers(8, 12)), int(rng.integers(4, 6))
+        logits = spread_logits(rng, B, V)
+        temperature = float(rng.choice([0.5, 0.6, 1.7, 2.0]))
+        p = float(rng.integers(60, 90)) / 100
+        if _tells_apart(_sorted_shares(logits / temperature), _sorted_shares(logits), p):
+            break
+    return {
+        "logits": logits,
+        "temperature": number(temperature),
+        "p": number(p),
+        "tiny": number(0.01),
+        "least": whole(int(rng.integers(2, 5))),
+        "B": whole(B),
+        "V": whole(V),
+    }
+
+
+def _nucleus(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["logits"]), float(given["temperature"]), float(given["p"]), 1)
+
+
+def _at_least(answer: Any, given: Inputs) -> Any:
+    least = int(given["least"])
+    return answer(tensor(given["logits"]), float(given["temperature"]), float(given["tiny"]), least)
+
+
+def _everything(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["logits"]), float(given["temperature"]), 1.0, 1)
+
+
+PROBE = Probe(_top_p_inputs, {"nucleus": _nucleus, "least": _at_least, "everything": _everything})

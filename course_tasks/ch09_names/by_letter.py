@@ -1,0 +1,37 @@
+"""What 09/by-letter asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _by_letter_inputs(rng: Rng) -> Inputs:
+    B, T, V = 9, int(rng.integers(14, 18)), int(rng.integers(8, 12))
+    letters = rng.integers(1, V, size=(B, T + 1))
+    longest = 4
+    for row in letters:  # a boundary every few letters, and not at the beginning of the row
+        place = int(rng.integers(1, 4))
+        while place <= T:
+            row[place] = 0
+            place += int(rng.integers(longest + 1, longest + 3))
+    y = letters[:, 1:].copy()
+    y[-1, -int(rng.integers(3, 6)) :] = -100
+    return {
+        "logits": (1.5 * rng.normal(size=(B, T, V))).astype(np.float32),
+        "x": letters[:, :-1].astype(np.int64),
+        "y": y.astype(np.int64),
+        "longest": whole(longest),
+    }
+
+
+def _by_letter(answer: Any, given: Inputs) -> Any:
+    x, y, logits = tensor(given["x"]), tensor(given["y"]), tensor(given["logits"])
+    return answer(logits, x, y, 0, int(given["longest"]))
+
+
+PROBE = Probe(_by_letter_inputs, {"losses": _by_letter})

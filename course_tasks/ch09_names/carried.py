@@ -1,0 +1,47 @@
+"""What 09/carried asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from course_tasks.ch09_names.models import Recurrent
+from course_tasks.inputs import Rng, tensor
+from course_tasks.probing import Inputs, Probe
+
+
+def _carried_inputs(rng: Rng) -> Inputs:
+    B, T, V = int(rng.integers(3, 5)), int(rng.integers(5, 7)), int(rng.integers(9, 12))
+    C, H, S = 7, 8, 4
+    fresh = np.zeros((S, B), dtype=bool)
+    fresh[0] = True
+    fresh[2, int(rng.integers(B))] = True  # one row begins anew, the others go on
+    shapes = {"embedding": (V, C), "inward": (C, H), "across": (H, H), "output": (H, V)}
+    weights = {
+        name: (rng.normal(size=shape) * 0.9 / np.sqrt(shape[0] if shape[0] != V else 1)).astype(
+            np.float32
+        )
+        for name, shape in shapes.items()
+    }
+    return {
+        **weights,
+        "x": rng.integers(V, size=(S, B, T)).astype(np.int64),
+        "y": rng.integers(V, size=(S, B, T)).astype(np.int64),
+        "fresh": fresh,
+    }
+
+
+def _carried(answer: Any, given: Inputs) -> Any:
+    model = Recurrent(*(tensor(given[n]) for n in ("embedding", "inward", "across", "output")))
+    batches = list(zip(tensor(given["x"]), tensor(given["y"]), tensor(given["fresh"]), strict=True))
+    losses = answer(model, batches)
+    gradients = {
+        name: torch.zeros_like(p) if p.grad is None else p.grad
+        for name, p in model.named_parameters()
+    }
+    return {"losses": [float(loss) for loss in losses], "gradients": gradients}
+
+
+PROBE = Probe(_carried_inputs, {"pieces": _carried})

@@ -1,0 +1,38 @@
+"""What 09/one-cycle asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.inputs import Rng, number, parts_of, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _one_cycle_inputs(rng: Rng) -> Inputs:
+    return {
+        "steps": whole(10 * int(rng.integers(3, 5))),
+        "rise": number(float(rng.choice([0.2, 0.3, 0.4]))),
+        "peak": number(int(rng.integers(2, 10)) / 100),
+        "start_factor": number(int(rng.integers(5, 30))),
+        "final_factor": number(int(rng.integers(40, 90))),
+        "low": number(int(rng.integers(75, 86)) / 100),
+        "high": number(int(rng.integers(92, 99)) / 100),
+    }
+
+
+def _one_cycle(answer: Any, given: Inputs) -> Any:
+    names = ("rise", "peak", "start_factor", "final_factor", "low", "high")
+    settings = {name: float(given[name]) for name in names}
+    steps = int(given["steps"])
+    both = [parts_of(answer(step, steps, **settings), "rate", "momentum") for step in range(steps)]
+    # In units in which both are of the size of 1: a final rate of 1e-5 would drown in a tolerance.
+    return {
+        "rate": [float(b["rate"]) / settings["peak"] for b in both],
+        "momentum": [float(b["momentum"]) for b in both],
+        "end": float(np.log(max(float(both[-1]["rate"]), 1e-300))),
+    }
+
+
+PROBE = Probe(_one_cycle_inputs, {"cycle": _one_cycle})

@@ -1,0 +1,80 @@
+"""What 10/convert asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from course_lib.model import FusedMultiHead
+from course_tasks.ch10_jax.shared import matrix
+from course_tasks.ch10_jax.sides import Side, grown, side_of
+from course_tasks.inputs import Rng, values, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _convert_inputs(rng: Rng) -> Inputs:
+    H, D = (int(n) for n in rng.choice([2, 3, 5], size=2, replace=False))
+    C, T = H * D, int(rng.choice([7, 8]))
+    return {
+        "rows": matrix(rng, 3 * C, C, gain=1.5),
+        "projection": matrix(rng, C, C),
+        "bias": values(rng, C),
+        "tree_query": matrix(rng, H, C, D, gain=1.5),
+        "tree_key": matrix(rng, H, C, D, gain=1.5),
+        "tree_value": matrix(rng, H, C, D),
+        "tree_weight": matrix(rng, C, C),
+        "tree_bias": values(rng, C),
+        "x": values(rng, 2, T, C),
+        "T": whole(T),
+        "C": whole(C),
+        "H": whole(H),
+        "D": whole(D),
+    }
+
+
+def _to_tree(answer: Any, given: Inputs) -> Any:
+    _, made = side_of(answer)
+    state = {
+        "query_key_value.weight": torch.from_numpy(given["rows"]),
+        "projection.weight": torch.from_numpy(given["projection"]),
+        "projection.bias": torch.from_numpy(given["bias"]),
+    }
+    return made(int(given["H"])).to_tree(state)
+
+
+def _tree_inputs(side: Side, given: Inputs) -> dict[str, Any]:
+    tree = {
+        "heads": {name: given[f"tree_{name}"] for name in ("query", "key", "value")},
+        "projection": {"weight": given["tree_weight"], "bias": given["tree_bias"]},
+    }
+    return grown(side.array, tree)
+
+
+def _to_state(answer: Any, given: Inputs) -> Any:
+    side, made = side_of(answer)
+    return made(int(given["H"])).to_state(_tree_inputs(side, given))
+
+
+def _loaded(answer: Any, given: Inputs) -> Any:
+    """What the torch layer computes once it has loaded the state."""
+    side, made = side_of(answer)
+    layer = FusedMultiHead(int(given["C"]), int(given["H"]), int(given["T"]))
+    layer.load_state_dict(made(int(given["H"])).to_state(_tree_inputs(side, given)))
+    return layer(torch.from_numpy(given["x"]))
+
+
+def _apart(answer: Any, given: Inputs) -> Any:
+    """The tree after torch has written into everything that was made of it."""
+    side, made = side_of(answer)
+    tree = _tree_inputs(side, given)
+    state = made(int(given["H"])).to_state(tree)
+    for tensor in state.values():
+        tensor.fill_(7.0)
+    return tree
+
+
+PROBE = Probe(
+    _convert_inputs,
+    {"tree": _to_tree, "state": _to_state, "loaded": _loaded, "apart": _apart},
+)

@@ -1,0 +1,60 @@
+"""What 10/mask asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.ch10_jax.sides import side_of
+from course_tasks.inputs import Rng, values, whole
+from course_tasks.probing import Case, Inputs, Probe
+
+
+def _mask_inputs(rng: Rng) -> Inputs:
+    T = int(rng.choice([6, 7]))
+    real = np.ones(T, dtype=bool)
+    real[0] = False
+    real[int(rng.integers(2, T - 2))] = False
+    scores = values(rng, T, T)
+    hidden = ~(np.tril(np.ones((T, T), dtype=bool)) & real & real[:, None])
+    wild = scores.copy()
+    wild[hidden] = rng.uniform(95, 130, size=int(hidden.sum()))
+    return {
+        "scores": scores,
+        "large": (scores * 300).astype(np.float32),
+        "wild": wild,
+        "goal": values(rng, T, T),
+        "real": real,
+        "T": whole(T),
+    }
+
+
+def _mask(scores: str, *, padded: bool = True) -> Case:
+    def ask(answer: Any, given: Inputs) -> Any:
+        side, function = side_of(answer)
+        real = given["real"] if padded else np.ones_like(given["real"])
+        return function(side.array(given[scores]), side.array(real))
+
+    return ask
+
+
+def _mask_gradient(scores: str) -> Case:
+    def ask(answer: Any, given: Inputs) -> Any:
+        side, function = side_of(answer)
+        real, goal = side.array(given["real"]), side.array(given["goal"])
+        return side.gradient(lambda s: (function(s, real) * goal).sum(), side.array(given[scores]))
+
+    return ask
+
+
+PROBE = Probe(
+    _mask_inputs,
+    {
+        "whole": _mask("scores", padded=False),
+        "values": _mask("scores"),
+        "large": _mask("large"),
+        "gradient": _mask_gradient("scores"),
+        "wild": _mask_gradient("wild"),
+    },
+)

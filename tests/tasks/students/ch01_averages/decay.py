@@ -1,0 +1,124 @@
+"""Students' answers to 01/decay."""
+
+import math
+
+import numpy as np
+import torch
+
+from students.ch01_averages.shared import _mean, decay_loop
+
+
+def decay_softmax(T, decay):
+    t = torch.arange(T)
+    scores = (t[:, None] - t[None, :]) * math.log(decay)
+    return scores.masked_fill(t[:, None] < t, -torch.inf).softmax(dim=-1)
+
+
+def decay_numpy(T, decay):
+    back = np.subtract.outer(np.arange(T), np.arange(T))
+    weights = np.where(back >= 0, decay ** back.astype(float), 0.0)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def decay_closed_form(T, decay):
+    t = torch.arange(T, dtype=torch.float64)
+    weights = torch.tril(decay ** (t[:, None] - t))
+    return weights * (1 - decay) / (1 - decay ** (t + 1))[:, None]
+
+
+def _shrinking(T, decay):
+    back = np.subtract.outer(np.arange(T), np.arange(T)).astype(float)
+    return torch.from_numpy(np.where(back >= 0, decay**back, 0.0))
+
+
+def decay_recursion(T, decay):
+    rows = [torch.eye(T)[0]]
+    for t in range(1, T):
+        rows.append(decay * rows[-1] + (1 - decay) * torch.eye(T)[t])
+    return torch.stack(rows)
+
+
+def decay_recursion_from_zero(T, decay):
+    rows, state = [], torch.zeros(T)
+    for t in range(T):
+        state = decay * state + (1 - decay) * torch.eye(T)[t]
+        rows.append(state)
+    return torch.stack(rows)
+
+
+def decay_growing(T, decay):
+    t = torch.arange(T)
+    scores = (t[None, :] - t[:, None]) * math.log(decay)
+    return scores.masked_fill(t[:, None] < t, -torch.inf).softmax(dim=-1)
+
+
+def decay_both_sides(T, decay):
+    back = np.abs(np.subtract.outer(np.arange(T), np.arange(T)))
+    weights = decay ** back.astype(float)
+    return weights / weights.sum(1, keepdims=True)
+
+
+def decay_upper(T, decay):
+    weights = torch.zeros(T, T)
+    for t in range(T):
+        for s in range(t, T):
+            weights[t, s] = decay ** (s - t)
+    return _mean(weights)
+
+
+def decay_zero_scores(T, decay):
+    t = torch.arange(T)
+    scores = (t[:, None] - t[None, :]) * math.log(decay)
+    return scores.masked_fill(t[:, None] < t, 0.0).softmax(dim=-1)
+
+
+def decay_twice_exponential(T, decay):
+    seen = torch.ones(T, T).tril()
+    powers = torch.exp(_shrinking(T, decay)) * seen
+    return _mean(powers)
+
+
+def decay_linear(T, decay):
+    """Shrinks by a constant step, not by a constant factor."""
+    t = torch.arange(T)
+    return _mean((T - (t[:, None] - t) * decay).tril())
+
+
+RIGHT = {
+    "loop": decay_loop,
+    "softmax of distances": decay_softmax,
+    "numpy": decay_numpy,
+    "closed form": decay_closed_form,
+}
+
+
+WRONG = {
+    "unnormalised-decay": _shrinking,
+    "uncorrected-start": decay_recursion_from_zero,
+    "started-at-the-first": decay_recursion,
+    "reversed-decay": decay_growing,
+    "complement": lambda T, decay: decay_numpy(T, 1 - decay),
+    "no-causal-mask": decay_both_sides,
+    "upper-triangle": decay_upper,
+    "divides-columns": lambda T, decay: (
+        _shrinking(T, decay) / _shrinking(T, decay).sum(0, keepdim=True)
+    ),
+    "keepdim-forgotten": lambda T, decay: (
+        _shrinking(T, decay).numpy() / _shrinking(T, decay).numpy().sum(axis=1)
+    ),
+    "softmax-of-weights": decay_twice_exponential,
+    "zero-mask": decay_zero_scores,
+    "diagonal-excluded": lambda T, decay: _mean(_shrinking(T, decay).tril(-1)),
+}
+
+
+ODD = [
+    (decay_linear, "wrong-ratio"),
+    (lambda T, decay: decay_loop(T, decay).T, "sees-the-future"),
+    (lambda T, decay: decay_loop(T, decay) / 2, "rows-do-not-sum-to-one"),
+    (
+        lambda T, decay: torch.nan_to_num(_mean(_shrinking(T, decay).tril(-1))),
+        "diagonal-excluded",
+    ),
+    (lambda T, decay: torch.full((T, T), math.nan), "not-finite"),
+]

@@ -1,0 +1,100 @@
+"""Students' answers to 01/find-fault."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def fault_loop(weights):
+    T = len(weights)
+    faulty = []
+    for t in range(T):
+        row = weights[t].tolist()
+        sound = (
+            all(w >= 0 for w in row[: t + 1])
+            and all(abs(w) < 1e-4 for w in row[t + 1 :])
+            and math.isclose(sum(row), 1, abs_tol=1e-3)
+        )
+        faulty.append(not sound)
+    return faulty
+
+
+def fault_numpy(weights):
+    w = weights.numpy()
+    past = np.tril(w)
+    sound = np.isclose(w.sum(1), 1) & (w >= 0).all(1) & np.isclose(past.sum(1), 1)
+    return (~sound).astype(int)
+
+
+def fault_where(weights):
+    T = weights.size(0)
+    future = torch.ones(T, T).triu(1).bool()
+    ok = torch.allclose
+    return torch.tensor(
+        [
+            not (
+                ok(weights[t].sum(), torch.tensor(1.0))
+                and bool((weights[t] >= 0).all())
+                and not bool(weights[t][future[t]].any())
+            )
+            for t in range(T)
+        ]
+    )
+
+
+def _ask(weights, *, ahead=True, sums=True, signs=True, nan=True, axis=1, start=1):
+    w = weights.double().numpy()
+    faulty = np.zeros(len(w), dtype=bool)
+    if ahead:
+        faulty |= (np.nan_to_num(np.triu(w, start)) != 0).any(axis=1)
+    if sums:
+        faulty |= np.abs(np.nan_to_num(w.sum(axis=axis), nan=1) - 1) > 1e-4
+    if signs:
+        faulty |= (w < 0).any(axis=1)
+    if nan:
+        faulty |= np.isnan(w).any(axis=1)
+    return faulty
+
+
+def fault_exact(weights):
+    return torch.tensor([sum(row.tolist()) != 1.0 for row in weights])
+
+
+def fault_too_small(weights):
+    return (weights.sum(1) < 0.999) | (weights < 0).any(1) | (weights.triu(1) > 0).any(1)
+
+
+def fault_suspicious(weights):
+    """Finds what there is to find, and accuses every row that looks back further than one."""
+    seen = torch.nan_to_num(weights).abs() > 0
+    return torch.from_numpy(_ask(weights)) | (seen.sum(dim=1) > 2)
+
+
+RIGHT = {
+    "loop, list of bool": fault_loop,
+    "numpy, 0 and 1": fault_numpy,
+    "row by row": fault_where,
+    "one question after the other": _ask,
+}
+
+
+WRONG = {
+    "inverted-answer": lambda weights: ~_ask(weights),
+    "exact-comparison": fault_exact,
+    "diagonal-excluded": lambda weights: _ask(weights, start=0),
+    "divides-columns": lambda weights: _ask(weights, axis=0),
+    "one-sided-sum": fault_too_small,
+    "future-unasked": lambda weights: _ask(weights, ahead=False),
+    "sums-unasked": lambda weights: _ask(weights, sums=False),
+    "signs-unasked": lambda weights: _ask(weights, signs=False),
+    "nan-slips-through": lambda weights: _ask(weights, nan=False),
+}
+
+
+ODD = [
+    (fault_suspicious, "sound-row-accused"),
+    (lambda weights: torch.nonzero(torch.tensor(fault_loop(weights)))[:, 0], "shape"),
+    (lambda weights: np.zeros(len(weights), dtype=bool), "future-unasked"),
+    (lambda weights: np.ones(len(weights), dtype=bool), "exact-comparison"),
+]

@@ -1,0 +1,110 @@
+"""Students' answers to 01/masked-softmax."""
+
+import math
+
+import torch
+from torch.nn import functional as F
+
+
+def masked_where(scores, visible):
+    return torch.where(visible, scores, torch.tensor(-torch.inf)).softmax(-1)
+
+
+def masked_by_hand(scores, visible):
+    e = torch.exp(scores) * visible
+    return e / e.sum(dim=-1, keepdim=True)
+
+
+def masked_large_number(scores, visible):
+    return F.softmax(scores.masked_fill(visible.logical_not(), -1e9), dim=2)
+
+
+def masked_added(scores, visible):
+    bias = torch.zeros(visible.shape)
+    bias[~visible] = float("-inf")
+    return torch.softmax(scores + bias, dim=-1)
+
+
+def masked_loop(scores, visible):
+    weights = torch.zeros(scores.shape)
+    B, T, _ = scores.shape
+    for b in range(B):
+        for t in range(T):
+            seen = [s for s in range(T) if visible[b, t, s]]
+            parts = [math.exp(scores[b, t, s]) for s in seen]
+            for s, part in zip(seen, parts, strict=True):
+                weights[b, t, s] = part / sum(parts)
+    return weights
+
+
+def masked_renormalised(scores, visible):
+    weights = scores.softmax(-1) * visible
+    return weights / weights.sum(-1, keepdim=True)
+
+
+def masked_in_place_of_a_copy(scores, visible):
+    scores.clone().masked_fill_(~visible, -torch.inf)
+    return F.softmax(scores, dim=-1)
+
+
+def masked_by_product(scores, visible):
+    return (scores * visible).softmax(dim=-1)
+
+
+def masked_minus_ten(scores, visible):
+    return torch.where(visible, scores, torch.tensor(-5.0, dtype=scores.dtype)).softmax(-1)
+
+
+def masked_one_over_a_billion(scores, visible):
+    return torch.where(visible, scores, torch.full_like(scores, -1e-9)).softmax(-1)
+
+
+def masked_late(scores, visible):
+    return F.softmax(scores, dim=-1).masked_fill(~visible, 0)
+
+
+def masked_hint_of_a_mask(scores, visible):
+    """Takes 1 from hidden scores: they count less, but they count."""
+    return (scores - (~visible).float()).softmax(dim=-1)
+
+
+def masked_exponentials(scores, visible):
+    return torch.exp(scores) * visible
+
+
+RIGHT = {
+    "where": masked_where,
+    "by hand": masked_by_hand,
+    "−1e9": masked_large_number,
+    "added bias": masked_added,
+    "loop": masked_loop,
+    "cut and divided again": masked_renormalised,
+}
+
+
+WRONG = {
+    "inverted-mask": lambda scores, visible: masked_where(scores, ~visible),
+    "dropped-result": masked_in_place_of_a_copy,
+    "tiny-fill": masked_one_over_a_billion,
+    "zero-mask": masked_by_product,
+    "plus-infinity": lambda scores, visible: F.softmax(
+        torch.where(visible, scores, torch.tensor(math.inf)), dim=-1
+    ),
+    "masked-after-softmax": masked_late,
+    "scores-ignored": lambda scores, visible: visible / visible.sum(-1, keepdim=True),
+    "softmax-over-queries": lambda scores, visible: F.softmax(
+        scores.masked_fill(visible == 0, -1e30), dim=1
+    ),
+    "softmax-over-batch": lambda scores, visible: torch.where(
+        visible, scores, torch.tensor(-torch.inf)
+    ).softmax(0),
+}
+
+
+ODD = [
+    (masked_minus_ten, "tiny-fill"),
+    (masked_hint_of_a_mask, "sees-what-is-hidden"),
+    (masked_exponentials, "rows-do-not-sum-to-one"),
+    (lambda scores, visible: masked_by_hand(2 * scores, visible), "difference"),
+    (lambda scores, visible: masked_by_hand(scores, visible).sum(-1), "shape"),
+]

@@ -1,0 +1,165 @@
+"""Students' answers to 01/past-mean."""
+
+import math
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+
+def past_roll(x):
+    T = x.shape[1]
+    mean = x.cumsum(dim=1) / torch.arange(1, T + 1).view(1, T, 1)
+    y = torch.zeros_like(x)
+    y[:, 1:] = mean[:, :-1]
+    return y
+
+
+def past_softmax(x):
+    T = x.shape[1]
+    scores = torch.zeros(T, T)
+    scores[torch.triu(torch.ones(T, T)) == 1] = float("-inf")
+    return torch.nan_to_num(torch.softmax(scores, dim=1)) @ x
+
+
+def past_loop(x):
+    B, T, C = x.shape
+    y = torch.zeros(B, T, C)
+    for b in range(B):
+        for t in range(1, T):
+            y[b, t] = x[b, :t].mean(dim=0)
+    return y
+
+
+def past_numpy(x):
+    x = x.double().numpy()
+    T = x.shape[1]
+    w = np.tril(np.ones((T, T)), -1) / np.maximum(np.arange(T), 1)[:, None]
+    return np.einsum("ts,bsc->btc", w, x)
+
+
+def past_nan(x):
+    T = x.shape[1]
+    hidden = torch.ones(T, T, dtype=torch.bool).triu(0)
+    return torch.zeros(T, T).masked_fill(hidden, -math.inf).softmax(1) @ x
+
+
+def past_rolled_round(x):
+    T = x.shape[1]
+    mean = x.cumsum(dim=1) / torch.arange(1, T + 1)[:, None]
+    return torch.roll(mean, 1, dims=1)
+
+
+def past_keeps_first(x):
+    y = x.clone()
+    for t in range(1, x.shape[1]):
+        y[:, t] = x[:, :t].mean(dim=1)
+    return y
+
+
+def past_inclusive(x):
+    return x.cumsum(1) / (torch.arange(x.shape[1]) + 1)[:, None]
+
+
+def past_divides_by_t_plus_one(x):
+    return (x.cumsum(1) - x) / (torch.arange(x.shape[1]) + 1)[:, None]
+
+
+def past_sums(x):
+    return x.cumsum(1) - x
+
+
+def past_everything(x):
+    return x.mean(dim=1, keepdim=True).expand(x.shape)
+
+
+def past_softmax_of_ones(x):
+    T = x.shape[1]
+    mask = (torch.arange(T)[:, None] > torch.arange(T)).float()
+    return F.softmax(mask, dim=1) @ x
+
+
+def past_looks_one_ahead(x):
+    T = x.shape[1]
+    return torch.stack([x[:, : t + 2].mean(dim=1) for t in range(T)], dim=1)
+
+
+def past_is_future(x):
+    T = x.shape[1]
+    y = torch.zeros_like(x)
+    for t in range(T - 1):
+        y[:, t] = x[:, t + 1 :].mean(dim=1)
+    return y
+
+
+def past_is_future_nan(x):
+    T = x.shape[1]
+    w = torch.ones(T, T).triu(1)
+    return w / w.sum(-1, keepdim=True) @ x
+
+
+def past_columns(x):
+    T = x.shape[1]
+    w = torch.ones(T, T).tril(-1)
+    n = w.sum(0)
+    n[n == 0] = 1
+    return (w / n) @ x
+
+
+def past_columns_nan(x):
+    T = x.shape[1]
+    w = torch.ones(T, T).tril(-1)
+    return torch.einsum("ts,bsc->btc", w / w.sum(0, keepdim=True), x)
+
+
+def past_keepdim(x):
+    T = x.shape[1]
+    w = torch.ones(T, T).tril(-1)
+    return w.div(torch.clamp(w.sum(-1), min=1)) @ x
+
+
+def past_other_half(x):
+    """Averages the positions before t, but only the second half of them."""
+    y = torch.zeros_like(x)
+    for t in range(1, x.shape[1]):
+        y[:, t] = x[:, t // 2 : t].mean(dim=1)
+    return y
+
+
+def past_doubled(x):
+    return 2 * past_loop(x)
+
+
+RIGHT = {
+    "shifted running mean": past_roll,
+    "softmax": past_softmax,
+    "loop": past_loop,
+    "numpy, float64": past_numpy,
+}
+
+
+WRONG = {
+    "first-row-nan": past_nan,
+    "first-row-uniform": past_rolled_round,
+    "first-row-itself": past_keeps_first,
+    "diagonal-included": past_inclusive,
+    "divides-by-one-too-many": past_divides_by_t_plus_one,
+    "sums-not-means": past_sums,
+    "zero-mask": past_everything,
+    "multiplied-mask": past_softmax_of_ones,
+    "next-included": past_looks_one_ahead,
+    "upper-triangle": past_is_future,
+    "divides-columns": past_columns,
+    "keepdim-forgotten": past_keepdim,
+}
+
+
+ODD = [
+    (past_doubled, "rows-do-not-sum-to-one"),
+    (past_other_half, "wrong-positions"),
+    (past_is_future_nan, "upper-triangle"),
+    (past_columns_nan, "divides-columns"),
+    (lambda x: x.mean(dim=1), "shape"),
+    (lambda x: torch.roll(x, 1, dims=1), "sees-the-future"),
+    (lambda x: torch.tril(torch.ones(3, 3)) @ x, "error"),
+]

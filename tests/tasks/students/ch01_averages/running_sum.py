@@ -1,0 +1,91 @@
+"""Students' answers to 01/running-sum."""
+
+import numpy as np
+import torch
+
+
+def sum_turned_triangle(x):
+    T = x.size(2)
+    return x @ torch.tril(torch.ones(T, T)).T
+
+
+def sum_einsum(x):
+    T = x.shape[-1]
+    sees = (torch.arange(T)[:, None] >= torch.arange(T)).float()
+    return torch.einsum("ts,bcs->bct", sees, x)
+
+
+def sum_transposed(x):
+    T = x.shape[-1]
+    return (torch.tril(torch.ones(T, T)) @ x.transpose(1, 2)).transpose(1, 2)
+
+
+def sum_loop(x):
+    y = torch.empty_like(x)
+    for t in range(x.shape[-1]):
+        y[:, :, t] = x[:, :, : t + 1].sum(dim=-1)
+    return y
+
+
+def sum_numpy(x):
+    return np.cumsum(x.numpy(), axis=-1)
+
+
+def sum_wrong_turn(x):
+    T = x.shape[-1]
+    return torch.einsum("ts,bct->bcs", torch.tril(torch.ones(T, T)), x)
+
+
+def sum_channels(x):
+    return x.cumsum(dim=1)
+
+
+def sum_chapter_cell(x):
+    T = x.shape[-1]
+    return torch.tril(torch.ones(T, T)) @ x
+
+
+def sum_stays_turned(x):
+    return x.permute(0, 2, 1).cumsum(dim=1)
+
+
+def sum_of_means(x):
+    T = x.shape[-1]
+    w = torch.tril(torch.ones(T, T))
+    w = w / w.sum(1, keepdim=True)
+    return x @ w.T
+
+
+def sum_without_itself(x):
+    return x.cumsum(dim=-1) - x
+
+
+def sum_total(x):
+    return x.sum(dim=-1, keepdim=True).expand_as(x)
+
+
+RIGHT = {
+    "turned triangle": sum_turned_triangle,
+    "einsum": sum_einsum,
+    "there and back": sum_transposed,
+    "loop": sum_loop,
+    "numpy": sum_numpy,
+}
+
+
+WRONG = {
+    "triangle-not-turned": sum_wrong_turn,
+    "sums-channels": sum_channels,
+    "time-not-put-back": sum_stays_turned,
+    "means-not-sums": sum_of_means,
+    "diagonal-excluded": sum_without_itself,
+    "no-triangle": sum_total,
+}
+
+
+ODD = [
+    (sum_chapter_cell, "sums-channels"),
+    (lambda x: 2 * sum_numpy(x), "difference"),
+    (lambda x: x.sum(dim=-1), "shape"),
+    (lambda x: torch.nn.functional.pad(sum_loop(x), (0, 1))[..., 1:], "sees-the-future"),
+]

@@ -1,0 +1,92 @@
+"""Students' answers to 01/window."""
+
+import torch
+from torch.nn import functional as F
+
+from students.ch01_averages.shared import _mean, decay_loop
+
+
+def window_loop(T, width):
+    weights = torch.zeros(T, T)
+    for t in range(T):
+        first = max(0, t - width + 1)
+        weights[t, first : t + 1] = 1 / (t + 1 - first)
+    return weights
+
+
+def window_softmax(T, width):
+    t = torch.arange(T)
+    distance = t.unsqueeze(1) - t.unsqueeze(0)
+    hidden = (distance < 0) | (distance >= width)
+    return torch.zeros(T, T).masked_fill(hidden, float("-inf")).softmax(dim=-1)
+
+
+def window_difference(T, width):
+    ones = torch.ones(T, T, dtype=torch.float64)
+    band = ones.tril() - ones.tril(-width)
+    return (band / band.sum(1)[:, None]).numpy()
+
+
+def window_lists(T, width):
+    rows = []
+    for t in range(T):
+        seen = [max(0, t - width + 1) <= s <= t for s in range(T)]
+        rows.append([float(s) / sum(seen) for s in seen])
+    return rows
+
+
+def _reach(T, first, last):
+    """(T, T) 0/1: row t sees distances first … last, counted back from t."""
+    t = torch.arange(T)
+    back = t[:, None] - t[None, :]
+    return ((back >= first) & (back <= last)).float()
+
+
+def window_before_without_nan(T, width):
+    return torch.nan_to_num(_mean(_reach(T, 1, width)))
+
+
+def window_wraps_around(T, width):
+    weights = torch.zeros(T, T)
+    for t in range(T):
+        weights[t][t + 1 - width : t + 1] = 1
+    return weights / weights.sum(1, keepdim=True).clamp(min=1)
+
+
+RIGHT = {
+    "loop": window_loop,
+    "softmax": window_softmax,
+    "difference of triangles, numpy": window_difference,
+    "lists": window_lists,
+}
+
+
+WRONG = {
+    "divides-by-width": lambda T, width: _reach(T, 0, width - 1) / width,
+    "negative-slice": window_wraps_around,
+    "window-one-too-wide": lambda T, width: _mean(_reach(T, 0, width)),
+    "window-one-too-narrow": lambda T, width: _mean(_reach(T, 0, width - 2)),
+    "no-window": lambda T, width: _mean(_reach(T, 0, T)),
+    "sums-not-means": lambda T, width: _reach(T, 0, width - 1),
+    "divides-columns": lambda T, width: (
+        _reach(T, 0, width - 1) / _reach(T, 0, width - 1).sum(0, keepdim=True)
+    ),
+    "keepdim-forgotten": lambda T, width: (
+        _reach(T, 0, width - 1) / torch.arange(1, T + 1).clamp(max=width)
+    ),
+    "upper-triangle": lambda T, width: _mean(_reach(T, 1 - width, 0)),
+    "centred-window": lambda T, width: _mean(_reach(T, -(width // 2), width // 2)),
+    "diagonal-excluded": lambda T, width: _mean(_reach(T, 1, width)),
+    "multiplied-mask": lambda T, width: F.softmax(
+        torch.ones(T, T) * _reach(T, 0, width - 1), dim=1
+    ),
+}
+
+
+ODD = [
+    (lambda T, width: torch.eye(T).flip(0), "sees-the-future"),
+    (window_before_without_nan, "diagonal-excluded"),
+    (lambda T, width: window_loop(T, width)[:-1], "shape"),
+    (lambda T, width: 2 * window_loop(T, width), "rows-do-not-sum-to-one"),
+    (lambda T, width: decay_loop(T, 0.5), "wrong-positions"),
+]

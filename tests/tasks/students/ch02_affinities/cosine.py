@@ -1,0 +1,107 @@
+"""Students' answers to 02/cosine."""
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+
+def cos_by_pairs(x, y):
+    return F.cosine_similarity(x[:, :, None], y[:, None], dim=-1)
+
+
+def cos_normalize(x, y):
+    return torch.einsum("btc,bsc->bts", F.normalize(x, dim=2), F.normalize(y, dim=2))
+
+
+def cos_divided_afterwards(x, y):
+    lengths = x.norm(dim=-1)[:, :, None] * y.norm(dim=-1)[:, None, :]
+    return torch.nan_to_num(torch.bmm(x, y.mT) / lengths)
+
+
+def cos_numpy(x, y):
+    x, y = x.double().numpy(), y.double().numpy()
+    products = np.einsum("btc,bsc->bts", x, y)
+    lengths = np.sqrt((x**2).sum(-1))[:, :, None] * np.sqrt((y**2).sum(-1))[:, None]
+    return np.where(lengths > 0, products / np.where(lengths > 0, lengths, 1), 0)
+
+
+def cos_loop(x, y):
+    B, T, _ = x.shape
+    result = [[[0.0] * y.shape[1] for _ in range(T)] for _ in range(B)]
+    for b in range(B):
+        for t in range(T):
+            for s in range(y.shape[1]):
+                lengths = float(x[b, t].norm() * y[b, s].norm())
+                result[b][t][s] = float(x[b, t] @ y[b, s]) / lengths if lengths else 0.0
+    return result
+
+
+def cos_half(x, y):
+    return torch.einsum("btc,bsc->bts", x, F.normalize(y, dim=-1))
+
+
+def cos_no_root(x, y):
+    x2, y2 = (x * x).sum(-1, keepdim=True), (y * y).sum(-1, keepdim=True)
+    return (x @ y.mT) / (x2 @ y2.mT + 1e-12)
+
+
+def cos_dim_1(x, y):
+    return F.normalize(x, dim=1) @ F.normalize(y, dim=1).mT
+
+
+def cos_whole_norm(x, y):
+    return (x / torch.linalg.norm(x)) @ (y / torch.linalg.norm(y)).mT
+
+
+def cos_l1(x, y):
+    return F.normalize(x, p=1, dim=-1) @ F.normalize(y, p=1, dim=-1).mT
+
+
+def cos_turned(x, y):
+    return cos_by_pairs(x, y).mT
+
+
+def cos_acos(x, y):
+    return torch.acos(cos_by_pairs(x, y).clamp(-1, 1))
+
+
+def cos_flat_norm(x, y):
+    x = x / torch.sqrt((x**2).sum(dim=2))
+    y = y / torch.sqrt((y**2).sum(dim=2))
+    return x @ y.mT
+
+
+def cos_divides_by_nothing(x, y):
+    x = x / x.norm(dim=2, keepdim=True)
+    return torch.einsum("btc,bsc->bts", x, y / y.norm(dim=2, keepdim=True))
+
+
+RIGHT = {
+    "library": cos_by_pairs,
+    "normalize, einsum": cos_normalize,
+    "divided afterwards": cos_divided_afterwards,
+    "numpy": cos_numpy,
+    "loop, lists": cos_loop,
+}
+
+
+WRONG = {
+    "not-normalised": lambda x, y: torch.einsum("btc,bsc->bts", x, y),
+    "normalised-one-side": cos_half,
+    "squared-lengths": cos_no_root,
+    "normalised-over-positions": cos_dim_1,
+    "one-length-for-all": cos_whole_norm,
+    "taxicab-length": cos_l1,
+    "swapped-query-key": cos_turned,
+    "angle-not-cosine": cos_acos,
+    "keepdim-forgotten": cos_flat_norm,
+    "zero-vector-nan": cos_divides_by_nothing,
+}
+
+
+ODD = [
+    (lambda x, y: 3 * cos_by_pairs(x, y), "not-a-cosine"),
+    (lambda x, y: cos_by_pairs(x, y) ** 2, "difference"),
+    (lambda x, y: cos_by_pairs(x, y)[0], "shape"),
+    (lambda x, y: x @ y, "error"),
+]

@@ -1,0 +1,146 @@
+"""Students' answers to 02/evenness."""
+
+import math
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+
+def even_where(weights):
+    T = weights.shape[-1]
+    terms = torch.where(weights > 0, weights * torch.log(weights.clamp(min=1e-30)), 0.0)
+    H = -terms.sum(2)
+    H[:, 1:] /= torch.log(torch.arange(2, T + 1).float())
+    return H
+
+
+def even_entr(weights):
+    most = torch.arange(1, weights.shape[1] + 1).log().clamp(min=1e-9)
+    return torch.special.entr(weights).sum(-1) / most
+
+
+def even_bits(weights):
+    w = weights.double().numpy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        H = -np.nansum(w * np.log2(w), axis=-1)
+        return np.nan_to_num(H / np.log2(np.arange(1, w.shape[-1] + 1)))
+
+
+def even_loop(weights):
+    B, T, _ = weights.shape
+    result = torch.zeros(B, T)
+    for b in range(B):
+        for t in range(1, T):
+            seen = [p for p in weights[b, t].tolist() if p > 0]
+            result[b, t] = -sum(p * math.log(p) for p in seen) / math.log(t + 1)
+    return result
+
+
+def even_nan(weights):
+    H = -(weights * torch.log(weights)).sum(-1)
+    most = torch.arange(1, weights.shape[-1] + 1).log()
+    most[0] = 1
+    return H / most
+
+
+def even_raw(weights):
+    return torch.special.entr(weights).sum(-1)
+
+
+def even_log_T(weights):
+    return torch.special.entr(weights).sum(-1) / math.log(weights.shape[1])
+
+
+def even_log_t(weights):
+    most = torch.tensor([0.0, *(math.log(t) for t in range(1, weights.shape[1]))])
+    return torch.special.entr(weights).sum(-1) / most
+
+
+def even_log2_below(weights):
+    return even_loop(weights) * math.log(2)
+
+
+def even_no_minus(weights):
+    w = weights.clamp(min=1e-30)
+    return (weights * w.log()).sum(-1) / torch.arange(1, weights.shape[1] + 1).log().clamp(min=1e-9)
+
+
+def even_down(weights):
+    H = torch.special.entr(weights).sum(1)
+    return H / torch.arange(1, weights.shape[1] + 1).log().clamp(min=1e-9)
+
+
+def even_perplexity(weights):
+    width = torch.special.entr(weights).sum(-1).exp() / torch.arange(1, weights.shape[1] + 1)
+    width[:, 0] = 0
+    return width
+
+
+def even_by_count(weights):
+    return torch.special.entr(weights).sum(-1) / torch.arange(1, weights.shape[1] + 1)
+
+
+def even_mean(weights):
+    most = torch.arange(1, weights.shape[1] + 1).log().clamp(min=1e-9)
+    return torch.special.entr(weights).mean(-1) / most
+
+
+def even_seen(weights):
+    seen = (weights != 0).sum(-1)
+    return torch.special.entr(weights).sum(-1) / torch.log(seen.float())
+
+
+def even_softmax(weights):
+    return even_entr(F.softmax(weights, dim=-1))
+
+
+def even_one_number(weights):
+    return even_loop(weights).mean(dim=1)
+
+
+def even_row_0_nan(weights):
+    return torch.special.entr(weights).sum(-1) / torch.log(torch.arange(weights.shape[1]) + 1)
+
+
+def even_row_0_one(weights):
+    return torch.cat([torch.ones(len(weights), 1), even_loop(weights)[:, 1:]], dim=1)
+
+
+def even_gini(weights):
+    """One minus the sum of squares: another measure of evenness."""
+    return 1 - weights.square().sum(-1)
+
+
+RIGHT = {
+    "where": even_where,
+    "entr": even_entr,
+    "bits over bits": even_bits,
+    "loop": even_loop,
+}
+
+
+WRONG = {
+    "zero-log-nan": even_nan,
+    "entropy-not-share": even_raw,
+    "log-of-T": even_log_T,
+    "log-of-t": even_log_t,
+    "mixed-units": even_log2_below,
+    "sign-forgotten": even_no_minus,
+    "sums-columns": even_down,
+    "width-not-entropy": even_perplexity,
+    "count-not-log": even_by_count,
+    "mean-not-sum": even_mean,
+    "counts-what-is-seen": even_seen,
+    "softmax-again": even_softmax,
+    "row-lost": even_one_number,
+    "first-row-nan": even_row_0_nan,
+    "first-row-one": even_row_0_one,
+}
+
+
+ODD = [
+    (lambda w: 2.5 * even_loop(w) + 0.1, "not-a-share"),
+    (even_gini, "difference"),
+    (lambda w: w, "shape"),
+]

@@ -1,0 +1,127 @@
+"""Students' answers to 02/safe-softmax."""
+
+import math
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+
+def soft_library(scores):
+    return torch.nan_to_num(F.softmax(scores, dim=1), nan=0.0)
+
+
+def soft_where(scores):
+    largest = scores.max(dim=1, keepdim=True).values
+    powers = torch.where(scores == -torch.inf, torch.tensor(0.0), torch.exp(scores - largest))
+    total = powers.sum(dim=1, keepdim=True)
+    return powers / torch.where(total == 0, torch.ones_like(total), total)
+
+
+def soft_rows(scores):
+    weights = torch.zeros(scores.shape)
+    for t, line in enumerate(scores.tolist()):
+        top = max(line)
+        if top == -math.inf:
+            continue
+        powers = [math.exp(value - top) for value in line]
+        weights[t] = torch.tensor([power / sum(powers) for power in powers])
+    return weights
+
+
+def soft_numpy(scores):
+    s = scores.double().numpy()
+    top = s.max(axis=1, keepdims=True)
+    powers = np.exp(s - np.where(np.isinf(top), 0, top))
+    return powers / np.maximum(powers.sum(axis=1, keepdims=True), 1e-300)
+
+
+def soft_logsumexp(scores):
+    total = scores.logsumexp(dim=-1, keepdim=True)
+    return torch.exp(scores - total.nan_to_num(neginf=0.0))
+
+
+def soft_clip(scores):
+    powers = torch.exp(torch.clip(scores, -50, 50))
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def soft_float64(scores):
+    powers = torch.exp(scores.double())
+    return powers / powers.sum(1, keepdim=True)
+
+
+def soft_shifted_by_one(scores):
+    powers = torch.exp(scores - torch.max(scores))
+    return torch.nan_to_num(powers / powers.sum(1, keepdim=True))
+
+
+def soft_centred(scores):
+    powers = torch.exp(scores - torch.mean(scores, dim=1, keepdim=True))
+    return powers / powers.sum(1, keepdim=True)
+
+
+def soft_max_laid_flat(scores):
+    powers = torch.exp(scores - torch.max(scores, dim=1).values)
+    return powers / powers.sum(1, keepdim=True)
+
+
+def soft_max_of_columns(scores):
+    powers = torch.exp(scores - torch.max(scores, dim=0, keepdim=True).values)
+    return powers / powers.sum(1, keepdim=True)
+
+
+def soft_divided(scores):
+    return F.softmax(scores / scores.max(dim=1, keepdim=True).values, dim=1)
+
+
+def soft_powers(scores):
+    return torch.exp(scores - scores.max(dim=1, keepdim=True).values)
+
+
+def soft_zeroed(scores):
+    return F.softmax(torch.where(scores.isinf(), torch.zeros_like(scores), scores), dim=1)
+
+
+def soft_large_negative(scores):
+    return F.softmax(scores.clamp(min=-1e30), dim=1)
+
+
+def soft_halved(scores):
+    return soft_library(scores / 2)
+
+
+def soft_half_rows(scores):
+    return soft_rows(scores) / 2
+
+
+RIGHT = {
+    "library, cleaned": soft_library,
+    "where": soft_where,
+    "loop": soft_rows,
+    "numpy": soft_numpy,
+    "logsumexp": soft_logsumexp,
+}
+
+
+WRONG = {
+    "clamped-scores": soft_clip,
+    "overflow": soft_float64,
+    "global-maximum": soft_shifted_by_one,
+    "subtracts-mean": soft_centred,
+    "keepdim-forgotten": soft_max_laid_flat,
+    "maximum-of-columns": soft_max_of_columns,
+    "divides-by-maximum": soft_divided,
+    "softmax-over-queries": lambda scores: F.softmax(scores, 0),
+    "not-normalised": soft_powers,
+    "zero-mask": soft_zeroed,
+    "empty-row-uniform": soft_large_negative,
+    "empty-row-nan": lambda scores: F.softmax(scores, 1),
+}
+
+
+ODD = [
+    (soft_half_rows, "rows-do-not-sum-to-one"),
+    (soft_halved, "difference"),
+    (lambda scores: soft_rows(scores).sum(1), "shape"),
+]

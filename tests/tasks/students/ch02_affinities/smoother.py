@@ -1,0 +1,142 @@
+"""Students' answers to 02/smoother."""
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+
+def map_cdist(at, known, values, width):
+    scores = -(torch.cdist(at, known) ** 2) / (2 * width**2)
+    return torch.softmax(scores, dim=1) @ values
+
+
+def map_numpy(at, known, values, width):
+    at, known, values = at.numpy(), known.numpy(), values.numpy()
+    d2 = ((at[:, None, :] - known[None]) ** 2).sum(axis=2)
+    powers = np.exp(-(d2 - d2.min(axis=1, keepdims=True)) / (2 * width * width))
+    return powers @ values / powers.sum(axis=1, keepdims=True)
+
+
+def map_loop(at, known, values, width):
+    result = torch.empty(len(at), values.shape[1], dtype=values.dtype)
+    for n, place in enumerate(at):
+        scores = torch.stack([-((place - k) ** 2).sum() for k in known]) / (2 * width**2)
+        weights = scores.softmax(0)
+        result[n] = sum(w * v for w, v in zip(weights, values, strict=True))
+    return result
+
+
+def map_attention(at, known, values, width):
+    """Dot products and the stations' squared lengths make the same scores."""
+    scores = (at @ known.T - known.square().sum(1) / 2) / width**2
+    return torch.einsum("nm,mc->nc", scores.softmax(-1), values)
+
+
+def _map(at, known, values, score):
+    d2 = ((at[:, None] - known) ** 2).sum(-1)
+    return torch.softmax(score(d2), dim=-1) @ values
+
+
+def map_powers(at, known, values, width):
+    return torch.exp(-(torch.cdist(at, known) ** 2) / (2 * width**2))
+
+
+def map_naive(at, known, values, width):
+    powers = map_powers(at, known, values, width)
+    return (powers @ values) / powers.sum(dim=1, keepdim=True)
+
+
+def map_plus(at, known, values, width):
+    return _map(at, known, values, lambda d2: d2 / (2 * width**2))
+
+
+def map_sum(at, known, values, width):
+    return map_powers(at, known, values, width) @ values
+
+
+def map_root(at, known, values, width):
+    return torch.softmax(-torch.cdist(at, known) / (2 * width**2), dim=-1) @ values
+
+
+def map_width(at, known, values, width):
+    return _map(at, known, values, lambda d2: -d2 / (2 * width))
+
+
+def map_no_two(at, known, values, width):
+    return _map(at, known, values, lambda d2: -d2 / (width * width))
+
+
+def map_no_width(at, known, values, width):
+    return _map(at, known, values, lambda d2: -0.5 * d2)
+
+
+def map_brackets(at, known, values, width):
+    return _map(at, known, values, lambda d2: -d2 / 2 * width**2)
+
+
+def map_columns(at, known, values, width):
+    return F.softmax(-(torch.cdist(at, known) ** 2) / (2 * width**2), dim=0) @ values
+
+
+def map_places(at, known, values, width):
+    return map_cdist(at, known, known, width)
+
+
+def map_nearest(at, known, values, width):
+    return values[torch.cdist(at, known).min(dim=1).indices]
+
+
+def map_mean(at, known, values, width):
+    return torch.ones(len(at), len(known), dtype=values.dtype) @ values / len(known)
+
+
+def map_east_and_west(at, known, values, width):
+    gaps = at.sum(1)[:, None] - known.sum(1)
+    return torch.softmax(-(gaps**2) / (2 * width**2), dim=1) @ values
+
+
+def map_dots(at, known, values, width):
+    return torch.softmax(torch.einsum("nk,mk->nm", at, known), dim=-1) @ values
+
+
+def map_beyond(at, known, values, width):
+    """Draws the nearest value away from the mean: no average any more."""
+    return 30 * map_cdist(at, known, values, width) - 29 * values.mean(0)
+
+
+def map_sharper(at, known, values, width):
+    return _map(at, known, values, lambda d2: -3 * d2 / width**2)
+
+
+RIGHT = {
+    "cdist": map_cdist,
+    "numpy": map_numpy,
+    "loop": map_loop,
+    "dot products": map_attention,
+}
+
+
+WRONG = {
+    "underflow": map_naive,
+    "no-minus": map_plus,
+    "not-normalised": map_sum,
+    "distance-not-squared": map_root,
+    "width-not-squared": map_width,
+    "two-forgotten": map_no_two,
+    "width-ignored": map_no_width,
+    "width-multiplied": map_brackets,
+    "softmax-over-queries": map_columns,
+    "raw-values": map_places,
+    "nearest-only": map_nearest,
+    "equal-weights": map_mean,
+    "differences-added-first": map_east_and_west,
+    "dots-for-distances": map_dots,
+}
+
+
+ODD = [
+    (map_beyond, "not-an-average"),
+    (map_sharper, "difference"),
+    (lambda at, known, values, width: map_cdist(at, known, values, width).mean(1), "shape"),
+    (lambda at, known, values, width: torch.cdist(at, values), "error"),
+]

@@ -1,0 +1,150 @@
+"""Students' answers to 02/variance."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def var_slices(queries, keys):
+    plain, scaled = [], []
+    for d in range(1, queries.shape[1] + 1):
+        products = torch.einsum("nd,nd->n", queries[:, :d], keys[:, :d])
+        plain.append(products.var())
+        scaled.append((products / math.sqrt(d)).var())
+    return torch.stack(plain), torch.stack(scaled)
+
+
+def var_divides_by_n(queries, keys):
+    products = torch.cumsum(queries * keys, 1)
+    plain = ((products - products.mean(0)) ** 2).mean(0)
+    return plain, plain / torch.arange(1, queries.shape[1] + 1)
+
+
+def var_numpy(queries, keys):
+    products = np.cumsum(queries.numpy().astype(float) * keys.numpy(), axis=1)
+    roots = np.sqrt(np.arange(1, products.shape[1] + 1))
+    return products.var(axis=0), (products / roots).var(axis=0)
+
+
+def var_lists(queries, keys):
+    D = queries.shape[1]
+    products = [(queries[:, :d] * keys[:, :d]).sum(1).double() for d in range(1, D + 1)]
+    plain = [float(p.var()) for p in products]
+    return plain, [v / (d + 1) for d, v in enumerate(plain)]
+
+
+def var_one_tensor(queries, keys):
+    return torch.stack(var_slices(queries, keys))
+
+
+def var_every_pair(queries, keys):
+    plain = [
+        (queries[:, : d + 1] @ keys[:, : d + 1].T).var(correction=0) for d in range(keys.shape[1])
+    ]
+    plain = torch.stack(plain)
+    return plain, plain / torch.arange(1, len(plain) + 1)
+
+
+def var_of_each(queries, keys):
+    products = queries * keys
+    return products.var(0), (products / products.shape[1] ** 0.5).var(0)
+
+
+def var_of_means(queries, keys):
+    D = queries.shape[1]
+    products = [(queries[:, :d] * keys[:, :d]).mean(1) for d in range(1, D + 1)]
+    plain = torch.stack([p.var() for p in products])
+    return plain, plain / torch.arange(1, D + 1)
+
+
+def var_summed(queries, keys):
+    plain = torch.cumsum(torch.var(queries * keys, dim=0, correction=0), 0)
+    return plain, plain / torch.arange(1, len(plain) + 1)
+
+
+def var_theory(queries, keys):
+    D = keys.shape[1]
+    return [float(d) for d in range(1, D + 1)], [1.0] * D
+
+
+def var_std(queries, keys):
+    plain, scaled = var_numpy(queries, keys)
+    return np.sqrt(plain), np.sqrt(scaled)
+
+
+def var_squares(queries, keys):
+    products = torch.cumsum(queries * keys, 1)
+    roots = torch.arange(1, queries.shape[1] + 1).sqrt()
+    return (products**2).mean(0), ((products / roots) ** 2).mean(0)
+
+
+def var_from_zero(queries, keys):
+    plain = torch.stack(
+        [(queries[:, :d] * keys[:, :d]).sum(1).var() for d in range(queries.shape[1])]
+    )
+    return plain, plain / torch.arange(len(plain)).clamp(min=1)
+
+
+def var_wrong_way(queries, keys):
+    products = torch.cumsum(queries * keys, 1)
+    return products.var(dim=1), products.var(dim=1)
+
+
+def var_forgets_scale(queries, keys):
+    plain, _ = var_numpy(queries, keys)
+    return plain, plain.copy()
+
+
+def var_one_scale(queries, keys):
+    products = torch.cumsum(queries * keys, 1)
+    return products.var(0), (products / math.sqrt(products.shape[1])).var(0)
+
+
+def var_by_d(queries, keys):
+    products = torch.cumsum(queries * keys, 1)
+    return products.var(0), (products / torch.arange(1, products.shape[1] + 1)).var(0)
+
+
+def var_late_scale(queries, keys):
+    plain, _ = var_slices(queries, keys)
+    return plain, plain / torch.arange(1, len(plain) + 1) ** 0.5
+
+
+def var_twice(queries, keys):
+    plain, scaled = var_slices(queries, keys)
+    return plain, 2 * scaled
+
+
+RIGHT = {
+    "slices": var_slices,
+    "divides by N": var_divides_by_n,
+    "numpy": var_numpy,
+    "lists": var_lists,
+    "one tensor": var_one_tensor,
+}
+
+
+WRONG = {
+    "no-scale": var_forgets_scale,
+    "scale-by-channels": var_one_scale,
+    "scale-by-d": var_by_d,
+    "scaled-the-variance": var_late_scale,
+    "states-the-law": var_theory,
+    "adds-variances": var_summed,
+    "single-products": var_of_each,
+    "mean-not-sum": var_of_means,
+    "all-pairs": var_every_pair,
+    "standard-deviation": var_std,
+    "mean-square": var_squares,
+    "starts-at-nothing": var_from_zero,
+    "variance-over-channels": var_wrong_way,
+}
+
+
+ODD = [
+    (var_twice, "wrong-scale"),
+    (lambda q, k: (q * k).sum(1).var(), "error"),
+    (lambda q, k: (q * k).cumsum(1).var(0), "error"),
+    (lambda q, k: var_twice(k, k), "difference"),
+]

@@ -1,0 +1,117 @@
+"""Students' answers to 03/batch."""
+
+import numpy as np
+import torch
+
+
+def batch_by_padding(tokens, ends, block_size, padding):
+    front = torch.full((block_size,), padding)
+    x_long = torch.cat([front, tokens])
+    y_long = torch.cat([torch.full((block_size - 1,), -100), tokens, torch.tensor([-100])])
+    at = ends[:, None] + 1 + torch.arange(block_size)
+    return x_long[at], y_long[at]
+
+
+def batch_loop(tokens, ends, block_size, padding):
+    text = tokens.tolist()
+    x, y = [], []
+    for end in ends.tolist():
+        x.append([text[p] if p >= 0 else padding for p in range(end - block_size + 1, end + 1)])
+        y.append([text[p] if p >= 0 else -100 for p in range(end - block_size + 2, end + 2)])
+    return x, y
+
+
+def batch_numpy(tokens, ends, block_size, padding):
+    at = ends.numpy()[:, None] - np.arange(block_size)[::-1]
+    x = np.where(at >= 0, tokens.numpy()[at], padding)
+    y = np.where(at + 1 >= 0, tokens.numpy()[at + 1], -100)
+    return x.astype(np.int32), y.astype(float)
+
+
+def batch_negative(tokens, ends, block_size, padding):
+    at = ends.view(-1, 1) - torch.arange(block_size - 1, -1, -1)
+    y = torch.where(at < -1, torch.tensor(-100), tokens[at + 1])
+    return tokens[at], y
+
+
+def batch_clamped(tokens, ends, block_size, padding):
+    at = (ends.view(-1, 1) - torch.arange(block_size - 1, -1, -1)).clamp(min=0)
+    return tokens[at], tokens[at + 1]
+
+
+def batch_python_end(tokens, ends, block_size, padding):
+    x, y = batch_loop(tokens, ends - 1, block_size, padding)
+    return np.array(x), np.array(y)
+
+
+def batch_backwards(tokens, ends, block_size, padding):
+    at = ends[:, None] - torch.arange(block_size)
+    return (
+        torch.where(at < 0, padding, tokens[at]),
+        torch.where(at < -1, -100, tokens[at + 1]),
+    )
+
+
+def batch_left_aligned(tokens, ends, block_size, padding):
+    text = tokens.tolist()
+    x, y = [], []
+    for end in ends.tolist():
+        row = text[max(end - block_size + 1, 0) : end + 1]
+        target = text[max(end - block_size + 1, 0) + 1 : end + 2]
+        x.append(row + [padding] * (block_size - len(row)))
+        y.append(target + [-100] * (block_size - len(target)))
+    return torch.tensor(x), torch.tensor(y)
+
+
+def batch_same(tokens, ends, block_size, padding):
+    x, _ = batch_by_padding(tokens, ends, block_size, padding)
+    return x, x
+
+
+def batch_masks_with_inputs(tokens, ends, block_size, padding):
+    x, y = batch_by_padding(tokens, ends, block_size, padding)
+    y[x == padding] = -100
+    return x, y
+
+
+def batch_counts_padding(tokens, ends, block_size, padding):
+    long = torch.cat([torch.full((block_size,), padding), tokens])
+    at = ends[:, None] + 1 + torch.arange(block_size)
+    return long[at], long[at + 1]
+
+
+def batch_clamps_targets(tokens, ends, block_size, padding):
+    x, _ = batch_by_padding(tokens, ends, block_size, padding)
+    at = ends[:, None] + torch.arange(2 - block_size, 2)
+    return x, tokens[at.clamp(min=0)]
+
+
+def batch_two_further(tokens, ends, block_size, padding):
+    x, y = batch_by_padding(tokens, ends, block_size, padding)
+    return x, torch.where(y == -100, y, y + 1)
+
+
+RIGHT = {
+    "padded in front": batch_by_padding,
+    "loop and lists": batch_loop,
+    "numpy": batch_numpy,
+}
+
+
+WRONG = {
+    "wraps-to-the-end": batch_negative,
+    "repeats-the-first-token": batch_clamped,
+    "end-excluded": batch_python_end,
+    "newest-first": batch_backwards,
+    "padded-on-the-right": batch_left_aligned,
+    "unshifted-targets": batch_same,
+    "first-token-never-learned": batch_masks_with_inputs,
+    "padding-is-a-target": batch_counts_padding,
+    "targets-before-the-text": batch_clamps_targets,
+}
+
+
+ODD = [
+    (batch_two_further, "difference"),
+    (lambda tokens, ends, block_size, padding: tokens[ends + 99], "error"),
+]

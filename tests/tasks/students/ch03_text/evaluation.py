@@ -1,0 +1,124 @@
+"""Students' answers to 03/evaluation."""
+
+import numpy as np
+import torch
+
+
+def evaluation_loop(tokens, block_size, stride):
+    text = tokens.tolist()
+    x, y, counted, start = [], [], 1, 0
+    while counted < len(text):
+        row_x, row_y = [], []
+        for p in range(start, start + block_size):
+            row_x.append(text[p] if p + 1 < len(text) else 0)
+            fresh = counted <= p + 1 < len(text)
+            row_y.append(text[p + 1] if fresh else -100)
+        counted = start + block_size + 1
+        x.append(row_x)
+        y.append(row_y)
+        start += stride
+    return x, y
+
+
+def evaluation_unfold(tokens, block_size, stride):
+    last = len(tokens) - 1
+    missing = block_size - last if last < block_size else -(last - block_size) % stride
+    x = torch.cat([tokens[:-1], torch.zeros(missing, dtype=torch.long)])
+    y = torch.cat([tokens[1:], torch.full((missing,), -100)])
+    x, y = x.unfold(0, block_size, stride), y.unfold(0, block_size, stride).clone()
+    y[1:, : block_size - stride] = -100
+    return x, y
+
+
+def evaluation_numpy(tokens, block_size, stride):
+    text = tokens.numpy()
+    last = len(text) - 1
+    starts = [0]
+    while starts[-1] + block_size < last:
+        starts.append(starts[-1] + stride)
+    x = np.zeros((len(starts), block_size), int)
+    y = np.full((len(starts), block_size), -100)
+    for m, start in enumerate(starts):
+        stop = min(start + block_size, last)
+        x[m, : stop - start] = text[start:stop]
+        first = 0 if m == 0 else block_size - stride
+        y[m, first : stop - start] = text[start + first + 1 : stop + 1]
+    return x, y
+
+
+def evaluation_all_count(tokens, block_size, stride):
+    last = len(tokens) - 1
+    missing = block_size - last if last < block_size else -(last - block_size) % stride
+    x = torch.cat([tokens[:-1], torch.zeros(missing, dtype=torch.long)])
+    y = torch.cat([tokens[1:], torch.full((missing,), -100)])
+    return x.unfold(0, block_size, stride), y.unfold(0, block_size, stride)
+
+
+def evaluation_same_mask_for_all(tokens, block_size, stride):
+    x, y = evaluation_all_count(tokens, block_size, stride)
+    y = y.clone()
+    y[:, : block_size - stride] = -100
+    return x, y
+
+
+def evaluation_early(tokens, block_size, stride):
+    x, y = evaluation_all_count(tokens, block_size, stride)
+    seen, rows = set(), []
+    for row in y.flip(0).tolist():  # from the end: what a later window holds is its own
+        rows.append([-100 if token in seen else token for token in row])
+        seen.update(row)
+    return x, rows[::-1]
+
+
+def evaluation_whole_rows(tokens, block_size, stride):
+    if len(tokens) <= block_size:
+        nothing = torch.empty(0, block_size, dtype=torch.long)
+        return nothing, nothing
+    x = tokens[:-1].unfold(0, block_size, stride)
+    y = tokens[1:].unfold(0, block_size, stride).clone()
+    y[1:, : block_size - stride] = -100
+    return x, y
+
+
+def evaluation_of_the_chapter(tokens, block_size, stride):
+    missing = -(len(tokens) - 1) % block_size
+    x = torch.cat([tokens[:-1], torch.zeros(missing, dtype=torch.long)])
+    y = torch.cat([tokens[1:], torch.full((missing,), -100)])
+    return x.view(-1, block_size), y.view(-1, block_size)
+
+
+def evaluation_same(tokens, block_size, stride):
+    x, y = evaluation_numpy(tokens, block_size, stride)
+    return x, np.where(y == -100, y, x)
+
+
+def evaluation_zero_targets(tokens, block_size, stride):
+    x, y = evaluation_unfold(tokens, block_size, stride)
+    y[-1, x[-1] == 0] = 0
+    return x, y
+
+
+def evaluation_one_more(tokens, block_size, stride):
+    x, y = evaluation_numpy(tokens, block_size, stride)
+    return x, np.where(y == -100, y, y + 1)
+
+
+RIGHT = {
+    "loop and lists": evaluation_loop,
+    "padded and unfolded": evaluation_unfold,
+    "numpy": evaluation_numpy,
+}
+
+
+WRONG = {
+    "counted-twice": evaluation_all_count,
+    "first-window-cut": evaluation_same_mask_for_all,
+    "least-past": evaluation_early,
+    "last-window-dropped": evaluation_whole_rows,
+    "no-overlap": evaluation_of_the_chapter,
+    "unshifted-targets": evaluation_same,
+    "padding-is-a-target": evaluation_zero_targets,
+}
+
+
+ODD = [(evaluation_one_more, "not-the-next-token")]

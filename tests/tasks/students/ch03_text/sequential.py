@@ -1,0 +1,147 @@
+"""Students' answers to 03/sequential."""
+
+import numpy as np
+import torch
+
+
+def sequential_loop(tokens, batch_size, block_size, padding):
+    inputs, targets = tokens[:-1].tolist(), tokens[1:].tolist()
+    length = (len(inputs) + batch_size - 1) // batch_size
+    steps = (length + block_size - 1) // block_size
+    x = np.full((steps, batch_size, block_size), padding)
+    y = np.full((steps, batch_size, block_size), -100)
+    for i, (a, b) in enumerate(zip(inputs, targets, strict=True)):
+        row, column = divmod(i, length)
+        step, t = divmod(column, block_size)
+        x[step, row, t], y[step, row, t] = a, b
+    return x, y
+
+
+def sequential_chunks(tokens, batch_size, block_size, padding):
+    length = -(-(len(tokens) - 1) // batch_size)
+    steps = -(-length // block_size)
+    x = torch.full((batch_size, steps * block_size), padding)
+    y = torch.full((batch_size, steps * block_size), -100)
+    for b, (i, t) in enumerate(
+        zip(tokens[:-1].split(length), tokens[1:].split(length), strict=True)
+    ):
+        x[b, : len(i)], y[b, : len(t)] = i, t
+    return (
+        torch.stack(x.split(block_size, dim=1)),
+        torch.stack(y.split(block_size, dim=1)),
+    )
+
+
+def sequential_gather(tokens, batch_size, block_size, padding):
+    last = len(tokens) - 1
+    length = -(-last // batch_size)
+    steps = -(-length // block_size)
+    column = torch.arange(steps * block_size).view(steps, 1, block_size)
+    at = torch.arange(batch_size).view(1, -1, 1) * length + column
+    real = (column < length) & (at < last)
+    at = at.clamp(max=last - 1)
+    return torch.where(real, tokens[at], padding), torch.where(real, tokens[at + 1], -100)
+
+
+def sequential_by_step(tokens, batch_size, block_size, padding):
+    per_step = batch_size * block_size
+    x = tokens[:-1].tolist()
+    y = tokens[1:].tolist()
+    while len(x) % per_step:
+        x.append(padding)
+        y.append(-100)
+    return (
+        np.array(x).reshape(-1, batch_size, block_size),
+        np.array(y).reshape(-1, batch_size, block_size),
+    )
+
+
+def sequential_reshaped(tokens, batch_size, block_size, padding):
+    x, y = sequential_loop(tokens, batch_size, block_size, padding)
+    rows = x.swapaxes(0, 1).ravel(), y.swapaxes(0, 1).ravel()
+    return tuple(row.reshape(-1, batch_size, block_size) for row in rows)
+
+
+def sequential_long_rows(tokens, batch_size, block_size, padding):
+    steps = -(-(len(tokens) - 1) // (batch_size * block_size))
+    x = np.full(batch_size * steps * block_size, padding)
+    y = np.full(batch_size * steps * block_size, -100)
+    x[: len(tokens) - 1], y[: len(tokens) - 1] = tokens[:-1], tokens[1:]
+    shape = (batch_size, steps, block_size)
+    return x.reshape(shape).swapaxes(0, 1), y.reshape(shape).swapaxes(0, 1)
+
+
+def sequential_from_the_chapter(tokens, batch_size, block_size, padding):
+    rows = tokens.unfold(0, block_size + 1, 1)
+    steps = (len(tokens) - 1) // (batch_size * block_size)
+    starts = torch.arange(batch_size) * steps * block_size
+    each = [rows[starts + n * block_size] for n in range(steps)]
+    return torch.stack(each)[:, :, :-1], torch.stack(each)[:, :, 1:]
+
+
+def sequential_same(tokens, batch_size, block_size, padding):
+    x, _ = sequential_loop(tokens, batch_size, block_size, padding)
+    return x, x
+
+
+def sequential_counts_padding(tokens, batch_size, block_size, padding):
+    x, y = sequential_loop(tokens, batch_size, block_size, padding)
+    return x, np.where(y < 0, padding, y)
+
+
+def sequential_row_shift(tokens, batch_size, block_size, padding):
+    length = -(-(len(tokens) - 1) // batch_size)
+    x, y = sequential_loop(tokens, batch_size, block_size, padding)
+    row_ends = tokens[length - 1 : -1 : length]
+    y[np.isin(x, row_ends.numpy())] = -100
+    # The text's last input has its target in the text; a shift within the row loses it, too.
+    y[x == int(tokens[-2])] = -100
+    return x, y
+
+
+def sequential_window_shift(tokens, batch_size, block_size, padding):
+    x, y = sequential_gather(tokens, batch_size, block_size, padding)
+    inner = y[:, :, :-1]
+    return x, torch.cat([inner, torch.full_like(y[:, :, :1], -100)], dim=2)
+
+
+def sequential_transposed(tokens, batch_size, block_size, padding):
+    x, y = sequential_loop(tokens, batch_size, block_size, padding)
+    return x.swapaxes(0, 1), y.swapaxes(0, 1)
+
+
+def sequential_two_further(tokens, batch_size, block_size, padding):
+    x, y = sequential_loop(tokens, batch_size, block_size, padding)
+    return x, np.where(y == -100, y, y + 1)
+
+
+def sequential_one_target_less(tokens, batch_size, block_size, padding):
+    x, y = sequential_loop(tokens, batch_size, block_size, padding)
+    y[1, 0, 0] = -100
+    return x, y
+
+
+RIGHT = {
+    "divmod": sequential_loop,
+    "split and stack": sequential_chunks,
+    "gather": sequential_gather,
+}
+
+
+WRONG = {
+    "rows-do-not-continue": sequential_by_step,
+    "view-without-transpose": sequential_reshaped,
+    "filled-at-the-end-only": sequential_long_rows,
+    "leftover-dropped": sequential_from_the_chapter,
+    "rows-before-steps": sequential_transposed,
+    "unshifted-targets": sequential_same,
+    "padding-is-a-target": sequential_counts_padding,
+    "targets-stop-at-the-row": sequential_row_shift,
+    "targets-stop-at-the-window": sequential_window_shift,
+}
+
+
+ODD = [
+    (sequential_two_further, "not-the-next-token"),
+    (sequential_one_target_less, "not-counted-once"),
+]

@@ -1,0 +1,112 @@
+"""Students' answers to 03/split."""
+
+import random
+
+import numpy as np
+import torch
+
+
+def split_with_random(names, fraction, seed):
+    distinct = sorted(set(names))
+    random.Random(seed).shuffle(distinct)
+    held_out = set(distinct[: round(len(distinct) * fraction)])
+    train, validation = [], []
+    for name in names:
+        (validation if name in held_out else train).append(name)
+    return train, validation
+
+
+def split_with_numpy(names, fraction, seed):
+    distinct = np.array(list(dict.fromkeys(names)))
+    count = round(len(distinct) * fraction)
+    chosen = np.random.default_rng(seed).choice(distinct, count, replace=False)
+    inside = np.isin(names, chosen)
+    return list(np.array(names)[~inside]), list(np.array(names)[inside])
+
+
+def split_with_global_seed(names, fraction, seed):
+    torch.manual_seed(seed)
+    distinct = sorted(set(names))
+    where = dict(zip(distinct, torch.randperm(len(distinct)).tolist(), strict=True))
+    cut = round(fraction * len(distinct))
+    return (
+        tuple(n for n in names if where[n] >= cut),
+        tuple(n for n in names if where[n] < cut),
+    )
+
+
+def split_in_order(names, fraction, seed):
+    distinct = sorted(set(names))
+    first = distinct[round(fraction * len(distinct))]
+    return [n for n in names if n >= first], [n for n in names if n < first]
+
+
+def split_anew(names, fraction, seed):
+    distinct = sorted(set(names))
+    random.shuffle(distinct)
+    held_out = distinct[: round(len(distinct) * fraction)]
+    return [n for n in names if n not in held_out], [n for n in names if n in held_out]
+
+
+def split_always_42(names, fraction, seed):
+    return split_with_random(names, fraction, 42)
+
+
+def split_list(names, fraction, seed):
+    shuffled = list(names)
+    random.Random(seed).shuffle(shuffled)
+    cut = len(shuffled) - round(fraction * len(shuffled))
+    return shuffled[:cut], shuffled[cut:]
+
+
+def split_keeps_all(names, fraction, seed):
+    _, validation = split_with_random(names, fraction, seed)
+    return list(names), validation
+
+
+def split_set(names, fraction, seed):
+    distinct = sorted(set(names))
+    random.Random(seed).shuffle(distinct)
+    cut = round(len(distinct) * fraction)
+    return distinct[cut:], distinct[:cut]
+
+
+def split_validation_first(names, fraction, seed):
+    train, validation = split_with_random(names, fraction, seed)
+    return validation, train
+
+
+def split_by_entries(names, fraction, seed):
+    """Fills validation name by name until half of the entries are in it."""
+    distinct = sorted(set(names))
+    random.Random(seed).shuffle(distinct)
+    held_out = set()
+    while sum(n in held_out for n in names) < len(names) / 2:
+        held_out.add(distinct.pop())
+    return [n for n in names if n not in held_out], [n for n in names if n in held_out]
+
+
+def split_loses_one(names, fraction, seed):
+    train, validation = split_with_random(names, fraction, seed)
+    return [name for name in train if name != train[0]], validation
+
+
+RIGHT = {
+    "random.Random": split_with_random,
+    "numpy, first appearance": split_with_numpy,
+    "global seed, tuples": split_with_global_seed,
+}
+
+
+WRONG = {
+    "not-shuffled": split_in_order,
+    "unseeded": split_anew,
+    "seed-ignored": split_always_42,
+    "training-keeps-everything": split_keeps_all,
+    "duplicates-across-splits": split_list,
+    "duplicates-dropped": split_set,
+    "splits-exchanged": split_validation_first,
+}
+
+
+ODD = [(split_loses_one, "entries-lost"), (split_by_entries, "another-size")]

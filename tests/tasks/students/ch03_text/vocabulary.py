@@ -1,0 +1,182 @@
+"""Students' answers to 03/vocabulary."""
+
+import numpy as np
+import torch
+
+
+class WithDictionaries:
+    def __init__(self, names, boundary):
+        letters = []
+        for name in names:
+            for letter in name:
+                if letter not in letters:
+                    letters.append(letter)
+        letters.sort()
+        self.symbols = [boundary, *letters]
+        self.stoi = {s: i for i, s in enumerate(self.symbols)}
+        self.itos = {i: s for s, i in self.stoi.items()}
+
+    def encode(self, name):
+        for i, letter in enumerate(name):
+            if letter not in self.stoi:
+                raise ValueError(f"I do not know {letter} (position {i})")
+        return [0] + [self.stoi[letter] for letter in name] + [0]
+
+    def decode(self, tokens):
+        return "".join(self.itos[int(t)] for t in tokens if int(t) != 0)
+
+
+class WithAString:
+    def __init__(self, names, boundary):
+        self.symbols = boundary + "".join(sorted({c for name in names for c in name}))
+
+    def encode(self, name):
+        tokens = [self.symbols.find(c) for c in name]
+        if -1 in tokens:
+            where = tokens.index(-1)
+            raise ValueError(f"{name}: symbol number {where}, {name[where]!r}, is new to me")
+        return np.array([0, *tokens, 0])
+
+    def decode(self, tokens):
+        return "".join(self.symbols[t] for t in tokens)[1:-1]
+
+
+class WithACodeTable:
+    def __init__(self, names, boundary):
+        self.symbols = (boundary, *sorted(set().union(*names)))
+        self.codes = torch.tensor([ord(s) for s in self.symbols])
+
+    def encode(self, name):
+        text = self.symbols[0] + name + self.symbols[0]
+        hit = torch.tensor([ord(c) for c in text])[:, None] == self.codes
+        if not hit.any(1).all():
+            where = int((~hit.any(1)).nonzero()[0]) - 1
+            raise ValueError(f"position {where}: {name[where]!r} is not in the vocabulary")
+        return hit.int().argmax(1)
+
+    def decode(self, tokens):
+        return "".join(chr(c) for c in self.codes[tokens].tolist()[1:-1])
+
+
+class InAppearance(WithDictionaries):
+    def __init__(self, names, boundary):
+        self.symbols = [boundary]
+        for letter in "".join(names):
+            if letter not in self.symbols:
+                self.symbols.append(letter)
+        self.stoi = {s: i for i, s in enumerate(self.symbols)}
+        self.itos = dict(enumerate(self.symbols))
+
+
+class SortedWithBoundary(WithDictionaries):
+    def __init__(self, names, boundary):
+        self.symbols = sorted(set(boundary.join(names)))
+        self.stoi = {s: i for i, s in enumerate(self.symbols)}
+        self.itos = dict(enumerate(self.symbols))
+        self.boundary = boundary
+
+    def encode(self, name):
+        for i, letter in enumerate(name):
+            if letter not in self.stoi:
+                raise ValueError(f"I do not know {letter} (position {i})")
+        text = self.boundary + name + self.boundary
+        return [self.stoi[letter] for letter in text]
+
+    def decode(self, tokens):
+        return "".join(self.itos[t] for t in tokens).replace(self.boundary, "")
+
+
+class LettersOnly(WithDictionaries):
+    def encode(self, name):
+        return super().encode(name)[1:-1]
+
+
+class OpenEnd(WithDictionaries):
+    def encode(self, name):
+        return super().encode(name)[:-1]
+
+
+class SkipsStrangers(WithDictionaries):
+    def encode(self, name):
+        return [0] + [self.stoi[c] for c in name if c in self.stoi] + [0]
+
+
+class StrangersAreZero(WithDictionaries):
+    def encode(self, name):
+        tokens = [0]
+        for c in name:
+            tokens.append(self.symbols.index(c) if c in self.symbols else 0)
+        return [*tokens, 0]
+
+
+class PlainLookup(WithDictionaries):
+    def encode(self, name):
+        return [0] + [self.stoi[c] for c in name] + [0]
+
+
+class PlainIndex(WithDictionaries):
+    """`list.index` raises a ValueError of its own, which says nothing of use."""
+
+    def encode(self, name):
+        return [0] + [self.symbols.index(c) for c in name] + [0]
+
+
+class DotsRemain(WithDictionaries):
+    def decode(self, tokens):
+        return "".join(self.itos[int(t)] for t in tokens)
+
+
+class CountsTheBoundary(WithDictionaries):
+    def encode(self, name):
+        text = self.symbols[0] + name + self.symbols[0]
+        for i, letter in enumerate(text):
+            if letter not in self.stoi:
+                raise ValueError(f"I do not know {letter} (position {i})")
+        return [self.stoi[letter] for letter in text]
+
+
+class DescendingLetters(WithDictionaries):
+    def __init__(self, names, boundary):
+        self.symbols = [boundary, *sorted(set("".join(names)), reverse=True)]
+        self.stoi = {s: i for i, s in enumerate(self.symbols)}
+        self.itos = dict(enumerate(self.symbols))
+
+
+class UnfilledVocabulary:
+    def __init__(self, names, boundary):
+        raise NotImplementedError
+
+    def encode(self, name):
+        raise NotImplementedError
+
+    def decode(self, tokens):
+        raise NotImplementedError
+
+
+RIGHT = {
+    "dictionaries": WithDictionaries,
+    "one string": WithAString,
+    "tensor of code points": WithACodeTable,
+}
+
+
+WRONG = {
+    "order-of-appearance": InAppearance,
+    "boundary-sorted-in": SortedWithBoundary,
+    "boundaries-forgotten": LettersOnly,
+    "no-closing-boundary": OpenEnd,
+    "decode-keeps-boundaries": DotsRemain,
+    "unknown-dropped": SkipsStrangers,
+    "unknown-to-zero": StrangersAreZero,
+    "key-error-only": PlainLookup,
+    "error-names-nothing": PlainIndex,
+}
+
+
+ODD = [
+    (CountsTheBoundary, "error-names-nothing"),
+    (DescendingLetters, "difference"),
+]
+
+
+SCAFFOLD = UnfilledVocabulary

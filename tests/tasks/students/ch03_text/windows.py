@@ -1,0 +1,117 @@
+"""Students' answers to 03/windows."""
+
+import numpy as np
+import torch
+
+
+def windows_loop(tokens, block_size, stride):
+    x, y = [], []
+    start = 0
+    while start + block_size + 1 <= len(tokens):
+        x.append(tokens[start : start + block_size].tolist())
+        y.append(tokens[start + 1 : start + block_size + 1].tolist())
+        start += stride
+    return x, y
+
+
+def windows_slices(tokens, block_size, stride):
+    starts = range(0, len(tokens) - block_size, stride)
+    return (
+        [tokens[i : i + block_size] for i in starts],
+        [tokens[i + 1 : i + 1 + block_size] for i in starts],
+    )
+
+
+def windows_gather(tokens, block_size, stride):
+    starts = torch.arange(0, len(tokens) - block_size, stride)
+    at = starts[:, None] + torch.arange(block_size)
+    return tokens[at], tokens[at + 1]
+
+
+def windows_numpy(tokens, block_size, stride):
+    view = np.lib.stride_tricks.sliding_window_view(tokens.numpy(), block_size + 1)[::stride]
+    return view[:, :-1], view[:, 1:]
+
+
+def windows_two_unfolds(tokens, block_size, stride):
+    return tokens[:-1].unfold(0, block_size, stride), tokens[1:].unfold(0, block_size, stride)
+
+
+def windows_unshifted(tokens, block_size, stride):
+    x, _ = windows_loop(tokens, block_size, stride)
+    return torch.tensor(x), torch.tensor(x)
+
+
+def windows_backwards(tokens, block_size, stride):
+    at = torch.arange(1, len(tokens) - block_size + 1, stride)[:, None] + torch.arange(block_size)
+    return tokens[at], tokens[at - 1]
+
+
+def windows_next_row(tokens, block_size, stride):
+    x = [
+        tokens[i : i + block_size].tolist() for i in range(0, len(tokens) - block_size + 1, stride)
+    ]
+    return x[:-1], x[1:]
+
+
+def windows_too_few(tokens, block_size, stride):
+    at = torch.arange(0, len(tokens) - block_size - 1, stride)[:, None] + torch.arange(block_size)
+    return tokens[at], tokens[at + 1]
+
+
+def windows_ragged(tokens, block_size, stride):
+    at = torch.arange(0, len(tokens) - block_size + 1, stride)[:, None] + torch.arange(block_size)
+    return tokens[at], tokens[at + 1]  # an IndexError, where slices give a RuntimeError
+
+
+def windows_rolled(tokens, block_size, stride):
+    at = torch.arange(0, len(tokens) - block_size + 1, stride)[:, None] + torch.arange(block_size)
+    return tokens[at], tokens[(at + 1) % len(tokens)]
+
+
+def windows_every_token(tokens, block_size, stride):
+    x, y = windows_loop(tokens, block_size, 1)
+    return np.array(x), np.array(y)
+
+
+def windows_side_by_side(tokens, block_size, stride):
+    return windows_gather(tokens, block_size, block_size)
+
+
+def windows_last_target_only(tokens, block_size, stride):
+    x, y = windows_gather(tokens, block_size, stride)
+    return x, [row[-1] for row in y.tolist()]
+
+
+def windows_two_further(tokens, block_size, stride):
+    starts = torch.arange(0, len(tokens) - block_size, stride)
+    at = starts[:, None] + torch.arange(block_size)
+    return tokens[at], tokens[(at + 2).clamp(max=len(tokens) - 1)]
+
+
+RIGHT = {
+    "loop and lists": windows_loop,
+    "lists of slices": windows_slices,
+    "gather": windows_gather,
+    "numpy view": windows_numpy,
+    "two unfolds": windows_two_unfolds,
+}
+
+
+WRONG = {
+    "unshifted-targets": windows_unshifted,
+    "shifted-backwards": windows_backwards,
+    "next-row-as-target": windows_next_row,
+    "one-target-a-window": windows_last_target_only,
+    "last-window-dropped": windows_too_few,
+    "reads-past-the-end": windows_ragged,
+    "wraps-around": windows_rolled,
+    "stride-ignored": windows_every_token,
+    "stride-is-block-size": windows_side_by_side,
+}
+
+
+ODD = [
+    (windows_two_further, "not-the-next-token"),
+    (lambda tokens, block_size, stride: tokens.unfold(0, block_size, stride), "error"),
+]

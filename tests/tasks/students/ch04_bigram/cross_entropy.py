@@ -1,0 +1,142 @@
+"""Students' answers to 04/cross-entropy."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def cross_entropy_by_loop(logits, targets):
+    losses = []
+    for row, aims in zip(logits.tolist(), targets.tolist(), strict=True):
+        for scores, aim in zip(row, aims, strict=True):
+            if aim < 0:
+                continue
+            top = max(scores)
+            losses.append(top + math.log(sum(math.exp(s - top) for s in scores)) - scores[aim])
+    return sum(losses) / len(losses)
+
+
+def cross_entropy_by_where(logits, targets):
+    counted = (targets >= 0).to(logits.dtype)
+    safe = targets.clamp(min=0).unsqueeze(-1)
+    losses = logits.logsumexp(-1) - logits.gather(-1, safe).squeeze(-1)
+    return (losses * counted).sum() / counted.sum()
+
+
+def cross_entropy_by_library(logits, targets):
+    keep = targets.reshape(-1) >= 0
+    return F.cross_entropy(logits.reshape(-1, logits.shape[-1])[keep], targets.reshape(-1)[keep])
+
+
+def cross_entropy_in_numpy(logits, targets):
+    logits, targets = logits.numpy(), targets.numpy()
+    z = logits - logits.max(-1, keepdims=True)
+    b, t = np.nonzero(targets >= 0)
+    logs = z - np.log(np.exp(z).sum(-1, keepdims=True))
+    return np.float32(-logs[b, t, targets[b, t]].mean())
+
+
+def by_hand(log_p, targets):
+    keep = targets >= 0
+    return -(log_p[keep] * F.one_hot(targets[keep], log_p.shape[-1])).sum(-1)
+
+
+def probabilities_as_logits(logits, targets):
+    return cross_entropy_by_library(F.softmax(logits, -1), targets)
+
+
+def raw_into_library(logits, targets):
+    return nn.CrossEntropyLoss()(logits, targets)
+
+
+def plus_in_front(logits, targets):
+    return F.log_softmax(logits, -1)[targets >= 0].gather(1, targets[targets >= 0, None]).mean()
+
+
+def sum_of_losses(logits, targets):
+    return F.cross_entropy(
+        logits.flatten(0, 1), targets.clamp(min=-1).flatten(), reduction="sum", ignore_index=-1
+    )
+
+
+def in_bits(logits, targets):
+    keep = targets >= 0
+    z = logits - logits.max(-1, keepdim=True).values
+    p = z.exp() / z.exp().sum(-1, keepdim=True)
+    return -p[keep, targets[keep]].log2().mean()
+
+
+def over_positions(logits, targets):
+    z = logits - logits.max(1, keepdim=True).values
+    log_p = z - z.exp().sum(1, keepdim=True).log()
+    keep = targets >= 0
+    return -log_p[keep, targets[keep]].mean()
+
+
+def chapters_line(logits, targets):
+    B, T, V = logits.shape
+    return F.cross_entropy(logits.view(B * T, V), targets.view(B * T))
+
+
+def divided_by_all(logits, targets):
+    losses = (
+        torch.logsumexp(logits, -1) - logits.gather(-1, targets.clamp(min=0)[..., None])[..., 0]
+    )
+    return (losses * (targets >= 0)).mean()
+
+
+def ignored_set_to_zero(logits, targets):
+    targets = torch.where(targets < 0, 0, targets)
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+def rows_first(logits, targets):
+    return sum(
+        cross_entropy_by_library(logits[b : b + 1], targets[b : b + 1]) for b in range(len(logits))
+    ) / len(logits)
+
+
+def plain_exponentials(logits, targets):
+    e = torch.exp(logits)
+    p = e / e.sum(-1, keepdim=True)
+    return by_hand(torch.log(p), targets).mean()
+
+
+def log_after_softmax(logits, targets):
+    p = torch.softmax(logits, dim=-1)
+    keep = targets >= 0
+    return -torch.log(p[keep].gather(1, targets[keep].unsqueeze(1)) + 1e-12).mean()
+
+
+RIGHT = {
+    "loop": cross_entropy_by_loop,
+    "where": cross_entropy_by_where,
+    "library": cross_entropy_by_library,
+    "numpy": cross_entropy_in_numpy,
+    "single precision": lambda z, y: cross_entropy_by_where(z.float(), y),
+}
+
+
+WRONG = {
+    "softmax-before-cross-entropy": probabilities_as_logits,
+    "loss-not-flattened": raw_into_library,
+    "sign-forgotten": plus_in_front,
+    "sum-not-mean": sum_of_losses,
+    "bits-not-nats": in_bits,
+    "softmax-over-time": over_positions,
+    "ignored-indexed": chapters_line,
+    "ignored-counted": divided_by_all,
+    "ignored-as-zero": ignored_set_to_zero,
+    "mean-of-row-means": rows_first,
+    "overflow": plain_exponentials,
+    "log-of-softmax": log_after_softmax,
+}
+
+
+ODD = [
+    (lambda z, y: z.logsumexp(-1), "shape"),
+    (lambda z, y: cross_entropy_by_loop(z, y) + 1, "difference"),
+]

@@ -1,0 +1,169 @@
+"""Students' answers to 04/generate."""
+
+import torch
+import torch.nn.functional as F
+
+from students.ch04_bigram.shared import sample_by_cumulative_sum, sample_by_gumbel
+
+
+def generate_by_list(model, tokens, count, generator):
+    mode = model.training
+    model.eval()
+    rows = tokens.tolist()
+    for _ in range(count):
+        context = torch.tensor([row[-model.block_size :] for row in rows])
+        last = model(context)[0][:, -1, :]
+        for row, drawn in zip(rows, sample_by_gumbel(last, 1.0, generator).tolist(), strict=True):
+            row.append(drawn)
+    model.train(mode)
+    return torch.tensor(rows)
+
+
+@torch.no_grad()
+def generate_into_buffer(model, tokens, count, generator):
+    training, B, T = model.training, *tokens.shape
+    model.train(False)
+    out = torch.empty(B, T + count, dtype=torch.long)
+    out[:, :T] = tokens
+    for t in range(T, T + count):
+        logits, _ = model(out[:, max(0, t - model.block_size) : t])
+        p = F.softmax(logits[:, -1].double(), dim=-1)
+        out[:, t] = torch.multinomial(p, 1, generator=generator)[:, 0]
+    if training:
+        model.train()
+    return out
+
+
+def generate_recursively(model, tokens, count, generator):
+    if count == 0:
+        return tokens
+    training = model.training
+    try:
+        logits, _ = model.eval()(
+            tokens if tokens.shape[1] < model.block_size else tokens[:, -model.block_size :]
+        )
+        drawn = sample_by_cumulative_sum(logits[:, -1].double(), 1.0, generator)
+    finally:
+        model.train(training)
+    return generate_recursively(model, torch.hstack([tokens, drawn[:, None]]), count - 1, generator)
+
+
+def writing(context, last=lambda logits: logits[:, -1], before=None, after=None):
+    """A loop over symbols as students write it, with one thing changed."""
+
+    def answer(model, tokens, count, generator):
+        mode = model.training
+        (before or (lambda m: m.eval()))(model)
+        for _ in range(count):
+            p = F.softmax(last(model(context(tokens, model))[0]).float(), dim=-1)
+            drawn = torch.multinomial(p, num_samples=1, generator=generator)
+            tokens = torch.cat((tokens, drawn), dim=1)
+        (after or (lambda m, mode: m.train(mode)))(model, mode)
+        return tokens
+
+    return answer
+
+
+def cropped(tokens, model):
+    return tokens[:, -model.block_size :]
+
+
+def text_forgotten(model, tokens, count, generator):
+    mode = model.training
+    model.eval()
+    for _ in range(count):
+        if tokens.shape[1] > model.block_size:
+            tokens = tokens[:, -model.block_size :]
+        drawn = sample_by_gumbel(model(tokens)[0][:, -1], 1.0, generator)
+        tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+    model.train(mode)
+    return tokens
+
+
+def only_what_is_new(model, tokens, count, generator):
+    return generate_into_buffer(model, tokens, count, generator)[:, -count:]
+
+
+def prompt_again_and_again(model, tokens, count, generator):
+    mode = model.training
+    model.eval()
+    written = [tokens]
+    for _ in range(count):
+        logits, _ = model(tokens[:, -model.block_size :])
+        written.append(sample_by_gumbel(logits[:, -1], 1.0, generator)[:, None])
+    model.train(mode)
+    return torch.cat(written, dim=1)
+
+
+def likeliest_text(model, tokens, count, generator):
+    mode = model.training
+    model.eval()
+    for _ in range(count):
+        logits, _ = model(tokens[:, -model.block_size :])
+        tokens = torch.cat([tokens, logits[:, -1].topk(1).indices], dim=1)
+    model.train(mode)
+    return tokens
+
+
+def own_randomness(model, tokens, count, generator):
+    mode = model.training
+    model.eval()
+    for _ in range(count):
+        logits, _ = model(tokens[:, -model.block_size :])
+        p = logits[:, -1].float().softmax(-1)
+        tokens = torch.cat([tokens, torch.multinomial(p, 1)], dim=1)
+    model.train(mode)
+    return tokens
+
+
+def logits_for_weights(model, tokens, count, generator):
+    mode = model.training
+    model.eval()
+    for _ in range(count):
+        scores = model(tokens[:, -model.block_size :])[0][:, -1].double()
+        reached = (scores / scores.sum(-1, keepdim=True)).cumsum(-1)
+        number = torch.rand(len(tokens), 1, generator=generator, dtype=torch.float64)
+        tokens = torch.cat([tokens, torch.searchsorted(reached, number)], dim=1)
+    model.train(mode)
+    return tokens
+
+
+def uniform_text(model, tokens, count, generator):
+    new = torch.randint(5, (len(tokens), count), generator=generator)
+    return torch.cat([tokens, new], dim=1)
+
+
+RIGHT = {
+    "lists": generate_by_list,
+    "buffer": generate_into_buffer,
+    "recursion": generate_recursively,
+}
+
+
+WRONG = {
+    "no-crop": writing(lambda tokens, model: tokens),
+    "reads-first-logits": writing(cropped, last=lambda logits: logits[:, 0, :]),
+    "last-token-only": writing(lambda tokens, model: tokens[:, [-1]]),
+    "crops-the-end": writing(lambda tokens, model: tokens[:, : model.block_size]),
+    "crops-one-too-many": writing(lambda tokens, model: tokens[:, 1 - model.block_size :]),
+    "cropped-for-good": text_forgotten,
+    "prompt-dropped": only_what_is_new,
+    "context-not-extended": prompt_again_and_again,
+    "train-mode-sampling": writing(
+        cropped, before=lambda model: None, after=lambda model, mode: None
+    ),
+    "mode-not-restored": writing(cropped, after=lambda model, mode: model.train()),
+    "argmax-for-sampling": likeliest_text,
+    "no-softmax": logits_for_weights,
+    "generator-ignored": own_randomness,
+}
+
+
+ODD = [
+    (uniform_text, "wrong-frequencies"),
+    (
+        writing(cropped, last=lambda logits: logits[:, -1] / 3),
+        "wrong-frequencies",
+    ),
+    (lambda m, tokens, count, g: generate_into_buffer(m, tokens, count + 1, g), "shape"),
+]

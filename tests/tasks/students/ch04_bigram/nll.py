@@ -1,0 +1,149 @@
+"""Students' answers to 04/nll."""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def nll_by_loop(probabilities, texts):
+    total, steps = 0.0, 0
+    for text in texts:
+        for current, following in zip(text.tolist(), text.tolist()[1:], strict=False):
+            total -= math.log(probabilities[current, following])
+            steps += 1
+    return total / steps, math.exp(total / steps)
+
+
+def nll_by_tensors(probabilities, texts):
+    current = torch.cat([text[:-1] for text in texts])
+    following = torch.cat([text[1:] for text in texts])
+    loss = F.nll_loss(probabilities.log()[current], following)
+    return loss, loss.exp()
+
+
+def nll_in_numpy(probabilities, texts):
+    logs = np.log(probabilities.numpy())
+    surprises = np.concatenate([-logs[t[:-1].numpy(), t[1:].numpy()] for t in texts])
+    return surprises.mean(), np.exp(surprises.mean())
+
+
+def nll_by_pair_counts(probabilities, texts):
+    pairs = Counter()
+    for text in texts:
+        pairs.update(zip(text[:-1].tolist(), text[1:].tolist(), strict=True))
+    total = sum(n * -math.log(probabilities[i, j].item()) for (i, j), n in pairs.items())
+    nll = total / pairs.total()
+    return nll, np.float64(np.e**nll)
+
+
+def surprises_of(probabilities, texts):
+    return [-math.log(probabilities[i, j]) for t in texts for i, j in itertools.pairwise(t)]
+
+
+def with_perplexity(nll):
+    return nll, torch.tensor(float(nll), dtype=torch.float64).exp()
+
+
+def log_without_minus(probabilities, texts):
+    nll = -np.mean(surprises_of(probabilities, texts))
+    return nll, np.exp(-nll)
+
+
+def log_to_base_two(probabilities, texts):
+    nll = np.mean(surprises_of(probabilities, texts)) / np.log(2)
+    return nll, np.exp(nll)
+
+
+def mean_of_means(probabilities, texts):
+    means = [np.mean(surprises_of(probabilities, [text])) for text in texts]
+    return with_perplexity(sum(means) / len(means))
+
+
+def summed(probabilities, texts):
+    total = sum(surprises_of(probabilities, texts))
+    return total, np.exp(min(total, 700.0))
+
+
+def by_symbols(probabilities, texts):
+    total = sum(surprises_of(probabilities, texts))
+    return with_perplexity(total / len(torch.cat(texts)))
+
+
+def other_way_round(probabilities, texts):
+    steps = torch.cat([probabilities[text[1:], text[:-1]] for text in texts])
+    return with_perplexity(-steps.log().mean())
+
+
+def diagonal_only(probabilities, texts):
+    return with_perplexity(-probabilities.diag().log()[torch.cat(texts)].mean())
+
+
+def log_at_the_end(probabilities, texts):
+    chances = [math.exp(-s) for s in surprises_of(probabilities, texts)]
+    return with_perplexity(-math.log(sum(chances) / len(chances)))
+
+
+def texts_joined(probabilities, texts):
+    line = torch.hstack(texts)
+    return with_perplexity(-probabilities[line[:-1], line[1:]].log().mean())
+
+
+def multiplied_first(probabilities, texts):
+    likelihood, steps = torch.ones((), dtype=torch.float64), 0
+    for text in texts:
+        for current, following in itertools.pairwise(text):
+            likelihood = likelihood * probabilities[current, following]
+            steps += 1
+    return with_perplexity(-likelihood.log() / steps)
+
+
+def one_over_perplexity(probabilities, texts):
+    nll, perplexity = nll_by_tensors(probabilities, texts)
+    return nll, 1 / perplexity
+
+
+def two_to_the_nats(probabilities, texts):
+    nll, _ = nll_by_tensors(probabilities, texts)
+    return nll, 2**nll
+
+
+def perplexity_of_sum(probabilities, texts):
+    surprises = torch.tensor(surprises_of(probabilities, texts), dtype=torch.float64)
+    return surprises.mean(), surprises.sum().exp()
+
+
+RIGHT = {
+    "loop": nll_by_loop,
+    "nll_loss": nll_by_tensors,
+    "numpy": nll_in_numpy,
+    "pair counts": nll_by_pair_counts,
+    "single precision": lambda p, texts: nll_by_tensors(p.float(), texts),
+}
+
+
+WRONG = {
+    "swapped-results": lambda p, texts: nll_in_numpy(p, texts)[::-1],
+    "sign-forgotten": log_without_minus,
+    "bits-not-nats": log_to_base_two,
+    "mean-over-texts": mean_of_means,
+    "sum-not-mean": summed,
+    "divides-by-tokens": by_symbols,
+    "transposed-table": other_way_round,
+    "unshifted-targets": diagonal_only,
+    "log-of-mean-probability": log_at_the_end,
+    "pairs-across-texts": texts_joined,
+    "log-of-product": multiplied_first,
+    "perplexity-upside-down": one_over_perplexity,
+    "perplexity-of-two": two_to_the_nats,
+    "perplexity-of-the-sum": perplexity_of_sum,
+}
+
+
+ODD = [
+    (lambda p, texts: nll_by_loop(p, texts)[0], "error"),
+    (lambda p, texts: (1.0, 2.0), "difference"),
+]

@@ -1,0 +1,144 @@
+"""Students' answers to 04/probabilities."""
+
+import itertools
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def probabilities_by_loop(tokens, vocab_size, k):
+    counts = [[k] * vocab_size for _ in range(vocab_size)]
+    for row in tokens.tolist():
+        for current, following in itertools.pairwise(row):
+            counts[current][following] += 1
+    return [[n / sum(row) for n in row] for row in counts]
+
+
+def probabilities_by_one_hot(tokens, vocab_size, k):
+    current = F.one_hot(tokens[:, :-1], vocab_size).float()
+    following = F.one_hot(tokens[:, 1:], vocab_size).float()
+    counts = torch.einsum("bti,btj->ij", current, following) + k
+    return counts / counts.sum(1, keepdim=True)
+
+
+def probabilities_by_put(tokens, vocab_size, k):
+    counts = torch.full((vocab_size, vocab_size), float(k))
+    index = (tokens[:, :-1].reshape(-1), tokens[:, 1:].reshape(-1))
+    counts.index_put_(index, torch.ones(index[0].numel()), accumulate=True)
+    return F.normalize(counts, p=1, dim=1)
+
+
+def probabilities_in_numpy(tokens, vocab_size, k):
+    tokens = tokens.numpy()
+    counts = np.full((vocab_size, vocab_size), k, dtype=float)
+    np.add.at(counts, (tokens[:, :-1], tokens[:, 1:]), 1)
+    return (counts.T / counts.sum(axis=1)).T
+
+
+def looped_counts(tokens, vocab_size):
+    counts = torch.zeros(vocab_size, vocab_size)
+    for row in tokens:
+        for t in range(len(row) - 1):
+            counts[row[t], row[t + 1]] += 1
+    return counts
+
+
+def counts_turned(tokens, vocab_size, k):
+    counts = torch.full((vocab_size, vocab_size), float(k))
+    for row in tokens:
+        for t in range(1, len(row)):
+            counts[row[t], row[t - 1]] += 1
+    return counts / counts.sum(1, keepdim=True)
+
+
+def columns_divided(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size) + k
+    return counts / counts.sum(0)
+
+
+def no_keepdim(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size) + k
+    return counts / counts.sum(-1)
+
+
+def one_long_line(tokens, vocab_size, k):
+    return probabilities_by_loop(tokens.reshape(1, -1), vocab_size, k)
+
+
+def pairs_with_itself(tokens, vocab_size, k):
+    counts = torch.diag(torch.bincount(tokens.reshape(-1), minlength=vocab_size).float()) + k
+    return counts / counts.sum(1, keepdim=True)
+
+
+def fancy_plus_equals(tokens, vocab_size, k):
+    counts = np.full((vocab_size, vocab_size), k, dtype=float)
+    counts[tokens[:, :-1].numpy(), tokens[:, 1:].numpy()] += 1
+    return counts / counts.sum(1, keepdims=True)
+
+
+def share_of_all_pairs(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size) + k
+    return (counts.flatten() / counts.sum()).view_as(counts)
+
+
+def only_counts(tokens, vocab_size, k):
+    return looped_counts(tokens, vocab_size) + k
+
+
+def one_k_below(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size)
+    rows = [(row + k) / (row.sum() + k) for row in counts]
+    return torch.stack(rows)
+
+
+def nothing_below(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size)
+    totals = counts.sum(1, keepdim=True)
+    return counts / totals + k / totals
+
+
+def smoothed_never(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size)
+    return counts / counts.sum(1, keepdim=True).clamp(min=1)
+
+
+def smoothed_too_late(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size)
+    shares = counts / counts.sum(1, keepdim=True)
+    return (shares + k) / (1 + k * vocab_size)
+
+
+RIGHT = {
+    "loop": probabilities_by_loop,
+    "one-hot": probabilities_by_one_hot,
+    "index_put_": probabilities_by_put,
+    "numpy": probabilities_in_numpy,
+}
+
+
+WRONG = {
+    "transposed-counts": counts_turned,
+    "divides-columns": columns_divided,
+    "keepdim-forgotten": no_keepdim,
+    "pairs-across-rows": one_long_line,
+    "unshifted-targets": pairs_with_itself,
+    "lost-repeats": fancy_plus_equals,
+    "joint-probabilities": share_of_all_pairs,
+    "counts-not-probabilities": only_counts,
+    "denominator-without-V": one_k_below,
+    "denominator-not-smoothed": nothing_below,
+    "no-smoothing": smoothed_never,
+    "smooths-probabilities": smoothed_too_late,
+}
+
+
+ODD = [
+    (lambda tokens, vocab_size, k: torch.ones(vocab_size), "shape"),
+    (
+        lambda tokens, vocab_size, k: np.full((vocab_size, vocab_size), 0.5),
+        "rows-do-not-sum-to-one",
+    ),
+    (lambda tokens, vocab_size, k: np.full((vocab_size,) * 2, 1 / vocab_size), "difference"),
+    (lambda tokens, vocab_size, k: tokens[99], "error"),
+]

@@ -1,0 +1,122 @@
+"""Students' answers to 04/sample."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from students.ch04_bigram.shared import sample_by_cumulative_sum, sample_by_gumbel
+
+
+def sample_by_loop(logits, temperature, generator):
+    drawn = []
+    for row in logits:
+        if temperature == 0:
+            drawn.append(int(row.argmax()))
+        else:
+            weights = torch.exp((row - row.max()) / temperature)
+            drawn.append(torch.multinomial(weights, 1, generator=generator).item())
+    return drawn
+
+
+def sample_in_numpy(logits, temperature, generator):
+    if temperature < 1e-9:
+        return np.argmax(logits.numpy(), axis=1)
+    rng = np.random.default_rng(torch.randint(2**31, (1,), generator=generator).item())
+    e = np.exp(logits.numpy() / temperature)
+    reached = np.cumsum(e / e.sum(1, keepdims=True), axis=1)
+    return np.minimum((reached < rng.random((len(e), 1))).sum(1), e.shape[1] - 1)
+
+
+def most_likely(logits, temperature, generator):
+    return torch.topk(logits, 1).indices[:, 0]
+
+
+def one_uniform(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(-1)
+    number = torch.rand((), generator=generator).item()
+    reached = (logits / temperature).softmax(-1).cumsum(-1)
+    return torch.tensor([int((row < number).sum().clamp(max=len(row) - 1)) for row in reached])
+
+
+def hotter_is_colder(logits, temperature, generator):
+    weights = (logits * temperature).softmax(-1) if temperature else (logits * 1e9).softmax(-1)
+    return torch.multinomial(weights, 1, generator=generator).flatten()
+
+
+def divided_probabilities(logits, temperature, generator):
+    if not temperature:
+        return logits.argmax(-1)
+    weights = logits.softmax(-1) / temperature
+    return torch.multinomial(weights, 1, generator=generator)[:, 0]
+
+
+def row_zero(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(-1)
+    p = (logits[0] / temperature).softmax(-1)
+    return torch.multinomial(p, len(logits), replacement=True, generator=generator)
+
+
+def softmax_dim_zero(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(-1)
+    return torch.multinomial(F.softmax(logits / temperature, 0), 1, generator=generator)[:, 0]
+
+
+def probabilities_for_logits(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(-1)
+    p = (logits / temperature).softmax(-1)
+    return sample_by_gumbel(p, 1.0, generator)
+
+
+def global_generator(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(-1)
+    return torch.distributions.Categorical(logits=logits / temperature).sample()
+
+
+def seeds_itself(logits, temperature, generator):
+    generator.manual_seed(1337)
+    return sample_by_cumulative_sum(logits, temperature, generator)
+
+
+def zero_not_thought_of(logits, temperature, generator):
+    reached = (logits / temperature).softmax(-1).cumsum(-1)
+    number = torch.rand(len(logits), 1, generator=generator)
+    return (reached < number).sum(-1).clamp(max=logits.shape[1] - 1)
+
+
+def uniform_whatever(logits, temperature, generator):
+    return torch.randint(logits.shape[1], (len(logits),), generator=generator)
+
+
+RIGHT = {
+    "cumulative sum": sample_by_cumulative_sum,
+    "Gumbel": sample_by_gumbel,
+    "loop": sample_by_loop,
+    "numpy": sample_in_numpy,
+}
+
+
+WRONG = {
+    "argmax-for-sampling": most_likely,
+    "one-draw-for-all": one_uniform,
+    "temperature-multiplied": hotter_is_colder,
+    "temperature-ignored": divided_probabilities,
+    "reads-first-logits": row_zero,
+    "softmax-over-batch": softmax_dim_zero,
+    "softmax-twice": probabilities_for_logits,
+    "generator-ignored": global_generator,
+    "seed-fixed-inside": seeds_itself,
+    "divides-by-zero": zero_not_thought_of,
+}
+
+
+ODD = [
+    (lambda z, t, g: sample_by_loop(z, t, g)[:-1], "shape"),
+    (lambda z, t, g: sample_by_cumulative_sum(z, t, g)[:, None], "shape"),
+    (uniform_whatever, "wrong-frequencies"),
+    (lambda z, t, g: (z / (t or 1)).softmax(-1).amax(-1), "no-such-symbol"),
+]

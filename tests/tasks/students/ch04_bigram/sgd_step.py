@@ -1,0 +1,178 @@
+"""Students' answers to 04/sgd-step."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def descend_by_hand(table, x, y, learning_rate, steps):
+    table, x, y = table.clone(), x.reshape(-1), y.reshape(-1)
+    losses = []
+    for _ in range(steps):
+        p = table[x].softmax(-1)
+        losses.append(-p[torch.arange(len(y)), y].log().mean().item())
+        delta = (p - F.one_hot(y, table.shape[1])) / len(y)
+        table.index_add_(0, x, delta, alpha=-learning_rate)
+    return table, losses
+
+
+def descend_by_optimizer(table, x, y, learning_rate, steps):
+    layer = nn.Embedding.from_pretrained(table, freeze=False)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=learning_rate)
+    losses = []
+    for _ in range(steps):
+        loss = F.cross_entropy(layer(x).transpose(1, 2), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss)
+    return layer.weight, losses
+
+
+def descend_with_backward(table, x, y, learning_rate, steps):
+    weights = table.double().requires_grad_(True)
+    losses = torch.zeros(steps)
+    for step in range(steps):
+        loss = F.cross_entropy(weights[x].view(-1, weights.shape[1]), y.view(-1))
+        loss.backward()
+        weights.data -= learning_rate * weights.grad
+        weights.grad.zero_()
+        losses[step] = loss.item()
+    return weights.detach(), losses
+
+
+def descend_in_numpy(table, x, y, learning_rate, steps):
+    table, losses = table.numpy().astype(float), []
+    x, y = x.numpy().ravel(), y.numpy().ravel()
+    for _ in range(steps):
+        e = np.exp(table)
+        p = e / e.sum(1, keepdims=True)
+        losses.append(-np.log(p[x, y]).mean())
+        gradient = np.zeros_like(table)
+        for i, j in zip(x, y, strict=True):
+            gradient[i] += p[i] / len(x)
+            gradient[i, j] -= 1 / len(x)
+        table = table - learning_rate * gradient
+    return table, np.array(losses)
+
+
+def stepping(change):
+    """Backward and a hand-made update; `change` says how the gradient is used."""
+
+    def answer(table, x, y, learning_rate, steps):
+        table, losses = table.clone(), []
+        for _ in range(steps):
+            leaf = table.clone().requires_grad_()
+            loss = F.cross_entropy(leaf[x].transpose(1, 2), y)
+            loss.backward()
+            losses.append(loss.item())
+            table = change(table, leaf.grad, learning_rate, x, y)
+        return table, losses
+
+    return answer
+
+
+def never_zeroed(table, x, y, learning_rate, steps):
+    layer = nn.Embedding.from_pretrained(table.clone(), freeze=False)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=learning_rate)
+    losses = []
+    for _ in range(steps):
+        loss = F.cross_entropy(layer(x).flatten(0, 1), y.flatten())
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return layer.weight, losses
+
+
+def zeroed_too_early(table, x, y, learning_rate, steps):
+    weights = table.clone().requires_grad_()
+    losses = []
+    for _ in range(steps):
+        loss = F.cross_entropy(weights[x].flatten(0, 1), y.flatten())
+        loss.backward()
+        weights.grad.zero_()
+        weights.data -= learning_rate * weights.grad
+        losses.append(loss.item())
+    return weights, losses
+
+
+def adam_from_the_chapter(table, x, y, learning_rate, steps):
+    layer = nn.Embedding.from_pretrained(table, freeze=False)
+    optimizer = torch.optim.Adam(layer.parameters(), lr=learning_rate)
+    losses = []
+    for _ in range(steps):
+        loss = F.cross_entropy(layer(x).flatten(0, 1), y.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return layer.weight, losses
+
+
+def forgets_the_target(table, x, y, learning_rate, steps):
+    table, losses = table.clone(), []
+    for _ in range(steps):
+        losses.append(F.cross_entropy(table[x].flatten(0, 1), y.flatten()))
+        gradient = torch.zeros_like(table)
+        for i in x.flatten():
+            gradient[i] += table[i].softmax(-1) / x.numel()
+        table = table - learning_rate * gradient
+    return table, losses
+
+
+def last_of_equals(table, x, y, learning_rate, steps):
+    table, losses = table.clone(), []
+    x, y = x.flatten(), y.flatten()
+    for _ in range(steps):
+        losses.append(F.cross_entropy(table[x], y))
+        delta = (table[x].softmax(-1) - F.one_hot(y, len(table))) / len(y)
+        table[x] -= learning_rate * delta
+    return table, losses
+
+
+def trains_its_own(table, x, y, learning_rate, steps):
+    layer = nn.Embedding(*table.shape)
+    return descend_by_hand(layer.weight.detach(), x, y, learning_rate, steps)
+
+
+def stops_after_one(table, x, y, learning_rate, steps):
+    table, losses = descend_by_hand(table, x, y, learning_rate, 1)
+    return table, losses * steps
+
+
+def loss_afterwards(table, x, y, learning_rate, steps):
+    losses = []
+    for _ in range(steps):
+        table, _ = descend_with_backward(table, x, y, learning_rate, 1)
+        losses.append(F.cross_entropy(table[x].flatten(0, 1), y.flatten()))
+    return table, losses
+
+
+RIGHT = {
+    "by hand": descend_by_hand,
+    "torch's SGD": descend_by_optimizer,
+    "backward": descend_with_backward,
+    "numpy": descend_in_numpy,
+}
+
+
+WRONG = {
+    "no-zero-grad": never_zeroed,
+    "wrong-sign": stepping(lambda table, grad, rate, x, y: table + rate * grad),
+    "no-step": zeroed_too_early,
+    "adam-for-sgd": adam_from_the_chapter,
+    "sum-not-mean": stepping(lambda table, grad, rate, x, y: table - rate * grad * y.numel()),
+    "gradient-without-target": forgets_the_target,
+    "lost-repeats": last_of_equals,
+    "hot-start": trains_its_own,
+    "one-step-only": stops_after_one,
+    "loss-after-the-step": loss_afterwards,
+}
+
+
+ODD = [
+    (lambda table, x, y, rate, steps: table, "error"),
+    (stepping(lambda table, grad, rate, x, y: table - rate * grad / 3), "wrong-length-of-step"),
+    (stepping(lambda table, grad, rate, x, y: table - 0.1 * rate), "moves-other-rows"),
+]

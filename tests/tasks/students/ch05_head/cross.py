@@ -1,0 +1,129 @@
+"""Students' answers to 05/cross."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from students.ch05_head.shared import INF
+
+
+def cross_by_loop(x, memory, w_query, w_key, w_value, lengths):
+    out = []
+    for b in range(len(x)):
+        real = memory[b, : lengths[b]]
+        scores = (x[b] @ w_query) @ (real @ w_key).T / w_key.shape[1] ** 0.5
+        out.append(scores.softmax(1) @ (real @ w_value))
+    return torch.stack(out)
+
+
+def cross_by_library(x, memory, w_query, w_key, w_value, lengths):
+    seen = (torch.arange(memory.shape[1]) < lengths[:, None])[:, None, :]
+    return F.scaled_dot_product_attention(
+        x @ w_query, memory @ w_key, memory @ w_value, attn_mask=seen
+    )
+
+
+def cross_in_numpy(x, memory, w_query, w_key, w_value, lengths):
+    x, m, q, k, v = (a.numpy() for a in (x, memory, w_query, w_key, w_value))
+    scores = np.einsum("btd,bsd->bts", x @ q, m @ k) / np.sqrt(q.shape[1])
+    e = np.exp(scores) * (np.arange(m.shape[1]) < lengths.numpy()[:, None])[:, None]
+    return (e / e.sum(-1, keepdims=True)) @ (m @ v)
+
+
+def cross_in_float(x, memory, w_query, w_key, w_value, lengths):
+    return cross_by_library(
+        x.float(), memory.float(), w_query.float(), w_key.float(), w_value.float(), lengths
+    )
+
+
+def crossing(scale=None, weigh=None, by=0):
+    """Cross-attention in the textbook way, with one thing changed."""
+
+    def answer(x, memory, w_query, w_key, w_value, lengths):
+        over = math.sqrt(w_query.shape[1]) if scale is None else scale(w_query, w_value)
+        scores = torch.einsum("btd,bsd->bts", x @ w_query, memory @ w_key) / over
+        seen = torch.zeros(scores.shape, dtype=torch.bool)
+        for b, n in enumerate(lengths.tolist()):
+            seen[b, :, : n + by] = True
+        if weigh is None:
+            weights = torch.where(seen, scores, -INF).softmax(-1)
+        else:
+            weights = weigh(scores, seen)
+        return torch.einsum("bts,bse->bte", weights, memory @ w_value)
+
+    return answer
+
+
+def values_from_x(x, memory, w_query, w_key, w_value, lengths):
+    scores = (x @ w_query) @ (memory @ w_key).mT / w_key.shape[1] ** 0.5
+    seen = torch.arange(memory.shape[1]) < lengths[:, None]
+    return scores.masked_fill(~seen[:, None], -INF).softmax(-1) @ (x @ w_value)
+
+
+def talks_to_itself(x, memory, w_query, w_key, w_value, lengths):
+    return F.scaled_dot_product_attention(x @ w_query, x @ w_key, x @ w_value)
+
+
+def memory_asks(x, memory, w_query, w_key, w_value, lengths):
+    return F.scaled_dot_product_attention(memory @ w_query, x @ w_key, x @ w_value)
+
+
+def maps_mixed_up(x, memory, w_query, w_key, w_value, lengths):
+    return cross_by_loop(x, memory, w_key, w_query, w_value, lengths)
+
+
+def memory_itself(x, memory, w_query, w_key, w_value, lengths):
+    seen = (torch.arange(memory.shape[1]) < lengths[:, None])[:, None, :]
+    return F.scaled_dot_product_attention(x @ w_query, memory @ w_key, memory, attn_mask=seen)
+
+
+def blanked_memory(x, memory, w_query, w_key, w_value, lengths):
+    memory = memory.clone()
+    for b, n in enumerate(lengths):
+        memory[b, n:] = 0
+    return F.scaled_dot_product_attention(x @ w_query, memory @ w_key, memory @ w_value)
+
+
+def still_causal(scores, seen):
+    return torch.where(seen.tril(), scores, -INF).softmax(-1)
+
+
+RIGHT = {
+    "loop": cross_by_loop,
+    "the library's attention": cross_by_library,
+    "numpy": cross_in_numpy,
+    "single precision": cross_in_float,
+}
+
+
+WRONG = {
+    "self-cross": values_from_x,
+    "self-attention": talks_to_itself,
+    "roles-exchanged": memory_asks,
+    "maps-exchanged": maps_mixed_up,
+    "raw-values": memory_itself,
+    "scale-by-channels": crossing(lambda q, v: len(q) ** 0.5),
+    "scale-by-values": crossing(lambda q, v: v.shape[1] ** 0.5),
+    "no-scale": crossing(lambda q, v: 1),
+    "causal-mask-kept": crossing(weigh=still_causal),
+    "softmax-over-queries": crossing(weigh=lambda s, seen: s.softmax(1)),
+    "padding-seen": crossing(weigh=lambda s, seen: s.softmax(2)),
+    "one-padding-seen": crossing(by=1),
+    "last-symbol-hidden": crossing(by=-1),
+    "inverted-mask": crossing(weigh=lambda s, seen: torch.where(seen, -INF, s).softmax(-1)),
+    "zero-mask": crossing(weigh=lambda s, seen: (s * seen).softmax(-1)),
+    "padding-as-zeros": blanked_memory,
+    "masked-after-softmax": crossing(weigh=lambda s, seen: seen * s.softmax(-1)),
+}
+
+
+ODD = [
+    (
+        crossing(weigh=lambda s, seen: torch.where(seen, s, s - 1).softmax(-1)),
+        "padding-wrong",
+    ),
+    (lambda x, m, q, k, v, n: cross_by_loop(x, m, q, k, v, n) * 2, "difference"),
+    (lambda x, m, q, k, v, n: m @ v, "roles-exchanged"),
+]

@@ -1,0 +1,126 @@
+"""Students' answers to 05/distance."""
+
+import numpy as np
+import torch
+
+from students.ch05_head.shared import INF
+
+
+def distance_by_loop(scores, slope):
+    B, T, _ = scores.shape
+    out = torch.zeros(B, T, T)
+    for t in range(T):
+        penalty = slope * torch.arange(t, -1, -1)
+        out[:, t, : t + 1] = (scores[:, t, : t + 1] - penalty).softmax(-1)
+    return out
+
+
+def distance_by_columns(scores, slope):
+    """Rows may move by a constant: −slope · (t − s) and +slope · s are the same weights."""
+    T = scores.shape[1]
+    tilted = scores + slope * torch.arange(T)
+    return tilted.masked_fill(torch.ones(T, T).triu(1).bool(), -INF).softmax(-1)
+
+
+def distance_in_numpy(scores, slope):
+    s = scores.numpy().astype(np.float32)
+    t = np.arange(s.shape[1])
+    e = np.exp(s - slope * (t[:, None] - t)) * (t[:, None] >= t)
+    return e / e.sum(-1, keepdims=True)
+
+
+def distance_with_sdpa_bias(scores, slope):
+    T = scores.size(1)
+    bias = torch.full((T, T), -INF, dtype=scores.dtype)
+    for t in range(T):
+        for s in range(t + 1):
+            bias[t, s] = -slope * (t - s)
+    return torch.softmax(scores + bias, 2)
+
+
+def tilted(cost):
+    """Causal weights with `cost(score, distance, slope, T)` subtracted, entry by entry."""
+
+    def answer(scores, slope):
+        B, T, _ = scores.shape
+        out = torch.zeros(B, T, T, dtype=scores.dtype)
+        for t in range(T):
+            back = torch.arange(t, -1, -1)
+            row = scores[:, t, : t + 1]
+            out[:, t, : t + 1] = (row - cost(row, back, slope, T)).softmax(-1)
+        return out
+
+    return answer
+
+
+def causal_only(scores):
+    return distance_by_loop(scores, 0.0).double()
+
+
+def subtracted_late(scores, slope):
+    T = scores.shape[1]
+    back = (torch.arange(T)[:, None] - torch.arange(T)).tril()
+    return causal_only(scores) - slope * back
+
+
+def decayed(scores, slope):
+    T = scores.shape[1]
+    back = (torch.arange(T)[:, None] - torch.arange(T)).tril()
+    return causal_only(scores) * torch.exp(-slope * back)
+
+
+def open_future(scores, slope):
+    T = scores.shape[1]
+    return (scores + slope * torch.arange(T)).softmax(-1)
+
+
+def open_both(scores, slope):
+    T = scores.shape[1]
+    gap = torch.cdist(torch.arange(T)[:, None].float(), torch.arange(T)[:, None].float(), p=1)
+    return (scores - slope * gap).softmax(-1)
+
+
+def zero_future(scores, slope):
+    T = scores.shape[1]
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    return torch.tril(scores - slope * back).softmax(-1)
+
+
+def down_the_columns(scores, slope):
+    T = scores.shape[1]
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    return torch.where(back >= 0, scores - slope * back, -INF).softmax(-2)
+
+
+RIGHT = {
+    "loop": distance_by_loop,
+    "by columns": distance_by_columns,
+    "numpy": distance_in_numpy,
+    "added bias": distance_with_sdpa_bias,
+}
+
+
+WRONG = {
+    "bonus-for-distance": tilted(lambda row, d, m, T: -m * d),
+    "no-penalty": tilted(lambda row, d, m, T: m * len(d)),
+    "same-for-all-distances": tilted(lambda row, d, m, T: m * d.clamp(max=1)),
+    "distance-squared": tilted(lambda row, d, m, T: m * d * d),
+    "logarithm-of-distance": tilted(lambda row, d, m, T: m * torch.log1p(d)),
+    "share-of-the-length": tilted(lambda row, d, m, T: m * d / T),
+    "penalty-multiplied": tilted(lambda row, d, m, T: row * m * d),
+    "scores-ignored": tilted(lambda row, d, m, T: row + m * d),
+    "scaled-again": tilted(lambda row, d, m, T: row - row / T**0.5 + m * d),
+    "penalty-after-softmax": subtracted_late,
+    "decay-not-normalised": decayed,
+    "no-causal-mask": open_future,
+    "both-ways": open_both,
+    "zero-mask": zero_future,
+    "softmax-over-queries": down_the_columns,
+}
+
+
+ODD = [
+    (tilted(lambda row, d, m, T: 2 * m * d), "difference"),
+    (lambda s, m: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
+    (lambda s, m: distance_by_loop(s, m) / 2, "rows-do-not-sum-to-one"),
+]

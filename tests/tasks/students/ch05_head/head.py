@@ -1,0 +1,194 @@
+"""Students' answers to 05/head."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from students.ch05_head.shared import INF
+
+
+class PlainHead(nn.Module):
+    def __init__(self, n_embd, head_size, value_size, block_size, causal):
+        super().__init__()
+        self.value = nn.Linear(n_embd, value_size)
+        self.query = nn.Linear(n_embd, head_size)
+        self.key = nn.Linear(n_embd, head_size)
+        self.causal = causal
+        self.register_buffer("tril", torch.tril(torch.ones(block_size, block_size)))
+
+    def scores(self, x):
+        q, k = self.query(x), self.key(x)
+        return q @ k.mT * k.shape[-1] ** -0.5
+
+    def mask(self, scores):
+        if self.causal:
+            T = scores.shape[-1]
+            scores = scores.masked_fill(self.tril[:T, :T] == 0, -INF)
+        return scores
+
+    def forward(self, x):
+        return F.softmax(self.mask(self.scores(x)), dim=-1) @ self.value(x)
+
+
+class LibraryHead(nn.Module):
+    def __init__(self, n_embd, head_size, value_size, block_size, causal):
+        super().__init__()
+        self.query = nn.Linear(n_embd, head_size, bias=False)
+        self.key = nn.Linear(n_embd, head_size, bias=False)
+        self.value = nn.Linear(n_embd, value_size, bias=False)
+        self.is_causal = causal
+
+    def forward(self, x):
+        return F.scaled_dot_product_attention(
+            self.query(x), self.key(x), self.value(x), is_causal=self.is_causal
+        )
+
+
+class LoopedHead(LibraryHead):
+    def forward(self, x):
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        T, D = q.shape[1:]
+        rows = []
+        for t in range(T):
+            end = t + 1 if self.is_causal else T
+            w = torch.einsum("bd,bsd->bs", q[:, t], k[:, :end]) / math.sqrt(D)
+            rows.append(torch.einsum("bs,bse->be", w.softmax(1), v[:, :end]))
+        return torch.stack(rows, dim=1)
+
+
+class HeadScaledByChannels(PlainHead):
+    def scores(self, x):
+        return self.query(x) @ self.key(x).mT * x.shape[-1] ** -0.5
+
+
+class HeadScaledByValues(PlainHead):
+    def scores(self, x):
+        return self.query(x) @ self.key(x).mT / self.value(x).size(-1) ** 0.5
+
+
+class HeadUnscaled(PlainHead):
+    def scores(self, x):
+        return torch.bmm(self.query(x), self.key(x).permute(0, 2, 1))
+
+
+class HeadScaledLate(HeadUnscaled):
+    def forward(self, x):
+        return super().forward(x) * self.query.out_features**-0.5
+
+
+class HeadSwapped(PlainHead):
+    def scores(self, x):
+        return PlainHead.scores(self, x).mT
+
+
+class HeadOverQueries(PlainHead):
+    def forward(self, x):
+        return F.softmax(self.mask(self.scores(x)), dim=-2) @ self.value(x)
+
+
+class HeadTurned(PlainHead):
+    def forward(self, x):
+        w = F.softmax(self.mask(self.scores(x)), dim=-1)
+        return torch.einsum("bst,bse->bte", w, self.value(x))
+
+
+class HeadOfInputs(PlainHead):
+    def forward(self, x):
+        return F.softmax(self.mask(self.scores(x)), dim=-1) @ x
+
+
+class HeadOfValues(PlainHead):
+    def forward(self, x):
+        return self.value(x).clone()
+
+
+class HeadAcrossBatch(LibraryHead):
+    def forward(self, x):
+        q, k, v = (f(x).transpose(0, 1) for f in (self.query, self.key, self.value))
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=self.is_causal)
+        return out.transpose(0, 1)
+
+
+class HeadFlagTurned(PlainHead):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.causal = not self.causal
+
+
+class HeadUnmasked(PlainHead):
+    def mask(self, scores):
+        T = scores.shape[-1]
+        scores.masked_fill(self.tril[:T, :T] == 0, -INF)
+        return scores
+
+
+class HeadAlwaysCausal(LibraryHead):
+    def forward(self, x):
+        self.is_causal = True
+        return super().forward(x)
+
+
+class HeadUpper(PlainHead):
+    def mask(self, scores):
+        if not self.causal:
+            return scores
+        return scores.masked_fill(torch.ones_like(scores).triu() == 0, -INF)
+
+
+class HeadZero(PlainHead):
+    def mask(self, scores):
+        T = scores.shape[-1]
+        return scores * self.tril[:T, :T] if self.causal else scores
+
+
+class HeadUncut(PlainHead):
+    def mask(self, scores):
+        return scores.masked_fill(self.tril == 0, -INF) if self.causal else scores
+
+
+class HeadWithoutNames(PlainHead):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.keys = self.key
+        del self.key
+
+
+class HeadShifted(LibraryHead):
+    def forward(self, x):
+        return super().forward(x) + 1
+
+
+RIGHT = {
+    "with biases, layers in another order": PlainHead,
+    "the library's attention": LibraryHead,
+    "loop": LoopedHead,
+}
+
+
+WRONG = {
+    "mask-not-cut": HeadUncut,
+    "scale-by-channels": HeadScaledByChannels,
+    "scale-by-values": HeadScaledByValues,
+    "no-scale": HeadUnscaled,
+    "scale-after-softmax": HeadScaledLate,
+    "swapped-query-key": HeadSwapped,
+    "softmax-over-queries": HeadOverQueries,
+    "weights-transposed": HeadTurned,
+    "raw-values": HeadOfInputs,
+    "values-not-averaged": HeadOfValues,
+    "attends-across-batch": HeadAcrossBatch,
+    "flag-turned": HeadFlagTurned,
+    "no-causal-mask": HeadUnmasked,
+    "always-causal": HeadAlwaysCausal,
+    "upper-triangle": HeadUpper,
+    "zero-mask": HeadZero,
+}
+
+
+ODD = [
+    (HeadWithoutNames, "error"),
+    (HeadShifted, "difference"),
+    (lambda *sizes: lambda x: x, "error"),
+]

@@ -1,0 +1,138 @@
+"""Students' answers to 05/positions."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def embed_by_loop(tokens, token_table, position_table, start):
+    B, T = tokens.shape
+    out = [[[0.0] * token_table.shape[1] for _ in range(T)] for _ in range(B)]
+    for b in range(B):
+        for t in range(int(start[b]), T):
+            total = token_table[tokens[b, t]] + position_table[t - int(start[b])]
+            out[b][t] = total.tolist()
+    return out
+
+
+def embed_by_layers(tokens, token_table, position_table, start):
+    symbols = nn.Embedding.from_pretrained(token_table)
+    places = nn.Embedding.from_pretrained(position_table)
+    where = torch.arange(tokens.size(1)).expand_as(tokens) - start.unsqueeze(-1)
+    real = (where >= 0).unsqueeze(-1)
+    return (symbols(tokens) + places(where * (where > 0))) * real
+
+
+def embed_in_numpy(tokens, token_table, position_table, start):
+    where = np.arange(tokens.shape[1])[None] - start.numpy()[:, None]
+    x = token_table.numpy()[tokens.numpy()] + position_table.numpy()[np.maximum(where, 0)]
+    x[where < 0] = 0
+    return x
+
+
+def embed_row_by_row(tokens, token_table, position_table, start):
+    out = torch.zeros(*tokens.shape, token_table.shape[1])
+    for row, text, first in zip(out, tokens, start, strict=True):
+        n = len(text) - first
+        if n > len(position_table):
+            raise ValueError(f"{n} symbols, {len(position_table)} positions")
+        row[first:] = token_table[text[first:]] + position_table[:n]
+    return out
+
+
+def blank(x, start):
+    x = x.clone()
+    for b, first in enumerate(start.tolist()):
+        x[b, :first] = 0
+    return x
+
+
+def embedded(place):
+    """Symbols plus the row `place(t, first, T, size)` of the table."""
+
+    def answer(tokens, token_table, position_table, start):
+        T, size = tokens.shape[1], len(position_table)
+        rows = [[place(t, first, T, size) for t in range(T)] for first in start.tolist()]
+        return blank(token_table[tokens] + position_table[torch.tensor(rows)], start)
+
+    return answer
+
+
+def table_whole(tokens, token_table, position_table, start):
+    return F.embedding(tokens, token_table) + position_table[None]
+
+
+def no_places(tokens, token_table, position_table, start):
+    return F.embedding(tokens, token_table)
+
+
+def places_alone(tokens, token_table, position_table, start):
+    T = tokens.shape[1]
+    return position_table[:T].repeat(len(tokens), 1, 1)
+
+
+def times(tokens, token_table, position_table, start):
+    return token_table[tokens] * position_table[: tokens.shape[1]]
+
+
+def side_by_side(tokens, token_table, position_table, start):
+    places = position_table[: tokens.shape[1]].expand(len(tokens), -1, -1)
+    return torch.cat((token_table[tokens], places), 2)
+
+
+def looked_up_by_symbol(tokens, token_table, position_table, start):
+    return F.embedding(tokens, token_table) + F.embedding(tokens, position_table)
+
+
+def along_the_batch(tokens, token_table, position_table, start):
+    return token_table[tokens] + position_table[torch.arange(len(tokens))].unsqueeze(1)
+
+
+def wrapped(tokens, token_table, position_table, start):
+    rows = torch.stack([torch.arange(tokens.shape[1]) - first for first in start])
+    return token_table[tokens] + position_table[rows]
+
+
+def padding_not_blank(tokens, token_table, position_table, start):
+    rows = torch.relu(torch.arange(tokens.shape[1]) - start[:, None])
+    return token_table[tokens] + F.embedding(rows, position_table)
+
+
+def clamped(tokens, token_table, position_table, start):
+    T = tokens.shape[1]
+    where = (torch.arange(T) - start[:, None]).clip(0, len(position_table) - 1)
+    return blank(token_table[tokens] + position_table[where], start)
+
+
+RIGHT = {
+    "loop, lists": embed_by_loop,
+    "embedding layers": embed_by_layers,
+    "numpy": embed_in_numpy,
+    "row by row": embed_row_by_row,
+}
+
+
+WRONG = {
+    "table-not-cut": table_whole,
+    "no-positions": no_places,
+    "positions-only": places_alone,
+    "multiplied": times,
+    "concatenated": side_by_side,
+    "positions-by-token": looked_up_by_symbol,
+    "positions-along-the-batch": along_the_batch,
+    "last-rows": embedded(lambda t, first, T, size: size - T + t - first),
+    "counted-from-one": embedded(lambda t, first, T, size: max(t - first, 0) + 1),
+    "counted-from-the-end": embedded(lambda t, first, T, size: T - t - 1),
+    "start-ignored": embedded(lambda t, first, T, size: t),
+    "start-added": embedded(lambda t, first, T, size: min(t + first, size - 1)),
+    "padding-wraps": wrapped,
+    "padding-filled": padding_not_blank,
+    "too-long-accepted": clamped,
+}
+
+
+ODD = [
+    (lambda tokens, e, p, start: e[tokens] + p[0], "difference"),
+    (lambda tokens, e, p, start: tokens, "shape"),
+]

@@ -1,0 +1,74 @@
+"""Students' answers to 05/scores."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def scores_by_einsum(x, w_query, w_key):
+    q = torch.einsum("...tc,cd->...td", x, w_query)
+    k = torch.einsum("...sc,cd->...sd", x, w_key)
+    return torch.einsum("...td,...sd->...ts", q, k) / w_query.shape[-1] ** 0.5
+
+
+def scores_in_numpy(x, w_query, w_key):
+    x, w_query, w_key = x.numpy(), w_query.numpy(), w_key.numpy()
+    return (x @ w_query) @ np.swapaxes(x @ w_key, -1, -2) / np.sqrt(w_key.shape[1])
+
+
+def scores_by_loop(x, w_query, w_key):
+    flat = x.reshape(-1, *x.shape[-2:])
+    tables = []
+    for text in flat:
+        q, k = text @ w_query, text @ w_key
+        tables.append([[torch.dot(a, b) / math.sqrt(len(a)) for b in k] for a in q])
+    return torch.tensor(tables).reshape(*x.shape[:-1], x.shape[-2])
+
+
+def scores_scaled_early(x, w_query, w_key):
+    q = F.linear(x.float(), w_query.T.float()) * w_key.size(1) ** -0.5
+    return q @ F.linear(x.float(), w_key.T.float()).mT
+
+
+def products(x, left, right):
+    return torch.matmul(x @ left, (x @ right).mT)
+
+
+def scores_softmaxed(x, w_query, w_key):
+    return torch.softmax(scores_by_einsum(x, w_query, w_key), -1)
+
+
+def scores_of_batches(x, w_query, w_key):
+    return torch.bmm(x @ w_query, (x @ w_key).permute(0, 2, 1)) / math.sqrt(w_query.shape[1])
+
+
+RIGHT = {
+    "einsum": scores_by_einsum,
+    "numpy": scores_in_numpy,
+    "loop": scores_by_loop,
+    "scaled queries, single precision": scores_scaled_early,
+}
+
+
+WRONG = {
+    "scale-by-channels": lambda x, q, k: products(x, q, k) / math.sqrt(x.size(-1)),
+    "no-scale": lambda x, q, k: torch.einsum("...td,...sd->...ts", x @ q, x @ k),
+    "scale-without-root": lambda x, q, k: products(x, q, k) / q.shape[1],
+    "scale-multiplied": lambda x, q, k: products(x, q, k) * math.sqrt(q.shape[1]),
+    "scale-by-length": lambda x, q, k: products(x, q, k) / math.sqrt(x.shape[-2]),
+    "swapped-query-key": lambda x, q, k: scores_by_einsum(x, q, k).mT,
+    "queries-only": lambda x, q, k: products(x, q, q) / math.sqrt(q.shape[1]),
+    "keys-only": lambda x, q, k: products(x, k, k) / math.sqrt(k.shape[1]),
+    "raw-inputs": lambda x, q, k: torch.einsum("...tc,...sc->...ts", x, x) / x.shape[-1] ** 0.5,
+    "softmax-taken": scores_softmaxed,
+    "axes-counted-from-the-front": scores_of_batches,
+}
+
+
+ODD = [
+    (lambda x, q, k: products(x, q, k) / 3, "wrong-scale"),
+    (lambda x, q, k: x @ q, "shape"),
+    (lambda x, q, k: scores_by_einsum(x, q, k) + torch.arange(x.shape[-2]), "difference"),
+]

@@ -1,0 +1,168 @@
+"""Students' answers to 05/weights."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from students.ch05_head.shared import INF
+
+
+def weights_by_loop(scores, past, start):
+    B, T, _ = scores.shape
+    out = torch.zeros(B, T, T)
+    for b in range(B):
+        first = int(start[b])
+        for t in range(first, T):
+            out[b, t, first : t + 1] = F.softmax(scores[b, t, first : t + 1], dim=0)
+    return out
+
+
+def weights_by_exponentials(scores, past, start):
+    T = scores.shape[1]
+    visible = past[:T, :T] * (torch.arange(T) >= start.unsqueeze(1)).unsqueeze(1)
+    e = scores.exp() * visible
+    return e / e.sum(-1, keepdim=True).clamp(min=1e-30)
+
+
+def weights_in_numpy(scores, past, start):
+    scores, past, start = scores.numpy().copy(), past.numpy(), start.numpy()
+    T = scores.shape[-1]
+    s = np.arange(T)
+    hidden = ~past[:T, :T][None] | (s[None, None] < start[:, None, None])
+    scores[hidden] = -1e30
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    w = e / e.sum(-1, keepdims=True)
+    w[hidden] = 0
+    return w
+
+
+def weights_with_bias(scores, past, start):
+    T = scores.size(-1)
+    pad = torch.arange(T)[None] < start[:, None]
+    bias = torch.where(past[:T, :T] & ~pad[:, None], 0.0, -INF)
+    return torch.where(pad[..., None], 0.0, (scores.float() + bias).softmax(-1))
+
+
+def masked(visible, fill=-INF, dim=-1):
+    """Weights in the textbook way, with `visible(past, pad, T)`; empty rows become 0."""
+
+    def answer(scores, past, start):
+        T = scores.shape[1]
+        pad = torch.arange(T).repeat(len(start), 1) < start.view(-1, 1)
+        seen = visible(past, pad, T)
+        weights = F.softmax(torch.where(seen, scores, fill), dim=dim)
+        return torch.where(weights.isnan(), 0.0, weights)
+
+    return answer
+
+
+def whole_triangle(scores, past, start):
+    weights = torch.softmax(scores + torch.where(past, 0.0, -INF), -1)
+    return weights
+
+
+def nothing_masked(scores, past, start):
+    scores.masked_fill(~past[: scores.shape[1], : scores.shape[1]], -INF)
+    return scores.softmax(-1)
+
+
+def hidden_past(scores, past, start):
+    T = scores.shape[1]
+    return scores.masked_fill(past[:T, :T], -INF).softmax(-1)
+
+
+def strictly_past(scores, past, start):
+    T = scores.shape[1]
+    seen = torch.tril(past[:T, :T], diagonal=-1)
+    return scores.masked_fill(~seen, -INF).softmax(-1)
+
+
+def mask_times_scores(scores, past, start):
+    T = scores.shape[1]
+    return (scores * past[:T, :T]).softmax(-1)
+
+
+def cut_weights(scores, past, start):
+    T = scores.shape[1]
+    weights = scores.softmax(-1)
+    return torch.tril(weights) * (torch.arange(T) >= start[:, None])[:, None, :]
+
+
+def columns_softmax(scores, past, start):
+    T = scores.shape[1]
+    return scores.masked_fill(~past[:T, :T], -INF).softmax(1)
+
+
+def padding_forgotten(scores, past, start):
+    T = scores.shape[1]
+    return F.softmax(scores.masked_fill(past[:T, :T].logical_not(), -INF), dim=2)
+
+
+def rows_emptied(scores, past, start):
+    weights = padding_forgotten(scores, past, start)
+    for b, first in enumerate(start.tolist()):
+        weights[b, :first] = 0
+    return weights
+
+
+def text_hidden(scores, past, start):
+    T = scores.shape[1]
+    out = scores.masked_fill(~past[:T, :T], -INF)
+    for b, first in enumerate(start.tolist()):
+        out[b, :, first:] = -INF
+    return out.softmax(-1)
+
+
+def shifted_start(by):
+    def answer(scores, past, start):
+        return weights_by_loop(scores, past, (start + by).clamp(min=0))
+
+    return answer
+
+
+def not_a_number_left(scores, past, start):
+    weights = weights_by_loop(scores, past, start)
+    for b, first in enumerate(start.tolist()):
+        weights[b, :first] = float("nan")
+    return weights
+
+
+def padding_sees_itself(scores, past, start):
+    weights = weights_by_loop(scores, past, start)
+    for b, first in enumerate(start.tolist()):
+        weights[b, :first, :first] = torch.eye(first)
+    return weights
+
+
+RIGHT = {
+    "loop": weights_by_loop,
+    "exponentials": weights_by_exponentials,
+    "numpy": weights_in_numpy,
+    "added mask, single precision": weights_with_bias,
+}
+
+
+WRONG = {
+    "mask-not-cut": whole_triangle,
+    "wrong-corner": masked(lambda past, pad, T: past[-T:, :T].expand(len(pad), T, T)),
+    "no-causal-mask": nothing_masked,
+    "inverted-mask": hidden_past,
+    "diagonal-excluded": strictly_past,
+    "zero-mask": mask_times_scores,
+    "masked-after-softmax": cut_weights,
+    "softmax-over-queries": columns_softmax,
+    "padding-seen": padding_forgotten,
+    "rows-hidden-not-columns": rows_emptied,
+    "start-taken-for-length": text_hidden,
+    "first-symbol-hidden": shifted_start(1),
+    "last-padding-seen": shifted_start(-1),
+    "nan-rows": not_a_number_left,
+    "padding-rows-look": padding_sees_itself,
+}
+
+
+ODD = [
+    (lambda s, past, start: weights_by_loop(s, past, start)[0], "shape"),
+    (lambda s, past, start: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
+    (lambda s, past, start: torch.eye(s.shape[1]).expand(s.shape), "sees-padding"),
+]

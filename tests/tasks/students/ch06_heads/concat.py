@@ -1,0 +1,129 @@
+"""Students' answers to 06/concat."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def heads_by_sdpa(x, heads):
+    return torch.cat(
+        [F.scaled_dot_product_attention(x @ q, x @ k, x @ v, is_causal=True) for q, k, v in heads],
+        dim=2,
+    )
+
+
+def heads_by_loop(x, heads):
+    x = x.double()
+    rows = []
+    for b in range(x.shape[0]):
+        for t in range(x.shape[1]):
+            out = []
+            for q, k, v in heads:
+                seen = x[b, : t + 1]
+                scores = (seen @ k.double()) @ (x[b, t] @ q.double()) / q.shape[1] ** 0.5
+                out += (scores.softmax(0) @ (seen @ v.double())).tolist()
+            rows.append(out)
+    return torch.tensor(rows).reshape(x.shape[0], x.shape[1], -1)
+
+
+def heads_in_numpy(x, heads):
+    x, found = x.numpy(), []
+    for q, k, v in heads:
+        q, k, v = x @ q.numpy(), x @ k.numpy(), x @ v.numpy()
+        s = np.einsum("btd,bsd->bts", q, k) / np.sqrt(q.shape[-1])
+        s = np.where(np.tril(np.ones(s.shape[1:])), s, -np.inf)
+        e = np.exp(s - s.max(-1, keepdims=True))
+        found.append(np.einsum("bts,bsd->btd", e / e.sum(-1, keepdims=True), v))
+    return np.concatenate(found, axis=-1)
+
+
+def heads_into_buffer(x, heads):
+    B, T, _ = x.shape
+    out = torch.empty(B, T, sum(v.shape[1] for _, _, v in heads))
+    start = 0
+    for q, k, v in heads:
+        scores = torch.einsum("bic,cd,ed,bje->bij", x, q, k, x) * q.shape[1] ** -0.5
+        scores = scores + torch.full((T, T), float("-inf")).triu(1)
+        out[..., start : start + v.shape[1]] = torch.softmax(scores, -1) @ x @ v
+        start += v.shape[1]
+    return out
+
+
+def by_head(one, join=lambda found: torch.cat(found, 2)):
+    return lambda x, heads: join([one(x, q, k, v) for q, k, v in heads])
+
+
+def plain_head(x, q, k, v, scale=None, mask=True, dim=2, fill="-inf"):
+    T = x.shape[1]
+    s = torch.bmm(x @ q, (x @ k).mT) / (q.shape[1] ** 0.5 if scale is None else scale)
+    if mask:
+        s = s.masked_fill(torch.tril(torch.ones(T, T)) == 0, float(fill))
+    return torch.bmm(F.softmax(s, dim), x @ v)
+
+
+def stops_in_loop(x, heads):
+    for q, k, v in heads:
+        return plain_head(x, q, k, v)
+
+
+def forgets_in_loop(x, heads):
+    for q, k, v in heads:
+        out = plain_head(x, q, k, v)
+    return out
+
+
+def same_head_again(x, heads):
+    q, k, v = heads[0]
+    return plain_head(x, q, k, v).repeat(1, 1, len(heads))
+
+
+def dealt_out(x, heads):
+    found = [plain_head(x, *head) for head in heads]
+    return torch.cat([f[..., [d]] for d in range(found[0].shape[2]) for f in found], -1)
+
+
+def scale_of_first(x, heads):
+    scale = heads[0][0].shape[1] ** 0.5
+    return by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale))(x, heads)
+
+
+def scale_of_total(x, heads):
+    scale = sum(v.shape[1] for _, _, v in heads) ** 0.5
+    return by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale))(x, heads)
+
+
+RIGHT = {
+    "scaled_dot_product_attention": heads_by_sdpa,
+    "loop": heads_by_loop,
+    "numpy": heads_in_numpy,
+    "buffer and einsum": heads_into_buffer,
+}
+
+
+WRONG = {
+    "no-causal-mask": by_head(lambda x, q, k, v: plain_head(x, q, k, v, mask=False)),
+    "scale-by-channels": by_head(
+        lambda x, q, k, v: plain_head(x, q, k, v, scale=x.shape[2] ** 0.5)
+    ),
+    "scale-by-all-heads": scale_of_total,
+    "no-scale": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=1)),
+    "one-scale-for-all": scale_of_first,
+    "softmax-over-queries": by_head(lambda x, q, k, v: plain_head(x, q, k, v, dim=1)),
+    "zero-mask": by_head(lambda x, q, k, v: plain_head(x, q, k, v, fill="0")),
+    "swapped-query-key": by_head(lambda x, q, k, v: plain_head(x, k, q, v)),
+    "raw-values": by_head(lambda x, q, k, v: plain_head(x, q, k, torch.eye(x.shape[2]))),
+    "shared-head": same_head_again,
+    "first-head-only": stops_in_loop,
+    "last-head-only": forgets_in_loop,
+    "sums-not-concatenates": by_head(plain_head, join=sum),
+    "concatenated-along-time": by_head(plain_head, join=lambda found: torch.cat(found, 1)),
+    "interleaved": dealt_out,
+    "stacked": by_head(plain_head, join=lambda found: torch.stack(found, 2)),
+}
+
+
+ODD = [
+    (lambda x, heads: x[..., :2], "shape"),
+    (lambda x, heads: torch.full_like(heads_by_sdpa(x, heads), torch.nan), "not-finite"),
+    (lambda x, heads: 2 * heads_by_sdpa(x, heads), "difference"),
+]

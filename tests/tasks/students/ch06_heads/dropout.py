@@ -1,0 +1,135 @@
+"""Students' answers to 06/dropout."""
+
+import numpy as np
+import torch
+
+
+def drop_by_bernoulli(found, p, training, generator):
+    if not training:
+        return found
+    if p >= 1:
+        return found * 0
+    kept = torch.full(found.shape[:2], 1 - p).bernoulli(generator=generator)
+    return torch.einsum("bhtd,bh->bhtd", found, kept) / (1 - p)
+
+
+def drop_by_loop(found, p, training, generator):
+    found = found.clone()
+    if not training or p == 0:
+        return found
+    coins = torch.rand(found.shape[0], found.shape[1], generator=generator).tolist()
+    for b, row in enumerate(coins):
+        for h, coin in enumerate(row):
+            if coin < p:
+                found[b, h] = 0
+            else:
+                found[b, h] /= 1 - p
+    return found
+
+
+def drop_in_numpy(found, p, training, generator):
+    found = found.numpy().astype(np.float64)
+    if not training:
+        return found
+    kept = torch.rand(*found.shape[:2], generator=generator).numpy()[..., None, None] > p
+    return np.where(kept, found / max(1 - p, 1e-9), 0.0)
+
+
+def dropping(mask, scale=lambda p: 1 / (1 - p + 1e-12)):
+    def answer(found, p, training, generator):
+        if training:
+            found = found * mask(found, p, generator) * scale(p)
+        return found
+
+    return answer
+
+
+def head_mask(found, p, generator):
+    B, H, _, _ = found.shape
+    return (torch.rand((B, H), generator=generator) > p)[:, :, None, None]
+
+
+def smaller_in_evaluation(found, p, training, generator):
+    return found * head_mask(found, p, generator) if training else found * (1 - p)
+
+
+def training_not_read(found, p, training, generator):
+    return dropping(head_mask)(found, p, True, generator)
+
+
+def kept_by_p(found, p, generator):
+    return head_mask(found, 1 - p, generator)
+
+
+def each_entry(found, p, generator):
+    return torch.rand(found.shape, generator=generator) > p
+
+
+def each_position(found, p, generator):
+    B, H, T, _ = found.shape
+    return torch.rand(B, H, T, 1, generator=generator) > p
+
+
+def for_the_batch(found, p, generator):
+    return (torch.rand(found.shape[1], generator=generator) > p)[:, None, None]
+
+
+def for_the_sample(found, p, generator):
+    return (torch.rand(len(found), generator=generator) > p).view(-1, 1, 1, 1)
+
+
+def by_kept_heads(found, p, training, generator):
+    if not training:
+        return found
+    mask = head_mask(found, p, generator).to(found.dtype)
+    number = mask.sum(1, keepdim=True)
+    return torch.where(number > 0, found * mask * found.shape[1] / number, 0.0)
+
+
+def division_at_one(found, p, training, generator):
+    return found * head_mask(found, p, generator) / (1 - p) if training else found
+
+
+def unseeded(found, p, generator):
+    return torch.rand(*found.shape[:2], 1, 1) > p
+
+
+def own_seed(found, p, generator):
+    torch.manual_seed(0)
+    return unseeded(found, p, generator)
+
+
+RIGHT = {
+    "bernoulli": drop_by_bernoulli,
+    "loop": drop_by_loop,
+    "numpy": drop_in_numpy,
+}
+
+
+WRONG = {
+    "nothing-dropped": lambda found, p, training, generator: found.clone(),
+    "scaled-in-evaluation": smaller_in_evaluation,
+    "dropout-in-evaluation": training_not_read,
+    "keeps-with-p": dropping(kept_by_p),
+    "entries-not-heads": dropping(each_entry),
+    "one-draw-for-all": dropping(for_the_batch),
+    "drops-samples": dropping(for_the_sample),
+    "dropout-unscaled": dropping(head_mask, scale=lambda p: 1),
+    "divides-by-p": dropping(head_mask, scale=lambda p: 1 / max(p, 1e-12)),
+    "multiplies-by-share": dropping(head_mask, scale=lambda p: 1 - p),
+    "rescaled-by-count": by_kept_heads,
+    "zero-over-zero": division_at_one,
+    "seed-fixed-inside": dropping(own_seed),
+    "generator-ignored": dropping(unseeded),
+}
+
+
+ODD = [
+    (dropping(each_position), "entries-not-heads"),
+    (dropping(lambda f, p, g: head_mask(f, p / 2, g)), "wrong-share"),
+    (dropping(head_mask, scale=lambda p: 3.0), "wrong-factor"),
+    (
+        lambda f, p, training, g: dropping(head_mask)(f, p, training, g) + (not training),
+        "wrong-without-chance",
+    ),
+]

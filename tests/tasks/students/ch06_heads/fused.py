@@ -1,0 +1,149 @@
+"""Students' answers to 06/fused."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def fused_by_sdpa(x, qkv, projection, reach):
+    B, T, C = x.shape
+    q, k, v = (
+        part.view(B, T, len(reach), -1).transpose(1, 2) for part in F.linear(x, qkv).chunk(3, -1)
+    )
+    masks = [torch.ones(T, T).tril().triu(1 - r).bool() for r in reach]
+    found = F.scaled_dot_product_attention(q, k, v, attn_mask=torch.stack(masks))
+    return F.linear(found.transpose(1, 2).reshape(B, T, C), projection)
+
+
+def fused_by_loop(x, qkv, projection, reach):
+    T, C = x.shape[1:]
+    D = C // len(reach)
+    found = []
+    for h, r in enumerate(reach):
+        q, k, v = (x @ qkv[n * C + h * D : n * C + (h + 1) * D].T for n in range(3))
+        s = q @ k.mT / D**0.5
+        for t in range(T):
+            s[:, t, t + 1 :] = -torch.inf
+            s[:, t, : max(0, t - r + 1)] = -torch.inf
+        found.append(s.softmax(-1) @ v)
+    return torch.cat(found, -1) @ projection.T
+
+
+def fused_by_einsum(x, qkv, projection, reach):
+    T, C = x.shape[1:]
+    H, D = len(reach), C // len(reach)
+    w = qkv.double().reshape(3, H, D, C)
+    q, k, v = torch.einsum("btc,nhdc->nbhtd", x.double(), w)
+    s = torch.einsum("bhtd,bhsd->bhts", q, k) / np.sqrt(D)
+    t = torch.arange(T)
+    far = (t[:, None] - t)[None] >= torch.tensor(reach).view(-1, 1, 1)
+    s[:, far | (t > t[:, None])] = float("-inf")
+    return torch.einsum(
+        "bhts,bhsd,chd->btc", s.softmax(-1), v, projection.double().reshape(C, H, D)
+    )
+
+
+def fused(
+    split="bthd->bhtd",
+    merge="bhtd->bthd",
+    thirds=(0, 1, 2),
+    scale=lambda C, H: (C // H) ** 0.5,
+    mask=None,
+    dim=-1,
+    fill=float("-inf"),
+    end=lambda y, w: y @ w.T,
+):
+    """A fused layer in which one step can be replaced."""
+
+    def answer(x, qkv, projection, reach):
+        B, T, C = x.shape
+        H = len(reach)
+        parts = (x @ qkv.T).chunk(3, -1)
+        parts = [parts[n] for n in thirds]
+        if split:
+            q, k, v = (torch.einsum(split, p.view(B, T, H, C // H)) for p in parts)
+        else:
+            q, k, v = (p.reshape(B, H, T, C // H) for p in parts)
+        t = torch.arange(T)
+        seen = [
+            mask(t[:, None], t, reach, h)
+            if mask
+            else (t <= t[:, None]) & (t > t[:, None] - reach[h])
+            for h in range(H)
+        ]
+        s = torch.where(torch.stack(seen), q @ k.mT / scale(C, H), fill)
+        found = s.softmax(dim) @ v
+        found = torch.einsum(merge, found) if merge else found
+        return end(found.reshape(B, T, C), projection)
+
+    return answer
+
+
+def heads_see_heads(x, qkv, projection, reach):
+    B, T = x.shape[:2]
+    q, k, v = (p.view(B, T, len(reach), -1) for p in (x @ qkv.T).chunk(3, -1))
+    return F.scaled_dot_product_attention(q, k, v).flatten(2) @ projection.T
+
+
+def as_in_task_three(x, qkv, projection, reach):
+    H, C = len(reach), x.shape[-1]
+    # rows that are laid out head by head are brought into the order of the chapter
+    rows = qkv.view(H, 3, C // H, C).transpose(0, 1).reshape(3 * C, C)
+    return fused()(x, rows, projection, reach)
+
+
+def in_past(t, s, reach, h):
+    return s <= t
+
+
+RIGHT = {
+    "scaled_dot_product_attention": fused_by_sdpa,
+    "loop": fused_by_loop,
+    "einsum": fused_by_einsum,
+}
+
+
+WRONG = {
+    "no-transpose-at-all": fused(split="", merge=""),
+    "view-without-transpose": fused(split=""),
+    "merge-without-transpose": fused(merge=""),
+    "attends-across-heads": heads_see_heads,
+    "other-layout": as_in_task_three,
+    "swapped-query-key": fused(thirds=(1, 0, 2)),
+    "values-first": fused(thirds=(1, 2, 0)),
+    "scale-by-channels": fused(scale=lambda C, H: C**0.5),
+    "no-scale": fused(scale=lambda C, H: 1),
+    "no-causal-mask": fused(mask=lambda t, s, reach, h: (s + t) > -1),
+    "reach-without-past": fused(mask=lambda t, s, reach, h: s > t - reach[h]),
+    "softmax-over-queries": fused(dim=2),
+    "zero-mask": fused(fill=0.0),
+    "no-output-projection": fused(end=lambda y, w: y),
+    "projection-not-transposed": fused(end=torch.matmul),
+    "reach-ignored": fused(mask=in_past),
+    "one-reach-for-all": fused(
+        mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s > t - reach[0])
+    ),
+    "reach-one-too-many": fused(
+        mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s >= t - reach[h])
+    ),
+    "reach-one-too-few": fused(
+        mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s > t - reach[h] + 1)
+    ),
+    "reach-reversed": fused(
+        mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s > t - reach[-1 - h])
+    ),
+}
+
+
+ODD = [
+    (
+        lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach) + x.mean(1, keepdim=True),
+        "sees-the-future",
+    ),
+    (
+        lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach) + x[:, :1].mean(0),
+        "mixes-the-batch",
+    ),
+    (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach)[:, 1:], "shape"),
+    (lambda x, qkv, w, reach: 2 * fused_by_sdpa(x, qkv, w, reach), "difference"),
+]

@@ -1,0 +1,124 @@
+"""Students' answers to 06/merge."""
+
+import numpy as np
+import torch
+
+
+def merge_by_list(found, silenced):
+    heads = [
+        torch.zeros_like(found[:, h]) if h in silenced else found[:, h]
+        for h in range(found.shape[1])
+    ]
+    return torch.cat(heads, dim=-1)
+
+
+def merge_by_mask(found, silenced):
+    B, H, T, D = found.shape
+    keep = torch.tensor([h not in silenced for h in range(H)], dtype=found.dtype)
+    return torch.einsum("bhtd,h->bthd", found, keep).reshape(B, T, H * D)
+
+
+def merge_in_numpy(found, silenced):
+    out = found.numpy().copy()
+    out[:, silenced] = 0
+    B, H, T, D = out.shape
+    return np.moveaxis(out, 1, 2).reshape(B, T, H * D)
+
+
+def merge_into_buffer(found, silenced):
+    B, H, T, D = found.shape
+    out = torch.zeros(B, T, H * D)
+    for h in range(H):
+        if h not in silenced:
+            out[:, :, h * D : (h + 1) * D] = found[:, h]
+    return out
+
+
+def silenced_first(join):
+    def answer(found, silenced):
+        found = found.clone()
+        for h in silenced:
+            found[:, h] = 0.0
+        return join(found)
+
+    return answer
+
+
+def view_alone(found):
+    B, H, T, D = found.shape
+    return found.view(B, T, H * D)
+
+
+def merge_rightly(found):
+    return torch.cat(found.unbind(1), -1)
+
+
+def wrong_zeros(set_zeros):
+    def answer(found, silenced):
+        out = merge_rightly(found)
+        set_zeros(out, silenced)
+        return out
+
+    return answer
+
+
+def zero_channels(out, silenced):
+    for h in silenced:
+        out[..., h] = 0
+
+
+def zero_positions(out, silenced):
+    for t in silenced:
+        out[:, t] = 0
+
+
+def zero_others(found, silenced):
+    if not silenced:
+        return merge_rightly(found)
+    out = torch.zeros_like(found)
+    out[:, silenced] = found[:, silenced]
+    return merge_rightly(out)
+
+
+def left_out(found, silenced):
+    return torch.cat([found[:, h] for h in range(found.shape[1]) if h not in silenced], -1)
+
+
+def zeros_written(found, silenced):
+    for h in silenced:
+        found[:, h].zero_()
+    return merge_rightly(found)
+
+
+RIGHT = {
+    "list": merge_by_list,
+    "mask": merge_by_mask,
+    "numpy": merge_in_numpy,
+    "buffer": merge_into_buffer,
+    "double": lambda found, silenced: merge_by_list(found.double(), silenced),
+}
+
+
+WRONG = {
+    "merge-without-transpose": silenced_first(view_alone),
+    "interleaved": silenced_first(lambda found: torch.stack(found.unbind(1), -1).flatten(2)),
+    "sums-not-concatenates": silenced_first(lambda found: sum(found.unbind(1))),
+    "averages-heads": silenced_first(lambda found: found.mean(1)),
+    "merged-into-time": silenced_first(lambda found: torch.cat(found.unbind(1), 1)),
+    "silenced-ignored": lambda found, silenced: merge_rightly(found),
+    "silenced-removed": left_out,
+    "silences-the-others": zero_others,
+    "silences-channels": wrong_zeros(zero_channels),
+    "silences-positions": wrong_zeros(zero_positions),
+    "writes-into-the-input": zeros_written,
+}
+
+
+ODD = [
+    (lambda found, silenced: merge_rightly(found.flip(2)), "entries-from-elsewhere"),
+    (
+        lambda found, silenced: merge_rightly(found) * (0 if silenced else 1),
+        "wrong-zeros",
+    ),
+    (lambda found, silenced: found.flatten(2), "shape"),
+]

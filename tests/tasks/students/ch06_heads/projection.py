@@ -1,0 +1,163 @@
+"""Students' answers to 06/projection."""
+
+import copy
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class MixedPlainly(nn.Module):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        self.projection = nn.Linear(head_size * len(heads), n_embd, bias=True)
+        self.parts = nn.ModuleList(heads)
+
+    def join(self, found):
+        return torch.cat(found, dim=2)
+
+    def forward(self, x):
+        return self.projection(self.join([part(x) for part in self.parts]))
+
+
+class MixedByHand(nn.Module):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        for h, head in enumerate(heads):
+            self.add_module(f"head_{h}", head)
+        self.count = len(heads)
+        self.projection = nn.Module()
+        self.projection.weight = nn.Parameter(torch.zeros(n_embd, head_size * self.count))
+        self.projection.bias = nn.Parameter(torch.zeros(n_embd))
+
+    def forward(self, x):
+        found = [getattr(self, f"head_{h}")(x) for h in range(self.count)]
+        blocks = self.projection.weight.chunk(self.count, 1)
+        return sum(f @ w.T for f, w in zip(found, blocks, strict=True)) + self.projection.bias
+
+
+class MixedWithZeroDropout(MixedPlainly):
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.dropout = nn.Dropout(0.0)
+
+    def forward(self, x):
+        return self.dropout(super().forward(x))
+
+
+class NeverProjected(MixedPlainly):
+    def forward(self, x):
+        return self.join([part(x) for part in self.parts])
+
+
+class FromTheChapter(nn.Module):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        self.heads = nn.ModuleList(heads)
+        self.projection = nn.Linear(n_embd, n_embd)
+        self.dropout = nn.Dropout(0.0)
+
+    def forward(self, x):
+        together = torch.cat([head(x) for head in self.heads], dim=-1)
+        return self.dropout(self.projection(together))
+
+
+class Added(nn.Module):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        self.heads = nn.ModuleList(heads)
+        self.projection = nn.Linear(head_size, n_embd)
+
+    def forward(self, x):
+        return self.projection(sum(head(x) for head in self.heads))
+
+
+class NoBias(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        self.projection.bias = None
+
+
+class FirstHeadAgain(MixedPlainly):
+    def forward(self, x):
+        return self.projection(self.parts[0](x).repeat(1, 1, len(self.parts)))
+
+
+class WithResidual(MixedPlainly):
+    def forward(self, x):
+        x = x + super().forward(x)
+        return x
+
+
+class ReluAfter(MixedPlainly):
+    def forward(self, x):
+        return F.relu(super().forward(x))
+
+
+class ReluBefore(MixedPlainly):
+    def join(self, found):
+        return torch.cat([f.clamp(min=0) for f in found], -1)
+
+
+class Dealt(MixedPlainly):
+    def join(self, found):
+        B, T, _ = found[0].shape
+        return torch.stack(found, 3).reshape(B, T, -1)
+
+
+class Backwards(MixedPlainly):
+    def join(self, found):
+        return torch.cat(found[::-1], -1)
+
+
+class InAList(nn.Module):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        self.heads = list(heads)
+        self.projection = nn.Linear(len(heads) * head_size, n_embd)
+
+    def forward(self, x):
+        return self.projection(torch.cat([h(x) for h in self.heads], -1))
+
+
+class CopiedHeads(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__([copy.deepcopy(h) for h in [*heads, heads[0]]], head_size, n_embd)
+
+
+class Unfilled(nn.Module):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        raise NotImplementedError
+
+
+RIGHT = {
+    "another attribute": MixedPlainly,
+    "blocks by hand": MixedByHand,
+    "with dropout": MixedWithZeroDropout,
+    "a function": lambda heads, size, C: MixedPlainly(heads, size, C),
+}
+
+
+WRONG = {
+    "no-output-projection": NeverProjected,
+    "assumes-full-width": FromTheChapter,
+    "sums-not-concatenates": Added,
+    "no-bias": NoBias,
+    "shared-head": FirstHeadAgain,
+    "residual-added": WithResidual,
+    "non-linear": ReluAfter,
+    "non-linear-before": ReluBefore,
+    "interleaved": Dealt,
+    "heads-reversed": Backwards,
+    "list-not-ModuleList": InAList,
+}
+
+
+ODD = [
+    (lambda heads, size, C: heads[0], "error"),
+    (CopiedHeads, "error"),
+]
+
+
+SCAFFOLD = Unfilled

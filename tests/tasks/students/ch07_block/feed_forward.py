@@ -1,0 +1,89 @@
+"""Students' answers to 07/feed-forward."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class GatedBase(nn.Module):
+    def __init__(self, n_embd, hidden):
+        super().__init__()
+        self.gate = nn.Linear(n_embd, hidden, bias=False)
+        self.up = nn.Linear(n_embd, hidden, bias=False)
+        self.down = nn.Linear(hidden, n_embd, bias=False)
+
+
+def gated(forward):
+    return type("Gated", (GatedBase,), {"forward": forward})
+
+
+class GatedInAnotherOrder(nn.Module):
+    def __init__(self, n_embd, hidden):
+        super().__init__()
+        self.down = nn.Linear(hidden, n_embd)
+        self.up = nn.Linear(n_embd, hidden)
+        self.gate = nn.Linear(n_embd, hidden)
+        self.relu = nn.ReLU()
+
+    def forward(self, x):
+        opened = self.relu(self.gate(x))
+        opened *= self.up(x)
+        return self.down(opened)
+
+
+def gated_by_where(self, x):
+    gate = self.gate(x)
+    return self.down(torch.where(gate > 0, gate * self.up(x), 0.0))
+
+
+def gated_by_einsum(self, x):
+    gate = torch.einsum("btc,hc->bth", x, self.gate.weight)
+    up = torch.einsum("btc,hc->bth", x, self.up.weight)
+    return torch.einsum("bth,bth,ch->btc", gate.clamp(min=0), up, self.down.weight)
+
+
+def gated_by_loop(self, x):
+    rows = []
+    for sample in x:
+        rows.append(
+            torch.stack(
+                [
+                    self.down(torch.maximum(self.gate(v), torch.zeros(())) * self.up(v))
+                    for v in sample
+                ]
+            )
+        )
+    return torch.stack(rows)
+
+
+RIGHT = {
+    "with biases, in another order": GatedInAnotherOrder,
+    "where": gated(gated_by_where),
+    "einsum": gated(gated_by_einsum),
+    "loop": gated(gated_by_loop),
+}
+
+
+WRONG = {
+    "linear-twice": gated(lambda self, x: x @ self.up.weight.T @ self.down.weight.T),
+    "gate-without-relu": gated(lambda self, x: self.down(self.up(x) * self.gate(x))),
+    "gate-unused": gated(lambda self, x: self.down(F.relu(self.up(x)))),
+    "values-unused": gated(lambda self, x: self.down(F.relu(self.gate(x)))),
+    "relu-on-the-values": gated(lambda self, x: self.down(F.relu(self.up(x)) * self.gate(x))),
+    "relu-on-both": gated(lambda self, x: self.down(F.relu(self.up(x)) * F.relu(self.gate(x)))),
+    "relu-after-the-product": gated(lambda self, x: self.down(F.relu(self.up(x) * self.gate(x)))),
+    "relu-at-the-end": gated(lambda self, x: F.relu(gated_by_where(self, x))),
+    "added-not-multiplied": gated(lambda self, x: self.down(self.up(x) + F.relu(self.gate(x)))),
+    "sigmoid-gate": gated(lambda self, x: self.down(self.up(x) / (1 + (-self.gate(x)).exp()))),
+    "smooth-gate": gated(
+        lambda self, x: self.down(self.up(x) * self.gate(x) * self.gate(x).sigmoid())
+    ),
+    "residual-inside": gated(lambda self, x: gated_by_einsum(self, x) + x),
+}
+
+
+ODD = [
+    (lambda n_embd, hidden: nn.Linear(n_embd, n_embd), "error"),
+    (gated(lambda self, x: gated_by_where(self, x)[:, :-1]), "shape"),
+    (gated(lambda self, x: gated_by_where(self, x) + 1), "difference"),
+]

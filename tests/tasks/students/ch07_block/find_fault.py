@@ -1,0 +1,225 @@
+"""Students' answers to 07/find-fault."""
+
+import sys
+
+import numpy as np
+import torch
+
+
+def inspect_by_positions(block, B, T, C):
+    torch.manual_seed(5)
+    x = torch.randn(B, T, C)
+    y = block(x)
+    report = {"future": False, "batch": False}
+    for t in range(1, T):
+        z = torch.cat([x[:, :t], torch.randn(B, T - t, C)], dim=1)
+        report["future"] |= not torch.allclose(block(z)[:, :t], y[:, :t], atol=1e-4)
+    for b in range(B):
+        alone = block(x[b : b + 1])
+        report["batch"] |= not torch.allclose(alone[0], y[b], atol=1e-4)
+    report["stream"] = not torch.allclose(block(x - 2), y - 2, atol=1e-3)
+    return report
+
+
+def inspect_by_gradient(block, B, T, C):
+    x = torch.randn(B, T, C, dtype=torch.float64, requires_grad=True)
+    y = block(x)
+    (early,) = torch.autograd.grad((y[:, 0] ** 2).sum(), x, retain_graph=True)
+    found = {"future": (early[:, 1:].abs().max() > 1e-9).item()}
+    mixed = 0.0
+    for b in range(B):
+        (pulled,) = torch.autograd.grad((y[b] ** 2).sum(), x, retain_graph=True)
+        pulled[b] = 0
+        mixed = max(mixed, pulled.abs().max().item())
+    c = torch.randn(B, T, 1, dtype=torch.float64)
+    off = (block(x.detach() + 1.5) - y.detach() - 1.5).abs().max()
+    assert c.shape == (B, T, 1)
+    return {**found, "batch": mixed > 1e-9, "stream": bool(off > 1e-6)}
+
+
+def inspect_in_numpy(block, B, T, C):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(B, T, C))
+
+    def run(x):
+        return block(torch.from_numpy(x)).numpy()
+
+    later = x.copy()
+    later[:, -1] = rng.normal(size=(B, C))
+    mixed = False
+    for b in range(B):
+        other = x.copy()
+        other[b] = rng.normal(size=(T, C))
+        gap = np.abs(run(other) - run(x)).max(axis=(1, 2))
+        mixed = mixed or np.delete(gap, b).max() > 1e-6
+    return {
+        "future": np.abs(run(later) - run(x))[:, :-1].max() > 1e-6,
+        "batch": mixed,
+        "stream": not np.allclose(run(x + 7), run(x) + 7, atol=1e-5),
+    }
+
+
+def inspect_by_jacobian(block, B, T, C):
+    x = torch.randn(B, T, C, dtype=torch.float64)
+    felt = torch.func.jacrev(block)(x).abs().amax(dim=(2, 5))  # (B, T, B, T)
+    later = torch.ones(T, T, dtype=torch.bool).triu(1)
+    same = torch.eye(B, dtype=torch.bool)
+    pushed = torch.func.jvp(block, (x,), (torch.ones_like(x),))[1]
+    return {
+        "future": felt.amax(dim=(0, 2))[later].max() > 1e-9,
+        "batch": felt.amax(dim=(1, 3))[~same].max() > 1e-9,
+        "stream": (pushed - 1).abs().max() > 1e-6,
+    }
+
+
+def inspect_parts(block, B, T, C):
+    """Shorter texts, single samples, and an input beside which no branch is heard."""
+    x = torch.randn(B, T, C, dtype=torch.float64)
+    y = block(x)
+    cut = [block(x[:, :t]) - y[:, :t] for t in range(1, T)]
+    alone = torch.cat([block(sample[None]) for sample in x])
+    loud = 1e6 * torch.randn(B, T, C, dtype=torch.float64)
+    return {
+        "future": max(gap.abs().max() for gap in cut) > 1e-8,
+        "batch": not torch.allclose(alone, y),
+        "stream": (block(loud) - loud).abs().max() > 1e3,
+    }
+
+
+def inspect_with_constants(block, B, T, C):
+    found = inspect_by_positions(block, B, T, C)
+    flat = torch.full((B, T, C), 4.0)
+    return {**found, "stream": not torch.allclose(block(flat), flat, atol=1e-3)}
+
+
+def inspecting(**questions):
+    """The inspector above, but for some questions; each is asked of block and x."""
+
+    def answer(block, B, T, C):
+        found = inspect_by_gradient(block, B, T, C)
+        x = torch.randn(B, T, C, dtype=torch.float64)
+        return {**found, **{name: bool(ask(block, x)) for name, ask in questions.items()}}
+
+    return answer
+
+
+def exchanged(block, B, T, C):
+    x = torch.randn(B, T, C, dtype=torch.float64)
+    found = inspect_by_gradient(block, B, T, C)
+    mixed = False
+    for t in range(T):
+        z = x.clone()
+        z[:, t] = torch.randn(B, C, dtype=torch.float64)
+        mixed |= bool(((block(z) - block(x)).abs()[:, :t] > 1e-6).any())
+    return {"future": found["batch"], "batch": mixed, "stream": found["stream"]}
+
+
+def no_copy(block, B, T, C):
+    x = torch.randn(B, T, C, dtype=torch.float64)
+    z = x
+    z[:, -1] = 0.5
+    future = not torch.allclose(block(z)[:, :-1], block(x)[:, :-1])
+    z = x
+    z[0] = torch.randn(T, C)
+    batch = not torch.allclose(block(z)[1:], block(x)[1:])
+    return {**inspect_by_gradient(block, B, T, C), "future": future, "batch": batch}
+
+
+def nudged(block, x):
+    z = x.clone()
+    z[:, -1, :] = z[:, -1, :] - 2
+    return (block(z) - block(x))[:, :-1].abs().max() > 1e-6
+
+
+def changed_too(block, x):
+    z = x.clone()
+    z[:, 2:] = torch.randn_like(z[:, 2:])
+    return (block(z) - block(x))[:, :3].abs().max() > 1e-6
+
+
+def only_sample_zero(block, x):
+    z = x.clone()
+    z[1:] = torch.randn_like(z[1:])
+    return (block(z) - block(x))[0].abs().max() > 1e-6
+
+
+def any_sample(block, x):
+    z = x.clone()
+    z[1] = torch.randn_like(z[1])
+    return not torch.allclose(block(z), block(x))
+
+
+def one_feature(block, x):
+    z = x.clone()
+    z[..., 0] += 1
+    expected = block(x)
+    expected[..., 0] += 1
+    return not torch.allclose(block(z), expected)
+
+
+def moves_at_all(block, x):
+    return torch.allclose(block(x + 1), block(x))
+
+
+def reads_names(block, B, T, C):
+    """Looks for a word in all that hangs on the block, and runs nothing."""
+    words = " ".join(str(cell.cell_contents) for cell in block.__closure__).lower()
+    return {
+        "future": "mask" in words or "sequence" in words,
+        "batch": "batch" in words,
+        "stream": "residual" in words or "post" in words,
+    }
+
+
+def reads_numbers(block, B, T, C):
+    """Finds the numbers of the block in its caller, and knows all that they mean."""
+    return meaning_of(sys._getframe(1).f_locals["form"])
+
+
+def reads_numbers_and_runs(block, B, T, C):
+    """Runs the block once, for show."""
+    block(torch.randn(B, T, C))
+    return meaning_of(sys._getframe(1).f_locals["form"])
+
+
+def meaning_of(form):
+    return {
+        "future": form.hears[2].any() or form.over[:, 1].any(),
+        "batch": form.hears[:, 2].any() or form.over[:, 0].any(),
+        "stream": not form.before or (form.carries != 1).any(),
+    }
+
+
+RIGHT = {
+    "every position": inspect_by_positions,
+    "gradients": inspect_by_gradient,
+    "numpy": inspect_in_numpy,
+    "jacobian": inspect_by_jacobian,
+    "parts": inspect_parts,
+    "constants": inspect_with_constants,
+}
+
+
+WRONG = {
+    "axes-exchanged": exchanged,
+    "nothing-changed": no_copy,
+    "constant-nudge": inspecting(future=nudged),
+    "one-direction-only": inspecting(batch=only_sample_zero),
+    "future-always-accused": inspecting(future=changed_too),
+    "batch-always-accused": inspecting(batch=any_sample),
+    "sound-stream-accused": inspecting(stream=one_feature),
+    "any-shift-accepted": inspecting(stream=moves_at_all),
+}
+
+
+ODD = [
+    (lambda block, B, T, C: {"future": True}, "error"),
+    (inspecting(stream=lambda block, x: False), "difference"),
+]
+
+
+TRICKS = {
+    "names": (reads_names, 0),
+    "numbers": (reads_numbers, 0),
+    "numbers, and a run": (reads_numbers_and_runs, 0),
+}

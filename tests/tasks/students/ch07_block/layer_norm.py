@@ -1,0 +1,140 @@
+"""Students' answers to 07/layer-norm."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from students.ch07_block.shared import norm_by_loop
+
+
+def norm_by_library(x, gain, shift, groups, eps):
+    B, T, C = x.shape
+    y = F.layer_norm(x.reshape(B, T, groups, C // groups), (C // groups,), eps=eps)
+    return y.reshape(B, T, C) * gain + shift
+
+
+def norm_by_group_norm(x, gain, shift, groups, eps):
+    B, T, C = x.shape
+    return F.group_norm(x.reshape(B * T, C), groups, gain, shift, eps).view(B, T, C)
+
+
+def norm_in_numpy(x, gain, shift, groups, eps):
+    parts = np.stack(np.split(x.numpy(), groups, axis=-1))
+    normed = (parts - parts.mean(-1, keepdims=True)) / np.sqrt(parts.var(-1, keepdims=True) + eps)
+    return np.concatenate(list(normed), axis=-1) * gain.numpy() + shift.numpy()
+
+
+def norm_of_lists(x, gain, shift, groups, eps):
+    size = x.shape[-1] // groups
+    out = []
+    for sample in x.tolist():
+        rows = []
+        for row in sample:
+            new = []
+            for c, value in enumerate(row):
+                part = row[c // size * size : c // size * size + size]
+                mean = sum(part) / size
+                variance = sum((v - mean) ** 2 for v in part) / size
+                new.append((value - mean) / math.sqrt(variance + eps) * gain[c] + shift[c])
+            rows.append([float(v) for v in new])
+        out.append(rows)
+    return out
+
+
+def norming(statistics, dims=-1, divide=None):
+    """A norm by groups with other statistics."""
+    divide = divide or (lambda part, eps: torch.sqrt(part.var(dims, False, keepdim=True) + eps))
+
+    def answer(x, gain, shift, groups, eps):
+        B, T, C = x.shape
+        part = x.view(B, T, groups, C // groups)
+        return ((part - statistics(part)) / divide(part, eps)).reshape(B, T, C) * gain + shift
+
+    return answer
+
+
+def own_mean(part):
+    return part.mean(-1, keepdim=True)
+
+
+def along(*dims):
+    return norming(lambda part: part.mean(dims, keepdim=True), dims)
+
+
+def whole_layer_norm(x, gain, shift, groups, eps):
+    return F.layer_norm(x, (x.shape[-1],), gain, shift, eps)
+
+
+def every_other_channel(x, gain, shift, groups, eps):
+    y = torch.empty_like(x)
+    for g in range(groups):
+        part = x[..., g::groups]
+        y[..., g::groups] = F.layer_norm(part, (part.shape[-1],), eps=eps)
+    return y * gain + shift
+
+
+RIGHT = {
+    "layer_norm": norm_by_library,
+    "group_norm": norm_by_group_norm,
+    "loop": norm_by_loop,
+    "numpy": norm_in_numpy,
+    "lists": norm_of_lists,
+    "single precision": lambda x, gain, shift, groups, eps: norm_by_library(
+        x.float(), gain.float(), shift.float(), groups, eps
+    ),
+}
+
+
+WRONG = {
+    "unbiased-variance": norming(
+        own_mean, divide=lambda p, eps: (p.std(-1, keepdim=True) ** 2 + eps) ** 0.5
+    ),
+    "eps-outside": norming(
+        own_mean, divide=lambda p, eps: p.std(-1, correction=0, keepdim=True) + eps
+    ),
+    "variance-squared": norming(
+        own_mean, divide=lambda p, eps: p.var(-1, correction=0, keepdim=True) + eps
+    ),
+    "eps-ignored": lambda x, gain, shift, groups, eps: norm_by_loop(x, gain, shift, groups, 0),
+    "no-mean": lambda x, gain, shift, groups, eps: (
+        (
+            x.unflatten(-1, (groups, -1))
+            / x.unflatten(-1, (groups, -1)).pow(2).mean(-1, keepdim=True).add(eps).sqrt()
+        ).flatten(2)
+        * gain
+        + shift
+    ),
+    "over-the-sequence": along(1),
+    "over-the-batch": lambda x, gain, shift, groups, eps: (
+        F.batch_norm(x.transpose(1, 2), None, None, gain, shift, True, eps=eps)
+    ).transpose(1, 2),
+    "over-samples-only": along(0),
+    "positions-together": lambda x, gain, shift, groups, eps: (
+        F.layer_norm(x, x.shape[1:], eps=eps) * gain + shift
+    ),
+    "gain-and-shift-forgotten": lambda x, gain, shift, groups, eps: norm_by_library(
+        x, 1, 0, groups, eps
+    ),
+    "shift-scaled": lambda x, gain, shift, groups, eps: norm_by_loop(
+        x, gain, shift * gain, groups, eps
+    ),
+    "gain-before-the-norm": lambda x, gain, shift, groups, eps: norm_by_library(
+        x * gain + shift, 1, 0, groups, eps
+    ),
+    "groups-ignored": whole_layer_norm,
+    "groups-interleaved": every_other_channel,
+    "across-the-groups": along(2),
+}
+
+
+ODD = [
+    (lambda x, gain, shift, groups, eps: x.mean(-1), "shape"),
+    (
+        lambda x, gain, shift, groups, eps: norm_by_loop(x, gain, shift, groups, eps) + 1,
+        "difference",
+    ),
+    (lambda x, gain, shift, groups, eps: x / 0, "not-finite"),
+    (lambda x, gain, shift, groups, eps: x[99], "error"),
+]

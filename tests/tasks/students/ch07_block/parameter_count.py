@@ -1,0 +1,113 @@
+"""Students' answers to 07/parameter-count."""
+
+import torch
+from torch import nn
+
+
+def counted_by_building(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+    def size(*modules):
+        return sum(p.numel() for m in modules for p in m.parameters())
+
+    D = n_embd // n_head
+    heads = [nn.Linear(n_embd, D, bias=False) for _ in range(3 * n_head)]
+    attention = size(*heads, nn.Linear(n_embd, n_embd, bias=bias))
+    thinking = size(nn.Linear(n_embd, hidden, bias=bias), nn.Linear(hidden, n_embd, bias=bias))
+    found = {
+        "embeddings": size(nn.Embedding(vocab_size, n_embd), nn.Embedding(block_size, n_embd)),
+        "attention": n_layer * attention,
+        "feed_forward": n_layer * thinking,
+        "norms": (2 * n_layer + 1) * size(nn.LayerNorm(n_embd, bias=bias)),
+        "output": 0 if tied else size(nn.Linear(n_embd, vocab_size, bias=False)),
+    }
+    found["total"] = sum(found.values())
+    return found
+
+
+def counted_by_loop(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+    found = dict.fromkeys(["attention", "feed_forward", "norms"], 0)
+    for _ in range(n_layer):
+        for _ in range(n_head):
+            found["attention"] += 3 * n_embd * (n_embd // n_head)
+        found["attention"] += n_embd * n_embd
+        found["feed_forward"] += n_embd * hidden + hidden * n_embd
+        found["norms"] += 2 * n_embd
+        if bias:
+            found["attention"] += n_embd
+            found["feed_forward"] += hidden + n_embd
+            found["norms"] += 2 * n_embd
+    found["norms"] += n_embd + (n_embd if bias else 0)
+    found["embeddings"] = vocab_size * n_embd + block_size * n_embd
+    found["output"] = vocab_size * n_embd * (not tied)
+    found["total"] = sum(found.values())
+    return found
+
+
+def counted_in_tensors(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+    return {k: torch.tensor(v) for k, v in counted_by_loop(**locals()).items()}
+
+
+def miscounted(**parts):
+    """Right but for some parts; each is a function of V, T, N, H, C, F and b (0 or 1)."""
+
+    def answer(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+        found = counted_by_loop(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied)
+        for part, formula in parts.items():
+            if part != "output" or not tied:
+                found[part] = formula(
+                    vocab_size, block_size, n_layer, n_head, n_embd, hidden, int(bias)
+                )
+        del found["total"]
+        return {**found, "total": sum(found.values())}
+
+    return answer
+
+
+def tied_and_counted(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
+    return counted_by_loop(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, False)
+
+
+RIGHT = {
+    "built": counted_by_building,
+    "loop": counted_by_loop,
+    "tensors": counted_in_tensors,
+}
+
+
+WRONG = {
+    "heads-multiply": miscounted(
+        attention=lambda V, T, N, H, C, F, b: N * (H * 3 * C * C + C * C + b * C)
+    ),
+    "no-output-projection": miscounted(attention=lambda V, T, N, H, C, F, b: 3 * N * C * C),
+    "projection-without-bias": miscounted(attention=lambda V, T, N, H, C, F, b: N * (2 * C) ** 2),
+    "bias-on-every-layer": miscounted(attention=lambda V, T, N, H, C, F, b: 4 * N * C * (C + b)),
+    "mask-counted": miscounted(
+        attention=lambda V, T, N, H, C, F, b: N * (4 * C * C + b * C) + N * H * T * T
+    ),
+    "one-block-only": miscounted(attention=lambda V, T, N, H, C, F, b: C * (4 * C + b)),
+    "hidden-ignored": miscounted(
+        feed_forward=lambda V, T, N, H, C, F, b: N * (2 * C * 4 * C + b * (4 * C + C))
+    ),
+    "one-layer-of-two": miscounted(feed_forward=lambda V, T, N, H, C, F, b: N * F * (C + b)),
+    "biases-forgotten": miscounted(feed_forward=lambda V, T, N, H, C, F, b: N * F * C * 2),
+    "same-bias-twice": miscounted(
+        feed_forward=lambda V, T, N, H, C, F, b: 2 * N * C * F + 2 * N * b * C
+    ),
+    "bias-always": miscounted(feed_forward=lambda V, T, N, H, C, F, b: N * (2 * C * F + F + C)),
+    "one-norm-for-two": miscounted(norms=lambda V, T, N, H, C, F, b: N * C * (1 + b) + C * (1 + b)),
+    "no-final-norm": miscounted(norms=lambda V, T, N, H, C, F, b: N * 2 * (C + b * C)),
+    "gains-only": miscounted(norms=lambda V, T, N, H, C, F, b: C * (1 + 2 * N)),
+    "shift-always": miscounted(norms=lambda V, T, N, H, C, F, b: N * 4 * C + 2 * C),
+    "norm-per-position": miscounted(
+        norms=lambda V, T, N, H, C, F, b: (N * 2 + 1) * T * C * (1 + b)
+    ),
+    "positions-forgotten": miscounted(embeddings=lambda V, T, N, H, C, F, b: V * C),
+    "tied-counted-twice": tied_and_counted,
+    "output-with-bias": miscounted(output=lambda V, T, N, H, C, F, b: V * (C + b)),
+}
+
+
+ODD = [
+    (miscounted(attention=lambda V, T, N, H, C, F, b: 17), "miscounted-attention"),
+    (lambda **sizes: counted_by_loop(**sizes) | {"total": 99}, "total-is-not-the-sum"),
+    (lambda **sizes: 3, "error"),
+]

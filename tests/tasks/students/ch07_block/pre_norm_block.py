@@ -1,0 +1,191 @@
+"""Students' answers to 07/pre-norm-block."""
+
+import torch
+from torch import nn
+
+from students.ch07_block.shared import norm_by_loop
+
+
+class BlockBase(nn.Module):
+    def __init__(self, n_embd, attention, cross_attention, feed_forward):
+        super().__init__()
+        self.attn, self.cross, self.ffn = attention, cross_attention, feed_forward
+        self.feed_forward_norm = nn.LayerNorm(n_embd)
+        self.cross_norm = nn.LayerNorm(n_embd)
+        self.attention_norm = nn.LayerNorm(n_embd)
+
+    def forward(self, x, memory):
+        h = x + self.attn(self.attention_norm(x))
+        h = h + self.cross(self.cross_norm(h), memory)
+        h = h + self.ffn(self.feed_forward_norm(h))
+        return h
+
+
+class OwnNorm(nn.Module):
+    def __init__(self, n_embd):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(n_embd))
+        self.bias = nn.Parameter(torch.zeros(n_embd))
+
+    def forward(self, x):
+        return norm_by_loop(x, self.weight, self.bias, 1, 1e-5)
+
+
+class BlockWithOwnNorms(BlockBase):
+    def __init__(self, n_embd, *branches):
+        super().__init__(n_embd, *branches)
+        self.attention_norm = OwnNorm(n_embd)
+        self.cross_norm = OwnNorm(n_embd)
+        self.feed_forward_norm = OwnNorm(n_embd)
+
+
+def blocked(forward, base=BlockBase):
+    return type("SomeBlock", (base,), {"forward": forward})
+
+
+def block_of_written(self, x, memory):
+    written = self.attn(self.attention_norm(x))
+    written = written + self.cross(self.cross_norm(x + written), memory)
+    return x + written + self.ffn(self.feed_forward_norm(x + written))
+
+
+def block_in_place(self, x, memory):
+    y = x.clone()
+    y += self.attn(self.attention_norm(y))
+    y += self.cross(self.cross_norm(y), memory)
+    y += self.ffn(self.feed_forward_norm(y))
+    return y
+
+
+class SharedNorm(nn.Module):
+    def __init__(self, n_embd, attention, cross_attention, feed_forward):
+        super().__init__()
+        norm = nn.LayerNorm(n_embd)
+        self.attention_norm, self.cross_norm, self.feed_forward_norm = norm, norm, norm
+        self.attn, self.cross, self.ffn = attention, cross_attention, feed_forward
+
+    forward = BlockBase.forward
+
+
+def after_the_sum(self, x, memory):
+    x = self.attention_norm(x + self.attn(x))
+    x = self.cross_norm(x + self.cross(x, memory))
+    return self.feed_forward_norm(x + self.ffn(x))
+
+
+def after_the_branch(self, x, memory):
+    x = x + self.attention_norm(self.attn(x))
+    x = x + self.cross_norm(self.cross(x, memory))
+    return x + self.feed_forward_norm(self.ffn(x))
+
+
+def overwritten_by_norm(self, x, memory):
+    x = self.attention_norm(x)
+    x = x + self.attn(x)
+    x = self.cross_norm(x)
+    x = x + self.cross(x, memory)
+    x = self.feed_forward_norm(x)
+    return x + self.ffn(x)
+
+
+def in_a_row(self, x, memory):
+    x = self.attn(self.attention_norm(x))
+    x = self.cross(self.cross_norm(x), memory)
+    return self.ffn(self.feed_forward_norm(x))
+
+
+def added_again(self, x, memory):
+    x = x + (x + self.attn(self.attention_norm(x)))
+    x = x + (x + self.cross(self.cross_norm(x), memory))
+    return x + (x + self.ffn(self.feed_forward_norm(x)))
+
+
+def never_normed(self, x, memory):
+    x = x + self.attn(x)
+    x = x + self.cross(x, memory)
+    return x + self.ffn(x)
+
+
+def raw_thinking(self, x, memory):
+    x = x + self.attn(self.attention_norm(x))
+    x = x + self.cross(self.cross_norm(x), memory)
+    return self.ffn(x) + x
+
+
+def listening(ask):
+    def forward(self, x, memory):
+        x = x + self.attn(self.attention_norm(x))
+        x = x + self.cross(*ask(self, x, memory))
+        return x + self.ffn(self.feed_forward_norm(x))
+
+    return forward
+
+
+def two_branches(self, x, memory):
+    x = x + self.attn(self.attention_norm(x))
+    return x + self.ffn(self.feed_forward_norm(x))
+
+
+def thinking_second(self, x, memory):
+    x = x + self.attn(self.attention_norm(x))
+    x = x + self.ffn(self.feed_forward_norm(x))
+    return x + self.cross(self.cross_norm(x), memory)
+
+
+def listening_first(self, x, memory):
+    x = x + self.cross(self.cross_norm(x), memory)
+    x = x + self.attn(self.attention_norm(x))
+    return x + self.ffn(self.feed_forward_norm(x))
+
+
+def all_at_once(self, x, memory):
+    branches = [
+        self.attn(self.attention_norm(x)),
+        self.cross(self.cross_norm(x), memory),
+        self.ffn(self.feed_forward_norm(x)),
+    ]
+    return x + sum(branches)
+
+
+RIGHT = {
+    "plain": BlockBase,
+    "own norms": BlockWithOwnNorms,
+    "written so far": blocked(block_of_written),
+    "in place": blocked(block_in_place),
+}
+
+
+WRONG = {
+    "one-norm-for-two": SharedNorm,
+    "post-for-pre": blocked(after_the_sum),
+    "branch-normed-after": blocked(after_the_branch),
+    "stream-normed": blocked(overwritten_by_norm),
+    "no-residual": blocked(in_a_row),
+    "residual-twice": blocked(added_again),
+    "no-norms": blocked(never_normed),
+    "thinking-unnormed": blocked(raw_thinking),
+    "listening-unnormed": blocked(listening(lambda self, x, memory: (x, memory))),
+    "memory-normed": blocked(listening(lambda self, x, memory: map(self.cross_norm, (x, memory)))),
+    "self-cross": blocked(listening(lambda self, x, memory: [self.cross_norm(x)] * 2)),
+    "memory-unheard": blocked(two_branches),
+    "thinks-before-listening": blocked(thinking_second),
+    "listens-before-gathering": blocked(listening_first),
+    "side-by-side": blocked(all_at_once),
+}
+
+
+ODD = [
+    (lambda *args: nn.LayerNorm(args[0]), "error"),
+    (
+        blocked(lambda self, x, memory: BlockBase.forward(self, x, memory).roll(1, 1)),
+        "difference",
+    ),
+    (
+        blocked(
+            lambda self, x, memory: torch.cat(
+                [x[:, :1], BlockBase.forward(self, x, memory)[:, 1:]], dim=1
+            )
+        ),
+        "some-positions-differ",
+    ),
+]

@@ -1,0 +1,172 @@
+"""Students' answers to 07/residual."""
+
+import math
+
+import torch
+from torch import nn
+
+
+class StreamOfList(nn.Module):
+    def __init__(self, branches):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for branch in branches:
+            self.layers.append(branch)
+        self.scale = len(branches) ** -0.5
+
+    def forward(self, x):
+        y = x.clone()
+        for layer in self.layers:
+            y += self.scale * layer(y.clone())
+        return y
+
+
+class StreamByName(nn.Module):
+    def __init__(self, branches):
+        super().__init__()
+        self.n = len(branches)
+        for i, branch in enumerate(branches):
+            self.add_module(f"branch{i}", branch)
+
+    def forward(self, x):
+        for i in range(self.n):
+            x = torch.add(x, getattr(self, f"branch{i}")(x), alpha=1 / math.sqrt(self.n))
+        return x
+
+
+class StreamOfSteps(nn.Module):
+    def __init__(self, branches):
+        super().__init__()
+        self.steps = nn.Sequential(*[Step(branch, len(branches)) for branch in branches])
+
+    def forward(self, x):
+        return self.steps(x)
+
+
+class Step(nn.Module):
+    def __init__(self, branch, n):
+        super().__init__()
+        self.branch, self.root = branch, n**0.5
+
+    def forward(self, x):
+        return x + self.branch(x) / self.root
+
+
+def streaming(forward, keep=nn.ModuleList):
+    """A stream whose forward is a function of the branches, √N and x."""
+
+    class Stream(nn.Module):
+        def __init__(self, branches):
+            super().__init__()
+            self.kept = keep(branches)
+
+        def forward(self, x):
+            return forward(self.kept, len(self.kept) ** 0.5, x)
+
+    return Stream
+
+
+def rightly(branches, root, x):
+    for branch in branches:
+        x = x + branch(x) / root
+    return x
+
+
+def one_after_another(branches, root, x):
+    for branch in branches:
+        x = branch(x) / root
+    return x
+
+
+def sequential(branches, root, x):
+    return nn.Sequential(*branches)(x)
+
+
+def doubled(branches, root, x):
+    for branch in branches:
+        x = 2 * x + branch(x) / root
+    return x
+
+
+def unscaled(branches, root, x):
+    for branch in branches:
+        x = x + branch(x)
+    return x
+
+
+def by_the_number(branches, root, x):
+    for branch in branches:
+        x = x + branch(x) / len(branches)
+    return x
+
+
+def everything_shrinks(branches, root, x):
+    for branch in branches:
+        x = x / root + branch(x) / root
+    return x
+
+
+def parallel(branches, root, x):
+    return x + sum(branch(x) for branch in branches) / root
+
+
+def always_from_the_start(branches, root, x):
+    stream = x
+    for branch in branches:
+        stream = x + branch(stream) / root
+    return stream
+
+
+def backwards(branches, root, x):
+    return rightly(reversed(branches), root, x)
+
+
+def plus_equals(branches, root, x):
+    for branch in branches:
+        x.add_(branch(x) / root)
+    return x
+
+
+def without_gradient(branches, root, x):
+    for branch in branches:
+        with torch.no_grad():
+            written = branch(x)
+        x = x + written / root
+    return x
+
+
+def stream_without_gradient(branches, root, x):
+    for branch in branches:
+        x = torch.add(branch(x) / root, x.detach())
+    return x
+
+
+RIGHT = {
+    "copy and add": StreamOfList,
+    "add_module": StreamByName,
+    "sequential": StreamOfSteps,
+    "loop": streaming(rightly),
+}
+
+
+WRONG = {
+    "no-residual": streaming(one_after_another),
+    "no-residual-no-scale": streaming(sequential),
+    "residual-twice": streaming(doubled),
+    "scale-missing": streaming(unscaled),
+    "divided-by-N": streaming(by_the_number),
+    "stream-scaled": streaming(everything_shrinks),
+    "all-read-the-input": streaming(parallel),
+    "back-to-the-start": streaming(always_from_the_start),
+    "wrong-order": streaming(backwards),
+    "changed-in-place": streaming(plus_equals),
+    "list-not-ModuleList": streaming(rightly, keep=tuple),
+    "branch-cut-off": streaming(without_gradient),
+    "stream-cut-off": streaming(stream_without_gradient),
+}
+
+
+ODD = [
+    (streaming(lambda branches, root, x: rightly(branches, root, x)[0]), "shape"),
+    (streaming(lambda branches, root, x: rightly(branches, root, x) * 0.9), "difference"),
+]

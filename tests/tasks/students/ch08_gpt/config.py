@@ -1,0 +1,147 @@
+"""Students' answers to 08/config."""
+
+import dataclasses
+from collections import namedtuple
+
+from course_lib.errors import ConfigError
+
+SIZES = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd")
+
+
+class PlainConfig:
+    def __init__(self, vocab_size, block_size, n_layer, n_head, n_embd, dropout=0.0):
+        wrong = []
+        for name, size in zip(
+            SIZES, (vocab_size, block_size, n_layer, n_head, n_embd), strict=True
+        ):
+            if size <= 0:
+                wrong.append(f"{name} is {size}, but has to be positive")
+        if n_embd > 0 and n_head > 0 and n_embd % n_head:
+            wrong.append(f"n_embd {n_embd} is no multiple of n_head {n_head}")
+        if dropout < 0 or dropout >= 1:
+            wrong.append(f"dropout is {dropout}, outside [0, 1)")
+        if wrong:
+            raise ValueError("\n".join(wrong))
+        self.vocab_size, self.block_size, self.n_layer = vocab_size, block_size, n_layer
+        self.n_head, self.n_embd, self.dropout = n_head, n_embd, dropout
+        self.head_size = n_embd / n_head
+
+
+class TupleConfig(namedtuple("Sizes", [*SIZES, "dropout"], defaults=[0.0])):
+    def __new__(cls, *args, **kwargs):
+        self = super().__new__(cls, *args, **kwargs)
+        faults = {n: v for n, v in self._asdict().items() if n in SIZES and v < 1}
+        if (
+            not faults.keys() & {"n_embd", "n_head"}
+            and self.n_embd // self.n_head * self.n_head != self.n_embd
+        ):
+            faults |= {"n_embd": self.n_embd, "n_head": self.n_head}
+        if not (self.dropout >= 0 and self.dropout < 1):
+            faults["dropout"] = self.dropout
+        if faults:
+            raise ValueError(f"cannot be: {faults}")
+        return self
+
+    @property
+    def head_size(self):
+        return self.n_embd // self.n_head
+
+
+def with_check(check, error=ValueError, joined="; ".join):
+    """A dataclass whose __post_init__ raises what `check` complains of."""
+
+    @dataclasses.dataclass
+    class Sizes:
+        vocab_size: int
+        block_size: int
+        n_layer: int
+        n_head: int
+        n_embd: int
+        dropout: float = 0.0
+
+        def __post_init__(self):
+            complaints = check(self)
+            if complaints:
+                raise error(joined(complaints))
+            self.head_size = int(self.n_embd / self.n_head)
+
+    return Sizes
+
+
+def sizes_wrong(c, bad=lambda v: v < 1):
+    return [f"{n} = {getattr(c, n)}" for n in SIZES if bad(getattr(c, n))]
+
+
+def heads_wrong(c):
+    if min(c.n_embd, c.n_head) < 1 or c.n_embd % c.n_head == 0:
+        return []
+    return [f"{c.n_embd=} and {c.n_head=} do not go together".replace("c.", "")]
+
+
+def dropout_wrong(c, ok=lambda p: 0 <= p < 1):
+    return [] if ok(c.dropout) else [f"dropout: {c.dropout}"]
+
+
+def everything_wrong(c):
+    return sizes_wrong(c) + heads_wrong(c) + dropout_wrong(c)
+
+
+def modulo_first(c):
+    heads = ["n_embd, n_head"] if c.n_embd % c.n_head != 0 else []
+    return heads + sizes_wrong(c) + dropout_wrong(c)
+
+
+def swapped_modulo(c):
+    swapped = c.n_embd != 0 and c.n_head % c.n_embd > 0
+    heads = [f"n_head {c.n_head} modulo n_embd {c.n_embd}"] if swapped and c.n_head > 0 else []
+    return heads + sizes_wrong(c) + dropout_wrong(c)
+
+
+RIGHT = {
+    "plain class": PlainConfig,
+    "named tuple": TupleConfig,
+    "dataclass": with_check(everything_wrong),
+    "the library's error": with_check(everything_wrong, error=ConfigError),
+}
+
+
+WRONG = {
+    "accepts-everything": with_check(lambda c: print(everything_wrong(c))),
+    "assert-for-error": with_check(everything_wrong, error=AssertionError),
+    "zero-division": with_check(modulo_first),
+    "divides-the-wrong-way": with_check(swapped_modulo),
+    "heads-unchecked": with_check(lambda c: sizes_wrong(c) + dropout_wrong(c)),
+    "negative-accepted": with_check(
+        lambda c: sizes_wrong(c, lambda v: v == 0) + heads_wrong(c) + dropout_wrong(c)
+    ),
+    "zero-accepted": with_check(
+        lambda c: (
+            sizes_wrong(c, lambda v: v < 0) + heads_wrong(c) + dropout_wrong(c) if c.n_head else []
+        )
+    ),
+    "dropout-of-one": with_check(
+        lambda c: sizes_wrong(c) + heads_wrong(c) + dropout_wrong(c, lambda p: abs(p - 0.5) <= 0.5)
+    ),
+    "no-dropout-refused": with_check(
+        lambda c: sizes_wrong(c) + heads_wrong(c) + dropout_wrong(c, lambda p: 0 < p < 1)
+    ),
+    "names-everything": with_check(lambda c: [f"{c} does not work"] if everything_wrong(c) else []),
+    "setting-not-named": with_check(lambda c: ["these cannot be"] if everything_wrong(c) else []),
+    "value-not-shown": with_check(
+        lambda c: (
+            [w.partition(" =")[0].partition(":")[0] for w in sizes_wrong(c)]
+            + ["n_embd does not fit n_head" for _ in heads_wrong(c)]
+            + ["dropout is out of range" for _ in dropout_wrong(c)]
+        )
+    ),
+    "first-problem-only": with_check(everything_wrong, joined=lambda words: words[0]),
+}
+
+
+ODD = [
+    (
+        with_check(lambda c: everything_wrong(c) if c.n_layer > 0 else []),
+        "impossible-accepted",
+    ),
+    (with_check(lambda c: [*everything_wrong(c), "no"]), "error"),
+]

@@ -1,0 +1,126 @@
+"""Students' answers to 08/generate."""
+
+import torch
+
+
+def pick(logits, generator):
+    """Gumbel's way to draw: another stream of numbers than multinomial's."""
+    u = torch.rand(logits.shape, generator=generator).clamp(1e-12, 1 - 1e-7)
+    return (logits - (-u.log()).log()).argmax(-1)
+
+
+def generate_by_lists(model, tokens, count, stop, generator):
+    mode = model.training
+    model.eval()
+    rows, finished = tokens.tolist(), [False] * len(tokens)
+    for _ in range(count):
+        if all(finished):
+            break
+        context = torch.tensor([row[-model.block_size :] for row in rows])
+        for b, new in enumerate(pick(model(context)[0][:, -1], generator).tolist()):
+            rows[b].append(stop if finished[b] else new)
+            finished[b] = finished[b] or new == stop
+    model.train(mode)
+    return torch.tensor(rows)
+
+
+@torch.no_grad()
+def generate_into_buffer(model, tokens, count, stop, generator):
+    training, (B, T) = model.training, tokens.shape
+    model.train(False)
+    out = torch.full((B, T + count), stop)
+    out[:, :T] = tokens
+    end = T
+    while end < T + count and not (out[:, T:end] == stop).any(1).all():
+        going = ~(out[:, T:end] == stop).any(1)
+        p = model(out[:, max(0, end - model.block_size) : end])[0][:, -1].double().softmax(-1)
+        drawn = torch.multinomial(p, 1, generator=generator)[:, 0]
+        out[going, end] = drawn[going]
+        end += 1
+    model.train(training)
+    return out[:, :end]
+
+
+def generate_and_cut(model, tokens, count, stop, generator):
+    """Writes on and tidies up afterwards."""
+    T, mode = tokens.shape[1], model.training
+    model.eval()
+    for _ in range(count):
+        new = pick(model(tokens[:, -model.block_size :])[0][:, -1], generator)
+        tokens = torch.hstack([tokens, new[:, None]])
+    model.train(mode)
+    new = tokens[:, T:]
+    stopped = (new == stop).cumsum(1)
+    new = torch.where(stopped.cumsum(1) > 1, stop, new)
+    needed = (stopped == 0).sum(1).max() + 1
+    return torch.hstack([tokens[:, :T], new[:, : min(count, needed)]])
+
+
+def writing(
+    crop=lambda t, n: t[:, -n:],
+    last=lambda z: z[:, -1],
+    choose=pick,
+    before=lambda m: m.eval(),
+    after=lambda m, mode: m.train(mode),
+    filled=True,
+    end=all,
+    prompt_counts=False,
+    include_stop=True,
+):
+    """The loop as students write it, with one thing changed."""
+
+    def answer(model, tokens, count, stop, generator):
+        mode = model.training
+        before(model)
+        over = [prompt_counts and stop in row for row in tokens.tolist()]
+        for _ in range(count):
+            if end(over):
+                break
+            new = choose(last(model(crop(tokens, model.block_size))[0]), generator)
+            if filled:
+                new = torch.where(torch.tensor(over), stop, new)
+            over = [o or n == stop for o, n in zip(over, new.tolist(), strict=True)]
+            if not include_stop and any(over):
+                break
+            tokens = torch.column_stack([tokens, new])
+        after(model, mode)
+        return tokens
+
+    return answer
+
+
+def new_part(model, tokens, count, stop, generator):
+    return generate_by_lists(model, tokens, count, stop, generator)[:, tokens.shape[1] :]
+
+
+def stops_repeated(model, tokens, count, stop, generator):
+    return torch.cat([tokens, torch.full((len(tokens), count), stop)], 1)
+
+
+RIGHT = {
+    "lists": generate_by_lists,
+    "buffer": generate_into_buffer,
+    "cut afterwards": generate_and_cut,
+}
+
+
+WRONG = {
+    "no-crop": writing(crop=lambda t, n: t),
+    "reads-first-logits": writing(last=lambda z: z[:, 0, :]),
+    "last-token-only": writing(crop=lambda t, n: t[:, [-1]]),
+    "crops-the-end": writing(crop=lambda t, n: t[:, :n]),
+    "prompt-dropped": new_part,
+    "stop-ignored": writing(filled=False, end=lambda over: False),
+    "writes-after-stop": writing(filled=False),
+    "runs-to-the-count": writing(end=lambda over: False),
+    "first-stop-ends-all": writing(end=any),
+    "stop-left-out": writing(include_stop=False),
+    "stops-at-the-prompt": writing(prompt_counts=True),
+    "train-mode-sampling": writing(before=lambda m: m, after=lambda m, mode: m),
+    "mode-not-restored": writing(after=lambda m, mode: m.train()),
+    "argmax-for-sampling": writing(choose=lambda z, g: z.argmax(-1)),
+    "generator-ignored": writing(choose=lambda z, g: pick(z, None)),
+}
+
+
+ODD = [(stops_repeated, "shape")]

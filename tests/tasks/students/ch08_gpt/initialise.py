@@ -1,0 +1,138 @@
+"""Students' answers to 08/initialise."""
+
+import math
+
+import numpy as np
+import torch
+from torch import nn
+
+
+@torch.no_grad()
+def initialise_by_modules(model, ends, std):
+    for name, part in model.named_modules():
+        if isinstance(part, nn.Linear):
+            s = std * len(ends) ** -0.5 if f"{name}.weight" in ends else std
+            part.weight.copy_(torch.randn(part.weight.shape) * s)
+            part.bias.zero_()
+        elif isinstance(part, nn.Embedding):
+            part.weight.normal_(0, std)
+        elif isinstance(part, nn.LayerNorm):
+            part.reset_parameters()
+
+
+def initialise_in_two_passes(model, ends, std):
+    for parameter in model.parameters():
+        if parameter.dim() > 1:
+            parameter.data.normal_(mean=0.0, std=std)
+        else:
+            parameter.data.zero_()
+    for part in model.modules():
+        if isinstance(part, nn.LayerNorm):
+            nn.init.constant_(part.weight, 1.0)
+    for name in ends:
+        model.get_parameter(name).data /= math.sqrt(len(ends))
+
+
+def initialise_in_numpy(model, ends, std):
+    rng = np.random.default_rng(0)
+    for name, parameter in model.named_parameters():
+        if "norm.weight" in name:
+            value = np.ones(parameter.shape)
+        elif "bias" in name:
+            value = np.zeros(parameter.shape)
+        else:
+            value = rng.normal(0, std / (len(ends) ** 0.5 if name in ends else 1), parameter.shape)
+        parameter.data.copy_(torch.from_numpy(value))
+
+
+def after_right(change):
+    """Right first, then one thing spoilt."""
+
+    def answer(model, ends, std):
+        initialise_by_modules(model, ends, std)
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                change(name, parameter, ends, std)
+
+    return answer
+
+
+def local_names_only(model, ends, std):
+    for parameter in model.parameters():
+        parameter = torch.randn_like(parameter) * std
+
+
+def set_matrices(make):
+    def change(name, parameter, ends, std):
+        if parameter.ndim == 2:
+            parameter.copy_(make(parameter, std) * (len(ends) ** -0.5 if name in ends else 1))
+
+    return after_right(change)
+
+
+def apply_to_linear(model, ends, std):
+    def visit(part):
+        if isinstance(part, nn.Linear) and part is not model.output:
+            nn.init.normal_(part.weight, 0.0, std)
+            nn.init.zeros_(part.bias)
+        if isinstance(part, nn.LayerNorm):
+            part.reset_parameters()
+
+    model.apply(visit)
+    nn.init.zeros_(model.output.bias)
+    with torch.no_grad():
+        for name in ends:
+            model.get_parameter(name).mul_(len(ends) ** -0.5)
+
+
+def new_output_layer(model, ends, std):
+    initialise_in_two_passes(model, ends, std)
+    fresh = nn.Linear(model.output.in_features, model.output.out_features)
+    nn.init.normal_(fresh.weight, std=std)
+    nn.init.zeros_(fresh.bias)
+    model.output = fresh
+
+
+def rescale_ends(factor):
+    def change(name, parameter, ends, std):
+        if name in ends:
+            parameter.mul_(len(ends) ** 0.5 * factor(len(ends)))
+
+    return after_right(change)
+
+
+def draw_where(part, std_of=lambda std: std):
+    def change(name, parameter, ends, std):
+        if part in name:
+            parameter.normal_(0, std_of(std))
+
+    return after_right(change)
+
+
+RIGHT = {
+    "modules": initialise_by_modules,
+    "two passes": initialise_in_two_passes,
+    "numpy": initialise_in_numpy,
+}
+
+
+WRONG = {
+    "untouched": local_names_only,
+    "hot-start": set_matrices(lambda p, _: torch.randn_like(p)),
+    "all-zero": set_matrices(lambda p, _: torch.zeros_like(p)),
+    "variance-for-deviation": set_matrices(lambda p, std: torch.randn_like(p) * std**0.5),
+    "uniform-of-that-width": set_matrices(lambda p, std: (2 * torch.rand_like(p) - 1) * std),
+    "embeddings-forgotten": apply_to_linear,
+    "untied": new_output_layer,
+    "ends-not-scaled": rescale_ends(lambda K: 1.0),
+    "divided-by-the-count": rescale_ends(lambda K: 1 / K),
+    "counted-twice": rescale_ends(lambda K: 1 / math.sqrt(2 * K)),
+    "norms-set-small": draw_where("norm.weight"),
+    "biases-drawn": draw_where("bias", lambda std: 0.1),
+}
+
+
+ODD = [
+    (set_matrices(lambda p, std: torch.randn_like(p) * 3 * std), "other-spread"),
+    (rescale_ends(lambda K: 0.05), "other-ends"),
+]

@@ -1,0 +1,91 @@
+"""Students' answers to 08/top-k."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def top_k_by_rows(logits, k):
+    rows = []
+    for row, n in zip(logits, k.tolist(), strict=True):
+        values, places = row.topk(min(n, len(row)))
+        p = torch.zeros_like(row)
+        p[places] = F.softmax(values, dim=0)
+        rows.append(p)
+    return torch.stack(rows)
+
+
+def top_k_by_edge(logits, k):
+    ordered = logits.sort(descending=True).values
+    edge = ordered.gather(1, (k.clamp(max=logits.shape[1]) - 1)[:, None])
+    p = logits.softmax(-1) * (logits >= edge)
+    return p / p.sum(-1, keepdim=True)
+
+
+def top_k_in_numpy(logits, k):
+    z = logits.numpy().astype(np.float32)
+    better = (z[:, None, :] > z[:, :, None]).sum(-1)
+    e = np.where(better < k.numpy()[:, None], np.exp(z), 0)
+    return (e / e.sum(1, keepdims=True)).tolist()
+
+
+def rank_of(logits):
+    return (logits.unsqueeze(1) > logits.unsqueeze(2)).sum(-1)
+
+
+def softmax_of(logits, keep):
+    return torch.softmax(torch.where(keep, logits, torch.tensor(-math.inf).to(logits)), -1)
+
+
+def without_new_sum(logits, k):
+    return torch.where(rank_of(logits) < k[:, None], logits.softmax(-1), 0.0)
+
+
+def zero_in_logits(logits, k):
+    return torch.where(rank_of(logits) < k[:, None], logits, 0.0).softmax(-1)
+
+
+def first_columns(logits, k):
+    columns = np.arange(logits.shape[1])[None]
+    return softmax_of(logits, torch.from_numpy(columns < k.numpy()[:, None]))
+
+
+def fair_dice(logits, k):
+    keep = (rank_of(logits) < k[:, None]).double()
+    return keep / keep.sum(1, keepdim=True)
+
+
+def over_rows(logits, k):
+    rank = (logits.unsqueeze(0) > logits.unsqueeze(1)).sum(1)
+    return logits.masked_fill(rank >= k[:, None], -1e9).softmax(-1)
+
+
+def one_symbol_left_over(logits, k):
+    p = top_k_by_rows(logits, k)
+    return (p + p.roll(1, 0)) / 2
+
+
+RIGHT = {"rows": top_k_by_rows, "edge": top_k_by_edge, "numpy": top_k_in_numpy}
+
+
+WRONG = {
+    "keeps-everything": lambda z, k: F.softmax(z, dim=1),
+    "not-renormalised": without_new_sum,
+    "zero-mask": zero_in_logits,
+    "keeps-one-too-few": lambda z, k: top_k_by_rows(z, (k - 1).clamp(min=1)),
+    "keeps-one-too-many": lambda z, k: top_k_by_rows(z, k + 1),
+    "keeps-the-unlikeliest": lambda z, k: softmax_of(z, rank_of(-z) < k[:, None]),
+    "keeps-the-first-columns": first_columns,
+    "ranks-not-inverted": lambda z, k: softmax_of(z, (-z).argsort(1) < k[:, None]),
+    "one-k-for-all": lambda z, k: top_k_by_rows(z, k[:1].expand_as(k)),
+    "largest-k-for-all": lambda z, k: top_k_by_rows(z, torch.full_like(k, int(k.max()))),
+    "ranks-over-the-batch": over_rows,
+    "all-alike": fair_dice,
+    "left-sorted": lambda z, k: top_k_by_rows(z, k).sort(descending=True).values,
+    "softmax-twice": lambda z, k: top_k_by_edge(F.softmax(z, -1), k),
+}
+
+
+ODD = [(one_symbol_left_over, "other-symbols"), (lambda z, k: z, "no-distribution")]

@@ -1,0 +1,134 @@
+"""Students' answers to 08/top-p."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def top_p_by_loop(logits, temperature, p, least):
+    out = torch.zeros_like(logits)
+    for b, row in enumerate(torch.softmax(logits / temperature, -1)):
+        total, taken = 0.0, 0
+        for v in row.argsort(descending=True).tolist():
+            if total >= p and taken >= least:
+                break
+            out[b, v] = row[v]
+            total, taken = total + row[v].item(), taken + 1
+    return out / out.sum(1, keepdim=True)
+
+
+def top_p_by_edge(logits, temperature, p, least):
+    shares = (logits / temperature).softmax(-1)
+    ordered = shares.sort(dim=-1, descending=True).values
+    size = (ordered.cumsum(-1) < p).sum(-1).add(1).clamp(min=least, max=logits.shape[-1])
+    edge = ordered.gather(-1, size[:, None] - 1)
+    return (logits / temperature).masked_fill(shares < edge, -torch.inf).softmax(-1)
+
+
+def top_p_in_numpy(logits, temperature, p, least):
+    z = logits.numpy() / temperature
+    shares = np.exp(z) / np.exp(z).sum(1, keepdims=True)
+    likelier = shares[:, None, :] > shares[:, :, None]  # (B, V, V)
+    before = (likelier * shares[:, None, :]).sum(-1)
+    kept = np.where((before < p) | (likelier.sum(-1) < least), shares, 0)
+    return kept / kept.sum(1, keepdims=True)
+
+
+def cut(logits, temperature, mask, p, least):
+    """Sorted shares, a mask over their ranks, and back."""
+    shares, order = (logits / temperature).softmax(-1).sort(-1, descending=True)
+    mask = mask(shares, p)
+    mask[:, :least] = True
+    shares = shares * mask
+    out = torch.empty_like(shares)
+    for b in range(len(shares)):
+        out[b, order[b]] = shares[b] / shares[b].sum()
+    return out
+
+
+def cutting(mask):
+    return lambda z, t, p, least: cut(z, t, mask, p, least)
+
+
+def crossing_dropped(shares, p):
+    return shares.cumsum(-1) < p
+
+
+def one_more(shares, p):
+    size = (shares.cumsum(-1) < p).sum(-1, keepdim=True) + 2
+    return torch.arange(shares.shape[1]) < size
+
+
+def upwards(logits, temperature, p, least):
+    shares = (logits / temperature).softmax(-1)
+    order = shares.argsort(-1)
+    out = torch.zeros_like(shares)
+    for b in range(len(shares)):
+        total = 0.0
+        for n, v in enumerate(order[b].tolist()):
+            if total < p or n < least:
+                out[b, v] = shares[b, v]
+            total += shares[b, v].item()
+    return out / out.sum(-1, keepdim=True)
+
+
+def by_alphabet(logits, temperature, p, least):
+    shares = (logits / temperature).softmax(-1).clone()
+    before = torch.cat([torch.zeros(len(shares), 1), shares.cumsum(-1)[:, :-1]], dim=1)
+    drop = before >= p
+    drop[:, :least] = False
+    shares[drop] = 0
+    return shares / shares.sum(-1, keepdim=True)
+
+
+def mask_as_it_is(logits, temperature, p, least):
+    z = logits / temperature
+    shares = z.softmax(-1).sort(descending=True).values
+    drop = shares.cumsum(-1) - shares >= p
+    drop[:, :least] = False
+    z = z.clone()
+    z[drop] = -math.inf
+    return z.softmax(-1)
+
+
+def sum_not_restored(logits, temperature, p, least):
+    shares = (logits / temperature).softmax(-1)
+    return shares * (top_p_by_loop(logits, temperature, p, least) > 0)
+
+
+def tempered_later(logits, temperature, p, least):
+    kept = top_p_by_loop(logits, 1.0, p, least) > 0
+    weights = torch.exp(logits / temperature) * kept
+    return weights / weights.sum(1, keepdim=True)
+
+
+def next_door(logits, temperature, p, least):
+    return top_p_by_loop(logits, temperature, p, least).roll(1, dims=1)
+
+
+RIGHT = {"loop": top_p_by_loop, "edge": top_p_by_edge, "numpy": top_p_in_numpy}
+
+
+WRONG = {
+    "top-p-drops-crossing": cutting(crossing_dropped),
+    "keeps-everything": lambda z, t, p, least: F.softmax(z / t, dim=-1),
+    "keeps-one-too-many": cutting(one_more),
+    "sorted-upwards": upwards,
+    "sorted-not-at-all": by_alphabet,
+    "mask-not-taken-back": mask_as_it_is,
+    "left-sorted": lambda z, t, p, least: -(-top_p_by_loop(z, t, p, least)).sort(-1).values,
+    "threshold-for-sum": cutting(lambda shares, p: shares > 1 - p),
+    "not-renormalised": sum_not_restored,
+    "temperature-afterwards": tempered_later,
+    "temperature-ignored": lambda z, t, p, least: top_p_by_loop(z, 1, p, least),
+    "temperature-multiplied": lambda z, t, p, least: top_p_by_loop(z * t, 1, p, least),
+    "least-forgotten": lambda z, t, p, least: top_p_by_edge(z, t, p, 1),
+}
+
+
+ODD = [
+    (next_door, "other-symbols"),
+    (lambda z, t, p, least: z, "no-distribution"),
+]

@@ -1,0 +1,129 @@
+"""Students' answers to 09/by-letter."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def _nats(logits, y):
+    B, T, V = logits.shape
+    return F.cross_entropy(logits.reshape(-1, V), y.reshape(-1), reduction="none").view(B, T)
+
+
+def letters_loop(
+    logits, x, y, boundary, longest, *, padded=False, clamp=False, carry=False, source=None
+):
+    losses, buckets, place = _nats(logits, y), [[] for _ in range(longest)], None
+    for b in range(len(x)):
+        if not carry:
+            place = None
+        for t in range(x.shape[1]):
+            if (x if source is None else source)[b, t] == boundary:
+                place = 0
+            elif place is not None:
+                place += 1
+            where = place
+            if where is not None and clamp:
+                where = min(where, longest - 1)
+            if where is not None and where < longest and (padded or y[b, t] != -100):
+                buckets[where].append(losses[b, t])
+    return torch.stack([torch.stack(bucket).mean() for bucket in buckets])
+
+
+def letters_numpy(logits, x, y, boundary, longest):
+    losses, x, y = _nats(logits, y).numpy(), x.numpy(), y.numpy()
+    total, count = np.zeros(longest), np.zeros(longest)
+    for b, row in enumerate(x):
+        for begin in np.flatnonzero(row == boundary):
+            for k in range(longest):
+                t = begin + k
+                if t >= len(row) or (k and row[t] == boundary):
+                    break
+                if y[b, t] >= 0:
+                    total[k] += losses[b, t]
+                    count[k] += 1
+    return total / count
+
+
+def letters_scatter(logits, x, y, boundary, longest):
+    is_first = x == boundary
+    group = is_first.cumsum(1)
+    steps = torch.arange(x.shape[1])
+    began = torch.zeros_like(x)
+    for b in range(len(x)):
+        places = is_first[b].nonzero().squeeze(1)
+        began[b] = places[(group[b] - 1).clamp(min=0)]
+    place = steps - began
+    good = (group > 0) & (place < longest) & (y >= 0)
+    total = torch.zeros(longest).index_add(0, place[good], _nats(logits, y)[good])
+    return total / torch.bincount(place[good], minlength=longest)
+
+
+def letters_of_window(logits, x, y, boundary, longest):
+    losses, good = _nats(logits, y)[:, :longest], (y >= 0)[:, :longest]
+    return (losses * good).sum(0) / good.sum(0)
+
+
+def letters_by_target(logits, x, y, boundary, longest):
+    return letters_loop(logits, x, y, boundary, longest, source=y)
+
+
+def letters_from_the_edge(logits, x, y, boundary, longest):
+    losses, found = _nats(logits, y), [[] for _ in range(longest)]
+    for b in range(len(x)):
+        place = 0
+        for t in range(x.shape[1]):
+            place = 0 if x[b, t] == boundary else place + (t > 0)
+            if place < longest and y[b, t] >= 0:
+                found[place].append(losses[b, t].item())
+    return [sum(bucket) / len(bucket) for bucket in found]
+
+
+def letters_summed(logits, x, y, boundary, longest):
+    means = letters_numpy(logits, x, y, boundary, longest)
+    counts = [len(letters_loop_list(logits, x, y, boundary, longest)[k]) for k in range(longest)]
+    return means * np.array(counts)
+
+
+def letters_loop_list(logits, x, y, boundary, longest):
+    found = [[] for _ in range(longest)]
+    losses = _nats(logits, y)
+    for b in range(len(x)):
+        place = None
+        for t in range(x.shape[1]):
+            place = 0 if x[b, t] == boundary else None if place is None else place + 1
+            if place is not None and place < longest and y[b, t] >= 0:
+                found[place].append((b, losses[b, t].item()))
+    return found
+
+
+def letters_row_means(logits, x, y, boundary, longest):
+    means = []
+    for bucket in letters_loop_list(logits, x, y, boundary, longest):
+        rows = {}
+        for b, loss in bucket:
+            rows.setdefault(b, []).append(loss)
+        means.append(np.mean([np.mean(losses) for losses in rows.values()]))
+    return np.array(means)
+
+
+def letters_next(logits, x, y, boundary, longest):
+    return letters_numpy(logits, x, y, boundary, longest + 1)[1:]
+
+
+RIGHT = {"loop": letters_loop, "numpy": letters_numpy, "index_add": letters_scatter}
+
+
+WRONG = {
+    "by-window-position": letters_of_window,
+    "counted-from-the-target": letters_by_target,
+    "window-taken-for-a-name": letters_from_the_edge,
+    "padding-counts": lambda *given: letters_loop(*given, padded=True),
+    "places-cross-rows": lambda *given: letters_loop(*given, carry=True),
+    "rest-in-the-last-place": lambda *given: letters_loop(*given, clamp=True),
+    "summed": letters_summed,
+    "rows-averaged-first": letters_row_means,
+}
+
+
+ODD = [(letters_next, "difference")]

@@ -1,0 +1,115 @@
+"""Students' answers to 09/carried."""
+
+import torch
+import torch.nn.functional as F
+
+
+def _cross(logits, y):
+    return F.cross_entropy(logits.permute(0, 2, 1), y)
+
+
+def carried_each(model, batches):
+    hidden = cell = None
+    losses = []
+    for x, y, fresh in batches:
+        state = None
+        if hidden is not None:
+            keep = 1 - fresh.float().view(1, -1, 1)
+            state = (hidden.detach() * keep, cell.detach() * keep)
+        logits, (hidden, cell) = model.read(x, state)
+        loss = _cross(logits, y)
+        loss.backward()
+        losses.append(loss)
+    return losses
+
+
+def carried_sum(model, batches):
+    state, total, losses = None, 0, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = [torch.where(fresh[:, None], 0.0, s) for s in state]
+        logits, state = model.read(x, state)
+        state = [s.detach() for s in state]
+        losses.append(_cross(logits, y))
+        total = total + losses[-1]
+    total.backward()
+    return torch.stack(losses)
+
+
+def carried_in_place(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            for part in state:
+                part[:, fresh] = 0
+        logits, new = model.read(x, state)
+        loss = -logits.log_softmax(-1).gather(-1, y[..., None]).mean()
+        loss.backward()
+        losses.append(loss.detach().numpy().item())
+        state = tuple(part.detach().clone() for part in new)
+    return losses
+
+
+def carried(blank=True, detach=(True, True), retain=False, when="each"):
+    """Walks the batches; what is done to the states says `blank(part, fresh, which)`."""
+
+    def walk(model, batches):
+        state, losses = None, []
+        for x, y, fresh in batches:
+            if state is not None:
+                state = [
+                    (part.detach() if cut else part)
+                    for part, cut in zip(state, detach, strict=True)
+                ]
+                state = [
+                    blank(part, fresh.view(1, -1, 1), which) for which, part in enumerate(state)
+                ]
+            logits, state = model.read(x, state)
+            loss = _cross(logits, y)
+            if when == "last":
+                for parameter in model.parameters():
+                    parameter.grad = None
+            if when != "never":
+                loss.backward(retain_graph=retain)
+            losses.append(loss.item())
+        return losses
+
+    return walk
+
+
+def only_fresh(part, fresh, _):
+    return part * ~fresh
+
+
+def carried_no_grad(model, batches):
+    with torch.inference_mode():
+        return carried(only_fresh, when="never")(model, batches)
+
+
+def carried_wrong_sign(model, batches):
+    return [-loss for loss in carried(only_fresh, when="never")(model, batches)]
+
+
+RIGHT = {
+    "each batch": carried_each,
+    "sum at the end": carried_sum,
+    "blanked in place": carried_in_place,
+}
+
+
+WRONG = {
+    "graph-kept": carried(only_fresh, detach=(True, False)),
+    "not-detached": carried(only_fresh, detach=(False, False), retain=True),
+    "only-hidden-detached": carried(only_fresh, detach=(True, False), retain=True),
+    "only-cell-detached": carried(only_fresh, detach=(False, True), retain=True),
+    "not-carried": carried(lambda part, *_: part * 0),
+    "fresh-ignored": carried(lambda part, *_: part),
+    "all-rows-blank": carried(lambda part, fresh, _: part * (not fresh.any())),
+    "fresh-inverted": carried(lambda part, fresh, _: part * fresh),
+    "only-hidden-blanked": carried(lambda part, fresh, which: part if which else part * ~fresh),
+    "last-gradient-only": carried(only_fresh, when="last"),
+    "no-gradient": carried_no_grad,
+}
+
+
+ODD = [(carried_wrong_sign, "difference")]

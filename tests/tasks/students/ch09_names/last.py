@@ -1,0 +1,91 @@
+"""Students' answers to 09/last."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+@torch.no_grad()
+def last_loop(model, tokens, lengths):
+    found = []
+    for T in lengths:
+        losses = []
+        for place in range(max(lengths), len(tokens)):
+            logits, _ = model(tokens[None, place - T : place])
+            losses.append(F.cross_entropy(logits[0, -1:], tokens[place : place + 1]))
+        found.append(torch.stack(losses).mean())
+    return found
+
+
+@torch.no_grad()
+def last_gather(model, tokens, lengths):
+    ends = torch.arange(max(lengths), len(tokens))
+    found = []
+    for T in lengths:
+        x = tokens[ends[:, None] - torch.arange(T, 0, -1)]
+        p = model(x)[0][:, -1].double().log_softmax(-1)
+        found.append(-p.gather(1, tokens[ends][:, None]).mean().item())
+    return np.array(found)
+
+
+@torch.no_grad()
+def last_from_one_pass(model, tokens, lengths):
+    windows = tokens.unfold(0, max(lengths) + 1, 1)
+    targets = windows[:, -1]
+    return torch.tensor(
+        [F.cross_entropy(model(windows[:, -1 - T : -1])[0][:, T - 1], targets) for T in lengths]
+    )
+
+
+def last_loss(own=False, cut=0, place=-1, back=0, stride=1, reduction="mean", everywhere=False):
+    @torch.no_grad()
+    def ask(model, tokens, lengths):
+        found = []
+        for T in lengths:
+            first = T if own or stride == 0 else max(lengths)
+            ends = torch.arange(first, len(tokens) - cut, T if stride == 0 else 1)
+            x = tokens[ends[:, None] + torch.arange(-T, 0)]
+            y = tokens[ends[:, None] + torch.arange(-T + 1, 1)]
+            logits = model(x)[0]
+            if everywhere:
+                found.append(F.cross_entropy(logits.permute(0, 2, 1), y).item())
+            else:
+                wanted = tokens[ends - back]
+                found.append(F.cross_entropy(logits[:, place], wanted, reduction=reduction).item())
+        return found
+
+    return ask
+
+
+def last_longest(model, tokens, lengths):
+    return last_gather(model, tokens, [max(lengths)] * len(lengths))
+
+
+@torch.no_grad()
+def last_aligned_left(model, tokens, lengths):
+    count = len(tokens) - max(lengths)
+    found = []
+    for T in lengths:
+        x = torch.stack([tokens[i : i + T] for i in range(count)])
+        y = torch.stack([tokens[i + T] for i in range(count)])
+        found.append(F.cross_entropy(model(x)[0][:, -1], y).item())
+    return found
+
+
+RIGHT = {"loop": last_loop, "gather": last_gather, "cut windows": last_from_one_pass}
+
+
+WRONG = {
+    "other-targets": last_loss(own=True),
+    "first-targets": last_aligned_left,
+    "all-positions": last_loss(everywhere=True),
+    "side-by-side": last_loss(stride=0),
+    "last-target-lost": last_loss(cut=1),
+    "reads-first-logits": last_loss(place=0),
+    "unshifted-targets": last_loss(back=1),
+    "longest-for-all": last_longest,
+    "summed": last_loss(reduction="sum"),
+}
+
+
+ODD = [(lambda model, tokens, lengths: model(tokens), "error")]

@@ -1,0 +1,97 @@
+"""Students' answers to 09/one-cycle."""
+
+import math
+
+import numpy as np
+import torch
+from torch import nn
+
+
+def cycle_of_torch(step, steps, rise, peak, start_factor, final_factor, low, high):
+    optimizer = torch.optim.AdamW([nn.Parameter(torch.zeros(1))], betas=(0.9, 0.99))
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, peak, total_steps=steps, pct_start=rise, div_factor=start_factor,
+        final_div_factor=final_factor, base_momentum=low, max_momentum=high,
+    )  # fmt: skip
+    for _ in range(step):
+        optimizer.step()
+        schedule.step()
+    group = optimizer.param_groups[0]
+    return group["lr"], group["betas"][0]
+
+
+def cycle_by_hand(step, steps, rise, peak, start_factor, final_factor, low, high):
+    first, turn = peak / start_factor, round(rise * steps) - 1
+    if step <= turn:
+        up = (1 - math.cos(math.pi * step / turn)) / 2  # 0 → 1
+        return first + (peak - first) * up, high - (high - low) * up
+    last = first / final_factor
+    down = (1 - math.cos(math.pi * (step - turn) / (steps - 1 - turn))) / 2
+    return peak - (peak - last) * down, low + (high - low) * down
+
+
+def cycle_interpolated(step, steps, rise, peak, start_factor, final_factor, low, high):
+    turn = rise * steps - 1
+    angle = np.interp(step, [0, turn, steps - 1], [0, np.pi, 2 * np.pi])
+    height = (1 - np.cos(angle)) / 2
+    floor = peak / start_factor if step <= turn else peak / start_factor / final_factor
+    return torch.tensor(floor + (peak - floor) * height), high + (low - high) * height
+
+
+def cycle(shape="cosine", start=None, end=None, shift=0, late=0, momentum="against"):
+    def at(step, steps, rise, peak, start_factor, final_factor, low, high):
+        turn = rise * steps - 1 + late
+        points = [0.0, turn, steps - 1]
+        first = peak / start_factor if start is None else start
+        last = end(peak, start_factor, final_factor) if end else first / final_factor
+        if end is None and start is not None:
+            last = peak / start_factor / final_factor
+        t = step + shift
+        if shape == "line":
+            rate = np.interp(t, points, [first, peak, last])
+            height = np.interp(t, points, [0, 1, 0])
+        else:
+            angle = (
+                math.pi * t / turn if t <= turn else math.pi * (1 + (t - turn) / (steps - 1 - turn))
+            )
+            height = (1 - math.cos(angle)) / 2
+            floor = first if t <= turn else last
+            rate = floor + (peak - floor) * height
+        moment = {"against": high - (high - low) * height, "along": low + (high - low) * height}
+        return rate, moment.get(momentum, high)
+
+    return at
+
+
+def cycle_falls(step, steps, rise, peak, start_factor, final_factor, low, high):
+    share = (1 + math.cos(math.pi * step / (steps - 1))) / 2
+    last = peak / start_factor / final_factor
+    return last + (peak - last) * share, high - (high - low) * share
+
+
+def cycle_twice_as_fast(step, steps, rise, peak, start_factor, final_factor, low, high):
+    rate, moment = cycle_by_hand(step, steps, rise, peak, start_factor, final_factor, low, high)
+    return 2 * rate, moment
+
+
+RIGHT = {
+    "torch's own": cycle_of_torch,
+    "by hand": cycle_by_hand,
+    "one angle": cycle_interpolated,
+}
+
+
+WRONG = {
+    "straight-lines": cycle(shape="line"),
+    "final-from-the-peak": cycle(end=lambda peak, _, final: peak / final),
+    "ends-where-it-began": cycle(end=lambda peak, start, _: peak / start),
+    "starts-at-zero": cycle(start=0.0),
+    "counts-from-one": cycle(shift=1),
+    "turns-one-step-late": cycle(late=1),
+    "never-rises": cycle_falls,
+    "momentum-along": cycle(momentum="along"),
+    "momentum-constant": cycle(momentum="constant"),
+}
+
+
+ODD = [(cycle_twice_as_fast, "difference")]

@@ -1,0 +1,129 @@
+"""Students' answers to 09/spell."""
+
+import bisect
+import itertools
+import math
+
+import numpy as np
+import torch
+
+
+def spell_loop(model, prefix, shortest, longest, temperature, uniform):
+    mode = model.training
+    model.eval()
+    letters = [int(p) for p in prefix]
+    numbers = iter(uniform)
+    while len(letters) < longest:
+        context = torch.tensor([[0, *letters][-model.block_size :]])
+        logits = model(context)[0][0, -1].tolist()
+        banned = {0} if len(letters) < shortest else set()
+        weights = [0.0 if v in banned else math.exp(z / temperature) for v, z in enumerate(logits)]
+        edges = list(itertools.accumulate(weights))
+        v = bisect.bisect_right(edges, next(numbers) * edges[-1])
+        if v == 0:
+            break
+        letters.append(v)
+    model.train(mode)
+    return letters
+
+
+def spell_tensors(model, prefix, shortest, longest, temperature, uniform):
+    was, _ = model.training, model.eval()
+    text = torch.tensor([0, *prefix])
+    for u in torch.tensor(uniform):
+        if len(text) > longest:
+            break
+        logits = model(text[-model.block_size :][None])[0][:, -1].flatten()
+        if len(text) <= shortest:
+            logits = torch.cat([torch.full((1,), -torch.inf), logits[1:]])
+        cumulated = torch.softmax(logits.double() / temperature, 0).cumsum(0)
+        token = torch.searchsorted(cumulated, u.double(), right=True)
+        if token == 0:
+            break
+        text = torch.cat([text, token[None]])
+    model.train(was)
+    return text[1:]
+
+
+def spell_numpy(model, prefix, shortest, longest, temperature, uniform):
+    was = model.training
+    try:
+        model.train(False)
+        letters = np.array(prefix, dtype=int)
+        for k in range(longest - len(prefix)):
+            context = torch.from_numpy(np.append(0, letters)[-model.block_size :])
+            z = model(context[None])[0].detach().numpy()[0, -1].astype(float) / temperature
+            if len(letters) < shortest:
+                z[0] = -np.inf
+            p = np.exp(z - z.max())
+            token = int(np.argmax(np.cumsum(p / p.sum()) > uniform[k]))
+            if not token:
+                break
+            letters = np.append(letters, token)
+        return letters.tolist()
+    finally:
+        model.train(was)
+
+
+def spelled(
+    mode="both", start=True, crop=True, place=-1, times=False, ban=None, count=None, best=False,
+    stop=True, keep=False, whole=True,
+):  # fmt: skip
+    def write(model, prefix, shortest, longest, temperature, uniform):
+        was = model.training
+        if mode != "never":
+            model.eval()
+        letters = list(prefix)
+        for u in uniform[: longest - len(prefix)]:
+            context = ([0] if start or not letters else []) + letters
+            context = context[-model.block_size :] if crop else context
+            z = model(torch.tensor(context)[None])[0][0, place].double()
+            z = z * temperature if times else z / temperature
+            so_far = len(letters) if count is None else count(letters, prefix)
+            p = z.softmax(0)
+            if so_far < shortest and ban != "none":
+                if ban == "after":
+                    p = p * (torch.arange(len(p)) > 0)
+                else:
+                    z = torch.where(torch.arange(len(z)) == 0, 0.0 if ban else -torch.inf, z)
+                    p = z.softmax(0)
+            edges = p.cumsum(0).tolist()
+            token = int(p.argmax()) if best else min(bisect.bisect_right(edges, u), len(p) - 1)
+            if token == 0 and stop:
+                letters = [*letters, 0] if keep else letters
+                break
+            letters.append(token)
+        if mode == "both":
+            model.train(was)
+        return letters if whole else letters[len(prefix) :]
+
+    return write
+
+
+def spell_reversed(*arguments):
+    return spell_loop(*arguments)[::-1]
+
+
+RIGHT = {"plain Python": spell_loop, "tensors": spell_tensors, "numpy": spell_numpy}
+
+
+WRONG = {
+    "boundary-kept": spelled(keep=True),
+    "writes-on": spelled(stop=False),
+    "no-start-boundary": spelled(start=False),
+    "no-crop": spelled(crop=False),
+    "reads-first-logits": spelled(place=0),
+    "temperature-multiplied": spelled(times=True),
+    "most-likely": spelled(best=True),
+    "ends-too-soon": spelled(ban="none"),
+    "zero-mask": spelled(ban="zero"),
+    "not-renormalised": spelled(ban="after"),
+    "prefix-not-counted": spelled(count=lambda letters, prefix: len(letters) - len(prefix)),
+    "boundary-counted": spelled(count=lambda letters, _: len(letters) + 1),
+    "prefix-forgotten": spelled(whole=False),
+    "training-mode": spelled(mode="never"),
+    "left-in-evaluation": spelled(mode="evaluation"),
+}
+
+
+ODD = [(spell_reversed, "difference")]

@@ -1,0 +1,130 @@
+"""Students' answers to 09/stream."""
+
+import itertools
+
+import numpy as np
+import torch
+
+
+def stream_loop(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = []
+    for b in range(batch_size):
+        row = [0]
+        for i in order[b * each : (b + 1) * each]:
+            row.extend(names[i])
+            row.append(0)
+        rows.append(row)
+    steps = (min(map(len, rows)) - 1) // block_size
+    x = [[row[n * block_size : (n + 1) * block_size] for row in rows] for n in range(steps)]
+    y = [[row[n * block_size + 1 : (n + 1) * block_size + 1] for row in rows] for n in range(steps)]
+    return x, y
+
+
+def stream_numpy(names, order, batch_size, block_size):
+    dealt = np.array(order).reshape(batch_size, -1)
+    rows = [np.concatenate([[0, *names[i]] for i in group] + [[0]]) for group in dealt]
+    steps = (min(len(row) for row in rows) - 1) // block_size
+    cut = np.stack([row[: steps * block_size + 1] for row in rows])
+    shape = (batch_size, steps, block_size)
+    return tuple(part.reshape(shape).swapaxes(0, 1) for part in (cut[:, :-1], cut[:, 1:]))
+
+
+def stream_unfolded(names, order, batch_size, block_size):
+    groups = torch.tensor(order).view(batch_size, -1).tolist()
+    rows = []
+    for group in groups:
+        text = [*itertools.chain.from_iterable([0, *names[i]] for i in group), 0]
+        rows.append(torch.tensor(text).unfold(0, block_size + 1, block_size))
+    shortest = min(map(len, rows))
+    both = torch.stack([row[:shortest] for row in rows], dim=1)
+    return both[:, :, :-1], both[:, :, 1:]
+
+
+def stream_unshuffled(names, order, batch_size, block_size):
+    return stream_loop(names, list(range(len(order))), batch_size, block_size)
+
+
+def _one_row(names, order):
+    return torch.tensor([0, *(t for i in order for t in [*names[i], 0])])
+
+
+def stream_stretches(names, order, batch_size, block_size):
+    tokens = _one_row(names, order)
+    windows = tokens.unfold(0, block_size + 1, 1)
+    steps = (len(tokens) - 1) // (batch_size * block_size)
+    starts = torch.arange(batch_size) * steps * block_size
+    both = torch.stack([windows[starts + n * block_size] for n in range(steps)])
+    return both[..., :-1], both[..., 1:]
+
+
+def stream_filled_by_step(names, order, batch_size, block_size):
+    tokens = _one_row(names, order).numpy()
+    per_step = batch_size * block_size
+    steps = (len(tokens) - 1) // per_step
+    x = [tokens[n * per_step : (n + 1) * per_step] for n in range(steps)]
+    y = [tokens[n * per_step + 1 : (n + 1) * per_step + 1] for n in range(steps)]
+    return tuple(np.stack(p).reshape(steps, batch_size, block_size) for p in (x, y))
+
+
+def stream_as_cards(names, order, batch_size, block_size):
+    dealt = np.array(order).reshape(-1, batch_size).T.ravel().tolist()
+    return stream_loop(names, dealt, batch_size, block_size)
+
+
+def stream_viewed(names, order, batch_size, block_size):
+    x, y = stream_numpy(names, order, batch_size, block_size)
+    rows = x.swapaxes(0, 1).ravel(), y.swapaxes(0, 1).ravel()
+    return tuple(part.reshape(-1, batch_size, block_size) for part in rows)
+
+
+def stream_rows_in_front(names, order, batch_size, block_size):
+    return tuple(np.moveaxis(p, 0, 1) for p in stream_numpy(names, order, batch_size, block_size))
+
+
+def stream_copies(names, order, batch_size, block_size):
+    x, _ = stream_loop(names, order, batch_size, block_size)
+    return x, x
+
+
+def stream_wraps(names, order, batch_size, block_size):
+    x, _ = stream_unfolded(names, order, batch_size, block_size)
+    return x, torch.cat([x[:, :, 1:], x[:, :, :1]], dim=2)
+
+
+def stream_glued(names, order, batch_size, block_size):
+    rows = []
+    for group in np.array_split(order, batch_size):
+        row = [0]
+        for i in group:
+            row += names[i]
+        rows.append(row)
+    steps = (min(map(len, rows)) - 1) // block_size
+    end = steps * block_size
+    x = np.stack([np.reshape(row[:end], (steps, block_size)) for row in rows], 1)
+    y = np.stack([np.reshape(row[1 : end + 1], (steps, block_size)) for row in rows], 1)
+    return x, y
+
+
+def stream_two_further(names, order, batch_size, block_size):
+    x, y = stream_numpy(names, order, batch_size, block_size)
+    return x, y + 1
+
+
+RIGHT = {"loops": stream_loop, "numpy": stream_numpy, "unfold": stream_unfolded}
+
+
+WRONG = {
+    "order-ignored": stream_unshuffled,
+    "cut-anywhere": stream_stretches,
+    "rows-do-not-continue": stream_filled_by_step,
+    "dealt-like-cards": stream_as_cards,
+    "view-without-transpose": stream_viewed,
+    "rows-before-steps": stream_rows_in_front,
+    "unshifted-targets": stream_copies,
+    "wraps-in-the-window": stream_wraps,
+    "boundaries-missing": stream_glued,
+}
+
+
+ODD = [(stream_two_further, "difference")]

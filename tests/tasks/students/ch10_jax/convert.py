@@ -1,0 +1,122 @@
+"""Students' answers to 10/convert."""
+
+import jax.numpy as jnp
+import numpy as np
+import torch
+
+from students.ch10_jax.shared import ORDER
+
+
+class ByReshape:
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def heads(self, third):
+        return jnp.array(third.reshape(self.n_head, -1, third.shape[1]).swapaxes(1, 2))
+
+    def back(self, matrices):
+        return np.concatenate([np.array(m).T for m in matrices])
+
+    def tensor(self, array):
+        return torch.tensor(np.array(array))
+
+    turn = staticmethod(lambda m: m.T)
+    turn_back = staticmethod(lambda m: m.T)
+    order = (0, 1, 2)
+
+    def to_tree(self, state):
+        state = {name: tensor.detach().numpy() for name, tensor in state.items()}
+        thirds = np.split(state["query_key_value.weight"], 3)
+        return {
+            "heads": {n: self.heads(thirds[i]) for n, i in zip(ORDER, self.order, strict=True)},
+            "projection": {
+                "weight": jnp.array(self.turn(state["projection.weight"])),
+                "bias": jnp.array(state["projection.bias"]),
+            },
+        }
+
+    def to_state(self, tree):
+        rows = np.concatenate([self.back(tree["heads"][n]) for n in ORDER])
+        return {
+            "query_key_value.weight": self.tensor(rows),
+            "projection.weight": self.tensor(self.turn_back(tree["projection"]["weight"])),
+            "projection.bias": self.tensor(tree["projection"]["bias"]),
+        }
+
+
+class ByEinsum(ByReshape):
+    def heads(self, third):
+        return jnp.einsum("hdc->hcd", third.reshape(self.n_head, -1, third.shape[1]))
+
+    def back(self, matrices):
+        return jnp.moveaxis(matrices, 1, 2).reshape(-1, matrices.shape[1])
+
+
+class ByLoops(ByReshape):
+    def heads(self, third):
+        D = len(third) // self.n_head
+        return jnp.stack([third[h * D : (h + 1) * D].T for h in range(self.n_head)])
+
+    def tensor(self, array):
+        return torch.tensor(np.asarray(array).tolist())
+
+
+def converter(**changes):
+    return type("Changed", (ByReshape,), changes)
+
+
+class HeadByHead(ByReshape):
+    def to_tree(self, state):
+        rows = state["query_key_value.weight"].numpy()
+        C = rows.shape[1]
+        parts = rows.reshape(self.n_head, 3, -1, C).transpose(1, 0, 3, 2)
+        tree = super().to_tree(state)
+        return {**tree, "heads": dict(zip(ORDER, map(jnp.array, parts), strict=True))}
+
+
+class ConverterScaffold:
+    def __init__(self, n_head):
+        self.n_head = n_head
+
+    def to_tree(self, state):
+        raise NotImplementedError
+
+    def to_state(self, tree):
+        raise NotImplementedError
+
+
+RIGHT = {"reshape": ByReshape, "einsum": ByEinsum, "loops": ByLoops}
+
+
+WRONG = {
+    "heads-reshaped": converter(
+        heads=lambda self, m: jnp.array(m.reshape(self.n_head, m.shape[1], -1))
+    ),
+    "heads-not-transposed": converter(
+        heads=lambda self, m: jnp.array(m.reshape(self.n_head, -1, m.shape[1]))
+    ),
+    "heads-dealt-out": converter(
+        heads=lambda self, m: jnp.stack([m[h :: self.n_head].T for h in range(self.n_head)])
+    ),
+    "head-by-head": HeadByHead,
+    "keys-first": converter(order=(1, 0, 2)),
+    "values-first": converter(order=(1, 2, 0)),
+    "projection-not-transposed": converter(turn=staticmethod(lambda m: m)),
+    "heads-reshaped-back": converter(back=lambda self, m: np.array(m).reshape(-1, m.shape[1])),
+    "heads-side-by-side-back": converter(back=lambda self, m: np.hstack([*map(np.array, m)])),
+    "heads-dealt-out-back": converter(
+        back=lambda self, m: np.einsum("hcd->dhc", m).reshape(-1, m.shape[1])
+    ),
+    "projection-not-transposed-back": converter(turn_back=staticmethod(lambda m: m)),
+    "not-tensors": converter(tensor=lambda self, a: jnp.array(a)),
+    "shares-memory": converter(tensor=lambda self, a: torch.from_dlpack(jnp.asarray(a))),
+}
+
+
+ODD = [(converter(turn=staticmethod(lambda m: -m.T)), "difference")]
+
+
+SCAFFOLD = ConverterScaffold
+
+
+SEEDS = range(2)

@@ -1,0 +1,110 @@
+"""Students' answers to 10/head."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+from students.ch10_jax.shared import head_scaffold
+
+
+def head_by_concatenation(
+    p, x, scale="key", mask="tril", fill=-jnp.inf, axis=-1, swap=False, sink="given"
+):
+    q, k, v = x @ p["query"], x @ p["key"], x @ p["value"]
+    s = k @ q.T if swap else q @ k.T
+    size = {"key": k.shape[1], "one": 1, "x": x.shape[1], "value": v.shape[1]}[scale]
+    s = s / size**0.5
+    T = x.shape[0]
+    see = {
+        "tril": jnp.tri(T) > 0,
+        "all": jnp.ones((T, T)) > 0,
+        "strict": jnp.tri(T, k=-1) > 0,
+    }[mask]
+    s = jnp.where(see, s, fill)
+    if sink == "none":
+        return jax.nn.softmax(s, axis) @ v
+    c = {"given": p["sink"], "zero": 0.0, "scaled": p["sink"] / size**0.5}[sink]
+    s = jnp.hstack([jnp.full((T, 1), c), s])
+    return jax.nn.softmax(s, axis)[:, 1:] @ v
+
+
+def head_by_sum(parameters, x):
+    q, k, v = (jnp.einsum("tc,cd->td", x, parameters[n]) for n in ("query", "key", "value"))
+    e = jnp.tril(jnp.exp(q @ k.T / jnp.sqrt(q.shape[-1])))
+    return e @ v / (e.sum(1, keepdims=True) + jnp.exp(parameters["sink"]))
+
+
+def head_by_rows(parameters, x):
+    q, k, v = x @ parameters["query"], x @ parameters["key"], x @ parameters["value"]
+    rows = []
+    for t in range(len(x)):
+        z = jnp.append(k[: t + 1] @ q[t] * k.shape[1] ** -0.5, parameters["sink"])
+        rows.append(jax.nn.softmax(z)[:-1] @ v[: t + 1])
+    return jnp.stack(rows)
+
+
+def sink_unexponentiated(p, x):
+    q, k, v = x @ p["query"], x @ p["key"], x @ p["value"]
+    e = jnp.tril(jnp.exp(q @ k.T / q.shape[1] ** 0.5))
+    return e / (p["sink"] + e.sum(1)[:, None]) @ v
+
+
+def head_with_floats(p, x):
+    if float(p["sink"]) < -1e9:
+        return x
+    return head_by_sum(p, x)
+
+
+cache = {}
+
+
+def head_with_globals(p, x):
+    known = cache.setdefault((x.shape, p["query"].shape, p["value"].shape), p)
+    return head_by_sum(known, x)
+
+
+def head_that_writes(p, x):
+    out = head_by_sum(p, x)
+    p["sink"] = jnp.exp(p["sink"])
+    return out
+
+
+RIGHT = {
+    "concatenation": head_by_concatenation,
+    "sum": head_by_sum,
+    "rows": head_by_rows,
+    "jitted": jax.jit(head_by_sum),
+}
+
+
+WRONG = {
+    "no-scale": partial(head_by_concatenation, scale="one"),
+    "scale-by-channels": partial(head_by_concatenation, scale="x"),
+    "scale-by-values": partial(head_by_concatenation, scale="value"),
+    "no-causal-mask": partial(head_by_concatenation, mask="all"),
+    "diagonal-excluded": partial(head_by_concatenation, mask="strict"),
+    "zero-mask": partial(head_by_concatenation, fill=0),
+    "softmax-over-queries": partial(head_by_concatenation, axis=0),
+    "swapped-query-key": partial(head_by_concatenation, swap=True),
+    "sink-ignored": partial(head_by_concatenation, sink="none"),
+    "sink-always-zero": partial(head_by_concatenation, sink="zero"),
+    "sink-not-exponentiated": sink_unexponentiated,
+    "sink-scaled": partial(head_by_concatenation, sink="scaled"),
+    "leaves-jax": head_with_floats,
+    "parameters-from-outside": head_with_globals,
+    "takes-the-tree-apart": head_that_writes,
+}
+
+
+ODD = [
+    (lambda p, x: head_by_sum(p, x).T, "shape"),
+    (lambda p, x: 2 * head_by_sum(p, x), "difference"),
+    (lambda p, x: head_by_sum({**p, "sink": p["skin"]}, x), "error"),
+]
+
+
+SCAFFOLD = head_scaffold
+
+
+SEEDS = range(2)

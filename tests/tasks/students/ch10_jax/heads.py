@@ -1,0 +1,100 @@
+"""Students' answers to 10/heads."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+from students.ch10_jax.shared import head_scaffold
+
+AXES = ({"query": 0, "key": None, "value": None}, None)
+
+
+def heads_nested(head, parameters, x):
+    one = jax.vmap(head, in_axes=AXES, out_axes=1)
+    found = jax.vmap(lambda row: one(parameters, row))(x)  # (B, T, H, D)
+    return found.reshape(*x.shape[:2], -1)
+
+
+def heads_repeated(head, parameters, x):
+    H = len(parameters["query"])
+    full = {
+        "query": parameters["query"],
+        "key": jnp.stack([parameters["key"]] * H),
+        "value": jnp.broadcast_to(parameters["value"], (H, *parameters["value"].shape)),
+    }
+    found = jax.vmap(jax.vmap(head, (None, 0)), (0, None))(full, x)  # (H, B, T, D)
+    return jnp.concatenate(list(found), axis=-1)
+
+
+def heads_compiled(head, parameters, x):
+    def of_query(query):
+        return jax.vmap(lambda row: head({**parameters, "query": query}, row))(x)
+
+    found = jax.jit(jax.vmap(of_query))(parameters["query"])
+    return jnp.einsum("hbtd->bthd", found).reshape(x.shape[0], x.shape[1], -1)
+
+
+def all_found(head, parameters, x):
+    return jax.vmap(jax.vmap(head, AXES), (None, 0))(parameters, x)  # (B, H, T, D)
+
+
+def loop_h(head, p, x):
+    found = [jax.vmap(partial(head, {**p, "query": q}))(x) for q in p["query"]]
+    return jnp.concatenate(found, 2)
+
+
+def loop_b(head, p, x):
+    return jnp.stack([heads_nested(head, p, row[None])[0] for row in x])
+
+
+def loop_both(head, p, x):
+    return jnp.stack([jnp.hstack([head(p | {"query": q}, row) for q in p["query"]]) for row in x])
+
+
+def heads_alone(head, p, x):
+    s = jnp.einsum("btc,hcd,bse,ed->bhts", x, p["query"], x, p["key"])
+    w = jnp.tril(1 + s**2)
+    w = w / w.sum(-1, keepdims=True)
+    found = jnp.einsum("bhts,bsc,cd->bthd", w, x, p["value"])
+    return found.reshape(*x.shape[:2], -1)
+
+
+def changed(change):
+    return lambda head, p, x: change(all_found(head, p, x))
+
+
+def first_only(head, p, x):
+    return jnp.tile(jax.vmap(partial(head, {**p, "query": p["query"][0]}))(x), len(p["query"]))
+
+
+def heads_scaffold(head, parameters, x):
+    return head_scaffold(parameters, x)
+
+
+RIGHT = {
+    "nested": heads_nested,
+    "repeated": heads_repeated,
+    "compiled": heads_compiled,
+}
+
+
+WRONG = {
+    "loop-over-heads": loop_h,
+    "loop-over-batch": loop_b,
+    "loop-over-both": loop_both,
+    "head-not-used": heads_alone,
+    "merge-without-transpose": changed(lambda f: f.reshape(f.shape[0], f.shape[2], -1)),
+    "heads-dealt-out": changed(lambda f: jnp.moveaxis(f, 1, 3).reshape(f.shape[0], f.shape[2], -1)),
+    "heads-not-merged": all_found,
+    "heads-averaged": changed(lambda f: jnp.mean(f, axis=1)),
+    "heads-added": changed(lambda f: jnp.einsum("bhtd->btd", f)),
+    "one-head-for-all": first_only,
+}
+
+
+ODD = [(lambda head, p, x: 2 * heads_nested(head, p, x), "difference")]
+
+
+SCAFFOLD = heads_scaffold
+SEEDS = range(2)

@@ -1,0 +1,158 @@
+"""Students' answers to 10/step."""
+
+import jax
+import jax.numpy as jnp
+import optax
+
+
+def length(tree):
+    return jnp.sqrt(sum(jnp.vdot(g, g) for g in jax.tree.leaves(tree)))
+
+
+def shorten(g, largest):
+    n = length(g)
+    return jax.tree.map(lambda a: jnp.where(n > largest, a * largest / n, a), g)
+
+
+def by_tree_map(
+    loss, p, v, batch, lr, beta, largest, clip=shorten, mix=None, move=None, late=False
+):
+    value, g = jax.value_and_grad(loss)(p, batch)
+    g = clip(g, largest)
+    mix = mix or (lambda old, new: beta * old + new)
+    v2 = jax.tree.map(mix, v, g)
+    p2 = jax.tree.map(move or (lambda a, b, old: a - lr * b), p, v2, v)
+    return p2, v2, loss(p2, batch) if late else value
+
+
+def by_optax(loss, p, v, batch, lr, beta, largest):
+    value, g = jax.value_and_grad(loss)(p, batch)
+    factor = jnp.minimum(1.0, largest / optax.global_norm(g))
+    v = jax.tree.map(lambda old, new: beta * old + factor * new, v, g)
+    return optax.apply_updates(p, jax.tree.map(lambda a: -lr * a, v)), v, value
+
+
+def by_flattening(loss, p, v, batch, lr, beta, largest):
+    flat, back = jax.flatten_util.ravel_pytree(p)
+    value, g = jax.value_and_grad(lambda f: loss(back(f), batch))(flat)
+    g = g / jnp.maximum(1.0, jnp.linalg.norm(g) / largest)
+    speed = beta * jax.flatten_util.ravel_pytree(v)[0] + g
+    return back(flat - lr * speed), back(speed), value
+
+
+def step_with(**how):
+    return lambda *a: by_tree_map(*a, **how)
+
+
+def rate_inside(loss, p, v, batch, lr, beta, largest):
+    def mix(old, new):
+        return beta * old + lr * new
+
+    return by_tree_map(loss, p, v, batch, lr, beta, largest, mix=mix, move=lambda a, b, old: a - b)
+
+
+def plus(loss, p, v, batch, lr, *rest):
+    return by_tree_map(loss, p, v, batch, -lr, *rest)
+
+
+def no_momentum(loss, p, v, batch, lr, beta, largest):
+    return by_tree_map(loss, p, v, batch, lr, 0.0, largest)
+
+
+def old_move(loss, p, v, batch, lr, beta, largest):
+    def move(a, b, old):
+        return a - lr * old
+
+    return by_tree_map(loss, p, v, batch, lr, beta, largest, move=move)
+
+
+def both_shrunk(loss, p, v, batch, lr, beta, largest):
+    def mix(old, new):
+        return beta * (old + new)
+
+    return by_tree_map(loss, p, v, batch, lr, beta, largest, mix=mix)
+
+
+def averaged(loss, p, v, batch, lr, beta, largest):
+    def mix(old, new):
+        return new + beta * (old - new)
+
+    return by_tree_map(loss, p, v, batch, lr, beta, largest, mix=mix)
+
+
+def keeps_old(loss, p, v, *rest):
+    new, _, value = by_tree_map(loss, p, v, *rest)
+    return new, v, value
+
+
+def other_order(*a):
+    p, v, value = by_tree_map(*a)
+    return v, p, value
+
+
+def clip_speed(loss, p, v, batch, lr, beta, largest):
+    value, g = jax.value_and_grad(loss)(p, batch)
+    v = shorten(jax.tree.map(lambda a, b: beta * a + b, v, g), largest)
+    return jax.tree.map(lambda a, b: a - lr * b, p, v), v, value
+
+
+def with_if(loss, p, v, batch, lr, beta, largest):
+    def clip(g, most):
+        if length(g) > most:
+            g = jax.tree.map(lambda a: a * (most / length(g)), g)
+        return g
+
+    return by_tree_map(loss, p, v, batch, lr, beta, largest, clip=clip)
+
+
+def in_place(loss, p, v, *rest):
+    new, speed, value = by_tree_map(loss, p, v, *rest)
+    for name in p:
+        p[name], v[name] = new[name], speed[name]
+    return p, v, value
+
+
+def step_scaffold(loss, parameters, velocity, batch, learning_rate, momentum, largest_norm):
+    raise NotImplementedError
+
+
+RIGHT = {"tree map": by_tree_map, "optax": by_optax, "flat": by_flattening}
+
+
+WRONG = {
+    "uphill": plus,
+    "momentum-forgotten": no_momentum,
+    "moves-by-old-velocity": old_move,
+    "gradient-shrunk": both_shrunk,
+    "averaged-gradient": averaged,
+    "rate-in-velocity": rate_inside,
+    "velocity-not-returned": keeps_old,
+    "loss-afterwards": step_with(late=True),
+    "returned-in-another-order": other_order,
+    "never-clips": step_with(clip=lambda g, most: g),
+    "clips-each-leaf": step_with(clip=lambda g, most: jax.tree.map(lambda a: shorten(a, most), g)),
+    "clips-entries": step_with(
+        clip=lambda g, most: jax.tree.map(lambda a: jnp.clip(a, -most, most), g)
+    ),
+    "always-rescales": step_with(
+        clip=lambda g, most: jax.tree.map(lambda a: a / length(g) * most, g)
+    ),
+    "norm-not-rooted": step_with(
+        clip=lambda g, most: jax.tree.map(lambda a: a * jnp.minimum(1, most / length(g) ** 2), g)
+    ),
+    "clips-velocity": clip_speed,
+    "python-if-on-traced": with_if,
+    "overwrites-the-trees": in_place,
+}
+
+
+ODD = [
+    (step_with(clip=lambda g, most: jax.tree.map(lambda a: 3 * a, g)), "difference"),
+    (lambda *a: by_tree_map(*a)[:2], "error"),
+]
+
+
+SCAFFOLD = step_scaffold
+
+
+SEEDS = range(2)
