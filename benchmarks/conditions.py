@@ -74,7 +74,8 @@ def inside(condition: str, home: Path) -> list[str]:
     if condition == "container":
         return [
             *["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--ipc", "--uts"],
-            *_shell(_CONTAINER),
+            # An image has its Python where the user that root becomes can read it.
+            *_shell(f"{_opened()}\n{_CONTAINER}"),
         ]
     os.chown(home, ORDINARY_USER, ORDINARY_USER)
     who = f"--reuid {ORDINARY_USER} --regid {ORDINARY_USER} --clear-groups --inh-caps=-all"

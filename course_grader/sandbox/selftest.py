@@ -136,12 +136,24 @@ def proven(
                 yield sandbox
                 return
             trial.close()
-            reasons = [f"{one.name}: {one.found}\n    remedy: {one.remedy}" for one in broken]
+            reasons = _reasons(broken)
     raise SandboxUnavailableError(
         "student code cannot be kept apart on this machine, so nothing was graded:\n  - "
         + "\n  - ".join(reasons)
         + "\nTo grade without any wall, on a machine that holds nothing else: --no-sandbox"
     )
+
+
+def _reasons(broken: list[Wall]) -> list[str]:
+    """Each finding once, with the walls that it was found at: if nothing starts, at all of them."""
+    found: dict[str, list[Wall]] = {}
+    for one in broken:
+        found.setdefault(one.found, []).append(one)
+    return [
+        f"{', '.join(one.name for one in walls)}: {words}\n"
+        f"    remedy: {'; '.join(dict.fromkeys(one.remedy for one in walls))}"
+        for words, walls in found.items()
+    ]
 
 
 def _broken(sandbox: Sandbox, root: Path) -> list[Wall]:

@@ -215,6 +215,15 @@ class TestRefusal:
         with pytest.raises(SandboxUnavailableError, match=said), selftest.proven("warm", tmp_path):
             pytest.fail("nothing may run")
 
+    def test_says_once_what_all_walls_came_to(self, tmp_path, monkeypatch):
+        """As where nothing starts at all."""
+        walls = [selftest.Wall(name, False, "no room", "tidy up") for name in ("network", "time")]
+        monkeypatch.setattr(selftest, "prove", lambda sandbox, root: walls)
+        with pytest.raises(SandboxUnavailableError) as told, selftest.proven("cold", tmp_path):
+            pytest.fail("nothing may run")
+        assert "network, time: no room" in str(told.value)
+        assert str(told.value).count("no room") == str(told.value).count("tidy up") == 1
+
     def test_falls_back_to_a_cold_start_where_only_that_holds_and_says_why(
         self, tmp_path, monkeypatch, caplog
     ):
