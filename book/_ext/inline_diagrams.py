@@ -78,8 +78,9 @@ def inline(svg: str, name: str, alt: str) -> str:
     root.attrib.update(
         {"id": own, "role": "img", "aria-label": alt, "style": f"max-width: {width}px"}
     )
-    for fixed in ("width", "height"):
-        root.attrib.pop(fixed, None)
+    # `alt` names it, and what names it by another element would come first.
+    for other in ("width", "height", "aria-labelledby", "aria-describedby"):
+        root.attrib.pop(other, None)
     # Where it is wider than a phone it scrolls inside its frame, which keys must reach, too.
     drawing = ET.tostring(root, encoding="unicode")
     return f'<div class="diagram" role="group" tabindex="0" aria-label="Diagram">{drawing}</div>'
