@@ -10,9 +10,9 @@ def _section(heading: str) -> Section:
 
 
 THINK = _section("A position that thinks")
-DEPTH = _section("Depth without a way back")
+DEPTH = _section("Depth without skip connections")
 STREAM = _section("The residual stream")
-NORM = _section("Layer normalisation by hand")
+NORM = _section("Layer normalization by hand")
 AXIS = _section("Over which axis?")
 PLACE = _section("Before or after the branch?")
 TWO = _section("Two norms, not one")

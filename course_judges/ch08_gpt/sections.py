@@ -12,6 +12,6 @@ def _section(heading: str) -> Section:
 SETTINGS = _section("Settings that cannot be")
 START = _section("Where it starts")
 RATE = _section("A rate that rises and falls")
-PAST = _section("Past the published number")
+PAST = _section("The training loop")
 CHOICE = _section("Choosing the next symbol")
 WRITING = _section("Writing to the end")
