@@ -57,17 +57,22 @@ class FlaxManyHeads(nnx.Module):
     def __init__(
         self, vocab_size: int, block_size: int, n_embd: int, n_head: int, *, rngs: nnx.Rngs
     ):
-        head_size = n_embd // n_head
+        @nnx.split_rngs(splits=n_head)
+        @nnx.vmap
+        def draw_heads(rngs: nnx.Rngs) -> FlaxHead:
+            return FlaxHead(n_embd, n_embd // n_head, rngs=rngs)
+
         self.tokens = nnx.Embed(vocab_size, n_embd, rngs=rngs)
         self.positions = nnx.Embed(block_size, n_embd, rngs=rngs)
-        self.heads = nnx.List([FlaxHead(n_embd, head_size, rngs=rngs) for _ in range(n_head)])
+        self.heads = draw_heads(rngs)  # one head whose matrices are (H, C, D)
         self.projection = nnx.Linear(n_embd, n_embd, rngs=rngs)
         self.output = nnx.Linear(n_embd, vocab_size, rngs=rngs)
 
     def __call__(self, tokens: jax.Array) -> jax.Array:
         """(B, T) integer → logits (B, T, V)."""
         x = self.tokens(tokens) + self.positions(jnp.arange(tokens.shape[1]))  # (B, T, C)
-        together = jnp.concatenate([head(x) for head in self.heads], axis=-1)  # (B, T, C)
+        all_heads = nnx.vmap(lambda head, x: head(x), in_axes=(0, None), out_axes=2)
+        together = all_heads(self.heads, x).reshape(x.shape)  # (B, T, H, D) → (B, T, C)
         return self.output(self.projection(together))  # (B, T, V)
 
 
@@ -84,8 +89,7 @@ def load(model: FlaxManyHeads, parameters: Parameters) -> None:
     model.tokens.embedding[...] = parameters["tokens"]
     model.positions.embedding[...] = parameters["positions"]
     for name, matrices in parameters["heads"].items():
-        for head, matrix in zip(model.heads, matrices, strict=True):  # H × (C, D)
-            getattr(head, name).kernel[...] = matrix
+        getattr(model.heads, name).kernel[...] = matrices  # (H, C, D)
     layers: dict[str, Any] = {"projection": model.projection, "output": model.output}
     for name, layer in layers.items():
         layer.kernel[...] = parameters[name]["weight"]
@@ -102,7 +106,7 @@ def tree_of(model: FlaxManyHeads) -> Parameters:
         "tokens": model.tokens.embedding[...],
         "positions": model.positions.embedding[...],
         "heads": {
-            name: jnp.stack([getattr(head, name).kernel[...] for head in model.heads])
+            name: getattr(model.heads, name).kernel[...]  # (H, C, D)
             for name in ("query", "key", "value")
         },
         "projection": linear(model.projection),

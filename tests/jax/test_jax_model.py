@@ -84,6 +84,14 @@ def test_flax_model_with_the_same_tree_gives_the_same_logits(model, batch):
     assert same(flax_model.tree_of(flax), tree)
 
 
+def test_heads_of_a_fresh_flax_model_start_from_different_numbers():
+    flax = flax_model.FlaxManyHeads(V, T, C, H, rngs=nnx.Rngs(0))
+    for name in ("query", "key", "value"):
+        matrices = getattr(flax.heads, name).kernel[...]
+        assert matrices.shape == (H, C, C // H)
+        assert not any(jnp.array_equal(matrices[0], other) for other in matrices[1:])
+
+
 def test_training_in_one_loop_learns_and_leaves_its_start_alone():
     start = jax_model.initialise(jax.random.key(0), V, T, C, H)
     before = jax.tree.map(jnp.copy, start)
