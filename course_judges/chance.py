@@ -1,9 +1,14 @@
-"""Whether draws can have come from a distribution, by a bound of Chernoff."""
+"""Whether draws can have come from a distribution, by a bound of Chernoff.
+
+The last functions ask it of an answer that wrote with `course_tasks.stand_ins.Dice`: case "chance"
+has the many `tokens`, and what one seed drew twice, `first` and `repeated`.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from course_judges.judging import Evidence
 from course_tasks.answers import Array
 
 # Chernoff: a share f of n draws with probability p has n · KL(f ‖ p) above this once in 2 · e⁻²⁸
@@ -56,3 +61,32 @@ def worst_share(drawn: Array, probability: Array) -> str:
         f"In {len(drawn)} draws symbol {v} came up {_percent(count[v] / len(drawn))} of the time;"
         f" its probability is {_percent(probability[v])}."
     )
+
+
+def dice_right(evidence: Evidence) -> bool:
+    """True if the symbols written with loaded dice come up as often as the dice say."""
+    if not evidence.comparable("chance.tokens"):
+        return False
+    tokens, wanted = evidence.yours("chance.tokens"), softmax(evidence.inputs["dice"])
+    return all(follows(drawn, wanted) for drawn in tokens.T[1:])
+
+
+def dice_share(evidence: Evidence) -> str:
+    """The symbol that the dice show too often or too seldom, at the first place where one is."""
+    tokens, wanted = evidence.yours("chance.tokens"), softmax(evidence.inputs["dice"])
+    off = (drawn for drawn in tokens.T[1:] if not follows(drawn, wanted))
+    return worst_share(next(off, tokens[:, 1]), wanted)
+
+
+def repeats(evidence: Evidence) -> bool:
+    """True if two generators with one seed gave the same text."""
+    return evidence.comparable("chance.first") and np.array_equal(
+        evidence.yours("chance.first"), evidence.yours("chance.repeated")
+    )
+
+
+def only_the_best(evidence: Evidence) -> bool:
+    """True if every symbol that was written is the likeliest one."""
+    written = evidence.yours("chance.tokens")[:, 1:]
+    best = evidence.inputs["dice"].argmax()
+    return evidence.comparable("chance.tokens") and bool((written == best).all())

@@ -6,10 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, SOFTMAX, TRIANGLE
 from course_judges.ch01_averages.weights import (
-    COLUMNS,
-    KEEPDIM,
     column_sums,
     keepdim_sums,
     matrix,
@@ -135,24 +134,21 @@ def _no_causal_mask(T: int, decay: float) -> Tensor:
     return weights / weights.sum(dim=1, keepdim=True)
 
 
-@mistake(
-    "Your weights lie above the diagonal: every position averages its future.",
-    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. Position 0 may see itself
-    alone; the past of row t lies to the left of column t."""),
-    FUTURE,
+@families.upper_triangle(
+    lambda e: f"Row 0 of your matrix is {row(matrix(e)[0])}; it may see position 0 alone.", FUTURE
 )
 def _upper_triangle(T: int, decay: float) -> Tensor:
     weights = _powers(T, decay).T
     return weights / weights.sum(dim=1, keepdim=True)
 
 
-@mistake(COLUMNS, column_sums)
+@families.divides_columns(column_sums)
 def _divides_columns(T: int, decay: float) -> Tensor:
     weights = _powers(T, decay)
     return weights / weights.sum(dim=0)
 
 
-@mistake(KEEPDIM, keepdim_sums)
+@families.keepdim_forgotten(keepdim_sums)
 def _keepdim_forgotten(T: int, decay: float) -> Tensor:
     weights = _powers(T, decay)
     return weights / weights.sum(dim=1)

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch01_averages.sections import FILL, KERNEL, SIDES, SOFTMAX, WRITES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, rows_sum_to_one
@@ -126,12 +127,7 @@ def _tiny_fill(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, -1e-9).softmax(dim=-1)
 
 
-@mistake(
-    "You hid positions by setting their scores to 0.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} {_hidden_share(e)} A score of 0 is a score like
-    any other, and e⁰ = 1. Multiplying the scores by the mask does the same, −1e-9 nearly so."""),
-    FILL,
-)
+@families.zero_mask(lambda e: f"{_row_of_the_sample(e)} {_hidden_share(e)}", FILL)
 def _zero_mask(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, 0).softmax(dim=-1)
 
@@ -147,11 +143,8 @@ def _plus_infinity(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, torch.inf).softmax(dim=-1)
 
 
-@mistake(
-    "You took the softmax first and cut the hidden positions out of it afterwards.",
-    lambda e: unwrapped(f"""What was cut is missing: row 0 of sample 0 sums to
-    {number(_sample(e)[0].sum())}. Mask the scores before the softmax, or divide by the new row
-    sums."""),
+@families.masked_after_softmax(
+    lambda e: f"Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}."
 )
 def _masked_after_softmax(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.softmax(dim=-1) * visible
@@ -167,11 +160,10 @@ def _scores_ignored(scores: Tensor, visible: Tensor) -> Tensor:
     return torch.zeros_like(scores).masked_fill(~visible, -torch.inf).softmax(dim=-1)
 
 
-@mistake(
-    "Your softmax runs down the columns.",
+@families.softmax_over_queries(
     lambda e: unwrapped(f"""In sample 0, column 0 of your weights sums to
-    {number(np.asarray(e.yours("weights"))[0, :, 0].sum())}, row 0 to {number(_sample(e)[0].sum())}.
-    Row t holds the weights of position t: the softmax runs along it, `dim=-1`."""),
+    {number(np.asarray(e.yours("weights"))[0, :, 0].sum())}, row 0 to
+    {number(_sample(e)[0].sum())}."""),
     SIDES,
 )
 def _softmax_over_queries(scores: Tensor, visible: Tensor) -> Tensor:

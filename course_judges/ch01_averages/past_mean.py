@@ -9,10 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS
 from course_judges.ch01_averages.weights import (
-    COLUMNS,
-    KEEPDIM,
     keepdim_sums,
     matrix,
     positions,
@@ -173,25 +172,22 @@ def _next_included(x: Tensor) -> Tensor:
     return weights / weights.sum(dim=1, keepdim=True) @ x
 
 
-_upper_triangle = mistake(
-    "You average what comes after each position, not what comes before it.",
-    lambda e: unwrapped(f"""{_in_every_row(e)}: it sees {positions(matrix(e)[1])}. That is `triu`;
-    the past of row t lies to the left of column t, in `tril`."""),
+_upper_triangle = families.upper_triangle(
+    lambda e: f"{_in_every_row(e)}: it sees {positions(matrix(e)[1])}.",
     FUTURE,
     also=(_past_by(_strict_upper, 1, True, 0.0),),
 )(_past_by(_strict_upper, 1, True, 1.0))
 
-_divides_columns = mistake(
-    COLUMNS,
-    lambda e: unwrapped(f"""Row t says what position t sees, so it is the rows that have to sum to
-    1; row {e.number("T") - 1} of yours sums to {number(matrix(e)[-1].sum())}. `sum(dim=1,
-    keepdim=True)` adds along a row."""),
+_divides_columns = families.divides_columns(
+    lambda e: unwrapped(f"""Row t says what position t sees, so it is the rows that
+    have to sum to 1; row {e.number("T") - 1} of yours sums to {number(matrix(e)[-1].sum())}.
+    `sum(dim=1, keepdim=True)` adds along a row."""),
     also=(_past_by(_strict_lower, 0, True, 0.0),),
 )(_past_by(_strict_lower, 0, True, 1.0))
 
-_keepdim_forgotten = mistake(KEEPDIM, keepdim_sums, also=(_past_by(_strict_lower, 1, False, 0.0),))(
-    _past_by(_strict_lower, 1, False, 1.0)
-)
+_keepdim_forgotten = families.keepdim_forgotten(
+    keepdim_sums, also=(_past_by(_strict_lower, 1, False, 0.0),)
+)(_past_by(_strict_lower, 1, False, 1.0))
 
 
 TASK = Task(

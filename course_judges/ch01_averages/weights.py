@@ -83,7 +83,3 @@ def keepdim_sums(evidence: Evidence) -> str:
         f"{number(sums[t])}. With `keepdim=True` the sums keep the shape ({T}, 1), "
         "one for each row."
     )
-
-
-COLUMNS = "You divided by the sums of the columns."
-KEEPDIM = "You divided by the row sums along the wrong axis: `keepdim=True` is missing."

@@ -5,10 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, TRIANGLE
 from course_judges.ch01_averages.weights import (
-    COLUMNS,
-    KEEPDIM,
     column_sums,
     keepdim_sums,
     matrix,
@@ -89,23 +88,21 @@ _sums_not_means = mistake(
 )(_band)
 
 
-@mistake(COLUMNS, column_sums)
+@families.divides_columns(column_sums)
 def _divides_columns(T: int, width: int) -> Tensor:
     weights = _band(T, width)
     return weights / weights.sum(dim=0)
 
 
-@mistake(KEEPDIM, keepdim_sums)
+@families.keepdim_forgotten(keepdim_sums)
 def _keepdim_forgotten(T: int, width: int) -> Tensor:
     weights = _band(T, width)
     return weights / weights.sum(dim=1)
 
 
-@mistake(
-    "Your window looks ahead.",
+@families.upper_triangle(
     lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 gives weight to
-    {positions(matrix(e)[0])}. Row 0 may see position 0 alone; the past of row t lies to the left of
-    column t."""),
+    {positions(matrix(e)[0])}; it may see position 0 alone."""),
     FUTURE,
 )
 def _upper_triangle(T: int, width: int) -> Tensor:

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch02_affinities.sections import DEPENDS, STABLE
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import rows_sum_to_one
@@ -173,11 +174,10 @@ _divides_by_maximum = mistake(
 )(_divided_by_maximum)
 
 
-@mistake(
-    "Your softmax runs down the columns.",
+@families.softmax_over_queries(
     lambda e: unwrapped(f"""Column 0 of your weights sums to
-    {number(e.yours("ordinary")[:, 0].sum())}, row 0 to {number(e.yours("ordinary")[0].sum())}. Row
-    t holds the weights of position t."""),
+    {number(e.yours("ordinary")[:, 0].sum())}, row 0 to
+    {number(e.yours("ordinary")[0].sum())}."""),
     DEPENDS,
 )
 def _softmax_over_queries(scores: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch04_bigram.sections import COUNTING, SHARES, UNSEEN
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
@@ -107,20 +108,18 @@ def _transposed_counts(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return _shares(_counts_of(tokens, vocab_size).T + k)
 
 
-@mistake(
-    "You divided each column by its sum.",
-    lambda e: unwrapped(f"""Your columns sum to 1: that is how often each symbol stood before a
-    given one. {_row_sum(e)}"""),
+@families.divides_columns(
+    lambda e: unwrapped(f"""Your columns sum to 1: that is how often each symbol stood
+    before a given one. {_row_sum(e)}""")
 )
 def _divides_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size) + k
     return counts / counts.sum(dim=0, keepdim=True)
 
 
-@mistake(
-    "The row sums were spread along the wrong axis; is a `keepdim=True` missing?",
-    lambda e: unwrapped(f"""`counts.sum(1)` has shape ({e.number("V")},), so column j is divided by
-    the sum of row j. {_row_sum(e)}"""),
+@families.keepdim_forgotten(
+    lambda e: unwrapped(f"""`counts.sum(1)` has shape ({e.number("V")},), so column j is
+    divided by the sum of row j. {_row_sum(e)}""")
 )
 def _keepdim_forgotten(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size) + k

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import follows, softmax, worst_share
@@ -140,11 +141,7 @@ def _shares_are_off(evidence: Evidence) -> Finding | None:
     )
 
 
-@mistake(
-    "You take the most likely symbol every time; nothing is drawn.",
-    lambda e: f"{_share_effect(e)} The text would be the same every time.",
-    recognised=_is_argmax,
-)
+@families.argmax_for_sampling(_share_effect, recognised=_is_argmax)
 def _argmax_for_sampling(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
     return logits.argmax(dim=-1)
 
@@ -162,10 +159,8 @@ def _one_draw_for_all(logits: Tensor, temperature: float, generator: torch.Gener
     return (reached < number).sum(dim=-1).clamp(max=logits.shape[-1] - 1)
 
 
-@mistake(
-    "You multiplied the logits by the temperature; they are divided by it.",
-    _wrong_way,
-    recognised=_follows_instead(lambda logits, t: softmax(logits * t)),
+@families.temperature_multiplied(
+    _wrong_way, recognised=_follows_instead(lambda logits, t: softmax(logits * t))
 )
 def _temperature_multiplied(
     logits: Tensor, temperature: float, generator: torch.Generator
@@ -217,11 +212,8 @@ def _softmax_twice(logits: Tensor, temperature: float, generator: torch.Generato
     return sample((logits / temperature).softmax(dim=-1), 1.0, generator)
 
 
-@mistake(
-    "Your draws do not come from the given generator.",
-    unwrapped("""Two generators with the same seed gave different symbols; pass
-    `generator=generator` to what draws."""),
-    recognised=lambda e: _drawn_right(e) and not _same_seeded(e, "first", "repeated"),
+@families.generator_ignored(
+    "symbols", lambda e: _drawn_right(e) and not _same_seeded(e, "first", "repeated")
 )
 def _generator_ignored(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
     return sample(logits, temperature, torch.default_generator)

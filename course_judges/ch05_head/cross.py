@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch05_head.sections import FUTURE, PASSED, SCALE, TWO
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, row, unwrapped
@@ -184,17 +185,15 @@ def _raw_values(
     return cross_attention(x, memory, w_query, w_key, torch.eye(len(w_key)).to(x), lengths)
 
 
-_scale_by_channels = mistake("You divided by √C; scores are sums of D products.", _sizes, SCALE)(
+_scale_by_channels = families.scale_by_channels(_sizes, SCALE)(
     _weighed(_usual, lambda C, D, E: math.sqrt(C))  # noqa: ARG005
 )
 
-_scale_by_values = mistake(
-    "You divided by the root of the values' size; scores are made of queries and keys.",
-    _sizes,
-    SCALE,
-)(_weighed(_usual, lambda C, D, E: math.sqrt(E)))  # noqa: ARG005
+_scale_by_values = families.scale_by_values(_sizes, SCALE)(
+    _weighed(_usual, lambda C, D, E: math.sqrt(E))  # noqa: ARG005
+)
 
-_no_scale = mistake("The scores are not divided by √D.", _sizes, SCALE)(
+_no_scale = families.no_scale(_sizes, SCALE)(
     _weighed(_usual, lambda C, D, E: 1.0)  # noqa: ARG005
 )
 
@@ -203,10 +202,9 @@ _causal_mask_kept = mistake(
     lambda e: f"{_first(e)} The memory is all there from the start.",
 )(_weighed(_causal_too))
 
-_softmax_over_queries = mistake(
-    "Your softmax runs over the positions that ask.",
-    lambda e: f"The weights of one position do not sum to 1. {_first(e)}",
-)(_weighed(lambda s, p: s.masked_fill(p, -torch.inf).softmax(dim=1).nan_to_num(0.0)))
+_softmax_over_queries = families.softmax_over_queries(_first)(
+    _weighed(lambda s, p: s.masked_fill(p, -torch.inf).softmax(dim=1).nan_to_num(0.0))
+)
 
 _padding_seen = mistake(
     "`lengths` has no effect: padding is averaged too.", _padded, FUTURE, cases=("full", "padded")
@@ -230,12 +228,9 @@ _inverted_mask = mistake(
     "You hid the symbols and kept the padding.", _padded, FUTURE, cases=("padded",)
 )(_weighed(lambda s, p: s.masked_fill(~p, -torch.inf).softmax(dim=-1)))
 
-_zero_mask = mistake(
-    "Scores of padding became 0, which is a score like any other.",
-    lambda e: f"e⁰ = 1, so padding keeps a share. {_padded(e)}",
-    FUTURE,
-    cases=("padded",),
-)(_weighed(lambda s, p: s.masked_fill(p, 0.0).softmax(dim=-1)))
+_zero_mask = families.zero_mask(_padded, FUTURE, cases=("padded",))(
+    _weighed(lambda s, p: s.masked_fill(p, 0.0).softmax(dim=-1))
+)
 
 
 @mistake(
@@ -253,12 +248,9 @@ def _padding_as_zeros(
     return cross_attention(x, memory * real[:, :, None], w_query, w_key, w_value, everything)
 
 
-_masked_after_softmax = mistake(
-    "You took the softmax first and cut padding out of it afterwards.",
-    lambda e: f"What was cut is missing from the sum. {_padded(e)}",
-    FUTURE,
-    cases=("padded",),
-)(_weighed(lambda s, p: s.softmax(dim=-1) * ~p))
+_masked_after_softmax = families.masked_after_softmax(_padded, FUTURE, cases=("padded",))(
+    _weighed(lambda s, p: s.softmax(dim=-1) * ~p)
+)
 
 
 TASK = Task(

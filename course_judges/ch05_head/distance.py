@@ -8,6 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch05_head.sections import FUTURE, PLACE, SCORES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
@@ -144,20 +145,15 @@ def _both_ways(scores: Tensor, slope: float) -> Tensor:
     return (scores - slope * _back(scores.shape[-1]).abs()).softmax(dim=-1)
 
 
-@mistake(
-    "You hid the future by setting its scores to 0.",
-    lambda e: f"{_first_row(e)} A score of 0 is a score like any other, and e⁰ = 1.",
-    FUTURE,
-)
+@families.zero_mask(_first_row, FUTURE)
 def _zero_mask(scores: Tensor, slope: float) -> Tensor:
     back = _back(scores.shape[-1])
     return (scores - slope * back).masked_fill(back < 0, 0.0).softmax(dim=-1)
 
 
-@mistake(
-    "Your softmax runs down the columns.",
-    lambda e: unwrapped(f"""{_sum(e)} Column 0 sums to {number(e.yours("gentle")[0, :, 0].sum())}.
-    Each row is an average: `dim=-1`."""),
+@families.softmax_over_queries(
+    lambda e: unwrapped(f"""{_sum(e)} Column 0 sums to
+    {number(e.yours("gentle")[0, :, 0].sum())}."""),
     FUTURE,
 )
 def _softmax_over_queries(scores: Tensor, slope: float) -> Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from course_judges import families
 from course_judges.ch05_head.sections import FUTURE, MODULE, PASSED, SCALE, SCORES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
@@ -87,26 +88,19 @@ class _MaskNotCut(Head):
         return ~self.past & self.causal
 
 
-@mistake(
-    "You divided the scores by √C, the width of the input; their sum has D terms.", _sizes, SCALE
-)
+@families.scale_by_channels(_sizes, SCALE)
 class _ScaleByChannels(Head):
     def scale(self, x: Tensor) -> float:
         return math.sqrt(x.shape[-1])
 
 
-@mistake(
-    "You divided the scores by the root of the size of the values.",
-    lambda e: unwrapped(f"""{_sizes(e)} Scores come from queries and keys; how long the values are
-    does not matter to them."""),
-    SCALE,
-)
+@families.scale_by_values(_sizes, SCALE)
 class _ScaleByValues(Head):
     def scale(self, x: Tensor) -> float:  # noqa: ARG002
         return math.sqrt(self.value.out_features)
 
 
-_no_scale = mistake("The scores are not divided by √D.", _sizes, SCALE)(_Unscaled)
+_no_scale = families.no_scale(_sizes, SCALE)(_Unscaled)
 
 
 @mistake(
@@ -119,19 +113,14 @@ class _ScaleAfterSoftmax(_Unscaled):
         return super().weights(x) / math.sqrt(self.key.out_features)
 
 
-@mistake("Queries and keys have changed places: rows belong to what is asked.", _first, SCORES)
+@families.swapped_query_key(_first, SCORES)
 class _SwappedQueryKey(Head):
     def weights(self, x: Tensor) -> Tensor:
         scores = self.key(x) @ self.query(x).transpose(1, 2) / self.scale(x)
         return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
 
 
-@mistake(
-    "Your softmax runs over the positions that ask, not over those that are asked.",
-    lambda e: unwrapped(f"""The weights of a position then do not sum to 1: what it gets depends on
-    who else asks. {_first(e)}"""),
-    SCORES,
-)
+@families.softmax_over_queries(_first, SCORES)
 class _SoftmaxOverQueries(Head):
     def weights(self, x: Tensor) -> Tensor:
         scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
@@ -194,12 +183,7 @@ class _FlagTurned(Head):
         return ~self.past[:T, :T] & (not self.causal)
 
 
-@mistake(
-    "Your head looks at the future even if it should not.",
-    lambda e: f"{_moved(e)} If you did call `masked_fill`, keep what it returns.",
-    FUTURE,
-    cases=("causal", "both_ways"),
-)
+@families.no_causal_mask(_moved, FUTURE, cases=("causal", "both_ways"))
 class _NoCausalMask(Head):
     def hidden(self, T: int) -> Tensor:
         return torch.zeros(T, T, dtype=torch.bool)
@@ -227,12 +211,7 @@ class _UpperTriangle(Head):
         return torch.ones(T, T, dtype=torch.bool).tril(-1) & self.causal
 
 
-@mistake(
-    "Hidden scores became 0, which is a score like any other.",
-    lambda e: f"e⁰ = 1, so the future keeps its share. {_moved(e)}",
-    FUTURE,
-    cases=("causal",),
-)
+@families.zero_mask(_moved, FUTURE, cases=("causal",))
 class _ZeroMask(Head):
     def weights(self, x: Tensor) -> Tensor:
         scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)

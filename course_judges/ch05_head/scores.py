@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch05_head.sections import ASKS, SCALE, SCORES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
@@ -100,9 +101,9 @@ def _wrong_factor(evidence: Evidence) -> Finding | None:
     )
 
 
-_scale_by_channels = mistake(
-    "You divided by √C; the sum in a dot product of query and key has D terms.", _roots, SCALE
-)(_scaled(lambda x, w: x.shape[-1] ** -0.5))  # noqa: ARG005
+_scale_by_channels = families.scale_by_channels(_roots, SCALE)(
+    _scaled(lambda x, w: x.shape[-1] ** -0.5)  # noqa: ARG005
+)
 
 _no_scale = mistake(
     "The scale is missing: these are plain dot products.",

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch05_head.sections import FUTURE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
@@ -131,12 +132,9 @@ _wrong_corner = mistake(
     cases=("cut",),
 )(_seen_by(lambda past, start, T: past[-T:, :T] & _visible(past, start, T)[:, -1:]))
 
-_no_causal_mask = mistake(
-    "Nothing is hidden: every position sees the whole text.",
-    lambda e: unwrapped(f"""{_unpadded_row(e, 0)} If you did call `masked_fill`, keep what it
-    returns: it leaves the old tensor as it was."""),
-    cases=("whole", "cut"),
-)(_seen_by(lambda past, start, T: _visible(torch.ones_like(past), start, T)))
+_no_causal_mask = families.no_causal_mask(lambda e: _unpadded_row(e, 0), cases=("whole", "cut"))(
+    _seen_by(lambda past, start, T: _visible(torch.ones_like(past), start, T))
+)
 
 _inverted_mask = mistake(
     "Your mask is the wrong way round: you hid the past.",
@@ -152,29 +150,22 @@ _diagonal_excluded = mistake(
 )(_seen_by(lambda past, start, T: _visible(past, start, T).tril(-1)))
 
 
-@mistake(
-    "You hid positions by setting their scores to 0.",
-    lambda e: unwrapped(f"""{_unpadded_row(e)} A score of 0 is a score like any other, and e⁰ = 1.
-    Multiplying by the mask does the same, and so nearly does −1e-9."""),
-)
+@families.zero_mask(_unpadded_row)
 def _zero_mask(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     return scores.masked_fill(~_visible(past, start, scores.shape[-1]), 0.0).softmax(dim=-1)
 
 
-@mistake(
-    "You took the softmax first and cut the hidden positions out afterwards.",
-    lambda e: unwrapped(f"""{_unpadded_row(e)} It sums to {number(e.yours("whole")[0, 1].sum())}:
-    the share of what was cut is missing."""),
+@families.masked_after_softmax(
+    lambda e: f"{_unpadded_row(e)} It sums to {number(e.yours('whole')[0, 1].sum())}."
 )
 def _masked_after_softmax(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     return scores.softmax(dim=-1) * _visible(past, start, scores.shape[-1])
 
 
-@mistake(
-    "Your softmax runs down the columns.",
-    lambda e: unwrapped(f"""In sample 0, column 0 sums to {number(e.yours("whole")[0, :, 0].sum())}
-    and row 1 to {number(e.yours("whole")[0, 1].sum())}. Each row is an average of its own:
-    `dim=-1`."""),
+@families.softmax_over_queries(
+    lambda e: unwrapped(f"""In sample 0, column 0 sums to
+    {number(e.yours("whole")[0, :, 0].sum())} and row 1 to
+    {number(e.yours("whole")[0, 1].sum())}.""")
 )
 def _softmax_over_queries(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     visible = _visible(past, start, scores.shape[-1])

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch06_heads.attention import by_head_size, looks, past
 from course_judges.ch06_heads.sections import AVERAGE, LIST, SUBSPACES
 from course_judges.ch06_heads.wording import largest_gap, shape
@@ -52,8 +53,7 @@ def _scales(evidence: Evidence, yours: float, name: str) -> str:
     {largest_gap(evidence, "unequal")}""")
 
 
-@mistake(
-    "Your heads look at the whole text, future included.",
+@families.no_causal_mask(
     lambda e: unwrapped(f"""Position 0 has one position in sight, and yours averages
     {e.number("T")}. {largest_gap(e, "equal")}"""),
     AVERAGE,
@@ -63,10 +63,8 @@ def _no_causal_mask(x: Tensor, heads: Heads) -> Tensor:
     return torch.cat(_found(x, heads, visible=everything), dim=-1)
 
 
-@mistake(
-    "You divide the scores by √C; the scale goes by the size of the head.",
-    lambda e: _scales(e, e.number("C") ** 0.5, f"√C = √{e.number('C')}"),
-    SUBSPACES,
+@families.scale_by_channels(
+    lambda e: _scales(e, e.number("C") ** 0.5, f"√C = √{e.number('C')}"), SUBSPACES
 )
 def _scale_by_channels(x: Tensor, heads: Heads) -> Tensor:
     return torch.cat(_found(x, heads, scale=math.sqrt(x.shape[-1])), dim=-1)
@@ -82,9 +80,9 @@ def _scale_by_all_heads(x: Tensor, heads: Heads) -> Tensor:
     return torch.cat(_found(x, heads, scale=math.sqrt(width)), dim=-1)
 
 
-_no_scale = mistake(
-    "The scores are not divided by √D.", lambda e: _scales(e, 1.0, "yours"), SUBSPACES
-)(_side_by_side(scale=1.0))
+_no_scale = families.no_scale(lambda e: _scales(e, 1.0, "yours"), SUBSPACES)(
+    _side_by_side(scale=1.0)
+)
 
 
 @mistake(
@@ -97,24 +95,14 @@ def _one_scale_for_all(x: Tensor, heads: Heads) -> Tensor:
     return torch.cat(_found(x, heads, scale=by_head_size(heads[0][0])), dim=-1)
 
 
-_softmax_over_queries = mistake(
-    "Your softmax runs over the queries: columns of weights sum to 1, rows do not.",
-    lambda e: f"What a position finds is then no average. {largest_gap(e, 'equal')}",
-    AVERAGE,
-)(_side_by_side(dim=-2))
-
-_zero_mask = mistake(
-    "You set hidden scores to 0; a score of 0 still gets weight, e⁰ = 1 before the sum.",
-    lambda e: f"{largest_gap(e, 'equal')} Hidden scores are −∞.",
-    AVERAGE,
-)(_side_by_side(fill=0.0))
-
-
-@mistake(
-    "Queries and keys changed places: row t holds how much others look at t.",
-    lambda e: largest_gap(e, "equal"),
-    SUBSPACES,
+_softmax_over_queries = families.softmax_over_queries(lambda e: largest_gap(e, "equal"), AVERAGE)(
+    _side_by_side(dim=-2)
 )
+
+_zero_mask = families.zero_mask(lambda e: largest_gap(e, "equal"), AVERAGE)(_side_by_side(fill=0.0))
+
+
+@families.swapped_query_key(lambda e: largest_gap(e, "equal"), SUBSPACES)
 def _swapped_query_key(x: Tensor, heads: Heads) -> Tensor:
     return concatenate(x, [(key, query, value) for query, key, value in heads])
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import torch
 
+from course_judges import families
 from course_judges.ch06_heads.attention import past
 from course_judges.ch06_heads.sections import (
     AVERAGE,
@@ -85,9 +86,7 @@ _other_layout = mistake(
     STACK,
 )(Variant(split=head_by_head))
 
-_swapped_query_key = mistake("Queries and keys changed places.", _plain, STACK)(
-    Variant(order=(1, 0, 2))
-)
+_swapped_query_key = families.swapped_query_key(_plain, STACK)(Variant(order=(1, 0, 2)))
 
 _values_first = mistake(
     "You took the first third for values; it holds queries, then come keys, then values.",
@@ -95,19 +94,17 @@ _values_first = mistake(
     STACK,
 )(Variant(order=(1, 2, 0)))
 
-_scale_by_channels = mistake(
-    "You divide the scores by √C; the scale goes by the size of a head.",
-    lambda e: _scale_effect(e, e.number("C") ** 0.5),
-    SUBSPACES,
+_scale_by_channels = families.scale_by_channels(
+    lambda e: _scale_effect(e, e.number("C") ** 0.5), SUBSPACES
 )(Variant(scale=lambda C, D: math.sqrt(C)))  # noqa: ARG005
 
-_no_scale = mistake(
-    "The scores are not divided by √D.", lambda e: _scale_effect(e, 1.0), SUBSPACES
-)(Variant(scale=lambda C, D: 1.0))  # noqa: ARG005
+_no_scale = families.no_scale(lambda e: _scale_effect(e, 1.0), SUBSPACES)(
+    Variant(scale=lambda C, D: 1.0)  # noqa: ARG005
+)
 
-_no_causal_mask = mistake(
-    "Every position sees the whole text, future included.",
-    lambda e: f"Position 0 has itself in sight, and yours averages {e.number('T')}. {_plain(e)}",
+_no_causal_mask = families.no_causal_mask(
+    lambda e: unwrapped(f"""Position 0 has itself in sight, and yours averages
+    {e.number("T")}. {_plain(e)}"""),
     cases=_BOTH,
 )(Variant(visible=lambda T, reach: torch.ones(len(reach), T, T, dtype=torch.bool)))
 
@@ -117,13 +114,9 @@ _reach_without_past = mistake(
     cases=_BOTH,
 )(Variant(visible=sideways))
 
-_softmax_over_queries = mistake(
-    "Your softmax runs over the queries: columns of weights sum to 1, rows do not.", _plain, AVERAGE
-)(Variant(dim=-2))
+_softmax_over_queries = families.softmax_over_queries(_plain, AVERAGE)(Variant(dim=-2))
 
-_zero_mask = mistake(
-    "You set hidden scores to 0; a score of 0 still gets weight, e⁰ = 1 before the sum.", _plain
-)(Variant(fill=0.0))
+_zero_mask = families.zero_mask(_plain)(Variant(fill=0.0))
 
 _no_output_projection = mistake(
     "You return the merged heads; the projection is not used.",

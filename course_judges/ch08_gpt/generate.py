@@ -9,10 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch08_gpt.sections import WRITING
-from course_judges.chance import follows, softmax, worst_share
+from course_judges.chance import dice_right, dice_share, only_the_best, repeats
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
+from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
 
 
 def generate(
@@ -27,71 +29,11 @@ def generate(
             if done.all():
                 break
             logits, _loss = model(tokens[:, -model.block_size :])
-            drawn = _draw(logits[:, -1], generator).masked_fill(done, stop)  # (B,)
-            done |= drawn == stop
-            tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+            new = drawn(logits[:, -1], generator).masked_fill(done, stop)  # (B,)
+            done |= new == stop
+            tokens = torch.cat([tokens, new.unsqueeze(1)], dim=1)
     model.train(was_training)
     return tokens
-
-
-def _draw(logits: Tensor, generator: torch.Generator) -> Tensor:
-    return torch.multinomial(logits.float().softmax(dim=-1), 1, generator=generator).squeeze(1)
-
-
-def _writes(
-    context: Callable[[Tensor, int], Tensor] = lambda tokens, size: tokens[:, -size:],
-    read: Callable[[Tensor], Tensor] = lambda logits: logits[:, -1],
-    draw: Callable[[Tensor, torch.Generator], Tensor] = _draw,
-    *,
-    quiet: bool = True,
-    restore: bool = True,
-    fill: bool = True,
-    from_prompt: bool = False,
-    enough: Callable[[Tensor], bool] = lambda done: bool(done.all()),
-) -> Callable[..., Tensor]:
-    """An answer that differs from the right one in one place."""
-
-    def answer(
-        model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
-    ) -> Tensor:
-        was_training = model.training
-        if quiet:
-            model.eval()
-        done = (tokens == stop).any(dim=1) & from_prompt
-        for _ in range(count):
-            if enough(done):
-                break
-            logits, _loss = model(context(tokens, model.block_size))
-            drawn = draw(read(logits), generator)
-            drawn = drawn.masked_fill(done & fill, stop)
-            done = done | (drawn == stop)
-            tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
-        if quiet and restore:
-            model.train(was_training)
-        return tokens
-
-    return answer
-
-
-def _repeats(evidence: Evidence) -> bool:
-    return evidence.comparable("chance.first") and np.array_equal(
-        evidence.yours("chance.first"), evidence.yours("chance.repeated")
-    )
-
-
-def _dice_right(evidence: Evidence) -> bool:
-    return evidence.comparable("chance.tokens") and follows(
-        evidence.yours("chance.tokens")[:, 1], softmax(evidence.inputs["dice"])
-    )
-
-
-def _dice_share(evidence: Evidence) -> str:
-    return worst_share(evidence.yours("chance.tokens")[:, 1], softmax(evidence.inputs["dice"]))
-
-
-def _only_the_best(evidence: Evidence) -> bool:
-    drawn = evidence.yours("chance.tokens")[:, 1:]
-    return bool((drawn == evidence.inputs["dice"].argmax()).all()) and drawn.shape[1] == 1
 
 
 def _rows(case: str) -> Callable[[Evidence], str]:
@@ -119,30 +61,24 @@ def _after(evidence: Evidence) -> str:
     return ", ".join(str(int(n)) for n in evidence.inputs["after"])
 
 
-_no_crop = mistake(
-    "The whole text went into the model; it reads at most `block_size` tokens.",
-    lambda e: unwrapped(f"""With block_size = {e.number("block_size")} the model stopped:
-    “{e.answers.errors["all"].message.rstrip(".")}”. Show it the last ones only."""),
-    recognised=lambda e: e.same("one") and "all" in e.answers.errors,
-)(_writes(context=lambda tokens, _: tokens))
+_no_crop = families.no_crop("all", lambda e: e.same("one") and "all" in e.answers.errors)(
+    Writer(context=lambda tokens, _: tokens)
+)
 
-_reads_first_logits = mistake(
-    "You read the logits of the first position; the next symbol stands in those of the last.",
-    _rows("one"),
-)(_writes(read=lambda logits: logits[:, 0]))
+_reads_first_logits = families.reads_first_logits(_rows("one"))(
+    Writer(read=lambda logits: logits[:, 0])
+)
 
-_last_token_only = mistake(
-    "You showed the model the last token only, which is too little for anything but a bigram.",
-    _rows("one"),
-)(_writes(context=lambda tokens, _: tokens[:, -1:]))
+_last_token_only = families.last_token_only(_rows("one"))(
+    Writer(context=lambda tokens, _: tokens[:, -1:])
+)
 
-_crops_the_end = mistake(
-    "You kept the first `block_size` tokens of the text; the model needs the last ones.",
-    _rows("all"),
-)(_writes(context=lambda tokens, size: tokens[:, :size]))
+_crops_the_end = families.crops_the_end(_rows("all"))(
+    Writer(context=lambda tokens, size: tokens[:, :size])
+)
 
 
-@mistake("You return what was written without the text that it continues.", _rows("one"))
+@families.prompt_dropped(_rows("one"))
 def _prompt_dropped(
     model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
 ) -> Tensor:
@@ -151,18 +87,18 @@ def _prompt_dropped(
 
 _stop_ignored = mistake(
     "The stop symbol stops nothing: all rows are written to the full count.", _rows("all")
-)(_writes(fill=False, enough=lambda _: False))
+)(Writer(fill=False, enough=lambda _: False))
 
 _writes_after_stop = mistake(
     "A row that has written the stop symbol is written on while others are not done.", _rows("some")
-)(_writes(fill=False))
+)(Writer(fill=False))
 
 _runs_to_the_count = mistake(
     "You write to the full count although every row has stopped.", _rows("all")
-)(_writes(enough=lambda _: False))
+)(Writer(enough=lambda _: False))
 
 _first_stop_ends_all = mistake("The first row that stops ends the others, too.", _rows("all"))(
-    _writes(enough=lambda done: bool(done.any()))
+    Writer(enough=lambda done: bool(done.any()))
 )
 
 
@@ -176,10 +112,10 @@ def _stop_left_out(
     model.eval()
     for _ in range(count):
         logits, _loss = model(tokens[:, -model.block_size :])
-        drawn = _draw(logits[:, -1], generator)
-        if (drawn == stop).any():
+        new = drawn(logits[:, -1], generator)
+        if (new == stop).any():
             break
-        tokens = torch.cat([tokens, drawn.unsqueeze(1)], dim=1)
+        tokens = torch.cat([tokens, new.unsqueeze(1)], dim=1)
     model.train(was_training)
     return tokens
 
@@ -191,37 +127,24 @@ _stops_at_the_prompt = mistake(
     {e.right("seen").shape[1] - e.number("T")} were asked for. Look at what is drawn, not at the
     whole text."""),
     recognised=lambda e: e.same("one", "some", "all") and not e.same("seen"),
-)(_writes(from_prompt=True))
+)(Writer(from_prompt=True))
 
-_train_mode_sampling = mistake(
-    "You let the model write in the mode that it was in; in training mode, dropout is active.",
-    lambda e: f"The same model writes another text in training mode. {_rows('training.tokens')(e)}",
+_train_mode_sampling = families.train_mode_sampling(
+    _rows("training.tokens"),
     recognised=lambda e: e.same("one", "some") and not e.same("training.tokens"),
-)(_writes(quiet=False))
+)(Writer(quiet=False))
 
-_mode_not_restored = mistake(
-    "You left the model in another mode than you found it in.",
-    lambda e: (
-        "It was in training mode and is in evaluation mode now: the training that"
-        " goes on has no dropout."
-        if not e.yours("training.training_afterwards")
-        else "It was in evaluation mode and is in training mode now."
-    ),
-    recognised=lambda e: e.same("training.tokens") and not e.same("training"),
-)(_writes(restore=False))
+_mode_not_restored = families.mode_not_restored(
+    lambda e: e.same("training.tokens") and not e.same("training")
+)(Writer(restore=False))
 
-_argmax_for_sampling = mistake(
-    "You take the likeliest symbol every time; nothing is drawn.",
-    lambda e: f"{_dice_share(e)} The text would be the same every time.",
-    recognised=_only_the_best,
-)(_writes(draw=lambda logits, _: logits.argmax(dim=-1)))
+_argmax_for_sampling = families.argmax_for_sampling(dice_share, recognised=only_the_best)(
+    Writer(draw=likeliest)
+)
 
-_generator_ignored = mistake(
-    "Your draws do not come from the given generator.",
-    unwrapped("""Two generators with the same seed gave different texts; pass `generator=generator`
-    to what draws."""),
-    recognised=lambda e: _dice_right(e) and not _repeats(e),
-)(_writes(draw=lambda logits, _: _draw(logits, torch.default_generator)))
+_generator_ignored = families.generator_ignored(
+    "texts", lambda e: dice_right(e) and not repeats(e)
+)(Writer(draw=drawn_by_global_chance))
 
 
 TASK = Task(
@@ -244,7 +167,7 @@ TASK = Task(
         Part(
             "Symbols are drawn, by the given generator.",
             1,
-            lambda e: _dice_right(e) and _repeats(e),
+            lambda e: dice_right(e) and repeats(e),
         ),
     ),
     cases=("one", "some", "all"),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch08_gpt.rows import (
     other_symbols,
     probabilities,
@@ -160,10 +161,7 @@ def _temperature_ignored(logits: Tensor, temperature: float, p: float, least: in
     return top_p(logits, 1.0, p, least)
 
 
-@mistake(
-    "You multiplied the logits by the temperature; they are divided by it.",
-    _share_kept,
-)
+@families.temperature_multiplied(_share_kept)
 def _temperature_multiplied(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     return top_p(logits, 1 / temperature, p, least)
 

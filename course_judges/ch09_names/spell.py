@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from course_judges import families
 from course_judges.ch09_names.sections import BOUNDARY
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
@@ -139,13 +140,9 @@ _no_crop = mistake(
     recognised=_too_long,
 )(Speller(cropped=False))
 
-_reads_first_logits = mistake(
-    "You read the logits of the first position; the next letter follows the last one.", _first_off
-)(Speller(place=0))
+_reads_first_logits = families.reads_first_logits(_first_off)(Speller(place=0))
 
-_temperature_multiplied = mistake("You multiplied the logits by the temperature.", _sharpness)(
-    Speller(multiplied=True)
-)
+_temperature_multiplied = families.temperature_multiplied(_sharpness)(Speller(multiplied=True))
 
 _most_likely = mistake(
     "You took the most likely letter and drew nothing.",

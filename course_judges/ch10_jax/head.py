@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch10_jax.sections import HEAD, PURE
 from course_judges.ch10_jax.wording import (
     changed_what_was_given,
@@ -97,40 +98,33 @@ def _same_for_all_parameters(evidence: Evidence) -> bool:
 _CASES = ("values", "other")
 
 
-_no_scale = mistake("The scores are not divided by √D.", lambda e: _scaled(e, 1.0))(
+_no_scale = families.no_scale(lambda e: _scaled(e, 1.0))(
     InTorch(Variant(scale=lambda C, D, E: 1.0))  # noqa: ARG005
 )
 
-_scale_by_channels = mistake(
-    "You divide the scores by √C; the scale goes by the size of a key.",
-    lambda e: _scaled(e, e.number("C") ** 0.5),
-)(InTorch(Variant(scale=lambda C, D, E: C**0.5)))  # noqa: ARG005
+_scale_by_channels = families.scale_by_channels(lambda e: _scaled(e, e.number("C") ** 0.5))(
+    InTorch(Variant(scale=lambda C, D, E: C**0.5))  # noqa: ARG005
+)
 
-_scale_by_values = mistake(
-    "You divide the scores by the root of the size of a value; scores come from keys.",
-    lambda e: _scaled(e, e.number("E") ** 0.5),
-)(InTorch(Variant(scale=lambda C, D, E: E**0.5)))  # noqa: ARG005
+_scale_by_values = families.scale_by_values(lambda e: _scaled(e, e.number("E") ** 0.5))(
+    InTorch(Variant(scale=lambda C, D, E: E**0.5))  # noqa: ARG005
+)
 
-_no_causal_mask = mistake(
-    "Every position sees the whole text, future included.",
-    lambda e: f"Position 0 averages {e.number('T')} positions. {_values(e)}",
+_no_causal_mask = families.no_causal_mask(
+    lambda e: f"Position 0 averages {e.number('T')} positions. {_values(e)}"
 )(InTorch(Variant(visible=lambda T: torch.ones(T, T, dtype=torch.bool))))
 
 _diagonal_excluded = mistake(
     "No position sees itself.", lambda e: f"Row 0 looks at the sink alone, so it is 0. {_values(e)}"
 )(InTorch(Variant(visible=lambda T: past(T).tril(-1))))
 
-_zero_mask = mistake(
-    "You set hidden scores to 0; a score of 0 still gets weight, e⁰ = 1 before the sum.", _values
-)(InTorch(Variant(fill=0.0)))
+_zero_mask = families.zero_mask(_values)(InTorch(Variant(fill=0.0)))
 
-_softmax_over_queries = mistake(
-    "Your softmax runs over the queries: columns of weights sum to 1, rows do not.", _values
-)(InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, sink, scale, dim=0))))
-
-_swapped_query_key = mistake("Queries and keys changed places.", _values)(
-    InTorch(Variant(swapped=True))
+_softmax_over_queries = families.softmax_over_queries(_values)(
+    InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, sink, scale, dim=0)))
 )
+
+_swapped_query_key = families.swapped_query_key(_values)(InTorch(Variant(swapped=True)))
 
 _sink_ignored = mistake(
     "Your rows sum to 1, so the sink takes nothing away.",

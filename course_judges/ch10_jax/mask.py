@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges import families
 from course_judges.ch10_jax.sections import MASK
 from course_judges.ch10_jax.wording import gap
 from course_judges.judging import Evidence, Part, Task, mistake
@@ -132,17 +133,17 @@ _uniform_empty_rows = mistake(
     "Rows that see nothing look at everything alike: all their scores are the same.", _values
 )(InTorch(Variant(softmax=lambda s, v: torch.where(v, s, -1000000000.0).softmax(-1))))
 
-_zero_mask = mistake(
-    "You set hidden scores to 0; a score of 0 still gets weight, e⁰ = 1 before the sum.", _values
-)(InTorch(Variant(softmax=lambda s, v: torch.where(v, s, 0.0).softmax(-1))))
+_zero_mask = families.zero_mask(_values)(
+    InTorch(Variant(softmax=lambda s, v: torch.where(v, s, 0.0).softmax(-1)))
+)
 
 _weights_cut_afterwards = mistake("You hide after the softmax: rows no longer sum to 1.", _values)(
     InTorch(Variant(softmax=lambda s, v: s.softmax(-1) * v))
 )
 
-_softmax_over_queries = mistake(
-    "Your softmax runs over the queries: columns of weights sum to 1, rows do not.", _values
-)(InTorch(Variant(softmax=lambda s, v: safe_softmax(s, v, dim=0))))
+_softmax_over_queries = families.softmax_over_queries(_values)(
+    InTorch(Variant(softmax=lambda s, v: safe_softmax(s, v, dim=0)))
+)
 
 _overflow = mistake(
     "Large scores overflow: their exponential is infinite.",
