@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from course_judges.ch08_gpt.sections import SETTINGS as SECTION
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch08_gpt.config import SETTINGS
@@ -105,12 +105,6 @@ def _refused(evidence: Evidence, *cases: str) -> bool:
 
 def _accepts(evidence: Evidence) -> bool:
     return evidence.same("possible", "edges", "thin")
-
-
-def _refuses_the_impossible(evidence: Evidence) -> bool:
-    """A Config that refuses everything has told nothing apart."""
-    accepted = any(evidence.same(case) for case in ("possible", "edges", "thin"))
-    return accepted and _refused(evidence, *_ALONE)
 
 
 def _names(evidence: Evidence, case: str) -> bool:
@@ -363,21 +357,17 @@ TASK = Task(
     SECTION,
     (
         Part(
-            "Settings that a model can have are accepted, and `head_size` is C / H.",
+            "Settings that a model can have are accepted, `head_size` is C / H, and each "
+            "impossible setting alone is refused with a ValueError.",
             1,
-            matches("possible", "edges", "thin"),
-        ),
-        Part(
-            "Each impossible setting alone is refused with a ValueError.",
-            1,
-            _refuses_the_impossible,
+            lambda evidence: _accepts(evidence) and _refused(evidence, *_ALONE),
         ),
         Part(
             "The message names the setting that is wrong, and its value, and none that is right.",
             1,
             _says_what_is_wrong,
         ),
-        Part("Several impossible settings are reported all at once.", 1, _says_all),
+        Part("Several impossible settings are reported all at once.", 2, _says_all),
     ),
     properties=(_still_accepted,),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,9 +20,10 @@ from course_judges.wording import unwrapped
 
 
 def top_k(logits: Tensor, k: Tensor) -> Tensor:
-    """Probabilities (B, V), of which row b keeps the k[b] likeliest symbols."""
-    rank = logits.argsort(dim=-1, descending=True).argsort(dim=-1)  # (B, V): 0 is the likeliest
-    return logits.masked_fill(rank >= k.unsqueeze(1), -torch.inf).softmax(dim=-1)
+    """Probabilities (B, V): row b keeps its k[b] likeliest symbols, and what ties with the last."""
+    ordered = logits.sort(dim=-1, descending=True).values  # (B, V)
+    last = ordered.gather(1, k.clamp(max=logits.shape[1]).unsqueeze(1) - 1)  # (B, 1)
+    return logits.masked_fill(logits < last, -torch.inf).softmax(dim=-1)
 
 
 def _ranks(logits: Tensor, *, descending: bool = True, dim: int = -1) -> Tensor:
@@ -135,14 +137,48 @@ def _softmax_twice(logits: Tensor, k: Tensor) -> Tensor:
     return top_k(logits.softmax(dim=-1), k)
 
 
+def _keeps_exactly_k(evidence: Evidence) -> bool:
+    """All is right but where symbols tie, and there as many are kept as k says."""
+    if not evidence.same("kept", "edges") or not evidence.comparable("ties"):
+        return False
+    kept = (evidence.yours("ties") > 1e-9).sum(axis=-1)
+    return bool((kept == evidence.inputs["k"]).all())
+
+
+def _tied_row(evidence: Evidence) -> str:
+    right = evidence.right("ties")[0]
+    row, k = evidence.inputs["tied"][0], int(evidence.inputs["k"][0])
+    last = row[right > 0].min()
+    tied = " and ".join(str(int(v)) for v in np.flatnonzero(row == last))
+    return (
+        f"With k = {k}, symbols {tied} of row 0 share the logit {last:.2f} and place {k}. Which of"
+        " the two you keep depends on the order in which they were sorted; keep both: compare each"
+        " logit with the k-th largest one."
+    )
+
+
+@mistake(
+    "Where several symbols are as likely as the k-th, you keep one and cut the others.",
+    _tied_row,
+    recognised=_keeps_exactly_k,
+)
+def _cuts_ties(logits: Tensor, k: Tensor) -> Tensor:
+    order = logits.sort(dim=-1, descending=True, stable=True).indices  # (B, V)
+    return logits.masked_fill(order.argsort(dim=-1) >= k.unsqueeze(1), -torch.inf).softmax(dim=-1)
+
+
 TASK = Task(
     "The likeliest k",
     top_k,
     CHOICE,
     (
-        Part("Each row keeps its own k likeliest symbols and no other.", 2, sets_agree("kept")),
-        Part("What is kept has its probability, renormalised.", 1, matches("kept")),
-        Part("k = 1 leaves the likeliest symbol, k ≥ V leaves all.", 1, matches("edges")),
+        Part("Each row keeps its own k likeliest symbols and no other.", 1, sets_agree("kept")),
+        Part(
+            "What is kept has its probability, renormalised, with k = 1 and with k ≥ V, too.",
+            1,
+            matches("kept", "edges"),
+        ),
+        Part("What is as likely as the k-th symbol is kept, too.", 2, matches("ties")),
     ),
     properties=(probabilities("kept"), other_symbols("kept")),
     cases=("kept",),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from course_tasks.answers import Array
 from course_tasks.ch08_gpt.shared import spread_logits
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
@@ -16,8 +17,10 @@ def _top_k_inputs(rng: Rng) -> Inputs:
     k = rng.permutation(np.arange(2, V - 1))[:B]
     if k[0] == k.max():  # the first k and the largest one are two different mistakes
         k = k[::-1]
+    logits = spread_logits(rng, B, V)
     return {
-        "logits": spread_logits(rng, B, V),
+        "logits": logits,
+        "tied": _with_a_tie(logits, k),
         "k": k.astype(np.int64),
         "large": np.array([V, V + 3, V, 1, V + 1][:B], dtype=np.int64),
         "B": whole(B),
@@ -25,12 +28,24 @@ def _top_k_inputs(rng: Rng) -> Inputs:
     }
 
 
+def _with_a_tie(logits: Array, k: Array) -> Array:
+    """The same rows, with the next likely symbol as likely as the k-th."""
+    tied, rows = logits.copy(), np.arange(len(k))
+    order = logits.argsort(axis=1)[:, ::-1]
+    tied[rows, order[rows, k]] = tied[rows, order[rows, k - 1]]
+    return tied
+
+
 def _keep_k(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["logits"]), tensor(given["k"]))
+
+
+def _keep_ties(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["tied"]), tensor(given["k"]))
 
 
 def _keep_all_or_one(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["logits"]), tensor(given["large"]))
 
 
-PROBE = Probe(_top_k_inputs, {"kept": _keep_k, "edges": _keep_all_or_one})
+PROBE = Probe(_top_k_inputs, {"kept": _keep_k, "edges": _keep_all_or_one, "ties": _keep_ties})

@@ -27,7 +27,7 @@ PHRASES = {
     r"\bto norm\b": "to normalize",
     r"\ba way back\b": "a skip connection",
     r"\bmend(?:s|ed|ing)?\b": "fix, repair",
-    r"\bstands?\b(?! (?:for|in|out)\b)": "is, appears, holds: texts and numbers don't stand",
+    r"\bstands?\b(?! (?:for|in|out)\b|-in)": "is, appears, holds: texts and numbers don't stand",
     r"\bloses? (?:only |about |another )?(?:\{glue|\d)": "its loss is so many nats higher",
     r"\bthe more the\b": "the more … , the more …, with a comma and a verb in each half",
     r"\b(?:simply|obviously|trivially)\b": "nothing: the reader decides what is simple",

@@ -158,5 +158,7 @@ TASKS = [task for task in catalogue.names() if task != "08/train"]
 def test_nothing_that_the_sandbox_holds_answers_the_task(task, tmp_path):
     earned = earned_by_the_library(task, tmp_path / "earned.json")
     assert len(earned) > 20, "hardly anything was tried"
-    paid = {name: points for name, points in earned.items() if points}
-    assert not paid, f"{task} pays {judges.task(task).points:g} points at most"
+    # A class that the chapter itself defines may hold half of what its task asks for, never more.
+    most = judges.task(task).points / 2
+    answers = {name: points for name, points in earned.items() if points > most}
+    assert not answers, f"half of {task} is {most:g} points"

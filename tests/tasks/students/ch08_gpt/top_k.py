@@ -7,6 +7,15 @@ import torch
 import torch.nn.functional as F
 
 
+def top_k_row_by_row(logits, k):
+    rows = []
+    for row, n in zip(logits, k.tolist(), strict=True):
+        if n < len(row):
+            row = row.masked_fill(row < row.topk(n).values.min(), -math.inf)
+        rows.append(F.softmax(row, dim=0))
+    return torch.stack(rows)
+
+
 def top_k_by_rows(logits, k):
     rows = []
     for row, n in zip(logits, k.tolist(), strict=True):
@@ -67,15 +76,15 @@ def one_symbol_left_over(logits, k):
     return (p + p.roll(1, 0)) / 2
 
 
-RIGHT = {"rows": top_k_by_rows, "edge": top_k_by_edge, "numpy": top_k_in_numpy}
+RIGHT = {"rows": top_k_row_by_row, "edge": top_k_by_edge, "numpy": top_k_in_numpy}
 
 
 WRONG = {
     "keeps-everything": lambda z, k: F.softmax(z, dim=1),
     "not-renormalised": without_new_sum,
     "zero-mask": zero_in_logits,
-    "keeps-one-too-few": lambda z, k: top_k_by_rows(z, (k - 1).clamp(min=1)),
-    "keeps-one-too-many": lambda z, k: top_k_by_rows(z, k + 1),
+    "keeps-one-too-few": lambda z, k: top_k_row_by_row(z, (k - 1).clamp(min=1)),
+    "keeps-one-too-many": lambda z, k: top_k_row_by_row(z, k + 1),
     "keeps-the-unlikeliest": lambda z, k: softmax_of(z, rank_of(-z) < k[:, None]),
     "keeps-the-first-columns": first_columns,
     "ranks-not-inverted": lambda z, k: softmax_of(z, (-z).argsort(1) < k[:, None]),
@@ -84,6 +93,7 @@ WRONG = {
     "ranks-over-the-batch": over_rows,
     "all-alike": fair_dice,
     "left-sorted": lambda z, k: top_k_by_rows(z, k).sort(descending=True).values,
+    "cuts-ties": top_k_by_rows,
     "softmax-twice": lambda z, k: top_k_by_edge(F.softmax(z, -1), k),
 }
 
