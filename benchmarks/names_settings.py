@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 LONGEST = 16  # the longest name has 15 letters, and an end
@@ -144,6 +144,12 @@ _ONCE: dict[str, Setting] = {
     "rows, lstm, by name": Setting(split="by name", **_LSTM_ROWS),
     "rows, textbook": Setting(split="by entry", **_TEXTBOOK),
 }
+# Equal past, parameters and batches, from two more starts: with the runs above, three of each.
+_STARTS: dict[str, Setting] = {
+    f"{name}, seed {seed}": replace(_ONCE[name], seed=seed)
+    for name in ("four blocks, longer", "lstm, carried, more dropout")
+    for seed in (1, 2)
+}
 # Equal past, parameters and seconds of the processor, from three starts each: 1,200 steps of the
 # LSTM take as long as 700 of the GPT.
 _RACE: dict[str, Setting] = {
@@ -155,4 +161,4 @@ _RACE: dict[str, Setting] = {
     for seed in range(3)
 }
 
-SETTINGS: dict[str, Setting] = _ONCE | _RACE
+SETTINGS: dict[str, Setting] = _ONCE | _STARTS | _RACE
