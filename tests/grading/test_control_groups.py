@@ -132,8 +132,8 @@ class TestRuns:
         seen = []
         real = Group.let_in
 
-        def noting(self, *given):
-            real(self, *given)
+        def noting(self, *given, **said):
+            real(self, *given, **said)
             names = ("pids.max", "cpu.shares", "cpu.weight")
             files = (folder / name for folder in self.folders for name in names)
             seen.append({file.name: int(file.read_text()) for file in files if file.exists()})
@@ -142,6 +142,10 @@ class TestRuns:
         for _ in range(2):
             assert run(warm, "1").ended == ""
         assert seen[0] == seen[1]
+        alone = SanitizedSubmission((Step("code", "1"),))
+        assert warm.run(alone, {}, LIMITS, alone=True).ended == ""
+        usual = {"cpu.shares": 1024, "cpu.weight": 100}  # what the kernel gives to everybody
+        assert seen[2] == seen[0] | {name: usual[name] for name in usual if name in seen[0]}
         assert seen[0].get("pids.max") == (
             LIMITS.processes + 1 if "pids" in place.folders else None
         )
