@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
-
-Scale = Callable[[Tensor], float]
 
 
 def by_head_size(query: Tensor) -> float:

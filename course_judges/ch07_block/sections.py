@@ -10,7 +10,6 @@ def _section(heading: str) -> Section:
 
 
 THINK = _section("A position that thinks")
-DEPTH = _section("Depth without skip connections")
 STREAM = _section("The residual stream")
 NORM = _section("Layer normalization by hand")
 AXIS = _section("Over which axis?")
