@@ -113,7 +113,7 @@ def _filled_at_the_end_only(tokens, batch_size, block_size, padding):
     "You leave out what does not fill a whole step.",
     lambda e: unwrapped(f"""You return {len(e.yours("steps.x"))} steps with
     {e.yours("steps.x").size} targets; the text has {len(e.inputs["tokens"]) - 1}, which take
-    {len(e.right("steps.x"))} steps, the last one filled up. The chapter drops the rest; here
+    {len(e.right("steps.x"))} steps, the last one filled up. The simplest way drops the rest; here
     nothing may be lost."""),
     ONCE,
 )
