@@ -26,8 +26,9 @@ def test_picture_in_the_readme_says_in_words_what_it_shows():
 
 
 def test_first_page_counts_the_tasks_and_mistakes_that_there_are():
-    page = (ROOT / "book/index.md").read_text(encoding="utf-8")
     tasks = catalogue.names()
     mistakes = sum(len(judges.task(task).mistakes) for task in tasks)
-    assert f"{len(tasks)} tasks" in page
-    assert f"{mistakes} wrong answers" in page
+    for name in ("book/index.md", "README.md"):
+        page = (ROOT / name).read_text(encoding="utf-8")
+        assert f"{len(tasks)} tasks" in page, name
+        assert f"{mistakes} wrong answers" in page, name
