@@ -1,5 +1,6 @@
 """The rules of the house: format, lint, types, and nothing of one machine in the project."""
 
+import importlib.metadata
 import re
 import subprocess
 import sys
@@ -97,3 +98,12 @@ def test_stored_outputs_come_from_locked_versions():
         if line and not line.startswith("#"):
             name, ranges = re.match(r"([\w.-]+)(?:\[\w+\])?(\S*)", line).groups()
             assert pinned[name] in SpecifierSet(ranges), line
+
+
+def test_every_locked_package_installs_on_the_oldest_python_that_the_course_takes():
+    oldest = re.search(r'requires-python = ">=([\d.]+)"', (ROOT / "pyproject.toml").read_text())[1]
+    names = re.findall(r"^([\w.-]+)==", (ROOT / "requirements-lock.txt").read_text(), re.M)
+    assert len(names) > 100
+    for name in names:
+        takes = importlib.metadata.metadata(name).get("Requires-Python") or ""
+        assert SpecifierSet(takes).contains(f"{oldest}.0"), f"{name} takes Python {takes} only"
