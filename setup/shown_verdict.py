@@ -35,7 +35,9 @@ def fragment() -> str:
     verdict = re.sub(r'href="[^"]*?(?:book/)?(\d\d-\w+\.html[^"]*)"', r'href="\1"', _verdict())
     return (
         '<div class="shown-verdict">\n'
-        f"<pre><code>{html.escape(written)}</code></pre>\n{verdict}\n</div>\n"
+        # Wrapped, not scrolled: on a phone nothing needs a keyboard to be read.
+        f'<pre style="white-space:pre-wrap"><code>{html.escape(written)}</code></pre>\n'
+        f"{verdict}\n</div>\n"
     )
 
 
