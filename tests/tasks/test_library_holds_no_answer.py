@@ -161,11 +161,12 @@ def try_chapter(chapter, folder):
 def tried(request, tmp_path_factory):
     """A chapter, and task to points of each candidate that could be called like its answer."""
     folder = tmp_path_factory.mktemp(f"tried-{request.param}")
+    elsewhere = str(tmp_path_factory.mktemp("elsewhere"))  # some of what is called writes files
     # In an interpreter of its own: a fork of one in which JAX has run waits for threads for ever.
     subprocess.run(
         [sys.executable, __file__, request.param, str(folder)],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=elsewhere,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": elsewhere, "TMPDIR": elsewhere},
         check=True,
     )
     return request.param, {
