@@ -30,16 +30,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
 from benchmarks.mutations import Mutant, mutants
+from course_grader import assignment, release_inspection
 from course_judges import at_desk  # noqa: F401 - imported before the forks, for all of them
 from course_judges import catalogue as judges
 from course_tasks import check
 
 ROOT = Path(__file__).parents[1]
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
-BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+BEGIN, END = f"### {release_inspection.BEGIN}", f"### {release_inspection.END}"
 
 PROCESSOR_SECONDS = 20.0  # for all draws of one mutant; an endless loop is a killed mutant
 SECONDS = 120.0
@@ -92,19 +91,24 @@ class Fate:
 def solutions(folder: Path = ROOT / "solutions") -> Iterator[Solved]:
     """The solution of every task, in the order of chapters."""
     for path in sorted(folder.glob("[!.]*/*.ipynb")):
-        before: list[str] = []
-        last = ""
-        for cell in nbformat.read(path, as_version=4).cells:
-            if cell.cell_type != "code":
-                continue
-            if cell.source.startswith("check("):
-                task, name = cell.source.removeprefix("check(").rstrip(") \n").split(", ")[:2]
-                yield Solved(
-                    json.loads(task), name, "\n".join(before[:-1]), last, _solution_lines(last)
-                )
-                continue
-            before.append(cell.source)
-            last = cell.source
+        notebook = assignment.read(path)
+        cells = assignment.Assignment.of(notebook)
+        for asked in cells.checks:
+            solved = cells.answer_to(asked)
+            if solved is None or asked.task is None or asked.answer is None:
+                continue  # `course release` refuses such a notebook, and says why
+            before = [
+                cell.source
+                for cell in notebook.cells[: solved.number - 1]
+                if cell.cell_type == "code" and not assignment.called_check(cell.source)
+            ]
+            yield Solved(
+                asked.task,
+                asked.answer,
+                "\n".join(before),
+                solved.source,
+                _solution_lines(solved.source),
+            )
 
 
 def _solution_lines(source: str) -> range:

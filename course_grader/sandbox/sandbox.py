@@ -143,7 +143,7 @@ class Sandbox:
 
         Returns
         -------
-        Ran
+        RunResult
             Whatever the submission did.
 
         Raises

@@ -103,9 +103,9 @@ _one_k_for_all = mistake("Every row is cut at the k of row 0.", _kept_first)(
     _keeping(lambda z, k: _ranks(z) < k[0])
 )
 
-_largest_k_for_all = mistake(
-    "Every row is cut at the largest k of the batch.", lambda e: _kept_first(e)
-)(_keeping(lambda z, k: _ranks(z) < k.max()))
+_largest_k_for_all = mistake("Every row is cut at the largest k of the batch.", _kept_first)(
+    _keeping(lambda z, k: _ranks(z) < k.max())
+)
 
 _ranks_over_the_batch = mistake(
     "You rank each symbol against the other rows; rank it within its own row.",
@@ -130,9 +130,7 @@ def _left_sorted(logits: Tensor, k: Tensor) -> Tensor:
     return top_k(logits, k).sort(dim=-1, descending=True).values
 
 
-@mistake(
-    "The softmax was taken twice: probabilities were treated as logits.", lambda e: _kept_first(e)
-)
+@mistake("The softmax was taken twice: probabilities were treated as logits.", _kept_first)
 def _softmax_twice(logits: Tensor, k: Tensor) -> Tensor:
     return top_k(logits.softmax(dim=-1), k)
 
