@@ -114,8 +114,11 @@ def raised(_case, answers):
     return bool(answers.errors)
 
 
-def points_of_all(task, results):
-    """What each candidate earns in a task, from a process of its own: some eat memory."""
+def points_of_all(task, results, candidates, reached):
+    """What candidates from `reached` on earn in a task, from a process of its own.
+
+    It ends early where memory has run out, since then nothing after it could be tried.
+    """
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
 
     def ring(*_):
@@ -126,35 +129,47 @@ def points_of_all(task, results):
     warnings.simplefilter("ignore")
     known, probe = judges.task(task), catalogue.probe(task)
     inputs = judges.inputs(task, np.random.default_rng(SEED))
-    earned = {}
-    for name, candidate in handed_in().items():
-        for how, answer in ways_to_hand_in(candidate, known.answer):
-            signal.setitimer(signal.ITIMER_VIRTUAL, PROCESSOR_SECONDS)
-            signal.setitimer(signal.ITIMER_REAL, SECONDS)
-            try:
-                with contextlib.redirect_stdout(io.StringIO()):
-                    answers = run(probe, answer, inputs, until=raised).answers
-                points = 0 if answers.errors else judge(task, known, probe, inputs, answers).points
-            except (TookTooLongError, MemoryError):
-                continue
-            finally:
-                signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            earned[f"{name} {how}"] = points
-    # A file, since some of what was called has closed descriptors of this process.
-    results.write_text(json.dumps(earned), encoding="utf-8")
+    while reached.value < len(candidates):
+        name, answer = candidates[reached.value]
+        reached.value += 1
+        signal.setitimer(signal.ITIMER_VIRTUAL, PROCESSOR_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                answers = run(probe, answer, inputs, until=raised).answers
+            points = 0 if answers.errors else judge(task, known, probe, inputs, answers).points
+        except TookTooLongError:
+            continue
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        # Opened for each, since some of what was called has closed descriptors of this process.
+        with results.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps([name, points]) + "\n")
 
 
 def try_chapter(chapter, folder):
-    """Try all tasks of a chapter, each in a process of its own; it writes what they earn."""
+    """Try all tasks of a chapter; each writes what its candidates earn.
+
+    Some candidates eat memory or end the process they are in: the next one gets a new process.
+    """
+    context = multiprocessing.get_context("fork")
+    everything = handed_in()
     for task in TASKS:
-        if task.startswith(chapter):
-            results = folder / f"{task.partition('/')[2]}.json"
-            child = multiprocessing.get_context("fork").Process(
-                target=points_of_all, args=(task, results)
-            )
+        if not task.startswith(chapter):
+            continue
+        results = folder / f"{task.partition('/')[2]}.jsonl"
+        candidates = [
+            (f"{name} {how}", answer)
+            for name, candidate in everything.items()
+            for how, answer in ways_to_hand_in(candidate, judges.task(task).answer)
+        ]
+        reached = context.Value("i", 0)
+        while (first := reached.value) < len(candidates):
+            child = context.Process(target=points_of_all, args=(task, results, candidates, reached))
             child.start()
             child.join()
+            assert reached.value > first, f"{task}: nothing could be tried after {first} candidates"
 
 
 @pytest.fixture(scope="module", params=sorted(catalogue.chapters()))
@@ -170,7 +185,8 @@ def tried(request, tmp_path_factory):
         check=True,
     )
     return request.param, {
-        path.stem: json.loads(path.read_text(encoding="utf-8")) for path in folder.iterdir()
+        path.stem: dict(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
+        for path in folder.iterdir()
     }
 
 
