@@ -67,7 +67,7 @@ def _right_proportions(evidence: Evidence) -> bool:
         return False
     mine, right = evidence.yours("weights"), evidence.right("weights")
     sums = mine.sum(-1, keepdims=True)
-    if not np.isfinite(sums).all() or (sums < NEGLIGIBLE).any():
+    if not np.isfinite(sums).all() or (sums <= 0).any():
         return False
     return np.allclose(mine / sums, right, rtol=1e-4, atol=1e-5)
 

@@ -48,6 +48,10 @@ def _divided_by_maximum(scores: Tensor) -> Tensor:
     return _as_written(scores / scores.amax(dim=-1, keepdim=True))
 
 
+def _divided_and_safe(scores: Tensor) -> Tensor:
+    return (scores / scores.amax(dim=-1, keepdim=True)).softmax(dim=-1)
+
+
 def _clamped(scores: Tensor) -> Tensor:
     return _as_written(scores.clamp(-80, 80))
 
@@ -170,7 +174,11 @@ _divides_by_maximum = mistake(
     "You divided by the maximum; a shift is a subtraction.",
     lambda e: unwrapped(f"""{_first_row_off(e)} Dividing scores is a temperature: it changes how
     sharply the row looks, and by another factor in each row."""),
-    also=(_then_cleaned(_divided_by_maximum),),
+    also=(
+        _then_cleaned(_divided_by_maximum),
+        _divided_and_safe,
+        _then_cleaned(_divided_and_safe),
+    ),
 )(_divided_by_maximum)
 
 

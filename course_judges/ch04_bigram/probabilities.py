@@ -214,6 +214,18 @@ def _smooths_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return _shares(_shares(_counts_of(tokens, vocab_size)) + k)
 
 
+@mistake(
+    "The size of your table comes from the tokens; it should be `vocab_size`.",
+    lambda e: unwrapped(f"""The largest token of the text is {e.inputs["complete"].max()}, the
+    vocabulary has {e.number("larger")} symbols, and your table has shape
+    {e.yours("larger").shape}. A symbol that does not occur has a row and a column, too."""),
+    COUNTING,
+    cases=("counted", "larger"),
+)
+def _size_from_the_tokens(tokens: Tensor, vocab_size: int, k: float) -> Tensor:  # noqa: ARG001
+    return bigram_probabilities(tokens, int(tokens.max()) + 1, k)
+
+
 TASK = Task(
     "Bigram probabilities",
     bigram_probabilities,
@@ -228,7 +240,7 @@ TASK = Task(
         Part(
             "With `k > 0` every pair gets its share, and a row without a single count is uniform.",
             2,
-            matches("smoothed"),
+            matches("smoothed", "larger"),
         ),
     ),
     properties=(_rows_are_no_distributions,),

@@ -120,6 +120,20 @@ def _wrong_way(evidence: Evidence) -> str:
     return f"{way} {_share_effect(evidence)}"
 
 
+def _hidden_is_drawn(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("alone"), evidence.right("alone")
+    if mine.shape != right.shape or evidence.same("alone"):
+        return None
+    b = int(np.flatnonzero(mine != right)[0])
+    return Finding(
+        "hidden-symbol-drawn",
+        "A symbol whose logit is −∞ is drawn.",
+        f"In a row in which only symbol {int(right[b])} has a finite logit, you drew "
+        f"{mine[b]:.4g}: e to −∞ is 0.",
+        WRITING,
+    )
+
+
 def _shares_are_off(evidence: Evidence) -> Finding | None:
     if wrong_shape(evidence, "many") or _drawn_right(evidence):
         return None
@@ -254,7 +268,7 @@ TASK = Task(
         Part(
             "Symbols come up as often as softmax(logits / temperature) says, in every row.",
             2,
-            _drawn_right,
+            lambda e: _drawn_right(e) and e.same("alone"),
         ),
         Part(
             "The randomness is the generator's: the same seed draws the same, and it moves on.",
@@ -263,5 +277,5 @@ TASK = Task(
         ),
         Part("Temperature 0 takes the most likely symbol.", 1, matches("cold")),
     ),
-    properties=(_shares_are_off,),
+    properties=(_shares_are_off, _hidden_is_drawn),
 )

@@ -130,6 +130,9 @@ WRONG = {
     "denominator-not-smoothed": nothing_below,
     "no-smoothing": smoothed_never,
     "smooths-probabilities": smoothed_too_late,
+    "size-from-the-tokens": lambda tokens, vocab_size, k: probabilities_by_loop(
+        tokens, len(tokens.unique()), k
+    ),
 }
 
 
