@@ -278,12 +278,8 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
         called = evidence.called(name)
         with_what = f" It was called with {called}." if called else ""
         if isinstance(right, str) or isinstance(mine, str):
-            return Finding(
-                "difference",
-                "Your answer returns another text.",
-                f"{_texts(str(mine), str(right))}{with_what}",
-                section,
-            )
+            name, what = _text_differs(str(mine), str(right))
+            return Finding(name, what, f"{_texts(str(mine), str(right))}{with_what}", section)
         wrong = int((~comparisons.close(mine, right)).sum())
         if right.ndim == 0:
             yours, wanted = comparisons.numbers_apart(float(mine), float(right))
@@ -307,6 +303,22 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
             section,
         )
     return Finding("difference", "Your answer does not do what the task asks.", "", section)
+
+
+def _text_differs(mine: str, right: str) -> tuple[str, str]:
+    """How one text differs from another: a name and a sentence."""
+    if not mine:
+        return "empty-text", "Your answer returns an empty text."
+    if sorted(mine) == sorted(right):
+        return "another-order", "Your text has the right symbols in another order."
+    if mine == right[:-1] or mine == right[1:]:
+        which = "last" if mine == right[:-1] else "first"
+        return f"{which}-missing", f"Your text is right, but its {which} symbol is missing."
+    if right in mine:
+        return "too-many", "Your text holds the right one, and more."
+    if mine.lower() == right.lower():
+        return "another-case", "Your text differs in capital and small letters alone."
+    return "difference", "Your answer returns another text."
 
 
 def _texts(mine: str, right: str) -> str:

@@ -9,7 +9,7 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch01_averages.sections import FILL, KERNEL, SIDES, SOFTMAX, WRITES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.properties import NEGLIGIBLE, rows_sum_to_one
+from course_judges.properties import NEGLIGIBLE, rows_sum_to_one, scores_times_a_factor
 from course_judges.wording import listed, number, row, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -193,6 +193,14 @@ TASK = Task(
         ),
         Part("On top of that, every row sums to 1.", 2, matches("weights")),
     ),
-    properties=(_sees_what_is_hidden, rows_sum_to_one("weights", SOFTMAX)),
+    properties=(
+        _sees_what_is_hidden,
+        rows_sum_to_one("weights", SOFTMAX),
+        scores_times_a_factor(
+            "weights",
+            lambda e: np.where(e.inputs["visible"], e.inputs["scores"], -np.inf),
+            SOFTMAX,
+        ),
+    ),
     cases=("weights",),
 )

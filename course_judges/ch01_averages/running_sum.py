@@ -112,6 +112,29 @@ def _no_triangle(x: Tensor) -> Tensor:
     return x @ torch.ones(T, T)
 
 
+def _counted_otherwise(evidence: Evidence) -> Finding | None:
+    """How often a position counts in another, read off what the identity became."""
+    mine = evidence.yours("weights").reshape(evidence.right("weights").shape)[0]
+    right = evidence.right("weights")[0]
+    wrong = np.argwhere(np.abs(mine - right) > 1e-4)
+    if not len(wrong):
+        return Finding(
+            "no-weighted-sum",
+            "Your answer adds zeros and ones as it should, and other numbers not.",
+            "A sum with minus signs or fractions in it comes out differently. Is something "
+            "rounded, cut off, or made positive on the way?",
+            SIDES,
+        )
+    s, t = (int(i) for i in wrong[0])
+    return Finding(
+        "counts-otherwise",
+        "Positions count with other weights than 1.",
+        f"Position {s} counts {number(mine[s, t])} times in your position {t}; it should count "
+        f"{number(right[s, t])} times.",
+        SIDES,
+    )
+
+
 TASK = Task(
     "Running sum, time last",
     running_sum,
@@ -120,5 +143,5 @@ TASK = Task(
         Part("The last position holds the sum of all positions.", 1, _last_is_the_total),
         Part("Every position holds the sum of its past.", 1, matches("sums", "square")),
     ),
-    properties=(_future_in_time_last,),
+    properties=(_future_in_time_last, _counted_otherwise),
 )

@@ -9,7 +9,7 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch02_affinities.sections import DEPENDS, STABLE
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
-from course_judges.properties import rows_sum_to_one
+from course_judges.properties import rows_sum_to_one, scores_times_a_factor
 from course_judges.wording import number, row, unwrapped
 from course_tasks.ch02_affinities.safe_softmax import PROBE as SAFE_SOFTMAX
 
@@ -237,6 +237,10 @@ TASK = Task(
         Part("Rows of scores as large as ±10,000 are right.", 2, matches("large")),
         Part("Rows that may see nothing are 0, and the others right.", 1, matches("empty")),
     ),
-    properties=(rows_sum_to_one("ordinary", STABLE), rows_sum_to_one("large", STABLE)),
+    properties=(
+        rows_sum_to_one("ordinary", STABLE),
+        rows_sum_to_one("large", STABLE),
+        scores_times_a_factor("ordinary", lambda e: e.inputs["ordinary"], STABLE),
+    ),
     cases=("ordinary",),
 )

@@ -14,7 +14,7 @@ from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import dice_right, dice_share, follows, only_the_best, repeats
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
 from course_tasks.verdict import Finding
 
@@ -155,6 +155,26 @@ _generator_ignored = families.generator_ignored(
 )(Writer(draw=drawn_by_global_chance))
 
 
+def _prompt_moved(evidence: Evidence) -> Finding | None:
+    prompt, mine = evidence.inputs["prompt"], evidence.yours("short")
+    T = prompt.shape[1]
+    if mine.ndim != 2 or len(mine) != len(prompt) or mine.shape[1] < T:
+        return None
+    wrong = np.argwhere(mine[:, :T] != prompt)
+    if not len(wrong):
+        return None
+    b = int(wrong[0][0])
+    at_the_end = bool((mine[:, -T:] == prompt).all())
+    return Finding(
+        "prompt-not-first",
+        "Your text does not begin with the tokens that you are given.",
+        f"Row {b} of the prompt is {listed(prompt[b])}; your text begins with "
+        f"{listed(mine[b, :T])}."
+        + (" They stand at its end: new symbols are appended." if at_the_end else ""),
+        WRITING,
+    )
+
+
 TASK = Task(
     "Write with any model",
     generate,
@@ -175,6 +195,6 @@ TASK = Task(
             "Symbols are drawn, by the given generator.", 1, lambda e: dice_right(e) and repeats(e)
         ),
     ),
-    properties=(_dice_are_off,),
+    properties=(_prompt_moved, _dice_are_off),
     cases=("short", "beyond"),
 )
