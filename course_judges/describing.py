@@ -27,6 +27,7 @@ Asks: TypeAlias = "Callable[[Evidence], Finding | None]"
 def describe(
     section: Section,
     properties: Sequence[Asks],
+    examples: Sequence[Asks],
     failing: Sequence[Evidence],
     right: Evidence | None,
 ) -> Finding:
@@ -38,6 +39,8 @@ def describe(
         Where to look again.
     properties : sequence of callable (Evidence) -> Finding or None
         Of the task, asked in this order.
+    examples : sequence of callable (Evidence) -> Finding or None
+        Of the task, asked when nothing general can be said.
     failing : sequence of Evidence
         The draws in which the answer is wrong; one at least.
     right : Evidence, optional
@@ -54,6 +57,7 @@ def describe(
         lambda e: _exchanged(e, section),
         lambda e: _compared(e, section),
         lambda e: _shape(e, section),
+        *examples,
     ]
     if _has_another_shape(first):
         # Numbers of another shape are compared by what differs in the shape before all else.
@@ -255,19 +259,33 @@ def _exchanged(evidence: Evidence, section: Section) -> Finding | None:
 
 
 def _compared(evidence: Evidence, section: Section) -> Finding | None:
+    """How the first array that differs does; where others differ in another way, that is said."""
+    first: tuple[str, comparisons.Difference] | None = None
+    otherwise = False
     for name, right in evidence.expected.values.items():
         mine = evidence.answers.values.get(name)
-        if mine is None or isinstance(mine, str) or isinstance(right, str):
-            continue
-        if same_value(mine, right):
-            continue
-        found = comparisons.compared(evidence.yours(name), right)
-        if found is None:
-            return None
-        called = evidence.called(name)
-        effect = found.effect + (f" It was called with {called}." if called else "")
-        return Finding(found.name, found.what, effect, section)
-    return None
+        if mine is None:
+            otherwise = True
+        elif not same_value(mine, right):
+            found = None
+            if not isinstance(mine, str) and not isinstance(right, str):
+                found = comparisons.compared(evidence.yours(name), right)
+            if first is None:
+                if found is None:
+                    return None
+                first = name, found
+            otherwise |= found is None or found.name != first[1].name
+    if first is None:
+        return None
+    name, found = first
+    called = evidence.called(name)
+    effect = found.effect + (f" It was called with {called}." if called else "")
+    what = found.what
+    if otherwise:
+        part = name.partition(".")[2]
+        which = f"this is `{part}`" if part and not part.isdigit() else "this is one result"
+        what = f"{what[:-1]} ({which}; another is wrong in another way)."
+    return Finding(found.name, what, effect, section)
 
 
 def _difference(evidence: Evidence, section: Section) -> Finding:

@@ -298,6 +298,8 @@ class Task:
     may_change : bool
         Whether the task leaves open if what is given is changed. What the right answer itself
         changes may be changed anyway.
+    examples : tuple of callable (Evidence) -> Finding or None
+        Asked last, when nothing general can be said: what is right at one place, worked out.
     """
 
     title: str
@@ -310,6 +312,7 @@ class Task:
     inputs: Callable[[np.random.Generator], Inputs] | None = None
     cases: tuple[str, ...] = ()
     may_change: bool = False
+    examples: tuple[Property, ...] = ()
 
     @cached_property
     def points(self) -> float:
@@ -483,7 +486,7 @@ def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -
     return (
         _recognise(task, probe, failing, good)
         or _not_repeatable(task, probe, draws)
-        or describe(task.section, task.properties, failing, good)
+        or describe(task.section, task.properties, task.examples, failing, good)
     )
 
 

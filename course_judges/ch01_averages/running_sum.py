@@ -27,7 +27,16 @@ def _last_is_the_total(evidence: Evidence) -> bool:
     )
 
 
+def _mixes_time_alone(evidence: Evidence) -> bool:
+    """True if what the identity became are the weights of any other input, too."""
+    x, weights = evidence.inputs["x"], evidence.yours("weights")
+    mine = evidence.yours("sums")
+    return mine.shape == x.shape and np.allclose(x @ weights[0], mine, rtol=1e-3, atol=1e-4)
+
+
 def _future_in_time_last(evidence: Evidence) -> Finding | None:
+    if not _mixes_time_alone(evidence):
+        return None
     seen = evidence.yours("weights")[0].T  # row t: what output t makes of each position
     later = np.argwhere(np.abs(np.triu(seen, 1)) > NEGLIGIBLE)
     if not len(later):
@@ -117,6 +126,8 @@ def _counted_otherwise(evidence: Evidence) -> Finding | None:
     mine = evidence.yours("weights").reshape(evidence.right("weights").shape)[0]
     right = evidence.right("weights")[0]
     wrong = np.argwhere(np.abs(mine - right) > 1e-4)
+    if len(wrong) and not _mixes_time_alone(evidence):
+        return None
     if not len(wrong):
         return Finding(
             "no-weighted-sum",

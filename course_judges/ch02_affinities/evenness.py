@@ -232,5 +232,6 @@ TASK = Task(
             matches("evenness"),
         ),
     ),
-    properties=(_out_of_range, _worked_out),
+    properties=(_out_of_range,),
+    examples=(_worked_out,),
 )

@@ -261,6 +261,7 @@ TASK = Task(
         Part("Near the stations, each place gets the right average.", 3, matches("near")),
         Part("On top of that, it does far away from them, too.", 1, matches("near", "far")),
     ),
-    properties=(_outside_the_values, _worked_out),
+    properties=(_outside_the_values,),
+    examples=(_worked_out,),
     cases=("near",),
 )

@@ -155,8 +155,9 @@ def _shared(evidence: Evidence) -> list[str]:
 def _says_shared(evidence: Evidence) -> str:
     shared, (_, validation) = _shared(evidence), _parts_of(evidence)
     return unwrapped(f"""{len(shared)} of the {len(set(validation))} names in your validation split
-    are in the training split, too, `{shared[0]}` for one. You shuffled the list, where popular
-    names stand several times; decide for each distinct name.""")
+    are in the training split, too, `{shared[0]}` for one. Popular names stand on the list
+    several times: decide once for each distinct name, and keep what is held out out of
+    training.""")
 
 
 @mistake(

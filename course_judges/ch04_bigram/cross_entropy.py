@@ -13,7 +13,7 @@ from torch import Tensor
 from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import FLAT, GUESS, TABLE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -210,9 +210,22 @@ def _one_position_only(logits: Tensor, targets: Tensor) -> Tensor:
     return cross_entropy(logits[:, -1:], targets[:, -1:])
 
 
+def _negative(evidence: Evidence) -> set[int]:
+    ignored = evidence.inputs["ignored"]
+    return {int(target) for target in ignored[ignored < 0]}
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     if evidence.same("plain"):
-        return None
+        if evidence.same("ignored"):
+            return None
+        return Finding(
+            "negative-targets",
+            "With negative targets your loss is another one.",
+            f"{_ignored_count(evidence)} They are {listed(sorted(_negative(evidence)))} here; none "
+            f"is a symbol. {_two_losses('ignored')(evidence)}",
+            FLAT,
+        )
     logits, target = evidence.inputs["logits"][0, 0], int(evidence.inputs["targets"][0, 0])
     total = float(np.log(np.exp(logits).sum()))
     return Finding(
@@ -236,6 +249,6 @@ TASK = Task(
         Part("Adding the same large number to all logits changes nothing.", 1, matches("shifted")),
         Part("A target with a vanishing probability gets its finite loss.", 1, matches("spread")),
     ),
-    properties=(_worked_out,),
+    examples=(_worked_out,),
     cases=("plain",),
 )

@@ -138,9 +138,9 @@ _mode_not_restored = families.mode_not_restored(
 )(Writer(restore=False))
 
 
-_argmax_for_sampling = families.argmax_for_sampling(dice_share, recognised=only_the_best)(
-    Writer(draw=likeliest)
-)
+_argmax_for_sampling = families.argmax_for_sampling(
+    dice_share, recognised=lambda e: only_the_best(e) and e.same("short")
+)(Writer(draw=likeliest))
 
 
 _no_softmax = mistake(

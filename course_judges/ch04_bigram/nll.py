@@ -292,5 +292,5 @@ TASK = Task(
         Part("The perplexity is e to the mean surprise.", 1, matches("short.perplexity")),
         Part("A long text is scored as well as a short one.", 1, matches("long")),
     ),
-    properties=(_worked_out,),
+    examples=(_worked_out,),
 )
