@@ -181,6 +181,23 @@ def _softmax_over_batch(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, -torch.inf).softmax(dim=0)
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("weights"), evidence.right("weights")
+    if mine.shape != right.shape or evidence.same("weights"):
+        return None
+    b, t, _ = np.unravel_index(int(np.abs(mine - right).argmax()), right.shape)
+    visible = evidence.inputs["visible"][b, t]
+    return Finding(
+        "other-weights",
+        "Your weights are not the softmax of what is visible.",
+        f"In sample {b}, row {t} may see position{'s' if visible.sum() > 1 else ''} "
+        f"{listed(np.flatnonzero(visible))}, with the scores "
+        f"{row(evidence.inputs['scores'][b, t][visible])}: their softmax is "
+        f"{row(right[b, t][visible])}. Yours is {row(mine[b, t][visible])}.",
+        SOFTMAX,
+    )
+
+
 TASK = Task(
     "Masked softmax",
     masked_softmax,
@@ -202,5 +219,6 @@ TASK = Task(
             SOFTMAX,
         ),
     ),
+    examples=(_worked_out,),
     cases=("weights",),
 )

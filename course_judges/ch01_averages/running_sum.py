@@ -131,9 +131,10 @@ def _counted_otherwise(evidence: Evidence) -> Finding | None:
     if not len(wrong):
         return Finding(
             "no-weighted-sum",
-            "Your answer adds zeros and ones as it should, and other numbers not.",
-            "A sum with minus signs or fractions in it comes out differently. Is something "
-            "rounded, cut off, or made positive on the way?",
+            "Your answer is right for the identity, a single sample of zeros and ones, and wrong "
+            "for others.",
+            f"With B = {evidence.number('B')} samples of numbers with signs and fractions it is "
+            "not the sum. Do the samples mix, or is something rounded, cut off, or made positive?",
             SIDES,
         )
     s, t = (int(i) for i in wrong[0])

@@ -210,6 +210,19 @@ def _targets_of(evidence: Evidence, b: int) -> str:
     yours are `{row(evidence.yours("batch.y")[b])}`.""")
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    if evidence.same("batch.x") and evidence.comparable("batch.y"):
+        wrong = evidence.yours("batch.y") != evidence.right("batch.y")
+        if wrong.any():
+            return Finding(
+                "other-targets",
+                "The inputs are right, and targets are not.",
+                _targets_of(evidence, int(np.flatnonzero(wrong.any(axis=1))[0])),
+                TARGET,
+            )
+    return None
+
+
 TASK = Task(
     "A batch of given endings",
     batch_ending_at,
@@ -233,5 +246,6 @@ TASK = Task(
         ),
     ),
     properties=(_targets_missing,),
+    examples=(_worked_out,),
     cases=("batch.x",),
 )

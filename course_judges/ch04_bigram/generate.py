@@ -175,6 +175,27 @@ def _prompt_moved(evidence: Evidence) -> Finding | None:
     )
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """Where the text leaves the one that the model says, and what it was to be shown there."""
+    for case, prompt in (("short", "prompt"), ("beyond", "prompt"), ("long", "long_prompt")):
+        if evidence.same(case):
+            continue
+        mine, right = evidence.yours(case), evidence.right(case)
+        if mine.shape != right.shape:
+            return None
+        b, at = (int(i) for i in np.argwhere(mine != right)[0])
+        shown = right[b, max(0, at - evidence.number("block_size")) : at]
+        return Finding(
+            "another-symbol",
+            "Your text leaves the one that the model says.",
+            f"Row {b}, with a prompt of {evidence.inputs[prompt].shape[1]} tokens, is right up to "
+            f"position {at - 1}. Shown {listed(shown)}, which is all of the text that it may see, "
+            f"the model says {int(right[b, at])}; you have {mine[b, at]:.4g}.",
+            WRITING,
+        )
+    return None
+
+
 TASK = Task(
     "Write with any model",
     generate,
@@ -196,5 +217,6 @@ TASK = Task(
         ),
     ),
     properties=(_prompt_moved, _dice_are_off),
+    examples=(_worked_out,),
     cases=("short", "beyond"),
 )

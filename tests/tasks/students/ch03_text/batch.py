@@ -112,6 +112,6 @@ WRONG = {
 
 
 ODD = [
-    (batch_two_further, "difference"),
+    (batch_two_further, "other-targets"),
     (lambda tokens, ends, block_size, padding: tokens[ends + 99], "error"),
 ]
