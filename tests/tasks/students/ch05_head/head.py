@@ -189,6 +189,6 @@ WRONG = {
 
 ODD = [
     (HeadWithoutNames, "error"),
-    (HeadShifted, "difference"),
+    (HeadShifted, "constant-difference"),
     (lambda *sizes: lambda x: x, "error"),
 ]

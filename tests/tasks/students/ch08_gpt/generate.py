@@ -123,4 +123,4 @@ WRONG = {
 }
 
 
-ODD = [(stops_repeated, "shape")]
+ODD = [(stops_repeated, "only-the-last")]

@@ -94,4 +94,4 @@ WRONG = {
 }
 
 
-ODD = [(cycle_twice_as_fast, "difference")]
+ODD = [(cycle_twice_as_fast, "constant-ratio")]

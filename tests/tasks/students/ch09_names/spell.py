@@ -126,4 +126,4 @@ WRONG = {
 }
 
 
-ODD = [(spell_reversed, "difference")]
+ODD = [(spell_reversed, "another-order")]
