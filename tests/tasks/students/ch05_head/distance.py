@@ -92,6 +92,12 @@ def down_the_columns(scores, slope):
     return torch.where(back >= 0, scores - slope * back, -INF).softmax(-2)
 
 
+def low_but_not_lowest(scores, slope):
+    T = scores.shape[1]
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    return torch.where(back >= 0, scores - slope * back, -30.0).softmax(-1)
+
+
 RIGHT = {
     "loop": distance_by_loop,
     "by columns": distance_by_columns,
@@ -116,6 +122,7 @@ WRONG = {
     "both-ways": open_both,
     "zero-mask": zero_future,
     "softmax-over-queries": down_the_columns,
+    "moderate-fill": low_but_not_lowest,
 }
 
 
