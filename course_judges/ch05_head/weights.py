@@ -265,7 +265,9 @@ TASK = Task(
         Part("Without padding, these are causal weights.", 1, matches("whole")),
         Part("A text may be shorter than the triangle.", 1, matches("cut")),
         Part("Symbols of a text see neither the future nor padding.", 1, _real_rows_right),
-        Part("Rows of padding are 0, and all this whatever the scores.", 1, matches("padded", "low")),
+        Part(
+            "Rows of padding are 0, and all this whatever the scores.", 1, matches("padded", "low")
+        ),
     ),
     properties=(
         no_weight_on_the_future("cut", FUTURE),

@@ -180,7 +180,8 @@ def _never(block: Block, x: Tensor) -> bool:  # noqa: ARG001
 
 def _inputs(rng: Rng) -> Inputs:
     """Blocks in any order; the probe must not know them by name."""
-    B, T, C = int(rng.integers(3, 5)), int(rng.integers(5, 7)), int(rng.integers(8, 11))
+    # No size is half of another: a wrong axis must not fit by chance.
+    B, T, C = int(rng.integers(4, 6)), int(rng.choice([6, 12])), int(rng.integers(7, 12))
     order = rng.permutation(BLOCKS)
     forms = [list(FORMS.values())[i] for i in order]
     return {

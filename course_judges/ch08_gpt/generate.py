@@ -36,6 +36,14 @@ def generate(
     return tokens
 
 
+def _squeezes_everything(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    """A batch of one row loses the dimension of its rows."""
+    written = generate(model, tokens, count, stop, generator)
+    return written.squeeze(0) if len(tokens) == 1 else written
+
+
 def _rows(case: str) -> Callable[[Evidence], str]:
     """What differs: the length, or the first row that goes another way."""
 
@@ -147,6 +155,23 @@ _generator_ignored = families.generator_ignored(
 )(Writer(draw=drawn_by_global_chance))
 
 
+_context_too_short = mistake(
+    "The model is shown less of the text than it can read.",
+    lambda e: unwrapped(f"""With block_size = {e.number("block_size")} and a longer prompt, the
+    shortest context that you gave it had {int(e.yours("alone.shown"))} tokens."""),
+    recognised=lambda e: (
+        e.same("one", "some", "all", "seen", "alone.tokens") and not e.same("alone.shown")
+    ),
+)(Writer(context=lambda tokens, size: tokens[:, -size:][:, 1:]))
+
+_one_row_refused = mistake(
+    "A batch of one row comes out wrong.",
+    lambda e: unwrapped(f"""With B = {e.number("B")} rows your answer is right. `squeeze()` without
+    a dimension takes away the batch, too, when it has one row."""),
+    recognised=lambda e: e.same("one", "some", "all", "seen") and not e.same("alone.tokens"),
+)(_squeezes_everything)
+
+
 TASK = Task(
     "Write to the end",
     generate,
@@ -157,7 +182,7 @@ TASK = Task(
         Part(
             "Writing ends when every row has stopped; a `stop` in the prompt does not count.",
             2,
-            matches("all", "seen"),
+            matches("all", "seen", "alone"),
         ),
         Part(
             "The model writes in evaluation mode and is left in the mode it was in.",

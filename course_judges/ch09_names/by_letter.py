@@ -42,7 +42,7 @@ def _both(evidence: Evidence) -> str:
 
 def _row_before(evidence: Evidence) -> str:
     x = evidence.inputs["x"]
-    first = int((x[0] == 0).argmax())
+    first = int((x[0] == evidence.number("boundary")).argmax())
     return f"In row 0 the first boundary stands at position {first}. {_both(evidence)}"
 
 

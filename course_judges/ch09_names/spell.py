@@ -31,22 +31,24 @@ class Speller:
     stops: bool = True
     end_kept: bool = False
     prefix_kept: bool = True
+    own_list: bool = True
 
     def __call__(self, model, prefix, shortest, longest, temperature, uniform):
         """The letters of a name."""
         before = model.training
         model.train(before and self.mode == "training")
-        letters = list(prefix)
+        letters = list(prefix) if self.own_list else prefix
+        given = len(prefix)
         for point in uniform:
             if len(letters) >= longest:
                 break
-            token = self._next(model, letters, len(prefix), shortest, temperature, point)
+            token = self._next(model, letters, given, shortest, temperature, point)
             if token == 0 and self.stops:
                 letters += [0] * self.end_kept
                 break
             letters.append(token)
         model.train(before and self.mode != "evaluation")
-        return letters if self.prefix_kept else letters[len(prefix) :]
+        return letters if self.prefix_kept else letters[given:]
 
     def _next(self, model, letters, given, shortest, temperature, point):
         context = [0, *letters] if self.start or not letters else letters
@@ -187,6 +189,13 @@ _left_in_evaluation = mistake(
 )(Speller(mode="evaluation"))
 
 
+_prefix_changed = mistake(
+    "You wrote your letters into the list that you were given as prefix.",
+    lambda e: unwrapped(f"""All {3 * len(e.yours("empty"))} names are right, but whoever calls you
+    with one prefix twice gets another name the second time. Begin with `list(prefix)`."""),
+)(Speller(own_list=False))
+
+
 TASK = Task(
     "Letters until the boundary",
     spell,
@@ -196,7 +205,7 @@ TASK = Task(
         Part("Names with a prefix are right.", 1, _letters("prefix")),
         Part("Names that may not end too soon are right.", 2, _letters("shortest")),
         Part(
-            "All are right, and the model is in its mode again.",
+            "All are right, and the model is in its mode again, the prefix as it was.",
             1,
             matches("empty", "prefix", "shortest"),
         ),

@@ -43,6 +43,4 @@ def _merge_none(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["found"]), list(range(int(given["H"]))))
 
 
-PROBE = Probe(
-    _merge_inputs, {"all": _merge_all, "some": _merge_silenced, "nobody": _merge_none}
-)
+PROBE = Probe(_merge_inputs, {"all": _merge_all, "some": _merge_silenced, "nobody": _merge_none})

@@ -42,8 +42,8 @@ def _possible(answer: Any, given: Inputs) -> Any:
     return _sizes_of(answer(**_settings(given)))
 
 
-def _edges(answer: Any, given: Inputs) -> Any:
-    smallest = _settings(given) | {"n_layer": 1, "n_head": 1, "dropout": 0.0}
+def _edges(answer: Any, _: Inputs) -> Any:
+    smallest = dict.fromkeys(SETTINGS[:-1], 1) | {"dropout": 0.0}
     return _sizes_of(answer(**smallest))
 
 
@@ -87,7 +87,9 @@ def _bad_sizes(answer: Any, given: Inputs) -> Any:
 
 
 def _bad_heads(answer: Any, given: Inputs) -> Any:
-    return _refusals(answer, given, [{"n_embd": int(given["n_embd"] + given["rest"])}])
+    # One channel cannot be shared by several heads, either.
+    sizes = (int(given["n_embd"] + given["rest"]), 1)
+    return _refusals(answer, given, [{"n_embd": size} for size in sizes])
 
 
 def _bad_dropout(answer: Any, given: Inputs) -> Any:

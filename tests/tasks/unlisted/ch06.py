@@ -47,7 +47,9 @@ def each_head_reads_the_last(x, heads):
         scores = (x @ query) @ (x @ key).mT / query.shape[1] ** 0.5
         weights = scores.masked_fill(future, -torch.inf).softmax(-1)
         values = x @ value if values is None else values
-        found.append(weights @ (x @ value) if values.shape[-1] != value.shape[1] else weights @ values)
+        found.append(
+            weights @ (x @ value) if values.shape[-1] != value.shape[1] else weights @ values
+        )
     return torch.cat(found, dim=-1)
 
 
@@ -274,7 +276,9 @@ def reach_is_never_one(x, qkv, projection, reach):
 
 
 def reach_capped_below_the_text(x, qkv, projection, reach):
-    return _fused(x, qkv, projection, [r if r > x.shape[1] else min(r, x.shape[1] - 1) for r in reach])
+    return _fused(
+        x, qkv, projection, [r if r > x.shape[1] else min(r, x.shape[1] - 1) for r in reach]
+    )
 
 
 def first_positions_always_seen(x, qkv, projection, reach):

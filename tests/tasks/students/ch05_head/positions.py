@@ -108,9 +108,7 @@ def clamped(tokens, token_table, position_table, start):
 def shorter_only(tokens, token_table, position_table, start):
     if not tokens.size(1) < position_table.size(0):
         raise IndexError("no room")
-    return embedded(lambda t, first, T, size: t - first)(
-        tokens, token_table, position_table, start
-    )
+    return embedded(lambda t, first, T, size: t - first)(tokens, token_table, position_table, start)
 
 
 RIGHT = {
