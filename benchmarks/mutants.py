@@ -68,13 +68,28 @@ class Solved:
     source: str
     lines: range
 
+    def line(self, mutant: Mutant) -> str:
+        """The line that a mutant changes, without blanks at its ends."""
+        return self.source.splitlines()[mutant.line - 1].strip()
+
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of one mutant."""
+    """What became of one mutant.
+
+    Attributes
+    ----------
+    task, change : str
+    line : str
+        The line of the solution, without blanks at its ends.
+    survived, draws : int
+        In how many draws it had every point, and of how many.
+    ended : str
+        How it ended where it did not return.
+    """
 
     task: str
-    line: int
+    line: str
     change: str
     survived: int
     draws: int
@@ -135,7 +150,7 @@ def fate_of(solved: Solved, mutant: Mutant, draws: int) -> Fate:
         ended = "ended its process"
     child.kill()
     child.join()
-    return Fate(solved.task, mutant.line, mutant.change, survived, draws, ended)
+    return Fate(solved.task, solved.line(mutant), mutant.change, survived, draws, ended)
 
 
 def _hand_in(solved: Solved, mutant: Mutant, draws: int, sender: Any) -> None:
@@ -163,13 +178,13 @@ def _hand_in(solved: Solved, mutant: Mutant, draws: int, sender: Any) -> None:
     sender.send((survived, ended))
 
 
-def known_equivalents(path: Path = EQUIVALENT) -> dict[tuple[str, str], str]:
-    """(task, change) → the reason why this change changes nothing that a task asks for."""
-    if not path.exists():
-        return {}
+def known_equivalents(path: Path = EQUIVALENT) -> dict[tuple[str, str, str], str]:
+    """(task, line, change) → the reason why this change changes nothing that a task asks for."""
     listed = tomllib.loads(path.read_text(encoding="utf-8"))
     return {
-        (task, change): reason for task, one in listed.items() for change, reason in one.items()
+        (task, one["line"], one["change"]): one["why"]
+        for task, ones in listed.items()
+        for one in ones
     }
 
 
@@ -219,12 +234,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     kept = []
     for number, fate in enumerate(fates(work, chosen.draws, chosen.jobs), 1):
         state = fate.state
-        if state == "survives" and (fate.task, fate.change) in equivalent:
+        if state == "survives" and (fate.task, fate.line, fate.change) in equivalent:
             state = "equivalent"
         counts[fate.task][state] += 1
         if state in ("lucky", "survives"):
             kept.append(fate)
-            print(f"\r{fate.task}, line {fate.line}: {fate.change} {state}", file=sys.stderr)
+            print(f"\r{fate.task} {state}: {fate.line}\n    {fate.change}", file=sys.stderr)
         print(f"\r{number} of {len(work)} mutants", end="", file=sys.stderr)
     print(file=sys.stderr)
     print("| task | mutants | killed | equivalent | lucky | survive |")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -62,7 +63,8 @@ class Mutant:
     line : int
         Where, counted from 1 in the original.
     change : str
-        What was changed, for a reader: "`t + 1` → `t - 1`".
+        What was changed, for a reader: "`t + 1` → `t - 1`"; with a number behind it where the line
+        has several places like it: "`1` → `2` (2)".
     source : str
         The whole changed code.
     """
@@ -93,6 +95,7 @@ def mutants(source: str, lines: range | None = None) -> Iterator[Mutant]:
     """
     tree = ast.parse(source)
     seen = {ast.unparse(tree)}
+    alike: Counter[tuple[int, str]] = Counter()
     names = _names_of_functions(tree)
     count = sum(1 for _ in ast.walk(tree))
     docstrings = {id(node) for node in _docstrings(tree)}
@@ -120,7 +123,10 @@ def mutants(source: str, lines: range | None = None) -> Iterator[Mutant]:
                 continue
             seen.add(text)
             after = "nothing" if isinstance(new, ast.Pass) else ast.unparse(new)
-            yield Mutant(line, f"`{_short(before)}` → `{_short(after)}`", text)
+            said = f"`{_short(before)}` → `{_short(after)}`"
+            alike[line, said] += 1
+            number = alike[line, said]
+            yield Mutant(line, said if number == 1 else f"{said} ({number})", text)
 
 
 _Change = Callable[[ast.AST], ast.AST]

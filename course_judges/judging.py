@@ -11,24 +11,28 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import zip_longest
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from course_judges import comparisons
+from course_judges.describing import ODD_DATA, describe, same_value
 from course_lib.errors import CourseError
-from course_tasks.answers import Answers, Array, Raised, Value
-from course_tasks.probing import Inputs, Probe, run
+from course_tasks.answers import Answers, Array, Raised
+from course_tasks.probing import REPEATED, SECOND, Inputs, Probe, passes, run
 from course_tasks.verdict import Finding, PartResult, Section, State, Verdict
 
 # Float32 through a few matrix products and a softmax, summed in any order, stays far inside; no
 # mistake of the course does.
-RELATIVE_TOLERANCE = 1e-4
-ABSOLUTE_TOLERANCE = 1e-5
+RELATIVE_TOLERANCE = comparisons.RELATIVE_TOLERANCE
+ABSOLUTE_TOLERANCE = comparisons.ABSOLUTE_TOLERANCE
 
 # Several times as long as the longest sentence of a judge about an ordinary answer.
 MOST_CHARACTERS_OF_A_FINDING = 1500
+
+T = TypeVar("T")
 
 # Judges do arithmetic with a student's array and their own, which NumPy stretches to each other's
 # shapes: (100000, 1) with (100,) would make ten million numbers of what came as some kilobytes.
@@ -38,8 +42,20 @@ _FEW_ELEMENTS = 1024
 _MOST_ELEMENTS_TOGETHER = 100_000
 _TIMES_THE_RIGHT_ONE = 4
 
-# What asking for a number raises when a student's data is missing, empty or of another shape.
-_ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, OverflowError)
+
+@dataclass(frozen=True)
+class Reference:
+    """What is right of some inputs.
+
+    Attributes
+    ----------
+    answers : Answers
+    called : mapping of str to str
+        For each case with what the function was called.
+    """
+
+    answers: Answers
+    called: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -50,21 +66,58 @@ class Evidence:
     ----------
     inputs : mapping of str to ndarray
         What the answer was run on, and what its probe kept back for the judge.
-    reference : callable () -> Answers
+    reference : callable () -> Reference
         Makes what is right of them; called when that is first asked for, since a reference may
         train for seconds and some judges need none.
     answers : Answers
         What the student's answer made of them.
+    again : Answers, optional
+        What it made of the same inputs at the other of two times.
+    after_others : bool
+        Whether these inputs were asked before, with others between.
     """
 
     inputs: Inputs
-    reference: Callable[[], Answers]
+    reference: Callable[[], Reference]
     answers: Answers
+    again: Answers | None = None
+    after_others: bool = False
 
     @cached_property
+    def _reference(self) -> Reference:
+        return self.reference()
+
+    @property
     def expected(self) -> Answers:
         """What the reference makes of the inputs."""
-        return self.reference()
+        return self._reference.answers
+
+    def called(self, value: str) -> str:
+        """With what the function was called that returned this value: "x of shape (2, 5, 3)"; the
+        whole-number inputs where the answer is a class.
+        """
+        return self._reference.called.get(value.split(".")[0], "") or self.sizes()
+
+    @property
+    def repeatable(self) -> bool:
+        """True unless the answer gave other values for the same inputs at another time."""
+        again = self.again
+        return again is None or all(
+            name in again.values and same_value(value, again.values[name])
+            for name, value in self.answers.values.items()
+            if name in self.expected.values
+        )
+
+    @property
+    def changed(self) -> Mapping[str, str]:
+        """Cases in which the answer changed what it was given and the reference did not, and which
+        arguments.
+        """
+        return {
+            case: names
+            for case, names in self.answers.changed.items()
+            if case not in self.expected.changed
+        }
 
     def number(self, name: str) -> int:
         """An input that is one whole number, such as a size."""
@@ -149,11 +202,14 @@ class Part:
     points : float
     holds : callable (Evidence) -> bool
         Compares with the reference. It must not be true of a constant or an empty answer.
+    needs : str
+        The name of the part that this one builds on: where both fail, this one says so.
     """
 
     name: str
     points: float
     holds: Callable[[Evidence], bool]
+    needs: str = ""
 
 
 @dataclass(frozen=True)
@@ -239,6 +295,9 @@ class Task:
         otherwise the probe's own.
     cases : tuple of str
         Cases in which an answer is compared with a mistake that names none; all when empty.
+    may_change : bool
+        Whether the task leaves open if what is given is changed. What the right answer itself
+        changes may be changed anyway.
     """
 
     title: str
@@ -250,6 +309,7 @@ class Task:
     uncompared: tuple[str, ...] = ()
     inputs: Callable[[np.random.Generator], Inputs] | None = None
     cases: tuple[str, ...] = ()
+    may_change: bool = False
 
     @cached_property
     def points(self) -> float:
@@ -330,13 +390,129 @@ def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers)
     """
     if not answers.attempted:
         return not_attempted(name, task)
-    evidence = Evidence(inputs, lambda: _reference(task, probe, inputs), answers)
-    parts = tuple(PartResult(part.name, part.points, _holds(part, evidence)) for part in task.parts)
-    if all(part.earned for part in parts):
-        return Verdict(name, task.title, State.RIGHT, parts)
+    draws = _draws(task, probe, inputs, answers)
+    held = [[_holds(part, draw) for part in task.parts] for draw in draws]
+    earned = [all(of_a_part) for of_a_part in zip(*held, strict=True)]
+    if not all(earned):
+        finding = _found(task, probe, draws, [all(of_a_draw) for of_a_draw in held])
+        state = State.PARTLY if any(earned) else State.WRONG
+        return Verdict(name, task.title, state, _results(task.parts, earned), (_cut(finding),))
+    changed = next((draw for draw in draws if draw.changed), None)
+    if changed is None or task.may_change:
+        return Verdict(name, task.title, State.RIGHT, _results(task.parts, earned))
+    finding = _changes_what_it_is_given(changed, task.section)
+    parts = _without_the_cheapest(_results(task.parts, earned))
     state = State.PARTLY if any(part.earned for part in parts) else State.WRONG
-    finding = _recognise(task, probe, evidence) or _describe(task, evidence)
     return Verdict(name, task.title, state, parts, (_cut(finding),))
+
+
+def _draws(task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> list[Evidence]:
+    """What is known of an answer pass by pass; what is right of the same inputs is found once."""
+    made: list[Evidence] = []
+    for prefix, drawn in passes(inputs):
+        mine = _of_a_pass(answers, prefix)
+        if prefix == REPEATED:
+            made[0] = replace(made[0], again=mine)
+            made.append(replace(made[0], answers=mine, again=made[0].answers, after_others=True))
+        else:
+            known = cache(partial(_reference, task, probe, drawn))
+            made.append(Evidence(drawn, known, mine))
+    return made
+
+
+def _of_a_pass(answers: Answers, prefix: str) -> Answers:
+    others = tuple(other for other in (SECOND, REPEATED) if other != prefix)
+
+    def own(named: Mapping[str, T]) -> dict[str, T]:
+        return {
+            name.removeprefix(prefix): value
+            for name, value in named.items()
+            if name.startswith(prefix) and not name.startswith(others)
+        }
+
+    return Answers(own(answers.values), own(answers.errors), own(answers.changed))
+
+
+def _results(parts: tuple[Part, ...], earned: Sequence[bool]) -> tuple[PartResult, ...]:
+    """Which parts are earned; one that builds on a failed one says so."""
+    failed = {part.name for part, got in zip(parts, earned, strict=True) if not got}
+    return tuple(
+        PartResult(
+            part.name,
+            part.points,
+            got,
+            f"builds on “{part.needs}”" if not got and part.needs in failed else "",
+        )
+        for part, got in zip(parts, earned, strict=True)
+    )
+
+
+def _without_the_cheapest(parts: tuple[PartResult, ...]) -> tuple[PartResult, ...]:
+    """All parts but the one with the fewest points: what was computed is right, after all."""
+    least = min(parts, key=lambda part: part.points)
+    return tuple(
+        replace(part, earned=False, because="not counted, since what is given is changed")
+        if part is least
+        else part
+        for part in parts
+    )
+
+
+def _changes_what_it_is_given(evidence: Evidence, section: Section) -> Finding:
+    case, names = next(iter(evidence.changed.items()))
+    called = evidence.called(case)
+    what = ", ".join(f"`{name}`" for name in names.split(", ")) if names else "the tensor"
+    return Finding(
+        "changes-its-input",
+        f"The values are right, but your answer changes {what}, which it was given.",
+        "Whoever calls it still needs the old values: work on a copy (`clone()`), or use what "
+        "returns something new, such as `masked_fill` for `masked_fill_`, `a = a + b` for "
+        "`a += b`, and `sorted(a)` for `a.sort()`."
+        + (f" It was called with {called}." if called else ""),
+        section,
+    )
+
+
+def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -> Finding:
+    """What to say of a wrong answer: a mistake by name, or what is true of its data."""
+    failing = [draw for draw, good in zip(draws, right, strict=True) if not good]
+    if all(draw.after_others for draw in failing):
+        return _another_time(task.section)
+    failing = [draw for draw in failing if not draw.after_others]
+    good = next((draw for draw, held in zip(draws, right, strict=True) if held), None)
+    return (
+        _recognise(task, probe, failing, good)
+        or _not_repeatable(task, probe, draws)
+        or describe(task.section, task.properties, failing, good)
+    )
+
+
+def _another_time(section: Section) -> Finding:
+    return Finding(
+        "keeps-state",
+        "Your answer is right at first, and wrong when it is asked the same again.",
+        "In between it was called with other inputs. Does it keep something from call to call: "
+        "a list as a default argument, a name outside the function, an attribute of the class? "
+        "Or does it draw by a chance of its own?",
+        section,
+    )
+
+
+def _not_repeatable(task: Task, probe: Probe, draws: list[Evidence]) -> Finding | None:
+    """Other values for the same inputs, where the right answer has the same ones."""
+    first = draws[0]
+    if first.again is None or first.repeatable:
+        return None
+    once_more = _reference(task, probe, first.inputs).answers
+    if not all(same_value(once_more.values[n], v) for n, v in first.expected.values.items()):
+        return None
+    return Finding(
+        "not-repeatable",
+        "Your answer gives different results for the same inputs.",
+        "It was asked twice, with other inputs in between. Does it keep something from call to "
+        "call, or draw by a chance of its own?",
+        task.section,
+    )
 
 
 def _cut(finding: Finding) -> Finding:
@@ -348,15 +524,16 @@ def _cut(finding: Finding) -> Finding:
     return replace(finding, what=what, effect=effect)
 
 
-def _reference(task: Task, probe: Probe, inputs: Inputs) -> Answers:
+def _reference(task: Task, probe: Probe, inputs: Inputs) -> Reference:
     """What is right of the inputs, without what no answer is compared in."""
-    answers = run(probe, task.answer, inputs).answers
+    made = run(probe, task.answer, inputs)
     right = {
         name: value
-        for name, value in answers.values.items()
-        if not set(name.split(".")) & set(task.uncompared)
+        for name, value in made.answers.values.items()
+        if not set(name.removeprefix(SECOND).removeprefix(REPEATED).split("."))
+        & set(task.uncompared)
     }
-    return Answers(right, answers.errors)
+    return Reference(Answers(right, made.answers.errors, made.answers.changed), made.called)
 
 
 def not_attempted(name: str, task: Task) -> Verdict:
@@ -387,29 +564,44 @@ def _holds(part: Part, evidence: Evidence) -> bool:
     """
     try:
         return bool(part.holds(evidence))
-    except _ODD_DATA:
+    except ODD_DATA:
         return False
 
 
-def _recognise(task: Task, probe: Probe, evidence: Evidence) -> Finding | None:
+def _recognise(
+    task: Task, probe: Probe, failing: Sequence[Evidence], right: Evidence | None
+) -> Finding | None:
+    """The first mistake that fits in every draw in which the answer is wrong; where it is right,
+    the mistake has to be right, too.
+    """
     for mistake in task.mistakes:
-        if mistake.recognised is not None:
-            fits = _holds(Part(mistake.name, 0, mistake.recognised), evidence)
-        else:
-            cases = mistake.cases or task.cases or tuple(probe.cases)
-            variants = (mistake.answer, *mistake.also)
-            fits = any(_equals(variant, cases, probe, evidence) for variant in variants)
-        if fits:
+        if all(_fits(mistake, task, probe, draw) for draw in failing) and (
+            right is None or _fits(mistake, task, probe, right, wrong_somewhere=False)
+        ):
             return Finding(
                 mistake.name,
-                _say(mistake.what, evidence),
-                _say(mistake.effect, evidence),
+                _say(mistake.what, failing[0]),
+                _say(mistake.effect, failing[0]),
                 mistake.section or task.section,
             )
     return None
 
 
-def _equals(variant: Any, cases: tuple[str, ...], probe: Probe, evidence: Evidence) -> bool:
+def _fits(
+    mistake: Mistake, task: Task, probe: Probe, evidence: Evidence, *, wrong_somewhere: bool = True
+) -> bool:
+    if mistake.recognised is not None:
+        if not wrong_somewhere:
+            return True  # its statistics speak of wrong answers only
+        return _holds(Part(mistake.name, 0, mistake.recognised), evidence)
+    cases = mistake.cases or task.cases or tuple(probe.cases)
+    variants = (mistake.answer, *mistake.also)
+    return any(_equals(variant, cases, probe, evidence, wrong_somewhere) for variant in variants)
+
+
+def _equals(
+    variant: Any, cases: tuple[str, ...], probe: Probe, evidence: Evidence, wrong_somewhere: bool
+) -> bool:
     """True if the answer is this wrong one in all of these cases, and wrong in one of them."""
 
     def other(case: str, wrong: Answers) -> bool:
@@ -417,8 +609,8 @@ def _equals(variant: Any, cases: tuple[str, ...], probe: Probe, evidence: Eviden
 
     # Most mistakes differ from the answer in the first case already: the others are not run.
     wrong = run(probe, variant, evidence.inputs, until=other).answers
-    return all(_same_case(evidence.answers, wrong, case) for case in cases) and any(
-        not _same_case(wrong, evidence.expected, case) for case in cases
+    return all(_same_case(evidence.answers, wrong, case) for case in cases) and (
+        not wrong_somewhere or any(not _same_case(wrong, evidence.expected, case) for case in cases)
     )
 
 
@@ -428,135 +620,8 @@ def _say(says: Says, evidence: Evidence) -> str:
         return says
     try:
         return says(evidence)
-    except _ODD_DATA:
+    except ODD_DATA:
         return ""
-
-
-def _describe(task: Task, evidence: Evidence) -> Finding:
-    """What is true of the data, when no known mistake fits."""
-    for finding in (_error(task, evidence), _shape(task, evidence), _not_a_number(task, evidence)):
-        if finding is not None:
-            return finding
-    for asked in task.properties:
-        try:
-            found = asked(evidence)
-        except _ODD_DATA:
-            continue  # the property cannot be asked of data like this; the next one may
-        if found is not None:
-            return found
-    return _difference(task, evidence)
-
-
-def _error(task: Task, evidence: Evidence) -> Finding | None:
-    for case, raised in evidence.answers.errors.items():
-        if case in evidence.expected.errors:
-            continue  # the reference raises here, too; its kind is the part's business
-        sizes = evidence.sizes()
-        where = f" at `{raised.line}`" if raised.line else ""
-        if raised.not_attempted:
-            return Finding(
-                "partly-attempted",
-                f"A part of the scaffold still raises NotImplementedError{where}.",
-                "",
-                task.section,
-            )
-        return Finding(
-            "error",
-            f"Your answer stopped with {raised.kind}{where}.",
-            f"{_sentence(raised.message)}" + (f" It was called with {sizes}." if sizes else ""),
-            task.section,
-        )
-    return None
-
-
-def _shape(task: Task, evidence: Evidence) -> Finding | None:
-    for name, right in evidence.expected.values.items():
-        mine = evidence.answers.values.get(name)
-        if mine is None:
-            case = name.split(".")[0]
-            if case in evidence.answers.errors:
-                continue
-            return Finding(
-                "missing",
-                "Your answer returns fewer values than asked for.",
-                f"Value `{name}` is missing.",
-                task.section,
-            )
-        if isinstance(right, str) != isinstance(mine, str):
-            return Finding(
-                "type",
-                f"Your answer returns {_kind(mine)}; expected {_kind(right)}.",
-                "",
-                task.section,
-            )
-        if (
-            isinstance(right, np.ndarray)
-            and isinstance(mine, np.ndarray)
-            and mine.shape != right.shape
-        ):
-            sizes = evidence.sizes()
-            return Finding(
-                "shape",
-                f"Your answer has shape {mine.shape}; expected {right.shape}.",
-                f"It was called with {sizes}." if sizes else "",
-                task.section,
-            )
-    return None
-
-
-def _not_a_number(task: Task, evidence: Evidence) -> Finding | None:
-    for name in evidence.expected.values:
-        if not evidence.comparable(name):
-            continue
-        mine, right = evidence.yours(name), evidence.right(name)
-        if mine.dtype.kind == "f" and np.isfinite(right).all() and not np.isfinite(mine).all():
-            index = tuple(int(i) for i in np.argwhere(~np.isfinite(mine))[0])
-            return Finding(
-                "not-finite",
-                f"Your answer holds {mine[index]} at index {_index(index)}.",
-                "A division by zero, or a softmax over a row that is all −inf, makes NaN; "
-                "every later sum keeps it.",
-                task.section,
-            )
-    return None
-
-
-def _difference(task: Task, evidence: Evidence) -> Finding:
-    for name, right in evidence.expected.values.items():
-        mine = evidence.answers.values.get(name)
-        if mine is None or _same_value(mine, right):
-            continue
-        if isinstance(right, str) or isinstance(mine, str):
-            return Finding(
-                "difference",
-                "Your answer returns another text.",
-                f"Yours: {_start(mine)!r:.120}; expected: {_start(right)!r:.120}.",
-                task.section,
-            )
-        gap = np.abs(mine.astype(float) - right.astype(float))
-        index = np.unravel_index(int(np.argmax(np.nan_to_num(gap, nan=np.inf))), gap.shape)
-        place = f" at index {_index(tuple(int(i) for i in index))}" if gap.ndim else ""
-        sizes = evidence.sizes()
-        return Finding(
-            "difference",
-            "The values differ from the right ones.",
-            f"The largest difference is{place}: "
-            f"yours {_number(mine[index])}, expected {_number(right[index])}"
-            + (f" (with {sizes})." if sizes else "."),
-            task.section,
-        )
-    missing = next(
-        (case for case in evidence.expected.errors if case not in evidence.answers.errors), None
-    )
-    if missing is not None:
-        expected = evidence.expected.errors[missing]
-        return Finding(
-            "no-error",
-            f"Your answer accepts what it should refuse with a {expected.kind}.",
-            f"A right answer says: {_sentence(expected.message)}",
-            task.section,
-        )
-    return Finding("difference", "Your answer does not do what the task asks.", "", task.section)
 
 
 def _same_case(a: Answers, b: Answers, case: str) -> bool:
@@ -566,47 +631,9 @@ def _same_case(a: Answers, b: Answers, case: str) -> bool:
         return left is not None and right is not None and _same_error(left, right)
     names = {n for n in (*a.values, *b.values) if n == case or n.startswith(case + ".")}
     return bool(names) and all(
-        n in a.values and n in b.values and _same_value(a.values[n], b.values[n]) for n in names
+        n in a.values and n in b.values and same_value(a.values[n], b.values[n]) for n in names
     )
 
 
 def _same_error(a: Raised, b: Raised) -> bool:
     return a.kind == b.kind
-
-
-def _same_value(a: Value, b: Value) -> bool:
-    if isinstance(a, str) or isinstance(b, str):
-        return isinstance(a, str) and isinstance(b, str) and a == b
-    if a.shape != b.shape:
-        return False
-    return bool(
-        np.allclose(
-            a.astype(np.float64),
-            b.astype(np.float64),
-            rtol=RELATIVE_TOLERANCE,
-            atol=ABSOLUTE_TOLERANCE,
-            equal_nan=True,
-        )
-    )
-
-
-def _start(value: Value) -> Value:
-    """Of a text what a sentence can quote."""
-    return value[:120] if isinstance(value, str) else value
-
-
-def _kind(value: Value) -> str:
-    return "a text" if isinstance(value, str) else f"numbers of shape {value.shape}"
-
-
-def _index(index: Sequence[int]) -> str:
-    return str(index[0]) if len(index) == 1 else f"({', '.join(str(i) for i in index)})"
-
-
-def _number(value: Any) -> str:
-    return f"{float(value):.4g}"
-
-
-def _sentence(text: str) -> str:
-    text = " ".join(text.split()) or "It gave no reason."
-    return text if text[-1] in ".!?" else text + "."

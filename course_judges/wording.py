@@ -20,6 +20,12 @@ def number(value: float, digits: int = 3) -> str:
     return re.sub(r"e([+−]?)0*(\d)", r"e\1\2", text).replace("e+", "e")
 
 
+def index(place: Iterable[int]) -> str:
+    """A place in an array: "3" in one of one axis, "(0, 3)" in others."""
+    places = tuple(int(i) for i in place)
+    return str(places[0]) if len(places) == 1 else f"({listed(places)})"
+
+
 def row(values: Array) -> str:
     """A row of weights as a person reads it: "[1, 0.33, 0]"."""
     return "[" + ", ".join(number(float(v), 2) for v in values) + "]"

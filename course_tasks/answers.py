@@ -19,7 +19,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from course_tasks.errors import InvalidAnswerError
+from course_tasks.errors import InvalidAnswerError, ReturnedTypeError
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Value: TypeAlias = Array | str
@@ -46,6 +46,10 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 }
 _TEXT = "text:"
 _ERROR = "error:"
+_CHANGED = "changed:"
+
+# What is said of a function that came to its end without a result.
+NOTHING_RETURNED = "returned None (is there a `return`?); expected a tensor, a number or a text"
 
 
 @dataclass(frozen=True)
@@ -92,10 +96,14 @@ class Answers:
         One entry a value; a case that returns several has entries "case.0" or "case.name".
     errors : mapping of str to Raised
         One entry for each case that raised.
+    changed : mapping of str to str
+        One entry for each case that changed what it was given: the names of the arguments, as far
+        as they are known.
     """
 
     values: Mapping[str, Value] = field(default_factory=dict)
     errors: Mapping[str, Raised] = field(default_factory=dict)
+    changed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def attempted(self) -> bool:
@@ -131,6 +139,8 @@ class Answers:
                 {"kind": raised.kind, "message": raised.message, "line": raised.line}
             )
             arrays[_ERROR + name] = _text_to_array(words)
+        for name, arguments in self.changed.items():
+            arrays[_CHANGED + name] = _text_to_array(arguments)
         size = sum(a.nbytes for a in arrays.values())
         if len(arrays) > MOST_VALUES or size > MOST_BYTES - 2**16:
             raise InvalidAnswerError(
@@ -165,6 +175,7 @@ class Answers:
         """
         values: dict[str, Value] = {}
         errors: dict[str, Raised] = {}
+        changed: dict[str, str] = {}
         for name, array in arrays_from_bytes(data).items():
             if name.startswith(_TEXT):
                 _check_text(name, array.nbytes)
@@ -172,9 +183,12 @@ class Answers:
             elif name.startswith(_ERROR):
                 _check_text(name, array.nbytes)
                 errors[name.removeprefix(_ERROR)] = _read_error(array)
+            elif name.startswith(_CHANGED):
+                _check_text(name, array.nbytes)
+                changed[name.removeprefix(_CHANGED)] = _array_to_text(array)
             else:
                 values[name] = array
-        return cls(values, errors)
+        return cls(values, errors, changed)
 
 
 def arrays_from_bytes(data: bytes) -> dict[str, Array]:
@@ -279,7 +293,7 @@ def flatten(name: str, result: Any) -> dict[str, Value]:
 
     Raises
     ------
-    TypeError
+    ReturnedTypeError
         If something in it is none of these; the message says what it was.
     """
     if isinstance(result, Mapping):
@@ -293,7 +307,7 @@ def flatten(name: str, result: Any) -> dict[str, Value]:
     for key, value in parts.items():
         flat |= flatten(f"{name}.{key}", value)
         if len(flat) > MOST_VALUES:
-            raise TypeError(f"returned more than {MOST_VALUES} values")
+            raise ReturnedTypeError(f"returned more than {MOST_VALUES} values")
     return flat
 
 
@@ -318,6 +332,8 @@ def _is_jax(thing: Any) -> bool:
 
 
 def _plain(result: Any) -> Value:
+    if result is None:
+        raise ReturnedTypeError(NOTHING_RETURNED)
     if isinstance(result, str):
         return str(result)
     if hasattr(result, "detach"):
@@ -329,18 +345,20 @@ def _plain(result: Any) -> Value:
     elif not isinstance(
         result, bool | int | float | np.ndarray | np.number | np.bool_
     ) and not hasattr(result, "__array__"):
-        raise TypeError(f"returned {_describe(result)}; expected a tensor, a number or a text")
+        raise ReturnedTypeError(
+            f"returned {_describe(result)}; expected a tensor, a number or a text"
+        )
     try:
         array = np.asarray(result)
     except ValueError as error:  # rows of unequal length
-        raise TypeError(f"returned nested lists that make no array: {error}") from error
+        raise ReturnedTypeError(f"returned nested lists that make no array: {error}") from error
     if array.dtype.kind == "f":
         return array.astype("<f8" if array.dtype.itemsize > 4 else "<f4")
     if array.dtype.kind in "iu":
         return array.astype("<i8")
     if array.dtype.kind == "b":
         return array.astype("?")
-    raise TypeError(f"returned values of type {array.dtype}; expected numbers")
+    raise ReturnedTypeError(f"returned values of type {array.dtype}; expected numbers")
 
 
 def _from_torch(tensor: Any) -> Any:
@@ -356,14 +374,14 @@ def _from_torch(tensor: Any) -> Any:
 def _from_jax(array: Any) -> Array:
     """A JAX array as NumPy's; half precision widens to float32, a PRNG key is refused by name."""
     if "key<" in str(array.dtype):
-        raise TypeError(f"returned a PRNG key ({array.dtype}); expected what was drawn with it")
+        raise ReturnedTypeError(
+            f"returned a PRNG key ({array.dtype}); expected what was drawn with it"
+        )
     held = np.asarray(array)
     return held.astype("<f4") if held.dtype.kind == "V" else held  # V: bfloat16 and its like
 
 
 def _describe(thing: Any) -> str:
-    if thing is None:
-        return "None (is there a `return`?)"
     if thing is ...:
         return "`...`"
     return f"an object of type {type(thing).__name__}"

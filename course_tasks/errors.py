@@ -14,6 +14,10 @@ class InvalidAnswerError(CourseError, ValueError):
     """The bytes of an answer are not what a probe writes."""
 
 
+class ReturnedTypeError(CourseError, TypeError):
+    """What an answer returned is not the kind of thing that was asked for."""
+
+
 class IsolationError(CourseError, OSError):
     """The kernel refuses a wall: user namespaces or system-call filters may be switched off."""
 

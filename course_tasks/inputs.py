@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_tasks.answers import Array
+from course_tasks.answers import NOTHING_RETURNED, Array
+from course_tasks.errors import ReturnedTypeError
 from course_tasks.probing import Case
 
 Rng: TypeAlias = np.random.Generator
@@ -45,18 +46,23 @@ def on(*names: str) -> Case:
 
 
 def parts_of(result: Any, *names: str) -> dict[str, Any]:
-    """The parts of a returned tuple or list, by name.
+    """The parts of a returned tuple or list, or of an array with so many rows, by name.
 
     Raises
     ------
-    TypeError
+    ReturnedTypeError
         In words that a student can use, if anything else was returned.
     """
+    if isinstance(result, Tensor | np.ndarray) and result.shape[:1] == (len(names),):
+        result = tuple(result)
     if isinstance(result, tuple | list) and len(result) == len(names):
         return dict(zip(names, result, strict=True))
-    found = type(result).__name__
-    raise TypeError(
-        f"the function should return {', '.join(f'`{name}`' for name in names[:-1])} and "
-        f"`{names[-1]}`; it returned one {found}"
-        + (f" of {len(result)}" if isinstance(result, tuple | list) else "")
+    if result is None:
+        raise ReturnedTypeError(NOTHING_RETURNED)
+    found = (
+        f"a {type(result).__name__} of {len(result)}"
+        if isinstance(result, tuple | list)
+        else f"one {type(result).__name__}"
     )
+    wanted = " and ".join((", ".join(f"`{name}`" for name in names[:-1]), f"`{names[-1]}`"))
+    raise ReturnedTypeError(f"returned {found}; expected {wanted}")

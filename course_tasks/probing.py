@@ -13,7 +13,7 @@ import random
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -23,11 +23,26 @@ import torch
 from torch import nn
 
 from course_lib.errors import CourseError, JaxMissingError
-from course_tasks.answers import Answers, Array, Raised, Value, arrays_from_bytes, flatten
-from course_tasks.errors import JudgesMissingError, UnfilledTaskError
+from course_tasks.answers import (
+    NOTHING_RETURNED,
+    Answers,
+    Array,
+    Raised,
+    Value,
+    arrays_from_bytes,
+    flatten,
+)
+from course_tasks.errors import JudgesMissingError, ReturnedTypeError, UnfilledTaskError
+from course_tasks.watching import Watch, same_array
 
 Inputs: TypeAlias = Mapping[str, Array]
 Case: TypeAlias = Callable[[Any, Inputs], Any]
+
+# A check asks twice, on inputs drawn apart, and then the first again: an answer may be right by
+# luck once, or remember what it was asked. Before the names of the second draw's inputs and values
+# stands SECOND, before the values of the last pass REPEATED.
+SECOND = "second/"
+REPEATED = "repeated/"
 
 # What an error went through on its way that no student wrote.
 _OURS = tuple(
@@ -50,18 +65,45 @@ class Probe:
     kept_back : frozenset of str
         Names of drawn inputs that only the judge may see, such as the symbols that a trained model
         has to predict. No case ever gets them, and no graded run finds them in its file of inputs.
+    one_draw : str
+        Why one draw is enough, for a task that takes long; empty for all others.
     """
 
     inputs: Callable[[np.random.Generator], Inputs]
     cases: Mapping[str, Case]
     kept_back: frozenset[str] = frozenset()
+    one_draw: str = ""
 
     def shown(self, inputs: Inputs) -> Inputs:
         """The drawn inputs that may stand beside student code: all that is not kept back.
 
         Whoever grades writes these to the file of inputs, and gives the judge all of them.
         """
-        return {name: array for name, array in inputs.items() if name not in self.kept_back}
+        return {
+            name: array
+            for name, array in inputs.items()
+            if name.removeprefix(SECOND) not in self.kept_back
+        }
+
+
+def both(first: Inputs, second: Inputs) -> Inputs:
+    """Two draws as the inputs of one check."""
+    return {**first, **{f"{SECOND}{name}": array for name, array in second.items()}}
+
+
+def passes(inputs: Inputs) -> tuple[tuple[str, Inputs], ...]:
+    """In which order a check asks, and on which inputs: what stands before the names of the values
+    that come, and the inputs of that pass.
+    """
+    first = {name: array for name, array in inputs.items() if not name.startswith(SECOND)}
+    second = {
+        name.removeprefix(SECOND): array
+        for name, array in inputs.items()
+        if name.startswith(SECOND)
+    }
+    if not second:
+        return (("", first),)
+    return (("", first), (SECOND, second), (REPEATED, first))
 
 
 def drawn_by_the_judge(_rng: np.random.Generator) -> Inputs:
@@ -85,10 +127,13 @@ class Run:
         The values and errors, case by case.
     warnings : tuple of str
         What was written to stderr and what Python warned of; shown, never counted.
+    called : mapping of str to str
+        For each case with what a function was called last; empty for classes.
     """
 
     answers: Answers
     warnings: tuple[str, ...] = ()
+    called: Mapping[str, str] = field(default_factory=dict)
 
 
 def run(
@@ -107,8 +152,8 @@ def run(
     answer : object
         The student's function, class or module.
     inputs : mapping of str to ndarray
-        From `probe.inputs`; each case gets its own copy, so that an answer may write into what it
-        is given, and only of what the probe does not keep back.
+        One draw of `probe.inputs`, or two that `both` puts together; each case gets its own copy,
+        and only of what the probe does not keep back.
     until : callable (case, Answers) -> bool, optional
         Asked after each case, with the answers so far; no further case is run when it says True.
 
@@ -121,28 +166,44 @@ def run(
     """
     values: dict[str, Value] = {}
     errors: dict[str, Raised] = {}
+    changed: dict[str, str] = {}
+    called: dict[str, str] = {}
     noise = io.StringIO()
-    shown = probe.shown(inputs)
     with (
         _own_randomness(),
         warnings.catch_warnings(record=True) as caught,
         contextlib.redirect_stderr(noise),
     ):
         warnings.simplefilter("always")
-        for name, case in probe.cases.items():
-            given = {key: array.copy() for key, array in shown.items()}
+        asked = [
+            (prefix, drawn, case)
+            for prefix, drawn in passes(probe.shown(inputs))
+            for case in probe.cases
+        ]
+        for prefix, drawn, case in asked:
+            if prefix and not Answers(values, errors).attempted:
+                break  # an unfilled scaffold stays unfilled
+            name = prefix + case
+            given = {key: array.copy() for key, array in drawn.items()}
+            watch = Watch()
             try:
-                values |= flatten(name, case(answer, given))
+                values |= flatten(name, probe.cases[case](watch.on(answer), given))
             except (KeyboardInterrupt, JaxMissingError, UnfilledTaskError):
                 raise
             except BaseException as error:  # SystemExit in an answer is an answer, too
-                errors[name] = Raised.of(error, _line_of(error))
+                errors[name] = _raised(error, watch)
+            called[name] = watch.called
+            written = watch.changed or [
+                "" for key, array in given.items() if not same_array(array, drawn[key])
+            ]
+            if written:
+                changed[name] = ", ".join(written)
             if until is not None and until(name, Answers(values, errors)):
                 break
     said = dict.fromkeys(str(w.message) for w in caught)
     if noise.getvalue().strip():
         said[noise.getvalue().strip()] = None
-    return Run(Answers(values, errors), tuple(said))
+    return Run(Answers(values, errors, changed), tuple(said), called)
 
 
 def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:
@@ -172,7 +233,7 @@ def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:
         dropping them here would be too late.
     """
     given = arrays_from_bytes(inputs)
-    leaked = sorted(probe.kept_back & given.keys())
+    leaked = sorted(probe.kept_back & {name.removeprefix(SECOND) for name in given})
     if leaked:
         raise CourseError(
             f"the inputs hold {', '.join(leaked)}, which only the judge may see: "
@@ -225,6 +286,14 @@ def _own_randomness() -> Iterator[None]:
         finally:
             random.setstate(python)
             np.random.set_state(numpy)
+
+
+def _raised(error: BaseException, watch: Watch) -> Raised:
+    """The error of a case; where the probe stumbled over None, that is what is said."""
+    line = _line_of(error)
+    if not line and watch.returned_nothing and not isinstance(error, ReturnedTypeError):
+        error = ReturnedTypeError(NOTHING_RETURNED)
+    return Raised.of(error, line)
 
 
 def _line_of(error: BaseException) -> str:

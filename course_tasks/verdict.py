@@ -71,11 +71,21 @@ class Finding:
 
 @dataclass(frozen=True)
 class PartResult:
-    """One part of a task, earned or not."""
+    """One part of a task, earned or not.
+
+    Attributes
+    ----------
+    name : str
+    points : float
+    earned : bool
+    because : str
+        Why it is not earned, where that is no fault of its own: what it builds on failed.
+    """
 
     name: str
     points: float
     earned: bool
+    because: str = ""
 
 
 class State(Enum):
@@ -153,7 +163,11 @@ class Verdict:
     def __str__(self) -> str:
         lines = [f"{_SIGN[self.state]} {self.headline}"]
         if self._shows_parts:
-            lines += [f"  {'✓' if p.earned else '✗'} {p.name} ({p.points:g})" for p in self.parts]
+            lines += [
+                f"  {'✓' if p.earned else '✗'} {p.name} ({p.points:g})"
+                + (f": {p.because}" if p.because else "")
+                for p in self.parts
+            ]
         for finding in self.findings:
             lines.append(f"  {finding.what}")
             if finding.effect:
@@ -187,7 +201,8 @@ class Verdict:
                 f'<li style="list-style:none">'
                 f'<span aria-hidden="true">{"✓" if p.earned else "✗"}</span> '
                 f"{_as_html(p.name)} ({p.points:g} "
-                f"{'point' if p.points == 1 else 'points'}{'' if p.earned else ', not yet'})</li>"
+                f"{'point' if p.points == 1 else 'points'}{'' if p.earned else ', not yet'})"
+                + (f": {_as_html(p.because)}</li>" if p.because else "</li>")
                 for p in self.parts
             )
             rows.append(f'<ul style="margin:.2em 0;padding-left:1.2em">{items}</ul>')
@@ -218,6 +233,7 @@ class Verdict:
             "out_of": self.out_of,
             "parts": [
                 {"name": part.name, "points": float(part.points), "earned": part.earned}
+                | ({"because": part.because} if part.because else {})
                 for part in self.parts
             ],
             "findings": [

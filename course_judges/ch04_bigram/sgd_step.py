@@ -265,4 +265,5 @@ TASK = Task(
         Part("Three steps come out right, each from a fresh gradient.", 1, matches("three")),
     ),
     properties=(_other_rows_move, _step_of_another_length),
+    may_change=True,
 )

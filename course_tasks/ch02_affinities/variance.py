@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from course_tasks.inputs import parts_of
 from course_tasks.probing import Inputs, Probe
 
 
@@ -23,15 +24,7 @@ def _variance_inputs(rng: np.random.Generator) -> Inputs:
 
 def _variance(answer: Callable[..., Any], given: Inputs) -> Any:
     queries, keys = torch.from_numpy(given["queries"]), torch.from_numpy(given["keys"])
-    results = answer(queries, keys)
-    try:
-        plain, scaled = results
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            "the answer does not return two results: the variances of the dot products, and those "
-            "of the divided ones"
-        ) from error
-    return {"plain": plain, "scaled": scaled}
+    return parts_of(answer(queries, keys), "plain", "scaled")
 
 
 PROBE = Probe(_variance_inputs, {"growth": _variance})

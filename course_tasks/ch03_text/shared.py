@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_tasks.answers import NOTHING_RETURNED
+from course_tasks.errors import ReturnedTypeError
 from course_tasks.probing import Inputs
 
 VOWELS = "aeiou"
@@ -46,7 +48,9 @@ def pair(result: Any) -> dict[str, Any]:
 
 
 def two_values(result: Any, names: str) -> tuple[Any, Any]:
-    """What an answer returns as a pair, or a TypeError that says what it returned."""
+    """What an answer returns as a pair, or a ReturnedTypeError that says what it returned."""
+    if result is None:
+        raise ReturnedTypeError(NOTHING_RETURNED)
     try:
         first, second = result
     except (TypeError, ValueError):
@@ -56,7 +60,7 @@ def two_values(result: Any, names: str) -> tuple[Any, Any]:
             found = f"a {type(result).__name__} of {len(result)}"
         else:
             found = repr(result)[:40]
-        raise TypeError(f"two results are expected, {names}; returned was {found}") from None
+        raise ReturnedTypeError(f"returned {found}; expected two results, {names}") from None
     return first, second
 
 

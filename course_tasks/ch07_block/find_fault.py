@@ -45,4 +45,5 @@ PROBE = Probe(
     drawn_by_the_judge,
     each(_inspect, tuple(range(BLOCKS)), "block_"),
     kept_back=frozenset({"order"}),
+    one_draw="one check hands over eight blocks, each drawn anew",
 )

@@ -117,4 +117,9 @@ def _train(answer: Any, given: Inputs) -> Any:
     }
 
 
-PROBE = Probe(_inputs, {"model": _train}, kept_back=frozenset({"text", "targets"}))
+PROBE = Probe(
+    _inputs,
+    {"model": _train},
+    kept_back=frozenset({"text", "targets"}),
+    one_draw="a training takes seconds, and sees thousands of drawn windows",
+)

@@ -1,5 +1,6 @@
 """The mechanism under the tasks, on a small task of its own."""
 
+import dataclasses
 import itertools
 import json
 import os
@@ -32,7 +33,7 @@ from course_tasks.answers import (
     text_input,
 )
 from course_tasks.errors import InvalidAnswerError, UnknownTaskError
-from course_tasks.probing import Probe, load_weights, run, run_on_bytes
+from course_tasks.probing import Probe, both, load_weights, run, run_on_bytes
 
 HERE = Section("01-averages", "Somewhere")
 
@@ -129,14 +130,14 @@ class TestFindings:
     def test_wrong_shape_is_said_with_both_shapes(self):
         finding = verdict_on(lambda x: x.sum()).findings[0]
         assert finding.name == "shape"
-        assert "()" in finding.what
+        assert "one number" in finding.what
         assert "(3, " in finding.what
 
     def test_not_a_number_is_said_with_its_place(self):
         assert verdict_on(lambda x: x * torch.nan).findings[0].name == "not-finite"
 
     def test_unexplained_difference_shows_yours_and_the_right_one(self):
-        finding = verdict_on(lambda x: 2 * x + 1).findings[0]
+        finding = verdict_on(lambda x: 2 * x + x**2).findings[0]
         assert finding.name == "difference"
         assert "yours" in finding.effect
         assert "expected" in finding.effect
@@ -144,7 +145,10 @@ class TestFindings:
     @pytest.mark.parametrize("result", [None, ..., object(), {1, 2}, [torch.ones(2), object()]])
     def test_a_result_that_is_no_data_is_described(self, result):
         finding = verdict_on(lambda x: result).findings[0]
-        assert "expected a tensor" in finding.effect
+        assert finding.name == "type"
+        assert "returned" in finding.what
+        assert "stopped" not in finding.what
+        assert "Expected a tensor" in finding.effect
 
     def test_exit_in_an_answer_is_an_answer(self):
         finding = verdict_on(lambda x: sys.exit(0)).findings[0]
@@ -160,8 +164,17 @@ class TestFindings:
 
         assert "Bad" in verdict_on(answer).findings[0].what
 
-    def test_answer_may_write_into_what_it_is_given(self):
-        assert verdict_on(lambda x: x.mul_(2)).state is State.RIGHT
+    def test_answer_that_writes_into_what_it_is_given_is_told_so_and_loses_one_part(self):
+        verdict = verdict_on(lambda numbers: numbers.mul_(2))
+        assert verdict.points == 2
+        assert verdict.findings[0].name == "changes-its-input"
+        assert "`numbers`" in verdict.findings[0].what
+
+    def test_what_a_right_answer_changes_may_be_changed(self):
+        inputs = PROBE.inputs(np.random.default_rng(0))
+        task = dataclasses.replace(TASK, answer=lambda x: x.mul_(2))
+        answers = run(PROBE, lambda x: x.mul_(2), inputs).answers
+        assert judge("00/double", task, PROBE, inputs, answers).state is State.RIGHT
 
     def test_half_precision_is_read(self):
         assert flatten("a", torch.ones(2, dtype=torch.bfloat16))["a"].dtype == np.float32
@@ -183,6 +196,72 @@ class TestEndless:
             flatten("a", Endless())
 
 
+class TestTwoDraws:
+    """A check asks on two draws, and then the first again."""
+
+    def verdict_on(self, answer, seed=0):
+        rng = np.random.default_rng(seed)
+        inputs = both(PROBE.inputs(rng), PROBE.inputs(rng))
+        return judge("00/double", TASK, PROBE, inputs, run(PROBE, answer, inputs).answers)
+
+    def test_luck_in_one_draw_is_not_enough(self):
+        first = PROBE.inputs(np.random.default_rng(0))["x"].shape[1]
+        seed = next(
+            s for s in range(20) if PROBE.inputs(np.random.default_rng(s))["x"].shape[1] != first
+        )
+        for lucky in (0, seed):
+            size = PROBE.inputs(np.random.default_rng(lucky))["x"].shape[1]
+            inputs = both(*(PROBE.inputs(np.random.default_rng(s)) for s in sorted((0, seed))))
+
+            def answer(x, size=size):
+                return 2 * x if x.ndim == 1 or x.shape[1] == size else 3 * x
+
+            verdict = judge("00/double", TASK, PROBE, inputs, run(PROBE, answer, inputs).answers)
+            assert verdict.points == 1
+            assert "the same factor" in verdict.findings[0].what
+
+    def test_what_is_kept_from_call_to_call_is_found(self):
+        kept = {}
+
+        def answer(x):
+            return kept.setdefault(x.ndim, 2 * x)
+
+        assert self.verdict_on(answer).points == 0
+        calls = []
+
+        def counting(x):
+            calls.append(x)
+            return 2 * x if len(calls) <= 4 else 3 * x
+
+        verdict = self.verdict_on(counting)
+        assert verdict.points == 0
+        assert verdict.findings[0].name == "keeps-state"
+
+    def test_unrepeatable_answer_is_called_so(self):
+        verdict = self.verdict_on(lambda x: x + torch.rand(()))
+        assert verdict.findings[0].name == "not-repeatable"
+
+    def test_mistake_is_named_only_if_it_fits_in_every_draw(self):
+        calls = []
+
+        def answer(x):
+            calls.append(x)
+            return x * x if len(calls) <= 2 else x**3
+
+        assert self.verdict_on(lambda x: x * x).findings[0].name == "square"
+        assert self.verdict_on(answer).findings[0].name != "square"
+
+    def test_unfilled_scaffold_is_asked_once(self):
+        calls = []
+
+        def answer(x):
+            calls.append(x)
+            raise NotImplementedError
+
+        assert self.verdict_on(answer).state is State.NOT_ATTEMPTED
+        assert len(calls) == len(PROBE.cases)
+
+
 class TestCheck:
     def test_fresh_inputs_each_time_and_the_same_for_a_seed(self, doubling):
         seen = []
@@ -195,8 +274,9 @@ class TestCheck:
         check("00/double", answer)
         check("00/double", answer, seed=1)
         check("00/double", answer, seed=1)
-        assert seen[0] != seen[2]
-        assert seen[4] == seen[6]
+        assert seen[0] != seen[len(seen) // 4]
+        a_check = len(seen) // 4
+        assert seen[2 * a_check : 3 * a_check] == seen[3 * a_check :]
 
     def test_unknown_task_names_the_nearest(self):
         with pytest.raises(UnknownTaskError, match="did you mean"):
@@ -399,7 +479,7 @@ def test_a_recognised_mistake_must_differ_from_the_right_answer():
     same = Task("Doubling", double, HERE, TASK.parts, (Mistake("none", double, "?", "?", HERE),))
     inputs = PROBE.inputs(np.random.default_rng(0))
     verdict = judge(
-        "00/double", same, PROBE, inputs, run(PROBE, lambda x: 2 * x + 1, inputs).answers
+        "00/double", same, PROBE, inputs, run(PROBE, lambda x: 2 * x + x**2, inputs).answers
     )
     assert verdict.findings[0].name == "difference"
 

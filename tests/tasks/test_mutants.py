@@ -7,6 +7,9 @@ import pytest
 from benchmarks import mutants as trial
 from benchmarks.mutations import Mutant, mutants
 
+# Other mutants are drawn with another; all of them are tried by `python -m benchmarks.mutants`.
+SEED = 1
+
 SOURCE = '''def past_means(x, width):
     """Means of the last few."""
     T = x.shape[1]
@@ -84,3 +87,25 @@ def test_fates_are_told_apart(monkeypatch):
         assert fates[name].state == "killed", name
     assert fates["endless"].ended == "endless"
     assert fates["killer"].ended == "ended its process"
+
+
+def test_listed_equivalents_are_mutants_of_the_solution_and_have_a_reason():
+    listed = trial.known_equivalents()
+    made = {
+        (one.task, one.line(mutant), mutant.change)
+        for one in trial.solutions()
+        if one.task in {task for task, _, _ in listed}
+        for mutant in mutants(one.source, one.lines)
+    }
+    assert not set(listed) - made
+    assert all(len(reason) > 20 for reason in listed.values())
+
+
+@pytest.mark.parametrize("chapter", ["01", "02", "03", "04"])
+def test_sampled_mutants_are_killed_or_known_to_be_equivalent(chapter):
+    solved = [one for one in trial.solutions() if one.task.startswith(chapter)]
+    work = trial.sample(solved, count=len(solved), seed=SEED)
+    known = trial.known_equivalents()
+    for fate in trial.fates(work, draws=2, jobs=1):
+        killed = fate.state == "killed" or (fate.task, fate.line, fate.change) in known
+        assert killed, f"{fate.task}: {fate.change} in {fate.line}"

@@ -86,7 +86,7 @@ WRONG = {
 ODD = [
     (lambda T, width: torch.eye(T).flip(0), "sees-the-future"),
     (window_before_without_nan, "diagonal-excluded"),
-    (lambda T, width: window_loop(T, width)[:-1], "shape"),
+    (lambda T, width: window_loop(T, width)[:-1], "last-missing"),
     (lambda T, width: 2 * window_loop(T, width), "rows-do-not-sum-to-one"),
     (lambda T, width: decay_loop(T, 0.5), "wrong-positions"),
 ]

@@ -144,7 +144,7 @@ WRONG = {
 
 ODD = [
     (var_twice, "wrong-scale"),
-    (lambda q, k: (q * k).sum(1).var(), "error"),
-    (lambda q, k: (q * k).cumsum(1).var(0), "error"),
+    (lambda q, k: (q * k).sum(1).var(), "type"),
+    (lambda q, k: (q * k).cumsum(1).var(0), "type"),
     (lambda q, k: var_twice(k, k), "difference"),
 ]

@@ -113,5 +113,5 @@ WRONG = {
 
 ODD = [
     (windows_two_further, "not-the-next-token"),
-    (lambda tokens, block_size, stride: tokens.unfold(0, block_size, stride), "error"),
+    (lambda tokens, block_size, stride: tokens.unfold(0, block_size, stride), "type"),
 ]

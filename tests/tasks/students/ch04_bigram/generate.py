@@ -165,5 +165,5 @@ ODD = [
         writing(cropped, last=lambda logits: logits[:, -1] / 3),
         "wrong-frequencies",
     ),
-    (lambda m, tokens, count, g: generate_into_buffer(m, tokens, count + 1, g), "shape"),
+    (lambda m, tokens, count, g: generate_into_buffer(m, tokens, count + 1, g), "one-too-many"),
 ]

@@ -144,6 +144,6 @@ WRONG = {
 
 
 ODD = [
-    (lambda p, texts: nll_by_loop(p, texts)[0], "error"),
+    (lambda p, texts: nll_by_loop(p, texts)[0], "type"),
     (lambda p, texts: (1.0, 2.0), "difference"),
 ]

@@ -115,7 +115,7 @@ WRONG = {
 
 
 ODD = [
-    (lambda z, t, g: sample_by_loop(z, t, g)[:-1], "shape"),
+    (lambda z, t, g: sample_by_loop(z, t, g)[:-1], "last-missing"),
     (lambda z, t, g: sample_by_cumulative_sum(z, t, g)[:, None], "shape"),
     (uniform_whatever, "wrong-frequencies"),
     (lambda z, t, g: (z / (t or 1)).softmax(-1).amax(-1), "no-such-symbol"),

@@ -172,7 +172,7 @@ WRONG = {
 
 
 ODD = [
-    (lambda table, x, y, rate, steps: table, "error"),
+    (lambda table, x, y, rate, steps: table, "type"),
     (stepping(lambda table, grad, rate, x, y: table - rate * grad / 3), "wrong-length-of-step"),
     (stepping(lambda table, grad, rate, x, y: table - 0.1 * rate), "moves-other-rows"),
 ]

@@ -124,6 +124,6 @@ ODD = [
         crossing(weigh=lambda s, seen: torch.where(seen, s, s - 1).softmax(-1)),
         "padding-wrong",
     ),
-    (lambda x, m, q, k, v, n: cross_by_loop(x, m, q, k, v, n) * 2, "difference"),
+    (lambda x, m, q, k, v, n: cross_by_loop(x, m, q, k, v, n) * 2, "constant-ratio"),
     (lambda x, m, q, k, v, n: m @ v, "roles-exchanged"),
 ]

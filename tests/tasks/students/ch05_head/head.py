@@ -201,6 +201,6 @@ WRONG = {
 
 ODD = [
     (HeadWithoutNames, "error"),
-    (HeadShifted, "difference"),
+    (HeadShifted, "constant-difference"),
     (lambda *sizes: lambda x: x, "error"),
 ]

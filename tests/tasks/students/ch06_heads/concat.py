@@ -125,5 +125,5 @@ WRONG = {
 ODD = [
     (lambda x, heads: x[..., :2], "shape"),
     (lambda x, heads: torch.full_like(heads_by_sdpa(x, heads), torch.nan), "not-finite"),
-    (lambda x, heads: 2 * heads_by_sdpa(x, heads), "difference"),
+    (lambda x, heads: 2 * heads_by_sdpa(x, heads), "constant-ratio"),
 ]

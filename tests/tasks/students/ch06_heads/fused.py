@@ -144,6 +144,6 @@ ODD = [
         lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach) + x[:, :1].mean(0),
         "mixes-the-batch",
     ),
-    (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach)[:, 1:], "shape"),
-    (lambda x, qkv, w, reach: 2 * fused_by_sdpa(x, qkv, w, reach), "difference"),
+    (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach)[:, 1:], "first-missing"),
+    (lambda x, qkv, w, reach: 2 * fused_by_sdpa(x, qkv, w, reach), "constant-ratio"),
 ]

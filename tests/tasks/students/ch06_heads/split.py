@@ -95,5 +95,5 @@ WRONG = {
 ODD = [
     (lambda x, n_head: x[0], "error"),
     (after(lambda part: part.flip(2)), "entries-from-elsewhere"),
-    (after(lambda part: part.flatten(1)), "shape"),
+    (after(lambda part: part.flatten(1)), "another-shape"),
 ]

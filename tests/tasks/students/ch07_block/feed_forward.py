@@ -91,6 +91,6 @@ WRONG = {
 
 ODD = [
     (lambda n_embd, hidden: nn.Linear(n_embd, n_embd), "error"),
-    (gated(lambda self, x: gated_by_where(self, x)[:, :-1]), "shape"),
-    (gated(lambda self, x: gated_by_where(self, x) + 1), "difference"),
+    (gated(lambda self, x: gated_by_where(self, x)[:, :-1]), "last-missing"),
+    (gated(lambda self, x: gated_by_where(self, x) + 1), "constant-difference"),
 ]

@@ -133,7 +133,7 @@ ODD = [
     (lambda x, gain, shift, groups, eps: x.mean(-1), "shape"),
     (
         lambda x, gain, shift, groups, eps: norm_by_loop(x, gain, shift, groups, eps) + 1,
-        "difference",
+        "constant-difference",
     ),
     (lambda x, gain, shift, groups, eps: x / 0, "not-finite"),
     (lambda x, gain, shift, groups, eps: x[99], "error"),

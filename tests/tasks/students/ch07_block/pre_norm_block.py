@@ -178,7 +178,7 @@ ODD = [
     (lambda *args: nn.LayerNorm(args[0]), "error"),
     (
         blocked(lambda self, x, memory: BlockBase.forward(self, x, memory).roll(1, 1)),
-        "difference",
+        "off-by-one-position",
     ),
     (
         blocked(

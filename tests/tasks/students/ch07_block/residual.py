@@ -168,5 +168,5 @@ WRONG = {
 
 ODD = [
     (streaming(lambda branches, root, x: rightly(branches, root, x)[0]), "shape"),
-    (streaming(lambda branches, root, x: rightly(branches, root, x) * 0.9), "difference"),
+    (streaming(lambda branches, root, x: rightly(branches, root, x) * 0.9), "constant-ratio"),
 ]

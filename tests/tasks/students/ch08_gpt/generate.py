@@ -129,4 +129,4 @@ WRONG = {
 }
 
 
-ODD = [(stops_repeated, "shape")]
+ODD = [(stops_repeated, "only-the-last")]

@@ -112,4 +112,4 @@ WRONG = {
 }
 
 
-ODD = [(carried_wrong_sign, "difference")]
+ODD = [(carried_wrong_sign, "sign")]

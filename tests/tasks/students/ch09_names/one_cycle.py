@@ -102,4 +102,4 @@ WRONG = {
 }
 
 
-ODD = [(cycle_twice_as_fast, "difference")]
+ODD = [(cycle_twice_as_fast, "constant-ratio")]

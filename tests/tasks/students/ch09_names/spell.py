@@ -133,4 +133,4 @@ WRONG = {
 }
 
 
-ODD = [(spell_reversed, "difference")]
+ODD = [(spell_reversed, "another-order")]

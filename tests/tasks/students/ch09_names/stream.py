@@ -127,4 +127,4 @@ WRONG = {
 }
 
 
-ODD = [(stream_two_further, "difference")]
+ODD = [(stream_two_further, "constant-difference")]

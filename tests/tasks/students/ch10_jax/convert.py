@@ -113,7 +113,7 @@ WRONG = {
 }
 
 
-ODD = [(converter(turn=staticmethod(lambda m: -m.T)), "difference")]
+ODD = [(converter(turn=staticmethod(lambda m: -m.T)), "sign")]
 
 
 SCAFFOLD = ConverterScaffold

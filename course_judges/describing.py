@@ -1,0 +1,336 @@
+"""What is said of a wrong answer that no mistake of its task explains: what is true of its data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from course_judges import comparisons
+from course_judges.wording import index, number
+from course_tasks.answers import Answers, Raised, Value
+from course_tasks.verdict import Finding, Section
+
+if TYPE_CHECKING:
+    from course_judges.judging import Evidence
+
+# What asking for a number raises when a student's data is missing, empty or of another shape.
+ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, OverflowError)
+
+# So many characters of a text before and after the place where two texts part.
+_AROUND = 24
+
+Asks: TypeAlias = "Callable[[Evidence], Finding | None]"
+
+
+def describe(
+    section: Section,
+    properties: Sequence[Asks],
+    failing: Sequence[Evidence],
+    right: Evidence | None,
+) -> Finding:
+    """What is true of the data, when no known mistake fits.
+
+    Parameters
+    ----------
+    section : Section
+        Where to look again.
+    properties : sequence of callable (Evidence) -> Finding or None
+        Of the task, asked in this order.
+    failing : sequence of Evidence
+        The draws in which the answer is wrong; one at least.
+    right : Evidence, optional
+        A draw in which it is right.
+    """
+    first = failing[0]
+    for say in (_error, _kind):
+        finding = say(first, section)
+        if finding is not None:
+            return finding
+    asked: list[Asks] = [
+        lambda e: _not_a_number(e, section),
+        *properties,
+        lambda e: _exchanged(e, section),
+        lambda e: _compared(e, section),
+        lambda e: _shape(e, section),
+    ]
+    if _has_another_shape(first):
+        # Numbers of another shape are compared by what differs in the shape before all else.
+        asked = [lambda e: _compared(e, section), lambda e: _shape(e, section), *asked]
+    found = _first_of_all(asked, failing) or _difference(first, section)
+    return found if right is None else _only_some(found, first, right)
+
+
+def _first_of_all(asked: Sequence[Asks], failing: Sequence[Evidence]) -> Finding | None:
+    """The first that says the same of every draw; else the first that says anything of the first.
+
+    What is said of one draw alone may be a coincidence, but it is true of that draw.
+    """
+    heard: Finding | None = None
+    for ask in asked:
+        found = [_asked(ask, evidence) for evidence in failing]
+        if found[0] is None:
+            continue
+        if all(one is not None and one.name == found[0].name for one in found):
+            return found[0]
+        heard = heard or found[0]
+    return heard
+
+
+def _asked(ask: Asks, evidence: Evidence) -> Finding | None:
+    try:
+        return ask(evidence)
+    except ODD_DATA:
+        return None  # it cannot be asked of data like this; the next one may
+
+
+def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
+    """The same of an answer that is right in another draw: which sizes make the difference."""
+    sizes = wrong.sizes(), right.sizes()
+    where = f" It is right with {sizes[1]} and wrong with {sizes[0]}." if all(sizes) else ""
+    if where and sizes[0] == sizes[1]:
+        where = " With other numbers of the same sizes it is right."
+    if found.name != "difference":
+        return Finding(found.name, found.what, found.effect + where, found.section)
+    return Finding(
+        "some-inputs",
+        "Your answer is right for some inputs and wrong for others.",
+        found.effect + where,
+        found.section,
+    )
+
+
+def _error(evidence: Evidence, section: Section) -> Finding | None:
+    for case, raised in evidence.answers.errors.items():
+        if case in evidence.expected.errors:
+            continue  # the reference raises here, too; its kind is the part's business
+        where = f" at `{raised.line}`" if raised.line else ""
+        if raised.not_attempted:
+            return Finding(
+                "partly-attempted",
+                f"A part of the scaffold still raises NotImplementedError{where}.",
+                "",
+                section,
+            )
+        called = evidence.called(case)
+        with_what = f"It was called with {called}." if called else ""
+        if raised.kind == "ReturnedTypeError":
+            return _returned(raised, with_what, section)
+        return Finding(
+            "error",
+            f"Your answer stopped with {raised.kind}{where}.",
+            f"{_sentence(raised.message)} {with_what}".strip(),
+            section,
+        )
+    return None
+
+
+def _returned(raised: Raised, with_what: str, section: Section) -> Finding:
+    """What came back is nothing that can be compared; nothing stopped."""
+    what, _, wanted = raised.message.partition("; ")
+    wanted = f"{wanted[:1].upper()}{wanted[1:]}"
+    return Finding(
+        "type",
+        f"Your answer {what}.",
+        " ".join(filter(None, (_sentence(wanted), with_what))),
+        section,
+    )
+
+
+def _kind(evidence: Evidence, section: Section) -> Finding | None:
+    """Of what kind the returned thing is: one array, several, a text."""
+    for name, right in evidence.expected.values.items():
+        mine = evidence.answers.values.get(name)
+        case = name.split(".")[0]
+        if mine is None:
+            if case in evidence.answers.errors:
+                continue
+            return Finding(
+                "type",
+                f"Your answer returns {_kinds(evidence.answers, case)}; "
+                f"expected {_kinds(evidence.expected, case)}.",
+                "",
+                section,
+            )
+        if isinstance(right, str) != isinstance(mine, str):
+            return Finding(
+                "type",
+                f"Your answer returns {_described(mine)}; expected {_described(right)}.",
+                "",
+                section,
+            )
+    return None
+
+
+def _kinds(answers: Answers, case: str) -> str:
+    """What a case returned: "a text", "two values", "numbers of shape (3, 4)"."""
+    if case in answers.values:
+        return _described(answers.values[case])
+    parts = [name for name in answers.values if name.startswith(f"{case}.")]
+    if not parts:
+        return "an empty tuple, list or dict"
+    names = [name.removeprefix(f"{case}.") for name in parts]
+    if all(name.isdigit() for name in names):
+        return f"{len(parts)} {'values' if len(parts) > 1 else 'value in a tuple or list'}"
+    return f"{len(parts)} values ({', '.join(f'`{name}`' for name in names[:6])[:120]})"
+
+
+def _described(value: Value) -> str:
+    if isinstance(value, str):
+        return "a text"
+    return "one number" if not value.shape else f"numbers of shape {value.shape}"
+
+
+def _has_another_shape(evidence: Evidence) -> bool:
+    return any(
+        isinstance(right, np.ndarray) and mine is not None and np.shape(mine) != right.shape
+        for right, mine in _pairs(evidence)
+    )
+
+
+def _pairs(evidence: Evidence) -> list[tuple[Value, Value | None]]:
+    values = evidence.answers.values
+    return [(right, values.get(name)) for name, right in evidence.expected.values.items()]
+
+
+def _shape(evidence: Evidence, section: Section) -> Finding | None:
+    for name, right in evidence.expected.values.items():
+        mine = evidence.answers.array(name)
+        if isinstance(right, np.ndarray) and mine is not None and mine.shape != right.shape:
+            called = evidence.called(name)
+            has = f"has shape {mine.shape}" if mine.shape else "is one number"
+            wanted = f"shape {right.shape}" if right.shape else "one number"
+            return Finding(
+                "shape",
+                f"Your answer {has}; expected {wanted}.",
+                f"It was called with {called}." if called else "",
+                section,
+            )
+    return None
+
+
+def _not_a_number(evidence: Evidence, section: Section) -> Finding | None:
+    for name in evidence.expected.values:
+        if not evidence.comparable(name):
+            continue
+        mine, right = evidence.yours(name), evidence.right(name)
+        if mine.dtype.kind == "f" and np.isfinite(right).all() and not np.isfinite(mine).all():
+            place = tuple(int(i) for i in np.argwhere(~np.isfinite(mine))[0])
+            at = f" at index {index(place)}" if place else ""
+            held = float(mine[place])
+            why = (
+                "A division by zero, 0 · ∞, or a softmax over a row that is all −inf makes NaN; "
+                "every later sum keeps it."
+                if np.isnan(held)
+                else "An infinity comes from a division by zero, the logarithm of zero, or a fill "
+                "that was never taken away."
+            )
+            return Finding("not-finite", f"Your answer holds {number(held)}{at}.", why, section)
+    return None
+
+
+def _exchanged(evidence: Evidence, section: Section) -> Finding | None:
+    """Two results of one case that changed places."""
+    right = evidence.expected.values
+    for one in right:
+        for other in right:
+            if one >= other or one.split(".")[0] != other.split(".")[0]:
+                continue
+            mine = evidence.answers.values.get(one), evidence.answers.values.get(other)
+            if mine[0] is None or mine[1] is None or same_value(right[one], right[other]):
+                continue
+            if same_value(mine[0], right[other]) and same_value(mine[1], right[one]):
+                names = [name.partition(".")[2] for name in (one, other)]
+                said = " and ".join(
+                    f"`{n}`" if not n.isdigit() else f"result {int(n) + 1}" for n in names
+                )
+                return Finding(
+                    "exchanged",
+                    "Two of your results changed places.",
+                    f"They are {said}: each has what belongs to the other.",
+                    section,
+                )
+    return None
+
+
+def _compared(evidence: Evidence, section: Section) -> Finding | None:
+    for name, right in evidence.expected.values.items():
+        mine = evidence.answers.values.get(name)
+        if mine is None or isinstance(mine, str) or isinstance(right, str):
+            continue
+        if same_value(mine, right):
+            continue
+        found = comparisons.compared(evidence.yours(name), right)
+        if found is None:
+            return None
+        called = evidence.called(name)
+        effect = found.effect + (f" It was called with {called}." if called else "")
+        return Finding(found.name, found.what, effect, section)
+    return None
+
+
+def _difference(evidence: Evidence, section: Section) -> Finding:
+    for name, right in evidence.expected.values.items():
+        mine = evidence.answers.values.get(name)
+        if mine is None or same_value(mine, right):
+            continue
+        called = evidence.called(name)
+        with_what = f" It was called with {called}." if called else ""
+        if isinstance(right, str) or isinstance(mine, str):
+            return Finding(
+                "difference",
+                "Your answer returns another text.",
+                f"{_texts(str(mine), str(right))}{with_what}",
+                section,
+            )
+        wrong = int((~comparisons.close(mine, right)).sum())
+        if right.ndim == 0:
+            yours, wanted = comparisons.numbers_apart(float(mine), float(right))
+            effect = f"Yours is {yours}, expected {wanted}."
+        else:
+            effect = f"{wrong} of {right.size} numbers differ. {comparisons.largest(mine, right)}"
+        return Finding(
+            "difference", "The values differ from the right ones.", effect + with_what, section
+        )
+    missing = next(
+        (case for case in evidence.expected.errors if case not in evidence.answers.errors), None
+    )
+    if missing is not None:
+        expected = evidence.expected.errors[missing]
+        called = evidence.called(missing)
+        return Finding(
+            "no-error",
+            f"Your answer accepts what it should refuse with a {expected.kind}.",
+            f"A right answer says: {_sentence(expected.message)}"
+            + (f" It was called with {called}." if called else ""),
+            section,
+        )
+    return Finding("difference", "Your answer does not do what the task asks.", "", section)
+
+
+def _texts(mine: str, right: str) -> str:
+    """Two texts around the place where they part."""
+    part = next(
+        (n for n, (a, b) in enumerate(zip(mine, right, strict=False)) if a != b),
+        min(len(mine), len(right)),
+    )
+    begin = max(part - _AROUND, 0)
+    shown = [
+        ("…" if begin else "") + text[begin : part + _AROUND] + ("…" * (part + _AROUND < len(text)))
+        for text in (mine, right)
+    ]
+    where = f"They part at character {part}. " if part else ""
+    return f"{where}Yours: {shown[0]!r}; expected: {shown[1]!r}."
+
+
+def same_value(one: Value, other: Value) -> bool:
+    """True if two values are the same text, or arrays of one shape with the same numbers."""
+    if isinstance(one, str) or isinstance(other, str):
+        return isinstance(one, str) and isinstance(other, str) and one == other
+    return one.shape == other.shape and bool(comparisons.close(one, other).all())
+
+
+def _sentence(text: str) -> str:
+    text = " ".join(text.split()) or "It gave no reason."
+    return text if text[-1] in ".!?" else text + "."

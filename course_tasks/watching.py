@@ -1,0 +1,133 @@
+"""What a function does besides returning: whether it changes what it is given, and what it was
+called with.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+import torch
+
+# Of these a probe wants nothing but that they are called. Classes, modules and compiled functions
+# may be asked for more, and stay what they are.
+_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
+
+# A list of lists of tensors is the deepest that any task hands over.
+_DEPTH = 3
+
+
+class Watch:
+    """What was seen of a function's calls.
+
+    Attributes
+    ----------
+    changed : list of str
+        Arguments that were others after a call, by the names that the function gives them.
+    called : str
+        The sizes and numbers of the last call: "x of shape (2, 5, 3), width = 4".
+    returned_nothing : bool
+        Whether the last call came to its end and returned None.
+    """
+
+    def __init__(self) -> None:
+        self.changed: list[str] = []
+        self.called = ""
+        self.returned_nothing = False
+
+    def on(self, answer: Any) -> Any:
+        """The same function, watched; anything else is returned as it is."""
+        if not isinstance(answer, _FUNCTIONS):
+            return answer
+        signature = _signature(answer)
+
+        @functools.wraps(answer)
+        def call(*args: Any, **named: Any) -> Any:
+            given = _by_name(signature, args, named)
+            before = {name: _copy(value, _DEPTH) for name, value in given.items()}
+            self.returned_nothing = False
+            self.called = ", ".join(filter(None, map(_described, given, given.values())))
+            result = answer(*args, **named)
+            self.returned_nothing = result is None
+            self.changed += [
+                name
+                for name, value in given.items()
+                if name not in self.changed and not _same(value, before[name], _DEPTH)
+            ]
+            return result
+
+        return call
+
+
+def _signature(answer: Any) -> inspect.Signature | None:
+    try:
+        return inspect.signature(answer)
+    except (ValueError, TypeError):  # a function that is written in C may not say
+        return None
+
+
+def _by_name(
+    signature: inspect.Signature | None, args: tuple[Any, ...], named: dict[str, Any]
+) -> dict[str, Any]:
+    if signature is not None:
+        try:
+            return dict(signature.bind(*args, **named).arguments)
+        except TypeError:  # the call will say so itself
+            pass
+    return {f"argument {n}": value for n, value in enumerate(args, 1)} | named
+
+
+def _described(name: str, value: Any) -> str:
+    if isinstance(value, torch.Tensor | np.ndarray) and value.ndim:
+        return f"{name} of shape {tuple(value.shape)}"
+    if isinstance(value, torch.Tensor | np.ndarray | np.number) and value.dtype not in (object,):
+        value = value.item()
+    if isinstance(value, bool | int | float):
+        return f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}"
+    return ""
+
+
+def _copy(value: Any, depth: int) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if depth and type(value) in (list, tuple):
+        return [_copy(one, depth - 1) for one in value]
+    if depth and type(value) is dict:
+        return {key: _copy(one, depth - 1) for key, one in value.items()}
+    return set(value) if type(value) is set else value
+
+
+def _same(value: Any, before: Any, depth: int) -> bool:
+    if isinstance(value, torch.Tensor):
+        return isinstance(before, torch.Tensor) and same_array(
+            value.detach().numpy(force=True), before.numpy(force=True)
+        )
+    if isinstance(value, np.ndarray):
+        return isinstance(before, np.ndarray) and same_array(value, before)
+    if depth and type(value) in (list, tuple):
+        return (
+            isinstance(before, list)
+            and len(value) == len(before)
+            and all(_same(a, b, depth - 1) for a, b in zip(value, before, strict=True))
+        )
+    if depth and type(value) is dict:
+        return (
+            isinstance(before, dict)
+            and value.keys() == before.keys()
+            and all(_same(one, before[key], depth - 1) for key, one in value.items())
+        )
+    if isinstance(value, set | str | int | float):
+        return bool(value is before or value == before)
+    return value is before
+
+
+def same_array(one: Any, other: Any) -> bool:
+    """True if two arrays hold the same bits in the same shape: NaN is NaN."""
+    return bool(
+        one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    )
