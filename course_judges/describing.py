@@ -227,6 +227,8 @@ def _not_a_number(evidence: Evidence, section: Section) -> Finding | None:
                 "that was never taken away."
             )
             return Finding("not-finite", f"Your answer holds {number(held)}{at}.", why, section)
+        if not same_value(mine, right):
+            return None  # what is wrong first is described first
     return None
 
 

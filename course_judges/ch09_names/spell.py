@@ -14,6 +14,7 @@ from course_judges import families
 from course_judges.ch09_names.sections import BOUNDARY
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
+from course_tasks.verdict import Finding
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,11 @@ _prefix_changed = mistake(
 )(Speller(own_list=False))
 
 
+def _other_names(evidence: Evidence) -> Finding | None:
+    told = _first_off(evidence)
+    return Finding("other-names", "Your names are other ones.", told, BOUNDARY) if told else None
+
+
 TASK = Task(
     "Letters until the boundary",
     spell,
@@ -210,4 +216,5 @@ TASK = Task(
             matches("empty", "prefix", "shortest"),
         ),
     ),
+    properties=(_other_names,),
 )
