@@ -208,9 +208,10 @@ def _axes_exchanged(block: Block, B: int, T: int, C: int) -> dict[str, bool]:
 
 
 _nothing_changed = mistake(
-    "You find no leak in any block: what you changed never reached it.",
-    lambda e: unwrapped(f"""{_misjudged("future")(e)} `changed = x` makes no copy: writing into one
-    writes into the other, and both runs see the same numbers. Use `x.clone()`."""),
+    "You find no leak in any block, and some of them leak.",
+    lambda e: unwrapped(f"""{_misjudged("future")(e)} Two causes are common. `changed = x` makes no
+    copy: writing into one writes into the other, and both runs see the same numbers; use
+    `x.clone()`. Or the tolerance is so wide that any two outputs count as equal; 1e-4 is ample."""),
     recognised=_nothing_moves,
 )(_inspector(future=_never, batch=_never))
 

@@ -104,7 +104,7 @@ def _refused(evidence: Evidence, *cases: str) -> bool:
 
 
 def _accepts(evidence: Evidence) -> bool:
-    return evidence.same("possible", "edges", "thin")
+    return evidence.same("possible", "edges", "thin", "ones")
 
 
 def _names(evidence: Evidence, case: str) -> bool:
@@ -185,7 +185,7 @@ def _still_accepted(evidence: Evidence) -> Finding | None:
         return Finding(
             "refuses-the-possible",
             "Your Config refuses, or changes, settings that a model can have.",
-            _heads_given(evidence) + " Dropout may be 0, and one head or one layer is enough.",
+            _heads_given(evidence) + " Dropout may be 0, and every size may be 1.",
             SECTION,
         )
     values = (0, evidence.number("negative"))
@@ -302,7 +302,7 @@ _no_dropout_refused = mistake(
     lambda e: unwrapped(f"""`dropout = {float(e.inputs["dropout"]):g}` goes through and `dropout =
     0` does not; 0 drops nothing."""),
     recognised=lambda e: (
-        e.same("possible") and "edges" in e.answers.errors and _refused(e, *_ALONE)
+        e.same("possible", "ones") and "edges" in e.answers.errors and _refused(e, *_ALONE)
     ),
 )(
     _refusing(

@@ -15,6 +15,7 @@ from course_judges.chance import dice_right, dice_share, only_the_best, repeats
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
+from course_tasks.verdict import Finding
 
 
 def generate(
@@ -172,6 +173,19 @@ _one_row_refused = mistake(
 )(_squeezes_everything)
 
 
+def _other_tokens(evidence: Evidence) -> Finding | None:
+    for case in ("one", "some", "all", "seen"):
+        if evidence.same(case) or evidence.yours(case).ndim != 2:
+            continue
+        if case == "seen":
+            mine, right = evidence.yours("seen").shape, evidence.right("seen").shape
+            told = f"With a stop symbol in the prompt you return {mine}; expected is {right}."
+        else:
+            told = _rows(case)(evidence)
+        return Finding("other-tokens", "You write other tokens than asked for.", told, WRITING)
+    return None
+
+
 TASK = Task(
     "Write to the end",
     generate,
@@ -195,5 +209,6 @@ TASK = Task(
             lambda e: dice_right(e) and repeats(e),
         ),
     ),
+    properties=(_other_tokens,),
     cases=("one", "some", "all"),
 )

@@ -195,7 +195,7 @@ TASK = Task(
         Part(
             "At least `least` symbols are kept, however small p is.",
             1,
-            matches("least", "more", "zero"),
+            matches("least", "both", "more", "zero"),
         ),
     ),
     properties=(

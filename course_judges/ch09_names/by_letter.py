@@ -122,6 +122,23 @@ def _rows_averaged_first(logits, x, y, boundary, longest):
     return torch.stack(rows).nanmean(dim=0)
 
 
+@mistake(
+    "You took token 0 for the boundary; which token it is, `boundary` says.",
+    lambda e: f"Here `boundary` is {e.number('boundary')}. {_both(e)}",
+)
+def _zero_for_the_boundary(logits, x, y, boundary, longest):
+    return _means(_losses(logits, y), _place(x, 0), y >= 0, longest)
+
+
+@mistake(
+    "You left the boundaries out that end a name; each counts as the name's next letter.",
+    lambda e: unwrapped(f"""{int((e.inputs["y"] == e.number("boundary")).sum())} targets are the
+    boundary. {_both(e)}"""),
+)
+def _ends_left_out(logits, x, y, boundary, longest):
+    return _means(_losses(logits, y), _place(x, boundary), (y >= 0) & (y != boundary), longest)
+
+
 TASK = Task(
     "Loss by letter",
     loss_by_letter,

@@ -14,6 +14,7 @@ from course_judges import families
 from course_judges.ch09_names.sections import BOUNDARY
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
+from course_tasks.ch09_names.spell import OTHER_MODE
 from course_tasks.verdict import Finding
 
 
@@ -197,6 +198,20 @@ _prefix_changed = mistake(
 )(Speller(own_list=False))
 
 
+def _other_mode(evidence: Evidence) -> Finding | None:
+    if not all(_letters(case)(evidence) for case in ("empty", "prefix", "shortest")):
+        return None
+    if not any((evidence.yours(c)[:, 15] == OTHER_MODE).any() for c in ("empty", "prefix")):
+        return None
+    return Finding(
+        "mode-not-restored",
+        "You left the model in another mode than you found it in.",
+        "It came in training mode for one name and in evaluation mode for the next, and should go "
+        "back into its own each time.",
+        BOUNDARY,
+    )
+
+
 def _other_names(evidence: Evidence) -> Finding | None:
     told = _first_off(evidence)
     return Finding("other-names", "Your names are other ones.", told, BOUNDARY) if told else None
@@ -216,5 +231,5 @@ TASK = Task(
             matches("empty", "prefix", "shortest"),
         ),
     ),
-    properties=(_other_names,),
+    properties=(_other_mode, _other_names),
 )

@@ -42,9 +42,13 @@ def _possible(answer: Any, given: Inputs) -> Any:
     return _sizes_of(answer(**_settings(given)))
 
 
-def _edges(answer: Any, _: Inputs) -> Any:
-    smallest = dict.fromkeys(SETTINGS[:-1], 1) | {"dropout": 0.0}
+def _edges(answer: Any, given: Inputs) -> Any:
+    smallest = _settings(given) | {"n_layer": 1, "n_head": 1, "dropout": 0.0}
     return _sizes_of(answer(**smallest))
+
+
+def _ones(answer: Any, given: Inputs) -> Any:
+    return _sizes_of(answer(**_settings(given) | dict.fromkeys(SETTINGS[:-1], 1)))
 
 
 def _thin_heads(answer: Any, given: Inputs) -> Any:
@@ -115,6 +119,7 @@ PROBE = Probe(
         "possible": _possible,
         "edges": _edges,
         "thin": _thin_heads,
+        "ones": _ones,
         "sizes": _bad_sizes,
         "heads": _bad_heads,
         "dropout": _bad_dropout,

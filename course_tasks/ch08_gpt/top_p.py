@@ -70,6 +70,12 @@ def _at_least(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["logits"]), float(given["temperature"]), float(given["tiny"]), least)
 
 
+def _both(answer: Any, given: Inputs) -> Any:
+    """A set that p makes larger than `least` in some rows, and smaller in others perhaps."""
+    least = int(given["least"])
+    return answer(tensor(given["logits"]), float(given["temperature"]), float(given["p"]), least)
+
+
 def _more_than_there_are(answer: Any, given: Inputs) -> Any:
     least = int(given["V"]) + int(given["least"])
     return answer(tensor(given["logits"]), float(given["temperature"]), float(given["tiny"]), least)
@@ -93,6 +99,7 @@ PROBE = Probe(
         "nucleus": _nucleus,
         "least": _at_least,
         "everything": _everything,
+        "both": _both,
         "more": _more_than_there_are,
         "zero": _nothing_to_reach,
         "extreme": _extremes,

@@ -11,6 +11,9 @@ from course_tasks.ch09_names.models import Recurrent
 from course_tasks.inputs import Rng, tensor
 from course_tasks.probing import Inputs, Probe
 
+# In every parameter before an answer is called.
+START_GRADIENT = 0.05
+
 
 def _carried_inputs(rng: Rng) -> Inputs:
     B, T, V = int(rng.integers(3, 5)), int(rng.integers(5, 7)), int(rng.integers(9, 12))
@@ -37,7 +40,7 @@ def _carried_inputs(rng: Rng) -> Inputs:
 def _carried(answer: Any, given: Inputs) -> Any:
     model = Recurrent(*(tensor(given[n]) for n in ("embedding", "inward", "across", "output")))
     for parameter in model.parameters():  # what is there already is not the answer's to forget
-        parameter.grad = torch.full_like(parameter, 0.05)
+        parameter.grad = torch.full_like(parameter, START_GRADIENT)
     batches = list(zip(tensor(given["x"]), tensor(given["y"]), tensor(given["fresh"]), strict=True))
     losses = answer(model, batches)
     gradients = {

@@ -226,9 +226,7 @@ def _counting(change):
     return answer
 
 
-final_norm_in_every_block = _counting(
-    lambda V, T, N, H, C, F, b, t: {"norms": 3 * N * (1 + b) * C}
-)
+final_norm_in_every_block = _counting(lambda V, T, N, H, C, F, b, t: {"norms": 3 * N * (1 + b) * C})
 heads_divide = _counting(
     lambda V, T, N, H, C, F, b, t: {"attention": N * (3 * C * C // H + C * C + b * C)}
 )
@@ -239,9 +237,7 @@ one_too_many = _counting(lambda V, T, N, H, C, F, b, t: {"embeddings": (V + T) *
 tied_takes_off_the_embedding = _counting(
     lambda V, T, N, H, C, F, b, t: {"embeddings": (T if t else V + T) * C}
 )
-output_of_the_block_size = _counting(
-    lambda V, T, N, H, C, F, b, t: {"output": 0 if t else T * C}
-)
+output_of_the_block_size = _counting(lambda V, T, N, H, C, F, b, t: {"output": 0 if t else T * C})
 
 # 07/find-fault
 

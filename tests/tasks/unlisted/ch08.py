@@ -50,9 +50,7 @@ def _dropout(c):
 blocks_of_one_refused = _config(
     lambda c: _small(c) + _small(c, ("block_size",), 2) + _heads(c) + _dropout(c)
 )
-embedding_forgotten = _config(
-    lambda c: _small(c, _NAMES[:-1]) + _heads(c) + _dropout(c)
-)
+embedding_forgotten = _config(lambda c: _small(c, _NAMES[:-1]) + _heads(c) + _dropout(c))
 division_only_if_large = _config(
     lambda c: _small(c) + (_heads(c) if c.n_embd > c.n_head else []) + _dropout(c)
 )
@@ -61,10 +59,16 @@ dropout_of_more_than_one = _config(
     lambda c: _small(c) + _heads(c) + ([] if c.dropout >= 0 else [f"dropout = {c.dropout} < 0"])
 )
 divided_whenever = _config(
-    lambda c: _small(c)
-    + ([] if c.n_embd % max(c.n_head, 1) == 0 else [f"n_embd = {c.n_embd}, n_head = {c.n_head}"])
-    + _dropout(c)
-    + ([f"vocab_size = {c.vocab_size}"] if c.dropout >= 1 else [])
+    lambda c: (
+        _small(c)
+        + (
+            []
+            if c.n_embd % max(c.n_head, 1) == 0
+            else [f"n_embd = {c.n_embd}, n_head = {c.n_head}"]
+        )
+        + _dropout(c)
+        + ([f"vocab_size = {c.vocab_size}"] if c.dropout >= 1 else [])
+    )
 )
 
 # 08/initialise
@@ -129,10 +133,10 @@ def final_is_a_difference(step, steps, warm_up, decay, final):
     return 1 - final + final * left / decay if left < decay else 1.0
 
 
-def decay_first(step, steps, warm_up, decay, final):
+def warm_up_within_the_decay(step, steps, warm_up, decay, final):
     left = steps - 1 - step
-    if left <= decay and decay:
-        return final + (1 - final) * left / decay
+    if left < decay:
+        return final + (1 - final) * (left + 1) / (decay + 1)
     return min(1.0, (step + 1) / warm_up) if warm_up else 1.0
 
 
@@ -161,8 +165,12 @@ def level_is_final(step, steps, warm_up, decay, final):
 
 
 def naive_exponentials(logits, k):
-    e = (logits - logits.mean()).exp() * (logits >= logits.sort(-1, descending=True).values.gather(
-        1, k.clamp(max=logits.shape[1])[:, None] - 1))
+    e = (logits - logits.mean()).exp() * (
+        logits
+        >= logits.sort(-1, descending=True).values.gather(
+            1, k.clamp(max=logits.shape[1])[:, None] - 1
+        )
+    )
     return e / (e.sum(-1, keepdim=True) + 1e-6)
 
 
@@ -247,8 +255,11 @@ def _generate(model, tokens, count, stop, generator, draw=None, done_from=None):
             break
         logits, _ = model(tokens[:, -model.block_size :])
         probabilities = logits[:, -1].float().softmax(-1)
-        new = draw(probabilities, generator) if draw else torch.multinomial(
-            probabilities, 1, generator=generator)[:, 0]
+        new = (
+            draw(probabilities, generator)
+            if draw
+            else torch.multinomial(probabilities, 1, generator=generator)[:, 0]
+        )
         new = torch.where(done, stop, new)
         done = done | (new == stop)
         tokens = torch.cat([tokens, new[:, None]], 1)
@@ -315,7 +326,7 @@ WRONG = {
     ],
     "08/schedule": [
         final_is_a_difference,
-        decay_first,
+        warm_up_within_the_decay,
         one_beyond_the_end,
         geometric,
         warm_up_squared,

@@ -269,20 +269,20 @@ def _cycle(step, steps, rise, peak, start_factor, final_factor, low, high, turn=
     return half(peak, last, s), half(low, high, s)
 
 
-def turn_truncated(step, steps, rise, *rest):
-    return _cycle(step, steps, rise, *rest, turn=int(rise * steps) - 1)
+def turn_truncated(step, steps, rise, **rest):
+    return _cycle(step, steps, rise, **rest, turn=int(rise * steps) - 1)
 
 
-def ends_one_step_beyond(step, steps, rise, *rest):
-    return _cycle(step, steps + 1, rise * steps / (steps + 1), *rest)
+def ends_one_step_beyond(step, steps, rise, **rest):
+    return _cycle(step, steps + 1, rise * steps / (steps + 1), **rest)
 
 
-def results_exchanged(*given):
-    return _cycle(*given)[::-1]
+def results_exchanged(*given, **named):
+    return _cycle(*given, **named)[::-1]
 
 
-def ends_at_zero(step, steps, rise, *rest):
-    return _cycle(step, steps, rise, *rest, last=0.0)
+def ends_at_zero(step, steps, rise, **rest):
+    return _cycle(step, steps, rise, **rest, last=0.0)
 
 
 def whole_cosine(step, steps, rise, peak, start_factor, final_factor, low, high):
@@ -301,7 +301,9 @@ def low_and_high_exchanged(step, steps, rise, peak, start_factor, final_factor, 
 
 
 @torch.no_grad()
-def _spell(model, prefix, shortest, longest, temperature, uniform, right=True, reverse=False, early=0):
+def _spell(
+    model, prefix, shortest, longest, temperature, uniform, right=True, reverse=False, early=0
+):
     mode = model.training
     model.eval()
     letters = list(prefix)

@@ -48,9 +48,7 @@ def returns_numpy_of_the_first(p, x):
 
 def _many(head, p, x):
     def one(x):
-        return jnp.concatenate(
-            [head({**p, "query": q}, x) for q in p["query"]], axis=-1
-        )
+        return jnp.concatenate([head({**p, "query": q}, x) for q in p["query"]], axis=-1)
 
     return jax.vmap(one)(x)
 
@@ -89,8 +87,9 @@ def _step(loss, p, v, batch, rate, momentum, largest, factor=None, velocity=None
     found, g = jax.value_and_grad(loss)(p, batch)
     norm = jnp.sqrt(sum((leaf**2).sum() for leaf in jax.tree.leaves(g)))
     scale = jnp.minimum(1.0, largest / norm) if factor is None else factor(largest, norm)
-    new = jax.tree.map(velocity or (lambda v, g: momentum * v + g), v,
-                       jax.tree.map(lambda leaf: scale * leaf, g))
+    new = jax.tree.map(
+        velocity or (lambda v, g: momentum * v + g), v, jax.tree.map(lambda leaf: scale * leaf, g)
+    )
     p = jax.tree.map(lambda leaf, one: leaf - rate * one, p, new)
     return p, new, found
 

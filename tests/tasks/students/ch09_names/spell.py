@@ -133,4 +133,4 @@ WRONG = {
 }
 
 
-ODD = [(spell_reversed, "another-order")]
+ODD = [(spell_reversed, "other-names")]
