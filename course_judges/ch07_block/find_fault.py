@@ -211,7 +211,7 @@ _nothing_changed = mistake(
     "You find no leak in any block, and some of them leak.",
     lambda e: unwrapped(f"""{_misjudged("future")(e)} Two causes are common. `changed = x` makes no
     copy: writing into one writes into the other, and both runs see the same numbers; use
-    `x.clone()`. Or the tolerance is so wide that any two outputs count as equal; 1e-4 is ample."""),
+    `x.clone()`. Or the tolerance is so wide that all outputs count as equal; 1e-4 is ample."""),
     recognised=_nothing_moves,
 )(_inspector(future=_never, batch=_never))
 

@@ -31,6 +31,7 @@ def _tells_apart(tempered: Array, plain: Array, p: float) -> bool:
         (np.abs(untempered - size) >= 2).any()
         and (np.abs(alone - size) >= 2).any()
         and clear
+        and size.max() > 2
         and np.abs(tempered - (1 - p)).min() > 0.005
         and tempered[:, 0].max() < p - 0.01
     )
@@ -71,9 +72,8 @@ def _at_least(answer: Any, given: Inputs) -> Any:
 
 
 def _both(answer: Any, given: Inputs) -> Any:
-    """A set that p makes larger than `least` in some rows, and smaller in others perhaps."""
-    least = int(given["least"])
-    return answer(tensor(given["logits"]), float(given["temperature"]), float(given["p"]), least)
+    """Sets that p makes larger than `least`, in some rows at least."""
+    return answer(tensor(given["logits"]), float(given["temperature"]), float(given["p"]), 2)
 
 
 def _more_than_there_are(answer: Any, given: Inputs) -> Any:
