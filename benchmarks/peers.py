@@ -12,6 +12,7 @@ rather than that something is, stands in `SAYS_WHAT`, by hand. Nothing of its co
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.metadata
 import json
 import math
@@ -439,7 +440,6 @@ TOP_K = Problem(
         "all alike": lambda z, k: (z >= _last(z, k)).float() / (z >= _last(z, k)).sum(),
         "nothing cut": lambda z, k: z.softmax(-1),  # noqa: ARG005
         "left sorted": lambda z, k: _left(z, z >= _last(z, k)).sort(descending=True).values,
-        "ties cut": lambda z, k: _left(z, z.argsort(descending=True, stable=True).argsort() < k),
     },
 )
 
@@ -489,7 +489,6 @@ TOP_P = Problem(
         ),
         "nothing cut": lambda z, p: z.softmax(-1),  # noqa: ARG005
         "the likeliest only": lambda z, p: _left(z, z >= z.max()),  # noqa: ARG005
-        "not summing to 1": lambda z, p: z.softmax(-1) * (_nucleus(z, p) > 0),
     },
 )
 
@@ -606,7 +605,7 @@ def ours(problem: Problem, answer: Answer) -> Said:
 
 def theirs(problem: Problem, answer: Answer) -> Said:
     """Ask the tests of torch-judge, as its own engine runs them."""
-    from torch_judge.tasks import get_task
+    get_task = importlib.import_module("torch_judge.tasks").get_task
 
     task = get_task(problem.theirs)
     name = task["function_name"]

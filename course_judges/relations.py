@@ -49,11 +49,12 @@ def related(mine: Array, right: Array, inputs: Mapping[str, Array]) -> Differenc
     """
     if mine.shape != right.shape or right.dtype.kind not in "fiu" or mine.dtype.kind not in "fiu":
         return None
+    relations = _RELATIONS if right.dtype.kind == "f" else _OF_WHOLE_NUMBERS
     mine, right = mine.astype(float), right.astype(float)
     if not np.isfinite(mine).all() or not np.isfinite(right).all():
         return None
     with np.errstate(all="ignore"):
-        for relation in _RELATIONS:
+        for relation in relations:
             found = relation(mine, right, inputs)
             if found is not None:
                 return found
@@ -144,7 +145,7 @@ def _some_positions(mine: Array, right: Array, _: Mapping[str, Array]) -> Differ
             continue
         others = tuple(a for a in range(right.ndim) if a != axis)
         # To be right where nothing but 0 stands says nothing.
-        fine = good.all(axis=others) & (np.abs(right) > 1e-3).any(axis=others)
+        fine = np.asarray(good.all(axis=others) & (np.abs(right) > 1e-3).any(axis=others))
         if not fine.any() or fine.all():
             continue
         of = f" along axis {axis} of shape {right.shape}" if right.ndim > 1 else ""
@@ -244,3 +245,5 @@ _RELATIONS: tuple[Relation, ...] = (
     _one_sided,
     _tendency,
 )
+# Whole numbers are symbols, places or counts more often than amounts.
+_OF_WHOLE_NUMBERS: tuple[Relation, ...] = (_an_input, _some_positions)

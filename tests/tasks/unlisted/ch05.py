@@ -1,4 +1,4 @@
-"""Wrong answers to chapter 05 that no list names: task → name → answer."""
+"""Unlisted wrong answers to chapter 05."""
 
 import math
 
@@ -285,7 +285,7 @@ def values_from_the_keys(x, memory, w_query, w_key, w_value, lengths):
     return weights @ (memory @ w_key)
 
 
-WRONG = {
+WRITTEN = {
     "05/scores": [
         scale_by_length,
         divided_by_d,
@@ -313,8 +313,8 @@ WRONG = {
     "05/positions": [
         longest_start_for_all,
         one_too_long_accepted,
-        exact_fit_refused,
         padding_keeps_its_symbol,
+        exact_fit_refused,
         subtracted,
         averaged,
     ],
@@ -323,8 +323,8 @@ WRONG = {
         distance_from_the_start,
         doubled_slope,
         moderate_fill,
-        own_position_hidden,
         divided_by_distance,
+        own_position_hidden,
     ],
     "05/cross": [
         longest_memory_for_all,
@@ -335,19 +335,3 @@ WRONG = {
         values_from_the_keys,
     ],
 }
-
-# Not looked at while the judges were being changed.
-HELD_ASIDE = [
-    causal_already,
-    integer_root,
-    start_of_the_first,
-    padding_of_ones,
-    ResidualAround,
-    FirstSampleForAll,
-    padding_keeps_its_symbol,
-    averaged,
-    doubled_slope,
-    own_position_hidden,
-    first_memory_for_all,
-    values_from_the_keys,
-]

@@ -1,4 +1,4 @@
-"""Wrong answers to chapter 06 that no list names: task → list of answers."""
+"""Unlisted wrong answers to chapter 06."""
 
 import torch
 import torch.nn.functional as F
@@ -300,7 +300,7 @@ def qkv_not_transposed(x, qkv, projection, reach):
     return _fused(x, qkv.reshape(x.shape[-1], -1).T, projection, reach)
 
 
-WRONG = {
+WRITTEN = {
     "06/concat": [
         heads_in_reverse,
         looks_one_ahead,
@@ -320,49 +320,33 @@ WRONG = {
     "06/split": [
         values_first,
         heads_and_batch_mixed,
-        one_tensor,
         heads_reversed,
+        one_tensor,
         keys_are_queries,
         scaled_already,
     ],
     "06/merge": [
         only_the_first_silenced,
         silenced_in_one_sample,
-        silenced_with_minus_infinity,
         others_scaled_up,
-        heads_reversed_when_merged,
+        silenced_with_minus_infinity,
         list_is_emptied,
+        heads_reversed_when_merged,
     ],
     "06/dropout": [
         exactly_that_many,
         positions_too,
-        added_noise,
         root_for_scale,
-        never_all,
+        added_noise,
         in_place,
+        never_all,
     ],
     "06/fused": [
-        reach_of_the_longest,
         reach_is_never_one,
         reach_capped_below_the_text,
+        reach_of_the_longest,
         first_positions_always_seen,
-        blocks_not_windows,
         qkv_not_transposed,
+        blocks_not_windows,
     ],
 }
-
-# Not looked at while the judges were being changed.
-HELD_ASIDE = [
-    scale_of_the_last,
-    last_head_forgotten,
-    NormBetween,
-    HeadsDetached,
-    heads_reversed,
-    scaled_already,
-    others_scaled_up,
-    heads_reversed_when_merged,
-    root_for_scale,
-    never_all,
-    reach_of_the_longest,
-    blocks_not_windows,
-]

@@ -1,4 +1,4 @@
-"""Wrong answers to chapter 08 that no list names: task → list of answers."""
+"""Unlisted wrong answers to chapter 08."""
 
 from dataclasses import dataclass
 
@@ -307,69 +307,53 @@ def squared_probabilities(model, tokens, count, stop, generator):
     )  # fmt: skip
 
 
-WRONG = {
+WRITTEN = {
     "08/config": [
         blocks_of_one_refused,
         embedding_forgotten,
+        dropout_of_more_than_one,
         division_only_if_large,
         type_error,
-        dropout_of_more_than_one,
         divided_whenever,
     ],
     "08/initialise": [
         ends_by_their_name,
         every_matrix_of_a_branch,
+        positions_forgotten,
         norms_of_zero,
         xavier,
-        positions_forgotten,
         centred_at_std,
     ],
     "08/schedule": [
         final_is_a_difference,
         warm_up_within_the_decay,
+        warm_up_squared,
         one_beyond_the_end,
         geometric,
-        warm_up_squared,
         level_is_final,
     ],
     "08/top-k": [
         naive_exponentials,
         smallest_k_for_all,
-        ranked_by_size,
         k_of_the_next_row,
-        logarithms,
+        ranked_by_size,
         k_is_clamped_in_place,
+        logarithms,
     ],
     "08/top-p": [
         least_for_all,
         one_less_than_least,
-        one_set_for_the_batch,
         temperature_squared,
-        share_of_the_symbols,
+        one_set_for_the_batch,
         never_nothing,
+        share_of_the_symbols,
     ],
     "08/generate": [
         always_training_afterwards,
         uniform_draws,
+        filled_with_zero,
         one_draw_for_the_batch,
         one_symbol_more,
-        filled_with_zero,
         squared_probabilities,
     ],
 }
-
-# Not looked at while the judges were being changed.
-HELD_ASIDE = [
-    dropout_of_more_than_one,
-    divided_whenever,
-    positions_forgotten,
-    centred_at_std,
-    warm_up_squared,
-    level_is_final,
-    k_of_the_next_row,
-    logarithms,
-    temperature_squared,
-    share_of_the_symbols,
-    filled_with_zero,
-    squared_probabilities,
-]

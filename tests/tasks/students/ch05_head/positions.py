@@ -140,6 +140,6 @@ WRONG = {
 
 
 ODD = [
-    (lambda tokens, e, p, start: e[tokens] + p[0], "difference"),
+    (lambda tokens, e, p, start: e[tokens] + p[0], "some-positions"),
     (lambda tokens, e, p, start: tokens, "shape"),
 ]
