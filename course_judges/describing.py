@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from course_judges import comparisons
+from course_judges import comparisons, relations
 from course_judges.wording import index, number
 from course_tasks.answers import Answers, Raised, Value
 from course_tasks.verdict import Finding, Section
@@ -56,6 +56,7 @@ def describe(
         *properties,
         lambda e: _exchanged(e, section),
         lambda e: _compared(e, section),
+        lambda e: _related(e, section),
         lambda e: _shape(e, section),
         *examples,
     ]
@@ -231,6 +232,8 @@ def _not_a_number(evidence: Evidence, section: Section) -> Finding | None:
                 "that was never taken away."
             )
             return Finding("not-finite", f"Your answer holds {number(held)}{at}.", why, section)
+        if not same_value(mine, right):
+            return None  # what is wrong first is described first
     return None
 
 
@@ -286,6 +289,23 @@ def _compared(evidence: Evidence, section: Section) -> Finding | None:
         which = f"this is `{part}`" if part and not part.isdigit() else "this is one result"
         what = f"{what[:-1]} ({which}; another is wrong in another way)."
     return Finding(found.name, what, effect, section)
+
+
+def _related(evidence: Evidence, section: Section) -> Finding | None:
+    """How the first wrong array comes from the right one, or from what was given."""
+    for name, right in evidence.expected.values.items():
+        mine = evidence.answers.values.get(name)
+        if mine is None or isinstance(mine, str) or isinstance(right, str):
+            continue
+        if same_value(mine, right):
+            continue
+        found = relations.related(evidence.yours(name), right, evidence.inputs)
+        if found is None:
+            return None
+        called = evidence.called(name)
+        effect = found.effect + (f" It was called with {called}." if called else "")
+        return Finding(found.name, found.what, effect, section)
+    return None
 
 
 def _difference(evidence: Evidence, section: Section) -> Finding:

@@ -94,9 +94,9 @@ def _is_raw(evidence: Evidence) -> bool:
     return evidence.yours("full").shape == (B, T, C)
 
 
-def _first(evidence: Evidence, case: str = "full", t: int = 0) -> str:
-    mine, right = evidence.yours(case)[0, t, :3], evidence.right(case)[0, t, :3]
-    return unwrapped(f"""In sample 0 the output of position {t} begins with {row(mine)}; it should
+def _first(evidence: Evidence, case: str = "full", b: int = 0) -> str:
+    mine, right = evidence.yours(case)[b, 0, :3], evidence.right(case)[b, 0, :3]
+    return unwrapped(f"""In sample {b} the output of position 0 begins with {row(mine)}; it should
     begin with {row(right)}.""")
 
 
@@ -106,9 +106,11 @@ def _sizes(evidence: Evidence) -> str:
 
 
 def _padded(evidence: Evidence) -> str:
-    S, length = evidence.number("S"), int(evidence.inputs["lengths"][0])
-    return unwrapped(f"""Memory 0 has {length} symbols and {S - length} of padding.
-    {_first(evidence, "padded")}""")
+    gap = np.abs(evidence.yours("padded") - evidence.right("padded")).max(axis=(1, 2))
+    b = int(gap.argmax())  # where it shows
+    S, length = evidence.number("S"), int(evidence.inputs["lengths"][b])
+    return unwrapped(f"""Memory {b} has {length} symbol{"s" * (length != 1)} and {S - length} of
+    padding. {_first(evidence, "padded", b)}""")
 
 
 def _shape(evidence: Evidence) -> str:

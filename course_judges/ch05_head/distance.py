@@ -59,6 +59,13 @@ def _first_weight(evidence: Evidence) -> str:
     and {number(gentle)} with slope {number(float(evidence.inputs["slope"]))}.""")
 
 
+def _low_row(evidence: Evidence) -> str:
+    mine, scores = evidence.yours("low")[0, 0], evidence.inputs["low"][0, 0]
+    return unwrapped(f"""Row 0 of sample 0 can see itself only, with a score of
+    {number(scores[0])}, and is {row(mine)}. −inf is below everything, and e to the power of −inf is
+    exactly 0.""")
+
+
 def _first_row(evidence: Evidence) -> str:
     mine = evidence.yours("gentle")[0, 0]
     return f"Row 0 of sample 0 can see itself only, and is {row(mine)}."
@@ -161,6 +168,17 @@ def _softmax_over_queries(scores: Tensor, slope: float) -> Tensor:
     return (scores - slope * back).masked_fill(back < 0, -torch.inf).softmax(dim=1)
 
 
+@mistake(
+    "What you hide gets a score that is low, but not lower than every score.",
+    _low_row,
+    FUTURE,
+    recognised=lambda e: e.same("level", "gentle", "steep") and not e.same("low"),
+)
+def _moderate_fill(scores: Tensor, slope: float) -> Tensor:
+    back = _back(scores.shape[-1])
+    return (scores - slope * back).masked_fill(back < 0, -20.0).softmax(dim=-1)
+
+
 TASK = Task(
     "A penalty on distance",
     penalised_weights,
@@ -168,7 +186,7 @@ TASK = Task(
     (
         Part("With slope 0 these are plain causal weights.", 1, matches("level")),
         Part("A small slope lowers what lies far back.", 2, matches("gentle")),
-        Part("So does a large one.", 1, matches("steep")),
+        Part("So does a large one, and so it does among low scores.", 1, matches("steep", "low")),
     ),
     properties=(no_weight_on_the_future("gentle", FUTURE), rows_sum_to_one("gentle", FUTURE)),
     cases=("gentle",),

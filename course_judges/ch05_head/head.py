@@ -76,6 +76,15 @@ def _moved(evidence: Evidence) -> str:
     {number(gap)} when only positions from {t} on change in the input.""")
 
 
+def _read_again(evidence: Evidence) -> str:
+    T = evidence.number("T")
+    read = f"A head that had read texts of 2 and {T + 3} symbols was given one of T = {T}"
+    raised = evidence.answers.errors.get("again")
+    if raised is not None:
+        return f"{read} and stopped: {raised.message.rstrip('.')}. Cut the mask anew in each call."
+    return f"{read} and gave another answer than a new head does."
+
+
 @mistake(
     "Your mask is used whole, whatever the length of the text.",
     lambda e: unwrapped(f"""A text of block_size = {e.number("T") + 3} symbols works; one of T =
@@ -218,6 +227,21 @@ class _ZeroMask(Head):
         return scores.masked_fill(self.hidden(x.shape[1]), 0.0).softmax(dim=-1)
 
 
+@mistake(
+    "Your head keeps something of the first text that it reads, and the next text meets it.",
+    _read_again,
+    MODULE,
+    recognised=lambda e: e.same("causal", "later", "full", "both_ways") and not e.same("again"),
+)
+class _StateKept(Head):
+    kept: Tensor | None = None
+
+    def hidden(self, T: int) -> Tensor:
+        if self.kept is None:
+            self.kept = super().hidden(T)
+        return self.kept
+
+
 TASK = Task(
     "A head that can look both ways",
     Head,
@@ -230,7 +254,9 @@ TASK = Task(
         ),
         Part("With `causal=True` nothing comes from the future.", 1, matches("causal", "later")),
         Part(
-            "A text of block_size symbols works like a shorter one.", 1, matches("causal", "full")
+            "Texts of any length up to block_size work, one after the other.",
+            1,
+            matches("causal", "full", "again"),
         ),
     ),
     properties=(unchanged_by_the_future("causal", "later", "t", FUTURE),),

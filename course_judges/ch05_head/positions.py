@@ -225,6 +225,21 @@ def _padding_filled(
     return token_table[tokens] + position_table[where.clamp(min=0)]
 
 
+@mistake(
+    "You refuse a text that has exactly as many symbols as the table has positions.",
+    lambda e: unwrapped(f"""A text of {e.inputs["exact"].shape[1]} symbols stopped with
+    {e.answers.errors["exact"].kind}; its last symbol has position {e.number("block_size") - 1},
+    and the table has a row for it."""),
+    recognised=lambda e: e.same("short", "padded", "refused") and "exact" in e.answers.errors,
+)
+def _exact_fit_refused(
+    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
+) -> Tensor:
+    if tokens.shape[1] >= len(position_table):
+        raise ValueError("the text is too long")
+    return embed(tokens, token_table, position_table, start)
+
+
 _too_long_accepted = mistake(
     "You accept a text that is longer than the position table.",
     lambda e: unwrapped(f"""A text of {e.inputs["too_many"].shape[1]} symbols meets a table of
@@ -240,9 +255,9 @@ TASK = Task(
     PLACE,
     (
         Part(
-            "Symbol and position are added, for a text shorter than the table.",
+            "Symbol and position are added, for a text no longer than the table.",
             2,
-            matches("short", "refused"),
+            matches("short", "exact", "refused"),
         ),
         Part("Each text counts its positions from its own first symbol.", 1, _real_right),
         Part("Padding is 0.", 1, matches("padded")),

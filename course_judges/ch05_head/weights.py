@@ -56,6 +56,18 @@ def _real_rows_right(evidence: Evidence) -> bool:
     return bool(np.allclose(mine, right, rtol=1e-4, atol=1e-5))
 
 
+def _hides_too_little(evidence: Evidence) -> bool:
+    """Right, but for scores so low that what is hidden stands out beside them."""
+    return evidence.same("whole", "cut", "padded") and not evidence.same("low")
+
+
+def _low_row(evidence: Evidence) -> str:
+    mine, right = evidence.yours("low")[0, 1], evidence.right("low")[0, 1]
+    given = evidence.inputs["low"][0, 1]
+    return unwrapped(f"""Where row 1 of sample 0 has scores {row(given[:2])} for what it may see,
+    yours is {row(mine)}; it should be {row(right)}.""")
+
+
 def _strict(evidence: Evidence) -> bool:
     """Equal to weights that leave the diagonal out, whatever stands in the empty rows."""
     mask = _seen_by(lambda past, start, T: _visible(past, start, T).tril(-1))
@@ -226,12 +238,26 @@ def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
 
 @mistake(
     "Rows of padding look at something; they should be 0.",
-    lambda e: unwrapped(f"""{_empty_row(e)} A softmax over equal scores is a mean, even if all of
-    them are −1e9."""),
+    lambda e: (
+        f"{_empty_row(e)} A softmax over equal scores is a mean, even if all of them are −1e9."
+        if np.ptp(e.yours("padded")[_padded(e)[0], 0]) < NEGLIGIBLE
+        else _empty_row(e)
+    ),
     recognised=lambda e: _real_rows_right(e) and not e.same("padded"),
 )
 def _padding_rows_look(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     return scores.masked_fill(~_visible(past, start, scores.shape[-1]), -1e9).softmax(dim=-1)
+
+
+@mistake(
+    "What you hide gets a score that is low, but not lower than every score.",
+    lambda e: f"{_low_row(e)} −inf is below everything, and e to the power of −inf is exactly 0.",
+    recognised=_hides_too_little,
+)
+def _moderate_fill(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    visible = _visible(past, start, scores.shape[-1])
+    weights = scores.masked_fill(~visible, -20.0).softmax(dim=-1)
+    return weights * visible.any(dim=-1, keepdim=True)
 
 
 TASK = Task(
@@ -242,7 +268,9 @@ TASK = Task(
         Part("Without padding, these are causal weights.", 1, matches("whole")),
         Part("A text may be shorter than the triangle.", 1, matches("cut")),
         Part("Symbols of a text see neither the future nor padding.", 1, _real_rows_right),
-        Part("Rows of padding are 0 throughout.", 1, matches("padded")),
+        Part(
+            "Rows of padding are 0, and all this whatever the scores.", 1, matches("padded", "low")
+        ),
     ),
     properties=(
         no_weight_on_the_future("cut", FUTURE),

@@ -159,7 +159,7 @@ TASK = Task(
     SAME,
     (
         Part("With a reach beyond the text, every head sees all of its past.", 3, matches("plain")),
-        Part("Each head sees as far back as its own reach.", 3, matches("reach")),
+        Part("Each head sees as far back as its own reach.", 3, matches("reach", "ends")),
     ),
     properties=(
         unchanged_by_the_future("plain", "future", "t", LEAK),

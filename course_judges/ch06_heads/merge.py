@@ -60,6 +60,11 @@ def _which(evidence: Evidence) -> str:
     return f"`silenced` is [{listed(evidence.inputs['silenced'])}]. "
 
 
+def _count(evidence: Evidence) -> str:
+    left = evidence.yours("some.silenced").size
+    return "nothing" if not left else f"[{listed(evidence.yours('some.silenced'))}]"
+
+
 def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
     if not evidence.same("all"):
         return None
@@ -168,6 +173,20 @@ def _writes_into_the_input(found: Tensor, silenced: list[int]) -> Tensor:
     return found.transpose(1, 2).flatten(2)
 
 
+@mistake(
+    "Your output is right, but you changed the list of numbers that you were given.",
+    lambda e: unwrapped(f"""{_which(e)}Afterwards it held {_count(e)}, so a second call would
+    silence other heads. Loop over the list, and leave it as it is."""),
+    LOOK,
+    recognised=lambda e: e.same("all", "some.merged", "some.given") and not e.same("some.silenced"),
+)
+def _changes_the_list(found: Tensor, silenced: list[int]) -> Tensor:
+    found = found.clone()
+    while silenced:
+        found[:, silenced.pop()] = 0
+    return merge_heads(found, [])
+
+
 TASK = Task(
     "Merging heads",
     merge_heads,
@@ -177,7 +196,7 @@ TASK = Task(
         Part(
             "Silenced heads leave zeros, and what was given stays as it was.",
             2,
-            matches("some.merged", "some.given"),
+            matches("some.merged", "some.given", "some.silenced", "nobody"),
         ),
     ),
     properties=(_entries_elsewhere, _zeros_elsewhere),

@@ -125,12 +125,28 @@ _residual_inside = mistake(
 )(_going(lambda m, x: x + m.down(m.gate(x).relu() * m.up(x))))
 
 
+@mistake(
+    "Your layers have biases; the task asks for layers without.",
+    lambda e: unwrapped(f"""There are {int(e.yours("biases"))} entries in vectors beside the three
+    matrices. `nn.Linear` has a bias unless it is told `bias=False`."""),
+    recognised=lambda e: e.same("open", "mixed") and bool(e.yours("biases") > 0),
+)
+class _WithBiases(GatedFeedForward):
+    def __init__(self, n_embd: int, hidden: int):
+        super().__init__(n_embd, hidden)
+        self.gate = nn.Linear(n_embd, hidden)
+        self.up = nn.Linear(n_embd, hidden)
+        self.down = nn.Linear(hidden, n_embd)
+
+
 TASK = Task(
     "A gate in the feed-forward network",
     GatedFeedForward,
     THINK,
     (
         Part("Where every gate is open, the gated values come out.", 2, matches("open")),
-        Part("A gate below 0 lets nothing through.", 2, matches("mixed")),
+        Part("A gate below 0 lets nothing through.", 1, matches("mixed")),
+        Part("And no layer has a bias.", 1, matches("mixed", "biases")),
     ),
+    cases=("open", "mixed"),
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from course_judges.ch07_block.sections import COUNT, TWO
-from course_judges.judging import Evidence, Mistake, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Mistake, Part, Task, mistake
 from course_tasks.ch07_block.parameter_count import CONFIGURATIONS, COUNTED, SIZES
 from course_tasks.verdict import Finding, Section
 
@@ -76,10 +76,15 @@ def _of(*parts: str) -> tuple[str, ...]:
     return tuple(f"{name}.{part}" for name in CONFIGURATIONS for part in parts)
 
 
+def _exact(*cases: str) -> Callable[[Evidence], bool]:
+    """True if all these counts are right to the last parameter."""
+    return lambda e: all(e.comparable(c) and bool(e.yours(c) == e.right(c)) for c in cases)
+
+
 def _told(evidence: Evidence, part: str) -> str:
     """The first configuration in which a part is wrong: its sizes, yours, expected."""
     for name in CONFIGURATIONS:
-        mine = int(evidence.yours(f"{name}.{part}"))
+        mine = evidence.yours(f"{name}.{part}").item()
         right = int(evidence.right(f"{name}.{part}"))
         if mine != right:
             sizes = {k: int(n) for k, n in zip(SIZES, evidence.inputs[name], strict=True)}
@@ -104,8 +109,8 @@ def _counted_wrong(
 
 def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:
     for name in CONFIGURATIONS:
-        parts = sum(int(evidence.yours(f"{name}.{part}")) for part in COUNTED[:-1])
-        total = int(evidence.yours(f"{name}.total"))
+        parts = sum(evidence.yours(f"{name}.{part}").item() for part in COUNTED[:-1])
+        total = evidence.yours(f"{name}.total").item()
         if parts != total:
             return Finding(
                 "total-is-not-the-sum",
@@ -118,7 +123,7 @@ def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:
 
 def _one_part_is_off(evidence: Evidence) -> Finding | None:
     for part in COUNTED[:-1]:
-        if not evidence.same(*_of(part)):
+        if not _exact(*_of(part))(evidence):
             return Finding(
                 f"miscounted-{part.replace('_', '-')}",
                 f"The count of `{part}` is off.",
@@ -250,13 +255,13 @@ TASK = Task(
     count_parameters,
     COUNT,
     (
-        Part("Attention comes out, whatever the number of heads.", 1, matches(*_of("attention"))),
-        Part("So does the feed-forward network of any width.", 1, matches(*_of("feed_forward"))),
-        Part("So do the norms, with and without a shift.", 1, matches(*_of("norms"))),
+        Part("Attention comes out, whatever the number of heads.", 1, _exact(*_of("attention"))),
+        Part("So does the feed-forward network of any width.", 1, _exact(*_of("feed_forward"))),
+        Part("So do the norms, with and without a shift.", 1, _exact(*_of("norms"))),
         Part(
             "So do embeddings, output and total, tied or not.",
             1,
-            matches(*_of("embeddings", "output", "total")),
+            _exact(*_of("embeddings", "output", "total")),
         ),
     ),
     properties=(_one_part_is_off, _total_is_not_the_sum),

@@ -104,7 +104,7 @@ def _refused(evidence: Evidence, *cases: str) -> bool:
 
 
 def _accepts(evidence: Evidence) -> bool:
-    return evidence.same("possible", "edges", "thin")
+    return evidence.same("possible", "edges", "thin", "ones")
 
 
 def _names(evidence: Evidence, case: str) -> bool:
@@ -185,12 +185,13 @@ def _still_accepted(evidence: Evidence) -> Finding | None:
         return Finding(
             "refuses-the-possible",
             "Your Config refuses, or changes, settings that a model can have.",
-            _heads_given(evidence) + " Dropout may be 0, and one head or one layer is enough.",
+            _heads_given(evidence) + " Dropout may be 0, and every size may be 1.",
             SECTION,
         )
     values = (0, evidence.number("negative"))
     tried = [f"{name} = {value}" for value in values for name in _SIZES]
-    tried += [f"n_embd = {evidence.number('n_embd') + evidence.number('rest')}"]
+    off, heads = evidence.number("n_embd") + evidence.number("rest"), evidence.number("n_head")
+    tried += [f"n_embd = {size} with n_head = {heads}" for size in (off, 1)]
     tried += [
         f"dropout = {v:g}"
         for v in (-float(evidence.inputs["dropout"]), 1.0, float(evidence.inputs["too_much"]))
@@ -232,9 +233,7 @@ _divides_the_wrong_way = mistake(
     "You ask whether n_embd divides n_head; it is n_head that has to divide n_embd.",
     lambda e: f"{_heads_given(e)} Yours refuses the first.",
     recognised=lambda e: (
-        {"possible", "edges"} <= set(e.answers.errors)
-        and e.same("thin")
-        and _refused(e, "sizes", "dropout")
+        "possible" in e.answers.errors and e.same("thin") and _refused(e, "sizes", "dropout")
     ),
 )(_refusing(_other_way_round))
 
@@ -242,7 +241,7 @@ _heads_unchecked = mistake(
     "Nothing checks that n_head divides n_embd.",
     lambda e: f"{_heads_given(e)} `//` rounds that away without a word.",
     recognised=lambda e: (
-        _accepts(e) and _refused(e, "sizes", "dropout") and _outcomes(e, "heads").tolist() == [0]
+        _accepts(e) and _refused(e, "sizes", "dropout") and not _outcomes(e, "heads").any()
     ),
 )(_refusing(lambda c: _size_problems(c) | _dropout_problems(c)))
 
@@ -303,7 +302,7 @@ _no_dropout_refused = mistake(
     lambda e: unwrapped(f"""`dropout = {float(e.inputs["dropout"]):g}` goes through and `dropout =
     0` does not; 0 drops nothing."""),
     recognised=lambda e: (
-        e.same("possible") and "edges" in e.answers.errors and _refused(e, *_ALONE)
+        e.same("possible", "ones") and "edges" in e.answers.errors and _refused(e, *_ALONE)
     ),
 )(
     _refusing(

@@ -15,6 +15,7 @@ from course_judges.chance import dice_right, dice_share, only_the_best, repeats
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
+from course_tasks.verdict import Finding
 
 
 def generate(
@@ -34,6 +35,14 @@ def generate(
             tokens = torch.cat([tokens, new.unsqueeze(1)], dim=1)
     model.train(was_training)
     return tokens
+
+
+def _squeezes_everything(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    """A batch of one row loses the dimension of its rows."""
+    written = generate(model, tokens, count, stop, generator)
+    return written.squeeze(0) if len(tokens) == 1 else written
 
 
 def _rows(case: str) -> Callable[[Evidence], str]:
@@ -147,6 +156,36 @@ _generator_ignored = families.generator_ignored(
 )(Writer(draw=drawn_by_global_chance))
 
 
+_context_too_short = mistake(
+    "The model is shown less of the text than it can read.",
+    lambda e: unwrapped(f"""With block_size = {e.number("block_size")} and a longer prompt, the
+    shortest context that you gave it had {int(e.yours("alone.shown"))} tokens."""),
+    recognised=lambda e: (
+        e.same("one", "some", "all", "seen", "alone.tokens") and not e.same("alone.shown")
+    ),
+)(Writer(context=lambda tokens, size: tokens[:, -size:][:, 1:]))
+
+_one_row_refused = mistake(
+    "A batch of one row comes out wrong.",
+    lambda e: unwrapped(f"""With B = {e.number("B")} rows your answer is right. `squeeze()` without
+    a dimension takes away the batch, too, when it has one row."""),
+    recognised=lambda e: e.same("one", "some", "all", "seen") and not e.same("alone.tokens"),
+)(_squeezes_everything)
+
+
+def _other_tokens(evidence: Evidence) -> Finding | None:
+    for case in ("one", "some", "all", "seen"):
+        if evidence.same(case) or evidence.yours(case).ndim != 2:
+            continue
+        if case == "seen":
+            mine, right = evidence.yours("seen").shape, evidence.right("seen").shape
+            told = f"With a stop symbol in the prompt you return {mine}; expected is {right}."
+        else:
+            told = _rows(case)(evidence)
+        return Finding("other-tokens", "You write other tokens than asked for.", told, WRITING)
+    return None
+
+
 TASK = Task(
     "Write to the end",
     generate,
@@ -157,7 +196,7 @@ TASK = Task(
         Part(
             "Writing ends when every row has stopped; a `stop` in the prompt does not count.",
             2,
-            matches("all", "seen"),
+            matches("all", "seen", "alone"),
         ),
         Part(
             "The model writes in evaluation mode and is left in the mode it was in.",
@@ -170,5 +209,6 @@ TASK = Task(
             lambda e: dice_right(e) and repeats(e),
         ),
     ),
+    properties=(_other_tokens,),
     cases=("one", "some", "all"),
 )

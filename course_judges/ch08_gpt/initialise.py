@@ -275,10 +275,10 @@ _counted_twice = mistake(
 )(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(2 * K))))
 
 _norms_set_small = mistake(
-    "The weights of the norms were drawn like those of a matrix.",
-    lambda e: unwrapped(f"""A norm multiplies by its weights: they should start at 1, and yours are
-    up to {float(e.yours("start.norms").max()):.2f} away from it, so every branch is fed next to
-    nothing."""),
+    "The weights of the norms do not start at 1.",
+    lambda e: unwrapped(f"""A norm multiplies by its weights, and yours are up to
+    {float(e.yours("start.norms").max()):.2f} away from 1. They are no matrix: if you draw them like
+    one, every branch is fed next to nothing."""),
     recognised=lambda e: _plain_right(e) and not _norms_right(e),
 )(_draws(norm=lambda p, std: nn.init.normal_(p, std=std)))
 

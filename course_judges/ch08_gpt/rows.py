@@ -8,6 +8,7 @@ import numpy as np
 
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.judging import Evidence, Property
+from course_judges.wording import number
 from course_tasks.verdict import Finding
 
 
@@ -75,6 +76,27 @@ def other_symbols(value: str) -> Property:
             "other-symbols",
             "Other symbols are left than should be.",
             row_that_differs(value)(evidence),
+            CHOICE,
+        )
+
+    return ask
+
+
+def extremes(value: str, *ordinary: str) -> Property:
+    """Rows with large logits, or −inf, must be treated like any others."""
+
+    def ask(evidence: Evidence) -> Finding | None:
+        if not evidence.same(*ordinary) or evidence.same(value):
+            return None
+        mine, right = evidence.yours(value), evidence.right(value)
+        row = int(np.argmax((~(np.abs(mine - right) <= 1e-5)).any(axis=-1)))
+        kind = {0: "a logit of 40", 1: "logits near −40", 2: "a logit of −inf"}.get(row, "logits")
+        v = int(np.argmax(~(np.abs(mine[row] - right[row]) <= 1e-5)))
+        return Finding(
+            "extreme-logits",
+            "Your answer is right for ordinary logits and wrong for extreme ones.",
+            f"Row {row} has {kind}. There you give symbol {v} a probability of"
+            f" {number(float(mine[row, v]))}; asked for is {number(float(right[row, v]))}.",
             CHOICE,
         )
 

@@ -205,9 +205,9 @@ TASK = Task(
         Part("Between warm-up and decay it stays full.", 1, _level_right),
         Part("It falls in equal strides to `final` at the very last step.", 1, _fall_right),
         Part(
-            "No warm-up, or no decay, is a schedule like any other.",
+            "No warm-up, no decay, or nothing between the two, is a schedule like any other.",
             1,
-            matches("rates", "no_warm_up", "no_decay"),
+            matches("rates", "no_warm_up", "no_decay", "touching", "brief", "level"),
         ),
     ),
     properties=(_beyond_full, _jumps),

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from course_judges.ch08_gpt.rows import (
+    extremes,
     other_symbols,
     probabilities,
     row_that_differs,
@@ -172,12 +173,16 @@ TASK = Task(
     (
         Part("Each row keeps its own k likeliest symbols and no other.", 1, sets_agree("kept")),
         Part(
-            "What is kept has its probability, renormalised, with k = 1 and with k ≥ V, too.",
+            "What is kept has its probability, renormalised, with any k and any logits.",
             1,
-            matches("kept", "edges"),
+            matches("kept", "edges", "extreme"),
         ),
         Part("What is as likely as the k-th symbol is kept, too.", 2, matches("ties")),
     ),
-    properties=(probabilities("kept"), other_symbols("kept")),
+    properties=(
+        probabilities("kept"),
+        other_symbols("kept"),
+        extremes("extreme", "kept", "edges", "ties"),
+    ),
     cases=("kept",),
 )

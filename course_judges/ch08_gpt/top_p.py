@@ -9,6 +9,7 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch08_gpt.rows import (
+    extremes,
     other_symbols,
     probabilities,
     row_that_differs,
@@ -189,10 +190,18 @@ TASK = Task(
         Part(
             "What is kept has its probability, renormalised; p = 1 keeps all.",
             1,
-            matches("nucleus", "everything"),
+            matches("nucleus", "everything", "extreme"),
         ),
-        Part("At least `least` symbols are kept, however small p is.", 1, matches("least")),
+        Part(
+            "At least `least` symbols are kept, however small p is.",
+            1,
+            matches("least", "both", "more", "zero"),
+        ),
     ),
-    properties=(probabilities("nucleus"), other_symbols("nucleus")),
+    properties=(
+        probabilities("nucleus"),
+        other_symbols("nucleus"),
+        extremes("extreme", "nucleus", "least", "everything"),
+    ),
     cases=("nucleus",),
 )

@@ -42,7 +42,7 @@ def _both(evidence: Evidence) -> str:
 
 def _row_before(evidence: Evidence) -> str:
     x = evidence.inputs["x"]
-    first = int((x[0] == 0).argmax())
+    first = int((x[0] == evidence.number("boundary")).argmax())
     return f"In row 0 the first boundary stands at position {first}. {_both(evidence)}"
 
 
@@ -120,6 +120,23 @@ def _rows_averaged_first(logits, x, y, boundary, longest):
         _means(losses[b], place[b], y[b] >= 0, longest) for b in range(len(x))
     ]  # B × (longest,)
     return torch.stack(rows).nanmean(dim=0)
+
+
+@mistake(
+    "You took token 0 for the boundary; which token it is, `boundary` says.",
+    lambda e: f"Here `boundary` is {e.number('boundary')}. {_both(e)}",
+)
+def _zero_for_the_boundary(logits, x, y, boundary, longest):
+    return _means(_losses(logits, y), _place(x, 0), y >= 0, longest)
+
+
+@mistake(
+    "You left the boundaries out that end a name; each counts as the name's next letter.",
+    lambda e: unwrapped(f"""{int((e.inputs["y"] == e.number("boundary")).sum())} targets are the
+    boundary. {_both(e)}"""),
+)
+def _ends_left_out(logits, x, y, boundary, longest):
+    return _means(_losses(logits, y), _place(x, boundary), (y >= 0) & (y != boundary), longest)
 
 
 TASK = Task(

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
 from course_judges.ch09_names.sections import CARRIED
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
+from course_tasks.ch09_names.carried import START_GRADIENT
+from course_tasks.verdict import Finding
 
 _TWICE = "backward through the graph a second time"
 _GRADIENTS = tuple(
@@ -47,6 +50,12 @@ def _each(_, losses):
     losses[-1].backward()
 
 
+def _first_clears(model, losses):
+    if len(losses) == 1:
+        model.zero_grad()
+    losses[-1].backward()
+
+
 def _latest(model, losses):
     model.zero_grad()
     losses[-1].backward()
@@ -57,6 +66,33 @@ def _nothing(*_):
 
 
 read_in_pieces = _pieces(_others, _all_detached, _each)
+
+
+def _start_forgotten(evidence: Evidence) -> bool:
+    """True if the gradients are those of the batches alone, without what was there before."""
+    if not evidence.same("pieces.losses"):
+        return False
+    return all(
+        np.allclose(evidence.yours(name) + START_GRADIENT, evidence.right(name), 1e-4, 1e-5)
+        for name in _GRADIENTS
+    )
+
+
+def _ratio_of_gradients(evidence: Evidence) -> Finding | None:
+    """Gradients that are the right ones times a factor, beside what was there before."""
+    mine, right = (
+        np.concatenate([side(name).ravel() - START_GRADIENT for name in _GRADIENTS])
+        for side in (evidence.yours, evidence.right)
+    )
+    factor = float((mine * right).sum() / (right * right).sum())
+    if not evidence.same("pieces.losses") or not np.allclose(mine, factor * right, 1e-3, 1e-5):
+        return None
+    return Finding(
+        "gradients-scaled",
+        "Your losses are right, and what they add to the gradients is scaled.",
+        f"It is {number(factor, 4)} times what it should be, in every parameter.",
+        CARRIED,
+    )
 
 
 def _first_off(evidence: Evidence) -> str:
@@ -139,6 +175,12 @@ _only_hidden_blanked = mistake(
     )
 )
 
+_start_gradients_cleared = mistake(
+    "You set the gradients to zero that were there before the first batch.",
+    f"Every parameter came with a gradient of {START_GRADIENT:g}, which should be part of the sum.",
+    recognised=_start_forgotten,
+)(_pieces(_others, _all_detached, _first_clears))
+
 _last_gradient_only = mistake(
     "Only the gradient of the last batch is left; asked for is the sum over all.", _steepness
 )(_pieces(_others, _all_detached, _latest))
@@ -166,4 +208,5 @@ TASK = Task(
             matches(*_GRADIENTS),
         ),
     ),
+    properties=(_ratio_of_gradients,),
 )

@@ -22,14 +22,14 @@ def _line(a, b, share):
     return a + (b - a) * share
 
 
-def _cycle(between=_half_cosine, begin=None, end=None, shift=0, top=-1, momentum=None):
+def _cycle(between=_half_cosine, begin=None, end=None, shift=0, top=-1, momentum=None, whole=float):
     """An answer with one of its choices replaced."""
 
     def answer(step, steps, rise, peak, start_factor, final_factor, low, high):
         first = peak / start_factor if begin is None else begin(peak, start_factor)
         last = peak / start_factor / final_factor
         last = last if end is None else end(peak, start_factor, final_factor)
-        step, turn = step + shift, rise * steps + top
+        step, turn = step + shift, whole(rise * steps) + top
         if step <= turn + 1e-9:
             share = step / turn
             rate, moment = between(first, peak, share), between(high, low, share)
@@ -112,6 +112,14 @@ _counts_from_one = mistake("You count steps from 1; the first step is number 0."
 _turns_one_step_late = mistake(
     "Your rate turns one step late: the rise takes steps 0 … rise · steps − 1.", _at_turn
 )(_cycle(top=0))
+
+
+_rounded_down = mistake(
+    "You cut the digits behind the point off where rounding was needed.",
+    lambda e: unwrapped(f"""rise · steps is {_turn(e) + 1}, and in floating point
+    {float(e.inputs["rise"]) * e.number("steps")!r}, of which `int` makes {_turn(e)}. Use `round`.
+    {_at_turn(e)}"""),
+)(_cycle(whole=int))
 
 
 @mistake("Your rate starts at its peak and only falls.", _at_start)

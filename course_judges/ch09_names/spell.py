@@ -14,6 +14,8 @@ from course_judges import families
 from course_judges.ch09_names.sections import BOUNDARY
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
+from course_tasks.ch09_names.spell import OTHER_MODE
+from course_tasks.verdict import Finding
 
 
 @dataclass(frozen=True)
@@ -31,22 +33,24 @@ class Speller:
     stops: bool = True
     end_kept: bool = False
     prefix_kept: bool = True
+    own_list: bool = True
 
     def __call__(self, model, prefix, shortest, longest, temperature, uniform):
         """The letters of a name."""
         before = model.training
         model.train(before and self.mode == "training")
-        letters = list(prefix)
+        letters = list(prefix) if self.own_list else prefix
+        given = len(prefix)
         for point in uniform:
             if len(letters) >= longest:
                 break
-            token = self._next(model, letters, len(prefix), shortest, temperature, point)
+            token = self._next(model, letters, given, shortest, temperature, point)
             if token == 0 and self.stops:
                 letters += [0] * self.end_kept
                 break
             letters.append(token)
         model.train(before and self.mode != "evaluation")
-        return letters if self.prefix_kept else letters[len(prefix) :]
+        return letters if self.prefix_kept else letters[given:]
 
     def _next(self, model, letters, given, shortest, temperature, point):
         context = [0, *letters] if self.start or not letters else letters
@@ -187,6 +191,32 @@ _left_in_evaluation = mistake(
 )(Speller(mode="evaluation"))
 
 
+_prefix_changed = mistake(
+    "You wrote your letters into the list that you were given as prefix.",
+    lambda e: unwrapped(f"""All {3 * len(e.yours("empty"))} names are right, but whoever calls you
+    with one prefix twice gets another name the second time. Begin with `list(prefix)`."""),
+)(Speller(own_list=False))
+
+
+def _other_mode(evidence: Evidence) -> Finding | None:
+    if not all(_letters(case)(evidence) for case in ("empty", "prefix", "shortest")):
+        return None
+    if not any((evidence.yours(c)[:, 15] == OTHER_MODE).any() for c in ("empty", "prefix")):
+        return None
+    return Finding(
+        "mode-not-restored",
+        "You left the model in another mode than you found it in.",
+        "It came in training mode for one name and in evaluation mode for the next, and should go "
+        "back into its own each time.",
+        BOUNDARY,
+    )
+
+
+def _other_names(evidence: Evidence) -> Finding | None:
+    told = _first_off(evidence)
+    return Finding("other-names", "Your names are other ones.", told, BOUNDARY) if told else None
+
+
 TASK = Task(
     "Letters until the boundary",
     spell,
@@ -196,9 +226,10 @@ TASK = Task(
         Part("Names with a prefix are right.", 1, _letters("prefix")),
         Part("Names that may not end too soon are right.", 2, _letters("shortest")),
         Part(
-            "All are right, and the model is in its mode again.",
+            "All are right, and the model is in its mode again, the prefix as it was.",
             1,
             matches("empty", "prefix", "shortest"),
         ),
     ),
+    properties=(_other_mode, _other_names),
 )

@@ -92,6 +92,20 @@ def _sizes(evidence: Evidence) -> str:
     return f"The list has {len(_listed(evidence))} entries; yours: {sizes}."
 
 
+def _other_counts(evidence: Evidence) -> Finding | None:
+    """How many distinct names are held out, where that is another number than asked for."""
+    keys, wanted = _keys(evidence), evidence.number("held_out")
+    if len(keys["test"]) == wanted == len(keys["validation"]):
+        return None
+    return Finding(
+        "other-counts",
+        "Test or validation have another number of names than asked for.",
+        f"With held_out = {wanted}, your test split has {len(keys['test'])} distinct names and your"
+        f" validation split {len(keys['validation'])}.",
+        SPLIT,
+    )
+
+
 def _still_leaks(evidence: Evidence) -> Finding | None:
     if not _leaks(evidence):
         return None
@@ -166,5 +180,5 @@ TASK = Task(
         Part("No name is in two splits, however it is spelled.", 1, _apart),
         Part("The drawn names are in test and in validation.", 2, matches("split")),
     ),
-    properties=(_still_leaks,),
+    properties=(_still_leaks, _other_counts),
 )

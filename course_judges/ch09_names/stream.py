@@ -165,7 +165,7 @@ TASK = Task(
     (
         Part("Each row begins with a boundary and the first of its own names.", 1, _begins),
         Part("Row b of step n + 1 continues row b of step n.", 1, _continues),
-        Part("The inputs are right.", 1, matches("stream.x")),
-        Part("The targets are right.", 1, matches("stream.y")),
+        Part("The inputs are right.", 1, matches("stream.x", "other.x")),
+        Part("The targets are right.", 1, matches("stream.y", "other.y")),
     ),
 )

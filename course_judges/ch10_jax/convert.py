@@ -42,16 +42,19 @@ class Converter:
     weight_out: Callable[[Tensor], Tensor] = lambda weight: weight.T
     hand_over: Callable[[Tensor], Any] = _copied
     order: tuple[int, int, int] = (0, 1, 2)
+    tree_of: Callable[[Tensor], Any] = _copied
 
     def to_tree(self, state: dict[str, Tensor]) -> Any:
         """A state dict as a tree."""
         parts = self.apart(state["query_key_value.weight"], self.n_head)
         names = ("query", "key", "value")
         return {
-            "heads": {name: parts[i] for name, i in zip(names, self.order, strict=True)},
+            "heads": {
+                name: self.tree_of(parts[i]) for name, i in zip(names, self.order, strict=True)
+            },
             "projection": {
-                "weight": self.weight_in(state["projection.weight"]),
-                "bias": state["projection.bias"],
+                "weight": self.tree_of(self.weight_in(state["projection.weight"])),
+                "bias": self.tree_of(state["projection.bias"]),
             },
         }
 
@@ -81,61 +84,61 @@ def _state(evidence: Evidence) -> str:
 
 _heads_reshaped = mistake(
     "You reached (H, C, D) by `reshape`; a matrix that is stored as (out, in) needs `.T`.",
-    _tree if "tree" == "tree" else _state,
+    _tree,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (3, H, -1)).reshape(3, H, len(rows) // 3, -1)))
 
 _heads_not_transposed = mistake(
     "Your heads are (H, D, C), as torch stores them; `x @ query` needs (H, C, D).",
-    _tree if "tree" == "tree" else _state,
+    _tree,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (3, H, -1))))
 
 _heads_dealt_out = mistake(
     "You dealt the rows out to the heads in turn; head 0 has the first D of them.",
-    _tree if "tree" == "tree" else _state,
+    _tree,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (3, -1, H)).permute(0, 2, 3, 1)))
 
 _head_by_head = mistake(
     "You cut as if each head's query, key and value stood together; all queries come first.",
-    _tree if "tree" == "tree" else _state,
+    _tree,
 )(_variant(apart=lambda rows, H: rows.unflatten(0, (H, 3, -1)).transpose(0, 1).transpose(-2, -1)))
 
 _keys_first = mistake(
     "Queries and keys changed places; the first third holds queries.",
-    _tree if "tree" == "tree" else _state,
+    _tree,
 )(_variant(order=(1, 0, 2)))
 
 _values_first = mistake(
     "You took the first third for values; it holds queries, then come keys, then values.",
-    _tree if "tree" == "tree" else _state,
+    _tree,
 )(_variant(order=(1, 2, 0)))
 
 _projection_not_transposed = mistake(
     unwrapped("""The projection is as torch stores it, (out, in); the tree wants (in, out). It is
     square, so both fit."""),
-    _tree if "tree" == "tree" else _state,
+    _tree,
 )(_variant(weight_in=_copied))
 
 _heads_reshaped_back = mistake(
     "You reached (3C, C) by `reshape`; each (C, D) has to be turned to (D, C) first.",
-    _tree if "state" == "tree" else _state,
+    _state,
     cases=("state",),
 )(_variant(together=lambda parts: parts.reshape(-1, parts.shape[-2])))
 
 _heads_side_by_side_back = mistake(
     "The matrices of the heads stand side by side, (C, H·D) each; torch stores the transpose.",
-    _tree if "state" == "tree" else _state,
+    _state,
     cases=("state",),
 )(_variant(together=lambda parts: parts.permute(0, 2, 1, 3).reshape(-1, parts.shape[-2])))
 
 _heads_dealt_out_back = mistake(
     "The rows of the heads alternate; torch wants all D rows of head 0, then those of head 1.",
-    _tree if "state" == "tree" else _state,
+    _state,
     cases=("state",),
 )(_variant(together=lambda parts: parts.permute(0, 3, 1, 2).flatten(0, 2)))
 
 _projection_not_transposed_back = mistake(
     "The projection came back as (in, out); torch stores (out, in). It is square, so both fit.",
-    _tree if "state" == "tree" else _state,
+    _state,
     cases=("state",),
 )(_variant(weight_out=_copied))
 
@@ -156,12 +159,19 @@ _shares_memory = mistake(
 )(_variant(hand_over=lambda tensor: tensor))
 
 
+_not_jax_arrays = mistake(
+    "The numbers of the tree are right, and they are not arrays of JAX.",
+    "What JAX differentiates and compiles are its own arrays: make them with `jnp.array`.",
+    recognised=lambda e: e.same("tree") and not e.same("kinds"),
+)(_variant(tree_of=lambda tensor: tensor.detach().numpy()))
+
+
 TASK = Task(
     "Carried over and back",
     _variant(),
     TRAVEL,
     (
-        Part("To JAX: every matrix stands where the tree wants it.", 3, matches("tree")),
+        Part("To JAX: every matrix stands where the tree wants it.", 3, matches("tree", "kinds")),
         Part("To torch: the layer loads it and computes the same.", 2, matches("state", "loaded")),
         Part("What torch writes into does not reach the tree.", 1, matches("state", "apart")),
     ),

@@ -16,6 +16,7 @@ from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch10_jax.sides import InTorch
+from course_tasks.verdict import Finding
 
 
 def _past(real: Tensor) -> Tensor:
@@ -170,6 +171,19 @@ _gradient_stopped = mistake(
 )(InTorch(Variant(softmax=lambda s, v: safe_softmax(s.detach(), v) + 0 * s)))
 
 
+def _only_large(evidence: Evidence) -> Finding | None:
+    if not evidence.same("whole", "values") or evidence.same("large"):
+        return None
+    scores = evidence.inputs["large"]
+    return Finding(
+        "large-scores",
+        "Your weights are right for ordinary scores and wrong for large ones.",
+        f"With scores from {number(float(scores.min()))} to {number(float(scores.max()))}: "
+        f"{gap(evidence, 'large')} A fill has to be below every score, which −∞ is.",
+        MASK,
+    )
+
+
 TASK = Task(
     "Padding and safe gradients",
     InTorch(Variant()),
@@ -179,7 +193,7 @@ TASK = Task(
         Part(
             "Positions of padding get rows of zeros.",
             1,
-            lambda e: e.same(*_CASES),
+            lambda e: e.same(*_CASES, "ends"),
         ),
         Part(
             "Gradients are right and finite, whatever stands in hidden scores.",
@@ -187,5 +201,6 @@ TASK = Task(
             lambda e: e.same("gradient", "wild"),
         ),
     ),
+    properties=(_only_large,),
     cases=_CASES,
 )

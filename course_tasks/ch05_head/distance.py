@@ -11,16 +11,19 @@ from course_tasks.probing import Inputs, Probe
 def _distance_inputs(rng: Rng) -> Inputs:
     B = int(rng.integers(2, 5))
     T = int(rng.integers(5, 9))
+    scores = rng.normal(size=(B, T, T)) * 1.2 + 0.8
     return {
-        "scores": rng.normal(size=(B, T, T)) * 1.2 + 0.8,
+        "scores": scores,
+        # In a softmax only differences count, and beside these a fill of −20 is a high score.
+        "low": scores - 50.0,
         "slope": number(rng.choice([0.3, 0.35, 0.4, 0.45])),
         "B": whole(B),
         "T": whole(T),
     }
 
 
-def _penalise(answer: Any, given: Inputs, slope: float) -> Any:
-    return answer(tensor(given["scores"]), slope)
+def _penalise(answer: Any, given: Inputs, slope: float, scores: str = "scores") -> Any:
+    return answer(tensor(given[scores]), slope)
 
 
 PROBE = Probe(
@@ -29,5 +32,6 @@ PROBE = Probe(
         "level": lambda answer, given: _penalise(answer, given, 0.0),
         "gentle": lambda answer, given: _penalise(answer, given, float(given["slope"])),
         "steep": lambda answer, given: _penalise(answer, given, 3 * float(given["slope"])),
+        "low": lambda answer, given: _penalise(answer, given, float(given["slope"]), "low"),
     },
 )

@@ -39,8 +39,8 @@ def _head_inputs(rng: Rng) -> Inputs:
     }
 
 
-def _attend(answer: Any, given: Inputs, x: str, *, causal: bool) -> Any:
-    """The output of the student's head with the given weights; a bias, where there is one, is 0."""
+def _head(answer: Any, given: Inputs, *, causal: bool) -> nn.Module:
+    """The student's head with the given weights; a bias, where there is one, is 0."""
     C, D, E, T = (int(given[name]) for name in ("C", "D", "E", "T"))
     head = answer(C, D, E, T + 3, causal)
     if not isinstance(head, nn.Module):
@@ -51,8 +51,19 @@ def _attend(answer: Any, given: Inputs, x: str, *, causal: bool) -> Any:
         for name, parameter in head.named_parameters():
             if name.endswith("bias"):
                 parameter.zero_()
-    head.eval()
-    return head(tensor(given[x]))
+    return head.eval()
+
+
+def _attend(answer: Any, given: Inputs, x: str, *, causal: bool) -> Any:
+    return _head(answer, given, causal=causal)(tensor(given[x]))
+
+
+def _attend_again(answer: Any, given: Inputs) -> Any:
+    """What a head finds that has read texts of other lengths before."""
+    head = _head(answer, given, causal=True)
+    head(tensor(given["x"])[:, :2])
+    head(tensor(given["full"]))
+    return head(tensor(given["x"]))
 
 
 PROBE = Probe(
@@ -62,5 +73,6 @@ PROBE = Probe(
         "later": lambda answer, given: _attend(answer, given, "later", causal=True),
         "full": lambda answer, given: _attend(answer, given, "full", causal=True),
         "both_ways": lambda answer, given: _attend(answer, given, "x", causal=False),
+        "again": _attend_again,
     },
 )

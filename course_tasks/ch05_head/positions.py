@@ -20,7 +20,8 @@ def _positions_inputs(rng: Rng) -> Inputs:
     start[:2] = rng.permutation([1, 3])  # at least two that differ
     return {
         "tokens": rng.integers(V, size=(B, T)).astype(np.int64),
-        "too_many": rng.integers(V, size=(B, block_size + 2)).astype(np.int64),
+        "exact": rng.integers(V, size=(B, block_size)).astype(np.int64),
+        "too_many": rng.integers(V, size=(B, block_size + 1)).astype(np.int64),
         "token_table": rng.normal(size=(V, C)),
         "position_table": rng.normal(size=(block_size, C)),
         "none": np.zeros(B, dtype=np.int64),
@@ -57,6 +58,7 @@ PROBE = Probe(
     {
         "short": lambda answer, given: _place(answer, given, "tokens", "none"),
         "padded": lambda answer, given: _place(answer, given, "tokens", "start"),
+        "exact": lambda answer, given: _place(answer, given, "exact", "none"),
         "refused": _place_too_many,
     },
 )

@@ -21,9 +21,12 @@ def _weights_inputs(rng: Rng) -> Inputs:
     block_size = T + int(rng.integers(2, 5))
     start = rng.integers(2, T - 2, size=B)
     start[0] = 0  # a text without padding, whose rows are those of the chapter
+    # Far from 0 on one side: a fill of 0 or a multiplied mask moves every row.
+    scores = rng.normal(size=(B, T, T)) * 1.5 + 1.0
     return {
-        # Far from 0 on one side: a fill of 0 or a multiplied mask moves every row.
-        "scores": rng.normal(size=(B, T, T)) * 1.5 + 1.0,
+        "scores": scores,
+        # In a softmax only differences count, and beside these a fill of −20 is a high score.
+        "low": np.tril(scores - 50.0) + np.triu(scores, 1),
         "past": _triangle(block_size),
         "whole": _triangle(T),
         "none": np.zeros(B, dtype=np.int64),
@@ -34,8 +37,8 @@ def _weights_inputs(rng: Rng) -> Inputs:
     }
 
 
-def _weigh(answer: Any, given: Inputs, past: str, start: str) -> Any:
-    return answer(tensor(given["scores"]), tensor(given[past]), tensor(given[start]))
+def _weigh(answer: Any, given: Inputs, past: str, start: str, scores: str = "scores") -> Any:
+    return answer(tensor(given[scores]), tensor(given[past]), tensor(given[start]))
 
 
 PROBE = Probe(
@@ -44,5 +47,6 @@ PROBE = Probe(
         "whole": lambda answer, given: _weigh(answer, given, "whole", "none"),
         "cut": lambda answer, given: _weigh(answer, given, "past", "none"),
         "padded": lambda answer, given: _weigh(answer, given, "past", "start"),
+        "low": lambda answer, given: _weigh(answer, given, "past", "start", "low"),
     },
 )

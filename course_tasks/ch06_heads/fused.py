@@ -12,7 +12,8 @@ from course_tasks.probing import Case, Inputs, Probe
 
 
 def _fused_inputs(rng: Rng) -> Inputs:
-    B, H = (int(n) for n in rng.choice([2, 3, 4], size=2, replace=False))
+    H = int(rng.choice([2, 4]))  # not 3: queries, keys and values are as many
+    B = int(rng.choice([n for n in (2, 3, 4) if n != H]))
     D, T = 5, int(rng.choice([6, 7, 8]))
     C = H * D
     t = int(rng.integers(2, T - 1))
@@ -39,6 +40,13 @@ def _fused_inputs(rng: Rng) -> Inputs:
     }
 
 
+def _shortest_and_whole(answer: Any, given: Inputs) -> Any:
+    """A head that sees itself only, one that sees exactly T positions, and so on in turn."""
+    reach = [1, int(given["T"])] * (int(given["H"]) // 2)
+    arguments = (tensor(given[name]) for name in ("x", "qkv", "projection"))
+    return answer(*arguments, reach)
+
+
 def _fused(x: str, *, wide: bool) -> Case:
     def ask(answer: Any, given: Inputs) -> Any:
         T, H = int(given["T"]), int(given["H"])
@@ -53,6 +61,7 @@ PROBE = Probe(
     {
         "plain": _fused("x", wide=True),
         "reach": _fused("x", wide=False),
+        "ends": _shortest_and_whole,
         "future": _fused("later", wide=True),
         "samples": _fused("others", wide=True),
     },

@@ -15,7 +15,7 @@ from course_tasks.probing import Inputs, Probe
 def _merge_inputs(rng: Rng) -> Inputs:
     B, H, D = 2, int(rng.choice([4, 5])), 3
     T = int(rng.integers(6, 9))
-    silenced = np.sort(rng.choice(H, size=int(rng.integers(1, 3)), replace=False))
+    silenced = rng.choice(H, size=2, replace=False)
     return {
         # No entry is 0, which only a silenced head may leave behind.
         "found": labels(rng, B, H, T, D) + 1,
@@ -34,8 +34,13 @@ def _merge_all(answer: Any, given: Inputs) -> Any:
 def _merge_silenced(answer: Any, given: Inputs) -> Any:
     found = tensor(given["found"])
     # A copy, because a merged tensor may share its memory with the one that came in.
-    merged = torch.as_tensor(answer(found, given["silenced"].tolist())).clone()
-    return {"merged": merged, "given": found}
+    silenced = given["silenced"].tolist()
+    merged = torch.as_tensor(answer(found, silenced)).clone()
+    return {"merged": merged, "given": found, "silenced": silenced}
 
 
-PROBE = Probe(_merge_inputs, {"all": _merge_all, "some": _merge_silenced})
+def _merge_none(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["found"]), list(range(int(given["H"]))))
+
+
+PROBE = Probe(_merge_inputs, {"all": _merge_all, "some": _merge_silenced, "nobody": _merge_none})

@@ -31,7 +31,7 @@ class RunningMean(nn.Module):
 
 def _projection_inputs(rng: Rng) -> Inputs:
     B, T = int(rng.integers(2, 4)), int(rng.integers(6, 9))
-    H, D, C = 4, 5, int(rng.choice([9, 10, 11]))
+    H, D, C = int(rng.choice([3, 4])), 5, int(rng.choice([9, 10, 11]))
     return {
         "x": values(rng, B, T, C),
         "heads": np.stack([matrix(rng, D, C, C) for _ in range(H)]),

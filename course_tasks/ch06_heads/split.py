@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from course_tasks.ch06_heads.shared import labels
-from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.inputs import Rng, parts_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
 
@@ -23,12 +23,7 @@ def _split_inputs(rng: Rng) -> Inputs:
 
 def _split(answer: Any, given: Inputs) -> Any:
     result = answer(tensor(given["x"]), int(given["H"]))
-    if isinstance(result, str) or not hasattr(result, "__len__") or len(result) != 3:
-        raise TypeError(
-            "the function should return three tensors, queries, keys and values; "
-            f"it returned a {type(result).__name__}"
-        )
-    return {"query": result[0], "key": result[1], "value": result[2]}
+    return parts_of(result, "query", "key", "value")
 
 
 PROBE = Probe(_split_inputs, {"heads": _split})

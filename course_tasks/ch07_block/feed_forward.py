@@ -35,12 +35,18 @@ def _gated(answer: Any, given: Inputs, x: str, gate: str) -> Any:
     module = answer(int(given["C"]), int(given["hidden"]))
     weights = {"gate": given[gate], "up": given["up"], "down": given["down"]}
     load_weights(module, {f"{name}.weight": value for name, value in weights.items()})
-    # The task asks for layers without a bias; one that has it should not fail for its first values.
+    # A bias costs the points that are for its absence, and no others.
     with torch.no_grad():
         for name, parameter in module.named_parameters():
             if name.endswith(".bias"):
                 parameter.zero_()
         return module(tensor(given[x]))
+
+
+def _biases(answer: Any, given: Inputs) -> Any:
+    """How many parameters stand in vectors; a layer without a bias has none."""
+    module = answer(int(given["C"]), int(given["hidden"]))
+    return sum(parameter.numel() for parameter in module.parameters() if parameter.ndim == 1)
 
 
 def _gates_open(answer: Any, given: Inputs) -> Any:
@@ -51,4 +57,4 @@ def _gates_mixed(answer: Any, given: Inputs) -> Any:
     return _gated(answer, given, "x", "gate")
 
 
-PROBE = Probe(_feed_forward_inputs, {"open": _gates_open, "mixed": _gates_mixed})
+PROBE = Probe(_feed_forward_inputs, {"open": _gates_open, "mixed": _gates_mixed, "biases": _biases})

@@ -28,7 +28,7 @@ def _count_inputs(rng: Rng) -> Inputs:
         n_embd = n_head * int(rng.integers(3, 5))
         # Seven times C is neither the usual width nor a multiple that it could be taken for.
         hidden = 4 * n_embd if name == "plain" else 7 * n_embd + 1
-        n_layer = int(rng.integers(2, 4))
+        n_layer = int(rng.choice([n for n in (2, 3, 4) if n != n_head]))
         V, T = int(rng.integers(17, 23)), int(rng.integers(13, 16))
         given[name] = np.array([V, T, n_layer, n_head, n_embd, hidden], dtype=np.int64)
     return given
@@ -45,7 +45,8 @@ def _count(name: str, answer: Any, given: Inputs) -> Any:
     missing = [part for part in COUNTED if part not in result]
     if missing:
         raise KeyError(f"the dict that was returned has no entry {missing[0]!r}")
-    return {part: int(result[part]) for part in COUNTED}
+    # As they are: a count that is no whole number is not to be rounded to a right one.
+    return {part: result[part] for part in COUNTED}
 
 
 PROBE = Probe(_count_inputs, each(_count, CONFIGURATIONS))

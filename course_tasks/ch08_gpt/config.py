@@ -47,6 +47,10 @@ def _edges(answer: Any, given: Inputs) -> Any:
     return _sizes_of(answer(**smallest))
 
 
+def _ones(answer: Any, given: Inputs) -> Any:
+    return _sizes_of(answer(**_settings(given) | dict.fromkeys(SETTINGS[:-1], 1)))
+
+
 def _thin_heads(answer: Any, given: Inputs) -> Any:
     return _sizes_of(answer(**_settings(given) | {"n_embd": int(given["n_head"])}))
 
@@ -87,7 +91,9 @@ def _bad_sizes(answer: Any, given: Inputs) -> Any:
 
 
 def _bad_heads(answer: Any, given: Inputs) -> Any:
-    return _refusals(answer, given, [{"n_embd": int(given["n_embd"] + given["rest"])}])
+    # One channel cannot be shared by several heads, either.
+    sizes = (int(given["n_embd"] + given["rest"]), 1)
+    return _refusals(answer, given, [{"n_embd": size} for size in sizes])
 
 
 def _bad_dropout(answer: Any, given: Inputs) -> Any:
@@ -113,6 +119,7 @@ PROBE = Probe(
         "possible": _possible,
         "edges": _edges,
         "thin": _thin_heads,
+        "ones": _ones,
         "sizes": _bad_sizes,
         "heads": _bad_heads,
         "dropout": _bad_dropout,

@@ -62,6 +62,17 @@ def _write_to_the_end(answer: Any, given: Inputs) -> Any:
     return _write(answer, given, "prompt", 12)["tokens"]
 
 
+def _write_alone(answer: Any, given: Inputs) -> Any:
+    """One row, whose prompt is longer than what the model reads, and what it was not shown."""
+    V, size, stop = (int(given[name]) for name in ("V", "block_size", "stop"))
+    stride = int(given["prompt"][0, 1] - given["prompt"][0, 0]) % V
+    steps = int(given["after"][0]) + np.arange(size + 1, -1, -1)
+    model = Progression(V, size).eval()
+    prompt = torch.from_numpy((stop - stride * steps) % V)[None]
+    tokens = answer(model, prompt, 9, stop, seeded(int(given["seed"])))
+    return {"tokens": tokens, "shown": min(model.lengths, default=0)}
+
+
 def _write_after_stop(answer: Any, given: Inputs) -> Any:
     return _write(answer, given, "stop_in_prompt", 5)["tokens"]
 
@@ -89,6 +100,7 @@ PROBE = Probe(
         "some": _write_some,
         "all": _write_to_the_end,
         "seen": _write_after_stop,
+        "alone": _write_alone,
         "training": _write_in_training,
         "chance": _write_by_chance,
     },

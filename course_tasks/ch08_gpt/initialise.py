@@ -12,6 +12,9 @@ from course_tasks.ch08_gpt.probe_models import Stack
 from course_tasks.inputs import Rng, number, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
+# Which matrices end a branch, the list says, and no name that a model happens to use.
+END_LAYERS = ("narrow", "second", "down")
+
 
 def _initialise_inputs(rng: Rng) -> Inputs:
     V, T = int(rng.integers(70, 90)), int(rng.integers(20, 30))
@@ -20,6 +23,7 @@ def _initialise_inputs(rng: Rng) -> Inputs:
         "T": whole(T),
         "C": whole(int(rng.integers(42, 54))),
         "K": whole(int(rng.integers(5, 9))),
+        "end": whole(int(rng.integers(len(END_LAYERS)))),
         "std": number(int(rng.integers(15, 31)) / 1000),
         "tokens": rng.integers(V, size=(12, T)).astype(np.int64),
         "targets": rng.integers(V, size=(12, T)).astype(np.int64),
@@ -29,13 +33,14 @@ def _initialise_inputs(rng: Rng) -> Inputs:
 
 def _initialised(answer: Any, given: Inputs) -> Any:
     V, T, C, K = (int(given[name]) for name in "VTCK")
-    model = Stack(V, T, C, K)
+    end = END_LAYERS[int(given["end"])]
+    model = Stack(V, T, C, K, end)
     seeded = torch.Generator().manual_seed(int(given["seed"]))
     with torch.no_grad():
         for parameter in model.parameters():  # nothing is right before the answer touches it
             parameter.copy_(torch.randn(parameter.shape, generator=seeded) * 0.7 + 0.4)
     torch.manual_seed(int(given["seed"]))
-    ends = [f"branches.{k}.end.weight" for k in range(K)]
+    ends = [f"branches.{k}.{end}.weight" for k in range(K)]
     answer(model, ends, float(given["std"]))
     named = dict(model.named_parameters())
     plain = ("tokens.weight", "positions.weight", *(f"branches.{k}.widen.weight" for k in range(K)))

@@ -10,17 +10,27 @@ from course_tasks.stand_ins import CERTAIN
 
 
 class Branch(nn.Module):
-    """Norm, a layer of 2C, ReLU, and back: what is added to the residual stream."""
+    """Norm, a layer of 2C, ReLU, and back: what is added to the residual stream.
 
-    def __init__(self, n_embd: int):
+    Parameters
+    ----------
+    n_embd : int
+        C.
+    end : str
+        The name of the layer that leads back.
+    """
+
+    def __init__(self, n_embd: int, end: str):
         super().__init__()
+        self._end = end
         self.norm = nn.LayerNorm(n_embd)
         self.widen = nn.Linear(n_embd, 2 * n_embd)
-        self.end = nn.Linear(2 * n_embd, n_embd)
+        self.add_module(end, nn.Linear(2 * n_embd, n_embd))
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, T, C) → (B, T, C)."""
-        return self.end(F.relu(self.widen(self.norm(x))))
+        back: Tensor = self.get_submodule(self._end)(F.relu(self.widen(self.norm(x))))
+        return back
 
 
 class Stack(nn.Module):
@@ -30,13 +40,15 @@ class Stack(nn.Module):
     ----------
     vocab_size, block_size, n_embd, branches : int
         V, longest context, C, and how many branches add to the residual stream.
+    end : str
+        The name of the layer that ends each branch.
     """
 
-    def __init__(self, vocab_size: int, block_size: int, n_embd: int, branches: int):
+    def __init__(self, vocab_size: int, block_size: int, n_embd: int, branches: int, end: str):
         super().__init__()
         self.tokens = nn.Embedding(vocab_size, n_embd)
         self.positions = nn.Embedding(block_size, n_embd)
-        self.branches = nn.ModuleList([Branch(n_embd) for _ in range(branches)])
+        self.branches = nn.ModuleList([Branch(n_embd, end) for _ in range(branches)])
         self.norm = nn.LayerNorm(n_embd)
         self.output = nn.Linear(n_embd, vocab_size)
         self.output.weight = self.tokens.weight
@@ -60,16 +72,23 @@ class Progression(nn.Module):
     ----------
     vocab_size, block_size : int
         V and the longest context.
+
+    Attributes
+    ----------
+    lengths : list of int
+        Of the contexts that it was shown.
     """
 
     def __init__(self, vocab_size: int, block_size: int):
         super().__init__()
         self.vocab_size = vocab_size
         self.block_size = block_size
+        self.lengths: list[int] = []
 
     def forward(self, tokens: Tensor, targets: Tensor | None = None) -> tuple[Tensor, None]:  # noqa: ARG002
         """Logits (B, T, V) of the next symbol, and no loss."""
         T = tokens.shape[1]
+        self.lengths.append(T)
         if T > self.block_size:
             raise IndexError(
                 f"the context holds {T} tokens, the model has positions for {self.block_size}"

@@ -30,11 +30,23 @@ def _without_warm_up(answer: Any, given: Inputs) -> Any:
     return _rates(answer, given, 0, int(given["decay"]))
 
 
+def _touching(answer: Any, given: Inputs) -> Any:
+    """A decay that begins where the warm-up ends, and falls to 0."""
+    warm_up, decay = int(given["warm_up"]), int(given["decay"])
+    steps = warm_up + decay
+    return [float(answer(step, steps, warm_up, decay, 0.0)) for step in range(steps)]
+
+
 def _without_decay(answer: Any, given: Inputs) -> Any:
     return _rates(answer, given, int(given["warm_up"]), 0)
 
 
 PROBE = Probe(
     _schedule_inputs,
-    {"rates": _every_step, "no_warm_up": _without_warm_up, "no_decay": _without_decay},
+    {"rates": _every_step, "no_warm_up": _without_warm_up, "no_decay": _without_decay}
+    | {
+        "touching": _touching,
+        "brief": lambda answer, given: _rates(answer, given, 1, 1),
+        "level": lambda answer, given: _rates(answer, given, 0, 0),
+    },
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from course_tasks.answers import Array
 from course_tasks.inputs import Rng
 
@@ -10,3 +12,12 @@ def spread_logits(rng: Rng, B: int, V: int) -> Array:
     """(B, V): in each row V different values in an order of its own, some of them negative."""
     steps = rng.uniform(0.25, 0.7, size=(B, V)).cumsum(axis=1)
     return rng.permuted(steps - steps.mean(axis=1, keepdims=True), axis=1)
+
+
+def extreme(logits: Array) -> Array:
+    """The same rows (B, V): one with a large logit, one far below 0, one with a logit of −inf."""
+    rows = logits.copy()
+    rows[0, rows[0].argmin()] = 40.0
+    rows[1] -= 40.0
+    rows[2, rows[2].argmin()] = -np.inf
+    return rows

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from course_tasks.answers import Array
-from course_tasks.ch08_gpt.shared import spread_logits
+from course_tasks.ch08_gpt.shared import extreme, spread_logits
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -21,6 +21,7 @@ def _top_k_inputs(rng: Rng) -> Inputs:
     return {
         "logits": logits,
         "tied": _with_a_tie(logits, k),
+        "extreme": extreme(logits),
         "k": k.astype(np.int64),
         "large": np.array([V, V + 3, V, 1, V + 1][:B], dtype=np.int64),
         "B": whole(B),
@@ -44,8 +45,15 @@ def _keep_ties(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["tied"]), tensor(given["k"]))
 
 
+def _keep_extremes(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["extreme"]), tensor(given["k"]))
+
+
 def _keep_all_or_one(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["logits"]), tensor(given["large"]))
 
 
-PROBE = Probe(_top_k_inputs, {"kept": _keep_k, "edges": _keep_all_or_one, "ties": _keep_ties})
+PROBE = Probe(
+    _top_k_inputs,
+    {"kept": _keep_k, "edges": _keep_all_or_one, "ties": _keep_ties, "extreme": _keep_extremes},
+)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from course_tasks.answers import Array
-from course_tasks.ch08_gpt.shared import spread_logits
+from course_tasks.ch08_gpt.shared import extreme, spread_logits
 from course_tasks.inputs import Rng, number, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -31,6 +31,7 @@ def _tells_apart(tempered: Array, plain: Array, p: float) -> bool:
         (np.abs(untempered - size) >= 2).any()
         and (np.abs(alone - size) >= 2).any()
         and clear
+        and size.max() > 2
         and np.abs(tempered - (1 - p)).min() > 0.005
         and tempered[:, 0].max() < p - 0.01
     )
@@ -42,10 +43,16 @@ def _top_p_inputs(rng: Rng) -> Inputs:
         logits = spread_logits(rng, B, V)
         temperature = float(rng.choice([0.5, 0.6, 1.7, 2.0]))
         p = float(rng.integers(60, 90)) / 100
-        if _tells_apart(_sorted_shares(logits / temperature), _sorted_shares(logits), p):
+        wild = extreme(logits)
+        edges = _sorted_shares(wild / temperature).cumsum(axis=-1)
+        if (
+            _tells_apart(_sorted_shares(logits / temperature), _sorted_shares(logits), p)
+            and np.abs(edges - p).min() > 0.005
+        ):
             break
     return {
         "logits": logits,
+        "extreme": wild,
         "temperature": number(temperature),
         "p": number(p),
         "tiny": number(0.01),
@@ -64,8 +71,37 @@ def _at_least(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["logits"]), float(given["temperature"]), float(given["tiny"]), least)
 
 
+def _both(answer: Any, given: Inputs) -> Any:
+    """Sets that p makes larger than `least`, in some rows at least."""
+    return answer(tensor(given["logits"]), float(given["temperature"]), float(given["p"]), 2)
+
+
+def _more_than_there_are(answer: Any, given: Inputs) -> Any:
+    least = int(given["V"]) + int(given["least"])
+    return answer(tensor(given["logits"]), float(given["temperature"]), float(given["tiny"]), least)
+
+
+def _nothing_to_reach(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["logits"]), float(given["temperature"]), 0.0, 1)
+
+
+def _extremes(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["extreme"]), float(given["temperature"]), float(given["p"]), 1)
+
+
 def _everything(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["logits"]), float(given["temperature"]), 1.0, 1)
 
 
-PROBE = Probe(_top_p_inputs, {"nucleus": _nucleus, "least": _at_least, "everything": _everything})
+PROBE = Probe(
+    _top_p_inputs,
+    {
+        "nucleus": _nucleus,
+        "least": _at_least,
+        "everything": _everything,
+        "both": _both,
+        "more": _more_than_there_are,
+        "zero": _nothing_to_reach,
+        "extreme": _extremes,
+    },
+)

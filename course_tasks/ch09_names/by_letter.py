@@ -11,27 +11,32 @@ from course_tasks.probing import Inputs, Probe
 
 
 def _by_letter_inputs(rng: Rng) -> Inputs:
-    B, T, V = 9, int(rng.integers(14, 18)), int(rng.integers(8, 12))
-    letters = rng.integers(1, V, size=(B, T + 1))
-    longest = 4
-    for row in letters:  # a boundary every few letters, and not at the beginning of the row
-        place = int(rng.integers(1, 4))
+    B, T, V = 9, int(rng.integers(20, 24)), int(rng.integers(8, 12))
+    # Any symbol may be the boundary, and no other stands for it.
+    boundary = int(rng.integers(1, V))
+    letters = rng.choice([v for v in range(V) if v != boundary], size=(B, T + 1))
+    longest = 5
+    for b, row in enumerate(letters):
+        # The first row begins within a name, and the next with a boundary.
+        place = (int(rng.integers(1, 4)), 0)[b] if b < 2 else int(rng.integers(4))
         while place <= T:
-            row[place] = 0
-            place += int(rng.integers(longest + 1, longest + 3))
+            row[place] = boundary
+            # Some names end before the last place that is asked for, and some go on beyond it.
+            place += int(rng.integers(longest - 1, longest + 4))
     y = letters[:, 1:].copy()
     y[-1, -int(rng.integers(3, 6)) :] = -100
     return {
         "logits": (1.5 * rng.normal(size=(B, T, V))).astype(np.float32),
         "x": letters[:, :-1].astype(np.int64),
         "y": y.astype(np.int64),
+        "boundary": whole(boundary),
         "longest": whole(longest),
     }
 
 
 def _by_letter(answer: Any, given: Inputs) -> Any:
     x, y, logits = tensor(given["x"]), tensor(given["y"]), tensor(given["logits"])
-    return answer(logits, x, y, 0, int(given["longest"]))
+    return answer(logits, x, y, int(given["boundary"]), int(given["longest"]))
 
 
 PROBE = Probe(_by_letter_inputs, {"losses": _by_letter})

@@ -11,12 +11,16 @@ from course_tasks.ch09_names.models import Recurrent
 from course_tasks.inputs import Rng, tensor
 from course_tasks.probing import Inputs, Probe
 
+# In every parameter before an answer is called.
+START_GRADIENT = 0.05
+
 
 def _carried_inputs(rng: Rng) -> Inputs:
     B, T, V = int(rng.integers(3, 5)), int(rng.integers(5, 7)), int(rng.integers(9, 12))
     C, H, S = 7, 8, 4
     fresh = np.zeros((S, B), dtype=bool)
-    fresh[0] = True
+    # Before the first batch there is nothing to carry, whatever it says of its rows.
+    fresh[0] = rng.permutation(np.arange(B) % 2 == 0)
     fresh[2, int(rng.integers(B))] = True  # one row begins anew, the others go on
     shapes = {"embedding": (V, C), "inward": (C, H), "across": (H, H), "output": (H, V)}
     weights = {
@@ -35,6 +39,8 @@ def _carried_inputs(rng: Rng) -> Inputs:
 
 def _carried(answer: Any, given: Inputs) -> Any:
     model = Recurrent(*(tensor(given[n]) for n in ("embedding", "inward", "across", "output")))
+    for parameter in model.parameters():  # what is there already is not the answer's to forget
+        parameter.grad = torch.full_like(parameter, START_GRADIENT)
     batches = list(zip(tensor(given["x"]), tensor(given["y"]), tensor(given["fresh"]), strict=True))
     losses = answer(model, batches)
     gradients = {

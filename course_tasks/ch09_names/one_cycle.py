@@ -9,11 +9,16 @@ import numpy as np
 from course_tasks.inputs import Rng, number, parts_of, whole
 from course_tasks.probing import Inputs, Probe
 
+# Steps, and after how many of them comes the peak: the share of the two, times the steps, is a
+# whole number that floating point misses from below.
+AWKWARD = [(n, k) for n in range(40, 72) for k in range(8, n // 2) if int(k / n * n) < k]
+
 
 def _one_cycle_inputs(rng: Rng) -> Inputs:
+    steps, until_peak = AWKWARD[int(rng.integers(len(AWKWARD)))]
     return {
-        "steps": whole(10 * int(rng.integers(3, 5))),
-        "rise": number(float(rng.choice([0.2, 0.3, 0.4]))),
+        "steps": whole(steps),
+        "rise": number(until_peak / steps),
         "peak": number(int(rng.integers(2, 10)) / 100),
         "start_factor": number(int(rng.integers(5, 30))),
         "final_factor": number(int(rng.integers(40, 90))),

@@ -12,6 +12,9 @@ from course_tasks.probing import Case, Inputs, Probe
 
 NAMES_A_CASE = 16
 
+# What an answer leaves behind, in the last column.
+KEPT, OTHER_MODE, PREFIX_CHANGED = -2, -3, -4
+
 
 def _spell_inputs(rng: Rng) -> Inputs:
     V, block_size = int(rng.integers(9, 12)), 4
@@ -21,11 +24,13 @@ def _spell_inputs(rng: Rng) -> Inputs:
     inputs["table"] = 0.5 * inputs["table"] - 1.0
     inputs["table"][:, 0] = -0.4
     inputs["table"][0, 0] = -4.0
+    uniform = rng.uniform(0.02, 0.98, size=(NAMES_A_CASE, 12))
+    uniform[int(rng.integers(NAMES_A_CASE)), 0] = 0.0  # no probability of 0 is larger than that
     return {
         **inputs,
         "V": whole(V),
         "prefixes": rng.integers(1, V, size=(NAMES_A_CASE, 3)).astype(np.int64),
-        "uniform": rng.uniform(0.02, 0.98, size=(NAMES_A_CASE, 12)),
+        "uniform": uniform,
         "temperature": number(float(rng.choice([0.4, 0.5, 0.6]))),
         "shortest": whole(5),
         "longest": whole(longest),
@@ -36,11 +41,14 @@ def _spell(prefix: int, shortest: bool) -> Case:
     def ask(answer: Any, given: Inputs) -> Any:
         least = int(given["shortest"]) if shortest else 0
         rows = np.full((NAMES_A_CASE, 16), -1)
-        for row, start, uniform in zip(rows, given["prefixes"], given["uniform"], strict=True):
-            model = echoing_model(given).train()
+        told = zip(rows, given["prefixes"], given["uniform"], strict=True)
+        for number_, (row, start, uniform) in enumerate(told):
+            training = number_ % 2 == 0
+            model = echoing_model(given).train(training)
+            letters_given = start[:prefix].tolist()
             found = answer(
                 model,
-                start[:prefix].tolist(),
+                letters_given,
                 least,
                 int(given["longest"]),
                 float(given["temperature"]),
@@ -48,7 +56,10 @@ def _spell(prefix: int, shortest: bool) -> Case:
             )
             letters = [int(token) for token in found][:16]
             row[: len(letters)] = letters
-            row[15] = -2 if model.training else -3  # the mode it was left in is an answer, too
+            # What it left behind is an answer, too: the mode of the model, and the prefix.
+            row[15] = KEPT if model.training == training else OTHER_MODE
+            if letters_given != start[:prefix].tolist():
+                row[15] = PREFIX_CHANGED
         return rows
 
     return ask

@@ -22,7 +22,8 @@ def _names(rng: Rng, count: int) -> list[str]:
 
 def _split_inputs(rng: Rng) -> Inputs:
     distinct = _names(rng, int(rng.integers(22, 27)))
-    entries = [*distinct, *distinct[:7], *(name.capitalize() for name in distinct[3:12])]
+    # All names but three appear in two spellings or more, so that no part is without such a one.
+    entries = [*distinct, *distinct[:15], *(name.capitalize() for name in distinct[3:])]
     entries += [name.upper() for name in distinct[9:14]]
     listed = [entries[i] for i in rng.permutation(len(entries))]
     K = len(distinct)

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_tasks.answers import Array
 from course_tasks.inputs import Rng, parts_of, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -18,29 +19,55 @@ def _stacked(result: Any) -> Any:
 
 
 def _stream_inputs(rng: Rng) -> Inputs:
-    B, T = int(rng.choice([2, 3])), int(rng.choice([5, 6]))
-    each = int(rng.integers(5, 7))
-    K = B * each
-    # At least four steps, so never as many as rows; a letter also says where it came from.
-    lengths = rng.integers(4, 8, size=K)
-    letters = rng.permutation(int(lengths.sum())) + 1
-    order = rng.permutation(K)
-    while (lengths[order[:each]] + 1).sum() % T == 0:  # a cut after whole windows would be right
+    B = int(rng.choice([2, 3]))
+    while True:
+        T, other = (int(n) for n in rng.choice([4, 5, 6, 7], size=2, replace=False))
+        each = int(rng.choice([n for n in (4, 5, 6) if n not in (T, other)]))
+        K = B * each
+        lengths = rng.integers(3, 9, size=K)
         order = rng.permutation(K)
+        rows = (lengths[order] + 1).reshape(B, each).sum(axis=1)  # inputs with a target
+        if _tells_apart(rows, T, other):
+            break
+    # A letter also says where it came from.
+    letters = rng.permutation(int(lengths.sum())) + 1
     return {
         "letters": letters.astype(np.int64),
         "lengths": lengths.astype(np.int64),
         "order": order.astype(np.int64),
         "batch_size": whole(B),
         "block_size": whole(T),
+        "other_block_size": whole(other),
     }
 
 
-def _stream(answer: Any, given: Inputs) -> Any:
+def _tells_apart(rows: Array, T: int, other: int) -> bool:
+    """True if one input too many, or too few, changes the number of steps, and so does any row but
+    the shortest, which is not the last; and if neither T nor B is that number.
+    """
+    shortest = int(rows.min())
+    steps = rows // T
+    return bool(
+        rows.argmin() < len(rows) - 1
+        and (np.delete(steps, rows.argmin()) > steps.min()).all()
+        and shortest % T == T - 1
+        and shortest % other == 0
+        and rows[0] % T  # a cut after whole windows would be right
+        and steps.min() not in (T, len(rows))
+        and shortest // other not in (other, len(rows))
+        and steps.min() > 3
+    )
+
+
+def _stream(answer: Any, given: Inputs, block_size: str = "block_size") -> Any:
     names = [part.tolist() for part in np.split(given["letters"], given["lengths"].cumsum()[:-1])]
-    sizes = int(given["batch_size"]), int(given["block_size"])
+    sizes = int(given["batch_size"]), int(given[block_size])
     result = answer(names, given["order"].tolist(), *sizes)
     return {name: _stacked(part) for name, part in parts_of(result, "x", "y").items()}
 
 
-PROBE = Probe(_stream_inputs, {"stream": _stream})
+def _other_windows(answer: Any, given: Inputs) -> Any:
+    return _stream(answer, given, "other_block_size")
+
+
+PROBE = Probe(_stream_inputs, {"stream": _stream, "other": _other_windows})

@@ -43,6 +43,12 @@ def _to_tree(answer: Any, given: Inputs) -> Any:
     return made(int(given["H"])).to_tree(state)
 
 
+def _kinds(answer: Any, given: Inputs) -> Any:
+    """Whether each array of the tree is one of JAX."""
+    side, _ = side_of(answer)
+    return grown(side.holds, _to_tree(answer, given))
+
+
 def _tree_inputs(side: Side, given: Inputs) -> dict[str, Any]:
     tree = {
         "heads": {name: given[f"tree_{name}"] for name in ("query", "key", "value")},
@@ -76,5 +82,5 @@ def _apart(answer: Any, given: Inputs) -> Any:
 
 PROBE = Probe(
     _convert_inputs,
-    {"tree": _to_tree, "state": _to_state, "loaded": _loaded, "apart": _apart},
+    {"tree": _to_tree, "kinds": _kinds, "state": _to_state, "loaded": _loaded, "apart": _apart},
 )

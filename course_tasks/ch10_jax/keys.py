@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from course_tasks.ch10_jax.sides import side_of
+from course_tasks.errors import ReturnedTypeError
 from course_tasks.inputs import Rng, parts_of, whole
 from course_tasks.probing import Case, Inputs, Probe
 
@@ -34,6 +35,8 @@ def _drawn(answer: Any, given: Inputs, shift: int) -> dict[str, Any]:
     side, function = side_of(answer)
     result = function(side.key(int(given["seed"]) + shift), shapes_of(given))
     parts = parts_of(result, "tree", "key")
+    if isinstance(parts["key"], dict):
+        raise ReturnedTypeError("returned a tree in the second place; expected the tree first")
     return {"tree": parts["tree"], "next": side.normal(parts["key"], DRAWS)}
 
 

@@ -30,6 +30,12 @@ def _mask_inputs(rng: Rng) -> Inputs:
     }
 
 
+def _mask_at_the_end(answer: Any, given: Inputs) -> Any:
+    """Real symbols first, padding last."""
+    side, function = side_of(answer)
+    return function(side.array(given["scores"]), side.array(given["real"][::-1].copy()))
+
+
 def _mask(scores: str, *, padded: bool = True) -> Case:
     def ask(answer: Any, given: Inputs) -> Any:
         side, function = side_of(answer)
@@ -54,6 +60,7 @@ PROBE = Probe(
         "whole": _mask("scores", padded=False),
         "values": _mask("scores"),
         "large": _mask("large"),
+        "ends": _mask_at_the_end,
         "gradient": _mask_gradient("scores"),
         "wild": _mask_gradient("wild"),
     },

@@ -39,6 +39,10 @@ class TorchSide:
         """A tensor of its own."""
         return torch.from_numpy(array.copy())
 
+    def holds(self, thing: Any) -> bool:
+        """True for a tensor."""
+        return isinstance(thing, torch.Tensor)
+
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function itself: torch has nothing to prove here."""
         return function
@@ -80,6 +84,10 @@ class JaxSide:
     def array(self, array: Array) -> Any:
         """A JAX array; whole numbers become int32."""
         return self._jax.numpy.array(array)
+
+    def holds(self, thing: Any) -> bool:
+        """True for an array of JAX."""
+        return isinstance(thing, self._jax.Array)
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function under `jit`."""

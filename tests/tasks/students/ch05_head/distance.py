@@ -92,6 +92,12 @@ def down_the_columns(scores, slope):
     return torch.where(back >= 0, scores - slope * back, -INF).softmax(-2)
 
 
+def low_but_not_lowest(scores, slope):
+    T = scores.shape[1]
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    return torch.where(back >= 0, scores - slope * back, -30.0).softmax(-1)
+
+
 RIGHT = {
     "loop": distance_by_loop,
     "by columns": distance_by_columns,
@@ -116,11 +122,12 @@ WRONG = {
     "both-ways": open_both,
     "zero-mask": zero_future,
     "softmax-over-queries": down_the_columns,
+    "moderate-fill": low_but_not_lowest,
 }
 
 
 ODD = [
-    (tilted(lambda row, d, m, T: 2 * m * d), "difference"),
+    (tilted(lambda row, d, m, T: 2 * m * d), "some-positions"),
     (lambda s, m: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
     (lambda s, m: distance_by_loop(s, m) / 2, "rows-do-not-sum-to-one"),
 ]

@@ -58,6 +58,17 @@ class LoopedHead(LibraryHead):
         return torch.stack(rows, dim=1)
 
 
+class HeadWithAMemory(PlainHead):
+    seen = None
+
+    def mask(self, scores):
+        if self.causal:
+            if self.seen is None:
+                self.seen = torch.ones_like(scores[0]).tril() == 1
+            scores = scores.masked_fill(~self.seen, -INF)
+        return scores
+
+
 class HeadScaledByChannels(PlainHead):
     def scores(self, x):
         return self.query(x) @ self.key(x).mT * x.shape[-1] ** -0.5
@@ -169,6 +180,7 @@ RIGHT = {
 
 WRONG = {
     "mask-not-cut": HeadUncut,
+    "state-kept": HeadWithAMemory,
     "scale-by-channels": HeadScaledByChannels,
     "scale-by-values": HeadScaledByValues,
     "no-scale": HeadUnscaled,

@@ -105,6 +105,12 @@ def clamped(tokens, token_table, position_table, start):
     return blank(token_table[tokens] + position_table[where], start)
 
 
+def shorter_only(tokens, token_table, position_table, start):
+    if not tokens.size(1) < position_table.size(0):
+        raise IndexError("no room")
+    return embedded(lambda t, first, T, size: t - first)(tokens, token_table, position_table, start)
+
+
 RIGHT = {
     "loop, lists": embed_by_loop,
     "embedding layers": embed_by_layers,
@@ -124,6 +130,7 @@ WRONG = {
     "last-rows": embedded(lambda t, first, T, size: size - T + t - first),
     "counted-from-one": embedded(lambda t, first, T, size: max(t - first, 0) + 1),
     "counted-from-the-end": embedded(lambda t, first, T, size: T - t - 1),
+    "exact-fit-refused": shorter_only,
     "start-ignored": embedded(lambda t, first, T, size: t),
     "start-added": embedded(lambda t, first, T, size: min(t + first, size - 1)),
     "padding-wraps": wrapped,
@@ -133,6 +140,6 @@ WRONG = {
 
 
 ODD = [
-    (lambda tokens, e, p, start: e[tokens] + p[0], "difference"),
+    (lambda tokens, e, p, start: e[tokens] + p[0], "some-positions"),
     (lambda tokens, e, p, start: tokens, "shape"),
 ]

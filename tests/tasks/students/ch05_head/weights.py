@@ -142,8 +142,16 @@ RIGHT = {
 }
 
 
+def low_but_not_lowest(scores, past, start):
+    T = scores.shape[2]
+    hidden = (torch.arange(T) < start[:, None])[:, None] | ~past[:T, :T]
+    weights = torch.where(hidden, -30.0, scores).softmax(-1)
+    return torch.where(hidden.all(-1, keepdim=True), 0.0, weights)
+
+
 WRONG = {
     "mask-not-cut": whole_triangle,
+    "moderate-fill": low_but_not_lowest,
     "wrong-corner": masked(lambda past, pad, T: past[-T:, :T].expand(len(pad), T, T)),
     "no-causal-mask": nothing_masked,
     "inverted-mask": hidden_past,

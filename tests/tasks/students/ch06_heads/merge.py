@@ -99,7 +99,15 @@ RIGHT = {
 }
 
 
+def used_up(found, silenced):
+    out = merge_rightly(found).reshape(*found.permute(0, 2, 1, 3).shape)
+    for _ in range(len(silenced)):
+        out[:, :, silenced.pop(0)] = 0
+    return out.flatten(2)
+
+
 WRONG = {
+    "changes-the-list": used_up,
     "merge-without-transpose": silenced_first(view_alone),
     "interleaved": silenced_first(lambda found: torch.stack(found.unbind(1), -1).flatten(2)),
     "sums-not-concatenates": silenced_first(lambda found: sum(found.unbind(1))),

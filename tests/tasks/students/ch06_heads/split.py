@@ -93,7 +93,7 @@ WRONG = {
 
 
 ODD = [
-    (lambda x, n_head: x[0], "error"),
+    (lambda x, n_head: x[0], "type"),
     (after(lambda part: part.flip(2)), "entries-from-elsewhere"),
     (after(lambda part: part.flatten(1)), "another-shape"),
 ]

@@ -20,9 +20,9 @@ def gated(forward):
 class GatedInAnotherOrder(nn.Module):
     def __init__(self, n_embd, hidden):
         super().__init__()
-        self.down = nn.Linear(hidden, n_embd)
-        self.up = nn.Linear(n_embd, hidden)
-        self.gate = nn.Linear(n_embd, hidden)
+        self.down = nn.Linear(hidden, n_embd, bias=False)
+        self.up = nn.Linear(n_embd, hidden, bias=False)
+        self.gate = nn.Linear(n_embd, hidden, bias=False)
         self.relu = nn.ReLU()
 
     def forward(self, x):
@@ -57,14 +57,21 @@ def gated_by_loop(self, x):
 
 
 RIGHT = {
-    "with biases, in another order": GatedInAnotherOrder,
+    "in another order": GatedInAnotherOrder,
     "where": gated(gated_by_where),
     "einsum": gated(gated_by_einsum),
     "loop": gated(gated_by_loop),
 }
 
 
+class GatedWithBiases(GatedInAnotherOrder):
+    def __init__(self, n_embd, hidden):
+        super().__init__(n_embd, hidden)
+        self.up = nn.Linear(n_embd, hidden)
+
+
 WRONG = {
+    "with-biases": GatedWithBiases,
     "linear-twice": gated(lambda self, x: x @ self.up.weight.T @ self.down.weight.T),
     "gate-without-relu": gated(lambda self, x: self.down(self.up(x) * self.gate(x))),
     "gate-unused": gated(lambda self, x: self.down(F.relu(self.up(x)))),

@@ -104,10 +104,16 @@ RIGHT = {
 }
 
 
+def squeezed(*asked):
+    return writing()(*asked).squeeze()
+
+
 WRONG = {
     "no-crop": writing(crop=lambda t, n: t),
     "reads-first-logits": writing(last=lambda z: z[:, 0, :]),
     "last-token-only": writing(crop=lambda t, n: t[:, [-1]]),
+    "context-too-short": writing(crop=lambda t, n: t[:, 1 - n :]),
+    "one-row-refused": squeezed,
     "crops-the-end": writing(crop=lambda t, n: t[:, :n]),
     "prompt-dropped": new_part,
     "stop-ignored": writing(filled=False, end=lambda over: False),

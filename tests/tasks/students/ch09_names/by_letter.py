@@ -114,7 +114,17 @@ def letters_next(logits, x, y, boundary, longest):
 RIGHT = {"loop": letters_loop, "numpy": letters_numpy, "index_add": letters_scatter}
 
 
+def letters_from_zeros(logits, x, y, boundary, longest):
+    return letters_loop(logits, x, y, 0, longest)
+
+
+def letters_without_ends(logits, x, y, boundary, longest):
+    return letters_numpy(logits, x, torch.where(y == boundary, -100, y), boundary, longest)
+
+
 WRONG = {
+    "zero-for-the-boundary": letters_from_zeros,
+    "ends-left-out": letters_without_ends,
     "by-window-position": letters_of_window,
     "counted-from-the-target": letters_by_target,
     "window-taken-for-a-name": letters_from_the_edge,
@@ -126,4 +136,4 @@ WRONG = {
 }
 
 
-ODD = [(letters_next, "difference")]
+ODD = [(letters_next, "off-by-one-position")]

@@ -97,7 +97,14 @@ RIGHT = {
 }
 
 
+def cleared_at_the_start(model, batches):
+    for parameter in model.parameters():
+        parameter.grad = None
+    return next(iter(RIGHT.values()))(model, batches)
+
+
 WRONG = {
+    "start-gradients-cleared": cleared_at_the_start,
     "graph-kept": carried(only_fresh, detach=(True, False)),
     "not-detached": carried(only_fresh, detach=(False, False), retain=True),
     "only-hidden-detached": carried(only_fresh, detach=(True, False), retain=True),

@@ -81,7 +81,15 @@ RIGHT = {
 }
 
 
+def cycle_truncated(step, steps, rise, peak, start_factor, final_factor, low, high):
+    turn = int(steps * rise) - 1
+    return cycle_by_hand(
+        step, steps, (turn + 1) / steps, peak, start_factor, final_factor, low, high
+    )
+
+
 WRONG = {
+    "rounded-down": cycle_truncated,
     "straight-lines": cycle(shape="line"),
     "final-from-the-peak": cycle(end=lambda peak, _, final: peak / final),
     "ends-where-it-began": cycle(end=lambda peak, start, _: peak / start),

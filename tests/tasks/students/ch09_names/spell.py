@@ -107,7 +107,14 @@ def spell_reversed(*arguments):
 RIGHT = {"plain Python": spell_loop, "tensors": spell_tensors, "numpy": spell_numpy}
 
 
+def spell_into_the_prefix(model, prefix, shortest, longest, temperature, uniform):
+    new = spell_loop(model, prefix, shortest, longest, temperature, uniform)[len(prefix) :]
+    prefix += new
+    return prefix
+
+
 WRONG = {
+    "prefix-changed": spell_into_the_prefix,
     "boundary-kept": spelled(keep=True),
     "writes-on": spelled(stop=False),
     "no-start-boundary": spelled(start=False),
@@ -126,4 +133,4 @@ WRONG = {
 }
 
 
-ODD = [(spell_reversed, "another-order")]
+ODD = [(spell_reversed, "other-names")]

@@ -88,6 +88,10 @@ class ConverterScaffold:
 RIGHT = {"reshape": ByReshape, "einsum": ByEinsum, "loops": ByLoops}
 
 
+def numpy_heads(self, third):
+    return np.array(ByReshape.heads(self, third))
+
+
 WRONG = {
     "heads-reshaped": converter(
         heads=lambda self, m: jnp.array(m.reshape(self.n_head, m.shape[1], -1))
@@ -108,6 +112,7 @@ WRONG = {
         back=lambda self, m: np.einsum("hcd->dhc", m).reshape(-1, m.shape[1])
     ),
     "projection-not-transposed-back": converter(turn_back=staticmethod(lambda m: m)),
+    "not-jax-arrays": converter(heads=numpy_heads),
     "not-tensors": converter(tensor=lambda self, a: jnp.array(a)),
     "shares-memory": converter(tensor=lambda self, a: torch.from_dlpack(jnp.asarray(a))),
 }

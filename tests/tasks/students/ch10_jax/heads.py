@@ -93,7 +93,7 @@ WRONG = {
 }
 
 
-ODD = [(lambda head, p, x: 2 * heads_nested(head, p, x), "difference")]
+ODD = [(lambda head, p, x: 2 * heads_nested(head, p, x), "constant-ratio")]
 
 
 SCAFFOLD = heads_scaffold

@@ -1,0 +1,249 @@
+"""How a wrong array comes from the right one or from what was given: part of it is right, something
+was added, each row is scaled, a function was taken of it.
+
+Asked after `course_judges.comparisons`, which is about order, shape and sign. Each function gets
+both arrays, of one shape, and the inputs of the run, and says something only where it holds for all
+numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+
+from course_judges.comparisons import Difference, close, largest
+from course_judges.wording import listed, number
+from course_tasks.answers import Array
+
+# Fewer numbers than that can be in any relation by chance.
+_FEW = 4
+
+Relation: TypeAlias = Callable[[Array, Array, Mapping[str, Array]], Difference | None]
+
+# What may have been done to every number: in words, and the function.
+_FUNCTIONS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("e to the power of the right one", np.exp),
+    ("e to the power of minus the right one", lambda x: np.exp(-x)),
+    ("the logarithm of the right one", np.log),
+    ("the square of the right one", np.square),
+    ("the root of the right one", np.sqrt),
+    ("1 divided by the right one", lambda x: 1 / x),
+    ("1 minus the right one", lambda x: 1 - x),
+    ("the right one without its sign", np.abs),
+    ("the right one, and 0 where that is negative", lambda x: np.maximum(x, 0)),
+    ("the right one, rounded", np.round),
+)
+
+
+def related(mine: Array, right: Array, inputs: Mapping[str, Array]) -> Difference | None:
+    """The first relation that holds between two different arrays of one shape.
+
+    Parameters
+    ----------
+    mine, right : ndarray
+        The student's, and the right one.
+    inputs : mapping of str to ndarray
+        What the answer was run on.
+    """
+    if mine.shape != right.shape or right.dtype.kind not in "fiu" or mine.dtype.kind not in "fiu":
+        return None
+    relations = _RELATIONS if right.dtype.kind == "f" else _OF_WHOLE_NUMBERS
+    mine, right = mine.astype(float), right.astype(float)
+    if not np.isfinite(mine).all() or not np.isfinite(right).all():
+        return None
+    with np.errstate(all="ignore"):
+        for relation in relations:
+            found = relation(mine, right, inputs)
+            if found is not None:
+                return found
+    return None
+
+
+def _an_input(mine: Array, right: Array, inputs: Mapping[str, Array]) -> Difference | None:
+    """An input itself, or the right answer with an input added."""
+    for name, given in inputs.items():
+        if given.shape != right.shape or right.size < _FEW or not _varied(given):
+            continue
+        given = given.astype(float)
+        if close(mine, given).all():
+            return Difference(
+                "input-returned", f"You return `{name}` as it was given.", largest(mine, right)
+            )
+        times = _factor(mine - right, given)
+        if times is not None:
+            what = {1.0: "plus", -1.0: "minus"}.get(
+                round(times, 3), f"plus {number(times, 3)} times"
+            )
+            return Difference(
+                "input-added",
+                f"Your answer is the right one {what} `{name}`.",
+                largest(mine, right),
+            )
+    return None
+
+
+def _a_function(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    if right.size < _FEW - 1 or not _varied(right):
+        return None
+    for words, function in _FUNCTIONS:
+        made = function(right)
+        if np.isfinite(made).all() and _varied(made) and close(mine, made).all():
+            return Difference(
+                "function-taken", f"Every number of yours is {words}.", largest(mine, right)
+            )
+    return None
+
+
+def _a_line(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """Each number times one factor, plus one more number."""
+    if right.size < 2 * _FEW or not _varied(right):
+        return None
+    slope, offset = np.polyfit(right.ravel(), mine.ravel(), 1)
+    if abs(slope) < 1e-3 or not close(mine, slope * right + offset).all():
+        return None
+    return Difference(
+        "factor-and-offset",
+        "Every number of yours is the right one times a factor, plus a constant.",
+        f"The factor is {number(slope, 4)}, the constant {number(offset, 4)}. "
+        + largest(mine, right),
+    )
+
+
+def _rows(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """Each row along the last axis times a factor, or plus a number, of its own."""
+    if right.ndim < 2 or right.shape[-1] < _FEW - 1:
+        return None
+    m, r = (a.reshape(-1, right.shape[-1]) for a in (mine, right))
+    size = (r * r).sum(axis=1)
+    factors = (m * r).sum(axis=1) / np.where(size > 0, size, 1)
+    if close(m, factors[:, None] * r).all() and np.abs(factors).min() > 1e-3:
+        worst = int(np.abs(np.log(np.abs(factors))).argmax())
+        return Difference(
+            "rows-scaled",
+            "Each row of yours is the right one times a factor of its own.",
+            f"The factors go from {number(factors.min())} to {number(factors.max())}; "
+            f"row {worst} sums to {number(m[worst].sum(), 4)}, the right one to "
+            f"{number(r[worst].sum(), 4)}.",
+        )
+    offsets = (m - r).mean(axis=1)
+    if close(m, r + offsets[:, None]).all():
+        return Difference(
+            "rows-shifted",
+            "Each row of yours is the right one plus a number of its own.",
+            f"The numbers go from {number(offsets.min())} to {number(offsets.max())}.",
+        )
+    return None
+
+
+def _some_positions(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """Right at some positions of an axis, and wrong at all others."""
+    good = close(mine, right)
+    for axis in range(min(1, right.ndim - 1), right.ndim):
+        if right.shape[axis] < _FEW - 1:
+            continue
+        others = tuple(a for a in range(right.ndim) if a != axis)
+        # To be right where nothing but 0 stands says nothing.
+        fine = np.asarray(good.all(axis=others) & (np.abs(right) > 1e-3).any(axis=others))
+        if not fine.any() or fine.all():
+            continue
+        of = f" along axis {axis} of shape {right.shape}" if right.ndim > 1 else ""
+        return Difference(
+            "some-positions",
+            f"Your numbers are right at some positions{of}, and wrong at the others.",
+            f"Right: {_places(fine)}; not: {_places(~fine)}. {largest(mine, right)}",
+        )
+    return None
+
+
+def _normed(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """Rows of mean 0 and spread 1 where the right ones have others, or of length 1."""
+    if right.ndim < 2 or right.shape[-1] < _FEW:
+        return None
+    for what, holds in (
+        ("mean 0 and spread 1", lambda a: np.stack([a.mean(-1) + 1, a.std(-1)])),
+        ("length 1", lambda a: (a * a).sum(-1)),
+        ("sum 1", lambda a: a.sum(-1)),
+    ):
+        if np.allclose(holds(mine), 1, atol=2e-3) and not np.allclose(holds(right), 1, atol=2e-2):
+            first = right.reshape(-1, right.shape[-1])[0]
+            return Difference(
+                "rows-normed",
+                f"Every row of yours has {what}; the right ones have not.",
+                f"The first right row has mean {number(first.mean())} and spread "
+                f"{number(first.std())}.",
+            )
+    return None
+
+
+def _one_sided(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """No negative numbers, or many zeros, where the right ones have others."""
+    if right.size < 2 * _FEW:
+        return None
+    negative, zeros = (right < -1e-3).mean(), (np.abs(mine) < 1e-12) & (np.abs(right) > 1e-3)
+    if negative > 0.2 and (mine >= 0).all():
+        return Difference(
+            "never-negative",
+            "None of your numbers is negative.",
+            f"Of the right ones {negative:.0%} are. {largest(mine, right)}",
+        )
+    if 3 <= zeros.sum() < right.size:
+        return Difference(
+            "zeros",
+            "Some of your numbers are exactly 0, and should not be.",
+            f"These are {int(zeros.sum())} of {right.size}. {largest(mine, right)}",
+        )
+    return None
+
+
+def _tendency(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """All numbers too large, or all too small."""
+    if right.size < 2 * _FEW:
+        return None
+    off = ~close(mine, right)
+    gap = np.abs(mine) - np.abs(right)
+    same_side = (np.sign(mine) == np.sign(right))[off].all()
+    if not same_side or not off.any() or np.sign(gap[off]).min() != np.sign(gap[off]).max():
+        return None
+    side = "larger" if gap[off][0] > 0 else "smaller"
+    ratio = np.abs(mine[off]) / np.abs(right[off])
+    which = "All your numbers" if off.all() else f"{int(off.sum())} of your {off.size} numbers"
+    return Difference(
+        f"all-{side}",
+        f"{which} are {side} than the right ones, by different factors.",
+        f"The factors go from {number(ratio.min())} to {number(ratio.max())}. "
+        + largest(mine, right),
+    )
+
+
+def _factor(mine: Array, right: Array) -> float | None:
+    """By how much `mine` is a multiple of `right`; None if it is none, or is 0."""
+    factor = float((mine * right).sum() / (right * right).sum())
+    return factor if abs(factor) > 1e-3 and close(mine, factor * right).all() else None
+
+
+def _varied(values: Array) -> bool:
+    return bool(values.size and values.min() < values.max())
+
+
+def _places(which: Array) -> str:
+    """Positions, as a range where they stand together: "0 to 3"."""
+    at = np.flatnonzero(which)
+    if len(at) > 2 and at[-1] - at[0] == len(at) - 1:
+        return f"{at[0]} to {at[-1]}"
+    return listed(at[:8]) + (", …" if len(at) > 8 else "")
+
+
+_RELATIONS: tuple[Relation, ...] = (
+    _an_input,
+    _a_function,
+    _a_line,
+    _rows,
+    _some_positions,
+    _normed,
+    _one_sided,
+    _tendency,
+)
+# Whole numbers are symbols, places or counts more often than amounts.
+_OF_WHOLE_NUMBERS: tuple[Relation, ...] = (_an_input, _some_positions)
