@@ -77,3 +77,7 @@ class ReplacementNotConfirmedError(CourseError):
 
 class UnreadableSheetError(CourseError, ValueError):
     """A table from a learning platform cannot be read, or lacks a column that is to be filled."""
+
+
+class StudentNotFoundError(CourseError, LookupError):
+    """Nothing is kept of a student of this name."""
