@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from course_grader import lateness, locks
+from course_grader import lateness, locks, private_tasks
 from course_grader.assignment import Assignment, read
 from course_grader.course import Course
 from course_grader.errors import ClockBehindError, FaultyAssignmentError
@@ -137,6 +137,8 @@ def grade(
     NothingToGradeError, FaultyAssignmentError, GradebookError, SandboxUnavailableError,
     ClockBehindError
         Before anything is graded.
+    PrivateTaskError
+        If the folder of private tasks is not as it should be.
     AlreadyGradingError
         If another grader of this course is at work, or of its PostgreSQL database.
     NotWrittenError, GradebookError
@@ -149,6 +151,7 @@ def grade(
     summary = Summary(form=form)
     with contextlib.ExitStack() as stack:
         stack.enter_context(locks.folder(course))
+        stack.enter_context(private_tasks.of(course))
         stack.enter_context(quick_turns())
         start = functools.partial(_starting, form, course, scheduler)
         ready = None

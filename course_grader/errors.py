@@ -81,3 +81,7 @@ class UnreadableSheetError(CourseError, ValueError):
 
 class StudentNotFoundError(CourseError, LookupError):
     """Nothing is kept of a student of this name."""
+
+
+class PrivateTaskError(CourseError, ValueError):
+    """The folder of private tasks is missing, lies in the course, or holds what cannot be used."""

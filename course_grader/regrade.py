@@ -179,8 +179,12 @@ def _course_beside(course: Course, folder: Path) -> Course:
         f"c.CourseDirectory.{name}_directory = {str(folder / name)!r}"
         for name in ("autograded", "feedback")
     ]
-    if extensions := CourseGrade.of(course).extensions:
-        lines.append(f"c.CourseGrade.extensions = {str(course.root / extensions)!r}")
+    options = CourseGrade.of(course)
+    lines += [
+        f"c.CourseGrade.{name} = {str((course.root / getattr(options, name)).resolve())!r}"
+        for name in ("extensions", "private_tasks")
+        if getattr(options, name)
+    ]
     (folder / SETTINGS).write_text("\n".join(lines) + "\n", encoding="utf-8")
     # What `course collect` noted lies in submitted/, which both have in common.
     return Course(folder)
