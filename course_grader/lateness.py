@@ -88,6 +88,20 @@ def settle(recorder: Recorder, assignment: str) -> Settled:
     return Settled(tuple(changed), strangers)
 
 
+def settle_now(course: Course, assignment: str, url: str | None = None) -> Settled:
+    """The same where nothing else is written: since the last time, a hand may have given points.
+
+    Raises
+    ------
+    ConfigError, UnreadableSheetError, GradebookError, NotWrittenError
+        See `settle`.
+    """
+    from course_grader.gradebook.record import Recorder
+
+    with Recorder(course, url) as recorder:
+        return settle(recorder, assignment)
+
+
 def due_date(course: Course, dates: Mapping[str, str], assignment: str) -> datetime | None:
     """When an assignment is due, in UTC, as the settings say; None where they do not.
 

@@ -41,10 +41,13 @@ def feedback(
     """
     with explained():
         from course_grader.course import Course
+        from course_grader.lateness import settle_now
         from course_grader.lms.feedback import write
 
         here = Course.find(course)
-        done = write(here, here.assignment(assignment), form, out=out, url=db)
+        name = here.assignment(assignment)
+        settle_now(here, name, db)
+        done = write(here, name, form, out=out, url=db)
         console = Console()
         for student, why in done.left:
             console.print(f"[yellow]–[/] {escape(student)}: {escape(why)}", soft_wrap=True)
