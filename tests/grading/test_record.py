@@ -18,8 +18,8 @@ from course_grader.gradebook.database import database_url, gradebook, without_pa
 from course_grader.gradebook.record import Recorder
 from course_grader.gradebook.standing import standing
 from course_grader.outcome import Status
-from course_lib import __version__
 from course_grader.release import release
+from course_lib import __version__
 
 
 def of(course, student, url=None):
