@@ -56,8 +56,8 @@ c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelA
 # Where your students read the book: feedback then links to the sections to read again. The address
 # is that of its front page without index.html, for example "https://example.org/course".
 # c.CourseGrade.book = ""
-# When assignments are due: {"01-averages": "2026-03-01 10:00 +01:00"}. A date that is not named here
-# is the gradebook's, as formgrader sets it.
+# When assignments are due: {"01-averages": "2026-03-01 10:00 +01:00"}. For those that are not named
+# here, the gradebook's date counts, as formgrader sets it.
 # c.CourseGrade.due = {}
 # A CSV file in this folder with the columns student, assignment and until: who may hand in later.
 # c.CourseGrade.extensions = ""

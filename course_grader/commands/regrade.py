@@ -40,8 +40,8 @@ def regrade(
 ) -> None:
     """Grade again what was graded, and see who gains and who loses before it is written.
 
-    For a judge that was faulty and is mended, or for one student who disagrees. Everything runs in
-    the sandbox once more, beside the gradebook; then the command names whose score would change,
+    For a faulty judge that has been fixed, or for one student who disagrees. Everything runs in the
+    sandbox again, beside the gradebook; then the command names whose score would change,
     and asks. What is written is what was shown. Points that were set by hand stay, and so does
     what a person has looked at; where a judge now awards other points than a hand did, it is said.
 
