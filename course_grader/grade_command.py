@@ -178,7 +178,7 @@ def _show(console: Console, course: Course, assignment: str, summary: Summary) -
         )
     for stranger in summary.late.strangers:
         console.print(
-            f"{escape(stranger)} has an extension, and handed nothing in under that name or number.",
+            f"{escape(stranger)} has an extension, and handed in nothing under that name.",
             soft_wrap=True,
         )
     if counts[Status.FAILED]:

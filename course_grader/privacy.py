@@ -158,6 +158,8 @@ def _nobody(course: Course, student: str, known: Sequence[str]) -> str:
 def _mentioning(course: Course, student: str) -> Iterator[Path]:
     """Files made of a whole class, or written by hand, that hold the name or are not text."""
     places = [path for name in _OF_A_CLASS for path in (course.root / name).rglob("*")]
+    # What a regrading left that was killed.
+    places += course.root.glob(".regrade-*/**/*")
     if extensions := CourseGrade.of(course).extensions:
         places.append(course.root / extensions)
     for path in sorted(places):

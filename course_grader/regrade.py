@@ -100,7 +100,9 @@ class Trial:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
             stack.enter_context(locks.folder(self.course))
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="regrade-")))
+            # On the course's own disk, and where the sandbox's walls are tried against.
+            beside = tempfile.TemporaryDirectory(prefix=".regrade-", dir=self.course.root)
+            folder = Path(stack.enter_context(beside))
             self._run(folder)
             self._open = stack.pop_all()
         return self
