@@ -36,6 +36,13 @@ c.Autograde.autograde_preprocessors = ["course_grader.preprocess.RunAndJudge"]
 # Of what lies in autograded/, pages of feedback are made of the graded notebook alone.
 c.GenerateFeedback.exporter_class = "course_grader.preprocess.FeedbackOnly"
 
+# What being late costs: nothing, until you say how many percent of the points earned are taken for
+# each day that has begun. A plugin of your own can stand in its place.
+c.AssignLatePenalties.plugin_class = "course_grader.gradebook.late_policy.PercentPerDay"
+# c.PercentPerDay.percent_per_day = 10
+# c.PercentPerDay.grace_minutes = 15
+# c.PercentPerDay.most_percent = 100
+
 # What `nbgrader validate` may take for one cell. Answers return within two seconds; importing torch
 # on a busy machine is what takes time.
 c.Execute.timeout = 120
@@ -49,6 +56,16 @@ c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelA
 # Where your students read the book: feedback then links to the sections to read again. The address
 # is that of its front page without index.html, for example "https://example.org/course".
 # c.CourseGrade.book = ""
+# When assignments are due: {"01-averages": "2026-03-01 10:00 +01:00"}. For those that are not named
+# here, the gradebook's date counts, as formgrader sets it.
+# c.CourseGrade.due = {}
+# A CSV file in this folder with the columns student, assignment and until: who may hand in later.
+# c.CourseGrade.extensions = ""
+# Whether formgrader shows numbers in place of students' names.
+# c.CourseGrade.anonymous_marking = False
+# A folder, outside of this one, of tasks whose judges students never see; instructor-guide.md says
+# what is in it.
+# c.CourseGrade.private_tasks = ""
 # Submissions that run at once (0: as many as there are cores), and a Dask scheduler whose workers
 # run them (empty: this machine does).
 # c.CourseGrade.jobs = 0

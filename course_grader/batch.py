@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from course_grader import locks
+from course_grader import lateness, locks, private_tasks
 from course_grader.assignment import Assignment, read
 from course_grader.course import Course
 from course_grader.errors import ClockBehindError, FaultyAssignmentError
@@ -72,12 +72,15 @@ class Summary:
     form : str
         "warm", "cold" or "bare"; what was asked for, where nothing had to be run. In a cluster,
         "cold" if one of its workers starts so.
+    late : Settled
+        What is new about who was late.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     seconds: float = 0.0
     form: IsolationMode = "warm"
+    late: lateness.Settled = field(default_factory=lateness.Settled)
 
     @property
     def complete(self) -> bool:
@@ -134,6 +137,8 @@ def grade(
     NothingToGradeError, FaultyAssignmentError, GradebookError, SandboxUnavailableError,
     ClockBehindError
         Before anything is graded.
+    PrivateTaskError
+        If the folder of private tasks is not as it should be.
     AlreadyGradingError
         If another grader of this course is at work, or of its PostgreSQL database.
     NotWrittenError, GradebookError
@@ -146,6 +151,7 @@ def grade(
     summary = Summary(form=form)
     with contextlib.ExitStack() as stack:
         stack.enter_context(locks.folder(course))
+        stack.enter_context(private_tasks.of(course))
         stack.enter_context(quick_turns())
         start = functools.partial(_starting, form, course, scheduler)
         ready = None
@@ -204,7 +210,10 @@ def grade(
                 if progress is not None:
                     progress(outcome, len(summary.outcomes), len(changed))
             summary.form = runner.form
-        if changed or not (course.root / "reports" / f"{assignment}.html").is_file():
+        # Times, dates and extensions change nothing that has to be run.
+        summary.late = lateness.settle(recorder, assignment)
+        late = bool(summary.late.changed)
+        if changed or late or not (course.root / "reports" / f"{assignment}.html").is_file():
             report.write(course, assignment, url, sandboxed=form != "bare")
     summary.seconds = time.monotonic() - began
     return summary

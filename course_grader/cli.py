@@ -14,9 +14,14 @@ from course_grader.commands.collect import collect
 from course_grader.commands.data import data
 from course_grader.commands.doctor import doctor
 from course_grader.commands.export import export
+from course_grader.commands.feedback import feedback
+from course_grader.commands.forget import anonymize, forget
 from course_grader.commands.grade import grade
+from course_grader.commands.late import late
 from course_grader.commands.new import new
+from course_grader.commands.regrade import regrade
 from course_grader.commands.release import release
+from course_grader.commands.roster import roster
 from course_lib import __version__
 
 _STUDENTS, _INSTRUCTORS = "For students", "For instructors"
@@ -41,8 +46,13 @@ app = typer.Typer(
 1. `course release 01`: make the exercises of it
 2. `course release 01 --gradebook`: once a class, also enter it into the gradebook
 3. `course collect 01 submissions.zip`: put what was handed in where grading looks for it
-4. `course grade 01`: grade what lies in submitted/, in a sandbox
-5. `course export 01`: write the scores for your learning platform
+4. `course roster students.csv`: whose submissions are there, and whose are not
+5. `course grade 01`: grade what lies in submitted/, in a sandbox
+6. `course late 01`: who was late and what it costs, counted anew without grading
+7. `course regrade 01`: grade again, and see who gains and who loses before it is written
+8. `course feedback 01 --for moodle`: write what students get back
+9. `course export 01`: write the scores for your learning platform
+10. `course forget STUDENT`, `course anonymize FOLDER`: delete a student, or all names
 
 `course COMMAND --help` shows examples of each command.
 """,
@@ -68,7 +78,10 @@ def main(
 # In the order of their use, which is how `course --help` lists them.
 for student_command in (doctor, data, check):
     app.command(rich_help_panel=_STUDENTS)(student_command)
-for instructor_command in (release, grade, collect, export):
+for instructor_command in (
+    *(release, collect, roster, grade, late, regrade),
+    *(feedback, export, forget, anonymize),
+):
     app.command(rich_help_panel=_INSTRUCTORS)(instructor_command)
 app.add_typer(new, name="new", rich_help_panel="For contributors")
 

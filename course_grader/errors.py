@@ -77,3 +77,11 @@ class ReplacementNotConfirmedError(CourseError):
 
 class UnreadableSheetError(CourseError, ValueError):
     """A table from a learning platform cannot be read, or lacks a column that is to be filled."""
+
+
+class StudentNotFoundError(CourseError, LookupError):
+    """Nothing is kept of a student of this name."""
+
+
+class PrivateTaskError(CourseError, ValueError):
+    """The folder of private tasks is missing, lies in the course, or holds what cannot be used."""

@@ -25,6 +25,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from course_grader import private_tasks
 from course_grader.assignment import Assignment, Check, read
 from course_grader.errors import NotWrittenError
 from course_grader.importing import SLOW_GRAMMAR, without
@@ -307,6 +308,7 @@ def _warm_up() -> None:
         from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
     from course_judges import judging  # noqa: F401
 
+    private_tasks.join_chapters()
     outputs = [new_output("stream", text=""), new_output("display_data")]  # each reads its schema
     new_notebook(cells=[new_code_cell(outputs=outputs), new_markdown_cell()])
     rendering.compile_templates()

@@ -5,6 +5,9 @@ Four of its parts have no setting for that. A link to `formgrader?path=FOLDER` r
 graded notebook is sent as a page of formgrader's own, scripts included. Names, of students and in
 addresses, are put into pages as they are, tags included. And a time of handing in is read whatever
 the file is: one that is no time takes down the list of all submissions.
+
+Beside that, whoever marks by hand sees the marking scheme below each answer and, where the course's
+settings say so, numbers in place of names.
 """
 
 from __future__ import annotations
@@ -17,6 +20,11 @@ import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from course_grader.assignment import read
+from course_grader.course import Course
+from course_grader.marking import schemes, with_schemes
+from course_grader.options import CourseGrade
 
 _HANDLERS = "nbgrader.server_extensions.formgrader.handlers"
 
@@ -39,8 +47,9 @@ def guard() -> None:
     handlers.FormgraderHandler.get = _only_this_course(handlers.FormgraderHandler.get)
     handlers.SubmissionFilesHandler.set_extra_headers = _in_an_origin_of_its_own
     handlers.BaseHandler.render = _with_names_as_text(handlers.BaseHandler.render)
-    handlers.SubmissionHandler.exporter = property(_NamesAsText)
+    handlers.SubmissionHandler.exporter = property(_ForMarking)
     NbGraderAPI.get_submitted_timestamp = _time_of_handing_in
+    NbGraderAPI.get_notebook_submissions = _in_numbers(NbGraderAPI.get_notebook_submissions)
 
 
 def _only_this_course(get: Any) -> Any:
@@ -82,14 +91,45 @@ def _with_names_as_text(render: Any) -> Any:
     return checked
 
 
-class _NamesAsText:
-    """formgrader's exporter of graded notebooks, which puts names into the page as text."""
+class _ForMarking:
+    """formgrader's exporter of graded notebooks: names stand in the page as text, below each answer
+    its marking scheme, and a number in place of a name where marking is anonymous.
+    """
 
     def __init__(self, handler: Any):
         self._exporter = handler.settings["nbgrader_exporter"]
+        self._course = Course(Path(handler.coursedir.root))
 
     def from_filename(self, filename: str, resources: dict[str, Any]) -> Any:
-        return self._exporter.from_filename(filename, resources=_as_text(resources))
+        path = Path(filename)
+        said = _as_text(resources)
+        said["metadata"] = {"name": path.stem, "path": str(path.parent)}
+        if CourseGrade.of(self._course).anonymous_marking:
+            number = _number(int(resources["index"]))
+            said |= {"student": number, "last_name": "", "first_name": "", "notebook_path": ""}
+            said["metadata"]["path"] = ""
+        found = schemes(self._course, str(resources["assignment_id"]))
+        notebook = with_schemes(read(path), found)
+        return self._exporter.from_notebook_node(notebook, resources=said)
+
+
+def _in_numbers(listed: Any) -> Any:
+    """The same list of submissions, without names where marking is anonymous."""
+
+    @functools.wraps(listed)
+    def checked(self: Any, assignment_id: str, notebook_id: str) -> Any:
+        found = listed(self, assignment_id, notebook_id)
+        if CourseGrade.of(Course(Path(self.coursedir.root))).anonymous_marking:
+            for one in found:
+                one |= {"student": _number(one["index"]), "last_name": None, "first_name": None}
+        return found
+
+    return checked
+
+
+def _number(index: int) -> str:
+    """As formgrader itself counts the submissions of an assignment."""
+    return f"Submission #{index + 1}"
 
 
 def _as_text(values: dict[str, Any]) -> dict[str, Any]:

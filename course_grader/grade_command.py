@@ -176,6 +176,11 @@ def _show(console: Console, course: Course, assignment: str, summary: Summary) -
             "submission started a Python of its own, which takes seconds.",
             soft_wrap=True,
         )
+    for stranger in summary.late.strangers:
+        console.print(
+            f"{escape(stranger)} has an extension, and handed in nothing under that name.",
+            soft_wrap=True,
+        )
     if counts[Status.FAILED]:
         console.print("Nobody got a zero for it: run the command again for those that failed.")
     if not CourseGrade.of(course).book:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any, Self
 
-from traitlets import Float, Int, TraitError, Unicode
+from traitlets import Bool, Dict, Float, Int, TraitError, Unicode
 from traitlets.config import Configurable
 
 from course_grader.course import Course
@@ -29,6 +29,18 @@ class CourseGrade(Configurable):
     )
     notebook_megabytes = Int(
         10, min=1, help="The largest notebook that is opened; a larger one waits for a person."
+    ).tag(config=True)
+    due = Dict(
+        help="When assignments are due, by name, each with its zone; the gradebook's dates else.",
+    ).tag(config=True)
+    extensions = Unicode(
+        "", help="A table of extensions for single students: a CSV file in the course's folder."
+    ).tag(config=True)
+    anonymous_marking = Bool(
+        False, help="Whether formgrader shows numbers in place of students' names."
+    ).tag(config=True)
+    private_tasks = Unicode(
+        "", help="A folder of tasks whose judges students never see; empty: there are none."
     ).tag(config=True)
     cell_seconds = Float(_DEFAULT.cell_seconds, help="Wall time of one cell or check.").tag(
         config=True

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from course_grader import private_notebook, private_tasks
 from course_grader.assignment import read
 from course_grader.atomic import write_atomically
 from course_grader.course import Course
@@ -75,10 +76,11 @@ def release(
     UnreadableNotebookError
         If the solution is no notebook.
     """
-    files = _released(course, assignment)
+    with private_tasks.of(course):
+        files = _released(course, assignment)
+        if gradebook:
+            _enter_into_gradebook(course, assignment, url)
     folder = course.exercises / assignment
-    if gradebook:
-        _enter_into_gradebook(course, assignment, url)
     changed = []
     for path, content in files.items():
         if not path.is_file() or path.read_bytes() != content:
@@ -98,7 +100,8 @@ def differences(course: Course, assignment: str) -> list[Difference]:
     FaultyAssignmentError, UnreadableNotebookError
         As `release`.
     """
-    files = _released(course, assignment)
+    with private_tasks.of(course):
+        files = _released(course, assignment)
     found = [
         Difference(path, "differs" if path.is_file() else "missing")
         for path, content in files.items()
@@ -133,15 +136,26 @@ def _released(course: Course, assignment: str) -> dict[Path, bytes]:
 def _released_notebook(course: Course, assignment: str, path: Path) -> bytes:
     from course_grader.notebook_form import normalize
 
-    solution = read(path)
+    solution, private = _with_private_cells(assignment, path)
     _refuse(path, faults(solution, assignment))
-    released, text_stub = _converted(course, assignment, path)
-    _refuse(path, leaks(released, solution, text_stub))
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder, path.name)
+        if private:
+            draft.write_text(json.dumps(solution), encoding="utf-8")
+        released, text_stub = _converted(course, assignment, draft if private else path)
+        _refuse(path, leaks(released, solution, text_stub))
         draft.write_text(json.dumps(released), encoding="utf-8")
         normalize(draft)
         return draft.read_bytes()
+
+
+def _with_private_cells(assignment: str, path: Path) -> tuple[NotebookNode, bool]:
+    """A solution as it is released, and whether cells of private tasks are in it."""
+    public = read(path)
+    if path.stem != assignment:
+        return public, False
+    whole = private_notebook.with_private_cells(assignment, public)
+    return whole, whole is not public
 
 
 def _converted(course: Course, assignment: str, path: Path) -> tuple[NotebookNode, str]:
@@ -177,7 +191,14 @@ def _enter_into_gradebook(course: Course, assignment: str, url: str | None) -> N
     programs = str(Path(sys.executable).parent)  # where nbgrader finds alembic
     path = os.pathsep.join([programs, os.environ.get("PATH", "")])
     database = [f"--CourseDirectory.db_url={_from_anywhere(url)}"] if url else []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as sources:
+        path_of_solution = course.solutions / assignment / f"{assignment}.ipynb"
+        solution, private = _with_private_cells(assignment, path_of_solution)
+        if private:
+            draft = Path(sources, assignment, path_of_solution.name)
+            draft.parent.mkdir()
+            draft.write_text(json.dumps(solution), encoding="utf-8")
+            database.append(f"--CourseDirectory.source_directory={sources}")
         done = subprocess.run(
             [
                 *(sys.executable, "-m", "nbgrader", "generate_assignment", assignment),

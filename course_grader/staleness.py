@@ -13,12 +13,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import course_lib
+from course_grader import private_tasks
 from course_grader.sandbox.bubblewrap import BESIDE_STUDENT_CODE
 
 # Packages that compute answers, a judge's own included; the last three are chapter 10's.
 _COMPUTING = ("torch", "numpy", "jax", "flax", "optax")
 
 _CHAPTER = re.compile(r"ch(\d\d)_")
+
+# A release has a new number; by itself that computes nothing, so it makes no grade stale.
+_NUMBER_OF_THE_RELEASE = re.compile(rb'^__version__ = "[^"]*"$', re.MULTILINE)
 
 
 def judging_key(tasks: Iterable[str]) -> str:
@@ -32,23 +36,27 @@ def judging_key(tasks: Iterable[str]) -> str:
         written with it.
     """
     chapters = frozenset(task.partition("/")[0] for task in tasks)
-    return _digest((*BESIDE_STUDENT_CODE, "course_judges"), chapters)
+    return _digest((*BESIDE_STUDENT_CODE, "course_judges"), chapters, private_tasks.folder())
 
 
 def sandbox_key() -> str:
     """A digest of all code that runs inside a sandbox: two machines with the same key ask alike."""
-    return _digest(BESIDE_STUDENT_CODE, None)
+    return _digest(BESIDE_STUDENT_CODE, None, private_tasks.folder())
 
 
 @functools.cache
-def _digest(packages: tuple[str, ...], chapters: frozenset[str] | None) -> str:
+def _digest(
+    packages: tuple[str, ...], chapters: frozenset[str] | None, private: Path | None
+) -> str:
     root = Path(course_lib.__file__).resolve().parents[1]
     digest = hashlib.sha256()
     for name in _COMPUTING:
         digest.update(f"{name} {_version(name)}\0".encode())
-    for package in packages:
-        for path in _files(root / package, chapters):
-            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    for place in filter(None, (root, private)):
+        for package in packages:
+            for path in _files(place / package, chapters):
+                content = _NUMBER_OF_THE_RELEASE.sub(b"", path.read_bytes())
+                digest.update(path.relative_to(place).as_posix().encode() + b"\0" + content)
     return digest.hexdigest()
 
 

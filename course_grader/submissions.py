@@ -148,6 +148,9 @@ def basis(released: NotebookNode, limits: Limits, book: str = "", *, sandboxed: 
 def content_key(submission: Submission, class_basis: str, most_bytes: float = math.inf) -> str:
     """A digest of all that one grade depends on: the class's basis, and what was handed in.
 
+    When it was handed in does not count: it changes what is taken off, and nothing has to be run or
+    judged for that.
+
     Parameters
     ----------
     submission : Submission
@@ -168,7 +171,6 @@ def content_key(submission: Submission, class_basis: str, most_bytes: float = ma
         except OSError as error:  # graded as unreadable, until that changes
             digest.update(str(error.errno).encode())
         digest.update(b"\0")
-    digest.update(submission.stamp.encode())
     return digest.hexdigest()
 
 

@@ -45,6 +45,11 @@ def _in_module(module: str, name: str) -> Task:
     return known.with_mistakes(vars(found))
 
 
+def look_again() -> None:
+    """Forget which judges there are: a chapter's folders are others now."""
+    _in_module.cache_clear()
+
+
 def inputs(name: str, rng: np.random.Generator) -> Inputs:
     """Fresh inputs of a task, with what only its judge may see: two draws of other sizes, as far as
     the task's sizes differ at all, or one where the probe says why one is enough.

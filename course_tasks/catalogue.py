@@ -110,6 +110,11 @@ def _asks(module: str) -> bool:
     return isinstance(getattr(importlib.import_module(module), "PROBE", None), Probe)
 
 
+def look_again() -> None:
+    """Forget which modules there are: a chapter's folders are others now."""
+    _modules.cache_clear()
+
+
 def requires(task: str) -> tuple[str, ...]:
     """Packages beyond the course's own that answers to a task are written with.
 

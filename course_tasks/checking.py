@@ -8,12 +8,14 @@ asked.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from course_tasks.errors import JudgesMissingError
 
 if TYPE_CHECKING:
+    from course_tasks.given_examples import Example
     from course_tasks.verdict import Verdict
 
 # By name, not by an import: what asks must work where nothing that judges may be.
@@ -30,7 +32,13 @@ class Recorded:
         return f"{self.task}: recorded"
 
 
-def check(task: str, answer: Any, *, seed: int | None = None) -> Verdict:
+def check(
+    task: str,
+    answer: Any,
+    *,
+    seed: int | None = None,
+    examples: Sequence[Example] | None = None,
+) -> Verdict:
     """Check an answer: run it on fresh inputs, compare, and say what was found.
 
     Parameters
@@ -41,6 +49,9 @@ def check(task: str, answer: Any, *, seed: int | None = None) -> Verdict:
         Your function or class.
     seed : int, optional
         Draws the same inputs again; by default they are new in each call.
+    examples : sequence of Example, optional
+        Of a task whose judge is on the grader's machine alone: the answer is tried on these, and
+        nothing else is known of it here.
 
     Returns
     -------
@@ -54,6 +65,10 @@ def check(task: str, answer: Any, *, seed: int | None = None) -> Verdict:
     JudgesMissingError
         If the package that knows what is right is not installed here.
     """
+    if examples is not None:
+        from course_tasks.given_examples import check_by_examples
+
+        return check_by_examples(task, answer, examples)
     try:
         at_desk = importlib.import_module(_AT_DESK)
     except ModuleNotFoundError as error:

@@ -40,3 +40,7 @@ class JudgesMissingError(CourseError, ImportError):
 
 class UnfilledTaskError(CourseError):
     """A piece of a new task is not written yet; the message says which, and where."""
+
+
+class InvalidExamplesError(CourseError, ValueError):
+    """The examples of a task are not as `course release` writes them."""

@@ -52,10 +52,12 @@ def export(
     """
     with explained():
         from course_grader.course import Course
+        from course_grader.lateness import settle_now
         from course_grader.lms.export import export as write
 
         here = Course.find(course)
         name = here.assignment(assignment)
+        settle_now(here, name, db)
         done = write(here, name, to, into=into, out=out, column=column, url=db)
         console = Console()
         for row, why in done.left:

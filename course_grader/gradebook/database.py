@@ -30,8 +30,11 @@ RUNS = sql.Table(
     sql.Column("seconds", sql.Text, nullable=False),
     sql.Column("sandboxed", sql.Boolean, nullable=False),
     sql.Column("graded_at", sql.DateTime, nullable=False),
+    sql.Column("graded_by", sql.String(32), nullable=False, server_default=""),
 )
-"""One row a submission: the content key it was graded under, and how the run went."""
+"""One row a submission: the content key it was graded under, how the run went, and which release of
+the course graded it (empty: one that did not say so yet).
+"""
 
 FINDINGS = sql.Table(
     "course_findings",
@@ -50,6 +53,9 @@ FINDINGS = sql.Table(
 
 `place` is the task's among the checks of the assignment.
 """
+
+# Columns that gradebooks of earlier releases lack: they are added, empty for what is there already.
+_ADDED_LATER = (("course_runs", "graded_by"),)
 
 # What a driver says, and what helps against it.
 _REMEDIES: Mapping[str, str] = {
@@ -89,6 +95,7 @@ def gradebook(course: Course, url: str | None = None) -> Iterator[Gradebook]:
         try:
             _inspect(engine, url, entering(course, url))
             _TABLES.create_all(engine)
+            _add_later_columns(engine)
         finally:
             engine.dispose()
         book = Gradebook(url, str(course.settings.CourseDirectory.get("course_id", "")) or None)
@@ -144,6 +151,18 @@ def without_password(url: str) -> str:
         return "at an address that is none" if "@" in url else repr(url)
 
 
+def _add_later_columns(engine: sql.Engine) -> None:
+    there = sql.inspect(engine)
+    for table, name in _ADDED_LATER:
+        if name in {column["name"] for column in there.get_columns(table)}:
+            continue
+        kind = _TABLES.tables[table].columns[name].type.compile(engine.dialect)
+        with engine.begin() as connection:
+            connection.execute(
+                sql.text(f"alter table {table} add column {name} {kind} not null default ''")
+            )
+
+
 def _inspect(engine: sql.Engine, url: str, remedy: str) -> None:
     """Refuse what is not a gradebook of this nbgrader, before anything is written into it."""
     file = engine.url.database
@@ -172,6 +191,7 @@ def _inspect(engine: sql.Engine, url: str, remedy: str) -> None:
             missing = set(table.columns.keys()) - {
                 column["name"] for column in there.get_columns(table.name)
             }
+            missing -= {name for owner, name in _ADDED_LATER if owner == table.name}
         if missing:
             raise GradebookError(
                 f"the gradebook {without_password(url)} is of another version: its table "

@@ -36,6 +36,7 @@ from course_grader.gradebook.database import (
     gradebook,
 )
 from course_grader.outcome import Outcome, Status
+from course_lib import __version__
 
 if TYPE_CHECKING:
     from nbgrader.plugins import LateSubmissionPlugin
@@ -88,7 +89,7 @@ class Recorder:
     @functools.cached_property
     def _late(self) -> LateSubmissionPlugin:
         """What takes points off; its import takes a quarter of a second that few classes need."""
-        return _late_plugin(self.course)
+        return late_plugin(self.course)
 
     def prepare(self, assignment: str) -> None:
         """See that the assignment is there and is the one that was released.
@@ -138,7 +139,14 @@ class Recorder:
                 sql.select(sql.func.max(RUNS.c.graded_at)).where(RUNS.c.assignment == assignment)
             ).scalar()
 
-    def record(self, outcome: Outcome, key: str, timestamp: datetime | None = None) -> None:
+    def record(
+        self,
+        outcome: Outcome,
+        key: str,
+        timestamp: datetime | None = None,
+        *,
+        same_work: bool = False,
+    ) -> None:
         """Write one submission, all of it or nothing.
 
         Parameters
@@ -149,6 +157,9 @@ class Recorder:
             What the submission was graded under, for `keys`.
         timestamp : datetime, optional
             When it was handed in, in UTC.
+        same_work : bool
+            Whether it is known to be what was graded before: what a person has looked at then need
+            not be looked at again.
 
         Raises
         ------
@@ -158,12 +169,72 @@ class Recorder:
         with explained(self.url):
             for tried in range(1, TIMES_TO_TRY + 1):
                 try:
-                    self._write(outcome, key, timestamp)
+                    self._write(outcome, key, timestamp, same_work=same_work)
                     return
                 except sql.exc.OperationalError as error:
                     if "locked" not in str(error) or tried == TIMES_TO_TRY:
                         raise
                     time.sleep(SECONDS_BETWEEN)
+
+    def due(self, assignment: str) -> datetime | None:
+        """When an assignment is due, in UTC; None if nobody said."""
+        with explained(self.url):
+            found: datetime | None = self._assignment(assignment).duedate
+            return found
+
+    def settle_lateness(
+        self,
+        assignment: str,
+        times: Mapping[str, datetime | None],
+        due: datetime | None,
+        extended: Mapping[str, datetime] | None,
+    ) -> list[str]:
+        """Count anew who is late and what it costs; no submission is run or judged for it.
+
+        Parameters
+        ----------
+        assignment : str
+        times : mapping of str to datetime or None
+            When each student handed in, in UTC; who is not in it keeps the time that is known.
+        due : datetime or None
+            In UTC; None leaves what the gradebook says.
+        extended : mapping of str to datetime, or None
+            Until when single students may hand in; all others then have no extension. None leaves
+            what the gradebook says.
+
+        Returns
+        -------
+        list of str
+            Students of whom something changed.
+
+        Raises
+        ------
+        GradebookError
+            If the database refuses. Nothing is written then.
+        """
+        session = self._book.db
+        changed = []
+        with explained(self.url):
+            try:
+                found = self._assignment(assignment)
+                if due is not None:
+                    found.duedate = due
+                for submission in found.submissions:
+                    student = submission.student_id
+                    before = _lateness(submission)
+                    submission.timestamp = times.get(student, submission.timestamp)
+                    if extended is not None and found.duedate is not None:
+                        until = extended.get(student)
+                        submission.extension = until - found.duedate if until else None
+                    session.flush()
+                    self._take_off(submission, student)
+                    if _lateness(submission) != before:
+                        changed.append(student)
+                session.commit()
+            except BaseException:
+                session.rollback()
+                raise
+        return sorted(changed)
 
     def runs(self, assignment: str) -> list[Mapping[str, Any]]:
         """How each submission of an assignment went, by student."""
@@ -173,7 +244,9 @@ class Recorder:
             )
             return [dict(row) for row in rows.mappings()]
 
-    def _write(self, outcome: Outcome, key: str, timestamp: datetime | None) -> None:
+    def _write(
+        self, outcome: Outcome, key: str, timestamp: datetime | None, *, same_work: bool
+    ) -> None:
         session = self._book.db
         try:
             if outcome.status is not Status.FAILED:
@@ -181,7 +254,7 @@ class Recorder:
                 with session.no_autoflush:
                     submission = self._submission(outcome)
                     submission.timestamp = timestamp
-                    self._grade(submission, outcome)
+                    self._grade(submission, outcome, same_work=same_work)
                 session.flush()
                 self._take_off(submission, outcome.student)
             self._note(outcome, key)
@@ -227,16 +300,19 @@ class Recorder:
             )
         return found
 
-    def _grade(self, submission: SubmittedAssignment, outcome: Outcome) -> None:
+    def _grade(self, submission: SubmittedAssignment, outcome: Outcome, *, same_work: bool) -> None:
         points = {task.grade_id: task.points for task in outcome.tasks}
         empty = outcome.unanswered
         for notebook in submission.notebooks:
             for grade in notebook.grades:
                 name = grade.cell.name
+                known = same_work and grade.manual_score is not None
+                looked_at = known and not grade.needs_manual_grade
                 # What no judge looked at waits for a person; an empty answer needs nobody's time.
                 grade.auto_score = points.get(name, 0.0 if name in empty else None)
                 judged = grade.auto_score is not None
-                grade.needs_manual_grade = not judged or grade.manual_score is not None
+                again = not judged or grade.manual_score is not None
+                grade.needs_manual_grade = again and not looked_at
             for comment in notebook.comments:
                 comment.auto_comment = "No response." if comment.cell.name in empty else None
 
@@ -277,6 +353,7 @@ class Recorder:
                 "seconds": json.dumps(dict(outcome.seconds)),
                 "sandboxed": self.sandboxed,
                 "graded_at": datetime.now(UTC).replace(tzinfo=None),
+                "graded_by": __version__,
             },
         )
         rows = [
@@ -296,6 +373,12 @@ class Recorder:
             session.execute(sql.insert(FINDINGS), rows)
 
 
+def _lateness(submission: SubmittedAssignment) -> tuple[Any, ...]:
+    """All that a student's lateness is made of."""
+    taken = [notebook.late_submission_penalty for notebook in submission.notebooks]
+    return submission.timestamp, submission.extension, *taken
+
+
 def _storable(text: str) -> str:
     """Text that every database takes: PostgreSQL refuses NUL, and no driver takes half a pair."""
     whole = (
@@ -304,7 +387,8 @@ def _storable(text: str) -> str:
     return whole if len(whole) <= MOST_CHARACTERS else whole[:MOST_CHARACTERS] + " …"
 
 
-def _late_plugin(course: Course) -> LateSubmissionPlugin:
+def late_plugin(course: Course) -> LateSubmissionPlugin:
+    """What takes points off for being late: `nbgrader_config.py` names it."""
     from nbgrader.preprocessors import AssignLatePenalties
 
     step = AssignLatePenalties(config=course.settings)

@@ -9,16 +9,18 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sql
 from nbgrader.api import (
     Assignment,
+    Comment,
     Grade,
     Gradebook,
     GradeCell,
     Notebook,
+    SolutionCell,
     Student,
     SubmittedAssignment,
     SubmittedNotebook,
@@ -73,7 +75,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Run:
-    """How the run of one submission went."""
+    """How the run of one submission went; `graded_by` is the course's release, if it is known."""
 
     status: Status
     reason: str
@@ -81,6 +83,7 @@ class Run:
     seconds: Mapping[str, float]
     sandboxed: bool
     graded_at: datetime
+    graded_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,9 +98,15 @@ class StudentGrades:
         Whether the gradebook holds a submission.
     timestamp : datetime or None
         When it was handed in, in UTC.
+    due : datetime or None
+        When it was due for this student, in UTC.
+    extension : timedelta or None
+        By how much that is later than for the others.
     cells : tuple of Cell
     penalty : float
         For being late.
+    comments : tuple of (str, str)
+        Grade ids, and what a person or nbgrader wrote about the answer.
     run : Run or None
         None if nbgrader graded it, or nobody.
     findings : tuple of Finding
@@ -110,8 +119,11 @@ class StudentGrades:
     lms_user_id: str = ""
     submitted: bool = False
     timestamp: datetime | None = None
+    due: datetime | None = None
+    extension: timedelta | None = None
     cells: tuple[Cell, ...] = ()
     penalty: float = 0.0
+    comments: tuple[tuple[str, str], ...] = ()
     run: Run | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -124,6 +136,13 @@ class StudentGrades:
     def score(self) -> float:
         """Points after the penalty, as nbgrader counts them."""
         return max(self.points - self.penalty, 0.0)
+
+    @property
+    def late(self) -> timedelta:
+        """How long after its due date it was handed in; nothing where one of the two is unknown."""
+        if self.timestamp is None or self.due is None:
+            return timedelta()
+        return max(self.timestamp - self.due, timedelta())
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -173,7 +192,7 @@ class ClassStanding:
 
 
 def standing(course: Course, assignment: str, url: str | None = None) -> ClassStanding:
-    """Read how a class stands; six queries, however large it is.
+    """Read how a class stands; seven queries, however large it is.
 
     Raises
     ------
@@ -199,6 +218,7 @@ def _students(book: Gradebook, assignment: str) -> tuple[StudentGrades, ...]:
     people = {student.id: student for student in book.db.query(Student).all()}
     submitted = _submitted(book, assignment)
     graded = _cells(book, assignment)
+    comments = _comments(book, assignment)
     runs = {
         row.student: Run(
             Status(row.status),
@@ -207,6 +227,7 @@ def _students(book: Gradebook, assignment: str) -> tuple[StudentGrades, ...]:
             json.loads(row.seconds),
             row.sandboxed,
             row.graded_at,
+            row.graded_by,
         )
         for row in book.db.execute(sql.select(RUNS).where(RUNS.c.assignment == assignment))
     }
@@ -224,10 +245,9 @@ def _students(book: Gradebook, assignment: str) -> tuple[StudentGrades, ...]:
         StudentGrades(
             name,
             **_person(people.get(name)),
-            submitted=name in submitted,
-            timestamp=submitted[name][0] if name in submitted else None,
-            penalty=submitted[name][1] if name in submitted else 0.0,
+            **submitted.get(name, {}),
             cells=tuple(graded.get(name, ())),
+            comments=tuple(comments.get(name, ())),
             run=runs.get(name),
             findings=tuple(findings.get(name, ())),
         )
@@ -235,25 +255,59 @@ def _students(book: Gradebook, assignment: str) -> tuple[StudentGrades, ...]:
     )
 
 
-def _person(student: Student | None) -> dict[str, str]:
+def _person(student: Student | None) -> dict[str, Any]:
     columns = ("last_name", "first_name", "email", "lms_user_id")
     return {name: str(getattr(student, name, None) or "") for name in columns}
 
 
-def _submitted(book: Gradebook, assignment: str) -> dict[str, tuple[datetime | None, float]]:
-    """When each student handed in, and the penalty for it."""
+def _submitted(book: Gradebook, assignment: str) -> dict[str, dict[str, Any]]:
+    """When each student handed in and should have, and the penalty for it."""
     rows = (
         book.db.query(
             SubmittedAssignment.student_id,
             SubmittedAssignment.timestamp,
+            SubmittedAssignment.extension,
+            Assignment.duedate,
             sql.func.coalesce(sql.func.sum(SubmittedNotebook.late_submission_penalty), 0.0),
         )
         .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
         .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
         .filter(Assignment.name == assignment)
-        .group_by(SubmittedAssignment.student_id, SubmittedAssignment.timestamp)
+        .group_by(
+            SubmittedAssignment.student_id,
+            SubmittedAssignment.timestamp,
+            SubmittedAssignment.extension,
+            Assignment.duedate,
+        )
     )
-    return {student: (timestamp, float(penalty)) for student, timestamp, penalty in rows}
+    return {
+        student: {
+            "submitted": True,
+            "timestamp": timestamp,
+            "due": due + (extension or timedelta()) if due else None,
+            "extension": extension,
+            "penalty": float(penalty),
+        }
+        for student, timestamp, extension, due, penalty in rows
+    }
+
+
+def _comments(book: Gradebook, assignment: str) -> dict[str, list[tuple[str, str]]]:
+    """What was written about each student's answers."""
+    rows = (
+        book.db.query(SubmittedAssignment.student_id, SolutionCell.name, Comment)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Comment, Comment.notebook_id == SubmittedNotebook.id)
+        .join(SolutionCell, Comment.cell_id == SolutionCell.id)
+        .filter(Assignment.name == assignment)
+        .order_by(SolutionCell.name)
+    )
+    found = defaultdict(list)
+    for student, name, comment in rows:
+        if comment.comment:
+            found[student].append((name, str(comment.comment)))
+    return found
 
 
 def _cells(book: Gradebook, assignment: str) -> dict[str, list[Cell]]:

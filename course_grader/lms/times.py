@@ -47,13 +47,27 @@ def _times(path: Path, table: csv.DictReader[str]) -> dict[str, datetime]:
         student, said = (row["student"] or "").strip(), (row["submitted"] or "").strip()
         if not student or not said:
             continue
-        time = _time(f"{path}, line {table.line_num}", said)
+        time = moment(f"{path}, line {table.line_num}", said)
         if found.setdefault(student, time) != time:
             raise UnreadableSheetError(f"{path} gives {shown(student)!r} two times: leave one")
     return found
 
 
-def _time(where: str, said: str) -> datetime:
+def moment(where: str, said: str) -> datetime:
+    """A time that says its zone, in UTC.
+
+    Parameters
+    ----------
+    where : str
+        Where it stands, for the message.
+    said : str
+        For example "2026-03-01 10:00 +01:00".
+
+    Raises
+    ------
+    UnreadableSheetError
+        If it is no time, or does not say its zone.
+    """
     example = "write it as 2026-03-01 10:00 +01:00, or 2026-03-01 09:00 UTC"
     try:
         time = datetime.fromisoformat(re.sub(r"\s+(?=[+-]\d)|\s*UTC$", "", said) + _zone(said))
@@ -73,11 +87,15 @@ def _zone(said: str) -> str:
 def of_student(
     times: Mapping[str, datetime], student: str, platform: str, number: str
 ) -> datetime | None:
-    """A student's time: by the folder's name, or by the platform's number."""
+    """A student's time: by the folder's name, or by the platform's number ("Participant 12345")."""
     if student in times:
         return times[student]
-    if platform and number:
-        for key, time in times.items():
-            if re.fullmatch(rf"(?:[^\d_]+ )?{re.escape(number)}", key):  # "Participant 12345"
-                return time
-    return None
+    return next((t for key, t in times.items() if names(key, student, platform, number)), None)
+
+
+def names(said: str, student: str, platform: str, number: str) -> bool:
+    """Whether a table means a student: by the folder's name, or by the platform's number."""
+    if said == student:
+        return True
+    known = platform and number
+    return bool(known and re.fullmatch(rf"(?:[^\d_]+ )?{re.escape(number)}", said))

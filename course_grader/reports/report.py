@@ -179,7 +179,7 @@ def _pictures(tally: Tally) -> dict[str, Markup]:
 
 
 def _in_a_row(one: StudentGrades) -> dict[str, str]:
-    late = f" (late: −{one.penalty:g})" if one.penalty else ""
+    late = f" (late: −{one.penalty:.3g})" if one.penalty else ""
     return {
         "student": one.student,
         "name": " ".join(filter(None, (one.first_name, one.last_name))),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import course_lib
+from course_grader import private_tasks
 from course_grader.errors import SandboxUnavailableError
 from course_tasks.runner.isolation import WRITABLE
 
@@ -122,6 +123,8 @@ def copy_library(target: Path) -> None:
     for name in BESIDE_STUDENT_CODE:
         # Compiled code comes along, and spares every submission a tenth of a second.
         shutil.copytree(_packages() / name, target / name, copy_function=_copy)
+    for path, place in private_tasks.probes():
+        _copy(str(path), str(target / place))
     # Root's sandbox is another user's, who has to read what root may have cloned for itself only.
     for folder, _, _ in os.walk(target):
         os.chmod(folder, 0o755)

@@ -112,7 +112,7 @@ class Shell(InteractiveShell):
         self.user_ns["_exit_code"] = done.returncode
 
 
-def check_later(task: str, answer: Any, *, seed: int | None = None) -> Recorded:  # noqa: ARG001
+def check_later(task: str, answer: Any, **_: Any) -> Recorded:  # noqa: ARG001
     """Stands for `check` in the student's own cells: judges are elsewhere, and ask later."""
     from course_tasks.checking import Recorded
 

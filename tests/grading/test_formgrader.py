@@ -135,6 +135,7 @@ def test_class_is_shown_in_formgrader_and_graded_there_by_hand(handed_in, browse
             page.goto(f"{address}formgrader/submissions/{ids(handed_in)[student]}/")
             field = page.locator(f"input.score#{question}")
             field.wait_for()
+            assert page.get_by_text("Marking scheme (4 points)").count() == 1
             assert "owned" not in page.title()
             assert page.locator("img[onerror], img[src*=pixel], a[href*=owned]").count() == 0
             names = page.locator("input.score").evaluate_all("all => all.map(one => one.id)")

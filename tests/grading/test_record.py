@@ -19,6 +19,7 @@ from course_grader.gradebook.record import Recorder
 from course_grader.gradebook.standing import standing
 from course_grader.outcome import Status
 from course_grader.release import release
+from course_lib import __version__
 
 
 def of(course, student, url=None):
@@ -143,6 +144,35 @@ def test_odd_text_is_stored(entered):
     put(entered, outcome(entered, "ada", reason=reason, notes=("\ud800\0",)))
     assert of(entered, "ada").run.reason.startswith("NUL \N{REPLACEMENT CHARACTER}")
     assert len(of(entered, "ada").run.reason) < 3000
+
+
+def test_each_result_says_which_release_graded_it(entered):
+    put(entered, outcome(entered, "ada"))
+    assert of(entered, "ada").run.graded_by == __version__
+
+
+def test_gradebook_of_a_release_that_did_not_say_it_is_read_and_goes_on(entered):
+    put(entered, outcome(entered, "ada"))
+    with contextlib.closing(sqlite3.connect(entered.root / "gradebook.db")) as older:
+        older.execute("alter table course_runs drop column graded_by")
+        older.commit()
+    assert of(entered, "ada").run.graded_by == ""
+    put(entered, outcome(entered, "ben"))
+    assert of(entered, "ben").run.graded_by == __version__
+
+
+def test_hand_has_to_look_again_unless_the_work_is_known_to_be_the_same(entered):
+    put(entered, outcome(entered, "ada"))
+    (question, *_) = questions(entered)
+    for same, waits in ((True, False), (False, True)):
+        with gradebook(entered) as book:
+            grade = book.find_grade(question, NAME, NAME, "ada")
+            grade.manual_score, grade.needs_manual_grade = 3.0, False
+            book.db.commit()
+        with Recorder(entered) as recorder:
+            recorder.record(outcome(entered, "ada"), "key", same_work=same)
+        (cell,) = (cell for cell in of(entered, "ada").cells if cell.name == question)
+        assert (cell.points, cell.waits) == (3.0, waits)
 
 
 class TestUnusable:

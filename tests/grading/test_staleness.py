@@ -74,6 +74,18 @@ def test_another_version_of_what_computes_makes_it_stale(course, monkeypatch, pa
     assert key(key_of_05) != before
 
 
+def test_number_of_a_release_alone_makes_nothing_stale(course):
+    """A patch release that changes no judge regrades nobody."""
+    folder, key = course
+    module = folder / "course_lib" / "__init__.py"
+    module.write_text('"""Documented."""\n\n__version__ = "1.0.0"\n')
+    before = key(key_of_05), key(staleness.sandbox_key)
+    module.write_text('"""Documented."""\n\n__version__ = "1.0.1"\n')
+    assert (key(key_of_05), key(staleness.sandbox_key)) == before
+    module.write_text('"""Documented."""\n\nTOLERANCE = 1\n__version__ = "1.0.1"\n')
+    assert key(key_of_05) != before[0]
+
+
 def test_compiled_code_does_not_count(course):
     folder, key = course
     before = key(key_of_05)

@@ -1,0 +1,34 @@
+# The course, the grader with its sandbox, and the book, in one image:
+#
+#     docker build -t averages-to-transformers .
+#
+# compose.yaml says how it is run, and book/where-it-runs.md which flags that takes and why.
+FROM python:3.11-slim-bookworm
+
+# bubblewrap makes the sandbox. The grader runs as an ordinary user, who owns the class's folder.
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends bubblewrap \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --create-home --uid 1000 grader
+
+WORKDIR /opt/averages-to-transformers
+
+# What changes seldom first: these two layers are built again only when a requirement changes. uv
+# knows where PyTorch without its GPU libraries comes from.
+COPY requirements.txt requirements-lock.txt ./
+RUN pip install --no-cache-dir uv \
+    && uv pip install --system --no-cache --torch-backend=cpu \
+        --constraint requirements-lock.txt --requirement requirements.txt "distributed>=2024.8"
+
+# Below /opt and in /usr/local the code is readable for everybody and writable for root alone.
+COPY . .
+RUN uv pip install --system --no-cache --no-deps --editable . \
+    && python -m compileall -q course_lib course_tasks course_judges course_grader course_figures \
+    && python -m setup.book_site --no-serve \
+    && rm -rf _build/jupyter_execute
+
+USER grader
+ENV PYTHONDONTWRITEBYTECODE=1
+# The folder of a course: nbgrader_config.py, solutions/, exercises/, and what belongs to the class.
+WORKDIR /course
+CMD ["course", "--help"]

@@ -1,0 +1,69 @@
+"""What being late costs: a share of the points earned for each day that has begun, after a grace.
+
+nbgrader asks a plugin; this is one, so that `course grade`, `course late`, `nbgrader autograde` and
+formgrader's button agree. `nbgrader_config.py` names it and sets its numbers.
+"""
+
+from __future__ import annotations
+
+import math
+
+from nbgrader.plugins import LateSubmissionPlugin
+from traitlets import Float
+
+SECONDS_OF_A_DAY = 86400.0
+
+
+class PercentPerDay(LateSubmissionPlugin):
+    """Takes a share of the points earned for each day that has begun."""
+
+    grace_minutes = Float(
+        0.0, min=0.0, help="So much later than the due date costs nothing; later, all of it counts."
+    ).tag(config=True)
+    percent_per_day = Float(
+        0.0, min=0.0, max=100.0, help="Of the points earned, for each day that has begun."
+    ).tag(config=True)
+    most_percent = Float(
+        100.0, min=0.0, max=100.0, help="However late: no more than this share is taken."
+    ).tag(config=True)
+
+    def late_submission_penalty(
+        self,
+        student_id: str,  # noqa: ARG002 - the names are nbgrader's
+        score: float,
+        total_seconds_late: float,
+    ) -> float | None:
+        """Points to take off a score; None where nothing is.
+
+        Parameters
+        ----------
+        student_id : str
+        score : float
+            Points earned.
+        total_seconds_late : float
+            After the due date, which an extension has moved already.
+        """
+        share = self.percent(total_seconds_late)
+        return score * share / 100.0 if share else None
+
+    def percent(self, seconds_late: float) -> float:
+        """Which share of the points earned is taken, in percent."""
+        if seconds_late <= self.grace_minutes * 60.0:
+            return 0.0
+        days = math.ceil(seconds_late / SECONDS_OF_A_DAY)
+        return min(days * self.percent_per_day, self.most_percent)
+
+    def in_words(self) -> str:
+        """The policy as students should read it; empty if being late costs nothing.
+
+        >>> PercentPerDay(percent_per_day=10, grace_minutes=15, most_percent=50).in_words()
+        '10 % of the points earned for each day begun, up to 50 %, after 15 minutes of grace'
+        """
+        if not self.percent_per_day or not self.most_percent:
+            return ""
+        words = f"{self.percent_per_day:g} % of the points earned for each day begun"
+        if self.most_percent < 100.0:
+            words += f", up to {self.most_percent:g} %"
+        if self.grace_minutes:
+            words += f", after {self.grace_minutes:g} minutes of grace"
+        return words

@@ -1,0 +1,85 @@
+"""Four workers: one of another version is refused, one dies, one is slow, and nobody loses."""
+
+import contextlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from course_grader.errors import SandboxUnavailableError
+from course_grader.sandbox import cluster
+from course_grader.sandbox.protocol import RawStep, RunResult
+from course_grader.sandbox.sanitize import SanitizedSubmission, Step
+from course_tasks.runner.limits import Limits
+
+distributed = pytest.importorskip("distributed")
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+
+WORK = SanitizedSubmission((Step("code", "1"),))
+RAN = RunResult((RawStep(b"{}", b"", 0.1),), "", 0.1, "")
+
+
+class Walls:
+    """A sandbox whose runs wait while its worker is held up."""
+
+    form = "warm"
+
+    def __init__(self):
+        self.held, self.begun, self.runs = threading.Event(), threading.Event(), 0
+        self.held.set()
+
+    def run(self, work, inputs, limits, *, alone=False):
+        self.begun.set()
+        assert self.held.wait(60)
+        self.runs += 1
+        return RAN
+
+
+def test_one_of_another_version_one_dead_and_one_slow_cost_nobody_a_submission(monkeypatch):
+    walls, keys = [], []
+
+    @contextlib.contextmanager
+    def proven(form, root):
+        walls.append(Walls())
+        yield walls[-1]
+
+    def key():
+        """The grader asks first, then its four workers, of which the last is not like them."""
+        keys.append(len(keys))
+        return "another" if keys[-1] == 4 else "the same"
+
+    monkeypatch.setattr(cluster, "proven", proven)
+    monkeypatch.setattr(cluster, "sandbox_key", key)
+    with distributed.LocalCluster(
+        n_workers=4, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as made:
+        with (
+            pytest.raises(SandboxUnavailableError, match="another version of the course"),
+            cluster.Cluster(made.scheduler_address),
+        ):
+            pass
+        # Who is refused is taken out; the three that are alike go on.
+        made.sync(made.workers[3].close)
+        walls.clear()
+        with cluster.Cluster(made.scheduler_address) as many:
+            assert len(walls) == 3
+            slow, dying, _ = walls
+            slow.held.clear()
+            dying.held.clear()
+            with ThreadPoolExecutor(9) as threads:
+                waiting = [threads.submit(many.run, WORK, {}, Limits()) for _ in range(9)]
+                assert dying.begun.wait(60)
+                plugins = {
+                    number: worker
+                    for number, worker in made.workers.items()
+                    for plugin in worker.plugins.values()
+                    if getattr(plugin, "sandbox", None) is dying
+                }
+                (victim,) = plugins.values()
+                made.sync(victim.close, executor_wait=False)
+                dying.held.set()
+                slow.held.set()
+                done = [each.result(timeout=120) for each in waiting]
+    assert done == [RAN] * 9
+    assert slow.runs >= 1
