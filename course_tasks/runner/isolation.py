@@ -75,7 +75,8 @@ def fork_into_namespaces(*, own_users: bool = True) -> int:
     messages and names of its own.
 
     A process that holds torch is copied once for it. With `unshare`, one more copy would have to
-    stand between, because only a process's next child gets number 1.
+    stand between, because only a process's next child gets number 1. It must have one thread only:
+    the C library, which would see to its own locks otherwise, is not told.
 
     Parameters
     ----------
