@@ -196,7 +196,7 @@ def clocks(seconds: dict[str, float], began: float) -> None:
         from course_grader.gradebook.record import Recorder
         from course_grader.reports import report
 
-        around(Recorder, "record", "gradebook")
+        around(Recorder, "record_all", "gradebook")
         around(report, "write", "report")
         return outcomes(*given)
 

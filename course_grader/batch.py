@@ -57,6 +57,11 @@ if TYPE_CHECKING:
 # Clocks of two machines that share a gradebook may differ by some seconds.
 TOLERATED_CLOCK = timedelta(minutes=5)
 
+# Outcomes that come within a moment are recorded in one transaction, which takes half the time. An
+# interrupted run grades again what waited for that moment.
+MOST_RECORDED_AT_ONCE = 20
+SECONDS_TO_GATHER = 0.5
+
 
 @dataclass
 class Summary:
@@ -160,7 +165,7 @@ def grade(
         # Only now: this imports nbgrader, while others import torch.
         put_off("nbgrader")
         with without(SLOW_GRAMMAR), without_collections():
-            from course_grader.gradebook.record import Recorder
+            from course_grader.gradebook.record import Graded, Recorder
             from course_grader.reports import report
 
         released = _released(course, assignment)
@@ -202,13 +207,19 @@ def grade(
             came = stack.enter_context(
                 contextlib.closing(_outcomes(changed, whole, runner, judges))
             )
-            for one, outcome in came:
-                if outcome.status is not Status.POSTPONED:
-                    if not one.misnamed:
-                        recorder.record(outcome, keys[one.student], one.timestamp)
-                    summary.outcomes.append(outcome)
-                if progress is not None:
-                    progress(outcome, len(summary.outcomes), len(changed))
+            for batch in came:
+                graded = [
+                    Graded(outcome, keys[one.student], one.timestamp)
+                    for one, outcome in batch
+                    if outcome.status is not Status.POSTPONED and not one.misnamed
+                ]
+                if graded:
+                    recorder.record_all(graded)
+                for _, outcome in batch:
+                    if outcome.status is not Status.POSTPONED:
+                        summary.outcomes.append(outcome)
+                    if progress is not None:
+                        progress(outcome, len(summary.outcomes), len(changed))
             summary.form = runner.form
         # Times, dates and extensions change nothing that has to be run.
         summary.late = lateness.settle(recorder, assignment)
@@ -240,13 +251,14 @@ def _looks_new(course: Course, assignment: str, todo: Sequence[Submission]) -> b
 
 def _outcomes(
     todo: Sequence[Submission], whole: Class, runner: Runner, judges: Judges
-) -> Generator[tuple[Submission, Outcome], None, None]:
-    """Outcomes as they come; see `Lanes`."""
+) -> Generator[list[tuple[Submission, Outcome]], None, None]:
+    """Outcomes as they come, those of a moment together; see `Lanes`."""
 
     def run(one: Submission, hurry: float | None, alone: bool) -> Outcome:
         return grade_one(one, whole, runner, judges, hurry=hurry, alone=alone)
 
-    return Lanes(todo, whole.at_once, run).outcomes()
+    lanes = Lanes(todo, whole.at_once, run)
+    return lanes.batches(most=MOST_RECORDED_AT_ONCE, seconds=SECONDS_TO_GATHER)
 
 
 class _Start:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
@@ -56,10 +57,24 @@ class Lanes:
         self._came: queue.SimpleQueue[_Came] = queue.SimpleQueue()
 
     def outcomes(self) -> Generator[tuple[Submission, Outcome], None, None]:
-        """What comes of each, as it comes; a postponed one comes once more.
+        """What comes of each, as it comes; see `batches`."""
+        for batch in self.batches(most=1, seconds=0.0):
+            yield from batch
+
+    def batches(
+        self, *, most: int, seconds: float
+    ) -> Generator[list[tuple[Submission, Outcome]], None, None]:
+        """What comes of each; a postponed one comes once more.
 
         After an error or an interruption nobody waits for what is under way: the sandbox and what
         runs in it end next.
+
+        Parameters
+        ----------
+        most : int
+            So many make a batch.
+        seconds : float
+            For so long its first one waits for others.
         """
         left = len(self._first)
         quick = ceil(self._count / 2)
@@ -68,15 +83,30 @@ class Lanes:
             lane.start()
         try:
             while left > len(self._doubtful):
-                came = self._came.get()
-                if isinstance(came, BaseException):
-                    raise came
-                one, outcome = came
-                if outcome.status is not Status.POSTPONED:
-                    left -= 1
-                elif outcome.alone:
-                    self._doubtful.append(one)
-                yield one, outcome
+                batch: list[tuple[Submission, Outcome]] = []
+                error: BaseException | None = None
+                until = 0.0
+                while left > len(self._doubtful) and len(batch) < most:
+                    try:
+                        wait = max(0.0, until - time.monotonic()) if batch else None
+                        came = self._came.get(timeout=wait)
+                    except queue.Empty:
+                        break
+                    if isinstance(came, BaseException):
+                        error = came
+                        break
+                    if not batch:
+                        until = time.monotonic() + seconds
+                    batch.append(came)
+                    one, outcome = came
+                    if outcome.status is not Status.POSTPONED:
+                        left -= 1
+                    elif outcome.alone:
+                        self._doubtful.append(one)
+                if batch:
+                    yield batch
+                if error is not None:
+                    raise error
         finally:
             with self._changed:
                 self._stopped = True
@@ -89,7 +119,7 @@ class Lanes:
                 failed = outcome if outcome.status is Status.FAILED else None
             else:
                 outcome = replace(failed, student=one.student)
-            yield one, outcome
+            yield [(one, outcome)]
 
     def _lane(self, quick: bool) -> None:
         while (taken := self._next(quick)) is not None:

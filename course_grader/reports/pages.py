@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,12 +50,10 @@ def publish(
     NotWrittenError
         If there is no room, or no right to write there.
     """
-    from nbformat.v4 import writes
-
     graded, page = where
     title, titles = _titles(released, assignment)
-    # Not nbformat's own `writes`, which goes through a schema once more: it was made cell by cell.
-    write_atomically(graded, writes(notebook(outcome, released)))
+    # Not nbformat's own `writes`: with its indentation, writing takes as long as judging does.
+    write_atomically(graded, json.dumps(notebook(outcome, released), ensure_ascii=False))
     if stamp:
         write_atomically(graded.with_name("timestamp.txt"), stamp)
     write_atomically(page, feedback(outcome, titles, title))

@@ -24,6 +24,8 @@ from course_tasks.runner.outputs import Outputs
 # The tasks import torch, and the walls are tried in a process that does not hold it yet: see
 # `ready_for_tasks`.
 if TYPE_CHECKING:
+    from traitlets.config import Config
+
     from course_tasks.checking import Recorded
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
@@ -121,15 +123,26 @@ def check_later(task: str, answer: Any, **_: Any) -> Recorded:  # noqa: ARG001
 
 def new_shell() -> Shell:
     """The shell that every run starts from; made once, before any student code."""
+    shell: Shell = Shell.instance(config=_settings())
+    shell.outputs = Outputs(0, 0)
+    return shell
+
+
+def passing_shell() -> Shell:
+    """One more like it, which `get_ipython` does not know of."""
+    shell = Shell(config=_settings())
+    shell.outputs = Outputs(0, 0)
+    return shell
+
+
+def _settings() -> Config:
     from traitlets.config import Config
 
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "NoColor"
     config.InteractiveShell.autoawait = True
-    shell = Shell.instance(config=config)
-    shell.outputs = Outputs(0, 0)
-    return shell
+    return config
 
 
 def ready_for_tasks() -> None:
@@ -165,9 +178,9 @@ def run_job(shell: Shell, wire: socket.socket) -> None:
     for number, step in enumerate(job["steps"]):
         shell.outputs = outputs = Outputs(*most)
         payload, problem = b"", ""
-        with _redirected(shell):
+        with redirected(shell):
             if step["kind"] == "code":
-                problem = _run_cell(shell, step["source"])
+                problem = run_cell(shell, step["source"])
             else:
                 payload, problem = _ask(shell, step, inputs)
         header = {
@@ -178,7 +191,8 @@ def run_job(shell: Shell, wire: socket.socket) -> None:
         frames.send(wire, header, payload)
 
 
-def _run_cell(shell: Shell, source: str) -> str:
+def run_cell(shell: Shell, source: str) -> str:
+    """Run one cell; the name of the error that ended it, or nothing."""
     try:
         done = shell.run_cell(source, store_history=True)
     except KeyboardInterrupt:
@@ -214,7 +228,8 @@ def _words(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def _redirected(shell: Shell) -> Iterator[None]:
+def redirected(shell: Shell) -> Iterator[None]:
+    """Inside the block, what is printed goes to the outputs of the cell that runs."""
     kept = sys.stdout, sys.stderr, sys.stdin
     sys.stdout = _Stream("stdout", lambda: shell.outputs)
     sys.stderr = _Stream("stderr", lambda: shell.outputs)

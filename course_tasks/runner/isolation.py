@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
+import platform
 import random
 import resource
+import signal
 import sys
 from pathlib import Path
 
@@ -23,6 +26,8 @@ _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT = 1, 2, 4, 8, 32
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
 _PR_SET_CHILD_SUBREAPER = 36
+# Numbers of the call, as the kernel's tables have them; its four other arguments are nothing here.
+_CLONE_CALLS = {"x86_64": 56, "aarch64": 220}
 _LAST_CAPABILITY = 40
 _CAPABILITY_VERSION_3 = 0x20080522
 
@@ -65,25 +70,67 @@ def set_dumpable(yes: bool) -> None:
     _must(_libc().prctl(_PR_SET_DUMPABLE, int(yes), 0, 0, 0), "prctl(PR_SET_DUMPABLE)")
 
 
-def new_namespaces(*, own_users: bool = True) -> None:
-    """Own mounts, networks, messages and names; the next child has process number 1.
+def fork_into_namespaces(*, own_users: bool = True) -> int:
+    """Fork as `os.fork` does; the child is process 1 of new namespaces, with mounts, networks,
+    messages and names of its own.
+
+    A process that holds torch is copied once for it. With `unshare`, one more copy would have to
+    stand between, because only a process's next child gets number 1. It must have one thread only:
+    the C library, which would see to its own locks otherwise, is not told.
 
     Parameters
     ----------
     own_users : bool
         Whether in a user namespace, which gives the right to the others. Without one, the process
         must have it already.
+
+    Returns
+    -------
+    int
+        The child's number; 0 in the child, which calls `own_user` next if it has its own users.
+
+    Raises
+    ------
+    IsolationError
+        In the parent, if the kernel refuses.
     """
-    user, group = os.getuid(), os.getgid()
-    flags = _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWIPC | _CLONE_NEWUTS
+    flags = _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWIPC | _CLONE_NEWUTS | _CLONE_NEWNET
     if own_users:
-        set_dumpable(True)  # only then may a process write its own user map
         flags |= _CLONE_NEWUSER
-    _must(_libc().unshare(flags | _CLONE_NEWNET), "unshare")
-    if own_users:
-        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
-        Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
-        Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
+    machine = platform.machine()
+    if machine not in _CLONE_CALLS:
+        raise IsolationError(errno.ENOSYS, f"the call `clone` has no known number on {machine}")
+    # What `os.fork` does around the call, and with the interpreter held while it lasts.
+    libc, python = ctypes.PyDLL(None, use_errno=True), ctypes.pythonapi
+    libc.syscall.restype = ctypes.c_long
+    python.PyOS_BeforeFork()
+    number = libc.syscall(
+        ctypes.c_long(_CLONE_CALLS[machine]),
+        ctypes.c_ulong(flags | signal.SIGCHLD),
+        *(ctypes.c_void_p(),) * 4,
+    )
+    failed = ctypes.get_errno()
+    if number == 0:
+        python.PyOS_AfterFork_Child()
+        return 0
+    python.PyOS_AfterFork_Parent()
+    if number < 0:
+        raise IsolationError(failed, f"clone: {os.strerror(failed)}")
+    return int(number)
+
+
+def own_user(user: int, group: int) -> None:
+    """In a new user namespace: be the same user as outside, and nobody else.
+
+    Parameters
+    ----------
+    user, group : int
+        As they were before the namespace began.
+    """
+    set_dumpable(True)  # only then may a process write its own user map
+    Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+    Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
+    Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
 
 
 def fresh_folders(limits: Limits) -> None:

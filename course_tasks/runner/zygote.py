@@ -11,8 +11,8 @@ It reads no notebook and holds nothing secret. Each submission arrives as two op
 *lifeline*, which only its supervisor holds: when the grader closes it, everything that the
 submission started ends.
 
-Three generations stand between: the **keeper** makes new namespaces; the **supervisor**, process 1
-in them, runs no student code and watches the clock; the **runner** runs the cells.
+Two generations follow: the **supervisor**, process 1 in new namespaces, runs no student code and
+watches the clock; the **runner**, its child, runs the cells.
 """
 
 from __future__ import annotations
@@ -34,18 +34,22 @@ from typing import Any, NoReturn
 from course_tasks.runner.huge_pages import collapse
 from course_tasks.runner.isolation import (
     die_with_parent,
-    new_namespaces,
+    fork_into_namespaces,
+    own_user,
     set_dumpable,
 )
 from course_tasks.runner.limits import Limits
+from course_tasks.runner.rehearsal import rehearse
 from course_tasks.runner.supervisor import supervise
 
 # What many submissions import and no first one has to wait for: imported between requests. With the
 # shell there already, the last one shows figures at a cell's end, as it does in a kernel.
 LATER = ("matplotlib", "matplotlib.pyplot", "matplotlib_inline.backend_inline")
 
-# Making large pages takes as long as they spare some ten runs, so a class of a few goes without.
+# Making large pages takes as long as they spare some ten runs, so a class of a few goes without. So
+# does rehearsing more than once.
 RUNS_WORTH_LARGE_PAGES = 5
+MORE_REHEARSALS = 2
 
 # Of 1000 with which the kernel chooses whom it ends for want of memory.
 FIRST_TO_GO = "500"
@@ -67,7 +71,7 @@ def main() -> None:
     # Collections of garbage took a third of all time: each went through all that libraries hold,
     # and copied its pages. What is imported here is kept out of them, here and in every run.
     gc.disable()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended keepers leave nothing behind
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended supervisors leave nothing behind
     for light in attempts:
         if os.fork() == 0:
             light.close()
@@ -95,11 +99,11 @@ def _serve(shell: object, requests: socket.socket, form: str, *, prepares: bool)
     """
     gc.freeze()
     requests.sendall(b"+")
-    steps: list[Iterator[object]] = [_imported_later()] if prepares else []
+    steps: list[Iterator[object]] = [rehearse(), _imported_later()] if prepares else []
     runs = 0
     while True:
         if prepares and runs == RUNS_WORTH_LARGE_PAGES:
-            steps.append(collapse())
+            steps += [rehearse(MORE_REHEARSALS), collapse()]
         while steps and not select.select([requests], [], [], 0)[0]:
             if next(steps[0], _DONE) is _DONE:
                 del steps[0]
@@ -108,14 +112,15 @@ def _serve(shell: object, requests: socket.socket, form: str, *, prepares: bool)
         if not message:
             return
         wire, lifeline = files
+        who = os.getuid(), os.getgid()
         try:
-            child = os.fork()
+            child = os.fork() if form == "bare" else fork_into_namespaces(own_users=form == "warm")
         except OSError as error:  # the machine is full: this run fails, and others may not
             child = -1
             _say_failed(lifeline, error)
         if child == 0:
             requests.close()
-            _keep(shell, wire, lifeline, message, form)
+            _watch_over(shell, wire, lifeline, message, form, who)
         os.close(wire)
         os.close(lifeline)
 
@@ -152,23 +157,24 @@ def _request(requests: socket.socket) -> tuple[dict[str, Any], list[int]]:
     return json.loads(words), list(files)
 
 
-def _keep(shell: object, wire: int, lifeline: int, message: dict[str, Any], form: str) -> NoReturn:
-    """The keeper: new namespaces, then wait for the supervisor."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+def _watch_over(
+    shell: object,
+    wire: int,
+    lifeline: int,
+    message: dict[str, Any],
+    form: str,
+    who: tuple[int, int],
+) -> NoReturn:
+    """The supervisor, from its first moment on."""
     try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         die_with_parent()  # whose loss the grader takes for a loss of all runs, and starts anew
+        if form == "warm":
+            own_user(*who)
+        os.setsid()
         limits, core = Limits(**message["limits"]), message["core"]
         grouped, alone = message["grouped"], message["alone"]
-        os.setsid()
-        if form != "bare":
-            new_namespaces(own_users=form == "warm")
-        supervisor = os.fork()
-        if supervisor == 0:
-            die_with_parent()
-            supervise(shell, wire, lifeline, limits, core, form, grouped=grouped, alone=alone)
-        os.close(wire)
-        os.close(lifeline)
-        os.waitpid(supervisor, 0)
+        supervise(shell, wire, lifeline, limits, core, form, grouped=grouped, alone=alone)
     except BaseException as error:
         _say_failed(lifeline, error)
     finally:

@@ -114,7 +114,7 @@ def exercise(course):
     return Editable(course.exercises / FIRST / f"{FIRST}.ipynb")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def editable():
     """Reads any notebook into the same form."""
     return Editable

@@ -153,12 +153,13 @@ def after(real):
 if moment == "between its pages":
     os.replace, count = after(os.replace), 2 * count + 1
 elif moment == "between page and gradebook":
-    Recorder.record = before(Recorder.record)
+    Recorder.record_all, count = before(Recorder.record_all), 1
 elif moment == "after the gradebook":
-    Recorder.record = after(Recorder.record)
+    Recorder.record_all, count = after(Recorder.record_all), 1
 elif moment == "in the middle of a transaction":
     Recorder._note = before(Recorder._note)
 batch.grade_one = grade_one
+batch.MOST_RECORDED_AT_ONCE = 2
 batch.grade(Course(Path(root)), "01-averages", jobs=1)
 """
 

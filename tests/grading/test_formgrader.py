@@ -18,6 +18,7 @@ from hostile_folder import plant
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course_grader.batch import grade
+from course_grader.course import Course
 from course_grader.gradebook.standing import standing
 from course_grader.outcome import Status
 
@@ -30,37 +31,62 @@ OWNED = "<script>document.title = 'owned'</script><img src=x onerror=\"document.
 @pytest.fixture
 def handed_in(entered, editable):
     """Three who handed in: a right one who writes scripts, a cheat, and a file that is broken."""
-    solved = editable(entered.solutions / NAME / f"{NAME}.ipynb")
+    hand_in(entered, editable)
+    return entered
+
+
+@pytest.fixture(scope="module")
+def shown(template, editable, tmp_path_factory):
+    """The same class, graded, in a formgrader that several tests look at: (course, address).
+
+    Hostile files lie beside eve's notebooks, and her name is markup.
+    """
+    folder = tmp_path_factory.mktemp("shown")
+    course = Course(shutil.copytree(template, folder / "course"))
+    hand_in(course, editable)
+    assert grade(course, NAME, jobs=2).complete
+    for place in (course.submitted, course.autograded):
+        plant(place / "eve" / NAME, folder / "mark")
+    with (course.root / "students.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["id", "last_name", "first_name"], ["eve", OWNED, "O'Neil"]])
+    nbgrader(course, "db", "student", "import", "students.csv")
+    with formgrader(course, folder) as address:
+        yield course, address
+    assert not (folder / "mark").exists(), (folder / "mark").read_text()
+
+
+def hand_in(course, editable):
+    """Hand in for three students."""
+    solved = editable(course.solutions / NAME / f"{NAME}.ipynb")
     sources = {name: solved.cell(name).source for name in solved.ids("answer-")}
 
     def submit(student, change):
-        book = editable(entered.exercises / NAME / f"{NAME}.ipynb")
+        book = editable(course.exercises / NAME / f"{NAME}.ipynb")
         change(book)
-        path = book.save(entered.submitted / student / NAME / f"{NAME}.ipynb")
+        path = book.save(course.submitted / student / NAME / f"{NAME}.ipynb")
         (path.parent / "timestamp.txt").write_text("2026-03-01 10:00:00 UTC")
         return path
 
     def right(book):
         for name, source in sources.items():
             book.cell(name).source = source
-        for name in questions(entered):
+        for name in questions(course):
             book.cell(name).source = f"Because $p < 1$. {OWNED} {LINK}"
         book.cells.insert(1, new_markdown_cell(f"{OWNED} {LINK}", id="owned"))
-        shown = f"from IPython.display import HTML\nHTML({OWNED!r})"
-        book.cells.insert(1, new_code_cell(shown, id="shown"))
+        html = f"from IPython.display import HTML\nHTML({OWNED!r})"
+        book.cells.insert(1, new_code_cell(html, id="shown"))
 
     def cheat(book):
-        first, second, third = [check.grade_id for check in checks(entered)][:3]
+        first, second, third = [check.grade_id for check in checks(course)][:3]
         book.cell(first).source = "1.0 * 99"
         book.repeat(second)
         book.remove(third)
-        secret = f"print(open({str(entered.root / 'gradebook.db')!r}, 'rb').read(6))"
+        secret = f"print(open({str(course.root / 'gradebook.db')!r}, 'rb').read(6))"
         book.cells.insert(1, new_code_cell(secret, id="secret"))
 
     submit("ada", right)
     submit("eve", cheat)
     submit("zip", lambda book: None).write_text("{")
-    return entered
 
 
 def points(course):
@@ -113,59 +139,63 @@ def live(page):
     return found
 
 
-def test_class_is_shown_in_formgrader_and_graded_there_by_hand(handed_in, browser, tmp_path):  # noqa: F811
-    summary = grade(handed_in, NAME, jobs=2)
-    assert summary.complete
-    (question, *_) = questions(handed_in)
-    with formgrader(handed_in, tmp_path) as address:
-        context = browser.new_context(viewport={"width": 1200, "height": 900})
-        context.route("**/*", wall(address))
-        page = context.new_page()
-        page.goto(f"{address}formgrader?token=formgrader")
-        shown = submissions(page, address)
-        assert {student: row["autograded"] for student, row in shown.items()} == dict.fromkeys(
+@contextlib.contextmanager
+def page_of(browser, address):  # noqa: F811
+    """A page of somebody who has opened formgrader."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    context.route("**/*", wall(address))
+    page = context.new_page()
+    page.goto(f"{address}formgrader?token=formgrader")
+    yield page
+    context.close()
+
+
+def test_class_is_shown_in_formgrader_and_graded_there_by_hand(shown, browser):  # noqa: F811
+    course, address = shown
+    (question, *_) = questions(course)
+    with page_of(browser, address) as page:
+        rows = submissions(page, address)
+        assert {student: row["autograded"] for student, row in rows.items()} == dict.fromkeys(
             ("ada", "eve", "zip"), True
         )
         page.goto(f"{address}formgrader/manage_submissions/{NAME}")
-        page.get_by_text("eve", exact=True).first.wait_for()
+        page.get_by_text("ada", exact=True).first.wait_for()
 
         page.goto(f"{address}formgrader/gradebook/{NAME}/{NAME}")
         page.get_by_text("Submission #1").wait_for()
         for student in ("ada", "zip"):
-            page.goto(f"{address}formgrader/submissions/{ids(handed_in)[student]}/")
+            page.goto(f"{address}formgrader/submissions/{ids(course)[student]}/")
             field = page.locator(f"input.score#{question}")
             field.wait_for()
             assert page.get_by_text("Marking scheme (4 points)").count() == 1
             assert "owned" not in page.title()
             assert page.locator("img[onerror], img[src*=pixel], a[href*=owned]").count() == 0
             names = page.locator("input.score").evaluate_all("all => all.map(one => one.id)")
-            assert set(names) == {*full(handed_in), *questions(handed_in)}
+            assert set(names) == {*full(course), *questions(course)}
             with page.expect_response(lambda answer: answer.request.method == "PUT") as saved:
                 field.fill("2.5")
                 field.blur()
             assert saved.value.ok
-        context.close()
-    assert points(handed_in)["ada"][question] == 2.5
-    again = grade(handed_in, NAME, students=("ada",), force=True, jobs=1)
+    assert points(course)["ada"][question] == 2.5
+    again = grade(course, NAME, students=("ada",), force=True, jobs=1)
     assert again.complete
-    assert points(handed_in)["ada"] == {
-        **full(handed_in),
-        **dict.fromkeys(questions(handed_in), 0.0),
+    assert points(course)["ada"] == {
+        **full(course),
+        **dict.fromkeys(questions(course), 0.0),
         question: 2.5,
     }
 
 
-def test_formgrader_lists_the_assignments_and_its_button_grades_as_the_course_does(
-    handed_in, tmp_path
-):
-    with formgrader(handed_in, tmp_path) as address:
-        listed = asked(f"{address}formgrader/api/assignments")
-        answer = asked(f"{address}formgrader/api/submission/{NAME}/eve/autograde", b"")
+def test_formgrader_lists_the_assignments_and_its_button_grades_as_the_course_does(shown):
+    course, address = shown
+    listed = asked(f"{address}formgrader/api/assignments")
+    answer = asked(f"{address}formgrader/api/submission/{NAME}/eve/autograde", b"")
     assert [one["name"] for one in listed] == [NAME]
-    assert listed[0]["max_score"] == sum(standing(handed_in, NAME).cells.values())
+    assert listed[0]["max_score"] == sum(standing(course, NAME).cells.values())
     assert answer["success"], answer
-    assert sum(points(handed_in)["eve"].values()) == 0
-    assert len(standing(handed_in, NAME).students[0].run.notes) == 3
+    assert sum(points(course)["eve"].values()) == 0
+    runs = {one.student: one.run for one in standing(course, NAME).students}
+    assert len(runs["eve"].notes) == 3
 
 
 def test_buttons_clicked_with_a_hostile_folder_run_nothing_of_it(
@@ -235,54 +265,32 @@ def press(page, button):
     return told
 
 
-def test_link_to_formgrader_opens_no_other_folder(handed_in, tmp_path):
+def test_link_to_formgrader_opens_no_other_folder(shown, tmp_path):
     """Opening one runs its settings, and anybody can write such a link."""
-    mark = tmp_path / "mark"
-    folder = handed_in.submitted / "eve" / NAME
-    plant(folder, mark)
-    with formgrader(handed_in, tmp_path) as address:
-        for path in (folder.relative_to(handed_in.root), folder, tmp_path):
-            assert status(f"{address}formgrader?path={path}") == 403
-        assert not mark.exists(), mark.read_text()
-        assert status(f"{address}formgrader?path={handed_in.root}") == 200
-        assert status(f"{address}formgrader/api/assignments") == 200
+    course, address = shown
+    folder = course.submitted / "eve" / NAME
+    assert (folder / "nbgrader_config.py").is_file()  # its mark is looked for at the end of all
+    for path in (folder.relative_to(course.root), folder, tmp_path):
+        assert status(f"{address}formgrader?path={path}") == 403
+    assert status(f"{address}formgrader?path={course.root}") == 200
+    assert status(f"{address}formgrader/api/assignments") == 200
 
 
-def test_file_beside_a_graded_notebook_is_no_page_of_formgraders(
-    handed_in,
-    browser,  # noqa: F811
-    tmp_path,
-):
-    assert grade(handed_in, NAME, jobs=1).complete
-    plant(handed_in.autograded / "eve" / NAME, tmp_path / "mark")
-    with formgrader(handed_in, tmp_path) as address:
-        context = browser.new_context()
-        context.route("**/*", wall(address))
-        page = context.new_page()
-        page.goto(f"{address}formgrader?token=formgrader")
+def test_file_beside_a_graded_notebook_is_no_page_of_formgraders(shown, browser):  # noqa: F811
+    course, address = shown
+    plant(course.autograded / "eve" / NAME, course.root.parent / "mark")
+    with page_of(browser, address) as page:
         for name in ("page.html", "picture.svg"):
-            page.goto(f"{address}formgrader/submissions/{ids(handed_in)['eve']}/{name}")
+            page.goto(f"{address}formgrader/submissions/{ids(course)['eve']}/{name}")
             assert "owned" not in page.title()
             assert page.evaluate("() => window.owned") is None
-        context.close()
 
 
-def test_names_are_text_in_formgraders_pages(
-    handed_in,
-    browser,  # noqa: F811
-    tmp_path,
-):
+def test_names_are_text_in_formgraders_pages(shown, browser):  # noqa: F811
     """A name comes from a learning platform, where students choose it; an address, from a link."""
-    assert grade(handed_in, NAME, jobs=1).complete
-    with (handed_in.root / "students.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([["id", "last_name", "first_name"], ["eve", OWNED, "O'Neil"]])
-    nbgrader(handed_in, "db", "student", "import", "students.csv")
-    with formgrader(handed_in, tmp_path) as address:
-        context = browser.new_context()
-        context.route("**/*", wall(address))
-        page = context.new_page()
-        page.goto(f"{address}formgrader?token=formgrader")
-        page.goto(f"{address}formgrader/submissions/{ids(handed_in)['eve']}/")
+    course, address = shown
+    with page_of(browser, address) as page:
+        page.goto(f"{address}formgrader/submissions/{ids(course)['eve']}/")
         page.get_by_text("O'Neil").first.wait_for(state="attached")
         assert page.title() == NAME
         assert page.locator("img[onerror]").count() == 0
@@ -295,7 +303,6 @@ def test_names_are_text_in_formgraders_pages(
             assert "owned" not in page.title(), name
         page.goto(f"{address}formgrader/manage_students/eve")
         page.locator("tbody tr").first.wait_for()
-        context.close()
 
 
 def status(url):

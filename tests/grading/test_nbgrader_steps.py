@@ -65,6 +65,8 @@ class TestCommands:
         for student in ("ada", "eve"):
             assert points(entered, student) == full(entered)
             assert files(entered.autograded / student / NAME) == [f"{NAME}.ipynb", "timestamp.txt"]
+        # As older graders left it beside a notebook.
+        plant(entered.autograded / "eve" / NAME, mark)
         nbgrader(entered, "generate_feedback", NAME, "--force")
         assert files(entered.feedback / "eve" / NAME) == [f"{NAME}.html"]
         nbgrader(entered, "export", "--to", "grades.csv")
@@ -75,43 +77,28 @@ class TestCommands:
         assert grade(entered, NAME, jobs=1, force=True).complete
         assert not mark.exists(), mark.read_text()
 
-    def test_what_older_graders_left_beside_a_notebook_goes_no_further(
-        self, entered, editable, mark
-    ):
-        submit(entered, editable, "eve")
-        assert grade(entered, NAME, jobs=1).complete
-        plant(entered.autograded / "eve" / NAME, mark)
-        nbgrader(entered, "generate_feedback", NAME, "--force")
-        assert files(entered.feedback / "eve" / NAME) == [f"{NAME}.html"]
-        assert not mark.exists(), mark.read_text()
-
-    def test_links_in_a_folder_are_not_followed(self, entered, editable, tmp_path):
+    def test_no_file_that_is_odd_stops_anyone_or_is_followed(self, entered, editable, tmp_path):
+        """One class: notebooks that nobody can read, links that lead out, stamps that are none."""
+        unreadable = {"deep": "[" * 10**6, "empty": "", "text": "{"}
+        for student, content in unreadable.items():
+            submit(entered, editable, student).write_text(content)
         secret = tmp_path / "host" / "secret.txt"
         secret.parent.mkdir()
         secret.write_text("the host's own")
-        folder = submit(entered, editable, "eve").parent
+        folder = submit(entered, editable, "linked").parent
         link_out(folder, secret)
         (folder / "timestamp.txt").unlink()
         os.symlink("/dev/zero", folder / "timestamp.txt")
-        nbgrader(entered, "autograde", NAME, most_bytes=2**27)
-        assert files(entered.autograded / "eve" / NAME) == [f"{NAME}.ipynb"]
-        assert points(entered, "eve") == full(entered)
-
-    @pytest.mark.parametrize("kind", ["text", "deep", "empty"])
-    def test_notebook_that_nobody_can_read_stops_no_one(self, entered, editable, kind):
-        path = submit(entered, editable, "eve")
-        path.write_text({"text": "{", "deep": "[" * 10**6, "empty": ""}[kind])
+        folder = submit(entered, editable, "stamped").parent
+        (folder / "timestamp.txt").write_text("99999999999-99 x" * 10)
         submit(entered, editable, "zoe")
-        nbgrader(entered, "autograde", NAME)
-        assert points(entered, "zoe") == full(entered)
-        run = next(one.run for one in standing(entered, NAME).students if one.student == "eve")
-        assert run.status.value == "set aside"
-
-    def test_stamp_that_is_none_costs_nothing(self, entered, editable):
-        path = submit(entered, editable, "eve")
-        (path.parent / "timestamp.txt").write_text("99999999999-99 x" * 10)
-        nbgrader(entered, "autograde", NAME)
-        assert points(entered, "eve") == full(entered)
+        nbgrader(entered, "autograde", NAME, most_bytes=2**27)
+        runs = {one.student: one.run for one in standing(entered, NAME).students}
+        for student in unreadable:
+            assert runs[student].status.value == "set aside"
+        for student in ("linked", "stamped", "zoe"):
+            assert points(entered, student) == full(entered)
+        assert files(entered.autograded / "linked" / NAME) == [f"{NAME}.ipynb"]
 
 
 class TestFindingTheCourse:

@@ -1,4 +1,4 @@
-"""The gradebook: one transaction a submission, hands and penalties respected, errors in words."""
+"""The gradebook: all or nothing, hands and penalties respected, errors in words."""
 
 import contextlib
 import sqlite3

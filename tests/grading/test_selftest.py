@@ -114,7 +114,7 @@ def test_missing_walls_are_found_each_by_its_own_attempt(
         target.chmod(0o755)
 
     monkeypatch.setattr(sandboxes, "copy_library", copy)
-    sabotage("isolation.py", r"flags \| _CLONE_NEWNET", "flags")
+    sabotage("isolation.py", r"_CLONE_NEWUTS \| _CLONE_NEWNET", "_CLONE_NEWUTS")
     sabotage("supervisor.py", r"            install_seccomp_filter\(\)\n", "")
     real = starting.environment
     monkeypatch.setattr(

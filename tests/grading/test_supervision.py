@@ -421,8 +421,9 @@ class TestSupervisor:
         import os, time
         while True:
             try:
-                if os.fork() == 0:
-                    time.sleep(60)
+                while True:  # inside of `try`: an interruption comes at the end of a round, too
+                    if os.fork() == 0:
+                        time.sleep(60)
             except BaseException:
                 pass
         """
@@ -435,7 +436,7 @@ class TestSupervisor:
         assert "SIGKILL, which the sandbox did not send" in ran.repeat
         assert run(warm, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)").repeat == ""
 
-    @pytest.mark.parametrize("victim", ["zygote", "keeper", "supervisor"])
+    @pytest.mark.parametrize("victim", ["zygote", "supervisor"])
     def test_loss_of_what_watches_over_a_run_is_to_be_repeated(self, victim):
         with Sandbox("warm") as sandbox, ThreadPoolExecutor(1) as thread:
             first = sandbox._shared._process.pid
@@ -472,17 +473,15 @@ def _install_seccomp_filter() -> None:"""
 
 
 def wait_for_chain(started):
-    """Process numbers of zygote, keeper, supervisor and runner below a started sandbox."""
+    """Process numbers of zygote, supervisor and runner below a started sandbox."""
     end = time.monotonic() + 120
     while time.monotonic() < end:
         chain, number = [started], started
         while children := children_of(number):
             number = children[0]
             chain.append(number)
-        if len(chain) >= 4 and asleep_in_cells(chain[-1]):
-            return dict(
-                zip(("runner", "supervisor", "keeper", "zygote"), chain[::-1], strict=False)
-            )
+        if len(chain) >= 3 and asleep_in_cells(chain[-1]):
+            return dict(zip(("runner", "supervisor", "zygote"), chain[::-1], strict=False))
         time.sleep(0.05)
     raise AssertionError(f"no run came to its cells: {chain}")
 
