@@ -318,6 +318,29 @@ def test_a_model_of_ones_own_lives_in_the_page_too(figure_page):
 
 
 @browser
+def test_a_model_of_ones_own_is_saved_as_one_light_page_that_writes_offline(visit, tmp_path):
+    model, vocabulary = own_model()
+    figure = LiveModel.of(model, vocabulary, "abc")
+    file = figure.save(tmp_path / "my-gpt.html", "A GPT of five letters")
+    assert file == tmp_path / "my-gpt.html"
+    assert list(tmp_path.iterdir()) == [file]
+    assert file.stat().st_size < 1_000_000 + len(figure.weights)
+    friend = visit(file.as_uri())
+    friend.page.goto(file.as_uri())
+    friend.page.locator("[data-mounted]").wait_for()
+    friend.page.get_by_role("button", name="One symbol").click()
+    settle(friend.page)
+    assert trait(friend.page, "text") == figure.write(1)
+    assert friend.page.title() == "A GPT of five letters"
+    assert friend.faults == []
+
+
+def test_figure_that_has_no_folder_to_be_saved_in_says_which_to_create(tmp_path):
+    with pytest.raises(FigureError, match=r"there\.html has no folder to be in: create .*not"):
+        LiveModel("O").save(tmp_path / "not" / "there.html")
+
+
+@browser
 def test_weights_that_are_not_numbers_are_told_and_the_rest_of_the_page_works(figure_page):
     model, vocabulary = own_model()
     with torch.no_grad():
