@@ -469,6 +469,28 @@ def test_only_a_gpt_can_live_in_the_page():
         LiveModel.of(Bigram(5), data.Vocabulary("abcde"))
 
 
+def test_a_gpt_of_the_readers_own_class_lives_in_the_page_if_it_computes_the_same():
+    model, vocabulary = own_model()
+
+    class Written(torch.nn.Module):  # as a notebook defines it: no GPT of the library
+        def __init__(self, factor):
+            super().__init__()
+            self.config, self.factor = model.config, factor
+            for name, part in model.named_children():
+                setattr(self, name, part)
+
+        def forward(self, tokens):
+            return self.factor * GPT.forward(self, tokens)[0], None
+
+    page_of = [LiveModel.of(one, vocabulary, "abc").probabilities for one in (Written(1), model)]
+    assert np.array_equal(*page_of)
+    with pytest.raises(ConfigError, match="this Written .* computes other logits"):
+        LiveModel.of(Written(2), vocabulary)
+    model.norm = torch.nn.Identity()
+    with pytest.raises(ConfigError, match=r"parameters are not those.*norm\.weight"):
+        LiveModel.of(Written(1), vocabulary)
+
+
 def test_training_again_gives_the_same_weights():
     play = data.load("play")
     corpus = replace(play, splits={name: tokens[:2000] for name, tokens in play.splits.items()})
