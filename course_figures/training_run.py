@@ -1,4 +1,4 @@
-"""A model that learns in the page: its loss, what it writes and what its heads look at meanwhile."""
+"""A model that learns in the page: its loss, what it writes, and what its heads look at."""
 
 from __future__ import annotations
 

@@ -484,7 +484,7 @@ def test_a_gpt_of_the_readers_own_class_lives_in_the_page_if_it_computes_the_sam
 
     page_of = [LiveModel.of(one, vocabulary, "abc").probabilities for one in (Written(1), model)]
     assert np.array_equal(*page_of)
-    with pytest.raises(ConfigError, match="this Written .* computes other logits"):
+    with pytest.raises(ConfigError, match=r"this Written .* computes other logits"):
         LiveModel.of(Written(2), vocabulary)
     model.norm = torch.nn.Identity()
     with pytest.raises(ConfigError, match=r"parameters are not those.*norm\.weight"):
