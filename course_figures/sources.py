@@ -98,13 +98,18 @@ def worker(path: str) -> str:
         A classic script, to be started from a blob: over ``file://`` a browser starts no other.
         Where the module cannot be loaded, it sends ``{fault: message}``.
     """
-    found: dict[str, None] = {}
-    _collect(path, found, ())
     start = (
         f"courseFigures.load({json.dumps(path)})"
         ".catch((error) => postMessage({ fault: error.message }));\n"
     )
-    return "".join([script(LINKER), *map(registration, found), start])
+    return "".join([script(LINKER), *map(registration, needed_by(path)), start])
+
+
+def needed_by(path: str) -> list[str]:
+    """A module and all that it imports, in the order of `needed`."""
+    found: dict[str, None] = {}
+    _collect(path, found, ())
+    return list(found)
 
 
 def common() -> list[str]:

@@ -52,9 +52,7 @@ RUN = """([name, text, settings, steps]) => {
 def room(figure_page):
     """A page in which the modules of the training worker can be called by themselves."""
     page = figure_page(TrainingRun())
-    found = {}
-    for path in ("runtime/training_loop.js", "runtime/arrays.js"):
-        sources._collect(path, found, ())
+    found = sources.needed_by(sources.WORKERS["runtime/training_worker_text.js"])
     page.add_script_tag(content="".join(map(sources.registration, found)))
     page.evaluate(OPEN, ["training_loop", "trainable_models", "arrays"])
     return page
