@@ -45,6 +45,7 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
   };
 
   const stageOf = (id) => stages.find((stage) => stage.id === id);
+  const opened = () => stageOf(figure.get("stage")); // undefined where the state names none
   const newText = (text) => {
     const last = Math.max(0, [...text].length - 1);
     figure.set({
@@ -64,9 +65,14 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
   );
   typed.classList.add("follow_letter-field");
   const row = controlRow(figure);
-  const takeLetter = button(figure, "Take the letter", () => newText(figure.get("text") + next()), {
-    parent: row,
-  });
+  const takeLetter = button(
+    figure,
+    "Take the letter",
+    () => opened() && newText(figure.get("text") + next()),
+    {
+      parent: row,
+    },
+  );
   button(figure, "Draw another", () => figure.set({ seed: (figure.get("seed") % 9999) + 1 }), {
     parent: row,
   });
@@ -84,12 +90,12 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
   const words = html("p", { class: "follow_letter-words" });
   const terms = html("ol", { class: "follow_letter-terms" });
   const told = (i) => {
-    const { labels, values } = stageOf(figure.get("stage"));
+    const { labels, values } = opened();
     return `${labels ? `“${labels[i]}”` : `number ${i}`}: ${number(values[i], 3)}`;
   };
   const columnsOf = (stage) => COLUMNS[stage.values.length] ?? Math.min(16, stage.values.length);
-  const indexOf = (r, c) => r * columnsOf(stageOf(figure.get("stage"))) + c;
-  const inside = (i) => i < stageOf(figure.get("stage")).values.length;
+  const indexOf = (r, c) => (opened() ? r * columnsOf(opened()) + c : -1);
+  const inside = (i) => i >= 0 && i < opened().values.length;
   const matrix = new Matrix(figure, {
     parent,
     label: "the numbers of this stage",
@@ -221,10 +227,10 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     const columns = columnsOf(stage);
     const most = largest(values);
     const at = (r, c) => r * columns + c;
-    const opened = `${stage.id} ${place}`;
-    if (shownPlace !== opened)
+    const current = `${stage.id} ${place}`;
+    if (shownPlace !== current)
       [matrix.row, matrix.column] = [Math.floor(place / columns), place % columns];
-    shownPlace = opened; // until another number is opened, the cursor is the reader's
+    shownPlace = current; // until another number is opened, the cursor is the reader's
     matrix.update({
       rows: Math.ceil(values.length / columns),
       columns,

@@ -110,10 +110,10 @@ class FollowLetter(Figure):
         letter = still.visible(self.text[self.position])
         number = vectors[self.stage][self.place]
         return (
-            f"The way of “{letter}” at position {self.position} of “{still.visible_all(self.text)}” "
-            f"through a GPT of three blocks. Open is {self.stage}, number {self.place}: "
-            f"{number:.3f}. At the end, “{still.visible(best)}” is the most likely next letter with "
-            f"{100 * shares.max():.1f} %."
+            f"The way of “{letter}” at position {self.position} of "
+            f"“{still.visible_all(self.text)}” through a GPT of three blocks. Open is {self.stage}, "
+            f"number {self.place}: {number:.3f}. At the end, “{still.visible(best)}” is the most "
+            f"likely next letter with {100 * shares.max():.1f} %."
         )
 
     def still(self) -> str:

@@ -21,7 +21,7 @@ from course_lib.data import Corpus, Vocabulary, play
 from course_lib.model import GPT, Bigram, Config, ManyHeads, OneHead, fuse
 from course_lib.training import evaluate, fit
 
-CHARACTERS = 200_000
+CHARACTERS = 180_000
 BLOCK_SIZE = 8
 STEPS, BATCH_SIZE, RATE = 2_000, 128, 0.01
 

@@ -307,8 +307,8 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
     else lossChart(figure, chart, { room, batches, validation, lines: [{ loss: 4, label: "" }] });
     yield;
     matrices.forEach(({ parent, map }, matrix) => {
-      parent.hidden = !latest || matrix >= heads;
-      if (parent.hidden) return;
+      parent.hidden = matrix >= heads;
+      if (parent.hidden || !latest) return;
       const { labels, weights } = latest.maps;
       const T = labels.length;
       const width = heads === 1 ? across : across / 2 - 4;
