@@ -16,6 +16,7 @@ import { heat } from "./runtime/theme.js";
 
 const CHAPTERS = { "05": "05-head", "06": "06-heads", "07": "07-block", "08": "08-gpt" };
 const [STRIP_WIDE, STRIP_HIGH] = [64, 8]; // pixels of the small picture of a stage
+const LEGIBLE = 20; // pixels of a cell in which a matrix writes
 const COLUMNS = { 64: 16, 256: 32, 65: 13 }; // in which a stage's numbers stand when it is open
 
 /** The chapter's address, where this page has a link to it: in the book, not in JupyterLab. */
@@ -93,7 +94,11 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     const { labels, values } = opened();
     return `${labels ? `“${labels[i]}”` : `number ${i}`}: ${number(values[i], 3)}`;
   };
-  const columnsOf = (stage) => COLUMNS[stage.values.length] ?? Math.min(16, stage.values.length);
+  const columnsOf = ({ values, labels }) => {
+    const most = COLUMNS[values.length] ?? Math.min(16, values.length);
+    // A letter is written into a cell that has room for it.
+    return labels ? Math.min(most, Math.floor((figure.room(parent) - 4) / LEGIBLE)) : most;
+  };
   const indexOf = (r, c) => (opened() ? r * columnsOf(opened()) + c : -1);
   const inside = (i) => i >= 0 && i < opened().values.length;
   const matrix = new Matrix(figure, {
@@ -287,7 +292,6 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
       paintStrip(canvas, one.values);
     }
     yield;
-    figure.room(parent);
     showStage(stage, place);
     takeLetter.disabled = text.length >= engine.B || position !== text.length - 1;
     const shares = stageOf("probabilities").values;

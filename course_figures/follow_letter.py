@@ -111,7 +111,7 @@ class FollowLetter(Figure):
         number = vectors[self.stage][self.place]
         return (
             f"The way of “{letter}” at position {self.position} of "
-            f"“{still.visible_all(self.text)}” through a GPT of three blocks. Open is {self.stage}, "
+            f"“{still.visible_all(self.text)}” through a GPT of three blocks. Open: {self.stage}, "
             f"number {self.place}: {number:.3f}. At the end, “{still.visible(best)}” is the most "
             f"likely next letter with {100 * shares.max():.1f} %."
         )

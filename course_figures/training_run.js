@@ -39,6 +39,7 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
   let validation = [];
   let running = false; // what the reader wants
   let inSight = false;
+  let pointed = 0; // the map that the reader pointed at last
 
   // ---- the worker ----------------------------------------------------------------------------
 
@@ -217,8 +218,8 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
     const map = new Matrix(figure, {
       parent,
       label: `map of head ${matrix + 1}`,
-      point: (t, s) => {
-        if (latest) setText(where, place(matrix, t, s));
+      point: () => {
+        pointed = matrix;
       },
       spoken: (t, s) => (latest ? place(matrix, t, s) : ""),
     });
@@ -313,6 +314,8 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
       const T = labels.length;
       const width = heads === 1 ? across : across / 2 - 4;
       const named = labels.map(visible);
+      // The last symbol has the most to look at; from there on the cursor is the reader's.
+      if (map.data?.rows !== T) [map.row, map.column] = [T - 1, Math.max(0, T - 2)];
       map.update({
         rows: T,
         columns: T,
@@ -324,7 +327,8 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
         width,
       });
     });
-    if (!where.textContent && latest) setText(where, place(0, 0, 0));
+    if (latest)
+      setText(where, place(pointed, matrices[pointed].map.row, matrices[pointed].map.column));
     setText(written, seen?.sample ?? "");
     const told = latest ? summary() : "The training begins when you press the button.";
     setText(figure.readout, told);
