@@ -150,12 +150,12 @@ def _trace(text: str) -> dict[str, np.ndarray]:
         position = model.embedding.positions(torch.arange(t + 1))  # (T, C)
         x = embedding + position
         found |= {"embedding": embedding[t], "position": position[t], "stream 0": x[t]}
-        for layer, block in enumerate(model.blocks):
+        blocks: Any = model.blocks  # torch says of a part's parts only that they are modules
+        for layer, block in enumerate(blocks):
             normed = block.attention_norm(x)
-            weights = [
-                head.weights(normed[None])[0] for head in block.attention.heads
-            ]  # H × (T, T)
-            values = [head.value(normed) for head in block.attention.heads]  # H × (T, D)
+            heads = block.attention.heads
+            weights = [head.weights(normed[None])[0] for head in heads]  # H × (T, T)
+            values = [head.value(normed) for head in heads]  # H × (T, D)
             pairs = zip(weights, values, strict=True)
             together = torch.cat([row @ value for row, value in pairs], dim=-1)  # (T, C)
             attention = block.attention.projection(together)
