@@ -29,6 +29,8 @@ MODULES = MappingProxyType(
         "ResidualStream": "residual_stream",
         "Sampling": "sampling",
         "LiveModel": "live_model",
+        "TrainingRun": "training_run",
+        "FollowLetter": "follow_letter",
     }
 )
 """Class to module, for each figure; the `.py` and the `.js` of a figure share the module's name."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import anywidget
 
-from course_figures import sources, still
+from course_figures import pages, sources, still
+from course_figures.errors import FigureError
+from course_lib.atomic import write_atomically
 from course_lib.errors import CourseError
 
 _WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -136,6 +139,33 @@ class Figure(anywidget.AnyWidget):
     def html(self) -> str:
         """The figure for a page: still picture, words and state, which the page's script mounts."""
         return self._html(*self._seen())
+
+    def save(self, path: str | Path, title: str | None = None) -> Path:
+        """Write the figure as one HTML file that opens in any browser, with no network.
+
+        Parameters
+        ----------
+        path : path
+            Where to, as "my-figure.html"; a file of that name is replaced.
+        title : str
+            Title and heading of the page; the figure's own if left out.
+
+        Returns
+        -------
+        Path
+            The file that was written.
+
+        Raises
+        ------
+        FigureError
+            If there is no folder for it.
+        """
+        file = Path(path)
+        if not file.parent.is_dir():
+            raise FigureError(f"{file} has no folder to be in: create {file.parent} first")
+        page = pages.standalone(self, title=title or self.title)
+        write_atomically(file, page.encode("utf-8"))
+        return file
 
     def _html(self, words: str, picture: str) -> str:
         content = {"module": self.module_name(), "title": self.title, "state": self.state()}

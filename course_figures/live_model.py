@@ -85,7 +85,7 @@ class LiveModel(Figure):
         Parameters
         ----------
         model : GPT
-            Plain or fused; it stays as it is.
+            Plain or fused, of the library or as chapter 08 writes it; it stays as it is.
         vocabulary : Vocabulary
             The one that it was trained with.
         prompt : str
@@ -96,7 +96,7 @@ class LiveModel(Figure):
         Raises
         ------
         ConfigError
-            If the model is no GPT.
+            If the model is no GPT, or computes something else than the GPT of the library.
         """
         from course_figures.live_weights import write_packed
 

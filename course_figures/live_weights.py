@@ -8,6 +8,7 @@ figure as the first page holds it. On the same machine it gives the same weights
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 
 from course_figures import sources
 from course_lib import checkpoints, schedules
+from course_lib.contexts import evaluation_mode
 from course_lib.data import Corpus, Vocabulary, load
 from course_lib.errors import CheckpointError, ConfigError
 from course_lib.model import GPT, Config, fuse
@@ -134,7 +136,7 @@ def write_packed(path: Path, model: GPT, facts: Mapping[str, Any]) -> dict[str, 
     path : Path
         Replaced when the new file is complete.
     model : GPT
-        Plain or fused; it stays as it is.
+        Plain or fused, of the library or as chapter 08 writes it; it stays as it is.
     facts : mapping
         Kept beside them; `vocabulary` (all symbols in one text) must be there.
 
@@ -146,12 +148,42 @@ def write_packed(path: Path, model: GPT, facts: Mapping[str, Any]) -> dict[str, 
     Raises
     ------
     ConfigError
-        If the model is no GPT.
+        If the model is no GPT, or computes something else than the GPT of the library.
     """
-    if not isinstance(model, GPT):
-        raise ConfigError(f"a {type(model).__name__} cannot live in the page: give a GPT")
-    fused = fuse(model)
+    fused = _library_model(model)
     return _keep(path, pack(fused), fused, facts)
+
+
+def _library_model(model: nn.Module) -> GPT:
+    """The library's fused GPT with the weights of a model, which may be a class of the reader's."""
+    name = type(model).__name__
+    sizes = getattr(model, "config", None)
+    try:
+        kept = {field.name: getattr(sizes, field.name) for field in dataclasses.fields(Config)}
+    except AttributeError as error:
+        raise ConfigError(f"a {name} cannot live in the page: give a GPT") from error
+    plain = GPT(Config(**kept))
+    weights = model.state_dict()
+    ours = fuse(plain) if any("query_key_value" in key for key in weights) else plain
+    try:
+        ours.load_state_dict(weights)
+    except RuntimeError as error:
+        raise ConfigError(
+            f"this {name} cannot live in the page: its parameters are not those of the GPT of "
+            f"chapter 08; {error}"
+        ) from error
+    tokens = torch.arange(min(kept["block_size"], kept["vocab_size"])).unsqueeze(0)  # (1, T)
+    with evaluation_mode(model), evaluation_mode(ours), torch.inference_mode():
+        theirs = model(tokens.to(next(model.parameters()).device))[0].cpu()
+        same = torch.allclose(ours(tokens)[0], theirs, rtol=1e-3, atol=1e-3, equal_nan=True)
+    if not same:
+        raise ConfigError(
+            f"this {name} cannot live in the page: from the same weights it computes other logits "
+            "than the GPT of chapter 08, which is what the page computes"
+        )
+    fused = fuse(ours)
+    assert isinstance(fused, GPT)
+    return fused
 
 
 def _keep(

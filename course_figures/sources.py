@@ -12,8 +12,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from course_figures.errors import FigureError
 
@@ -29,7 +30,11 @@ MOUNT = RUNTIME / "mount.js"
 LIVE_WEIGHTS = FOLDER / "live_model.safetensors"
 """Weights of the live model; they travel in a module, so that no page has to fetch them."""
 
-_WEIGHTS_MODULE, _NO_WEIGHTS = "runtime/live_weights.js", 'LIVE_WEIGHTS = ""'
+PLAY_EXCERPT = FOLDER / "play_excerpt.json"
+"""The text that the page trains on; `course_figures.play_excerpt` writes it."""
+
+WORKERS = MappingProxyType({"runtime/training_worker_text.js": "runtime/training_worker.js"})
+"""Module that holds a worker's script as a text, to the module that runs in that worker."""
 
 _IMPORT = re.compile(r'^import \{ ?[\w\s,]+ ?\} from "(?P<from>\.[\w./]+\.js)";$', re.MULTILINE)
 _OTHER_IMPORT = re.compile(
@@ -76,6 +81,34 @@ def needed(*figures: str) -> list[str]:
                 f"write {name}.js beside its Python class"
             )
         _collect(f"{name}.js", found, ())
+    return list(found)
+
+
+def worker(path: str) -> str:
+    """The script of a worker that runs a module, with all that this imports.
+
+    Parameters
+    ----------
+    path : str
+        From this folder ("runtime/training_worker.js").
+
+    Returns
+    -------
+    str
+        A classic script, to be started from a blob: over ``file://`` a browser starts no other.
+        Where the module cannot be loaded, it sends ``{fault: message}``.
+    """
+    start = (
+        f"courseFigures.load({json.dumps(path)})"
+        ".catch((error) => postMessage({ fault: error.message }));\n"
+    )
+    return "".join([script(LINKER), *map(registration, needed_by(path)), start])
+
+
+def needed_by(path: str) -> list[str]:
+    """A module and all that it imports, in the order of `needed`."""
+    found: dict[str, None] = {}
+    _collect(path, found, ())
     return list(found)
 
 
@@ -155,12 +188,35 @@ def _text(path: str) -> str:
             'write import { name, … } from "./path.js"; on lines of its own'
         )
     text = _bare(text)
-    if path == _WEIGHTS_MODULE:
-        if text.count(_NO_WEIGHTS) != 1:
-            raise FigureError(f"{path} has not {_NO_WEIGHTS} once: nothing takes the weights")
-        packed = base64.b64encode(LIVE_WEIGHTS.read_bytes()).decode("ascii")
-        text = text.replace(_NO_WEIGHTS, f'LIVE_WEIGHTS = "{packed}"')
+    if path in _FILLED:
+        empty, value = _FILLED[path]
+        if text.count(empty) != 1:
+            raise FigureError(f"{path} has not {empty} once: nothing takes what belongs there")
+        text = text.replace(empty, f"{empty.partition(' = ')[0]} = {value()}")
     return text
+
+
+def _worker_text(path: str) -> Callable[[], str]:
+    return lambda: json.dumps(worker(WORKERS[path]))
+
+
+# Modules that are empty in the repository: what stands there, and the value that a page gets.
+_FILLED: Mapping[str, tuple[str, Callable[[], str]]] = MappingProxyType(
+    {
+        "runtime/live_weights.js": (
+            'LIVE_WEIGHTS = ""',
+            lambda: json.dumps(base64.b64encode(LIVE_WEIGHTS.read_bytes()).decode("ascii")),
+        ),
+        "runtime/play_excerpt.js": (
+            "PLAY_EXCERPT = null",
+            lambda: PLAY_EXCERPT.read_text(encoding="utf-8").strip(),
+        ),
+        "runtime/training_worker_text.js": (
+            'TRAINING_WORKER = ""',
+            _worker_text("runtime/training_worker_text.js"),
+        ),
+    }
+)
 
 
 def _resolve(path: str, specifier: str) -> str:

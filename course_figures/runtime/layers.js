@@ -5,7 +5,8 @@
  */
 import { softmax } from "./softmax.js";
 
-const EPSILON = 1e-5; // nn.LayerNorm's
+/** What nn.LayerNorm adds to the variance, so that it divides by no 0. */
+export const EPSILON = 1e-5;
 
 /**
  * Attention of query t over keys 0 … t: the weights of each head, and the mean of the values by

@@ -10,7 +10,7 @@ from course_figures.pages import SHARED, scripts
 
 WIDE = {"width": 1300, "height": 900}
 MOST_BYTES = 200_000
-HEAVY = {"live_model"}  # carries a whole GPT; its weights have a limit of their own
+HEAVY = {"live_model", "follow_letter"}  # carry a whole GPT, whose weights have their own limit
 
 WANTED = {
     "book/index": {"live_model"},
@@ -25,6 +25,7 @@ WANTED = {
     "book/09-names": {"sampling"},
     "book/gallery": {"averaging", "softmax_and_scale", "windows", "bigram_table", "head_shapes"},
     "book/gallery-models": {"attention_map", "residual_stream", "sampling", "live_model"},
+    "book/gallery-whole": {"follow_letter", "training_run"},
 }
 GALLERIES = [name for name in WANTED if "gallery" in name]
 

@@ -13,6 +13,10 @@ def choose_second(figure):
     figure.get_by_role("radio").nth(1).check()
 
 
+def choose_bigram(figure):
+    figure.get_by_role("radio", name="bigram").check()
+
+
 def write_the_king(figure):
     figure.get_by_label("text", exact=True).fill("the king")
 
@@ -31,6 +35,8 @@ ANSWERS = {
     "ResidualStream": (choose_second, "f.norm", "post"),
     "Sampling": (press_end, "f.temperature", 3.0),
     "LiveModel": (click("One symbol"), "len(f.text) - len(f.prompt)", 1),
+    "TrainingRun": (choose_bigram, "f.model", "bigram"),
+    "FollowLetter": (click("Draw another"), "f.seed", 2),
 }
 
 # A page has no kernel to read another text with.

@@ -49,6 +49,19 @@ def write_past_a_line_of_the_context(page):
         yield page.get_by_role("button", name="One symbol").click()
 
 
+def choose_every_model(page):
+    for name in ("bigram", "four heads", "one block"):
+        yield page.get_by_role("radio", name=name).check()
+        page.wait_for_function("document.querySelector('.course-figure').shown.step[0] === 0")
+
+
+def go_back_term_by_term(page):
+    yield page.get_by_role("radio", name="logits").check()
+    yield page.get_by_role("button", name="Take the letter").click()
+    for _ in range(6):
+        yield page.locator(".follow_letter-terms button").first.click()
+
+
 CHANGES = {
     "Averaging": switch_modes,
     "SoftmaxAndScale": change_positions,
@@ -56,6 +69,8 @@ CHANGES = {
     "ResidualStream": go_through_the_text,
     "Sampling": move_every_slider,
     "LiveModel": write_past_a_line_of_the_context,
+    "TrainingRun": choose_every_model,
+    "FollowLetter": go_back_term_by_term,
 }
 
 

@@ -318,6 +318,29 @@ def test_a_model_of_ones_own_lives_in_the_page_too(figure_page):
 
 
 @browser
+def test_a_model_of_ones_own_is_saved_as_one_light_page_that_writes_offline(visit, tmp_path):
+    model, vocabulary = own_model()
+    figure = LiveModel.of(model, vocabulary, "abc")
+    file = figure.save(tmp_path / "my-gpt.html", "A GPT of five letters")
+    assert file == tmp_path / "my-gpt.html"
+    assert list(tmp_path.iterdir()) == [file]
+    assert file.stat().st_size < 1_000_000 + len(figure.weights)
+    friend = visit(file.as_uri())
+    friend.page.goto(file.as_uri())
+    friend.page.locator("[data-mounted]").wait_for()
+    friend.page.get_by_role("button", name="One symbol").click()
+    settle(friend.page)
+    assert trait(friend.page, "text") == figure.write(1)
+    assert friend.page.title() == "A GPT of five letters"
+    assert friend.faults == []
+
+
+def test_figure_that_has_no_folder_to_be_saved_in_says_which_to_create(tmp_path):
+    with pytest.raises(FigureError, match=r"there\.html has no folder to be in: create .*not"):
+        LiveModel("O").save(tmp_path / "not" / "there.html")
+
+
+@browser
 def test_weights_that_are_not_numbers_are_told_and_the_rest_of_the_page_works(figure_page):
     model, vocabulary = own_model()
     with torch.no_grad():
@@ -444,6 +467,28 @@ def test_changed_weights_are_refused(tmp_path):
 def test_only_a_gpt_can_live_in_the_page():
     with pytest.raises(ConfigError, match="a Bigram cannot live"):
         LiveModel.of(Bigram(5), data.Vocabulary("abcde"))
+
+
+def test_a_gpt_of_the_readers_own_class_lives_in_the_page_if_it_computes_the_same():
+    model, vocabulary = own_model()
+
+    class Written(torch.nn.Module):  # as a notebook defines it: no GPT of the library
+        def __init__(self, factor):
+            super().__init__()
+            self.config, self.factor = model.config, factor
+            for name, part in model.named_children():
+                setattr(self, name, part)
+
+        def forward(self, tokens):
+            return self.factor * GPT.forward(self, tokens)[0], None
+
+    page_of = [LiveModel.of(one, vocabulary, "abc").probabilities for one in (Written(1), model)]
+    assert np.array_equal(*page_of)
+    with pytest.raises(ConfigError, match=r"this Written .* computes other logits"):
+        LiveModel.of(Written(2), vocabulary)
+    model.norm = torch.nn.Identity()
+    with pytest.raises(ConfigError, match=r"parameters are not those.*norm\.weight"):
+        LiveModel.of(Written(1), vocabulary)
 
 
 def test_training_again_gives_the_same_weights():

@@ -18,8 +18,8 @@ from course_figures.traits import Array, Choice, Flag, Number, Text, Texts
 from course_lib.errors import CourseError, ShapeError
 
 NAMES = [name for name, module in figures.MODULES.items() if module in sources.names()]
-WEIGHT = 200_000  # bytes; the live model, which carries a whole GPT, is measured by itself
-MOST_BYTES = {"LiveModel": 1_000_000}
+WEIGHT = 200_000  # bytes; figures that carry a whole GPT have a limit of their own
+MOST_BYTES = {"LiveModel": 1_000_000, "FollowLetter": 1_000_000}
 
 every_figure = pytest.mark.parametrize("name", NAMES)
 browser = pytest.mark.browser
@@ -89,6 +89,8 @@ DISAGREEING = {
     "ResidualStream": ({"position": 20}, {"text": "ab"}, "position is 20"),
     "Sampling": ({}, {"context": 9}, "context is 9"),
     "LiveModel": ({}, {"prompt": "é", "text": "é"}, "é"),
+    "TrainingRun": ({}, {"text": "short"}, "has 5 symbols"),
+    "FollowLetter": ({}, {"text": "O"}, "position is 16"),
 }
 
 
@@ -121,7 +123,7 @@ def test_same_state_gives_the_same_output(name):
 
 
 def all_on_one_page(figure_page, **reader):
-    """A page of all nine, in the order of `NAMES`."""
+    """A page of all of them, in the order of `NAMES`."""
     return figure_page(*map(make, NAMES), **reader)
 
 
@@ -288,6 +290,9 @@ BAD_STATES = [
     ("HeadShapes", "selected", 500, "x has no number 500"),
     ("ResidualStream", "text", "x" * 200, "The text has 200 symbols, and the model reads"),
     ("LiveModel", "layer", 7, "There is no layer 8"),
+    ("TrainingRun", "text", "short", "The text has 5 symbols"),
+    ("FollowLetter", "stage", "head 9 9", "There is no stage “head 9 9”"),
+    ("FollowLetter", "place", 64, "The stage has no number 64"),
 ]
 
 
@@ -359,6 +364,8 @@ def test_no_control_breaks_a_figure_whose_kept_state_does_not_fit(figure_page):
         "ResidualStream": {"text": "x" * 200},
         "Sampling": {"logits": np.ones((4, 3))},
         "LiveModel": {"prompt": "é", "text": "é"},
+        "TrainingRun": {"text": "short"},
+        "FollowLetter": {"position": 40},
     }
     assert set(bad) == set(NAMES)
     page = all_on_one_page(figure_page, faulty=True, calm=True)

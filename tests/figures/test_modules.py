@@ -23,20 +23,28 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def every_module():
+    """The modules of all figures, and those of the workers that they start."""
+    found = dict.fromkeys(sources.needed(*sources.names()))
+    for path in sources.WORKERS.values():
+        found |= dict.fromkeys(sources.needed_by(path))
+    return list(found)
+
+
 def write(folder, **texts):
     for name, text in texts.items():
         (folder / f"{name}.js").write_text(text, encoding="utf-8")
 
 
 def test_every_part_of_the_runtime_has_one_job_and_a_figure_that_uses_it():
-    assert set(sources.needed(*sources.names())) >= set(MODULES) - SCRIPTS
+    assert set(every_module()) >= set(MODULES) - SCRIPTS
     for path in MODULES:
         lines = (sources.FOLDER / path).read_text(encoding="utf-8").count("\n")
         assert lines <= MOST_LINES, f"{path}: {lines} lines"
 
 
 def test_every_name_that_is_imported_is_exported():
-    for path in sources.needed(*sources.names()):
+    for path in every_module():
         text = (sources.FOLDER / path).read_text(encoding="utf-8")
         for names, source in IMPORTS.findall(text):
             other = (sources.FOLDER / path).parent / source
@@ -183,4 +191,4 @@ def test_scripts_of_a_page_hand_over_what_its_figures_need_and_no_weights_that_n
         given = re.findall(r'^courseFigures\.register\("([\w/.]+)"', "".join(texts.values()), re.M)
         assert len(given) == len(set(given))
         assert set(given) == set(sources.needed(name)) | set(sources.common())
-        assert ("runtime/live_weights" in texts) == (name == "live_model")
+        assert ("runtime/live_weights" in texts) == (name in ("live_model", "follow_letter"))

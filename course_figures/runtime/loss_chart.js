@@ -1,0 +1,98 @@
+/** Losses over steps, with lines to compare them with. */
+import { penOf } from "./canvas.js";
+import { grouped } from "./numbers.js";
+
+const HIGH = 300;
+const [LEFT, RIGHT, TOP, BOTTOM] = [34, 8, 10, 34];
+const APART = 14; // pixels between two labels
+
+/** A number of steps, round and not smaller, for the end of the axis. */
+const roundUp = (steps) => {
+  const unit = 10 ** Math.floor(Math.log10(steps));
+  return [1, 2, 5, 10].map((factor) => factor * unit).find((round) => round >= steps);
+};
+
+/**
+ * Draw them on a canvas.
+ *
+ * @param {object} figure whose theme is used
+ * @param {HTMLCanvasElement} area
+ * @param {{room: number, batches: number[][], validation: number[][], lines: object[]}} data
+ *   [step, loss] each; lines are [{ loss, label }]; `room` is the width in pixels.
+ */
+export const lossChart = ({ theme }, area, { room, batches, validation, lines }) => {
+  const pen = penOf(area, room, HIGH);
+  const losses = lines.map(({ loss }) => loss);
+  const newest = validation.length ? validation.at(-1)[1] : Infinity;
+  const most = Math.max(...losses) + 0.35;
+  const least = Math.max(0, Math.min(...losses, newest) - 0.15);
+  const steps = roundUp(Math.max(100, batches.at(-1)?.[0] ?? 0, validation.at(-1)?.[0] ?? 0));
+  const x = (step) => LEFT + (step / steps) * (room - LEFT - RIGHT);
+  const y = (loss) =>
+    TOP + ((most - Math.min(most, Math.max(least, loss))) / (most - least)) * (HIGH - TOP - BOTTOM);
+
+  pen.font = `11px ${theme.font}`;
+  pen.fillStyle = theme.soft;
+  pen.strokeStyle = theme.line;
+  pen.lineWidth = 1;
+  pen.textAlign = "right";
+  for (let loss = Math.ceil(2 * least) / 2; loss <= most; loss += 0.5) {
+    pen.fillText(loss.toFixed(1), LEFT - 6, y(loss));
+    pen.beginPath();
+    pen.moveTo(LEFT - 3, y(loss));
+    pen.lineTo(LEFT, y(loss));
+    pen.stroke();
+  }
+  pen.beginPath();
+  pen.moveTo(LEFT, TOP);
+  pen.lineTo(LEFT, HIGH - BOTTOM);
+  pen.lineTo(room - RIGHT, HIGH - BOTTOM);
+  pen.stroke();
+  for (const part of [0, 0.5, 1]) {
+    pen.textAlign = part === 1 ? "right" : part ? "center" : "left";
+    pen.fillText(grouped(part * steps), x(part * steps), HIGH - BOTTOM + 12);
+  }
+  pen.textAlign = "center";
+  pen.fillText("steps; loss in nats", (LEFT + room) / 2, HIGH - 7);
+
+  const path = (points, colour, width) => {
+    pen.strokeStyle = colour;
+    pen.lineWidth = width;
+    pen.beginPath();
+    for (const [step, loss] of points) pen.lineTo(x(step), y(loss));
+    pen.stroke();
+  };
+  path(batches, theme.orange, 1);
+  path(validation, theme.blue, 2.5);
+  pen.fillStyle = theme.blue;
+  for (const [step, loss] of validation.slice(-1)) {
+    pen.beginPath();
+    pen.arc(x(step), y(loss), 4, 0, 2 * Math.PI);
+    pen.fill();
+  }
+
+  // Labels stand above their lines, and where two lines are close the lower one's below it.
+  let last = -Infinity;
+  pen.textAlign = "right";
+  for (const { loss, label } of [...lines].sort((a, b) => b.loss - a.loss)) {
+    pen.setLineDash([5, 4]);
+    path(
+      [
+        [0, loss],
+        [steps, loss],
+      ],
+      theme.soft,
+      1,
+    );
+    const at = Math.max(y(loss) - 7, last + APART);
+    const width = pen.measureText(label).width;
+    pen.fillStyle = theme.paper; // what is written on stands out from the curves
+    pen.globalAlpha = 0.8;
+    pen.fillRect(room - RIGHT - width - 2, at - 6, width + 4, 12);
+    pen.globalAlpha = 1;
+    pen.fillStyle = theme.ink;
+    pen.fillText(label, room - RIGHT, at);
+    last = at;
+  }
+  pen.setLineDash([]);
+};
