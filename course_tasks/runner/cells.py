@@ -142,7 +142,7 @@ def ready_for_tasks() -> None:
 
     course_tasks.check = checking.check = check_later  # type: ignore[assignment]
     elsewhere = experiments.experiment_elsewhere
-    course_tasks.experiment = experiments.experiment = elsewhere  # type: ignore[assignment]
+    course_tasks.experiment = experiments.experiment = elsewhere
 
 
 def run_job(shell: Shell, wire: socket.socket) -> None:
