@@ -5,6 +5,7 @@ is what runs inside the grader's sandbox.
 """
 
 from course_tasks.checking import check
+from course_tasks.experiments import experiment
 from course_tasks.verdict import Finding, Section, State, Verdict
 
-__all__ = ["Finding", "Section", "State", "Verdict", "check"]
+__all__ = ["Finding", "Section", "State", "Verdict", "check", "experiment"]

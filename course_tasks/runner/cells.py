@@ -146,11 +146,16 @@ def _settings() -> Config:
 
 
 def ready_for_tasks() -> None:
-    """Import what asks the tasks' questions, and with it torch; once, before any student code."""
-    import course_tasks
-    from course_tasks import catalogue, checking  # noqa: F401
+    """Import what asks the tasks' questions, and with it torch; once, before any student code.
 
-    course_tasks.check = checking.check = check_later  # type: ignore[assignment]  # asked later
+    A check is asked later, and an experiment has been run by the student.
+    """
+    import course_tasks
+    from course_tasks import catalogue, checking, experiments  # noqa: F401
+
+    course_tasks.check = checking.check = check_later  # type: ignore[assignment]
+    elsewhere = experiments.experiment_elsewhere
+    course_tasks.experiment = experiments.experiment = elsewhere
 
 
 def run_job(shell: Shell, wire: socket.socket) -> None:

@@ -1,0 +1,221 @@
+"""How the numbers of an experiment are judged: by the range that runs with other seeds gave.
+
+Each experiment's judge holds its ranges. They come from `python -m benchmarks.experiments`, which
+runs the experiment of each solution with several seeds on each text, and a test compares them with
+its stored results.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from course_judges.judging import Evidence, Mistake, Part, Property, Task, mistake
+from course_judges.wording import number
+from course_tasks.verdict import Finding, Section
+
+Ranges: TypeAlias = Mapping[str, Mapping[str, tuple[float, float]]]
+"""Text to name to the lowest and highest value that is taken for observed."""
+
+Numbers: TypeAlias = dict[str, float | str]
+
+
+def experiment(title: str, ranges: Ranges, section: Section, points: Mapping[str, float]) -> Task:
+    """The judge of an experiment.
+
+    Parameters
+    ----------
+    title : str
+        As in the notebook.
+    ranges : mapping of str to mapping of str to (float, float)
+    section : Section
+        Where the idea stands that the experiment tries.
+    points : mapping of str to float
+        For having observed each number.
+    """
+    return Task(
+        title,
+        lambda: middle(ranges),
+        section,
+        tuple(
+            Part(f"`{name}` is what runs give", worth, _inside(ranges, name))
+            for name, worth in points.items()
+        ),
+        properties=(_unknown_text(ranges, section), _outside(ranges, section)),
+    )
+
+
+def middle(ranges: Ranges, text: str = "", **other: float) -> Numbers:
+    """What a student may note who ran it on this text: the middle of each range, or another number.
+
+    Parameters
+    ----------
+    ranges : mapping of str to mapping of str to (float, float)
+    text : str
+        The first one of the ranges if left out.
+    **other : float
+        Numbers that are noted differently.
+    """
+    text = text or next(iter(ranges))
+    return {
+        "text": text,
+        **{name: (low + high) / 2 for name, (low, high) in ranges[text].items()},
+        **other,
+    }
+
+
+def noted(evidence: Evidence, name: str) -> float:
+    """A number that was written down.
+
+    Raises
+    ------
+    KeyError
+        If there is none.
+    """
+    return float(evidence.shaped(f"observed.{name}", ()))
+
+
+def in_percent(ranges: Ranges, *names: str) -> Mistake:
+    """A share written in percent."""
+    return _unit(
+        ranges,
+        names,
+        lambda share: 100 * share,
+        lambda noted: noted / 100,
+        "You wrote a share in percent.",
+        lambda noted: f"{number(noted)} percent is a share of {number(noted / 100)}.",
+    )
+
+
+def in_bits(ranges: Ranges, *names: str) -> Mistake:
+    """A loss in bits."""
+    return _unit(
+        ranges,
+        names,
+        lambda nats: nats / math.log(2),
+        lambda bits: bits * math.log(2),
+        "You wrote a loss in bits.",
+        lambda noted: (
+            f"{number(noted)} bits are {number(noted * math.log(2))} nats, and the "
+            "course's losses are in nats: the natural logarithm."
+        ),
+    )
+
+
+def as_perplexity(ranges: Ranges, *names: str) -> Mistake:
+    """The exponential of a loss."""
+    return _unit(
+        ranges,
+        names,
+        math.exp,
+        lambda noted: math.log(noted) if noted > 0 else math.nan,
+        "You wrote a perplexity instead of a loss.",
+        lambda noted: (
+            f"{number(noted)} is the exponential of the loss, which is "
+            f"{number(math.log(noted))} nats."
+        ),
+    )
+
+
+def exchanged(ranges: Ranges, one: str, other: str) -> Mistake:
+    """Two numbers in each other's place."""
+
+    def fits(evidence: Evidence) -> bool:
+        return all(
+            not lies(ranges, name, noted(evidence, name), evidence)
+            and lies(ranges, name, noted(evidence, other_name), evidence)
+            for name, other_name in ((one, other), (other, one))
+        )
+
+    numbers = middle(ranges)
+    return mistake(
+        f"`{one}` and `{other}` are exchanged.",
+        lambda e: (
+            f"You noted {number(noted(e, one))} for `{one}`, which is what runs give for "
+            f"`{other}`, and the other way round."
+        ),
+        recognised=fits,
+    )(lambda: {**numbers, one: numbers[other], other: numbers[one]})
+
+
+def _unit(
+    ranges: Ranges,
+    names: tuple[str, ...],
+    to_wrong: Callable[[float], float],
+    to_right: Callable[[float], float],
+    what: str,
+    effect: Callable[[float], str],
+) -> Mistake:
+    """Numbers that would be right in another unit; the first of them is quoted."""
+
+    def first(evidence: Evidence) -> str | None:
+        for name in names:
+            value = noted(evidence, name)
+            if not lies(ranges, name, value, evidence) and lies(
+                ranges, name, to_right(value), evidence
+            ):
+                return name
+        return None
+
+    def says(evidence: Evidence) -> str:
+        name = first(evidence) or names[0]
+        return f"`{name}`: {effect(noted(evidence, name))}"
+
+    numbers = middle(ranges)
+    wrong = {name: to_wrong(float(numbers[name])) for name in names}
+    return mistake(what, says, recognised=lambda evidence: first(evidence) is not None)(
+        lambda: {**numbers, **wrong}
+    )
+
+
+def lies(ranges: Ranges, name: str, value: float, evidence: Evidence) -> bool:
+    """True if a number lies in the range of this name on the text of an answer."""
+    low, high = ranges[_text(evidence)][name]
+    return low <= value <= high
+
+
+def _text(evidence: Evidence) -> str:
+    text = evidence.answers.values["observed.text"]
+    if not isinstance(text, str):
+        raise KeyError("the answer names no text")
+    return text
+
+
+def _inside(ranges: Ranges, name: str) -> Callable[[Evidence], bool]:
+    return lambda evidence: lies(ranges, name, noted(evidence, name), evidence)
+
+
+def _unknown_text(ranges: Ranges, section: Section) -> Property:
+    def says(evidence: Evidence) -> Finding | None:
+        if _text(evidence) in ranges:
+            return None
+        return Finding(
+            "unknown-text",
+            f"`text` is {_text(evidence)!r:.40}, which is no text of this experiment.",
+            "Write the name of the corpus that you ran it on, as `corpus.name` gives it: "
+            f"{' or '.join(repr(text) for text in ranges)}.",
+            section,
+        )
+
+    return says
+
+
+def _outside(ranges: Ranges, section: Section) -> Property:
+    def says(evidence: Evidence) -> Finding | None:
+        for name, (low, high) in ranges[_text(evidence)].items():
+            value = noted(evidence, name)
+            if low <= value <= high:
+                continue
+            side = "smaller" if value < low else "larger"
+            return Finding(
+                "not-what-runs-give",
+                f"`{name}` is {number(value)}, {side} than any run on this text gave.",
+                "Run the experiment again as the text describes it, and write down what it "
+                "returns, with three digits at least. If it returns the same number again, "
+                "compare each of its settings with the text.",
+                section,
+            )
+        return None
+
+    return says

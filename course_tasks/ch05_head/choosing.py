@@ -1,0 +1,7 @@
+"""What 05/choosing asks: the numbers of an experiment."""
+
+from __future__ import annotations
+
+from course_tasks.observing import observation
+
+PROBE = observation("chosen", "equal")

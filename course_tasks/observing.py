@@ -1,0 +1,57 @@
+"""How an experiment is asked for: the numbers that a student wrote down after the run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from course_tasks.inputs import Rng
+from course_tasks.probing import Inputs, Probe
+
+
+def observation(*names: str) -> Probe:
+    """The probe of an experiment: it asks for the numbers that were written down.
+
+    Parameters
+    ----------
+    *names : str
+        What the answer's dictionary has to hold, beside `text`, the name of the corpus.
+    """
+
+    def noted(answer: Any, _: Inputs) -> dict[str, Any]:
+        values = answer()
+        if not isinstance(values, Mapping):
+            kind = "None" if values is None else f"one {type(values).__name__}"
+            raise TypeError(f"the function should return a dictionary; it returned {kind}")
+        missing = [name for name in ("text", *names) if name not in values]
+        if missing:
+            raise KeyError(f"the dictionary has no entry {missing[0]!r}")
+        return {
+            "text": str(values["text"]),
+            **{name: _one_number(name, values[name]) for name in names},
+        }
+
+    return Probe(nothing, {"observed": noted})
+
+
+def nothing(_rng: Rng) -> Inputs:
+    """The inputs of an experiment: there are none, since the student has run it already."""
+    return {}
+
+
+def _one_number(name: str, value: Any) -> float:
+    """A value as a float.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no number or not a finite one, in words that a student can use.
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name!r} should be a number; it is {value!r:.60}") from error
+    if not math.isfinite(number):
+        raise ValueError(f"{name!r} should be a number that a run can give; it is {number}")
+    return number

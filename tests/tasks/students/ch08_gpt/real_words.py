@@ -1,0 +1,51 @@
+"""Students' answers to 08/real-words."""
+
+from course_judges.ch08_gpt.real_words import RANGES
+from course_judges.observations import middle
+
+
+def lowest():
+    return {
+        "text": "shakespeare",
+        **{name: low for name, (low, _) in RANGES["shakespeare"].items()},
+    }
+
+
+def highest_as_text():
+    return {
+        "text": "shakespeare",
+        **{name: str(high) for name, (_, high) in RANGES["shakespeare"].items()},
+    }
+
+
+def on_the_play():
+    return middle(RANGES, "play")
+
+
+RIGHT = {
+    "the middle": lambda: middle(RANGES),
+    "the lowest": lowest,
+    "the highest, as text": highest_as_text,
+    "on the play": on_the_play,
+}
+
+WRONG = {
+    "percent": lambda: {
+        "text": "shakespeare",
+        **{name: 50 * sum(pair) for name, pair in RANGES["shakespeare"].items()},
+    },
+    "exchanged": lambda: middle(RANGES, cool=middle(RANGES)["hot"], hot=middle(RANGES)["cool"]),
+    "invented": lambda: {
+        "text": "shakespeare",
+        **{name: 1 - sum(pair) / 2 for name, pair in RANGES["shakespeare"].items()},
+    },
+}
+
+ODD = [
+    (lambda: middle(RANGES, cool=-7.5), "not-what-runs-give"),
+    (lambda: middle(RANGES, cool=float("nan")), "error"),
+    (lambda: {**middle(RANGES), "text": "my diary"}, "unknown-text"),
+    (lambda: {"text": "shakespeare"}, "error"),
+    (lambda: {**middle(RANGES), "cool": "a lot"}, "error"),
+    (lambda: [1, 2, 3], "error"),
+]

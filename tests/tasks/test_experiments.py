@@ -1,0 +1,101 @@
+"""Experiments: predicted before they are run, run at the desk only, judged by what runs give."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from benchmarks import experiments
+from course_judges import catalogue as judges
+from course_tasks import catalogue, check, experiment
+from course_tasks.experiments import NotRun, Outcome
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENTS = experiments.names()
+STORED = json.loads((experiments.RESULTS / "experiments.json").read_text(encoding="utf-8"))
+
+
+def unfilled(*_):
+    raise NotImplementedError
+
+
+def test_every_assignment_has_one_experiment():
+    assert sorted(task[:2] for task in EXPERIMENTS) == sorted(catalogue.chapters())
+
+
+@pytest.mark.parametrize("task", EXPERIMENTS)
+def test_judge_takes_what_stored_runs_give_and_nothing_else(task):
+    runs = STORED["results"]["runs"][task]
+    assert experiments.ranges(task) == {
+        text: {name: experiments.taken(values) for name, values in numbers.items()}
+        for text, numbers in runs.items()
+    }
+
+
+@pytest.mark.parametrize("task", EXPERIMENTS)
+def test_every_stored_run_is_taken_for_observed(task):
+    for text, numbers in STORED["results"]["runs"][task].items():
+        for values in zip(*numbers.values(), strict=True):
+            noted = dict(zip(numbers, values, strict=True))
+            verdict = check(task, lambda noted=noted, text=text: {"text": text, **noted})
+            assert verdict.points == verdict.out_of, str(verdict)
+
+
+@pytest.mark.parametrize("task", EXPERIMENTS)
+def test_predictions_of_the_solution_would_not_all_pass_for_observations(task):
+    """What anybody would guess must not be worth the points of having looked."""
+    known = judges.task(task)
+    chapter = task[:2]
+    (path,) = (ROOT / "solutions").glob(f"{chapter}-*/{chapter}-*.ipynb")
+    cells = nbformat.read(path, as_version=4).cells
+    space = {}
+    exec(next(c.source for c in cells if c.id == "answer-predicted"), space)
+    text = next(iter(experiments.ranges(task)))
+    verdict = check(task, lambda: {"text": text, **space["predicted"]()})
+    assert verdict.points < known.points
+
+
+def test_prediction_stands_beside_what_was_observed():
+    shown = experiment(lambda corpus: {"loss": 2.5}, lambda: {"loss": 2.25}, "play")
+    assert isinstance(shown, Outcome)
+    assert str(shown).splitlines()[-1].split() == ["loss", "2.25", "2.5"]
+    assert "play" in str(shown)
+    assert "<td>2.25</td><td>2.5</td>" in shown._repr_html_()
+
+
+def test_experiment_waits_for_its_prediction():
+    def study(_):
+        raise AssertionError("was run")
+
+    shown = experiment(study, unfilled, "play")
+    assert isinstance(shown, NotRun)
+    assert "prediction" in str(shown)
+
+
+def test_unwritten_study_is_asked_for():
+    shown = experiment(unfilled, lambda: {"loss": 2.5}, "play")
+    assert "fill `study`" in str(shown)
+
+
+def test_graded_run_repeats_no_experiment():
+    code = (
+        "from course_tasks.runner import cells; cells.ready_for_tasks()\n"
+        "from course_tasks import experiment\n"
+        "print(experiment(lambda corpus: 1 / 0, lambda: 1 / 0, 'play'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "not run again" in done.stdout
+
+
+@pytest.mark.parametrize("task", EXPERIMENTS)
+def test_finding_does_not_give_the_numbers_away(task):
+    ranges = experiments.ranges(task)
+    text, numbers = next(iter(ranges.items()))
+    name, (low, high) = next(iter(numbers.items()))
+    wrong = {key: (a + b) / 2 for key, (a, b) in numbers.items()} | {name: -7.5}
+    said = str(check(task, lambda: {"text": text, **wrong}))
+    assert str(low) not in said
+    assert str(high) not in said
