@@ -196,7 +196,7 @@ TASK = Task(
     (
         Part(
             "Each step back counts `decay` times as much, and nothing comes from the future.",
-            2,
+            3,
             _right_ratios,
         ),
         Part("On top of that, every row sums to 1.", 2, matches("weights")),

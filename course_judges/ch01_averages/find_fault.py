@@ -172,10 +172,10 @@ TASK = Task(
     faulty_rows,
     MEANS,
     (
-        Part("Rows that look ahead are found, and no others.", 1, matches("ahead")),
+        Part("Rows that look ahead are found, and no others.", 2, matches("ahead")),
         Part("Rows that do not sum to 1 are found, and no others.", 1, matches("sums")),
         Part("Rows with a negative weight are found, and no others.", 1, matches("signs")),
-        Part("Rows with a NaN are found, and no others.", 1, matches("nan")),
+        Part("Rows with a NaN are found, and no others.", 2, matches("nan")),
     ),
     properties=(
         _misses("ahead", "future-missed", "A row that looks ahead passes as sound."),

@@ -228,7 +228,7 @@ TASK = Task(
         ),
         Part(
             "On top of that, each is a share of the largest possible, and 0 in row 0.",
-            2,
+            3,
             matches("evenness"),
         ),
     ),

@@ -255,10 +255,10 @@ TASK = Task(
         ),
         Part(
             "Weights that were scaled too late or run down the columns are found, and no others.",
-            1,
+            2,
             _tells(LATE, COLUMNS),
         ),
-        Part("Both faults of the mask are found, and no others.", 1, _tells(NO_MASK, ZERO_MASK)),
+        Part("Both faults of the mask are found, and no others.", 2, _tells(NO_MASK, ZERO_MASK)),
     ),
     properties=(_unknown_name, _misnamed),
     inputs=_inputs,

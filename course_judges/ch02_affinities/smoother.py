@@ -259,7 +259,7 @@ TASK = Task(
     KERNEL,
     (
         Part("Near the stations, each place gets the right average.", 3, matches("near")),
-        Part("On top of that, it does far away from them, too.", 1, matches("near", "far")),
+        Part("On top of that, it does far away from them, too.", 2, matches("near", "far")),
     ),
     properties=(_outside_the_values,),
     examples=(_worked_out,),

@@ -230,7 +230,7 @@ TASK = Task(
     (
         Part(
             "A row holds the T tokens up to and including its end.",
-            1,
+            2,
             _batch_part("batch.x", _is_whole_row),
         ),
         Part(

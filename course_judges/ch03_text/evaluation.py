@@ -142,10 +142,10 @@ TASK = Task(
             1,
             matches("long.x", "short.x", "exact.x"),
         ),
-        Part("Every token but the first is a target, once.", 2, _once_in_all),
+        Part("Every token but the first is a target, once.", 3, _once_in_all),
         Part(
             "A target counts where it has the most past.",
-            1,
+            2,
             matches("long.y", "short.y", "exact.y"),
         ),
     ),

@@ -210,7 +210,7 @@ TASK = Task(
         Part("Each target is the token that follows its input.", 1, _step_targets_follow),
         Part(
             "Every token but the first is a target, once.",
-            1,
+            2,
             lambda e: all(
                 targets_once(*one)(e) for one in (("steps.y", "tokens"), ("exact.y", "exact"))
             ),
