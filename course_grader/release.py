@@ -192,10 +192,10 @@ def _enter_into_gradebook(course: Course, assignment: str, url: str | None) -> N
     path = os.pathsep.join([programs, os.environ.get("PATH", "")])
     database = [f"--CourseDirectory.db_url={_from_anywhere(url)}"] if url else []
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as sources:
-        for path in (course.solutions / assignment).glob("*.ipynb"):
-            solution, private = _with_private_cells(assignment, path)
+        for notebook in (course.solutions / assignment).glob("*.ipynb"):
+            solution, private = _with_private_cells(assignment, notebook)
             if private:
-                draft = Path(sources, assignment, path.name)
+                draft = Path(sources, assignment, notebook.name)
                 draft.parent.mkdir()
                 draft.write_text(json.dumps(solution), encoding="utf-8")
                 database.append(f"--CourseDirectory.source_directory={sources}")
