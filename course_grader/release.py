@@ -192,13 +192,13 @@ def _enter_into_gradebook(course: Course, assignment: str, url: str | None) -> N
     path = os.pathsep.join([programs, os.environ.get("PATH", "")])
     database = [f"--CourseDirectory.db_url={_from_anywhere(url)}"] if url else []
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as sources:
-        path_of_solution = course.solutions / assignment / f"{assignment}.ipynb"
-        solution, private = _with_private_cells(assignment, path_of_solution)
-        if private:
-            draft = Path(sources, assignment, path_of_solution.name)
-            draft.parent.mkdir()
-            draft.write_text(json.dumps(solution), encoding="utf-8")
-            database.append(f"--CourseDirectory.source_directory={sources}")
+        for notebook in (course.solutions / assignment).glob("*.ipynb"):
+            solution, private = _with_private_cells(assignment, notebook)
+            if private:
+                draft = Path(sources, assignment, notebook.name)
+                draft.parent.mkdir()
+                draft.write_text(json.dumps(solution), encoding="utf-8")
+                database.append(f"--CourseDirectory.source_directory={sources}")
         done = subprocess.run(
             [
                 *(sys.executable, "-m", "nbgrader", "generate_assignment", assignment),
