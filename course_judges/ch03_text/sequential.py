@@ -205,14 +205,17 @@ TASK = Task(
     (
         Part("Row b of step n + 1 continues row b of step n.", 1, _rows_continue),
         Part(
-            "The inputs are all there, in B rows of equal length.", 1, matches("steps.x", "exact.x")
+            "The inputs are all there, in B rows of equal length.",
+            1,
+            matches("steps.x", "exact.x", "over.x"),
         ),
         Part("Each target is the token that follows its input.", 1, _step_targets_follow),
         Part(
             "Every token but the first is a target, once.",
             2,
             lambda e: all(
-                targets_once(*one)(e) for one in (("steps.y", "tokens"), ("exact.y", "exact"))
+                targets_once(*one)(e)
+                for one in (("steps.y", "tokens"), ("exact.y", "exact"), ("over.y", "over"))
             ),
         ),
     ),

@@ -24,6 +24,8 @@ def _sequential_inputs(rng: np.random.Generator) -> Inputs:
         "tokens": tokens(rng, N),
         # Here nothing is left over: every row fills its steps.
         "exact": tokens(rng, 2 * B * T + 1),
+        # And here one input is too many for that.
+        "over": tokens(rng, 2 * B * T + 2),
         "batch_size": np.array(B),
         "block_size": np.array(T),
         "padding": np.array(N + int(rng.integers(1, 4))),
@@ -41,4 +43,11 @@ def _sequential(name: str) -> Any:
     )
 
 
-PROBE = Probe(_sequential_inputs, {"steps": _sequential("tokens"), "exact": _sequential("exact")})
+PROBE = Probe(
+    _sequential_inputs,
+    {
+        "steps": _sequential("tokens"),
+        "exact": _sequential("exact"),
+        "over": _sequential("over"),
+    },
+)

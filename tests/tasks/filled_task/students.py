@@ -54,4 +54,4 @@ WRONG = {
     "looks-ahead": lambda x: chosen(x, lambda t, places: max({*places} - {t}, default=-1)),
 }
 
-ODD = [(lambda x: by_loop(x) + 1, "difference"), (lambda x: by_loop(x)[0], "shape")]
+ODD = [(lambda x: by_loop(x) + 1, "constant-difference"), (lambda x: by_loop(x)[0], "shape")]
