@@ -30,11 +30,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.mutations import Mutant, mutants
 from course_grader import assignment, release_inspection
-from course_judges import at_desk  # noqa: F401 - imported before the forks, for all of them
 from course_judges import catalogue as judges
-from course_tasks import check
+from course_judges.judging import earns_everything
+from course_tasks import catalogue
+from course_tasks.probing import run
 
 ROOT = Path(__file__).parents[1]
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
@@ -172,9 +175,11 @@ def _hand_in(solved: Solved, mutant: Mutant, draws: int, sender: Any) -> None:
         except Exception as error:  # a cell that fails hands nothing in
             sender.send((0, type(error).__name__))
             return
+        task, probe = judges.task(solved.task), catalogue.probe(solved.task)
         for seed in range(draws):
-            verdict = check(solved.task, answer, seed=seed)
-            survived += verdict.points == verdict.out_of
+            inputs = judges.inputs(solved.task, np.random.default_rng(seed))
+            answers = run(probe, answer, inputs).answers
+            survived += earns_everything(task, probe, inputs, answers)
     sender.send((survived, ended))
 
 

@@ -111,6 +111,55 @@ def _offset(mine: Array, right: Array) -> Difference | None:
     )
 
 
+_TRANSFORMS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("the absolute value of", np.abs),
+    ("the square of", np.square),
+    ("the square root of", np.sqrt),
+    ("the logarithm of", np.log),
+    ("minus the logarithm of", lambda right: -np.log(right)),
+    ("e to the power of", np.exp),
+    ("1 minus", lambda right: 1 - right),
+    ("1 divided by", lambda right: 1 / right),
+)
+
+
+def _transformed(mine: Array, right: Array) -> Difference | None:
+    if not _varied(right) or not np.isfinite(right).all():
+        return None
+    with np.errstate(all="ignore"):
+        for said, transform in _TRANSFORMS:
+            if _equal(mine, transform(right.astype(float))):
+                return Difference(
+                    "transformed",
+                    f"Every number of yours is {said} the right one.",
+                    largest(mine, right),
+                )
+    return None
+
+
+def _all_alike(mine: Array, right: Array) -> Difference | None:
+    """The same number everywhere, or the same row, where the right ones differ."""
+    if right.size < _FEW or not _varied(right) or not np.isfinite(mine).all():
+        return None
+    if _equal(mine, np.full_like(mine, mine.flat[0])):
+        return Difference(
+            "all-alike",
+            "Every number of yours is the same.",
+            f"It is {number(float(mine.flat[0]))}; the right ones lie between "
+            f"{number(float(np.nanmin(right)))} and {number(float(np.nanmax(right)))}.",
+        )
+    for axis, said in ((-2, "rows"), (0, "samples")):
+        if mine.ndim < (2 if axis == -2 else 3) or mine.shape[axis] < 2:
+            continue
+        first, first_right = np.take(mine, [0], axis), np.take(right, [0], axis)
+        alike = _equal(mine, np.broadcast_to(first, mine.shape))
+        if alike and not _equal(right, np.broadcast_to(first_right, right.shape)):
+            return Difference(
+                "all-alike", f"All {said} of your answer are the same.", largest(mine, right)
+            )
+    return None
+
+
 def _shifted(mine: Array, right: Array) -> Difference | None:
     for axis in range(right.ndim - 1, -1, -1):
         size = right.shape[axis]
@@ -230,6 +279,30 @@ def _one_too_many(mine: Array, right: Array) -> Difference | None:
     return None
 
 
+def _several_missing_or_too_many(mine: Array, right: Array) -> Difference | None:
+    """One of the two begins, along one axis, with the whole of the other."""
+    if mine.ndim != right.ndim or not mine.size or not right.size:
+        return None
+    for axis in range(right.ndim):
+        shapes = [list(one.shape) for one in (mine, right)]
+        sizes = [shape.pop(axis) for shape in shapes]
+        if shapes[0] != shapes[1] or sizes[0] == sizes[1]:
+            continue
+        common = range(min(sizes))
+        if not _equal(np.take(mine, common, axis), np.take(right, common, axis)):
+            continue
+        of = f" along axis {axis}" if right.ndim > 1 else ""
+        less = sizes[0] < sizes[1]
+        count = abs(sizes[0] - sizes[1])
+        return Difference(
+            "too-few" if less else "too-many",
+            f"Your answer begins right and {'ends too early' if less else 'goes on too long'}{of}.",
+            f"It has {count} items too {'few' if less else 'many'}: shape {mine.shape} instead of "
+            f"{right.shape}.",
+        )
+    return None
+
+
 def _axis_of_one(mine: Array, right: Array) -> Difference | None:
     if not right.size or mine.size != right.size:
         return None
@@ -281,6 +354,8 @@ _OF_ONE_SHAPE: tuple[Comparison, ...] = (
     _sign,
     _ratio,
     _offset,
+    _transformed,
+    _all_alike,
     _transposed,
     _shifted,
     _reversed,
@@ -291,6 +366,7 @@ _OF_ONE_SHAPE: tuple[Comparison, ...] = (
 _OF_TWO_SHAPES: tuple[Comparison, ...] = (
     _item_missing,
     _one_too_many,
+    _several_missing_or_too_many,
     _axis_of_one,
     _transposed,
     _another_shape,

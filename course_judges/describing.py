@@ -27,6 +27,7 @@ Asks: TypeAlias = "Callable[[Evidence], Finding | None]"
 def describe(
     section: Section,
     properties: Sequence[Asks],
+    examples: Sequence[Asks],
     failing: Sequence[Evidence],
     right: Evidence | None,
 ) -> Finding:
@@ -38,6 +39,8 @@ def describe(
         Where to look again.
     properties : sequence of callable (Evidence) -> Finding or None
         Of the task, asked in this order.
+    examples : sequence of callable (Evidence) -> Finding or None
+        Of the task, asked when nothing general can be said.
     failing : sequence of Evidence
         The draws in which the answer is wrong; one at least.
     right : Evidence, optional
@@ -55,6 +58,7 @@ def describe(
         lambda e: _compared(e, section),
         lambda e: _related(e, section),
         lambda e: _shape(e, section),
+        *examples,
     ]
     if _has_another_shape(first):
         # Numbers of another shape are compared by what differs in the shape before all else.
@@ -258,19 +262,33 @@ def _exchanged(evidence: Evidence, section: Section) -> Finding | None:
 
 
 def _compared(evidence: Evidence, section: Section) -> Finding | None:
+    """How the first array that differs does; where others differ in another way, that is said."""
+    first: tuple[str, comparisons.Difference] | None = None
+    otherwise = False
     for name, right in evidence.expected.values.items():
         mine = evidence.answers.values.get(name)
-        if mine is None or isinstance(mine, str) or isinstance(right, str):
-            continue
-        if same_value(mine, right):
-            continue
-        found = comparisons.compared(evidence.yours(name), right)
-        if found is None:
-            return None
-        called = evidence.called(name)
-        effect = found.effect + (f" It was called with {called}." if called else "")
-        return Finding(found.name, found.what, effect, section)
-    return None
+        if mine is None:
+            otherwise = True
+        elif not same_value(mine, right):
+            found = None
+            if not isinstance(mine, str) and not isinstance(right, str):
+                found = comparisons.compared(evidence.yours(name), right)
+            if first is None:
+                if found is None:
+                    return None
+                first = name, found
+            otherwise |= found is None or found.name != first[1].name
+    if first is None:
+        return None
+    name, found = first
+    called = evidence.called(name)
+    effect = found.effect + (f" It was called with {called}." if called else "")
+    what = found.what
+    if otherwise:
+        part = name.partition(".")[2]
+        which = f"this is `{part}`" if part and not part.isdigit() else "this is one result"
+        what = f"{what[:-1]} ({which}; another is wrong in another way)."
+    return Finding(found.name, what, effect, section)
 
 
 def _related(evidence: Evidence, section: Section) -> Finding | None:
@@ -298,12 +316,8 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
         called = evidence.called(name)
         with_what = f" It was called with {called}." if called else ""
         if isinstance(right, str) or isinstance(mine, str):
-            return Finding(
-                "difference",
-                "Your answer returns another text.",
-                f"{_texts(str(mine), str(right))}{with_what}",
-                section,
-            )
+            name, what = _text_differs(str(mine), str(right))
+            return Finding(name, what, f"{_texts(str(mine), str(right))}{with_what}", section)
         wrong = int((~comparisons.close(mine, right)).sum())
         if right.ndim == 0:
             yours, wanted = comparisons.numbers_apart(float(mine), float(right))
@@ -327,6 +341,22 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
             section,
         )
     return Finding("difference", "Your answer does not do what the task asks.", "", section)
+
+
+def _text_differs(mine: str, right: str) -> tuple[str, str]:
+    """How one text differs from another: a name and a sentence."""
+    if not mine:
+        return "empty-text", "Your answer returns an empty text."
+    if sorted(mine) == sorted(right):
+        return "another-order", "Your text has the right symbols in another order."
+    if mine == right[:-1] or mine == right[1:]:
+        which = "last" if mine == right[:-1] else "first"
+        return f"{which}-missing", f"Your text is right, but its {which} symbol is missing."
+    if right in mine:
+        return "too-many", "Your text holds the right one, and more."
+    if mine.lower() == right.lower():
+        return "another-case", "Your text differs in capital and small letters alone."
+    return "difference", "Your answer returns another text."
 
 
 def _texts(mine: str, right: str) -> str:

@@ -298,6 +298,8 @@ class Task:
     may_change : bool
         Whether the task leaves open if what is given is changed. What the right answer itself
         changes may be changed anyway.
+    examples : tuple of callable (Evidence) -> Finding or None
+        Asked last, when nothing general can be said: what is right at one place, worked out.
     """
 
     title: str
@@ -310,6 +312,7 @@ class Task:
     inputs: Callable[[np.random.Generator], Inputs] | None = None
     cases: tuple[str, ...] = ()
     may_change: bool = False
+    examples: tuple[Property, ...] = ()
 
     @cached_property
     def points(self) -> float:
@@ -406,6 +409,19 @@ def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers)
     return Verdict(name, task.title, state, parts, (_cut(finding),))
 
 
+def earns_everything(task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> bool:
+    """True if `judge` would give these answers every point; it takes less, as no words are sought.
+
+    The parameters are those of `judge`.
+    """
+    if not answers.attempted:
+        return False
+    draws = _draws(task, probe, inputs, answers)
+    return all(_holds(part, draw) for draw in draws for part in task.parts) and (
+        task.may_change or not any(draw.changed for draw in draws)
+    )
+
+
 def _draws(task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> list[Evidence]:
     """What is known of an answer pass by pass; what is right of the same inputs is found once."""
     made: list[Evidence] = []
@@ -483,7 +499,7 @@ def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -
     return (
         _recognise(task, probe, failing, good)
         or _not_repeatable(task, probe, draws)
-        or describe(task.section, task.properties, failing, good)
+        or describe(task.section, task.properties, task.examples, failing, good)
     )
 
 

@@ -7,9 +7,13 @@ where the property fails and None where it holds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from course_judges.judging import Evidence, Property
+from course_judges.wording import number
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding, Section
 
 _SMALL = 1e-4
@@ -95,6 +99,42 @@ def unchanged_by_other_samples(before: str, after: str, section: Section) -> Pro
             "mixes-the-batch",
             "Samples of a batch see each other.",
             "Sample 0 of your output changes when only sample 1 changes in the input.",
+            section,
+        )
+
+    return ask
+
+
+def scores_times_a_factor(
+    value: str, scores: Callable[[Evidence], Array], section: Section
+) -> Property:
+    """Weights (…, T, S) that are the softmax of the right scores times some factor.
+
+    `scores` gives them, with −inf where something is hidden.
+    """
+
+    def ask(evidence: Evidence) -> Finding | None:
+        mine = np.asarray(evidence.yours(value), dtype=np.float64)
+        given = scores(evidence)
+        if mine.shape != given.shape or not np.isfinite(mine).all():
+            return None
+        seen = np.isfinite(given) & (mine > 1e-12)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.where(seen, np.log(mine), 0.0)
+        count = np.maximum(seen.sum(-1, keepdims=True), 1)
+        a = np.where(seen, logs - logs.sum(-1, keepdims=True) / count, 0.0)
+        known = np.where(seen, given, 0.0)
+        b = np.where(seen, known - known.sum(-1, keepdims=True) / count, 0.0)
+        factor = float((a * b).sum() / (b * b).sum())
+        if abs(factor - 1) < _SMALL or abs(factor) < _SMALL:
+            return None
+        if not np.allclose(a, factor * b, atol=1e-3):
+            return None
+        return Finding(
+            "scores-times-a-factor",
+            "Your weights are a softmax of the scores times a factor.",
+            f"The factor is {number(factor)}: your rows are "
+            f"{'sharper' if factor > 1 else 'flatter'} than they should be.",
             section,
         )
 

@@ -69,10 +69,11 @@ def _inverted_answer(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You compare sums with 1 exactly, and rounding makes every row faulty.",
-    lambda e: unwrapped(f"""Row 0 of a matrix sums to 1
-    {_signed(float(e.inputs["ahead"].sum(1)[0]) - 1)}, which is float32's noise and no fault. Allow
-    for it: `torch.isclose`, or a distance of at most 1e-5."""),
+    "Your answer calls every row faulty.",
+    lambda e: unwrapped(f"""If you compare sums with 1 exactly, rounding is the reason: row 0 of a
+    matrix sums to 1 {_signed(float(e.inputs["ahead"].sum(1)[0]) - 1)}, which is float32's noise.
+    Allow for it: `torch.isclose`, or a distance of at most 1e-5. If not: a weight of 0 is no fault
+    anywhere, and each row is judged by itself."""),
     cases=("ahead", "sums"),
 )
 def _exact_comparison(weights: Tensor) -> Tensor:

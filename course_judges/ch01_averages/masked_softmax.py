@@ -9,7 +9,7 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch01_averages.sections import FILL, KERNEL, SIDES, SOFTMAX, WRITES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.properties import NEGLIGIBLE, rows_sum_to_one
+from course_judges.properties import NEGLIGIBLE, rows_sum_to_one, scores_times_a_factor
 from course_judges.wording import listed, number, row, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -67,7 +67,7 @@ def _right_proportions(evidence: Evidence) -> bool:
         return False
     mine, right = evidence.yours("weights"), evidence.right("weights")
     sums = mine.sum(-1, keepdims=True)
-    if not np.isfinite(sums).all() or (sums < NEGLIGIBLE).any():
+    if not np.isfinite(sums).all() or (sums <= 0).any():
         return False
     return np.allclose(mine / sums, right, rtol=1e-4, atol=1e-5)
 
@@ -181,6 +181,23 @@ def _softmax_over_batch(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, -torch.inf).softmax(dim=0)
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("weights"), evidence.right("weights")
+    if mine.shape != right.shape or evidence.same("weights"):
+        return None
+    b, t, _ = np.unravel_index(int(np.abs(mine - right).argmax()), right.shape)
+    visible = evidence.inputs["visible"][b, t]
+    return Finding(
+        "other-weights",
+        "Your weights are not the softmax of what is visible.",
+        f"In sample {b}, row {t} may see position{'s' if visible.sum() > 1 else ''} "
+        f"{listed(np.flatnonzero(visible))}, with the scores "
+        f"{row(evidence.inputs['scores'][b, t][visible])}: their softmax is "
+        f"{row(right[b, t][visible])}. Yours is {row(mine[b, t][visible])}.",
+        SOFTMAX,
+    )
+
+
 TASK = Task(
     "Masked softmax",
     masked_softmax,
@@ -193,6 +210,15 @@ TASK = Task(
         ),
         Part("On top of that, every row sums to 1.", 2, matches("weights")),
     ),
-    properties=(_sees_what_is_hidden, rows_sum_to_one("weights", SOFTMAX)),
+    properties=(
+        _sees_what_is_hidden,
+        rows_sum_to_one("weights", SOFTMAX),
+        scores_times_a_factor(
+            "weights",
+            lambda e: np.where(e.inputs["visible"], e.inputs["scores"], -np.inf),
+            SOFTMAX,
+        ),
+    ),
+    examples=(_worked_out,),
     cases=("weights",),
 )

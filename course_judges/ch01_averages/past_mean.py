@@ -18,9 +18,10 @@ from course_judges.ch01_averages.weights import (
     same_places,
     sees_the_right_positions,
 )
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Property, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
 from course_judges.wording import number, row, unwrapped, word
+from course_tasks.verdict import Finding
 
 
 def strict_past_mean(x: Tensor) -> Tensor:
@@ -190,6 +191,34 @@ _keepdim_forgotten = families.keepdim_forgotten(
 )(_past_by(_strict_lower, 1, False, 1.0))
 
 
+def _of_weights(ask: Property) -> Property:
+    """Asks it only where what the identity became are the weights of any other input, too."""
+
+    def asked(evidence: Evidence) -> Finding | None:
+        x, mine = evidence.inputs["x"], evidence.yours("means")
+        made = evidence.yours("weights")[0] @ x
+        if mine.shape != made.shape or not np.allclose(made, mine, rtol=1e-3, atol=1e-4):
+            return None
+        return ask(evidence)
+
+    return asked
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("means"), evidence.right("means")
+    if mine.shape != right.shape or evidence.same("means"):
+        return None
+    b, t, c = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    past = evidence.inputs["x"][b, :t, c]
+    return Finding(
+        "another-mean",
+        "Your numbers are not the means of the strict past.",
+        f"In sample {b}, channel {c}, position {t} has the past {row(past)}, whose mean is "
+        f"{number(right[b, t, c])}. Yours is {number(mine[b, t, c])}.",
+        MEANS,
+    )
+
+
 TASK = Task(
     "Mean of the strict past",
     strict_past_mean,
@@ -207,10 +236,14 @@ TASK = Task(
             matches("means", "weights"),
         ),
     ),
-    properties=(
-        no_weight_on_the_future("weights", FUTURE),
-        sees_the_right_positions,
-        rows_sum_to_one("weights", MEANS),
+    properties=tuple(
+        _of_weights(ask)
+        for ask in (
+            no_weight_on_the_future("weights", FUTURE),
+            sees_the_right_positions,
+            rows_sum_to_one("weights", MEANS),
+        )
     ),
+    examples=(_worked_out,),
     cases=("means", "weights"),
 )

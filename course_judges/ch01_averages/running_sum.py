@@ -27,7 +27,16 @@ def _last_is_the_total(evidence: Evidence) -> bool:
     )
 
 
+def _mixes_time_alone(evidence: Evidence) -> bool:
+    """True if what the identity became are the weights of any other input, too."""
+    x, weights = evidence.inputs["x"], evidence.yours("weights")
+    mine = evidence.yours("sums")
+    return mine.shape == x.shape and np.allclose(x @ weights[0], mine, rtol=1e-3, atol=1e-4)
+
+
 def _future_in_time_last(evidence: Evidence) -> Finding | None:
+    if not _mixes_time_alone(evidence):
+        return None
     seen = evidence.yours("weights")[0].T  # row t: what output t makes of each position
     later = np.argwhere(np.abs(np.triu(seen, 1)) > NEGLIGIBLE)
     if not len(later):
@@ -112,6 +121,32 @@ def _no_triangle(x: Tensor) -> Tensor:
     return x @ torch.ones(T, T)
 
 
+def _counted_otherwise(evidence: Evidence) -> Finding | None:
+    """How often a position counts in another, read off what the identity became."""
+    mine = evidence.yours("weights").reshape(evidence.right("weights").shape)[0]
+    right = evidence.right("weights")[0]
+    wrong = np.argwhere(np.abs(mine - right) > 1e-4)
+    if len(wrong) and not _mixes_time_alone(evidence):
+        return None
+    if not len(wrong):
+        return Finding(
+            "no-weighted-sum",
+            "Your answer is right for the identity, a single sample of zeros and ones, and wrong "
+            "for others.",
+            f"With B = {evidence.number('B')} samples of numbers with signs and fractions it is "
+            "not the sum. Do the samples mix, or is something rounded, cut off, or made positive?",
+            SIDES,
+        )
+    s, t = (int(i) for i in wrong[0])
+    return Finding(
+        "counts-otherwise",
+        "Positions count with other weights than 1.",
+        f"Position {s} counts {number(mine[s, t])} times in your position {t}; it should count "
+        f"{number(right[s, t])} times.",
+        SIDES,
+    )
+
+
 TASK = Task(
     "Running sum, time last",
     running_sum,
@@ -120,5 +155,5 @@ TASK = Task(
         Part("The last position holds the sum of all positions.", 1, _last_is_the_total),
         Part("Every position holds the sum of its past.", 1, matches("sums", "square")),
     ),
-    properties=(_future_in_time_last,),
+    properties=(_future_in_time_last, _counted_otherwise),
 )

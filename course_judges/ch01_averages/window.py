@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,6 +19,7 @@ from course_judges.ch01_averages.weights import (
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
 from course_judges.wording import listed, number, row, unwrapped, word
+from course_tasks.verdict import Finding
 
 
 def _band(T: int, width: int) -> Tensor:
@@ -140,6 +142,20 @@ def _multiplied_mask(T: int, width: int) -> Tensor:
     return _band(T, width).softmax(dim=-1)
 
 
+def _uneven(evidence: Evidence) -> Finding | None:
+    """In an average all that is seen counts the same."""
+    for t, weights in enumerate(matrix(evidence)):
+        seen = weights[np.abs(weights) > 1e-5]
+        if len(seen) and np.ptp(seen) > 1e-4:
+            return Finding(
+                "uneven-weights",
+                "What a row sees does not all count the same.",
+                f"Row {t} is {row(weights)}. In an average of k positions each counts 1/k.",
+                MEANS,
+            )
+    return None
+
+
 TASK = Task(
     "Sliding window",
     window_weights,
@@ -157,6 +173,7 @@ TASK = Task(
         no_weight_on_the_future("weights", FUTURE),
         sees_the_right_positions,
         rows_sum_to_one("weights", MEANS),
+        _uneven,
     ),
     cases=("weights",),
 )

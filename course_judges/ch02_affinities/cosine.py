@@ -166,6 +166,23 @@ def _zero_vector_nan(x: Tensor, y: Tensor) -> Tensor:
     )
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("cosines"), evidence.right("cosines")
+    if mine.shape != right.shape or evidence.same("cosines"):
+        return None
+    b, t, s = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    x, y = evidence.inputs["x"][b, t], evidence.inputs["y"][b, s]
+    return Finding(
+        "another-cosine",
+        "Your numbers are not the cosines of the vectors that you are given.",
+        f"In sample {b}, the vectors `x[{t}]` and `y[{s}]` have the dot product "
+        f"{number(float(x @ y))} and the lengths {number(float(np.linalg.norm(x)))} and "
+        f"{number(float(np.linalg.norm(y)))}, so their cosine is {number(right[b, t, s])}. "
+        f"Yours is {number(mine[b, t, s])}.",
+        ANGLE,
+    )
+
+
 TASK = Task(
     "Cosine affinities",
     cosine_affinities,
@@ -179,4 +196,5 @@ TASK = Task(
         ),
     ),
     properties=(_outside,),
+    examples=(_worked_out,),
 )

@@ -199,6 +199,25 @@ _first_row_one = mistake(
 )(first_row_one)
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("evenness"), evidence.right("evenness")
+    if mine.shape != right.shape:
+        return None
+    b, t = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    weights = evidence.inputs["weights"][b, t, : t + 1]
+    if t == 0:
+        return None
+    most = float(np.log(t + 1))
+    return Finding(
+        "another-share",
+        "Your numbers are no share of the largest entropy.",
+        f"In sample {b}, row {t} gives its {t + 1} positions {row(weights)}: its entropy is "
+        f"{number(right[b, t] * most)}, and log {t + 1} = {number(most)} is the most that it could "
+        f"be, so its evenness is {number(right[b, t])}. Yours is {number(mine[b, t])}.",
+        ENTROPY,
+    )
+
+
 TASK = Task(
     "How evenly a row looks",
     evenness,
@@ -214,4 +233,5 @@ TASK = Task(
         ),
     ),
     properties=(_out_of_range,),
+    examples=(_worked_out,),
 )

@@ -9,7 +9,7 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch02_affinities.sections import DEPENDS, STABLE
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
-from course_judges.properties import rows_sum_to_one
+from course_judges.properties import rows_sum_to_one, scores_times_a_factor
 from course_judges.wording import number, row, unwrapped
 from course_tasks.ch02_affinities.safe_softmax import PROBE as SAFE_SOFTMAX
 
@@ -46,6 +46,10 @@ def _mean_of_the_visible(scores: Tensor) -> Tensor:
 
 def _divided_by_maximum(scores: Tensor) -> Tensor:
     return _as_written(scores / scores.amax(dim=-1, keepdim=True))
+
+
+def _divided_and_safe(scores: Tensor) -> Tensor:
+    return (scores / scores.amax(dim=-1, keepdim=True)).softmax(dim=-1)
 
 
 def _clamped(scores: Tensor) -> Tensor:
@@ -170,7 +174,11 @@ _divides_by_maximum = mistake(
     "You divided by the maximum; a shift is a subtraction.",
     lambda e: unwrapped(f"""{_first_row_off(e)} Dividing scores is a temperature: it changes how
     sharply the row looks, and by another factor in each row."""),
-    also=(_then_cleaned(_divided_by_maximum),),
+    also=(
+        _then_cleaned(_divided_by_maximum),
+        _divided_and_safe,
+        _then_cleaned(_divided_and_safe),
+    ),
 )(_divided_by_maximum)
 
 
@@ -229,6 +237,10 @@ TASK = Task(
         Part("Rows of scores as large as ±10,000 are right.", 2, matches("large")),
         Part("Rows that may see nothing are 0, and the others right.", 1, matches("empty")),
     ),
-    properties=(rows_sum_to_one("ordinary", STABLE), rows_sum_to_one("large", STABLE)),
+    properties=(
+        rows_sum_to_one("ordinary", STABLE),
+        rows_sum_to_one("large", STABLE),
+        scores_times_a_factor("ordinary", lambda e: e.inputs["ordinary"], STABLE),
+    ),
     cases=("ordinary",),
 )

@@ -228,6 +228,31 @@ def _dots_for_distances(at: Tensor, known: Tensor, values: Tensor, width: float)
     return (at @ known.T / width**2).softmax(-1) @ values
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """Where the weights of one place lie, beside its values."""
+    case = "far" if evidence.same("near") else "near"
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.shape != right.shape:
+        return None
+    n, c = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    squares = np.square(evidence.inputs[case][n] - evidence.inputs["known"]).sum(-1)
+    scores = -squares / (2 * float(evidence.inputs["width"]) ** 2)
+    weights = np.exp(scores - scores.max())
+    weights /= weights.sum()
+    first, second = (int(i) for i in np.argsort(squares)[:2])
+    stations = evidence.inputs["values"][:, c]
+    return Finding(
+        "other-weights",
+        "Your averages weigh the stations differently.",
+        f"The stations {first} and {second} are the nearest to place {n}, at distances "
+        f"{number(squares[first] ** 0.5)} and {number(squares[second] ** 0.5)}. They should have "
+        f"the weights {number(weights[first])} and {number(weights[second])}, and measured "
+        f"{number(stations[first])} and {number(stations[second])} in column {c}. The average is "
+        f"{number(right[n, c])}; yours is {number(mine[n, c])}.",
+        KERNEL,
+    )
+
+
 TASK = Task(
     "A map from a few stations",
     smooth_map,
@@ -237,5 +262,6 @@ TASK = Task(
         Part("On top of that, it does far away from them, too.", 1, matches("near", "far")),
     ),
     properties=(_outside_the_values,),
+    examples=(_worked_out,),
     cases=("near",),
 )

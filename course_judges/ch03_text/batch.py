@@ -15,6 +15,7 @@ from course_judges.ch03_text.targets import IGNORED, row
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import unwrapped
 from course_tasks.answers import Array
+from course_tasks.verdict import Finding
 
 
 def batch_ending_at(tokens, ends, block_size, padding):
@@ -37,10 +38,13 @@ def _copies_inputs(evidence: Evidence) -> bool:
 
 
 def _batch_part(value: str, chosen: Callable[[Evidence], Array]) -> Callable[[Evidence], bool]:
-    """The answer equals the reference at the chosen (B, T) places."""
+    """The answer equals the reference at the chosen (B, T) places, and in a text that is shorter
+    than a row at all places.
+    """
+    young = value.replace("batch", "young")
 
     def holds(evidence: Evidence) -> bool:
-        if not evidence.comparable(value):
+        if not evidence.comparable(value) or not evidence.same(young):
             return False
         return bool((evidence.yours(value) == evidence.right(value))[chosen(evidence)].all())
 
@@ -186,6 +190,39 @@ def _targets_before_the_text(tokens, ends, block_size, padding):
     return x, tokens[_positions(ends, block_size) + 1]
 
 
+def _targets_missing(evidence: Evidence) -> Finding | None:
+    """Targets that are −100 although the text has one there."""
+    mine, right = evidence.yours("batch.y"), evidence.right("batch.y")
+    missing = (mine == IGNORED) & (right != IGNORED)
+    if mine.shape != right.shape or not missing.any():
+        return None
+    return Finding(
+        "targets-missing",
+        "Some of your targets are −100 although the text has a symbol there.",
+        f"{int(missing.sum())} of {int((right != IGNORED).sum())} targets are missing. "
+        f"{_targets_of(evidence, int(np.flatnonzero(missing.any(axis=1))[0]))}",
+        TARGET,
+    )
+
+
+def _targets_of(evidence: Evidence, b: int) -> str:
+    return unwrapped(f"""Row {b} should have the targets `{row(evidence.right("batch.y")[b])}`;
+    yours are `{row(evidence.yours("batch.y")[b])}`.""")
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    if evidence.same("batch.x") and evidence.comparable("batch.y"):
+        wrong = evidence.yours("batch.y") != evidence.right("batch.y")
+        if wrong.any():
+            return Finding(
+                "other-targets",
+                "The inputs are right, and targets are not.",
+                _targets_of(evidence, int(np.flatnonzero(wrong.any(axis=1))[0])),
+                TARGET,
+            )
+    return None
+
+
 TASK = Task(
     "A batch of given endings",
     batch_ending_at,
@@ -208,5 +245,7 @@ TASK = Task(
             _batch_part("batch.y", lambda e: ~_is_whole_row(e)),
         ),
     ),
+    properties=(_targets_missing,),
+    examples=(_worked_out,),
     cases=("batch.x",),
 )

@@ -48,8 +48,9 @@ def _targets_there_are(evidence: Evidence) -> int:
     return len(evidence.inputs["tokens"]) - 1
 
 
-def _once_in_both(evidence: Evidence) -> bool:
-    return targets_once("long.y", "tokens")(evidence) and targets_once("short.y", "short")(evidence)
+def _once_in_all(evidence: Evidence) -> bool:
+    asked = (("long.y", "tokens"), ("short.y", "short"), ("exact.y", "exact"))
+    return all(targets_once(value, tokens)(evidence) for value, tokens in asked)
 
 
 @mistake(
@@ -139,10 +140,14 @@ TASK = Task(
         Part(
             "Windows begin every `stride` tokens and the last is filled up.",
             1,
-            matches("long.x", "short.x"),
+            matches("long.x", "short.x", "exact.x"),
         ),
-        Part("Every token but the first is a target, once.", 2, _once_in_both),
-        Part("A target counts where it has the most past.", 1, matches("long.y", "short.y")),
+        Part("Every token but the first is a target, once.", 2, _once_in_all),
+        Part(
+            "A target counts where it has the most past.",
+            1,
+            matches("long.y", "short.y", "exact.y"),
+        ),
     ),
     properties=(not_the_next_token("long.x", "long.y", "tokens"), counted_otherwise("long.y")),
 )

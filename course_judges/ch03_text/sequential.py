@@ -204,12 +204,16 @@ TASK = Task(
     CONTINUE,
     (
         Part("Row b of step n + 1 continues row b of step n.", 1, _rows_continue),
-        Part("The inputs are all there, in B rows of equal length.", 1, matches("steps.x")),
+        Part(
+            "The inputs are all there, in B rows of equal length.", 1, matches("steps.x", "exact.x")
+        ),
         Part("Each target is the token that follows its input.", 1, _step_targets_follow),
         Part(
             "Every token but the first is a target, once.",
             1,
-            targets_once("steps.y", "tokens"),
+            lambda e: all(
+                targets_once(*one)(e) for one in (("steps.y", "tokens"), ("exact.y", "exact"))
+            ),
         ),
     ),
     properties=(not_the_next_token("steps.x", "steps.y", "tokens"), counted_otherwise("steps.y")),

@@ -29,7 +29,8 @@ def split_names(names, fraction, seed):
     return _divide(names, fraction, torch.Generator().manual_seed(seed))
 
 
-_SPLIT_CASES = ("split", "again", "other")
+# Each case and the list that it splits.
+_SPLIT_CASES = {"split": "names", "again": "names", "other": "names", "others": "others"}
 
 
 def _parts_of(evidence: Evidence, case: str = "split") -> tuple[list[str], list[str]]:
@@ -39,32 +40,35 @@ def _parts_of(evidence: Evidence, case: str = "split") -> tuple[list[str], list[
     return train, validation
 
 
-def _all_splits(evidence: Evidence) -> Iterator[tuple[list[str], list[str]]]:
-    return (_parts_of(evidence, case) for case in _SPLIT_CASES)
+def _all_splits(evidence: Evidence) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """The list of each case, and the two halves of it."""
+    for case, listed in _SPLIT_CASES.items():
+        yield _names_of(evidence, listed), *_parts_of(evidence, case)
 
 
-def _names_of(evidence: Evidence) -> list[str]:
-    return input_text(evidence.inputs["names"]).split("\n")
+def _names_of(evidence: Evidence, listed: str = "names") -> list[str]:
+    return input_text(evidence.inputs[listed]).split("\n")
 
 
 def _fraction(evidence: Evidence) -> float:
     return float(evidence.inputs["fraction"])
 
 
-def _wanted(evidence: Evidence) -> int:
-    return round(_fraction(evidence) * len(set(_names_of(evidence))))
+def _wanted(evidence: Evidence, listed: str = "names") -> int:
+    return round(_fraction(evidence) * len(set(_names_of(evidence, listed))))
 
 
 def _nothing_lost(evidence: Evidence) -> bool:
-    names = Counter(_names_of(evidence))
-    return all(t and v and Counter(t) + Counter(v) == names for t, v in _all_splits(evidence))
+    return all(
+        t and v and Counter(t) + Counter(v) == Counter(names)
+        for names, t, v in _all_splits(evidence)
+    )
 
 
 def _apart(evidence: Evidence) -> bool:
-    names = set(_names_of(evidence))
     return all(
-        t and v and set(t) | set(v) == names and not set(t) & set(v)
-        for t, v in _all_splits(evidence)
+        t and v and set(t) | set(v) == set(names) and not set(t) & set(v)
+        for names, t, v in _all_splits(evidence)
     )
 
 
@@ -74,46 +78,68 @@ def _same_split(evidence: Evidence, case: str) -> bool:
 
 
 def _seeded(evidence: Evidence) -> bool:
-    names = set(_names_of(evidence))
     return (
-        all(t and v and set(t) | set(v) == names for t, v in _all_splits(evidence))
+        all(t and v and set(t) | set(v) == set(names) for names, t, v in _all_splits(evidence))
         and _same_split(evidence, "again")
         and not _same_split(evidence, "other")
+        and not _depends_on_the_run(evidence)
+    )
+
+
+def _depends_on_the_run(evidence: Evidence) -> bool:
+    """True if other hashes make another split, and one that is as good.
+
+    Where they make none, the answer mixes the list's texts with texts of its own, which says
+    nothing about another run.
+    """
+    train, validation = _parts_of(evidence, "another_run")
+    usual = _parts_of(evidence)
+    return (
+        Counter(train) + Counter(validation) == Counter(usual[0]) + Counter(usual[1])
+        and len(set(validation)) == len(set(usual[1]))
+        and not set(train) & set(validation)
+        and not _same_split(evidence, "another_run")
     )
 
 
 def _right_size(evidence: Evidence) -> bool:
-    return all(t and len(set(v)) == _wanted(evidence) for t, v in _all_splits(evidence))
+    return all(
+        t and len(set(v)) == round(_fraction(evidence) * len(set(names)))
+        for names, t, v in _all_splits(evidence)
+    )
 
 
 def _entries_lost(evidence: Evidence) -> Finding | None:
     if _nothing_lost(evidence):
         return None
-    (train, validation), names = _parts_of(evidence), Counter(_names_of(evidence))
-    found = Counter(train) + Counter(validation)
-    wrong = sorted(n for n in names | found if names[n] != found[n])
-    if not wrong:
-        return None
-    return Finding(
-        "entries-lost",
-        "The two splits together are not the list.",
-        f"`{wrong[0]}` is on the list {names[wrong[0]]} times and in your splits "
-        f"{found[wrong[0]]} times.",
-        SPLITS,
-    )
+    for listed, train, validation in _all_splits(evidence):
+        names, found = Counter(listed), Counter(train) + Counter(validation)
+        wrong = sorted(n for n in names | found if names[n] != found[n])
+        if wrong:
+            return Finding(
+                "entries-lost",
+                "The two splits together are not the list.",
+                f"`{wrong[0]}` is on the list {names[wrong[0]]} times and in your splits "
+                f"{found[wrong[0]]} times.",
+                SPLITS,
+            )
+    return None
 
 
 def _another_size(evidence: Evidence) -> Finding | None:
     if _right_size(evidence):
         return None
-    _, validation = _parts_of(evidence)
-    return Finding(
-        "another-size",
-        "Validation has another size than was asked for.",
-        f"{_fraction(evidence):.0%} of {len(set(_names_of(evidence)))} distinct names are "
-        f"{_wanted(evidence)}; yours holds {len(set(validation))} distinct names.",
-        SPLITS,
-    )
+    for names, _, validation in _all_splits(evidence):
+        share = _fraction(evidence) * len(set(names))
+        if len(set(validation)) != round(share):
+            return Finding(
+                "another-size",
+                "Validation has another size than was asked for.",
+                f"{_fraction(evidence):.0%} of {len(set(names))} distinct names are {share:.1f}, "
+                f"rounded {round(share)}; yours holds {len(set(validation))} distinct names.",
+                SPLITS,
+            )
+    return None
 
 
 def _in_order(evidence: Evidence) -> bool:
@@ -129,8 +155,9 @@ def _shared(evidence: Evidence) -> list[str]:
 def _says_shared(evidence: Evidence) -> str:
     shared, (_, validation) = _shared(evidence), _parts_of(evidence)
     return unwrapped(f"""{len(shared)} of the {len(set(validation))} names in your validation split
-    are in the training split, too, `{shared[0]}` for one. You shuffled the list, where popular
-    names stand several times; decide for each distinct name.""")
+    are in the training split, too, `{shared[0]}` for one. Popular names stand on the list
+    several times: decide once for each distinct name, and keep what is held out out of
+    training.""")
 
 
 @mistake(
@@ -156,6 +183,40 @@ def _not_shuffled(names, fraction, seed):
 )
 def _unseeded(names, fraction, seed):
     return _divide(names, fraction, None)
+
+
+@mistake(
+    "Your split depends on the order of a set, which is another in every run of Python.",
+    lambda e: unwrapped(f"""With the same seed, another run puts
+    {len(set(_parts_of(e)[1]) - set(_parts_of(e, "another_run")[1]))} of your
+    {len(set(_parts_of(e)[1]))} validation names into training: the hashes of texts change from run
+    to run. Use `sorted(set(names))` before you draw."""),
+    recognised=lambda e: _same_split(e, "again") and _apart(e) and _depends_on_the_run(e),
+)
+def _order_of_a_set(names, fraction, seed):
+    distinct = list(set(names))
+    order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
+    chosen = {distinct[i] for i in order[: round(fraction * len(distinct))]}
+    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+
+
+@mistake(
+    "The share of the names is cut off, not rounded.",
+    lambda e: unwrapped(f"""{_fraction(e):.0%} of {len(set(_names_of(e)))} distinct names are
+    {_fraction(e) * len(set(_names_of(e))):.1f}; you hold out {len(set(_parts_of(e)[1]))}, and
+    rounded it is {_wanted(e)}. `int` and `//` cut; use `round`."""),
+    recognised=lambda e: (
+        _apart(e)
+        and all(
+            len(set(v)) == int(_fraction(e) * len(set(names))) for names, _, v in _all_splits(e)
+        )
+    ),
+)
+def _cut_not_rounded(names, fraction, seed):
+    distinct = sorted(set(names))
+    order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
+    chosen = {distinct[i] for i in order[: int(fraction * len(distinct))]}
+    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
 
 
 @mistake(

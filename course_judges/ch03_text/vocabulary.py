@@ -38,8 +38,13 @@ def _refusal_names_symbol_and_place(evidence: Evidence) -> bool:
     return (
         isinstance(words, str)
         and input_text(evidence.inputs["unknown"]) in words
-        and int(evidence.inputs["place"][0]) in map(int, re.findall(r"\d+", words))
+        and _says_the_place(evidence)
     )
+
+
+def _says_the_place(evidence: Evidence) -> bool:
+    words = str(evidence.answers.values["refuses"])
+    return int(evidence.inputs["place"][0]) in map(int, re.findall(r"\d+", words))
 
 
 def _bad(evidence: Evidence) -> str:
@@ -149,7 +154,13 @@ class _KeyErrorOnly(NameVocabulary):
 
 
 @mistake(
-    "Your error does not say which symbol it is and at which position.",
+    lambda e: (
+        "Your error says the symbol and not its position."
+        if input_text(e.inputs["unknown"]) in str(e.answers.values["refuses"])
+        else "Your error says the position and not the symbol."
+        if _says_the_place(e)
+        else "Your error does not say which symbol it is and at which position."
+    ),
     lambda e: unwrapped(f"""{_bad(e)}, counted from 0 at the first letter; your error says
     “{e.answers.values["refuses"]}”. In a long text nobody finds it from that."""),
     UNKNOWN,

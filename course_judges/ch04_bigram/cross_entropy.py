@@ -13,7 +13,8 @@ from torch import Tensor
 from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import FLAT, GUESS, TABLE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, unwrapped
+from course_tasks.verdict import Finding
 
 
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
@@ -168,15 +169,74 @@ def _overflow(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
+    "You subtracted one maximum from all rows; each row needs its own.",
+    lambda e: unwrapped(f"""Where the largest logit of one row lies hundreds above those of another,
+    all powers of the other are rounded to 0, and log 0 is infinite. Your loss is
+    {float(np.ravel(e.yours("spread"))[0]):.4g}; it should be
+    {float(np.ravel(e.right("spread"))[0]):.4g}. `max(dim=-1, keepdim=True)` is one number a
+    row."""),
+    TABLE,
+    cases=("plain", "ignored", "shifted", "spread"),
+)
+def _global_maximum(logits: Tensor, targets: Tensor) -> Tensor:
+    shifted = logits - logits.max()
+    return _losses(shifted - shifted.exp().sum(dim=-1, keepdim=True).log(), targets).mean()
+
+
+@mistake(
     "You took the logarithm of rounded probabilities.",
     lambda e: unwrapped(f"""Where one logit is 900 above the rest, the others' probabilities are
     rounded to 0 before the logarithm sees them. {_two_losses("spread")(e)} Stay with logarithms:
     log p = logit − log Σ exp(logits)."""),
     TABLE,
-    recognised=lambda e: e.same("plain", "shifted") and not e.same("spread"),
+    recognised=lambda e: (
+        e.same("plain", "shifted")
+        and not e.same("spread")
+        and not np.isneginf(e.yours("spread")).any()
+    ),
 )
 def _log_of_softmax(logits: Tensor, targets: Tensor) -> Tensor:
     return _losses(logits.softmax(dim=-1).log(), targets).mean()
+
+
+@mistake(
+    "Only the targets of the last position count in your loss; all positions do.",
+    lambda e: unwrapped(f"""Of {e.inputs["targets"].size} targets yours uses {e.number("B")}.
+    {_two_losses("plain")(e)}"""),
+    FLAT,
+    also=(lambda logits, targets: cross_entropy(logits[:, :1], targets[:, :1]),),
+)
+def _one_position_only(logits: Tensor, targets: Tensor) -> Tensor:
+    return cross_entropy(logits[:, -1:], targets[:, -1:])
+
+
+def _negative(evidence: Evidence) -> set[int]:
+    ignored = evidence.inputs["ignored"]
+    return {int(target) for target in ignored[ignored < 0]}
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    if evidence.same("plain"):
+        if evidence.same("ignored"):
+            return None
+        return Finding(
+            "negative-targets",
+            "With negative targets your loss is another one.",
+            f"{_ignored_count(evidence)} They are {listed(sorted(_negative(evidence)))} here; none "
+            f"is a symbol. {_two_losses('ignored')(evidence)}",
+            FLAT,
+        )
+    logits, target = evidence.inputs["logits"][0, 0], int(evidence.inputs["targets"][0, 0])
+    total = float(np.log(np.exp(logits).sum()))
+    return Finding(
+        "another-loss",
+        "Your loss is not the mean surprise of the targets.",
+        f"The first target is symbol {target} with the logit {logits[target]:.3g}; log Σ exp of "
+        f"its {len(logits)} logits is {total:.3g}, so its surprise is "
+        f"{total - float(logits[target]):.3g}. The loss is the mean of "
+        f"{evidence.inputs['targets'].size} of these. {_two_losses('plain')(evidence)}",
+        FLAT,
+    )
 
 
 TASK = Task(
@@ -189,5 +249,6 @@ TASK = Task(
         Part("Adding the same large number to all logits changes nothing.", 1, matches("shifted")),
         Part("A target with a vanishing probability gets its finite loss.", 1, matches("spread")),
     ),
+    examples=(_worked_out,),
     cases=("plain",),
 )

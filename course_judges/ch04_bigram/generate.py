@@ -14,7 +14,7 @@ from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import dice_right, dice_share, follows, only_the_best, repeats
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
 from course_tasks.verdict import Finding
 
@@ -138,9 +138,9 @@ _mode_not_restored = families.mode_not_restored(
 )(Writer(restore=False))
 
 
-_argmax_for_sampling = families.argmax_for_sampling(dice_share, recognised=only_the_best)(
-    Writer(draw=likeliest)
-)
+_argmax_for_sampling = families.argmax_for_sampling(
+    dice_share, recognised=lambda e: only_the_best(e) and e.same("short")
+)(Writer(draw=likeliest))
 
 
 _no_softmax = mistake(
@@ -153,6 +153,47 @@ _no_softmax = mistake(
 _generator_ignored = families.generator_ignored(
     "texts", lambda e: dice_right(e) and not repeats(e)
 )(Writer(draw=drawn_by_global_chance))
+
+
+def _prompt_moved(evidence: Evidence) -> Finding | None:
+    prompt, mine = evidence.inputs["prompt"], evidence.yours("short")
+    T = prompt.shape[1]
+    if mine.ndim != 2 or len(mine) != len(prompt) or mine.shape[1] < T:
+        return None
+    wrong = np.argwhere(mine[:, :T] != prompt)
+    if not len(wrong):
+        return None
+    b = int(wrong[0][0])
+    at_the_end = bool((mine[:, -T:] == prompt).all())
+    return Finding(
+        "prompt-not-first",
+        "Your text does not begin with the tokens that you are given.",
+        f"Row {b} of the prompt is {listed(prompt[b])}; your text begins with "
+        f"{listed(mine[b, :T])}."
+        + (" They stand at its end: new symbols are appended." if at_the_end else ""),
+        WRITING,
+    )
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """Where the text leaves the one that the model says, and what it was to be shown there."""
+    for case, prompt in (("short", "prompt"), ("beyond", "prompt"), ("long", "long_prompt")):
+        if evidence.same(case):
+            continue
+        mine, right = evidence.yours(case), evidence.right(case)
+        if mine.shape != right.shape:
+            return None
+        b, at = (int(i) for i in np.argwhere(mine != right)[0])
+        shown = right[b, max(0, at - evidence.number("block_size")) : at]
+        return Finding(
+            "another-symbol",
+            "Your text leaves the one that the model says.",
+            f"Row {b}, with a prompt of {evidence.inputs[prompt].shape[1]} tokens, is right up to "
+            f"position {at - 1}. Shown {listed(shown)}, which is all of the text that it may see, "
+            f"the model says {int(right[b, at])}; you have {mine[b, at]:.4g}.",
+            WRITING,
+        )
+    return None
 
 
 TASK = Task(
@@ -175,6 +216,7 @@ TASK = Task(
             "Symbols are drawn, by the given generator.", 1, lambda e: dice_right(e) and repeats(e)
         ),
     ),
-    properties=(_dice_are_off,),
+    properties=(_prompt_moved, _dice_are_off),
+    examples=(_worked_out,),
     cases=("short", "beyond"),
 )

@@ -12,6 +12,7 @@ from torch import Tensor
 from course_judges.ch04_bigram.sections import COUNTING, GUESS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
+from course_tasks.verdict import Finding
 
 
 def nll_and_perplexity(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
@@ -206,6 +207,78 @@ def _perplexity_of_the_sum(probabilities: Tensor, texts: list[Tensor]) -> tuple[
         return nll, float(np.exp(nll * sum(len(t) - 1 for t in texts)))
 
 
+@mistake(
+    "You scored one text only; all of them count.",
+    lambda e: unwrapped(f"""The three texts have {", ".join(str(n - 1) for n in _lengths(e))} steps,
+    {sum(_lengths(e)) - 3} together. {_two_nlls(e)}"""),
+    also=(
+        lambda probabilities, texts: nll_and_perplexity(probabilities, texts[1:2] or texts),
+        lambda probabilities, texts: nll_and_perplexity(probabilities, texts[-1:]),
+    ),
+    cases=("short.nll",),
+)
+def _one_text_only(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    return nll_and_perplexity(probabilities, texts[:1])
+
+
+@mistake(
+    "You scored the last step of each text only; every step counts.",
+    lambda e: unwrapped(f"""The three texts have {sum(_lengths(e)) - 3} steps together, not three.
+    {_two_nlls(e)}"""),
+    cases=("short.nll",),
+)
+def _last_steps_only(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    return nll_and_perplexity(probabilities, [text[-2:] for text in texts])
+
+
+@mistake(
+    "Your perplexity is the mean of many perplexities; it is e to the mean surprise.",
+    _two_perplexities,
+    recognised=lambda e: (
+        e.same("short.nll")
+        and float(e.yours("short.perplexity")) > float(e.right("short.perplexity"))
+        and any(
+            np.isclose(float(e.yours("short.perplexity")), mean, rtol=1e-4)
+            for mean in _means_of_perplexities(e)
+        )
+    ),
+)
+def _mean_of_perplexities(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    steps = torch.cat([_step_logs(probabilities, text) for text in texts])
+    return -steps.mean().item(), (-steps).exp().mean().item()
+
+
+def _means_of_perplexities(evidence: Evidence) -> tuple[float, float]:
+    """Over the steps and over the texts."""
+    table = torch.from_numpy(evidence.inputs["table"])
+    texts = [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
+    steps = [-_step_logs(table, text) for text in texts]
+    over_texts = [float(one.mean().exp()) for one in steps]
+    return float(torch.cat(steps).exp().mean()), sum(over_texts) / len(over_texts)
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """What the first step of the first text adds, and the mean of all."""
+    if evidence.same("short.nll"):
+        return Finding(
+            "another-perplexity",
+            "The perplexity does not fit the mean surprise.",
+            _two_perplexities(evidence),
+            GUESS,
+        )
+    first = evidence.inputs["first"]
+    i, j = int(first[0]), int(first[1])
+    p = float(evidence.inputs["table"][i, j])
+    return Finding(
+        "another-mean",
+        "Your loss is not the mean surprise of the steps.",
+        f"The first text goes from symbol {i} to symbol {j}; the table gives that {p:.3g}, "
+        f"which is a surprise of −log {p:.3g} = {-math.log(p):.3g}. The mean over all "
+        f"{sum(_lengths(evidence)) - 3} steps of the three texts counts. {_two_nlls(evidence)}",
+        GUESS,
+    )
+
+
 TASK = Task(
     "Surprise and perplexity",
     nll_and_perplexity,
@@ -219,4 +292,5 @@ TASK = Task(
         Part("The perplexity is e to the mean surprise.", 1, matches("short.perplexity")),
         Part("A long text is scored as well as a short one.", 1, matches("long")),
     ),
+    examples=(_worked_out,),
 )

@@ -214,6 +214,44 @@ def _smooths_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return _shares(_shares(_counts_of(tokens, vocab_size)) + k)
 
 
+@mistake(
+    "The size of your table comes from the tokens; it should be `vocab_size`.",
+    lambda e: unwrapped(f"""The largest token of the text is {e.inputs["complete"].max()}, the
+    vocabulary has {e.number("larger")} symbols, and your table has shape
+    {e.yours("larger").shape}. A symbol that does not occur has a row and a column, too."""),
+    COUNTING,
+    cases=("counted", "larger"),
+)
+def _size_from_the_tokens(tokens: Tensor, vocab_size: int, k: float) -> Tensor:  # noqa: ARG001
+    return bigram_probabilities(tokens, int(tokens.max()) + 1, k)
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """The counts behind the entry that is farthest off."""
+    case, tokens, k = (
+        ("counted", "complete", 0.0)
+        if not evidence.same("counted")
+        else ("smoothed", "sparse", float(evidence.inputs["k"]))
+    )
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.shape != right.shape:
+        return None
+    V = evidence.number("V")
+    counts = _counts_of(torch.from_numpy(evidence.inputs[tokens]), V).numpy()
+    i, j = (int(n) for n in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    pair, all_of_them = int(counts[i, j]), int(counts[i].sum())
+    share = f"{pair} / {all_of_them}"
+    if k:
+        share = f"({pair} + {k:g}) / ({all_of_them} + {V} · {k:g})"
+    return Finding(
+        "another-share",
+        "Your probabilities are not the shares of what follows.",
+        f"Symbol {i} is followed {all_of_them} times, by symbol {j} {pair} times: with k = {k:g} "
+        f"that is {share} = {right[i, j]:.3g}. Yours is {mine[i, j]:.3g}.",
+        SHARES if not k else UNSEEN,
+    )
+
+
 TASK = Task(
     "Bigram probabilities",
     bigram_probabilities,
@@ -228,8 +266,9 @@ TASK = Task(
         Part(
             "With `k > 0` every pair gets its share, and a row without a single count is uniform.",
             2,
-            matches("smoothed"),
+            matches("smoothed", "larger"),
         ),
     ),
     properties=(_rows_are_no_distributions,),
+    examples=(_worked_out,),
 )

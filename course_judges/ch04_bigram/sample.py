@@ -120,6 +120,49 @@ def _wrong_way(evidence: Evidence) -> str:
     return f"{way} {_share_effect(evidence)}"
 
 
+def _no_symbol_when_cold(evidence: Evidence) -> bool:
+    """True of what dividing by 0 leaves where it raises no error: the same symbol in every row,
+    whatever its logits, or none of the vocabulary.
+    """
+    mine = evidence.yours("cold")
+    return (
+        bool((mine == mine.flat[0]).all())
+        or not ((mine >= 0) & (mine < evidence.number("V"))).all()
+    )
+
+
+def _cold_takes_another(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("cold"), evidence.right("cold")
+    if mine.shape != right.shape or evidence.same("cold"):
+        return None
+    b = int(np.flatnonzero(mine != right)[0])
+    logits = evidence.inputs["cold"]
+    least = np.array_equal(mine, logits.argmin(axis=1))
+    return Finding(
+        "cold-takes-another",
+        "At temperature 0 you take the least likely symbol."
+        if least
+        else "At temperature 0 you do not take the most likely symbol.",
+        f"In row {b} you take symbol {mine[b]:.4g}; symbol {int(right[b])} has the largest logit, "
+        f"{logits[b, int(right[b])]:.3g}.",
+        WRITING,
+    )
+
+
+def _hidden_is_drawn(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("alone"), evidence.right("alone")
+    if mine.shape != right.shape or evidence.same("alone"):
+        return None
+    b = int(np.flatnonzero(mine != right)[0])
+    return Finding(
+        "hidden-symbol-drawn",
+        "A symbol whose logit is −∞ is drawn.",
+        f"In a row in which only symbol {int(right[b])} has a finite logit, you drew "
+        f"{mine[b]:.4g}: e to −∞ is 0.",
+        WRITING,
+    )
+
+
 def _shares_are_off(evidence: Evidence) -> Finding | None:
     if wrong_shape(evidence, "many") or _drawn_right(evidence):
         return None
@@ -239,7 +282,11 @@ def _seed_fixed_inside(logits: Tensor, temperature: float, generator: torch.Gene
     "At temperature 0 you divide by 0.",
     unwrapped("""logits / 0 is infinite or NaN, and no distribution follows from that. As the
     temperature goes to 0 all the probability gathers on the most likely symbol: take that one."""),
-    recognised=lambda e: _drawn_right(e) and _obeys_generator(e) and not e.same("cold"),
+    recognised=lambda e: (
+        _drawn_right(e)
+        and _obeys_generator(e)
+        and ("cold" in e.answers.errors or _no_symbol_when_cold(e))
+    ),
 )
 def _divides_by_zero(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
     probabilities = (logits / temperature).softmax(dim=-1)
@@ -254,7 +301,7 @@ TASK = Task(
         Part(
             "Symbols come up as often as softmax(logits / temperature) says, in every row.",
             2,
-            _drawn_right,
+            lambda e: _drawn_right(e) and e.same("alone"),
         ),
         Part(
             "The randomness is the generator's: the same seed draws the same, and it moves on.",
@@ -263,5 +310,5 @@ TASK = Task(
         ),
         Part("Temperature 0 takes the most likely symbol.", 1, matches("cold")),
     ),
-    properties=(_shares_are_off,),
+    properties=(_shares_are_off, _hidden_is_drawn, _cold_takes_another),
 )

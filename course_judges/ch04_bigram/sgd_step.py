@@ -255,6 +255,31 @@ def _loss_after_the_step(
     return table, torch.stack(losses)
 
 
+def _only_the_first_step(evidence: Evidence) -> Finding | None:
+    if not evidence.same("one") or evidence.same("three.table"):
+        return None
+    return Finding(
+        "later-steps",
+        "The first step is right, the steps after it are not.",
+        f"{_moved(evidence, 'three')} Each step takes the gradient at the table that the step "
+        "before it left, and the same learning rate.",
+        STEP,
+    )
+
+
+def _loss_of_something_else(evidence: Evidence) -> Finding | None:
+    mine, right = np.ravel(evidence.yours("one.losses")), np.ravel(evidence.right("one.losses"))
+    if len(mine) != 1 or abs(mine[0] - right[0]) < 1e-4:
+        return None
+    return Finding(
+        "loss-before-the-first-step",
+        "The loss is wrong before the first step, so the gradient belongs to another loss, too.",
+        f"Yours is {mine[0]:.4f}; the mean cross-entropy of all {evidence.inputs['y'].size} "
+        f"targets is {right[0]:.4f} at the table that you are given.",
+        STEP,
+    )
+
+
 TASK = Task(
     "Plain gradient descent",
     descend,
@@ -264,6 +289,11 @@ TASK = Task(
         Part("The loss is the one before the step.", 1, matches("one.losses")),
         Part("Three steps come out right, each from a fresh gradient.", 1, matches("three")),
     ),
-    properties=(_other_rows_move, _step_of_another_length),
+    properties=(
+        _loss_of_something_else,
+        _other_rows_move,
+        _only_the_first_step,
+        _step_of_another_length,
+    ),
     may_change=True,
 )

@@ -26,25 +26,36 @@ def _sound_rows(rng: np.random.Generator, T: int) -> Array:
 
 
 def _ahead(rng: np.random.Generator, weights: Array) -> Array:
+    """One row looks far ahead, another a little, at the very next position."""
     T = len(weights)
-    for t in rng.choice(T - 1, 2, replace=False):
-        leak = rng.uniform(0.1, 0.4)
+    far, near = (int(t) for t in rng.choice(T - 2, 2, replace=False))
+    for t, s, leak in (
+        (far, int(rng.integers(far + 2, T)), rng.uniform(0.1, 0.4)),
+        (near, near + 1, _little(rng)),
+    ):
         weights[t] *= 1 - leak
-        weights[t, rng.integers(t + 1, T)] += leak
+        weights[t, s] += leak
     return weights
 
 
+def _little(rng: np.random.Generator) -> float:
+    """Far more than rounding, and too little for an inspector that looks roughly."""
+    return float(rng.uniform(3e-3, 8e-3))
+
+
 def _off_sum(rng: np.random.Generator, weights: Array) -> Array:
-    low, high = rng.choice(len(weights) - 1, 2, replace=False)
+    low, high, near = rng.choice(len(weights) - 1, 3, replace=False)
     weights[low] *= rng.uniform(0.4, 0.8)
     weights[high] *= rng.uniform(1.25, 2.0)
+    weights[near] *= 1 + _little(rng) * rng.choice([-1, 1])
     return weights
 
 
 def _signs(rng: np.random.Generator, weights: Array) -> Array:
-    for t in rng.choice(np.arange(2, len(weights) - 1), 2, replace=False):
+    rows = rng.choice(np.arange(2, len(weights) - 1), 2, replace=False)
+    for t, below in zip(rows, (rng.uniform(0.15, 0.4), _little(rng)), strict=True):
         down, up = rng.choice(t + 1, 2, replace=False)
-        step = weights[t, down] + rng.uniform(0.15, 0.4)
+        step = weights[t, down] + below
         weights[t, down] -= step
         weights[t, up] += step
     return weights

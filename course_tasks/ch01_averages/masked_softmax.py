@@ -20,11 +20,17 @@ def _masked_softmax_inputs(rng: np.random.Generator) -> Inputs:
         order = rng.permutation(T)
         visible[b, rows, order] = True
         visible[b, rows, np.roll(order, 1)] = False
+    # Far enough from 0 that a fill of 0 shows, and not all on one side of it.
+    scores = rng.normal(0.5, 1.5, size=(B, T, T))
+    # In one row a hidden score is by far the largest, in another all are very low: neither may make
+    # a difference.
+    high, low = rng.choice(T, 2, replace=False)
+    scores[-1, high, rng.choice(np.flatnonzero(~visible[-1, high]))] += 50
+    scores[-1, low] -= 50
     return {
         "B": np.array(B),
         "T": np.array(T),
-        # Far enough from 0 that a fill of 0 shows, and not all on one side of it.
-        "scores": rng.normal(0.5, 1.5, size=(B, T, T)),
+        "scores": scores,
         "visible": visible,
     }
 

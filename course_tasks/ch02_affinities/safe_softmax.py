@@ -28,7 +28,8 @@ def _safe_softmax_inputs(rng: np.random.Generator) -> Inputs:
     large = rng.normal(0, 1.5, size=(T, T))
     large[order] += centres[:, None]
     large[order[3], rng.choice(T, 2, replace=False)] = [1e4, -1e4]
-    large = _hide(rng, large, order[4:])
+    # Something is hidden in the lowest row, too, so that no number stands for −inf.
+    large = _hide(rng, large, order[[2, *range(4, T)]])
     empty = ordinary.copy()
     empty[rng.choice(T, 2, replace=False)] = -np.inf
     return {

@@ -15,28 +15,34 @@ from course_tasks.probing import Inputs, Probe
 
 
 def _batch_inputs(rng: np.random.Generator) -> Inputs:
-    T = int(rng.integers(5, 9))
+    T = int(rng.integers(6, 9))
     N = int(rng.integers(30, 40))
     B = int(rng.integers(3, 5))
     # One window near the beginning lacks at least two tokens; one has the last token as a target.
     ends = np.concatenate([[rng.integers(0, T - 3)], rng.integers(T, N - 2, size=B - 2), [N - 2]])
+    # A text that has hardly begun: all of it is shorter than a row.
+    young = int(rng.integers(3, T - 2))
     return {
         "tokens": tokens(rng, N),
+        "young": tokens(rng, young),
+        "young_ends": rng.permutation(min(B, young) - 1).astype(np.int64),
         "ends": ends.astype(np.int64),
         "block_size": np.array(T),
         "padding": np.array(N + int(rng.integers(1, 4))),
     }
 
 
-def _batch(answer: Any, given: Inputs) -> Any:
-    return pair(
+def _batch(text: str, ends: str) -> Any:
+    return lambda answer, given: pair(
         answer(
-            whole_numbers(given, "tokens"),
-            whole_numbers(given, "ends"),
+            whole_numbers(given, text),
+            whole_numbers(given, ends),
             int(given["block_size"]),
             int(given["padding"]),
         )
     )
 
 
-PROBE = Probe(_batch_inputs, {"batch": _batch})
+PROBE = Probe(
+    _batch_inputs, {"batch": _batch("tokens", "ends"), "young": _batch("young", "young_ends")}
+)

@@ -20,7 +20,9 @@ def _evaluation_inputs(rng: np.random.Generator) -> Inputs:
     N = T + 1 + 2 * stride + int(rng.integers(1, stride))  # four windows, the last not full
     return {
         "tokens": tokens(rng, N),
-        "short": tokens(rng, T - 1),
+        "short": tokens(rng, stride + 2),
+        # Here the last window is full.
+        "exact": tokens(rng, T + 1 + 2 * stride),
         "block_size": np.array(T),
         "stride": np.array(stride),
     }
@@ -32,4 +34,11 @@ def _evaluation(name: str) -> Any:
     )
 
 
-PROBE = Probe(_evaluation_inputs, {"long": _evaluation("tokens"), "short": _evaluation("short")})
+PROBE = Probe(
+    _evaluation_inputs,
+    {
+        "long": _evaluation("tokens"),
+        "short": _evaluation("short"),
+        "exact": _evaluation("exact"),
+    },
+)

@@ -22,16 +22,18 @@ def _sequential_inputs(rng: np.random.Generator) -> Inputs:
     N = B * length - int(rng.integers(B - 1))
     return {
         "tokens": tokens(rng, N),
+        # Here nothing is left over: every row fills its steps.
+        "exact": tokens(rng, 2 * B * T + 1),
         "batch_size": np.array(B),
         "block_size": np.array(T),
         "padding": np.array(N + int(rng.integers(1, 4))),
     }
 
 
-def _sequential(answer: Any, given: Inputs) -> Any:
-    return pair(
+def _sequential(name: str) -> Any:
+    return lambda answer, given: pair(
         answer(
-            whole_numbers(given, "tokens"),
+            whole_numbers(given, name),
             int(given["batch_size"]),
             int(given["block_size"]),
             int(given["padding"]),
@@ -39,4 +41,4 @@ def _sequential(answer: Any, given: Inputs) -> Any:
     )
 
 
-PROBE = Probe(_sequential_inputs, {"steps": _sequential})
+PROBE = Probe(_sequential_inputs, {"steps": _sequential("tokens"), "exact": _sequential("exact")})

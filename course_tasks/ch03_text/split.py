@@ -16,29 +16,73 @@ from course_tasks.probing import Inputs, Probe
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
+class _OfAnotherRun(str):
+    """A text whose hash is that of another run of Python, in which sets have another order."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return hash((str(self), "of another run"))
+
+
 def _split_inputs(rng: np.random.Generator) -> Inputs:
-    distinct = random_names(rng, 40, _LETTERS)
-    # A quarter of the names stands in the list three times, as the popular ones do.
-    names = sorted(distinct + distinct[:10] + distinct[:10])
+    fraction = float(rng.choice([0.1, 0.2, 0.3]))
+    # Of one list the share is rounded up, of the other down.
+    up, down = (_count(rng, fraction, *rest) for rest in ((0.6, 0.9), (0.1, 0.4)))
     first, other = rng.choice(1000, 2, replace=False)
     return {
-        "names": text_input("\n".join(names)),
-        "fraction": np.array(float(rng.choice([0.1, 0.2, 0.3]))),
+        "names": text_input("\n".join(_list_of_names(rng, up))),
+        "others": text_input("\n".join(_list_of_names(rng, down))),
+        "fraction": np.array(fraction),
         "seed": np.array(int(first)),
         "other": np.array([other]),
     }
 
 
-def _split(seed: str) -> Any:
+def _count(rng: np.random.Generator, fraction: float, low: float, high: float) -> int:
+    """A number of names whose share has such a rest."""
+    return int(
+        rng.choice([n for n in range(33, 48) if low - 1e-9 <= fraction * n % 1 <= high + 1e-9])
+    )
+
+
+def _list_of_names(rng: np.random.Generator, count: int) -> list[str]:
+    """Of so many distinct names a quarter three times, as the popular ones are."""
+    distinct = random_names(rng, count, _LETTERS)
+    return sorted(distinct + distinct[: count // 4] * 2)
+
+
+def _split(seed: str, listed: str = "names") -> Any:
     def case(answer: Any, given: Inputs) -> Any:
-        names = input_text(given["names"]).split("\n")
-        result = answer(names, float(given["fraction"]), int(given[seed].flat[0]))
-        train, validation = two_values(result, "training and validation")
-        return {"train": "\n".join(train), "validation": "\n".join(validation)}
+        return _both(answer, input_text(given[listed]).split("\n"), given, seed)
 
     return case
 
 
+def _split_in_another_run(answer: Any, given: Inputs) -> Any:
+    """What comes of the same call where sets have another order; nothing if that cannot be tried,
+    since an answer may mix these texts with others.
+    """
+    names = [_OfAnotherRun(name) for name in input_text(given["names"]).split("\n")]
+    try:
+        return _both(answer, names, given, "seed")
+    except Exception:  # whatever an answer does with texts of another kind
+        return {"train": "", "validation": ""}
+
+
+def _both(answer: Any, names: list[Any], given: Inputs, seed: str) -> dict[str, str]:
+    result = answer(names, float(given["fraction"]), int(given[seed].flat[0]))
+    train, validation = two_values(result, "training and validation")
+    return {"train": "\n".join(train), "validation": "\n".join(validation)}
+
+
 PROBE = Probe(
-    _split_inputs, {"split": _split("seed"), "again": _split("seed"), "other": _split("other")}
+    _split_inputs,
+    {
+        "split": _split("seed"),
+        "again": _split("seed"),
+        "other": _split("other"),
+        "others": _split("seed", "others"),
+        "another_run": _split_in_another_run,
+    },
 )

@@ -23,13 +23,16 @@ def _vocabulary_inputs(rng: np.random.Generator) -> Inputs:
     names = random_names(rng, int(rng.integers(5, 8)), letters)
     used = sorted(set("".join(names)))
     names[0] = used[-1] + used[0] + names[0]  # the order of appearance is not the alphabet's
+    # Of the name that is asked for, one letter comes twice.
+    asked = int(rng.integers(len(names) - 1))
+    names[asked] += names[asked][0]
     bad, place = names[-1], int(rng.integers(1, 3))
     unknown = str(rng.choice(list(_UNKNOWN)))
     return {
         "names": text_input("\n".join(names)),
         # All of these come after 'z' in the order of code points.
         "boundary": text_input(str(rng.choice(list("|}~")))),
-        "name": text_input(names[int(rng.integers(len(names) - 1))]),
+        "name": text_input(names[asked]),
         "bad": text_input(bad[:place] + unknown + bad[place:]),
         "unknown": text_input(unknown),
         "place": np.array([place]),

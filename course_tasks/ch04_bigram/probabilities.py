@@ -40,6 +40,7 @@ def _probabilities_inputs(rng: Rng) -> Inputs:
         "B": whole(B),
         "T": whole(T),
         "V": whole(V),
+        "larger": whole(V + int(rng.integers(1, 4))),
         "k": number(rng.choice([0.3, 0.5, 0.7, 1.5, 2.0])),
     }
 
@@ -57,7 +58,16 @@ def _count_with_smoothing(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["sparse"]), int(given["V"]), float(given["k"]))
 
 
+def _count_in_a_larger_vocabulary(answer: Any, given: Inputs) -> Any:
+    """The last symbols of the vocabulary do not occur at all."""
+    return answer(tensor(given["complete"]), int(given["larger"]), float(given["k"]))
+
+
 PROBE = Probe(
     _probabilities_inputs,
-    {"counted": _count_without_smoothing, "smoothed": _count_with_smoothing},
+    {
+        "counted": _count_without_smoothing,
+        "smoothed": _count_with_smoothing,
+        "larger": _count_in_a_larger_vocabulary,
+    },
 )

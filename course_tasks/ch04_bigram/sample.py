@@ -21,8 +21,12 @@ def _sample_inputs(rng: Rng) -> Inputs:
     kinds = np.stack([ladder[order], ladder[::-1][order]]) + rng.permutation([-2.0, 2.0])[:, None]
     cold = rng.normal(size=(V + 2, V)) * 2
     cold[0] = np.eye(V)[V - 1] * 3
+    # One row alone, and in it all logits but one are −inf: there is nothing to choose.
+    alone = np.full((1, V), -np.inf)
+    alone[0, rng.integers(V)] = rng.normal()
     return {
         "logits": kinds,
+        "alone": alone,
         "temperature": number(rng.choice([0.5, 0.55, 1.8, 2.0])),
         "cold": cold,
         "V": whole(V),
@@ -37,6 +41,11 @@ def _sample_many(answer: Any, given: Inputs) -> Any:
 
 def _sample_cold(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["cold"]), 0.0, seeded(int(given["seed"])))
+
+
+def _sample_alone(answer: Any, given: Inputs) -> Any:
+    temperature = float(given["temperature"])
+    return answer(tensor(given["alone"]), temperature, seeded(int(given["seed"])))
 
 
 def _sample_again(answer: Any, given: Inputs) -> Any:
@@ -54,4 +63,12 @@ def _sample_again(answer: Any, given: Inputs) -> Any:
     }
 
 
-PROBE = Probe(_sample_inputs, {"many": _sample_many, "cold": _sample_cold, "seeded": _sample_again})
+PROBE = Probe(
+    _sample_inputs,
+    {
+        "many": _sample_many,
+        "cold": _sample_cold,
+        "alone": _sample_alone,
+        "seeded": _sample_again,
+    },
+)

@@ -12,7 +12,8 @@ from torch import nn
 
 from course_judges import catalogue as judges
 from course_judges import judging
-from course_judges.judging import Evidence, judge
+from course_judges.describing import same_value
+from course_judges.judging import Evidence, Reference, judge
 from course_tasks import catalogue
 from course_tasks.answers import (
     MOST_BYTES,
@@ -22,7 +23,7 @@ from course_tasks.answers import (
     Raised,
 )
 from course_tasks.errors import InvalidAnswerError
-from course_tasks.probing import run
+from course_tasks.probing import passes, run
 
 pytestmark = [
     pytest.mark.usefixtures("kept_runs"),
@@ -171,13 +172,14 @@ def constants(right):
 def drawn(task, seed):
     """What a judge knows of a task, its inputs, and the right answers to them."""
     known, probe = judges.task(task), catalogue.probe(task)
-    inputs = judges.inputs(task, np.random.default_rng(seed))
-    return known, inputs, judging._reference(known, probe, inputs)
+    # One of the two draws of a check: what no work earns in one, it earns in none.
+    _, inputs = passes(judges.inputs(task, np.random.default_rng(seed)))[0]
+    return known, inputs, judging._reference(known, probe, inputs).answers
 
 
 def earned(known, inputs, right, answers):
     """The claims that a judge holds to be true of some answers."""
-    evidence = Evidence(inputs, lambda: right, answers)
+    evidence = Evidence(inputs, lambda: Reference(right, {}), answers)
     return [part.name for part in known.parts if judging._holds(part, evidence)]
 
 
@@ -198,7 +200,7 @@ def test_constants_and_empty_values_earn_nothing(task):
         known, inputs, right = drawn(task, seed)
         rng = np.random.default_rng(seed)
         wrong = {
-            name: [c for c in constants(value) if not judging._same_value(c, value)]
+            name: [c for c in constants(value) if not same_value(c, value)]
             for name, value in right.values.items()
         }
         longest = max(map(len, wrong.values()), default=0)
@@ -292,6 +294,6 @@ class TestRefusals:
 
     def test_array_that_would_swell_beside_the_right_one_is_not_calculated_with(self):
         right = Answers({"a": np.zeros((1, 300))})
-        evidence = Evidence({}, lambda: right, Answers({"a": np.zeros((5000, 1))}))
+        evidence = Evidence({}, lambda: Reference(right, {}), Answers({"a": np.zeros((5000, 1))}))
         with pytest.raises(ValueError, match=r"shape \(5000, 1\), the right one \(1, 300\)"):
             evidence.yours("a")

@@ -105,6 +105,6 @@ ODD = [
     (masked_minus_ten, "tiny-fill"),
     (masked_hint_of_a_mask, "sees-what-is-hidden"),
     (masked_exponentials, "rows-do-not-sum-to-one"),
-    (lambda scores, visible: masked_by_hand(2 * scores, visible), "difference"),
+    (lambda scores, visible: masked_by_hand(1.5 * scores, visible), "scores-times-a-factor"),
     (lambda scores, visible: masked_by_hand(scores, visible).sum(-1), "shape"),
 ]

@@ -85,7 +85,7 @@ WRONG = {
 
 ODD = [
     (sum_chapter_cell, "sums-channels"),
-    (lambda x: 2 * sum_numpy(x), "constant-ratio"),
+    (lambda x: 2 * sum_numpy(x), "counts-otherwise"),
     (lambda x: x.sum(dim=-1), "shape"),
     (lambda x: torch.nn.functional.pad(sum_loop(x), (0, 1))[..., 1:], "sees-the-future"),
 ]

@@ -101,7 +101,7 @@ WRONG = {
 
 ODD = [
     (lambda x, y: 3 * cos_by_pairs(x, y), "not-a-cosine"),
-    (lambda x, y: cos_by_pairs(x, y) ** 2, "difference"),
+    (lambda x, y: cos_by_pairs(x, y) ** 2, "transformed"),
     (lambda x, y: cos_by_pairs(x, y)[0], "shape"),
     (lambda x, y: x @ y, "error"),
 ]

@@ -141,6 +141,6 @@ WRONG = {
 
 ODD = [
     (lambda w: 2.5 * even_loop(w) + 0.1, "not-a-share"),
-    (even_gini, "difference"),
+    (even_gini, "another-share"),
     (lambda w: w, "shape"),
 ]

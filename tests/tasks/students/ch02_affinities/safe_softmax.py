@@ -122,6 +122,6 @@ WRONG = {
 
 ODD = [
     (soft_half_rows, "rows-do-not-sum-to-one"),
-    (soft_halved, "difference"),
+    (soft_halved, "scores-times-a-factor"),
     (lambda scores: soft_rows(scores).sum(1), "shape"),
 ]

@@ -136,7 +136,7 @@ WRONG = {
 
 ODD = [
     (map_beyond, "not-an-average"),
-    (map_sharper, "difference"),
+    (map_sharper, "other-weights"),
     (lambda at, known, values, width: map_cdist(at, known, values, width).mean(1), "shape"),
     (lambda at, known, values, width: torch.cdist(at, values), "error"),
 ]

@@ -23,8 +23,8 @@ def batch_loop(tokens, ends, block_size, padding):
 
 def batch_numpy(tokens, ends, block_size, padding):
     at = ends.numpy()[:, None] - np.arange(block_size)[::-1]
-    x = np.where(at >= 0, tokens.numpy()[at], padding)
-    y = np.where(at + 1 >= 0, tokens.numpy()[at + 1], -100)
+    x = np.where(at >= 0, tokens.numpy()[np.maximum(at, 0)], padding)
+    y = np.where(at + 1 >= 0, tokens.numpy()[np.maximum(at + 1, 0)], -100)
     return x.astype(np.int32), y.astype(float)
 
 
@@ -112,6 +112,6 @@ WRONG = {
 
 
 ODD = [
-    (batch_two_further, "difference"),
+    (batch_two_further, "other-targets"),
     (lambda tokens, ends, block_size, padding: tokens[ends + 99], "error"),
 ]

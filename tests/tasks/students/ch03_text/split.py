@@ -91,7 +91,29 @@ def split_loses_one(names, fraction, seed):
     return [name for name in train if name != train[0]], validation
 
 
+def split_hashed(names, fraction, seed):
+    pool = [*{*names}]
+    random.Random(seed).shuffle(pool)
+    held_out = pool[: round(len(pool) * fraction)]
+    return [n for n in names if n not in held_out], [n for n in names if n in held_out]
+
+
+def split_floor(names, fraction, seed):
+    pool = sorted({*names})
+    random.Random(seed).shuffle(pool)
+    held_out = pool[: int(len(pool) * fraction)]
+    return [n for n in names if n not in held_out], [n for n in names if n in held_out]
+
+
+def split_counter(names, fraction, seed):
+    """A right one that makes texts of its own of the names."""
+    pool = np.random.RandomState(seed).permutation(np.unique(names)).tolist()
+    held_out = {str(n) for n in pool[: round(len(pool) * fraction)]}
+    return [str(n) for n in names if n not in held_out], [n for n in names if n in held_out]
+
+
 RIGHT = {
+    "own texts": split_counter,
     "random.Random": split_with_random,
     "numpy, first appearance": split_with_numpy,
     "global seed, tuples": split_with_global_seed,
@@ -104,6 +126,8 @@ WRONG = {
     "seed-ignored": split_always_42,
     "training-keeps-everything": split_keeps_all,
     "duplicates-across-splits": split_list,
+    "order-of-a-set": split_hashed,
+    "cut-not-rounded": split_floor,
     "duplicates-dropped": split_set,
     "splits-exchanged": split_validation_first,
 }

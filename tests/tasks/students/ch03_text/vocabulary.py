@@ -175,7 +175,7 @@ WRONG = {
 
 ODD = [
     (CountsTheBoundary, "error-names-nothing"),
-    (DescendingLetters, "difference"),
+    (DescendingLetters, "another-order"),
 ]
 
 

@@ -120,7 +120,19 @@ RIGHT = {
 }
 
 
+def last_position(logits, targets):
+    return F.cross_entropy(logits[:, -1], targets[:, -1].clamp(min=-1), ignore_index=-1)
+
+
+def one_shift_for_all(logits, targets):
+    keep = targets >= 0
+    z, y = logits[keep] - logits.max(), targets[keep]
+    return (z.exp().sum(1).log() - z[torch.arange(len(y)), y]).mean()
+
+
 WRONG = {
+    "one-position-only": last_position,
+    "global-maximum": one_shift_for_all,
     "softmax-before-cross-entropy": probabilities_as_logits,
     "loss-not-flattened": raw_into_library,
     "sign-forgotten": plus_in_front,
@@ -138,5 +150,5 @@ WRONG = {
 
 ODD = [
     (lambda z, y: z.logsumexp(-1), "type"),
-    (lambda z, y: cross_entropy_by_loop(z, y) + 1, "difference"),
+    (lambda z, y: cross_entropy_by_loop(z, y) + 1, "another-loss"),
 ]

@@ -130,6 +130,9 @@ WRONG = {
     "denominator-not-smoothed": nothing_below,
     "no-smoothing": smoothed_never,
     "smooths-probabilities": smoothed_too_late,
+    "size-from-the-tokens": lambda tokens, vocab_size, k: probabilities_by_loop(
+        tokens, len(tokens.unique()), k
+    ),
 }
 
 
@@ -139,6 +142,6 @@ ODD = [
         lambda tokens, vocab_size, k: np.full((vocab_size, vocab_size), 0.5),
         "rows-do-not-sum-to-one",
     ),
-    (lambda tokens, vocab_size, k: np.full((vocab_size,) * 2, 1 / vocab_size), "difference"),
+    (lambda tokens, vocab_size, k: np.full((vocab_size,) * 2, 1 / vocab_size), "all-alike"),
     (lambda tokens, vocab_size, k: tokens[99], "error"),
 ]

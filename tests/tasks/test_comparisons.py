@@ -1,0 +1,97 @@
+"""What is said of an array beside the right one is so, and nothing is said where nothing is."""
+
+import numpy as np
+import pytest
+import torch
+
+from course_judges.comparisons import compared, numbers_apart
+from course_tasks.watching import Watch
+
+RIGHT = np.random.default_rng(0).normal(size=(3, 4, 5))
+POSITIVE = np.abs(RIGHT) + 0.1
+
+
+@pytest.mark.parametrize(
+    ("mine", "right", "name"),
+    [
+        (-RIGHT, RIGHT, "sign"),
+        (RIGHT * 1.5, RIGHT, "constant-ratio"),
+        (RIGHT + 2, RIGHT, "constant-difference"),
+        (np.abs(RIGHT), RIGHT, "transformed"),
+        (np.log(POSITIVE), POSITIVE, "transformed"),
+        (np.zeros_like(RIGHT), RIGHT, "all-alike"),
+        (np.repeat(RIGHT[:, :1], 4, axis=1), RIGHT, "all-alike"),
+        (RIGHT[:, :4, :4].swapaxes(1, 2), RIGHT[:, :4, :4], "transposed"),
+        (RIGHT.swapaxes(1, 2), RIGHT, "transposed"),
+        (np.roll(RIGHT, 1, axis=1), RIGHT, "off-by-one-position"),
+        (np.roll(RIGHT, -1, axis=1), RIGHT, "off-by-one-position"),
+        (RIGHT[..., ::-1], RIGHT, "reversed"),
+        (np.concatenate([RIGHT[:1], -2 * RIGHT[1:]]), RIGHT, "some-samples"),
+        (RIGHT[:, :-1], RIGHT, "last-missing"),
+        (RIGHT[:, 1:], RIGHT, "first-missing"),
+        (RIGHT[:, :2], RIGHT, "too-few"),
+        (RIGHT, RIGHT[:, :-1], "one-too-many"),
+        (RIGHT, RIGHT[:, :-2], "too-many"),
+        (RIGHT[None], RIGHT, "axis-of-one"),
+        (RIGHT.reshape(3, -1), RIGHT, "another-shape"),
+    ],
+)
+def test_relation_is_named(mine, right, name):
+    found = compared(mine, right)
+    assert found is not None
+    assert found.name == name
+    assert found.what.endswith(".")
+
+
+def test_order_is_named_only_if_no_simpler_relation_holds():
+    shuffled = np.random.default_rng(1).permutation(RIGHT.ravel()).reshape(RIGHT.shape)
+    found = compared(shuffled, RIGHT)
+    assert found is not None
+    assert found.name == "another-order"
+
+
+@pytest.mark.parametrize("mine", [RIGHT**3, np.full_like(RIGHT, np.nan), RIGHT[:2, :2, :2]])
+def test_nothing_is_said_where_nothing_holds(mine):
+    assert compared(mine, RIGHT) is None
+
+
+@pytest.mark.parametrize("one", [1.0, 1e-9, -123456.0, 0.0])
+def test_numbers_differ_as_shown(one):
+    yours, right = numbers_apart(one, one + 1e-6)
+    assert yours != right
+
+
+class TestWatch:
+    @pytest.mark.parametrize(
+        ("change", "given"),
+        [
+            (lambda x: x.add_(1), torch.zeros(2)),
+            (lambda x: x.append(1), [torch.zeros(2)]),
+            (lambda x: x[0].mul_(2), [torch.ones(2)]),
+            (lambda x: x.update(a=2), {"a": 1}),
+            (lambda x: x.add(3), {1, 2}),
+            (lambda x: x.sort(), ["b", "a"]),
+            (lambda x: x.__setitem__(0, np.nan), np.zeros(2)),
+        ],
+    )
+    def test_changed_argument_is_seen_by_its_name(self, change, given):
+        watch = Watch()
+        watch.on(lambda numbers: change(numbers))(given)
+        assert watch.changed == ["numbers"]
+
+    @pytest.mark.parametrize(
+        "given", [torch.tensor([torch.nan]), [torch.ones(1), "a"], torch.nn.Linear(2, 2), None]
+    )
+    def test_what_is_read_only_counts_as_unchanged(self, given):
+        watch = Watch()
+        watch.on(lambda x: x)(given)
+        assert watch.changed == []
+
+    def test_call_is_described_by_sizes_and_numbers(self):
+        watch = Watch()
+        watch.on(lambda x, width, names: None)(torch.zeros(2, 3), 4, names=["a"])
+        assert watch.called == "x of shape (2, 3), width = 4"
+        assert watch.returned_nothing
+
+    def test_class_is_left_as_it_is(self):
+        assert Watch().on(torch.nn.Linear) is torch.nn.Linear

@@ -1,0 +1,45 @@
+"""Wrong answers that no list names are rejected in every draw, and nearly all are told something
+of their own.
+"""
+
+import pytest
+from unlisted import chapters, later, written
+
+from course_tasks import check
+
+# What says no more than that something is wrong.
+GENERIC = {"difference", "some-inputs"}
+SEEDS = range(1)  # each check has two draws
+LEAST_SHARE_WITH_WORDS = 0.9
+
+ANSWERS = [
+    (task, answer)
+    for chapter in chapters()
+    for task, answers in written(chapter).items()
+    for answer, _ in answers
+] + [(task, answer) for task, answers in later.WRITTEN.items() for answer in answers]
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    return {
+        (task, answer): [check(task, answer, seed=seed) for seed in SEEDS]
+        for task, answer in ANSWERS
+    }
+
+
+def test_unlisted_wrong_answer_is_rejected_in_every_draw(verdicts):
+    accepted = [
+        f"{task}: {answer.__name__}"
+        for (task, answer), given in verdicts.items()
+        if any(verdict.points == verdict.out_of for verdict in given)
+    ]
+    assert not accepted
+
+
+def test_nearly_all_unlisted_answers_are_told_more_than_that_they_differ(verdicts):
+    first = [given[0].findings[0].name for given in verdicts.values()]
+    told = sum(name not in GENERIC for name in first)
+    assert told >= LEAST_SHARE_WITH_WORDS * len(first)
