@@ -204,14 +204,13 @@ def _tendency(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference |
     off = ~close(mine, right)
     gap = np.abs(mine) - np.abs(right)
     same_side = (np.sign(mine) == np.sign(right))[off].all()
-    if not same_side or not off.any() or np.sign(gap[off]).min() != np.sign(gap[off]).max():
+    if not same_side or not off.all() or np.sign(gap[off]).min() != np.sign(gap[off]).max():
         return None
     side = "larger" if gap[off][0] > 0 else "smaller"
     ratio = np.abs(mine[off]) / np.abs(right[off])
-    which = "All your numbers" if off.all() else f"{int(off.sum())} of your {off.size} numbers"
     return Difference(
         f"all-{side}",
-        f"{which} are {side} than the right ones, by different factors.",
+        f"All your numbers are {side} than the right ones, by different factors.",
         f"The factors go from {number(ratio.min())} to {number(ratio.max())}. "
         + largest(mine, right),
     )

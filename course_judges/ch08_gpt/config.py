@@ -208,6 +208,26 @@ def _still_accepted(evidence: Evidence) -> Finding | None:
     )
 
 
+def _others_named(evidence: Evidence) -> Finding | None:
+    """A message that names a setting that is right, or leaves out one that is wrong."""
+    for case in (*_ALONE, "several"):
+        if _names(evidence, case):
+            continue
+        mine, wrong = evidence.yours(f"{case}.named"), evidence.right(f"{case}.named")
+        row = int((mine != wrong).any(axis=1).argmax())
+        told, meant = (
+            ", ".join(f"`{n}`" for n, is_in in zip(SETTINGS, named[row], strict=True) if is_in)
+            for named in (mine, wrong)
+        )
+        return Finding(
+            "others-named",
+            "Your message does not name just the settings that are wrong.",
+            f"Where {meant} {'are' if ',' in meant else 'is'} wrong, it names {told or 'none'}.",
+            SECTION,
+        )
+    return None
+
+
 _accepts_everything = mistake(
     "Your Config accepts every setting.",
     lambda e: unwrapped(f"""{_heads_given(e)} A model built from that fails much later, far from the
@@ -368,5 +388,5 @@ TASK = Task(
         ),
         Part("Several impossible settings are reported all at once.", 2, _says_all),
     ),
-    properties=(_still_accepted,),
+    properties=(_still_accepted, _others_named),
 )

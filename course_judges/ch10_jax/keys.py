@@ -100,7 +100,9 @@ def _reused(evidence: Evidence) -> bool:
 def _disciplined(evidence: Evidence) -> bool:
     alive = all(_leaf(evidence, name).std() > 0 for name in LEAVES) and _next(evidence).std() > 0
     used = _pairs(evidence) or _hands_back_given(evidence) or _hands_back_used(evidence)
-    return alive and not used and evidence.same("watched")
+    # A key that is the same for every seed was made of nothing that was given.
+    own = not np.array_equal(_next(evidence), evidence.yours("other.next").astype(float))
+    return alive and own and not used and evidence.same("watched")
 
 
 def _obeys(evidence: Evidence) -> bool:

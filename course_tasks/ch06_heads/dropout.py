@@ -51,7 +51,8 @@ PROBE = Probe(
         "many": _drop(True, "found"),
         "evaluation": _drop(False, "few"),
         "none": _drop(True, "few", 0.0),
-        "every": _drop(True, "few", 1.0),
+        # Many, so that a probability of nearly 1 is told from 1.
+        "every": _drop(True, "found", 1.0),
         "seeded": _drop_again,
     },
 )
