@@ -170,7 +170,7 @@ def _library_model(model: nn.Module) -> GPT:
     except RuntimeError as error:
         raise ConfigError(
             f"this {name} cannot live in the page: its parameters are not those of the GPT of "
-            f"chapter 08; {error}"
+            f"chapter 08; {' '.join(str(error).split())}"
         ) from error
     tokens = torch.arange(min(kept["block_size"], kept["vocab_size"])).unsqueeze(0)  # (1, T)
     with evaluation_mode(model), evaluation_mode(ours), torch.inference_mode():
