@@ -57,6 +57,7 @@ def main() -> None:
             figure = TrainingRun(model=model, text=text, batch=BATCH, rate=0.01)
             file.write_text(standalone(figure), encoding="utf-8")
             page.goto(file.as_uri())
+            page.locator("[data-mounted]").wait_for()
             page.wait_for_function(f"{SHOWN}?.step[0] === 0", timeout=60_000)
             found[model] = {"target": target, "batch": BATCH, **_train(page, target, turns)}
             page.close()
