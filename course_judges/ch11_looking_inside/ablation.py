@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +13,6 @@ from course_judges.ch11_looking_inside.sections import ABLATE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
 from course_tasks.ch11_looking_inside.shared import Pass, Run
-from course_tasks.verdict import Finding
 
 Stand = Callable[[Pass, Pass, int, int], Tensor]
 
@@ -90,7 +88,7 @@ _another_text = mistake(
     cases=("one",),
 )(
     ablated(
-        lambda reference, plain, layer, head: (  # noqa: ARG005
+        lambda reference, plain, layer, head: (
             reference.found[layer, :1, head, : plain.found.shape[3]]
         )
     )
@@ -108,7 +106,7 @@ _mean_at_each_position = mistake(
 )(ablated(_at_each_position))
 
 _sign_exchanged = mistake(
-    "You subtracted the loss with the head broken from the whole model's; it is the other way round.",
+    "You subtracted the broken model's loss from the whole one's; it is the other way round.",
     lambda e: f"A head that is needed has an increase above 0. {_less(e)}",
 )(ablated(compare=lambda broken, whole: whole - broken))
 
@@ -162,20 +160,6 @@ def _last_position_only(run: Run, tokens: Tensor, targets: Tensor, reference: Te
     return ablated(stand)(run, tokens, targets, reference)
 
 
-def _layers_and_heads(evidence: Evidence) -> Finding | None:
-    """The right numbers with the two axes exchanged."""
-    mine: Any = evidence.yours("texts")
-    right = evidence.right("texts")
-    if mine.shape != right.T.shape or abs(mine - right.T).max() > 1e-4:
-        return None
-    return Finding(
-        "axes-exchanged",
-        "Layers and heads are exchanged: row k belongs to layer k.",
-        f"Yours has shape {mine.shape}, expected {right.shape}.",
-        ABLATE,
-    )
-
-
 TASK = Task(
     "What a head is worth",
     mean_ablation,
@@ -184,6 +168,5 @@ TASK = Task(
         Part("The increase for every head, its mean in its place.", 3, matches("texts")),
         Part("For a single shorter text as well.", 1, matches("texts", "one")),
     ),
-    properties=(_layers_and_heads,),
     cases=("texts",),
 )

@@ -12,7 +12,6 @@ from course_judges.ch11_looking_inside.sections import PATCH
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
 from course_tasks.ch11_looking_inside.shared import Pass, Run
-from course_tasks.verdict import Finding
 
 Lead = Callable[[Tensor, Tensor, Tensor], Tensor]
 Share = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -164,23 +163,9 @@ def _patches_add_up(
     return shares
 
 
-def _layers_and_heads(evidence: Evidence) -> Finding | None:
-    """The right numbers with the two axes exchanged."""
-    mine, right = evidence.yours("shares"), evidence.right("shares")
-    if mine.shape != right.T.shape or abs(mine - right.T).max() > 1e-4:
-        return None
-    return Finding(
-        "axes-exchanged",
-        "Layers and heads are exchanged: row k belongs to layer k.",
-        f"Yours has shape {mine.shape}, expected {right.shape}.",
-        PATCH,
-    )
-
-
 TASK = Task(
     "Patching a head",
     patch_heads,
     PATCH,
     (Part("Of the lead, the share that each head brings back.", 4, matches("shares")),),
-    properties=(_layers_and_heads,),
 )

@@ -82,8 +82,8 @@ def _named(evidence: Evidence) -> str:
         side(f"{model}.head") for side in (evidence.yours, evidence.right)
     )
     damage = evidence.right(f"{model}.damage")
-    return unwrapped(f"""In the {model} model you name head {h} of layer {k}. Without head {right_h} of layer {right_k}
-    the loss at the links rises by {number(damage[right_k, right_h])} nats, the most of all.""")
+    return unwrapped(f"""In the {model} model you name head {h} of layer {k}. Without
+    head {right_h} of layer {right_k} the loss at the links rises by {number(damage[right_k, right_h])} nats, the most of all.""")
 
 
 def _numbers(evidence: Evidence) -> str:

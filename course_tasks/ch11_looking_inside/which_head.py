@@ -62,8 +62,14 @@ def _model(rng: Rng, prefix: str, T: int, carrier: int) -> dict[str, Array]:
         key[:, here] = value[:, here] = np.eye(V)
         output[told] = written
         heads.append((query, key, value, output))
-    order = list(1 + rng.permutation(len(heads) - 1))
-    order.insert(carrier, 0)
+    others = [int(i) for i in 1 + rng.permutation(len(heads) - 1)]
+    layer, head = divmod(carrier, HEADS)
+    if head < LAYERS:  # there is a head (head, layer) as well: one that tells us nothing
+        swapped = head * HEADS + layer
+        place = swapped - (swapped > carrier)
+        at = others.index(3)
+        others[place], others[at] = others[at], others[place]
+    order = [*others[:carrier], 0, *others[carrier:]]
     stacked = {
         f"{prefix}.{name}": np.stack([heads[i][part] for i in order])
         .reshape(LAYERS, HEADS, *heads[0][part].shape)
