@@ -1,7 +1,7 @@
 """Chapter 11 over seeds: when copying heads form, and which heads carry the links of the play.
 
-`python -m benchmarks.looking_inside` trains ten small models on texts that repeat themselves (each a
-few seconds of one processor core) and three on the play (about a minute and a half each), and
+`python -m benchmarks.looking_inside` trains ten small models on texts that repeat themselves (each
+a few seconds of one processor core) and three on the play (about a minute and a half each), and
 writes `results/looking_inside.json`, which the chapter quotes.
 """
 
@@ -29,6 +29,7 @@ LETTERS, T, STEPS, BATCH, RATE = 26, 40, 250, 48, 0.005
 SHORTEST, LONGEST = 6, 24
 LINKS = ("epithet", "doublet", "agreement", "bracket", "rhyme", "naming", "mood")
 PLAY_BLOCK, PLAY_STEPS = 64, 1800
+NEAR = 4  # characters that count as looking at a source, from one before its first on
 
 
 class Nothing(nn.Module):
@@ -126,6 +127,27 @@ def found_by_heads(
 
 
 @torch.no_grad()
+def anywhere(model: nn.Module, windows: int = 100) -> list[float]:
+    """By how much the loss at all characters of the validation split rises without each head."""
+    corpus = data.load("play")
+    size = model.block_size
+    generator = torch.Generator().manual_seed(0)
+    starts = torch.randint(len(corpus.train) - size, (256,), generator=generator)
+    _, reference = found_by_heads(model, corpus.train[starts[:, None] + torch.arange(size)])
+    held = corpus.validation[: windows * (size + 1)].view(windows, size + 1)
+    x, y = held[:, :-1], held[:, 1:]
+    whole = F.cross_entropy(found_by_heads(model, x)[0].mT, y).item()
+    return [
+        F.cross_entropy(
+            found_by_heads(model, x, {(layer, head): found[:, head].mean(dim=(0, 1))})[0].mT, y
+        ).item()
+        - whole
+        for layer, found in enumerate(reference)
+        for head in range(found.shape[1])
+    ]
+
+
+@torch.no_grad()
 def carriers(model: nn.Module, most: int = 300) -> dict[str, Any]:
     """For each link of the play, what every head is worth to it and where it looks."""
     comedy, corpus = play.write(), data.load("play")
@@ -151,10 +173,10 @@ def carriers(model: nn.Module, most: int = 300) -> dict[str, Any]:
                 broken, _ = found_by_heads(model, x, {(layer, head): mean})
                 damage.append(F.cross_entropy(broken[:, -1], y).item() - whole)
                 # What is read begins at the source; a head may look at its end or behind it.
-                near = place[:, None] + torch.arange(-1, 3)
+                near = place[:, None] + torch.arange(NEAR) - 1
                 row = weights[layer][:, head, -1]
                 looks.append(row.gather(1, near.clamp(0, size - 1)).sum(1).mean().item())
-        evenly = 4 / size
+        evenly = NEAR / size
         results[name] = {
             "n": len(y),
             "distance": (target - source).float().median().item(),
@@ -185,7 +207,12 @@ def on_the_play(seed: int) -> dict[str, Any]:
         progress=False,
         evaluate_every=PLAY_STEPS,
     )
-    return {"seed": seed, "validation": history.validation, "links": carriers(model.eval())}
+    return {
+        "seed": seed,
+        "validation": history.validation,
+        "anywhere": anywhere(model.eval()),
+        "links": carriers(model),
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -83,7 +83,7 @@ _mean_of_all_heads = mistake(
 )
 
 _another_text = mistake(
-    "You put in what the head found in another text, the first of the reference: that is resampling.",
+    "You put in what the head found in one other text: that is resampling.",
     _shown,
     cases=("one",),
 )(

@@ -83,7 +83,8 @@ def _named(evidence: Evidence) -> str:
     )
     damage = evidence.right(f"{model}.damage")
     return unwrapped(f"""In the {model} model you name head {h} of layer {k}. Without
-    head {right_h} of layer {right_k} the loss at the links rises by {number(damage[right_k, right_h])} nats, the most of all.""")
+    head {right_h} of layer {right_k} the loss at the links rises by
+    {number(damage[right_k, right_h])} nats, the most of all.""")
 
 
 def _numbers(evidence: Evidence) -> str:
