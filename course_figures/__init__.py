@@ -29,6 +29,7 @@ MODULES = MappingProxyType(
         "ResidualStream": "residual_stream",
         "Sampling": "sampling",
         "LiveModel": "live_model",
+        "LookingInside": "looking_inside",
     }
 )
 """Class to module, for each figure; the `.py` and the `.js` of a figure share the module's name."""
