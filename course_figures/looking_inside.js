@@ -43,7 +43,7 @@ export default defineFigure(
       return true;
     };
 
-    field(figure, "text", { label: "text", size: 44 });
+    field(figure, "text", { label: "text", size: 26 });
     const heads = controlRow(figure, "heads that are on");
     const all = button(figure, "All heads on", () => figure.set({ off: [] }));
     const switches = [];
@@ -83,7 +83,8 @@ export default defineFigure(
     figure.readout.append(sums, table);
     figure.hint(
       "Rows look at columns. Point at a row, or move with the arrow keys, to see what is " +
-        "predicted from there. A head that is off finds zeros.",
+        "predicted from there: the first choice with all heads on and as they are set, after each " +
+        "layer, and the probability of the exact answer. A head that is off finds zeros.",
     );
 
     /** Losses (T − 1,), and at each depth the probabilities at every position. */
@@ -137,7 +138,7 @@ export default defineFigure(
     };
 
     const tell = () => {
-      const { symbols, whole, broken, exact, tokens } = read;
+      const { symbols, whole, broken, exact } = read;
       const t = Math.min(figure.get("position"), symbols.length - 1);
       const known = exact[t] !== "";
       const off = figure.get("off");
@@ -163,8 +164,7 @@ export default defineFigure(
           ...cells.map((cell) => html("td", null, cell)),
         );
       const asked = known ? tokenOf.get(exact[t]) : undefined;
-      const share = (shares) =>
-        asked === undefined ? "" : `${number(100 * shares[asked], 1)} %`;
+      const share = (shares) => (asked === undefined ? "" : `${number(100 * shares[asked], 1)} %`);
       table.replaceChildren(
         html(
           "caption",
@@ -174,13 +174,13 @@ export default defineFigure(
         html(
           "tr",
           null,
-          ...["read after", "all heads: first choice", "exact answer", "as switched: first choice", "exact answer"].map(
-            (name) => html("th", { scope: "col" }, name),
+          ...["read after", "all on", "exact", "as set", "exact"].map((name) =>
+            html("th", { scope: "col" }, name),
           ),
         ),
         ...whole.lenses[t].map((shares, depth) =>
           row(
-            depth === 0 ? "the embedding" : `layer ${depth}`,
+            depth === 0 ? "start" : `layer ${depth}`,
             best(shares),
             share(shares),
             best(broken.lenses[t][depth]),
@@ -195,8 +195,6 @@ export default defineFigure(
         whole: whole.losses,
         broken: broken.losses,
         lens: broken.lenses[t].map((shares) => Array.from(shares)),
-        exact,
-        tokens,
       });
     };
 
@@ -214,6 +212,7 @@ export default defineFigure(
       readAll();
       yield NEXT_FRAME;
       const T = read.symbols.length;
+      matrix.row = Math.min(figure.get("position"), T - 1);
       picker.update({
         L: engine.L,
         H: engine.H,
