@@ -43,7 +43,8 @@ class Nothing(nn.Module):
 def attention_only(vocab_size: int, block_size: int, n_head: int, n_embd: int) -> GPT:
     """Two blocks without their feed-forward networks."""
     model = GPT(Config(vocab_size, block_size, n_layer=2, n_head=n_head, n_embd=n_embd))
-    for block in model.blocks:
+    blocks: Any = model.blocks
+    for block in blocks:
         block.feed_forward_norm, block.feed_forward = nn.Identity(), Nothing()
     return model
 
@@ -60,7 +61,7 @@ def repeats(n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     return x, text.masked_fill(torch.arange(T) <= period, -100)
 
 
-def attention(model: nn.Module, x: Tensor) -> list[Tensor]:
+def attention(model: Any, x: Tensor) -> list[Tensor]:
     """(B, H, T, T) weights of each block of a fused model."""
     stream, weights = model.embedding(x), []
     future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
@@ -106,7 +107,7 @@ def copying(seed: int) -> dict[str, Any]:
 
 
 def found_by_heads(
-    model: nn.Module, x: Tensor, replaced: Mapping[tuple[int, int], Tensor] | None = None
+    model: Any, x: Tensor, replaced: Mapping[tuple[int, int], Tensor] | None = None
 ) -> tuple[Tensor, list[Tensor]]:
     """Logits, and what each head found (B, H, T, D), with some heads' findings replaced."""
     stream, found = model.embedding(x), []
@@ -127,7 +128,7 @@ def found_by_heads(
 
 
 @torch.no_grad()
-def anywhere(model: nn.Module, windows: int = 100) -> list[float]:
+def anywhere(model: Any, windows: int = 100) -> list[float]:
     """By how much the loss at all characters of the validation split rises without each head."""
     corpus = data.load("play")
     size = model.block_size
@@ -148,7 +149,7 @@ def anywhere(model: nn.Module, windows: int = 100) -> list[float]:
 
 
 @torch.no_grad()
-def carriers(model: nn.Module, most: int = 300) -> dict[str, Any]:
+def carriers(model: Any, most: int = 300) -> dict[str, Any]:
     """For each link of the play, what every head is worth to it and where it looks."""
     comedy, corpus = play.write(), data.load("play")
     tokens = torch.cat([corpus.train, corpus.validation])

@@ -153,7 +153,8 @@ class LookingInside(Figure):
         with torch.inference_mode():
             stream = model.embedding(tokens)
             streams, weights = [stream], []
-            for layer, block in enumerate(model.blocks):
+            blocks: Any = model.blocks
+            for layer, block in enumerate(blocks):
                 normed = block.attention_norm(stream)
                 heads = block.attention.heads
                 weights.append(torch.stack([head.weights(normed)[0] for head in heads]))

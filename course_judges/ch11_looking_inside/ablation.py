@@ -88,9 +88,9 @@ _another_text = mistake(
     cases=("one",),
 )(
     ablated(
-        lambda reference, plain, layer, head: (
-            reference.found[layer, :1, head, : plain.found.shape[3]]
-        )
+        lambda reference, plain, layer, head: reference.found[
+            layer, :1, head, : plain.found.shape[3]
+        ]
     )
 )
 

@@ -13,7 +13,7 @@ from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 
-Statistics = Callable[[Tensor], tuple[Tensor, Tensor]]
+Statistics = Callable[[Tensor], tuple[Tensor, ...]]
 
 
 def _own(streams: Tensor) -> tuple[Tensor, Tensor]:
@@ -27,7 +27,9 @@ def _lens(
     divided: Callable[[Tensor, float], Tensor] = lambda variance, eps: (variance + eps).sqrt(),
     read: Callable[[Tensor, Tensor], Tensor] = lambda x, unembedding: x @ unembedding.T,
 ) -> Callable[..., Tensor]:
-    def answer(streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor):
+    def answer(
+        streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor
+    ) -> Tensor:
         mean, variance = statistics(streams)
         return read(gained((streams - mean) / divided(variance, eps), gain, shift), unembedding)
 

@@ -70,7 +70,7 @@ def _model(rng: Rng, prefix: str, T: int, carrier: int) -> dict[str, Array]:
         at = others.index(3)
         others[place], others[at] = others[at], others[place]
     order = [*others[:carrier], 0, *others[carrier:]]
-    stacked = {
+    stacked: dict[str, Array] = {
         f"{prefix}.{name}": np.stack([heads[i][part] for i in order])
         .reshape(LAYERS, HEADS, *heads[0][part].shape)
         .astype(np.float32)
