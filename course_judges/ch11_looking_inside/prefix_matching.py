@@ -147,7 +147,7 @@ TASK = Task(
     FIND,
     (
         Part("The weight behind earlier places of the symbol, averaged.", 3, matches("scores")),
-        Part("And 0 where nothing comes back.", 1, matches("scores", "fresh")),
+        Part("And where one token comes back, or none.", 1, matches("scores", "fresh")),
     ),
     cases=_USUAL,
 )

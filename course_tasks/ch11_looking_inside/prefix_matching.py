@@ -44,7 +44,13 @@ def _scored(answer: Any, given: Inputs) -> Any:
 
 
 def _nothing_comes_back(answer: Any, given: Inputs) -> Any:
-    return answer(tensor(given["fresh_weights"]), tensor(given["fresh"]))
+    """A text in which nothing comes back, and the same with one token that does."""
+    once = given["fresh"].copy()
+    once[0, -2] = once[0, 1]
+    return {
+        "none": answer(tensor(given["fresh_weights"]), tensor(given["fresh"])),
+        "once": answer(tensor(given["fresh_weights"]), tensor(once)),
+    }
 
 
 PROBE = Probe(_inputs, {"scores": _scored, "fresh": _nothing_comes_back})
