@@ -31,6 +31,7 @@ MODULES = MappingProxyType(
         "LiveModel": "live_model",
         "TrainingRun": "training_run",
         "FollowLetter": "follow_letter",
+        "LookingInside": "looking_inside",
     }
 )
 """Class to module, for each figure; the `.py` and the `.js` of a figure share the module's name."""

@@ -31,9 +31,9 @@ class NewTask:
     Attributes
     ----------
     name : str
-        As `check` takes it: "11/induction".
+        As `check` takes it: "14/pointers".
     chapter : str
-        As the chapter's notebook is called: "11-induction-heads".
+        As the chapter's notebook is called: "14-pointers".
     title : str
         Of the task.
     chapter_title : str
@@ -76,7 +76,7 @@ def write_task(
     root : path
         The course's folder.
     name : str
-        Chapter and task, for example "11/induction".
+        Chapter and task, for example "14/pointers".
     title : str, optional
         The task's, as its heading says it; the name by default.
     chapter_title : str, optional
@@ -133,14 +133,14 @@ def _planned(root: Path, name: str, title: str | None, chapter_title: str | None
     if parts is None or keyword.iskeyword(parts[2].replace("-", "_")):
         raise NewTaskError(
             f"{name!r} cannot be a task: it needs a chapter of two digits and a name of small "
-            'letters, as in "11/induction"'
+            'letters, as in "14/pointers"'
         )
     number, short = parts.groups()
     found = sorted(path.name for path in (root / "course_tasks").glob(f"ch{number}_*"))
     if not found and not chapter_title:
         raise NewTaskError(
             f"chapter {number} does not exist yet: give it a title, "
-            f'as in `course new task {name} --chapter "Induction heads"`'
+            f'as in `course new task {name} --chapter "Pointers"`'
         )
     if found:
         chapter = found[0].removeprefix("ch").replace("_", "-")

@@ -27,6 +27,8 @@ export class Engine {
     this.C = C;
     this.D = C / H;
     this.clear();
+    this.off = new Set(); // heads that find nothing, as layer · H + head; clear() after a change
+    this.streams = null; // (L + 1, B, C), if wanted: the residual stream before and after each block
     this.logits = new Float64Array(B * V);
     this.weights = new Float64Array(L * H * B * B);
     this.residual = new Float64Array(B * C);
@@ -104,12 +106,32 @@ export class Engine {
     this.context = [...this.context.slice(0, start), ...tokens];
     this.length = start + n;
     if (this.complete === start && !(lastOnly && n > 1)) this.complete = this.length;
-    for (let layer = 0; layer < L; layer++)
+    this.keepStream(0, start, n);
+    for (let layer = 0; layer < L; layer++) {
       this.block(layer, start, n, lastOnly && layer === L - 1);
+      this.keepStream(layer + 1, start, n);
+    }
     const first = lastOnly ? n - 1 : 0;
     layerNorm(this.residual, this.normed, first, n, C, this.norm);
     const logits = this.logits.subarray((start + first) * this.V);
     linear(this.normed.subarray(first * C), n - first, C, this.output, null, logits, this.V, false);
+  }
+
+  keepStream(depth, start, n) {
+    if (!this.streams) return;
+    const at = (depth * this.B + start) * this.C;
+    this.streams.set(this.residual.subarray(0, n * this.C), at);
+  }
+
+  /** Logits (V,) as if the model ended after `depth` blocks, at position t: the logit lens. */
+  lens(depth, t) {
+    const { B, C, V } = this;
+    const stream = this.streams.subarray((depth * B + t) * C, (depth * B + t + 1) * C);
+    const normed = new Float64Array(C);
+    const logits = new Float64Array(V);
+    layerNorm(stream, normed, 0, 1, C, this.norm);
+    linear(normed, 1, C, this.output, null, logits, V, false);
+    return logits;
   }
 
   /** x ← x + attention(norm(x)), then x ← x + feedForward(norm(x)), for rows 0 … n − 1. */
@@ -130,6 +152,10 @@ export class Engine {
       const row = (layer * H * B + start + t) * B;
       attend(start + t, this, block, this.found, t * C, this.weights, row, B * B);
     }
+    for (let head = 0; head < H && this.off.size; head++)
+      if (this.off.has(layer * H + head))
+        for (let t = first; t < n; t++)
+          this.found.fill(0, t * C + head * this.D, t * C + (head + 1) * this.D);
     linear(this.found.subarray(from), rows, C, ...block.projection, residual, C, true);
     layerNorm(this.residual, this.normed, first, n, C, block.forwardNorm);
     linear(normed, rows, C, ...block.widen, this.hidden, 4 * C, false);

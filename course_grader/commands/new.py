@@ -14,7 +14,7 @@ new = typer.Typer(no_args_is_help=True, help="Begin something new; each file say
 
 @new.command("task")
 def new_task(
-    task: Annotated[str, typer.Argument(help="Chapter and name, for example 11/induction.")],
+    task: Annotated[str, typer.Argument(help="Chapter and name, for example 14/pointers.")],
     title: Annotated[str | None, typer.Option(help="Of the task, for its heading.")] = None,
     chapter: Annotated[
         str | None, typer.Option(help="Title of a chapter that does not exist yet.")
@@ -31,7 +31,7 @@ def new_task(
     **Examples**
 
         course new task 05/temperature --title "A softmax that listens"
-        course new task 11/induction --chapter "Induction heads"
+        course new task 14/pointers --chapter "Pointers"
     """
     with explained():
         from course_grader.course import Course

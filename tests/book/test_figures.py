@@ -10,7 +10,8 @@ from course_figures.pages import SHARED, scripts
 
 WIDE = {"width": 1300, "height": 900}
 MOST_BYTES = 200_000
-HEAVY = {"live_model", "follow_letter"}  # carry a whole GPT, whose weights have their own limit
+# Each carries a whole GPT; its weights have a limit of their own.
+HEAVY = {"live_model", "follow_letter", "looking_inside"}
 
 WANTED = {
     "book/index": {"live_model"},
@@ -23,8 +24,15 @@ WANTED = {
     "book/07-block": {"residual_stream"},
     "book/08-gpt": {"live_model", "sampling"},
     "book/09-names": {"sampling"},
+    "book/11-looking-inside": {"looking_inside"},
     "book/gallery": {"averaging", "softmax_and_scale", "windows", "bigram_table", "head_shapes"},
-    "book/gallery-models": {"attention_map", "residual_stream", "sampling", "live_model"},
+    "book/gallery-models": {
+        "attention_map",
+        "residual_stream",
+        "sampling",
+        "live_model",
+        "looking_inside",
+    },
     "book/gallery-whole": {"follow_letter", "training_run"},
 }
 GALLERIES = [name for name in WANTED if "gallery" in name]

@@ -17,6 +17,10 @@ def choose_bigram(figure):
     figure.get_by_role("radio", name="bigram").check()
 
 
+def uncheck(label):
+    return lambda figure: figure.get_by_label(label, exact=True).uncheck()
+
+
 def write_the_king(figure):
     figure.get_by_label("text", exact=True).fill("the king")
 
@@ -34,6 +38,7 @@ ANSWERS = {
     "HeadShapes": (choose_second, "f.split", "view"),
     "ResidualStream": (choose_second, "f.norm", "post"),
     "Sampling": (press_end, "f.temperature", 3.0),
+    "LookingInside": (uncheck("1.1"), "list(f.off)", ["1.1"]),
     "LiveModel": (click("One symbol"), "len(f.text) - len(f.prompt)", 1),
     "TrainingRun": (choose_bigram, "f.model", "bigram"),
     "FollowLetter": (click("Draw another"), "f.seed", 2),

@@ -17,8 +17,8 @@ from course_grader.release import faults
 
 ROOT = Path(__file__).parents[2]
 FILLED = Path(__file__).parent / "filled_task"
-NAME, CHAPTER = "11/last-seen", "11-induction-heads"
-MODULE = "ch11_induction_heads/last_seen.py"
+NAME, CHAPTER = "14/last-seen", "14-pointers"
+MODULE = "ch14_pointers/last_seen.py"
 BOOK = f"solutions/{CHAPTER}/{CHAPTER}.ipynb"
 
 # Each piece of a task is tried, as its checks, its judge and its tests would do.
@@ -28,7 +28,7 @@ from course_tasks import catalogue, check
 from course_tasks.errors import UnfilledTaskError
 from students import students_of
 
-name = "11/last-seen"
+name = "14/last-seen"
 probe, known, students = catalogue.probe(name), judges.task(name), students_of(name)
 mistake = known.mistakes[0]
 pieces = [
@@ -51,25 +51,25 @@ for piece in pieces:
         print(error)
 """
 SENTENCES = """\
-course_tasks.ch11_induction_heads.last_seen: draw the inputs
-course_tasks.ch11_induction_heads.last_seen: call the answer with its inputs
-course_judges.ch11_induction_heads.last_seen: write a right answer, as a student would
-course_judges.ch11_induction_heads.last_seen: say what the points are for
-course_judges.ch11_induction_heads.last_seen: write a wrong answer that people really give
-course_judges.ch11_induction_heads.last_seen: say what was done
-course_judges.ch11_induction_heads.last_seen: say what that does to the data, in numbers of the run
-students.ch11_induction_heads.last_seen: write a right answer with loops
-students.ch11_induction_heads.last_seen: write a right answer in a second style
-students.ch11_induction_heads.last_seen: write a right answer in a third style
-students.ch11_induction_heads.last_seen: make the mistake in other code than the judge's
-students.ch11_induction_heads.last_seen: write what is wrong and no known mistake
+course_tasks.ch14_pointers.last_seen: draw the inputs
+course_tasks.ch14_pointers.last_seen: call the answer with its inputs
+course_judges.ch14_pointers.last_seen: write a right answer, as a student would
+course_judges.ch14_pointers.last_seen: say what the points are for
+course_judges.ch14_pointers.last_seen: write a wrong answer that people really give
+course_judges.ch14_pointers.last_seen: say what was done
+course_judges.ch14_pointers.last_seen: say what that does to the data, in numbers of the run
+students.ch14_pointers.last_seen: write a right answer with loops
+students.ch14_pointers.last_seen: write a right answer in a second style
+students.ch14_pointers.last_seen: write a right answer in a third style
+students.ch14_pointers.last_seen: make the mistake in other code than the judge's
+students.ch14_pointers.last_seen: write what is wrong and no known mistake
 """
 
 
 @pytest.fixture
 def course(tmp_path):
     """A copy of the course with one chapter."""
-    others = shutil.ignore_patterns("__pycache__", *(f"ch{n:02}_*" for n in range(2, 11)))
+    others = shutil.ignore_patterns("__pycache__", *(f"ch{n:02}_*" for n in range(2, 14)))
     for package in ("course_lib", "course_tasks", "course_judges", "tests/tasks"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=others)
     for name in ("solutions/01-averages", "book"):
@@ -110,7 +110,7 @@ def fill(course):
         shutil.copy(FILLED / f"{part}.py", course / package / MODULE)
     book = nbformat.read(course / BOOK, as_version=4)
     about, _, asked, answer, check = book.cells
-    about.source = "# Exercises 11 · Induction heads\n\nWhat a head finds to continue a pattern."
+    about.source = "# Exercises 14 · Pointers\n\nWhat a head finds to continue a pattern."
     asked.source = "## Task 1 · Where a symbol stood last  ●●○○ · 10 minutes · 2 points\n\nFind it."
     answer.source = (
         "def last_seen(tokens: torch.Tensor) -> torch.Tensor:\n"
@@ -128,7 +128,7 @@ def fill(course):
 
 
 def test_every_piece_of_a_new_task_says_what_to_write_until_all_is_green(course):
-    write_task(course, NAME, title="Where a symbol stood last", chapter_title="Induction heads")
+    write_task(course, NAME, title="Where a symbol stood last", chapter_title="Pointers")
     said = run_in(course, "-c", PIECES)
     assert said.stdout == SENTENCES, said.stderr
     assert [fault.partition(": ")[2] for fault in faults_of(course)] == [
@@ -192,7 +192,7 @@ def test_cells_of_a_further_task_stand_below_the_last_check_and_above_questions(
     [
         ("01/window", "course_tasks/ch01_averages/window.py, .* there already"),
         ("01/shared", "course_tasks/ch01_averages/shared.py, .* there already"),
-        ("12/anything", "chapter 12 does not exist yet: give it a title"),
+        ("15/anything", "chapter 15 does not exist yet: give it a title"),
         ("1/window", "cannot be a task"),
         ("01/Window", "cannot be a task"),
         ("01/return", "cannot be a task"),
@@ -216,7 +216,7 @@ def test_notebook_that_checks_the_task_already_is_left_alone(course):
 
 
 def test_command_lists_what_it_wrote_and_explains_what_it_refuses(course):
-    begin = ["new", "task", NAME, "--chapter", "Induction heads", "--course", str(course)]
+    begin = ["new", "task", NAME, "--chapter", "Pointers", "--course", str(course)]
     written = CliRunner().invoke(app, begin)
     assert written.exit_code == 0, written.output
     assert f"course_tasks/{MODULE}" in written.output

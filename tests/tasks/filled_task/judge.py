@@ -1,4 +1,4 @@
-"""Judges 11/last-seen."""
+"""Judges 14/last-seen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, unwrapped
 from course_tasks.verdict import Section
 
-_SECTION = Section("11-induction-heads", "Where a symbol stood last")
+_SECTION = Section("14-pointers", "Where a symbol stood last")
 
 
 def _places(tokens: Tensor, diagonal: int) -> Tensor:
@@ -21,7 +21,7 @@ def _places(tokens: Tensor, diagonal: int) -> Tensor:
 
 
 def last_seen(tokens: Tensor) -> Tensor:
-    """A right answer to 11/last-seen: (B, T) int → (B, T) int."""
+    """A right answer to 14/last-seen: (B, T) int → (B, T) int."""
     return _places(tokens, -1).amax(dim=-1)
 
 

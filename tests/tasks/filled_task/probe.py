@@ -1,4 +1,4 @@
-"""What 11/last-seen asks."""
+"""What 14/last-seen asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Students' answers to 11/last-seen."""
+"""Students' answers to 14/last-seen."""
 
 import numpy as np
 import torch

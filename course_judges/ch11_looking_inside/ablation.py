@@ -1,0 +1,172 @@
+"""Judges 11/ablation: what each head is worth, measured by putting its mean in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from course_judges.ch11_looking_inside.numbers import farthest
+from course_judges.ch11_looking_inside.sections import ABLATE
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, unwrapped
+from course_tasks.ch11_looking_inside.shared import Pass, Run
+
+Stand = Callable[[Pass, Pass, int, int], Tensor]
+
+
+def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
+    """() the mean cross-entropy in nats."""
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+def _mean(reference: Pass, _: Pass, layer: int, head: int) -> Tensor:
+    """(D,) over the texts and positions of the reference."""
+    return reference.found[layer, :, head].mean(dim=(0, 1))
+
+
+def ablated(
+    stand: Stand = _mean, *, compare: Callable[[Tensor, Tensor], Tensor] = torch.sub
+) -> Callable[..., Tensor]:
+    """What each head is worth, with something of this kind in its place: (L, H)."""
+
+    def answer(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+        plain, other = run(tokens), run(reference)
+        L, _, H = plain.found.shape[:3]
+        whole = loss_of(plain.logits, targets)
+        increase = torch.zeros(L, H)
+        for layer in range(L):
+            for head in range(H):
+                broken = run(tokens, {(layer, head): stand(other, plain, layer, head)})
+                increase[layer, head] = compare(loss_of(broken.logits, targets), whole)
+        return increase
+
+    return answer
+
+
+mean_ablation = ablated()
+
+
+def _shown(evidence: Evidence) -> str:
+    return farthest(evidence, "texts")
+
+
+def _less(evidence: Evidence) -> str:
+    mine, right = evidence.yours("texts"), evidence.right("texts")
+    return f"Head 0 of layer 0: yours {number(mine[0, 0])}, expected {number(right[0, 0])}."
+
+
+_zero_for_mean = mistake(
+    "You put zeros in the head's place; asked for is its mean.",
+    lambda e: unwrapped(f"""Zeros also take away what the head writes whatever it reads, and
+    the layers behind it never saw that missing. {_shown(e)}"""),
+)(ablated(lambda reference, plain, layer, head: torch.zeros(())))  # noqa: ARG005
+
+_mean_of_the_texts = mistake(
+    "The mean is taken over the texts that are tested; take it over the reference.",
+    lambda e: f"Then a single text's own findings leak into what replaces them. {_shown(e)}",
+)(ablated(lambda reference, plain, layer, head: plain.found[layer, :, head].mean((0, 1))))  # noqa: ARG005
+
+_mean_of_one_number = mistake(
+    "The mean runs over the channels too, so one number replaces all D.",
+    lambda e: f"Each channel of a head has a mean of its own. {_shown(e)}",
+)(ablated(lambda reference, plain, layer, head: reference.found[layer, :, head].mean()))  # noqa: ARG005
+
+_mean_of_all_heads = mistake(
+    "One mean serves all heads of a layer; each head has its own.", _shown
+)(
+    ablated(
+        lambda reference, plain, layer, head: reference.found[layer].mean((0, 1, 2))  # noqa: ARG005
+    )
+)
+
+_another_text = mistake(
+    "You put in what the head found in one other text: that is resampling.",
+    _shown,
+    cases=("one",),
+)(
+    ablated(
+        lambda reference, plain, layer, head: reference.found[
+            layer, :1, head, : plain.found.shape[3]
+        ]
+    )
+)
+
+
+def _at_each_position(reference: Pass, plain: Pass, layer: int, head: int) -> Tensor:
+    return reference.found[layer, :, head].mean(0)[: plain.found.shape[3]]
+
+
+_mean_at_each_position = mistake(
+    "Each position gets a mean of its own; asked for is one over texts and positions.",
+    lambda e: unwrapped(f"""What the head finds at position 0 is then put back at position 0, and
+    with it everything that it knows of places. {_shown(e)}"""),
+)(ablated(_at_each_position))
+
+_sign_exchanged = mistake(
+    "You subtracted the broken model's loss from the whole one's; it is the other way round.",
+    lambda e: f"A head that is needed has an increase above 0. {_less(e)}",
+)(ablated(compare=lambda broken, whole: whole - broken))
+
+_loss_itself = mistake(
+    "You return the loss with the head broken; asked for is by how much it is higher.", _less
+)(ablated(compare=lambda broken, whole: broken))  # noqa: ARG005
+
+_times_as_high = mistake(
+    "You divided the two losses; asked for is their difference, in nats.", _less
+)(ablated(compare=lambda broken, whole: broken / whole))
+
+
+@mistake(
+    "The heads stay broken: each is ablated together with all before it.",
+    lambda e: f"The first head is right, and every later one carries what came before. {_shown(e)}",
+)
+def _heads_stay_broken(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+    plain, other = run(tokens), run(reference)
+    L, _, H = plain.found.shape[:3]
+    broken: dict[tuple[int, int], Tensor] = {}
+    increase = torch.zeros(L, H)
+    for layer in range(L):
+        for head in range(H):
+            broken[layer, head] = _mean(other, plain, layer, head)
+            loss = loss_of(run(tokens, broken).logits, targets)
+            increase[layer, head] = loss - loss_of(plain.logits, targets)
+    return increase
+
+
+@mistake(
+    "All heads of the layer are broken at once.",
+    lambda e: f"All entries of a row are then equal. {_shown(e)}",
+)
+def _whole_layers(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+    plain, other = run(tokens), run(reference)
+    L, _, H = plain.found.shape[:3]
+    rows = [
+        loss_of(run(tokens, {(k, h): _mean(other, plain, k, h) for h in range(H)}).logits, targets)
+        for k in range(L)
+    ]
+    return (torch.stack(rows) - loss_of(plain.logits, targets))[:, None].expand(L, H)
+
+
+@mistake("Only the last position is broken; replace what the head finds at all of them.", _shown)
+def _last_position_only(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+    def stand(other: Pass, plain: Pass, layer: int, head: int) -> Tensor:
+        found = plain.found[layer, :, head].clone()
+        found[:, -1] = _mean(other, plain, layer, head)
+        return found
+
+    return ablated(stand)(run, tokens, targets, reference)
+
+
+TASK = Task(
+    "What a head is worth",
+    mean_ablation,
+    ABLATE,
+    (
+        Part("The increase for every head, its mean in its place.", 3, matches("texts")),
+        Part("For a single shorter text as well.", 1, matches("texts", "one")),
+    ),
+    cases=("texts",),
+)

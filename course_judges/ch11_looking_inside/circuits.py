@@ -1,0 +1,140 @@
+"""Judges 11/circuits: what a head matches (QK) and what it copies (OV), token by token."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from torch import Tensor
+
+from course_judges.ch11_looking_inside.numbers import farthest, ratio
+from course_judges.ch11_looking_inside.sections import CIRCUITS
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
+
+Pair = tuple[Tensor, Tensor]
+
+
+def circuits(
+    embedding: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    output: Tensor,
+    unembedding: Tensor,
+) -> Pair:
+    """A right answer to 11/circuits: the QK and the OV circuit, (V, V) each."""
+    qk = (embedding @ query.T) @ (embedding @ key.T).T / math.sqrt(len(query))  # (V, D) @ (D, V)
+    ov = embedding @ value.T @ output.T @ unembedding.T  # (V, C) → (V, D) → (V, C) → (V, V)
+    return qk, ov
+
+
+def _changed(change: Callable[[Pair, tuple[Tensor, ...]], Pair]) -> Callable[..., Pair]:
+    """The right pair, changed; the change sees what was given, too."""
+    return lambda *given: change(circuits(*given), given)
+
+
+def _qk(evidence: Evidence) -> str:
+    return f"QK: {farthest(evidence, 'circuits.qk')}"
+
+
+def _ov(evidence: Evidence) -> str:
+    return f"OV: {farthest(evidence, 'circuits.ov')}"
+
+
+_QK, _OV = ("circuits.qk",), ("circuits.ov",)
+
+_exchanged = mistake(
+    "The two circuits changed places.",
+    lambda e: f"QK says where a head looks, and comes first. {_qk(e)}",
+    cases=("circuits",),
+)(_changed(lambda pair, _: pair[::-1]))
+
+_queries_down_the_columns = mistake(
+    "QK is transposed: row i belongs to the token that asks.",
+    lambda e: f"Who asks whom matters, because the matrix is not symmetric. {_qk(e)}",
+    cases=_QK,
+)(_changed(lambda pair, _: (pair[0].T, pair[1])))
+
+_no_scale = mistake(
+    "The scores are not divided by √D.",
+    lambda e: f"Yours are {ratio(e, 'circuits.qk'):.2f} times as large. {_qk(e)}",
+    cases=_QK,
+)(_changed(lambda pair, given: (pair[0] * math.sqrt(len(given[1])), pair[1])))
+
+_scale_by_channels = mistake(
+    "You divided the scores by √C; a score is a sum of D products.", _qk, cases=_QK
+)(_changed(lambda pair, given: (pair[0] * math.sqrt(len(given[1]) / given[1].shape[1]), pair[1])))
+
+_softmaxed = mistake(
+    "You took the softmax; the circuit is the scores themselves.",
+    lambda e: f"Each row of yours sums to {e.yours('circuits.qk')[0].sum():.3g}. {_qk(e)}",
+    cases=_QK,
+)(_changed(lambda pair, _: (pair[0].softmax(-1), pair[1])))
+
+_unembedded_keys = mistake(
+    "The keys are made from the unembedding; a head reads what the embedding wrote.",
+    _qk,
+    cases=_QK,
+)(
+    _changed(
+        lambda pair, given: (
+            given[0] @ given[1].T @ given[2] @ given[5].T / math.sqrt(len(given[1])),
+            pair[1],
+        )
+    )
+)
+
+_copies_down_the_columns = mistake(
+    "OV is transposed: row i belongs to the token that is looked at, column j to the logit.",
+    _ov,
+    cases=_OV,
+)(_changed(lambda pair, _: (pair[0], pair[1].T)))
+
+_embedding_for_unembedding = mistake(
+    "You read the result with the embedding; logits come from the unembedding.", _ov, cases=_OV
+)(
+    _changed(
+        lambda pair, given: (pair[0], given[0] @ given[3].T @ given[4].T @ given[0].T),
+    )
+)
+
+_unembedding_for_embedding = mistake(
+    "You let the head read the unembedding; what it looks at was written by the embedding.",
+    _ov,
+    cases=_OV,
+)(_changed(lambda pair, given: (pair[0], given[5] @ given[3].T @ given[4].T @ given[5].T)))
+
+_direct_path = mistake(
+    "Your OV holds the direct path too: embedding times unembedding, without the head.",
+    lambda e: unwrapped(f"""What the stream carries past the head is no part of what the head
+    copies. {_ov(e)}"""),
+    cases=_OV,
+)(_changed(lambda pair, given: (pair[0], pair[1] + given[0] @ given[5].T)))
+
+_key_for_value = mistake(
+    "Your OV goes through the key matrix; what a head hands on goes through its values.",
+    _ov,
+    cases=_OV,
+)(
+    _changed(
+        lambda pair, given: (pair[0], given[0] @ given[2].T @ given[4].T @ given[5].T),
+    )
+)
+
+_scaled_values = mistake(
+    "You divided OV by √D as well; only scores are scaled.",
+    lambda e: f"Yours is {ratio(e, 'circuits.ov'):.2f} times as large as it should be. {_ov(e)}",
+    cases=_OV,
+)(_changed(lambda pair, given: (pair[0], pair[1] / math.sqrt(len(given[1])))))
+
+
+TASK = Task(
+    "What a head matches, and what it copies",
+    circuits,
+    CIRCUITS,
+    (
+        Part("QK: the score of every pair of tokens.", 2, matches("circuits.qk")),
+        Part("OV: what looking at a token does to every logit.", 2, matches("circuits.ov")),
+    ),
+)

@@ -1,0 +1,158 @@
+"""Judges 11/lens: the stream after each layer, read as logits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course_judges.ch11_looking_inside.numbers import farthest, ratio
+from course_judges.ch11_looking_inside.sections import LENS
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import unwrapped
+from course_tasks.answers import Array
+
+Statistics = Callable[[Tensor], tuple[Tensor, ...]]
+
+
+def _own(streams: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and biased variance of each position of each layer."""
+    return streams.mean(-1, keepdim=True), streams.var(-1, correction=0, keepdim=True)
+
+
+def _lens(
+    statistics: Statistics = _own,
+    gained: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda x, gain, shift: x * gain + shift,
+    divided: Callable[[Tensor, float], Tensor] = lambda variance, eps: (variance + eps).sqrt(),
+    read: Callable[[Tensor, Tensor], Tensor] = lambda x, unembedding: x @ unembedding.T,
+) -> Callable[..., Tensor]:
+    def answer(
+        streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor
+    ) -> Tensor:
+        mean, variance = statistics(streams)
+        return read(gained((streams - mean) / divided(variance, eps), gain, shift), unembedding)
+
+    return answer
+
+
+def logit_lens(
+    streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor
+) -> Tensor:
+    """A right answer to 11/lens: (L, B, T, C) → (L, B, T, V)."""
+    normed = torch.nn.functional.layer_norm(streams, (streams.shape[-1],), gain, shift, eps)
+    return normed @ unembedding.T  # (L, B, T, C) @ (C, V)
+
+
+def _last_layer(evidence: Evidence) -> bool:
+    mine, right = evidence.yours("lens"), evidence.right("lens")
+    return mine.shape == right.shape and _close(mine[-1], right[-1])
+
+
+def _every_layer(evidence: Evidence) -> bool:
+    mine, right = evidence.yours("lens"), evidence.right("lens")
+    return mine.shape == right.shape and _close(mine, right)
+
+
+def _close(mine: Array, right: Array) -> bool:
+    return bool((abs(mine - right) <= 1e-4 + 1e-4 * abs(right)).all())
+
+
+def _off(evidence: Evidence) -> str:
+    return farthest(evidence, "lens")
+
+
+def _last(evidence: Evidence) -> str:
+    gap = abs(evidence.yours("lens")[-1] - evidence.right("lens")[-1]).max()
+    return f"In the last layer it is off the model's own logits by up to {gap:.3g}."
+
+
+_no_norm = mistake(
+    "You read the stream without the final norm.",
+    lambda e: unwrapped(f"""Your logits are {ratio(e, "lens"):.2f} times as large as they should
+    be. {_last(e)}"""),
+)(lambda streams, gain, shift, eps, unembedding: streams @ unembedding.T)  # noqa: ARG005
+
+_norm_without_weights = mistake(
+    "The final norm's gain and shift are missing.", lambda e: f"{_last(e)} {_off(e)}"
+)(_lens(gained=lambda x, gain, shift: x))  # noqa: ARG005
+
+_no_gain = mistake("The final norm's gain is missing.", _off)(
+    _lens(gained=lambda x, gain, shift: x + shift)  # noqa: ARG005
+)
+
+_no_shift = mistake("The final norm's shift is missing.", _off)(
+    _lens(gained=lambda x, gain, shift: x * gain)  # noqa: ARG005
+)
+
+_scale_of_the_last_layer = mistake(
+    "Every layer is divided by the scale of the last one.",
+    lambda e: unwrapped(f"""The last layer is right, the ones before it are not.
+    {_off(e)} The question of the lens is what the model would say if it stopped here, and then
+    the norm would see this stream."""),
+)(_lens(lambda x: tuple(s[-1:].expand_as(s) for s in _own(x))))
+
+_scale_of_the_last_position = mistake(
+    "Every position is normalized with mean and scale of the last position.",
+    lambda e: f"Each position has its own. {_off(e)}",
+)(_lens(lambda x: tuple(s[..., -1:, :].expand_as(s) for s in _own(x))))
+
+_scale_of_position_0 = mistake(
+    "Every position is normalized with mean and scale of position 0.",
+    lambda e: f"Each position has its own. {_off(e)}",
+)(_lens(lambda x: tuple(s[..., :1, :].expand_as(s) for s in _own(x))))
+
+_over_the_sequence = mistake(
+    "The norm runs over the positions; it runs over the channels of each.", _off
+)(_lens(lambda x: (x.mean(2, keepdim=True), x.var(2, correction=0, keepdim=True))))
+
+_positions_together = mistake("One mean and one variance serve all positions of a text.", _off)(
+    _lens(
+        lambda x: (x.mean((2, 3), keepdim=True), x.var((2, 3), correction=0, keepdim=True)),
+    )
+)
+
+_no_mean = mistake(
+    "The mean is not taken away.", lambda e: f"LayerNorm centers before it scales. {_off(e)}"
+)(_lens(lambda x: (torch.zeros_like(x[..., :1]), _own(x)[1])))
+
+_unbiased_variance = mistake(
+    "The variance divides by C − 1; LayerNorm divides by C.", lambda e: f"{_last(e)} {_off(e)}"
+)(_lens(lambda x: (_own(x)[0], x.var(-1, keepdim=True))))
+
+_eps_outside = mistake("eps is added beside the root; it belongs under it.", _off)(
+    _lens(divided=lambda variance, eps: variance.sqrt() + eps)
+)
+
+_eps_ignored = mistake(
+    "`eps` is not used; the model's own norm has it under the root.", lambda e: _off(e)
+)(_lens(divided=lambda variance, eps: variance.sqrt()))  # noqa: ARG005
+
+_probabilities = mistake(
+    "You return probabilities; asked for are logits.",
+    lambda e: f"Each of your last axes sums to {e.yours('lens')[0, 0, 0].sum():.3g}. {_off(e)}",
+)(_lens(read=lambda x, unembedding: (x @ unembedding.T).softmax(-1)))
+
+_log_probabilities = mistake(
+    "You return log probabilities; asked for are the logits themselves.",
+    lambda e: f"The largest of yours is {e.yours('lens').max():.3g}. {_off(e)}",
+)(_lens(read=lambda x, unembedding: (x @ unembedding.T).log_softmax(-1)))
+
+_unembedded_first = mistake(
+    "The norm was applied to the logits; it belongs before the unembedding.", _off
+)(
+    lambda streams, gain, shift, eps, unembedding: torch.nn.functional.layer_norm(  # noqa: ARG005
+        streams @ unembedding.T, (unembedding.shape[0],), eps=eps
+    )
+)
+
+
+TASK = Task(
+    "The logit lens",
+    logit_lens,
+    LENS,
+    (
+        Part("The last layer's lens is the model's own logits.", 2, _last_layer),
+        Part("Every layer is read through a norm of its own.", 2, _every_layer),
+    ),
+)

@@ -1,0 +1,22 @@
+"""Quotes one number of an answer beside the right one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_judges.judging import Evidence
+
+
+def farthest(evidence: Evidence, value: str) -> str:
+    """A sentence on the entry that is farthest from right: where, yours, expected."""
+    mine, right = evidence.yours(value), evidence.right(value)
+    gap = np.nan_to_num(np.abs(mine.astype(float) - right.astype(float)), nan=np.inf)
+    index = tuple(int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
+    where = f" at index {index}" if index else ""
+    return f"Farthest off{where}: yours {mine[index]:.4g}, expected {right[index]:.4g}."
+
+
+def ratio(evidence: Evidence, value: str) -> float:
+    """How many times as large as the right values yours are, root mean square."""
+    mine, right = evidence.yours(value), evidence.right(value)
+    return float(np.sqrt((mine.astype(float) ** 2).mean() / (right.astype(float) ** 2).mean()))

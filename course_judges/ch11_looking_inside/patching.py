@@ -1,0 +1,171 @@
+"""Judges 11/patching: how much of the difference between two runs each head brings back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course_judges.ch11_looking_inside.numbers import farthest
+from course_judges.ch11_looking_inside.sections import PATCH
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
+from course_tasks.ch11_looking_inside.shared import Pass, Run
+
+Lead = Callable[[Tensor, Tensor, Tensor], Tensor]
+Share = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def lead_of(logits: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
+    """(B,) by how much the right symbol's logit leads at the last position."""
+    rows = torch.arange(len(right))
+    return logits[rows, -1, right] - logits[rows, -1, wrong]
+
+
+def _share(patched: Tensor, corrupted: Tensor, clean: Tensor) -> Tensor:
+    """() of the leads (B,), averaged over the texts before they are divided."""
+    return (patched.mean() - corrupted.mean()) / (clean.mean() - corrupted.mean())
+
+
+def patched(
+    lead: Lead = lead_of,
+    share: Share = _share,
+    stand: Callable[[Pass, Pass, int, int], Tensor] = lambda clean, _, k, h: clean.found[k, :, h],
+) -> Callable[..., Tensor]:
+    """The share that each head brings back, (L, H)."""
+
+    def answer(run: Run, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
+        good, bad = run(clean), run(corrupted)
+        top, bottom = lead(good.logits, right, wrong), lead(bad.logits, right, wrong)
+        L, _, H = good.found.shape[:3]
+        shares = torch.zeros(L, H)
+        for layer in range(L):
+            for head in range(H):
+                mixed = run(corrupted, {(layer, head): stand(good, bad, layer, head)})
+                shares[layer, head] = share(lead(mixed.logits, right, wrong), bottom, top)
+        return shares
+
+    return answer
+
+
+patch_heads = patched()
+
+
+def _shown(evidence: Evidence) -> str:
+    return farthest(evidence, "shares")
+
+
+@mistake(
+    "You patched the corrupted run's heads into the clean one; it is the other way round.",
+    lambda e: unwrapped(f"""Asked for is which head is *enough* to bring the answer back, not
+    which is needed. {_shown(e)}"""),
+)
+def _clean_run_patched(
+    run: Run, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
+) -> Tensor:
+    return patch_heads(run, corrupted, clean, right, wrong)
+
+
+@mistake(
+    "You patched the corrupted run's heads into the clean one, and measured the way down.", _shown
+)
+def _noised(run: Run, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
+    return 1 - patch_heads(run, corrupted, clean, right, wrong)
+
+
+_not_divided = mistake(
+    "You return by how much the lead rises; asked for is the share of the whole way.",
+    lambda e: f"Divide by what lies between the clean and the corrupted run. {_shown(e)}",
+)(patched(share=lambda patched, corrupted, clean: (patched - corrupted).mean()))  # noqa: ARG005
+
+_corrupted_not_subtracted = mistake(
+    "You divided the patched lead by the clean one; the corrupted run is where the way begins.",
+    _shown,
+)(patched(share=lambda patched, corrupted, clean: patched.mean() / clean.mean()))  # noqa: ARG005
+
+_mean_of_quotients = mistake(
+    "You averaged a quotient of each text; average the leads first, and divide then.",
+    lambda e: f"A text whose two runs hardly differ would decide the mean. {_shown(e)}",
+)(
+    patched(
+        share=lambda patched, corrupted, clean: ((patched - corrupted) / (clean - corrupted)).mean()
+    )
+)
+
+_lacking_share = mistake(
+    "Your share is what is still missing; asked for is what the head brings back.", _shown
+)(
+    patched(
+        share=lambda patched, corrupted, clean: (
+            (clean.mean() - patched.mean()) / (clean.mean() - corrupted.mean())
+        )
+    )
+)
+
+_right_logit_alone = mistake(
+    "You follow the right symbol's logit alone; a lead is over the wrong one.",
+    lambda e: f"A head that raises all logits alike brings nothing back. {_shown(e)}",
+)(patched(lead=lambda logits, right, wrong: logits[torch.arange(len(right)), -1, right]))  # noqa: ARG005
+
+_probability = mistake("You follow the right symbol's probability; asked for are logits.", _shown)(
+    patched(
+        lead=lambda logits, right, wrong: (  # noqa: ARG005
+            logits[:, -1].softmax(-1)[torch.arange(len(right)), right]
+        )
+    )
+)
+
+_first_position = mistake("You read the logits at position 0; the last one is asked for.", _shown)(
+    patched(lead=lambda logits, right, wrong: lead_of(logits[:, :1], right, wrong))
+)
+
+_all_positions = mistake(
+    "You averaged the lead over all positions; the last one is asked for.", _shown
+)(
+    patched(
+        lead=lambda logits, right, wrong: (
+            logits.mean(1)[torch.arange(len(right)), right]
+            - logits.mean(1)[torch.arange(len(right)), wrong]
+        )
+    )
+)
+
+
+def _only_last(clean: Pass, bad: Pass, layer: int, head: int) -> Tensor:
+    found = bad.found[layer, :, head].clone()
+    found[:, -1] = clean.found[layer, :, head, -1]
+    return found
+
+
+_last_position_patched = mistake(
+    "Only the last position is patched; patch what the head finds at all of them.", _shown
+)(patched(stand=_only_last))
+
+
+@mistake(
+    "The patches add up: each head is patched together with all before it.",
+    lambda e: f"The first head is right. {_shown(e)}",
+)
+def _patches_add_up(
+    run: Run, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
+) -> Tensor:
+    good, bad = run(clean), run(corrupted)
+    top, bottom = (lead_of(one.logits, right, wrong) for one in (good, bad))
+    L, _, H = good.found.shape[:3]
+    kept: dict[tuple[int, int], Tensor] = {}
+    shares = torch.zeros(L, H)
+    for layer in range(L):
+        for head in range(H):
+            kept[layer, head] = good.found[layer, :, head]
+            mixed = lead_of(run(corrupted, kept).logits, right, wrong)
+            shares[layer, head] = _share(mixed, bottom, top)
+    return shares
+
+
+TASK = Task(
+    "Patching a head",
+    patch_heads,
+    PATCH,
+    (Part("Of the lead, the share that each head brings back.", 4, matches("shares")),),
+)

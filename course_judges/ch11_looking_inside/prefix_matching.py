@@ -1,0 +1,153 @@
+"""Judges 11/prefix-matching: how much a head looks behind earlier places of the same symbol."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from course_judges.ch11_looking_inside.sections import FIND
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import row, unwrapped
+
+
+def _earlier(tokens: Tensor, diagonal: int = -1) -> Tensor:
+    """(B, T, T) bool: position s holds the symbol of position t, and comes before it."""
+    return (tokens[:, :, None] == tokens[:, None, :]).tril(diagonal)
+
+
+def _behind(earlier: Tensor, by: int = 1) -> Tensor:
+    """The same, shifted: position s − by holds the symbol."""
+    shifted = torch.zeros_like(earlier)
+    T = earlier.shape[-1]
+    if by > 0:
+        shifted[..., by:] = earlier[..., : T - by]
+    elif by < 0:
+        shifted[..., :by] = earlier[..., -by:]
+    else:
+        shifted = earlier
+    return shifted
+
+
+def _score(weights: Tensor, look: Tensor, asked: Tensor) -> Tensor:
+    """Mean over the asked positions (B, T) of the weight on what is looked for (B, T, T)."""
+    found = (weights * look[:, None]).sum(-1) * asked[:, None]  # (B, H, T)
+    return found.sum(dim=(0, 2)) / asked.sum().clamp(min=1)
+
+
+def prefix_matching(weights: Tensor, tokens: Tensor) -> Tensor:
+    """A right answer to 11/prefix-matching: (B, H, T, T), (B, T) → (H,)."""
+    earlier = _earlier(tokens)
+    return _score(weights, _behind(earlier), earlier.any(-1))
+
+
+def _numbers(evidence: Evidence) -> str:
+    mine, right = evidence.yours("scores"), evidence.right("scores")
+    return f"Your scores of the heads are {row(mine)}, expected {row(right)}."
+
+
+_USUAL = ("scores",)
+
+
+@mistake(
+    "You added up the weight on the earlier symbol itself, not on the position behind it.",
+    lambda e: f"{_numbers(e)} A head that does that finds duplicates; it cannot say what follows.",
+)
+def _duplicate_token(weights: Tensor, tokens: Tensor) -> Tensor:
+    earlier = _earlier(tokens)
+    return _score(weights, earlier, earlier.any(-1))
+
+
+@mistake(
+    "You look one position before the earlier symbol; the one behind it is asked for.", _numbers
+)
+def _one_before(weights: Tensor, tokens: Tensor) -> Tensor:
+    earlier = _earlier(tokens)
+    return _score(weights, _behind(earlier, -1), earlier.any(-1))
+
+
+@mistake("You look two positions behind the earlier symbol.", _numbers)
+def _two_behind(weights: Tensor, tokens: Tensor) -> Tensor:
+    earlier = _earlier(tokens)
+    return _score(weights, _behind(earlier, 2), earlier.any(-1))
+
+
+@mistake(
+    "You divided by all positions; those whose symbol is new have nothing to match.",
+    lambda e: unwrapped(f"""{_numbers(e)} In {e.number("B")} texts of {e.number("T")} symbols,
+    only some symbols have come before."""),
+)
+def _new_symbols_counted(weights: Tensor, tokens: Tensor) -> Tensor:
+    look = _behind(_earlier(tokens))
+    return _score(weights, look, torch.ones_like(tokens, dtype=torch.bool))
+
+
+@mistake(
+    "Each text counts the same in your mean; each position should.",
+    lambda e: f"{_numbers(e)} A text with one repeated symbol weighs as much as one with many.",
+)
+def _mean_of_texts(weights: Tensor, tokens: Tensor) -> Tensor:
+    each = [prefix_matching(w[None], row[None]) for w, row in zip(weights, tokens, strict=True)]
+    return torch.stack(each).mean(0)
+
+
+@mistake("You count the last earlier place only; the weight on all of them adds up.", _numbers)
+def _last_place_only(weights: Tensor, tokens: Tensor) -> Tensor:
+    earlier = _earlier(tokens)
+    last = earlier & (earlier.flip(-1).cumsum(-1).flip(-1) == 1)
+    return _score(weights, _behind(last), earlier.any(-1))
+
+
+@mistake("You count the first earlier place only; the weight on all of them adds up.", _numbers)
+def _first_place_only(weights: Tensor, tokens: Tensor) -> Tensor:
+    earlier = _earlier(tokens)
+    first = earlier & (earlier.cumsum(-1) == 1)
+    return _score(weights, _behind(first), earlier.any(-1))
+
+
+@mistake("You take the largest weight of each row; the weights add up.", _numbers)
+def _largest_weight(weights: Tensor, tokens: Tensor) -> Tensor:
+    earlier = _earlier(tokens)
+    best = (weights * _behind(earlier)[:, None]).amax(-1) * earlier.any(-1)[:, None]
+    return best.sum(dim=(0, 2)) / earlier.any(-1).sum().clamp(min=1)
+
+
+@mistake(
+    "Rows and columns are exchanged: row t holds where position t looks.",
+    lambda e: f"{_numbers(e)} Yours counts how much the position is looked at.",
+)
+def _rows_for_columns(weights: Tensor, tokens: Tensor) -> Tensor:
+    return prefix_matching(weights.mT, tokens)
+
+
+@mistake(
+    "You count how often the largest weight is in the right place, not how large the weight is.",
+    _numbers,
+)
+def _argmax_counted(weights: Tensor, tokens: Tensor) -> Tensor:
+    earlier = _earlier(tokens)
+    hit = _behind(earlier)[:, None].expand_as(weights).gather(-1, weights.argmax(-1)[..., None])
+    asked = earlier.any(-1)
+    return (hit[..., 0] & asked[:, None]).sum(dim=(0, 2)) / asked.sum().clamp(min=1)
+
+
+@mistake(
+    "With no repeated symbol there is nothing to average, and you divide by zero.",
+    "For a text in which no symbol comes back the score is 0; yours is no number.",
+    cases=("scores", "fresh"),
+)
+def _nothing_divided(weights: Tensor, tokens: Tensor) -> Tensor:
+    earlier = _earlier(tokens)
+    found = (weights * _behind(earlier)[:, None]).sum(-1) * earlier.any(-1)[:, None]
+    return found.sum(dim=(0, 2)) / earlier.any(-1).sum()
+
+
+TASK = Task(
+    "The prefix-matching score",
+    prefix_matching,
+    FIND,
+    (
+        Part("The weight behind earlier places of the symbol, averaged.", 3, matches("scores")),
+        Part("And where one token comes back, or none.", 1, matches("scores", "fresh")),
+    ),
+    cases=_USUAL,
+)

@@ -1,0 +1,136 @@
+"""Judges 11/previous-head: the weights of a head that looks one position back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course_judges.ch11_looking_inside.numbers import farthest
+from course_judges.ch11_looking_inside.sections import BUILD
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import no_weight_on_the_future
+from course_judges.wording import row, unwrapped
+from course_tasks.verdict import Finding
+
+Made = dict[str, Tensor]
+
+
+def _made(
+    V: int,
+    T: int,
+    strength: float,
+    *,
+    back: int = 1,
+    gain: Callable[[int, int], float] = lambda T, V: math.sqrt(T),  # noqa: ARG005
+    reads: str = "tokens",
+    writes: str = "previous",
+) -> Made:
+    """The head, with what can go wrong in it as settings; D = T."""
+    C = V + T + V
+    slots = {"tokens": slice(0, V), "positions": slice(V, V + T), "previous": slice(V + T, C)}
+    query, key = torch.zeros(T, C), torch.zeros(T, C)
+    value, output = torch.zeros(T, C), torch.zeros(C, T)
+    key[:, slots["positions"]] = torch.eye(T)
+    # Column t of the query is what position t asks for: the key of position t − back.
+    asks = torch.diag(torch.ones(T - abs(back)), back)
+    query[:, slots["positions"]] = asks * strength * gain(T, V)
+    few = min(T, V)
+    if reads == "tokens":
+        value[:V, slots["tokens"]] = torch.eye(V)
+    else:
+        value[:few, slots["positions"]] = torch.eye(T)[:few]
+    output[slots[writes], :V] = torch.eye(V)
+    return {"query": query, "key": key, "value": value, "output": output}
+
+
+def previous_token_head(V: int, T: int, strength: float) -> Made:
+    """A right answer to 11/previous-head."""
+    return _made(V, T, strength)
+
+
+def _row(evidence: Evidence) -> str:
+    t = evidence.number("T") - 1
+    mine, right = (
+        w[0, t] for w in (evidence.yours("head.weights"), evidence.right("head.weights"))
+    )
+    return unwrapped(f"""Position {t} looks with the weights {row(mine)}; with
+    strength {float(evidence.inputs["strength"]):g} on position {t - 1} they are {row(right)}.""")
+
+
+def _written(evidence: Evidence) -> str:
+    V, T = evidence.number("V"), evidence.number("T")
+    mine = abs(evidence.yours("head.written")).max(axis=(0, 1))
+    names = ("token", "position", "previous token")
+    cuts = (slice(0, V), slice(V, V + T), slice(V + T, None))
+    parts = [f"{name} {mine[cut].max():.2f}" for name, cut in zip(names, cuts, strict=True)]
+    return f"The largest number that it writes into each part of the stream: {', '.join(parts)}."
+
+
+_PATTERN = ("head.weights",)
+
+_no_scale = mistake(
+    "The scores are divided by √D, and your matrices do not make up for it.",
+    lambda e: f"{_row(e)} Multiply the query or the key by √D, D being the rows of your query.",
+)(lambda V, T, strength: _made(V, T, strength, gain=lambda T, V: 1.0))  # noqa: ARG005
+
+_scale_by_channels = mistake(
+    "You made up for √C; the scores are divided by √D, D being the rows of your query.", _row
+)(lambda V, T, strength: _made(V, T, strength, gain=lambda T, V: math.sqrt(V + T + V)))
+
+_scaled_by_D = mistake("You multiplied by D; the scores are divided by √D.", _row)(
+    lambda V, T, strength: _made(V, T, strength, gain=lambda T, V: float(T))  # noqa: ARG005
+)
+
+_looks_at_itself = mistake(
+    "Every position looks at itself: query and key of a position are the same.", _row
+)(lambda V, T, strength: _made(V, T, strength, back=0))
+
+_two_back = mistake("The head looks two positions back.", _row)(
+    lambda V, T, strength: _made(V, T, strength, back=2)
+)
+
+_looks_ahead = mistake(
+    "Query and key are exchanged, or shifted the wrong way: position t asks for t + 1.",
+    lambda e: f"{_row(e)} What comes later is masked, so no position finds what it asks for.",
+)(lambda V, T, strength: _made(V, T, strength, back=-1))
+
+_reads_positions = mistake(
+    "The value reads the position, not the token.",
+    lambda e: f"The weights are right. {farthest(e, 'head.written')}",
+    cases=("head",),
+)(lambda V, T, strength: _made(V, T, strength, reads="positions"))
+
+_writes_over_the_token = mistake(
+    "The head writes into the channels of the token itself.",
+    lambda e: unwrapped(f"""{_written(e)} There it is added to the token of the position, and
+    nobody can tell the two apart any more."""),
+    cases=("head",),
+)(lambda V, T, strength: _made(V, T, strength, writes="tokens"))
+
+
+def _misplaced(evidence: Evidence) -> Finding | None:
+    """The right weights, and something else written."""
+    if not evidence.same("head.weights"):
+        return None
+    return Finding(
+        "written-differs",
+        "The head looks where it should, and writes something else.",
+        f"{_written(evidence)} {farthest(evidence, 'head.written')}",
+        BUILD,
+    )
+
+
+TASK = Task(
+    "A previous-token head by hand",
+    previous_token_head,
+    BUILD,
+    (
+        Part("Each position looks one back, as sharply as asked.", 2, matches("head.weights")),
+        Part("It writes the token found there, into channels of its own.", 2, matches("head")),
+    ),
+    properties=(_misplaced, no_weight_on_the_future("head.weights", BUILD)),
+    cases=_PATTERN,
+)

@@ -1,0 +1,180 @@
+"""Judges 11/which-head: an experiment that finds the head on which a link depends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from course_judges.ch11_looking_inside.numbers import farthest
+from course_judges.ch11_looking_inside.sections import ABLATE, PLAY
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, unwrapped
+from course_tasks.ch11_looking_inside.shared import Pass, Run
+
+Result = dict[str, Any]
+
+
+def _looks(whole: Pass, sources: Tensor) -> Tensor:
+    """(L, H) the mean weight from the last position of each text to its source."""
+    rows = torch.arange(len(sources))
+    return whole.weights[:, rows, :, -1, sources].mean(0)  # (N, L, H) → (L, H)
+
+
+def _loss_at_links(logits: Tensor, targets: Tensor) -> Tensor:
+    return F.cross_entropy(logits[:, -1], targets[:, -1])
+
+
+def _loss_everywhere(logits: Tensor, targets: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+def _mean(reference: Pass, layer: int, head: int) -> Tensor:
+    return reference.found[layer, :, head].mean(dim=(0, 1))
+
+
+def _by(
+    loss: Callable[[Tensor, Tensor], Tensor] = _loss_at_links,
+    stand: Callable[[Pass, int, int], Tensor] = _mean,
+    choose: Callable[[Tensor, Tensor], Tensor] = lambda damage, looks: damage.argmax(),  # noqa: ARG005
+    unravel: Callable[[int, int], tuple[int, int]] = lambda i, H: (i // H, i % H),
+    looking: Callable[[Pass, Tensor], Tensor] = _looks,
+) -> Callable[..., Result]:
+    """The experiment, with what can go wrong in it as settings."""
+
+    def answer(
+        run: Run, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
+    ) -> Result:
+        whole, other = run(texts), run(reference)
+        L, _, H = whole.found.shape[:3]
+        damage = torch.zeros(L, H)
+        for layer in range(L):
+            for head in range(H):
+                broken = run(texts, {(layer, head): stand(other, layer, head)}).logits
+                damage[layer, head] = loss(broken, targets) - loss(whole.logits, targets)
+        looks = looking(whole, sources)
+        layer, head = unravel(int(choose(damage, looks)), H)
+        return {
+            "prediction": "the head that looks there most",
+            "damage": damage,
+            "head": (layer, head),
+            "looks": looks[layer % L, head % H],
+        }
+
+    return answer
+
+
+which_head = _by()
+
+
+def _same_head(evidence: Evidence, model: str) -> bool:
+    name = f"{model}.head"
+    return bool(np.array_equal(evidence.shaped(name, (2,)), evidence.right(name)))
+
+
+def _named(evidence: Evidence) -> str:
+    model = "second" if _same_head(evidence, "first") else "first"
+    (k, h), (right_k, right_h) = (
+        side(f"{model}.head") for side in (evidence.yours, evidence.right)
+    )
+    damage = evidence.right(f"{model}.damage")
+    return unwrapped(f"""In the {model} model you name head {h} of layer {k}. Without
+    head {right_h} of layer {right_k} the loss at the links rises by
+    {number(damage[right_k, right_h])} nats, the most of all.""")
+
+
+def _numbers(evidence: Evidence) -> str:
+    return farthest(evidence, "first.damage")
+
+
+_BREAK = ("first.damage", "second.damage")
+_CHOICE = (*_BREAK, "first.head", "second.head")
+_LOOKS = ("first.looks", "second.looks")
+
+_looks_are_enough = mistake(
+    "You chose the head that looks at the source most; looking is not carrying.",
+    lambda e: f"{_named(e)} Another head looks there as well, and nearly nothing comes of it.",
+    cases=_CHOICE,
+)(_by(choose=lambda damage, looks: looks.argmax()))  # noqa: ARG005
+
+_least_damage = mistake(
+    "You chose the head whose loss is least; what is needed is missed most.",
+    _named,
+    cases=_CHOICE,
+)(_by(choose=lambda damage, looks: damage.argmin()))  # noqa: ARG005
+
+_zero_for_mean = mistake(
+    "You put zeros in the head's place; put the mean of the reference there.",
+    lambda e: unwrapped(f"""Two heads of this model write the same whatever they read; zeros break
+    what the others expect of them. {_numbers(e)}"""),
+    ABLATE,
+    cases=_BREAK,
+)(_by(stand=lambda reference, layer, head: torch.zeros(())))  # noqa: ARG005
+
+_loss_of_all_positions = mistake(
+    "You measured the loss at all positions; the link is at the last one of each text.",
+    lambda e: unwrapped(f"""Most of what is lost there has nothing to do with the link.
+    {_numbers(e)}"""),
+    cases=_BREAK,
+)(_by(loss=_loss_everywhere))
+
+_sign_exchanged = mistake(
+    "You subtracted the broken model's loss from the whole one's; it is the other way round.",
+    _numbers,
+    ABLATE,
+    cases=_BREAK,
+)(
+    lambda *given: (lambda made: made | {"damage": -made["damage"]})(which_head(*given)),
+)
+
+_index_not_split = mistake(
+    "The place in the flattened table is no layer: divide it by the number of heads.",
+    lambda e: f"`argmax` counts through the whole table. {_named(e)}",
+    cases=_CHOICE,
+)(_by(unravel=lambda i, H: (0, i)))  # noqa: ARG005
+
+_layer_and_head_exchanged = mistake(
+    "Layer and head changed places in what you name.",
+    _named,
+    cases=_CHOICE,
+)(_by(unravel=lambda i, H: (i % H, i // H)))
+
+_looked_at_the_start = mistake(
+    "The weight is right for position 0 of each text; the source is elsewhere in each.",
+    lambda e: farthest(e, "first.looks"),
+    cases=_LOOKS,
+)(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1, 0].mean(1)))  # noqa: ARG005
+
+_looked_backwards = mistake(
+    "You read how much the source looks at the hyphen; rows are who looks.",
+    lambda e: f"That is masked, so it is 0. {farthest(e, 'first.looks')}",
+    cases=_LOOKS,
+)(
+    _by(
+        looking=lambda whole, sources: whole.weights[
+            :, torch.arange(len(sources)), :, sources, -1
+        ].mean(0)
+    )
+)
+
+
+def _right_heads(evidence: Evidence) -> bool:
+    return _same_head(evidence, "first") and _same_head(evidence, "second")
+
+
+TASK = Task(
+    "Which head carries the link?",
+    which_head,
+    PLAY,
+    (
+        Part("The loss at the links without each head.", 2, matches(*_BREAK)),
+        Part("The head that is missed most.", 1, _right_heads),
+        Part("How much it looks at the source.", 1, matches(*_LOOKS)),
+    ),
+    uncompared=("prediction",),
+    cases=_BREAK,
+)

@@ -1,0 +1,1 @@
+"""Chapter 11, Looking inside: seven graded tasks."""

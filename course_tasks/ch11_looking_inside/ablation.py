@@ -1,0 +1,45 @@
+"""What 11/ablation asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.ch11_looking_inside.shared import random_model, runner
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _inputs(rng: Rng) -> Inputs:
+    V, T = int(rng.integers(6, 9)), int(rng.integers(7, 9))
+    B, N = 3, int(rng.integers(4, 6))
+    model = random_model(rng, V, T, C=10, D=4)
+    return {
+        **model,
+        "texts": rng.integers(V, size=(B, T)).astype(np.int64),
+        "targets": rng.integers(V, size=(B, T)).astype(np.int64),
+        "one_text": rng.integers(V, size=(1, T - 1)).astype(np.int64),
+        "one_target": rng.integers(V, size=(1, T - 1)).astype(np.int64),
+        "reference": rng.integers(V, size=(N, T)).astype(np.int64),
+        "B": whole(B),
+        "T": whole(T),
+        "N": whole(N),
+        "V": whole(V),
+    }
+
+
+def _ablated(answer: Any, given: Inputs, texts: str, targets: str) -> Any:
+    reference = tensor(given["reference"])
+    return answer(runner(given), tensor(given[texts]), tensor(given[targets]), reference)
+
+
+def _texts(answer: Any, given: Inputs) -> Any:
+    return _ablated(answer, given, "texts", "targets")
+
+
+def _one_shorter_text(answer: Any, given: Inputs) -> Any:
+    return _ablated(answer, given, "one_text", "one_target")
+
+
+PROBE = Probe(_inputs, {"texts": _texts, "one": _one_shorter_text})

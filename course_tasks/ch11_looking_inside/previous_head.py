@@ -1,0 +1,57 @@
+"""What 11/previous-head asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from course_tasks.inputs import Rng, number, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+MATRICES = ("query", "key", "value", "output")
+
+
+def _inputs(rng: Rng) -> Inputs:
+    V, T = int(rng.integers(4, 6)), int(rng.integers(7, 9))
+    B = int(rng.integers(2, 4))
+    tokens = rng.integers(V, size=(B, T))
+    tokens[:, :2] = [0, V - 1]  # neighbours differ where the head begins to look back
+    return {
+        "tokens": tokens.astype(np.int64),
+        "strength": number(float(rng.choice([2.0, 3.0, 4.0]))),
+        "B": whole(B),
+        "V": whole(V),
+        "T": whole(T),
+    }
+
+
+def _head(answer: Any, given: Inputs) -> Any:
+    V, T = int(given["V"]), int(given["T"])
+    C = V + T + V
+    made = answer(V, T, float(given["strength"]))
+    if not isinstance(made, Mapping) or any(name not in made for name in MATRICES):
+        raise TypeError(
+            f"the function should return a dict with {', '.join(MATRICES)}; it returned "
+            + (str(sorted(map(str, made))) if isinstance(made, Mapping) else type(made).__name__)
+        )
+    query, key, value, output = (torch.as_tensor(made[n], dtype=torch.float64) for n in MATRICES)
+    for name, matrix in zip(MATRICES, (query, key, value, output.mT), strict=True):
+        if matrix.ndim != 2 or matrix.shape[1] != C:
+            raise ValueError(
+                f"{name} should have C = {C} {'rows' if name == 'output' else 'columns'}; its "
+                f"shape is {tuple(torch.as_tensor(made[name]).shape)}"
+            )
+    tokens = tensor(given["tokens"])
+    x = torch.zeros(*tokens.shape, C, dtype=torch.float64)  # (B, T, C)
+    x[..., :V] = torch.eye(V, dtype=torch.float64)[tokens]
+    x[..., V : V + T] = torch.eye(T, dtype=torch.float64)
+    scores = (x @ query.T) @ (x @ key.T).mT / query.shape[0] ** 0.5  # (B, T, T)
+    future = torch.ones(T, T, dtype=torch.bool).triu(1)
+    weights = scores.masked_fill(future, -torch.inf).softmax(dim=-1)
+    return {"weights": weights, "written": weights @ (x @ value.T) @ output.T}
+
+
+PROBE = Probe(_inputs, {"head": _head})

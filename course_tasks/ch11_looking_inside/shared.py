@@ -1,0 +1,90 @@
+"""What several tasks of chapter 11 share: a small model whose heads can be replaced."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course_tasks.answers import Array
+from course_tasks.inputs import Rng, tensor
+from course_tasks.probing import Inputs
+
+LAYERS, HEADS = 2, 3
+
+WEIGHTS = ("tokens", "positions", "query", "key", "value", "output", "unembedding")
+"""Names of the inputs that a model is made of, each with the prefix "model."."""
+
+
+class Pass(NamedTuple):
+    """What one pass of the model leaves behind.
+
+    Attributes
+    ----------
+    logits : (B, T, V) float
+    found : (L, B, H, T, D) float
+        What each head found: its weights times its values, before the output matrix.
+    weights : (L, B, H, T, T) float
+        How much position t looks at position s.
+    """
+
+    logits: Tensor
+    found: Tensor
+    weights: Tensor
+
+
+Replaced: TypeAlias = Mapping[tuple[int, int], Tensor]
+Run: TypeAlias = Callable[..., Pass]
+
+
+def runner(given: Inputs, prefix: str = "model") -> Run:
+    """The model of these inputs as a function of tokens, and of what replaces heads."""
+    tokens, positions, query, key, value, output, unembedding = (
+        tensor(given[f"{prefix}.{name}"]) for name in WEIGHTS
+    )
+
+    def run(texts: Tensor, replaced: Replaced | None = None) -> Pass:
+        """(B, T) int64 → a pass; `replaced` maps (layer, head) to what the head is to find."""
+        T = texts.shape[1]
+        x = tokens[texts] + positions[:T]  # (B, T, C)
+        future = torch.ones(T, T, dtype=torch.bool).triu(1)
+        found, weights = [], []
+        for layer in range(len(query)):
+            q, k, v = (
+                torch.einsum("btc,hdc->bhtd", x, part[layer]) for part in (query, key, value)
+            )
+            scores = q @ k.mT / math.sqrt(q.shape[-1])  # (B, H, T, T)
+            weights.append(scores.masked_fill(future, -torch.inf).softmax(dim=-1))
+            heads = weights[-1] @ v  # (B, H, T, D)
+            for (at, head), other in (replaced or {}).items():
+                if at == layer:
+                    heads = heads.clone()
+                    heads[:, head] = torch.as_tensor(other, dtype=heads.dtype)
+            found.append(heads)
+            x = x + torch.einsum("bhtd,hcd->btc", heads, output[layer])
+        return Pass(x @ unembedding.T, torch.stack(found), torch.stack(weights))
+
+    return run
+
+
+def random_model(rng: Rng, V: int, T: int, C: int, D: int) -> dict[str, Array]:
+    """Weights of a model whose heads all do something, and no two the same."""
+
+    def drawn(*shape: int, scale: float = 1.0) -> Array:
+        return (rng.normal(size=shape) * scale / np.sqrt(shape[-1])).astype(np.float32)
+
+    heads = (LAYERS, HEADS)
+    return {
+        "model.tokens": drawn(V, C, scale=np.sqrt(C)),
+        "model.positions": drawn(T, C, scale=np.sqrt(C)),
+        "model.query": drawn(*heads, D, C, scale=1.5),
+        "model.key": drawn(*heads, D, C, scale=1.5),
+        "model.value": drawn(*heads, D, C),
+        # Heads write more than the tokens bring, so that each of them is missed.
+        "model.output": drawn(*heads, C, D, scale=2.0),
+        "model.unembedding": drawn(V, C, scale=0.4),
+    }

@@ -1,0 +1,121 @@
+"""What 11/which-head asks."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from course_tasks.answers import Array
+from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, runner
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+KEYS = ("prediction", "damage", "head", "looks")
+
+HYPHEN, START, CAPITALS, SMALL = 0, 1, 3, 5
+"""Token 0 is the hyphen, token 1 the start; then come 3 capitals and 5 small letters."""
+
+V = 2 + CAPITALS + SMALL
+_CAPITAL = np.arange(2, 2 + CAPITALS)
+_SMALL = np.arange(2 + CAPITALS, V)
+
+
+def _texts(rng: Rng, n: int, T: int) -> tuple[Array, Array]:
+    """n texts, each with one capital that is needed again after the hyphen; and where it is."""
+    texts = rng.choice(_SMALL, size=(n, T))
+    texts[:, 0], texts[:, -1] = START, HYPHEN
+    sources = rng.integers(1, T - 1, size=n)
+    texts[np.arange(n), sources] = rng.choice(_CAPITAL, size=n)
+    return texts.astype(np.int64), sources.astype(np.int64)
+
+
+def _model(rng: Rng, prefix: str, T: int, carrier: int) -> dict[str, Array]:
+    """Weights by hand: head number `carrier` carries the link, others look there or write always
+    the same.
+    """
+    C, D = V + V, V  # channels for the token, and for what is said of the next one
+    here, told = slice(0, V), slice(V, C)
+    heads = []
+    to_capital, to_start = np.zeros((V, V)), np.zeros((V, V))
+    to_capital[HYPHEN, _CAPITAL] = 1
+    to_start[:, START] = 1
+    copied, same = np.zeros((V, V)), np.zeros((V, V))
+    copied[_CAPITAL, _CAPITAL] = rng.uniform(4, 5)
+    same[_CAPITAL, START] = rng.uniform(4, 5)
+    small = np.zeros((V, V))
+    small[np.ix_(_SMALL, _SMALL)] = rng.normal(size=(SMALL, SMALL)) * 6
+    faint = rng.normal(size=(2, V, V)) * 0.2
+    for scores, strength, written in (
+        (to_capital, rng.uniform(4, 5), copied),  # carries the link
+        (to_capital, rng.uniform(9, 10), faint[0] * 0.2),  # looks there more sharply, says little
+        (to_start, 9.0, same),  # says "a capital" whatever it reads
+        (np.eye(V), 4.0, small),  # matters between small letters only
+        (to_start, 9.0, faint[1] - same),  # takes that back, so that neither is seen in the loss
+        (rng.normal(size=(V, V)), 1.0, rng.normal(size=(V, V)) * 0.2),
+    ):
+        query, key, value, output = (np.zeros(s) for s in ((D, C), (D, C), (D, C), (C, D)))
+        query[:, here] = scores.T * strength * np.sqrt(D)  # the query of a token: what it looks for
+        key[:, here] = value[:, here] = np.eye(V)
+        output[told] = written
+        heads.append((query, key, value, output))
+    others = [int(i) for i in 1 + rng.permutation(len(heads) - 1)]
+    layer, head = divmod(carrier, HEADS)
+    if head < LAYERS:  # there is a head (head, layer) as well: one that tells us nothing
+        swapped = head * HEADS + layer
+        place = swapped - (swapped > carrier)
+        at = others.index(3)
+        others[place], others[at] = others[at], others[place]
+    order = [*others[:carrier], 0, *others[carrier:]]
+    stacked: dict[str, Array] = {
+        f"{prefix}.{name}": np.stack([heads[i][part] for i in order])
+        .reshape(LAYERS, HEADS, *heads[0][part].shape)
+        .astype(np.float32)
+        for part, name in enumerate(("query", "key", "value", "output"))
+    }
+    tokens, unembedding = np.zeros((V, C)), np.zeros((V, C))
+    tokens[:, here] = unembedding[:, told] = np.eye(V)
+    stacked[f"{prefix}.tokens"] = tokens.astype(np.float32)
+    stacked[f"{prefix}.positions"] = np.zeros((T, C), dtype=np.float32)
+    stacked[f"{prefix}.unembedding"] = unembedding.astype(np.float32)
+    return stacked
+
+
+def _inputs(rng: Rng) -> Inputs:
+    T, n = int(rng.integers(9, 12)), int(rng.integers(20, 25))
+    texts, sources = _texts(rng, n, T)
+    targets = np.concatenate([texts[:, 1:], texts[np.arange(n), sources][:, None]], axis=1)
+    # In one model the head is in layer 0, in the other in layer 1, and its number is another.
+    return {
+        **_model(rng, "first", T, carrier=int(rng.choice([1, 2]))),
+        **_model(rng, "second", T, carrier=HEADS + int(rng.choice([0, 2]))),
+        "texts": texts,
+        "targets": targets,
+        "sources": sources,
+        "reference": _texts(rng, 30, T)[0],
+        "T": whole(T),
+        "N": whole(n),
+    }
+
+
+def _experiment(model: str, answer: Any, given: Inputs) -> Any:
+    names = ("texts", "targets", "sources", "reference")
+    result = answer(runner(given, model), *(tensor(given[name]) for name in names))
+    if not isinstance(result, Mapping) or any(name not in result for name in KEYS):
+        raise TypeError(
+            f"the experiment should return a dict with {', '.join(KEYS)}; it returned "
+            + (str(sorted(map(str, result))) if isinstance(result, Mapping) else repr(result)[:60])
+        )
+    layer, head = result["head"]
+    return {
+        "damage": result["damage"],
+        "head": torch.tensor([int(layer), int(head)]),
+        "looks": result["looks"],
+        "prediction": str(result["prediction"]),
+    }
+
+
+PROBE = Probe(_inputs, {name: functools.partial(_experiment, name) for name in ("first", "second")})

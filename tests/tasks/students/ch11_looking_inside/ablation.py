@@ -1,0 +1,124 @@
+"""Students' answers to 11/ablation."""
+
+import torch
+import torch.nn.functional as F
+
+from students.ch11_looking_inside.shared import cross_entropy, table
+
+
+def with_stand_in(stand, compare=lambda broken, whole: broken - whole):
+    """Every head in its turn replaced by what `stand(reference, plain, layer, head)` gives."""
+
+    def answer(run, tokens, targets, reference):
+        plain, other = run(tokens), run(reference)
+        whole = cross_entropy(plain.logits, targets)
+
+        def value(layer, head):
+            new = stand(other.found[layer, :, head], plain.found[layer, :, head])
+            return compare(cross_entropy(run(tokens, {(layer, head): new}).logits, targets), whole)
+
+        return table(run, value, tokens)
+
+    return answer
+
+
+def channel_means(other, plain=None):
+    return torch.stack([other[..., d].mean() for d in range(other.shape[-1])])
+
+
+by_table = with_stand_in(channel_means)
+
+
+def filled(run, tokens, targets, reference):
+    """The replacement written out at full size, the loss from probabilities."""
+    found = run(reference).found
+    L, _, H, T, D = run(tokens).found.shape
+    rows = []
+    for layer in range(L):
+        row = []
+        for head in range(H):
+            mean = found[layer, :, head].reshape(-1, D).mean(0)
+            full = torch.ones(len(tokens), T, 1) * mean
+            shares = run(tokens, {(layer, head): full}).logits.softmax(-1)
+            row.append(-shares.gather(-1, targets.unsqueeze(-1)).log().mean())
+        rows.append(torch.stack(row))
+    shares = run(tokens, {}).logits.softmax(-1)
+    return torch.stack(rows) + shares.gather(-1, targets.unsqueeze(-1)).log().mean()
+
+
+def in_numpy(run, tokens, targets, reference):
+    import numpy as np
+
+    def loss(replaced):
+        logits = run(tokens, replaced).logits.double().numpy()
+        logits = logits - logits.max(-1, keepdims=True)
+        log = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+        return -np.take_along_axis(log, targets.numpy()[..., None], -1).mean()
+
+    found = run(reference).found.numpy()
+    out = np.zeros((found.shape[0], found.shape[2]))
+    for layer, head in np.ndindex(*out.shape):
+        mean = found[layer, :, head].mean((0, 1))
+        out[layer, head] = loss({(layer, head): torch.from_numpy(mean)}) - loss(None)
+    return out
+
+
+def together(run, tokens, targets, reference, stays):
+    plain, other = run(tokens), run(reference)
+    whole, broken = cross_entropy(plain.logits, targets), {}
+
+    def value(layer, head):
+        if not stays:
+            broken.clear()
+            broken.update(
+                {
+                    (layer, h): channel_means(other.found[layer, :, h])
+                    for h in range(other.found.shape[2])
+                }
+            )
+        broken[layer, head] = channel_means(other.found[layer, :, head])
+        return F.cross_entropy(run(tokens, broken).logits.mT, targets) - whole
+
+    return table(run, value, tokens)
+
+
+def at_the_end(other, plain):
+    return torch.cat([plain[:, :-1], channel_means(other).expand(len(plain), 1, -1)], dim=1)
+
+
+def one_for_all_heads(run, tokens, targets, reference):
+    plain, other = run(tokens), run(reference)
+
+    def value(layer, head):
+        mean = other.found[layer].transpose(0, 1).flatten(0, 2).mean(0)
+        broken = run(tokens, {(layer, head): mean}).logits
+        return cross_entropy(broken, targets) - cross_entropy(plain.logits, targets)
+
+    return table(run, value, tokens)
+
+
+RIGHT = {"table": by_table, "filled": filled, "numpy": in_numpy}
+
+WRONG = {
+    "zero-for-mean": with_stand_in(lambda other, plain: torch.zeros_like(plain)),
+    "mean-of-the-texts": with_stand_in(lambda other, plain: channel_means(plain)),
+    "mean-of-one-number": with_stand_in(lambda other, plain: other.sum() / other.numel()),
+    "mean-of-all-heads": one_for_all_heads,
+    "another-text": with_stand_in(lambda other, plain: other[0, : plain.shape[1]]),
+    "mean-at-each-position": with_stand_in(
+        lambda other, plain: other.sum(0)[: plain.shape[1]] / len(other)
+    ),
+    "sign-exchanged": lambda *given: -by_table(*given),
+    "loss-itself": with_stand_in(channel_means, lambda broken, whole: broken),
+    "times-as-high": with_stand_in(channel_means, lambda broken, whole: broken / whole),
+    "heads-stay-broken": lambda *given: together(*given, stays=True),
+    "whole-layers": lambda *given: together(*given, stays=False),
+    "last-position-only": with_stand_in(at_the_end),
+}
+
+ODD = [
+    (lambda *given: by_table(*given).T, "shape"),
+    (lambda *given: by_table(*given) + 1, "difference"),
+    (lambda *given: by_table(*given)[0], "shape"),
+    (lambda run, tokens, targets, reference: run(targets + 99), "error"),
+]

@@ -1,0 +1,61 @@
+"""Students' answers to 11/circuits."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def pair_by_pair(embedding, query, key, value, output, unembedding):
+    V, D = len(embedding), len(query)
+    qk, ov = torch.zeros(V, V), torch.zeros(V, V)
+    for i in range(V):
+        for j in range(V):
+            qk[i, j] = torch.dot(query @ embedding[i], key @ embedding[j]) / math.sqrt(D)
+            ov[i, j] = unembedding[j] @ (output @ (value @ embedding[i]))
+    return qk, ov
+
+
+def by_einsum(e, q, k, v, o, u):
+    qk = torch.einsum("ic,dc,de,je->ij", e, q, k, e) / q.shape[0] ** 0.5
+    return [qk, torch.einsum("ic,dc,ed,je->ij", e, v, o, u)]
+
+
+def whole_matrices(e, q, k, v, o, u):
+    """(C, C) matrices first, as the papers write them."""
+    e, q, k, v, o, u = (x.numpy().astype(np.float64) for x in (e, q, k, v, o, u))
+    return e @ (q.T @ k) @ e.T / np.sqrt(len(q)), (u @ (o @ v) @ e.T).T
+
+
+def but(qk=None, ov=None):
+    """The pair of the loops, one of the two made otherwise."""
+
+    def answer(*given):
+        right = pair_by_pair(*given)
+        return (qk(*given) if qk else right[0], ov(*given) if ov else right[1])
+
+    return answer
+
+
+RIGHT = {"pair by pair": pair_by_pair, "einsum": by_einsum, "matrices": whole_matrices}
+
+WRONG = {
+    "exchanged": lambda *given: tuple(reversed(pair_by_pair(*given))),
+    "queries-down-the-columns": but(lambda e, q, k, v, o, u: e @ k.T @ q @ e.T / math.sqrt(len(q))),
+    "no-scale": but(lambda e, q, k, v, o, u: e @ q.T @ k @ e.T),
+    "scale-by-channels": but(lambda e, q, k, v, o, u: e @ q.T @ k @ e.T / e.shape[1] ** 0.5),
+    "softmaxed": but(lambda *given: torch.softmax(pair_by_pair(*given)[0], dim=1)),
+    "unembedded-keys": but(lambda e, q, k, v, o, u: e @ q.T @ k @ u.T / len(q) ** 0.5),
+    "copies-down-the-columns": but(None, lambda e, q, k, v, o, u: u @ o @ v @ e.T),
+    "embedding-for-unembedding": but(None, lambda e, q, k, v, o, u: (e @ o @ v @ e.T).T),
+    "unembedding-for-embedding": but(None, lambda e, q, k, v, o, u: (u @ o @ v @ u.T).T),
+    "direct-path": but(None, lambda e, q, k, v, o, u: (u @ (o @ v + torch.eye(len(o))) @ e.T).T),
+    "key-for-value": but(None, lambda e, q, k, v, o, u: (u @ o @ k @ e.T).T),
+    "scaled-values": but(None, lambda e, q, k, v, o, u: (u @ o @ v @ e.T).T / len(q) ** 0.5),
+}
+
+ODD = [
+    (lambda *given: tuple(x + 1 for x in pair_by_pair(*given)), "difference"),
+    (lambda *given: pair_by_pair(*given)[0], "error"),
+    (lambda e, q, k, v, o, u: (q.T @ k, o @ v), "shape"),
+]

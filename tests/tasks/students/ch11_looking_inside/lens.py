@@ -1,0 +1,82 @@
+"""Students' answers to 11/lens."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def by_position(streams, gain, shift, eps, unembedding, *, correction=0, stats=None, root=None):
+    """Layer by layer, text by text, position by position."""
+    root = root or (lambda variance: (variance + eps) ** 0.5)
+    out = torch.zeros(*streams.shape[:3], len(unembedding))
+    for layer, texts in enumerate(streams):
+        for b, text in enumerate(texts):
+            for t in range(len(text)):
+                from_ = streams[layer, b, t] if stats is None else stats(streams, layer, b, t)
+                mean, variance = from_.mean(), from_.var(correction=correction)
+                out[layer, b, t] = unembedding @ ((text[t] - mean) / root(variance) * gain + shift)
+    return out
+
+
+def in_numpy(streams, gain, shift, eps, unembedding):
+    x = streams.numpy().astype(np.float64)
+    x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)
+    return (x * gain.numpy() + shift.numpy()) @ unembedding.numpy().T
+
+
+def by_module(streams, gain, shift, eps, unembedding):
+    norm = torch.nn.LayerNorm(streams.shape[-1], eps=eps)
+    norm.load_state_dict({"weight": gain, "bias": shift})
+    with torch.no_grad():
+        return torch.stack([F.linear(norm(layer), unembedding) for layer in streams])
+
+
+def library(x, gain, shift, eps, unembedding):
+    return F.layer_norm(x, x.shape[-1:], gain, shift, eps) @ unembedding.T
+
+
+def with_statistics(stats):
+    return lambda *given: by_position(*given, stats=stats)
+
+
+def joint(dims):
+    def answer(x, gain, shift, eps, unembedding):
+        y = (x - x.mean(dims, keepdim=True)) / x.var(dims, False, keepdim=True).add(eps).sqrt()
+        return (y * gain + shift) @ unembedding.T
+
+    return answer
+
+
+ONE, NONE = torch.ones, torch.zeros
+
+RIGHT = {"by position": by_position, "numpy": in_numpy, "module": by_module}
+
+WRONG = {
+    "no-norm": lambda x, g, s, e, u: torch.einsum("lbtc,vc->lbtv", x, u),
+    "norm-without-weights": lambda x, g, s, e, u: by_position(x, ONE(len(g)), NONE(len(g)), e, u),
+    "no-gain": lambda x, g, s, e, u: library(x, None, s, e, u),
+    "no-shift": lambda x, g, s, e, u: library(x, g, None, e, u),
+    "scale-of-the-last-layer": with_statistics(lambda x, layer, b, t: x[-1, b, t]),
+    "scale-of-the-last-position": with_statistics(lambda x, layer, b, t: x[layer, b, -1]),
+    "scale-of-position-0": with_statistics(lambda x, layer, b, t: x[layer, b, 0]),
+    "over-the-sequence": joint((2,)),
+    "positions-together": with_statistics(lambda x, layer, b, t: x[layer, b]),
+    "no-mean": lambda x, g, s, e, u: (
+        (x / x.var(-1, False, keepdim=True).add(e).sqrt() * g + s) @ u.T
+    ),
+    "unbiased-variance": lambda *given: by_position(*given, correction=1),
+    "eps-outside": lambda x, g, s, e, u: by_position(
+        x, g, s, e, u, root=lambda variance: variance**0.5 + e
+    ),
+    "eps-ignored": lambda x, g, s, e, u: library(x, g, s, 0.0, u),
+    "probabilities": lambda *given: by_position(*given).softmax(-1),
+    "log-probabilities": lambda *given: F.log_softmax(library(*given), dim=-1),
+    "unembedded-first": lambda x, g, s, e, u: F.layer_norm(x @ u.T, (len(u),), eps=e),
+}
+
+ODD = [
+    (lambda *given: library(*given) * 2, "difference"),
+    (lambda *given: library(*given)[-1], "shape"),
+    (lambda *given: library(*given).transpose(0, 1), "shape"),
+    (lambda *given: library(*given) / 0, "not-finite"),
+]

@@ -1,0 +1,116 @@
+"""Students' answers to 11/patching."""
+
+import torch
+
+from students.ch11_looking_inside.shared import table
+
+
+def leads(logits, right, wrong, place=-1):
+    return torch.stack(
+        [row[place, r] - row[place, w] for row, r, w in zip(logits, right, wrong, strict=True)]
+    )
+
+
+def share(patched, corrupted, clean):
+    return (patched - corrupted).mean() / (clean - corrupted).mean()
+
+
+def patching(lead=leads, compare=share, stand=lambda good, bad: good):
+    def answer(run, clean, corrupted, right, wrong):
+        good, bad = run(clean), run(corrupted)
+        ends = [lead(one.logits, right, wrong) for one in (bad, good)]
+
+        def value(layer, head):
+            new = stand(good.found[layer, :, head], bad.found[layer, :, head])
+            return compare(lead(run(corrupted, {(layer, head): new}).logits, right, wrong), *ends)
+
+        return table(run, value, clean)
+
+    return answer
+
+
+by_table = patching()
+
+
+def text_by_text(run, clean, corrupted, right, wrong):
+    """One text after the other; sums are divided at the end."""
+    L, _, H = run(clean).found.shape[:3]
+    gained, way = torch.zeros(L, H), 0.0
+    for b in range(len(clean)):
+        one, other = clean[b : b + 1], corrupted[b : b + 1]
+        pair = [int(right[b]), int(wrong[b])]
+        top, bottom = (run(x).logits[0, -1, pair] for x in (one, other))
+        way += float((top[0] - top[1]) - (bottom[0] - bottom[1]))
+        for layer in range(L):
+            for head in range(H):
+                put = {(layer, head): run(one).found[layer, :, head]}
+                mixed = run(other, put).logits[0, -1, pair]
+                gained[layer, head] += (mixed[0] - mixed[1]) - (bottom[0] - bottom[1])
+    return gained / way
+
+
+def log_odds(run, clean, corrupted, right, wrong):
+    """By log probabilities, whose difference is that of the logits."""
+
+    def lead(logits):
+        both = torch.stack([right, wrong], dim=1)
+        log = logits[:, -1].double().log_softmax(-1).gather(1, both)
+        return float((log[:, 0] - log[:, 1]).mean())
+
+    good, bottom = run(clean), lead(run(corrupted).logits)
+    return table(
+        run,
+        lambda k, h: (
+            (lead(run(corrupted, {(k, h): good.found[k, :, h]}).logits) - bottom)
+            / (lead(good.logits) - bottom)
+        ),
+        clean,
+    )
+
+
+def adding_up(run, clean, corrupted, right, wrong):
+    good, bad, put = run(clean), run(corrupted), {}
+    ends = [leads(one.logits, right, wrong) for one in (bad, good)]
+
+    def value(layer, head):
+        put[layer, head] = good.found[layer, :, head]
+        return share(leads(run(corrupted, put).logits, right, wrong), *ends)
+
+    return table(run, value, clean)
+
+
+def single(logits, right, wrong):
+    return logits[:, -1].gather(1, right[:, None])[:, 0]
+
+
+def at_the_end(good, bad):
+    return torch.cat([bad[:, :-1], good[:, -1:]], dim=1)
+
+
+RIGHT = {"table": by_table, "text by text": text_by_text, "log odds": log_odds}
+
+WRONG = {
+    "clean-run-patched": lambda run, a, b, r, w: by_table(run, b, a, r, w),
+    "noised": lambda run, a, b, r, w: 1 - text_by_text(run, b, a, r, w),
+    "not-divided": patching(compare=lambda mixed, low, high: mixed.mean() - low.mean()),
+    "corrupted-not-subtracted": patching(compare=lambda mixed, low, high: mixed.sum() / high.sum()),
+    "mean-of-quotients": patching(
+        compare=lambda mixed, low, high: torch.mean((mixed - low) / (high - low))
+    ),
+    "lacking-share": lambda *given: 1 - by_table(*given),
+    "right-logit-alone": patching(single),
+    "probability": patching(lambda logits, r, w: single(logits.softmax(-1), r, w)),
+    "first-position": patching(lambda logits, r, w: leads(logits, r, w, place=0)),
+    "all-positions": patching(
+        lambda logits, r, w: sum(leads(logits, r, w, t) for t in range(logits.shape[1]))
+    ),
+    "last-position-patched": patching(stand=at_the_end),
+    "patches-add-up": adding_up,
+}
+
+ODD = [
+    (lambda *given: by_table(*given).T, "shape"),
+    (lambda *given: by_table(*given) * 3 + 1, "difference"),
+    (lambda *given: by_table(*given)[0], "shape"),
+    (lambda run, a, b, r, w: a[99], "error"),
+]

@@ -1,0 +1,90 @@
+"""Students' answers to 11/prefix-matching."""
+
+import numpy as np
+import torch
+
+
+def counted(weights, tokens, behind=1, which=slice(None), every=False, combine=sum, by_text=False):
+    """Position by position; what differs between answers are the settings."""
+    B, H, T, _ = weights.shape
+    scores = []
+    for head in range(H):
+        texts = []
+        for b in range(B):
+            found = []
+            for t in range(T):
+                places = [s for s in range(t) if tokens[b, s] == tokens[b, t]]
+                if not places and not every:
+                    continue
+                seen = [s + behind for s in places if 0 <= s + behind < T][which]
+                found.append(combine([float(weights[b, head, t, s]) for s in seen] or [0.0]))
+            texts.append(found)
+        if by_text:
+            scores.append(float(np.mean([np.mean(found) if found else 0.0 for found in texts])))
+        else:
+            together = [value for found in texts for value in found]
+            scores.append(float(np.mean(together)) if together else 0.0)
+    return torch.tensor(scores)
+
+
+def in_numpy(weights, tokens):
+    w, x = weights.numpy(), tokens.numpy()
+    T = x.shape[1]
+    same = (x[:, :, None] == x[:, None]) & np.tri(T, k=-1, dtype=bool)
+    behind = np.pad(same[:, :, :-1], ((0, 0), (0, 0), (1, 0)))
+    rows = same.any(-1)
+    if not rows.any():
+        return np.zeros(w.shape[1])
+    return np.einsum("bhts,bts->h", w, behind) / rows.sum()
+
+
+def shifted_weights(weights, tokens):
+    """The weights move instead of the symbols."""
+    left = torch.cat([weights[..., 1:], torch.zeros_like(weights[..., :1])], dim=-1)
+    same = torch.tril(tokens.unsqueeze(-1) == tokens.unsqueeze(-2), -1)
+    asked = same.any(-1)
+    per_row = (left * same.unsqueeze(1)).sum(-1)
+    return torch.stack(
+        [row[asked].mean() if asked.any() else row.sum() * 0 for row in per_row.transpose(0, 1)]
+    )
+
+
+def favourite(weights, tokens):
+    hits, asked = torch.zeros(weights.shape[1]), 0
+    for b, row in enumerate(tokens.tolist()):
+        for t in range(len(row)):
+            places = {s + 1 for s in range(t) if row[s] == row[t]}
+            if places:
+                asked += 1
+                hits += torch.tensor([int(k) in places for k in weights[b, :, t].argmax(-1)])
+    return hits / max(asked, 1)
+
+
+def no_guard(weights, tokens):
+    same = torch.tril(tokens.unsqueeze(-1) == tokens.unsqueeze(-2), -1)
+    found = torch.einsum("bhts,bts->h", weights[..., 1:], same[..., :-1].float())
+    return found / same.any(-1).sum()
+
+
+RIGHT = {"loops": counted, "numpy": in_numpy, "shifted weights": shifted_weights}
+
+WRONG = {
+    "duplicate-token": lambda w, x: counted(w, x, behind=0),
+    "one-before": lambda w, x: counted(w, x, behind=-1),
+    "two-behind": lambda w, x: counted(w, x, behind=2),
+    "new-symbols-counted": lambda w, x: counted(w, x, every=True),
+    "mean-of-texts": lambda w, x: counted(w, x, by_text=True),
+    "last-place-only": lambda w, x: counted(w, x, which=slice(-1, None)),
+    "first-place-only": lambda w, x: counted(w, x, which=slice(1)),
+    "largest-weight": lambda w, x: counted(w, x, combine=max),
+    "rows-for-columns": lambda w, x: counted(w.transpose(2, 3), x),
+    "argmax-counted": favourite,
+    "nothing-divided": no_guard,
+}
+
+ODD = [
+    (lambda w, x: counted(w, x) + 0.1, "difference"),
+    (lambda w, x: w.sum(-1), "shape"),
+    (lambda w, x: counted(w, x).mean(), "shape"),
+    (lambda w, x: x[99], "error"),
+]

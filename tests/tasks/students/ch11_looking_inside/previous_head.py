@@ -1,0 +1,72 @@
+"""Students' answers to 11/previous-head."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def built(V, T, strength, shift=-1, scale=None, source="token", target="previous"):
+    """Entry by entry; the head is as wide as the longer of tokens and positions."""
+    D, C = max(V, T), 2 * V + T
+    query, key, value = (torch.zeros(D, C) for _ in range(3))
+    output = torch.zeros(C, D)
+    for t in range(T):
+        key[t, V + t] = 1
+        if 0 <= t + shift < T:
+            query[t + shift, V + t] = strength * (math.sqrt(D) if scale is None else scale(D, C))
+    for v in range(V):
+        value[v, v if source == "token" else V + v] = 1
+        output[v + (V + T if target == "previous" else 0), v] = 1
+    return {"query": query, "key": key, "value": value, "output": output}
+
+
+def in_numpy(V, T, strength):
+    C = 2 * V + T
+    query, key = np.zeros((T, C)), np.zeros((T, C))
+    key[:, V : V + T] = np.eye(T)
+    query[:, V : V + T] = np.eye(T, k=1) * strength * np.sqrt(T)
+    value, output = np.zeros((V, C)), np.zeros((C, V))
+    value[:, :V] = output[V + T :] = np.eye(V)
+    return {"query": query, "key": key, "value": value, "output": output}
+
+
+def scaled_key_and_turned(V, T, strength):
+    """The strength in the key, and channels of the head in another order."""
+    made = built(V, T, strength)
+    order = torch.arange(len(made["query"])).flip(0)
+    root = math.sqrt(len(order)) * strength
+    made["query"], made["key"] = made["query"][order] / root, made["key"][order] * root
+    made["value"], made["output"] = 2 * made["value"], made["output"] / 2
+    return made
+
+
+RIGHT = {"entry by entry": built, "numpy": in_numpy, "scaled key": scaled_key_and_turned}
+
+WRONG = {
+    "no-scale": lambda V, T, s: {**in_numpy(V, T, s), "query": in_numpy(V, T, s)["query"] / T**0.5},
+    "scale-by-channels": lambda V, T, s: {
+        **in_numpy(V, T, s),
+        "query": in_numpy(V, T, s)["query"] * ((2 * V + T) / T) ** 0.5,
+    },
+    "scaled-by-D": lambda V, T, s: {
+        **in_numpy(V, T, s),
+        "query": in_numpy(V, T, s)["query"] * T**0.5,
+    },
+    "looks-at-itself": lambda V, T, s: built(V, T, s, shift=0),
+    "two-back": lambda V, T, s: built(V, T, s, shift=-2),
+    "looks-ahead": lambda V, T, s: {
+        **built(V, T, s),
+        "query": built(V, T, s)["key"],
+        "key": built(V, T, s)["query"],
+    },
+    "reads-positions": lambda V, T, s: built(V, T, s, source="position"),
+    "writes-over-the-token": lambda V, T, s: built(V, T, s, target="token"),
+}
+
+ODD = [
+    (lambda V, T, s: {**built(V, T, s), "output": 2 * built(V, T, s)["output"]}, "written-differs"),
+    (lambda V, T, s: list(built(V, T, s).values()), "error"),
+    (lambda V, T, s: {**built(V, T, s), "key": torch.zeros(V, T)}, "error"),
+    (lambda V, T, s: built(V, T, s + 0.7), "difference"),
+]

@@ -1,0 +1,101 @@
+"""Students' answers to 11/which-head."""
+
+import torch
+
+from students.ch11_looking_inside.shared import cross_entropy, table
+
+
+def experiment(stand=None, place=-1, choose=None, look=None, sign=1):
+    def answer(run, texts, targets, sources, reference):
+        found = run(reference).found
+        at = slice(None) if place is None else slice(-1, None)
+
+        def loss(replaced):
+            return cross_entropy(run(texts, replaced).logits[:, at], targets[:, at])
+
+        def value(layer, head):
+            new = found[layer, :, head].flatten(0, 1).mean(0)
+            new = stand(new) if stand else new
+            return sign * (loss({(layer, head): new}) - loss({}))
+
+        damage = table(run, value, texts)
+        weights = run(texts).weights
+        looks = table(
+            run,
+            lambda layer, head: (
+                sum(
+                    look(weights[layer, n, head], int(s))
+                    if look
+                    else weights[layer, n, head, -1, s]
+                    for n, s in enumerate(sources)
+                )
+                / len(texts)
+            ),
+            texts,
+        )
+        most = (damage * sign == (damage * sign).max()).nonzero()[0].tolist()
+        head = tuple(choose(damage, looks) if choose else most)
+        inside = (head[0] % len(damage), head[1] % damage.shape[1])
+        return {"prediction": (0, 0), "damage": damage, "head": head, "looks": looks[inside]}
+
+    return answer
+
+
+def largest(values):
+    return (values == values.max()).nonzero()[0].tolist()
+
+
+by_table = experiment()
+
+
+def one_by_one(run, texts, targets, sources, reference):
+    """With a dictionary of all heads, and NumPy at the end."""
+    whole, other = run(texts), run(reference)
+    end = torch.arange(len(texts))
+
+    def surprise(logits):
+        return -logits[:, -1].log_softmax(-1)[end, targets[:, -1]].mean().item()
+
+    L, _, H = whole.found.shape[:3]
+    lost = {}
+    for place in [(k, h) for k in range(L) for h in range(H)]:
+        mean = other.found[place[0], :, place[1]].mean(dim=[0, 1])
+        lost[place] = surprise(run(texts, {place: mean}).logits) - surprise(whole.logits)
+    k, h = max(lost, key=lost.get)
+    return {
+        "prediction": "head 0 of layer 1, because its attention is the sharpest",
+        "damage": torch.tensor(list(lost.values())).view(L, H).numpy(),
+        "head": torch.tensor([k, h]),
+        "looks": whole.weights[k, end, h, -1, sources].mean().item(),
+    }
+
+
+def in_double(run, texts, targets, sources, reference):
+    made = by_table(run, texts, targets, sources, reference)
+    return {
+        "looks": float(made["looks"]),
+        "head": list(made["head"]),
+        "damage": made["damage"].double().tolist(),
+        "prediction": None,
+    }
+
+
+RIGHT = {"table": by_table, "one by one": one_by_one, "lists": in_double}
+
+WRONG = {
+    "looks-are-enough": experiment(choose=lambda damage, looks: largest(looks)),
+    "least-damage": experiment(choose=lambda damage, looks: largest(-damage)),
+    "zero-for-mean": experiment(stand=torch.zeros_like),
+    "loss-of-all-positions": experiment(place=None),
+    "sign-exchanged": experiment(sign=-1),
+    "index-not-split": experiment(choose=lambda damage, looks: (0, int(damage.argmax()))),
+    "layer-and-head-exchanged": experiment(choose=lambda damage, looks: largest(damage)[::-1]),
+    "looked-at-the-start": experiment(look=lambda weights, source: weights[-1, 0]),
+    "looked-backwards": experiment(look=lambda weights, source: weights[source, -1]),
+}
+
+ODD = [
+    (lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"] + 1}, "difference"),
+    (lambda *given: by_table(*given)["damage"], "error"),
+    (lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"].T}, "shape"),
+]
