@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from torch import Tensor
 
 from course_judges.ch12_faster.sections import DRAFTS
 from course_judges.chance import IMPLAUSIBLE, follows
-from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.judging import Evidence, Mistake, Part, Task, mistake
 from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
@@ -161,71 +162,99 @@ def _after_all(evidence: Evidence) -> str:
     {number(shares[worst])}; `p[:, {K}]` gives it {number(p[K, worst])}.""")
 
 
-def _as(rule: Rule) -> Callable[[Evidence], bool]:
-    return lambda evidence: _fits(evidence, rule)
+def _following(rule: Rule, *, stops: bool = True, limited: bool = True) -> Callable[..., Any]:
+    """An answer that keeps and draws by a rule; all rows have the distributions of the first."""
+
+    def answer(
+        p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
+        B, K = draft.shape
+        own, theirs = p[0].double().numpy(), q[0].double().numpy()
+        pairs = [(own[i + rule.judged_by], theirs[i]) for i in range(K)]
+        share = torch.from_numpy(np.stack([rule.keep(*pair) for pair in pairs]))  # (K, V)
+        place = torch.arange(K)
+        keep = torch.rand(B, K, generator=generator) < share[place, draft]
+        if limited:
+            keep &= place < drafted[:, None]
+        before = keep.long().cumprod(dim=1).sum(dim=1)
+        rejected = before < (drafted if limited else K)
+        instead = np.stack([*(rule.instead(*pair) for pair in pairs), own[-1]])
+        after = np.stack([rule.after(own, k) for k in range(K + 1)])
+        choice = torch.where(
+            rejected[:, None], torch.from_numpy(instead)[before], torch.from_numpy(after)[before]
+        )
+        symbol = torch.multinomial(choice, 1, generator=generator).squeeze(1)
+        return (before if stops else keep.long().sum(dim=1)), symbol
+
+    return answer
 
 
-_again_from_p = mistake(
+def _by_rule(what: str, effect: Callable[[Evidence], str], rule: Rule) -> Mistake:
+    """A mistake whose outcomes are those of a rule."""
+    return mistake(what, effect, recognised=lambda e: _fits(e, rule))(_following(rule))
+
+
+_again_from_p = _by_rule(
     "After a rejection you drew from p itself; draw from what the draft has too little of.",
     lambda e: f"A rejected symbol gets a second chance that way. {_first_place(e)}",
-    recognised=_as(Rule(instead=lambda p, _: p)),
-)(None)
+    Rule(instead=lambda p, _: p),
+)
 
-_from_the_draft_again = mistake(
+_from_the_draft_again = _by_rule(
     "After a rejection you drew from the draft's distribution q once more.",
     _first_place,
-    recognised=_as(Rule(instead=lambda _, q: q)),
-)(None)
+    Rule(instead=lambda _, q: q),
+)
 
-_difference_the_other_way = mistake(
+_difference_the_other_way = _by_rule(
     "After a rejection you drew from max(0, q − p): from what the draft has too much of.",
     _first_place,
-    recognised=_as(Rule(instead=lambda p, q: _normed(np.maximum(0, q - p)))),
-)(None)
+    Rule(instead=lambda p, q: _normed(np.maximum(0, q - p))),
+)
 
-_absolute_difference = mistake(
+_absolute_difference = _by_rule(
     "After a rejection you drew from |p − q|; what the draft has too much of counts as 0.",
     _first_place,
-    recognised=_as(Rule(instead=lambda p, q: _normed(np.abs(p - q)))),
-)(None)
+    Rule(instead=lambda p, q: _normed(np.abs(p - q))),
+)
 
-_ratio_inverted = mistake(
+_ratio_inverted = _by_rule(
     "You kept a draft with probability q / p; the model's share stands above.",
     _first_place,
-    recognised=_as(Rule(keep=lambda p, q: np.minimum(1, q / p))),
-)(None)
+    Rule(keep=lambda p, q: np.minimum(1, q / p)),
+)
 
-_kept_by_p_alone = mistake(
+_kept_by_p_alone = _by_rule(
     "You kept a draft with probability p, and then drew from max(0, p − q).",
     lambda e: (
         f"A draft comes with probability q already, so p has to be divided by it. {_first_place(e)}"
     ),
-    recognised=_as(Rule(keep=lambda p, _: p)),
-)(None)
+    Rule(keep=lambda p, _: p),
+)
 
-_kept_if_likelier = mistake(
+_kept_if_likelier = _by_rule(
     "You kept a draft exactly where p ≥ q, without chance.",
     lambda e: f"Where p is smaller, a share of p / q has to be kept. {_first_place(e)}",
-    recognised=_as(Rule(keep=lambda p, q: (p >= q).astype(float))),
-)(None)
+    Rule(keep=lambda p, q: (p >= q).astype(float)),
+)
 
-_everything_kept = mistake(
+_everything_kept = _by_rule(
     "You kept every draft, so the text is the draft's and not the model's.",
     _first_place,
-    recognised=_as(Rule(keep=lambda p, _: np.ones_like(p))),
-)(None)
+    Rule(keep=lambda p, _: np.ones_like(p)),
+)
 
-_scored_one_place_late = mistake(
+_scored_one_place_late = _by_rule(
     "You compared the draft at place i with the model's distribution at place i + 1.",
     lambda e: f"`p[:, i]` is the distribution at place i. {_first_place(e)}",
-    recognised=_as(Rule(judged_by=1)),
-)(None)
+    Rule(judged_by=1),
+)
 
-_last_place_repeated = mistake(
+_last_place_repeated = _by_rule(
     "After drafts that were all kept you drew from the place before, not from the one after them.",
     _after_all,
-    recognised=_as(Rule(after=lambda p, k: p[max(0, k - 1)])),
-)(None)
+    Rule(after=lambda p, k: p[max(0, k - 1)]),
+)
 
 
 def _padding_kept(evidence: Evidence) -> bool:
@@ -238,7 +267,7 @@ _beyond_the_drafted = mistake(
     lambda e: unwrapped(f"""{int((e.yours("chance.count") > e.inputs["drafted"]).sum())} of
     {e.number("B")} rows keep more drafts than they have."""),
     recognised=_padding_kept,
-)(None)
+)(_following(Rule(), limited=False))
 
 
 def _goes_on(evidence: Evidence) -> bool:
@@ -257,7 +286,7 @@ _goes_on_after_a_rejection = mistake(
     "You count every draft that would be kept, also those behind a rejected one.",
     "What was drafted after a rejected symbol follows a text that is not written.",
     recognised=_goes_on,
-)(None)
+)(_following(Rule(), stops=False))
 
 
 def _never_keeps(evidence: Evidence) -> Finding | None:
