@@ -3,8 +3,8 @@
 python -m benchmarks.faster
 
 Writes `results/faster.json`. One model, the course's own GPT, is trained for a minute, because
-how many drafts are accepted depends on it; another of the same shape, whose heads share one key and
-one value, is untrained, since its speed does not depend on its weights. All forms take turns in one
+how many drafts are accepted depends on it. The form whose heads share one key and one value takes
+those of the first head, since its speed does not depend on its weights. All forms take turns in one
 run, so that their ratios are worth more than their seconds; seconds are those of the processor.
 """
 

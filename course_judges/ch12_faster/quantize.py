@@ -117,7 +117,7 @@ _codes_not_int8 = mistake(
     "Your codes are no int8, so they take as much memory as the weights did.",
     lambda e: f"Their type is {e.answers.values.get('eight.type', 'another one')}.",
     recognised=lambda e: (
-        e.same("four", "hollow") and e.answers.values.get("eight.type") != "torch.int8"
+        e.same("four", "undivided", "hollow") and e.answers.values.get("eight.type") != "torch.int8"
     ),
 )(_variant(kind=torch.float32))
 
@@ -134,7 +134,7 @@ TASK = Task(
     BITS,
     (
         Part("8 bits: a scale for each group of neighbors in a row.", 2, matches("eight")),
-        Part("Any number of bits.", 1, matches("four")),
+        Part("Any number of bits.", 1, matches("four", "undivided")),
         Part("A group of zeros gives codes of 0.", 1, matches("hollow")),
     ),
     cases=("eight", "four"),

@@ -158,7 +158,7 @@ TASK = Task(
         Part(
             "A full ring: the oldest gives way, and ages go round.",
             5,
-            matches("full", "last_place", "round"),
+            matches("full", "last_place", "round", "alone"),
         ),
     ),
 )

@@ -34,6 +34,7 @@ def _inputs(rng: Rng) -> Inputs:
         "eight": _weights(rng, shape, 8),
         "four": _weights(rng, shape, 4),
         "hollow": hollow,
+        "undivided": _weights(rng, (rows, 1, groups * size), 5),
         "rows": whole(rows),
         "columns": whole(groups * size),
         "group": whole(size),
@@ -53,8 +54,12 @@ def _four(answer: Any, given: Inputs) -> Any:
     return _codes(answer, given, "four", 4, int(given["group"]))
 
 
+def _undivided(answer: Any, given: Inputs) -> Any:
+    return _codes(answer, given, "undivided", 5, int(given["columns"]))
+
+
 def _hollow(answer: Any, given: Inputs) -> Any:
     return _codes(answer, given, "hollow", 8, int(given["group"]))
 
 
-PROBE = Probe(_inputs, {"eight": _eight, "four": _four, "hollow": _hollow})
+PROBE = Probe(_inputs, {"eight": _eight, "four": _four, "undivided": _undivided, "hollow": _hollow})

@@ -52,6 +52,11 @@ def _round(answer: Any, given: Inputs) -> Any:
     return _step(answer, given, int(given["round"]))
 
 
+def _alone(answer: Any, given: Inputs) -> Any:
+    one_row = {name: given[name][:1].copy() for name in _TENSORS}
+    return _step(answer, {**given, **one_row}, int(given["many"]))
+
+
 PROBE = Probe(
     _inputs,
     {
@@ -60,5 +65,6 @@ PROBE = Probe(
         "first": _first,
         "last_place": _last_place,
         "round": _round,
+        "alone": _alone,
     },
 )

@@ -20,7 +20,9 @@ def _inputs(rng: Rng) -> Inputs:
     # The largest score of each row lies in the middle, so that sums grow and shrink.
     steep = (values(rng, T, S) * 60).astype(np.float32)
     steep[:, S // 2] = 150 + 40 * rng.random(T)
-    low = (values(rng, T, S) - 400).astype(np.float32)
+    # Rows differ so much that the maximum of one row is none for another.
+    below = (-400 - 150 * np.arange(T)).astype(np.float32)
+    low = values(rng, T, S) + below[:, None]
     hidden = gentle.copy()
     hidden[:, :3] = -np.inf  # the first chunk shows nothing
     hidden[0] = -np.inf  # and row 0 never sees anything
@@ -31,7 +33,7 @@ def _inputs(rng: Rng) -> Inputs:
         "hidden": hidden,
         "values": values(rng, S, E) + 1,
         "sink": values(rng, T),
-        "low_sink": (values(rng, T) - 400).astype(np.float32),
+        "low_sink": values(rng, T) + below,
         "T": whole(T),
         "E": whole(E),
         "S": whole(S),
