@@ -141,6 +141,13 @@ def _kept_often(evidence: Evidence) -> bool:
     return True
 
 
+def _obeys_the_generator(evidence: Evidence) -> bool:
+    """The same seed gives the same symbols whatever else is seeded, and another gives others."""
+    first, again, other = (evidence.yours(f"seeded.{name}") for name in ("first", "again", "other"))
+    evidence.shaped("seeded.alone", (1,))
+    return bool(np.array_equal(first, again)) and not np.array_equal(first, other)
+
+
 def _first_place(evidence: Evidence) -> str:
     """Shares of what is written at the first place, beside the model's."""
     kept, drafted, written = _reaching(evidence, 0)
@@ -289,6 +296,26 @@ _goes_on_after_a_rejection = mistake(
 )(_following(Rule(), stops=False))
 
 
+def _without_the_generator(
+    p: Tensor,
+    q: Tensor,
+    draft: Tensor,
+    drafted: Tensor,
+    generator: torch.Generator,  # noqa: ARG001
+) -> tuple[Tensor, Tensor]:
+    own = torch.Generator().manual_seed(int(torch.randint(2**31, ())))
+    return _right(p, q, draft, drafted, own)
+
+
+_generator_ignored = mistake(
+    "Not everything random comes from the generator that was given.",
+    "With the same seed your answer draws other symbols. Pass `generator=generator` to each draw.",
+    recognised=lambda e: (
+        _exact(e) and not np.array_equal(e.yours("seeded.first"), e.yours("seeded.again"))
+    ),
+)(_without_the_generator)
+
+
 def _never_keeps(evidence: Evidence) -> Finding | None:
     if _exact(evidence) and not _kept_often(evidence):
         kept, _, _ = _reaching(evidence, 0)
@@ -296,6 +323,18 @@ def _never_keeps(evidence: Evidence) -> Finding | None:
             "keeps-too-few",
             "What you write is distributed as it should be, but few drafts are kept.",
             f"Of the first drafts you keep {100 * kept.mean():.1f} %, so drafting gains little.",
+            DRAFTS,
+        )
+    return None
+
+
+def _always_the_same(evidence: Evidence) -> Finding | None:
+    first, other = evidence.yours("seeded.first"), evidence.yours("seeded.other")
+    if _exact(evidence) and np.array_equal(first, other):
+        return Finding(
+            "always-the-same",
+            "Your draws are the same for two generators.",
+            "A seed of your own stands between you and the generator that was given.",
             DRAFTS,
         )
     return None
@@ -319,10 +358,10 @@ TASK = Task(
     (
         Part("What is written has the model's distribution.", 5, _exact),
         Part(
-            "It has, and drafts are kept often enough.",
+            "It has, drafts are kept often enough, and all chance is the generator's.",
             3,
-            lambda e: _exact(e) and _kept_often(e),
+            lambda e: _exact(e) and _kept_often(e) and _obeys_the_generator(e),
         ),
     ),
-    properties=(_never_keeps, _off),
+    properties=(_never_keeps, _always_the_same, _off),
 )

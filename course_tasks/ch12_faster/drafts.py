@@ -16,6 +16,9 @@ ROWS = 4_000
 
 VOCABULARY, PLACES = 5, 3
 
+# Enough that two seeds do not give the same symbols by chance.
+_FEW = 200
+
 
 def _shares(rng: Rng) -> Array:
     """(PLACES + 1, V): distributions, no two alike."""
@@ -49,9 +52,11 @@ def _inputs(rng: Rng) -> Inputs:
     }
 
 
-def _kept(answer: Any, given: Inputs, seed: int) -> Any:
+def _kept(answer: Any, given: Inputs, seed: int, everywhere: int, rows: int | None = None) -> Any:
+    """An answer on the first rows; `everywhere` seeds what does not use the given generator."""
+    given = {**given, "draft": given["draft"][:rows], "drafted": given["drafted"][:rows]}
     B = len(given["draft"])
-    torch.manual_seed(seed)  # for an answer that does not use the generator that it is given
+    torch.manual_seed(everywhere)
     result = answer(
         tensor(given["p"]).expand(B, -1, -1).clone(),
         tensor(given["q"]).expand(B, -1, -1).clone(),
@@ -63,7 +68,17 @@ def _kept(answer: Any, given: Inputs, seed: int) -> Any:
 
 
 def _chance(answer: Any, given: Inputs) -> Any:
-    return _kept(answer, given, int(given["seed"]))
+    return _kept(answer, given, int(given["seed"]), int(given["seed"]))
 
 
-PROBE = Probe(_inputs, {"chance": _chance})
+def _seeded(answer: Any, given: Inputs) -> Any:
+    seed = int(given["seed"])
+    return {
+        "first": _kept(answer, given, seed, 1, _FEW)["symbol"],
+        "again": _kept(answer, given, seed, 2, _FEW)["symbol"],
+        "other": _kept(answer, given, seed + 1, 1, _FEW)["symbol"],
+        "alone": _kept(answer, given, seed, 1, 1)["symbol"],  # a batch of one row
+    }
+
+
+PROBE = Probe(_inputs, {"chance": _chance, "seeded": _seeded})

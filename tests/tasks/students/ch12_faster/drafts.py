@@ -69,6 +69,22 @@ def never(p, q, draft, drafted, generator):
     return 0 * drafted, torch.multinomial(p[:, 0], 1, generator=generator)[:, 0]
 
 
+def half_seeded(p, q, draft, drafted, generator):
+    """Keeps by the generator and draws without it."""
+    count, _ = at_once(p, q, draft, drafted, generator)
+    left = torch.stack(
+        [
+            (p[0, n] - q[0, n]).relu() if n < most else p[0, n]
+            for n, most in zip(count.tolist(), drafted.tolist(), strict=True)
+        ]
+    )
+    return count, torch.multinomial(left, 1)[:, 0]
+
+
+def own_seed(p, q, draft, drafted, generator):
+    return at_once(p, q, draft, drafted, torch.Generator().manual_seed(3))
+
+
 def other(**how):
     return lambda *given: by_rows(*given, **how)
 
@@ -89,11 +105,13 @@ WRONG = {
     "last-place-repeated": other(last=1),
     "beyond-the-drafted": other(limit=False),
     "goes-on-after-a-rejection": other(stop=False),
+    "generator-ignored": half_seeded,
 }
 
 
 ODD = [
     (never, "keeps-too-few"),
+    (own_seed, "always-the-same"),
     (lambda p, q, draft, drafted, generator: (drafted, draft[:, 0]), "other-distribution"),
     (lambda p, q, draft, drafted, generator: drafted, "error"),
 ]
