@@ -86,10 +86,14 @@ def next_probabilities(
             f"the model's logits hold {best[~torch.isfinite(best)][0].item()} as their largest "
             "value: no distribution follows from them; did training end in a loss of NaN?"
         )
+    greedy = temperature < torch.finfo(logits.dtype).tiny  # float32 would round it to 0
+    if not greedy and top_k is None and (top_p is None or top_p == 1):
+        # Nothing is cut, so nothing has to be sorted, which takes longer than a block (chapter 12).
+        return ((logits - best) / temperature).softmax(dim=-1)
     # A stable sort puts the smaller index first among equals, so that ties are always broken alike.
     order = logits.sort(dim=-1, descending=True, stable=True).indices  # (..., V)
     rank = torch.empty_like(order).scatter_(-1, order, torch.arange(V).to(order).expand_as(order))
-    if temperature < torch.finfo(logits.dtype).tiny:  # float32 would round it to 0
+    if greedy:
         return (rank == 0).to(logits.dtype)
     # With the largest logit shifted to 0, dividing by a small temperature cannot overflow.
     scaled = (logits - best) / temperature
@@ -273,7 +277,9 @@ class CachedGPT:
                 f"cache = True with a {type(model).__name__}: only a GPT keeps keys and values; "
                 "leave cache = False"
             )
-        self._model = cast(GPT, fuse(model)).eval()
+        fused = cast(GPT, fuse(model))
+        self._embedding, self._norm, self._output = fused.embedding, fused.norm, fused.output
+        self._layers = [_Layer(cast(Block, block)) for block in fused.blocks]
         config = model.config
         sizes = (config.n_layer, 2, batch_size, config.n_head, config.block_size, config.head_size)
         weight = next(model.parameters())
@@ -288,33 +294,55 @@ class CachedGPT:
         ShapeError
             If more than block_size tokens would have been read.
         """
-        T = tokens.shape[1]
+        T, block_size = tokens.shape[1], self._kept.shape[-2]
         start, end = self.length, self.length + T
-        if end > self._model.block_size:
+        if end > block_size:
             raise ShapeError(
-                f"{start} tokens read and {T} more: the model has {self._model.block_size} "
+                f"{start} tokens read and {T} more: the model has {block_size} "
                 "positions; start a new cache with the end of the text"
             )
-        embedding = self._model.embedding
-        where = torch.arange(start, end, device=tokens.device)
-        x = embedding.tokens(tokens) + embedding.positions(where)  # (B, T, C) + (T, C)
-        past = torch.ones(T, end, dtype=torch.bool, device=x.device).tril(start)
-        for layer, block in enumerate(self._model.blocks):
-            x = self._through(cast(Block, block), x, self._kept[layer], past)
+        embedding = self._embedding
+        x = embedding.tokens(tokens) + embedding.positions.weight[start:end]  # (B, T, C) + (T, C)
+        # A single new token sees all that has been read: the triangle's last row hides nothing.
+        past = None if T == 1 else torch.ones(T, end, dtype=torch.bool, device=x.device).tril(start)
+        for layer, kept in zip(self._layers, self._kept[..., :end, :], strict=True):
+            x = layer(x, kept, past)
         self.length = end
-        return self._model.output(self._model.norm(x))
+        return self._output(self._norm(x))
 
-    def _through(self, block: Block, x: Tensor, kept: Tensor, past: Tensor) -> Tensor:
+
+class _Layer:
+    """A block's weights, and what one token needs of them.
+
+    Most of a short step is the time between operations. So there are as few of them as possible:
+    no module is called, and no dropout that does nothing.
+    """
+
+    def __init__(self, block: Block):
         attention = cast(FusedMultiHead, block.attention)
-        query, key, value = attention.split(block.attention_norm(x))  # (B, H, T, D) each
-        T, end = past.shape
-        kept[0, :, :, end - T : end] = key
-        kept[1, :, :, end - T : end] = value
-        found = F.scaled_dot_product_attention(
-            query, kept[0, :, :, :end], kept[1, :, :, :end], attn_mask=past
+        widen, _, narrow, _ = block.feed_forward.layers
+        self._n_head = attention.n_head
+        self._attention_norm, self._feed_forward_norm = (
+            (part.normalized_shape, part.weight, part.bias, part.eps)
+            for part in (block.attention_norm, block.feed_forward_norm)
         )
-        x = x + attention.merge(found)
-        return x + block.feed_forward(block.feed_forward_norm(x))
+        self._query_key_value = attention.query_key_value.weight  # (3C, C)
+        self._projection, self._widen, self._narrow = (
+            (part.weight, part.bias)
+            for part in (attention.projection, cast(nn.Linear, widen), cast(nn.Linear, narrow))
+        )
+
+    def __call__(self, x: Tensor, kept: Tensor, past: Tensor | None) -> Tensor:
+        """(B, T, C) → (B, T, C); writes the last T of what is kept, (2, B, H, end, D)."""
+        B, T, _ = x.shape
+        parts = F.linear(F.layer_norm(x, *self._attention_norm), self._query_key_value)
+        parts = parts.view(B, T, 3, self._n_head, -1).permute(2, 0, 3, 1, 4)  # (3, B, H, T, D)
+        kept[:, :, :, -T:] = parts[1:]
+        keys, values = kept.unbind()  # (B, H, end, D) each
+        found = F.scaled_dot_product_attention(parts[0], keys, values, attn_mask=past)
+        x = x + F.linear(found.transpose(1, 2).flatten(2), *self._projection)  # (B, T, C)
+        wide = F.linear(F.layer_norm(x, *self._feed_forward_norm), *self._widen).relu_()
+        return x + F.linear(wide, *self._narrow)
 
 
 def _draw(probabilities: Tensor, generator: torch.Generator | None) -> Tensor:
@@ -323,14 +351,11 @@ def _draw(probabilities: Tensor, generator: torch.Generator | None) -> Tensor:
     One number is drawn for each row and step whatever the probabilities are, so that two settings
     with the same seed can be compared.
     """
-    B, V = probabilities.shape
     edges = probabilities.cumsum(dim=-1)  # (B, V)
-    point = torch.rand(B, 1, device=probabilities.device, generator=generator)
-    point = point * edges[:, -1:]  # the last edge is 1 only up to rounding
-    index = torch.searchsorted(edges, point, right=True).squeeze(1)  # (B,)
-    # Rounding could put the point on the last edge; the last symbol that may be drawn is meant.
-    last = V - 1 - (probabilities > 0).flip(-1).int().argmax(dim=-1)
-    return torch.minimum(index, last)
+    point = torch.rand(len(edges), 1, device=probabilities.device, generator=generator)
+    # The last edge is 1 only up to rounding. A number drawn is at most 1 − 2⁻²⁴, and the product
+    # rounds to something below the last edge, so that the edge found ends a probability above 0.
+    return torch.searchsorted(edges, point * edges[:, -1:], right=True).squeeze(1)  # (B,)
 
 
 def _check_settings(temperature: float, top_k: int | None, top_p: float | None) -> None:

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from course_lib import sampling
 from course_lib.data import Vocabulary
 from course_lib.errors import ConfigError, NonFiniteLossError, ShapeError, UnknownSymbolError
 from course_lib.model import GPT, Bigram, Config, fuse
@@ -158,6 +159,14 @@ def test_symbols_that_may_not_be_drawn_are_not():
     assert set(drawn.unique().tolist()) == set(allowed.nonzero().flatten().tolist())
 
 
+def test_the_largest_number_that_is_drawn_still_means_a_symbol_of_the_distribution(monkeypatch):
+    monkeypatch.setattr(torch, "rand", lambda *size, **_: torch.full(size, 1 - 2.0**-24))
+    shares = torch.rand_like(torch.ones(2000, V - 2)) ** 8 + 1e-6
+    probabilities = torch.nn.functional.pad(shares / shares.sum(dim=1, keepdim=True), (0, 2))
+    drawn = sampling._draw(probabilities, None)
+    assert (probabilities.gather(1, drawn[:, None]) > 0).all()
+
+
 def test_same_seed_same_text_other_seed_other_text():
     first = generate(gpt(), prompts(), 30, generator=seeded(5))
     assert torch.equal(first, generate(gpt(), prompts(), 30, generator=seeded(5)))
@@ -228,6 +237,16 @@ def test_a_cache_reads_in_pieces_what_the_model_reads_at_once():
     assert reader.length == 12
     with pytest.raises(ShapeError, match="12 tokens read and 1 more"):
         reader(x[:, :1])
+
+
+def test_a_cache_forgets_what_its_length_leaves_out():
+    model, x = gpt(), prompts(length=9)
+    reader = CachedGPT(model, batch_size=3)
+    with torch.no_grad():
+        reader(x.flip(1))  # drafts, of which the first two are kept
+        reader.length = 2
+        kept = torch.cat([x.flip(1)[:, :2], x[:, 2:]], dim=1)
+        torch.testing.assert_close(reader(x[:, 2:]), model(kept)[0][:, 2:], atol=1e-5, rtol=1e-4)
 
 
 def test_a_cache_reads_each_token_once(monkeypatch):

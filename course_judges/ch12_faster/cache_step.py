@@ -1,0 +1,125 @@
+"""Judges 12/cache-step: one new token for rows of different lengths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course_judges import families
+from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.sections import ROW
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import listed
+
+Step = Callable[..., tuple[Tensor, Tensor, Tensor]]
+
+
+def _scores(query: Tensor, keys: Tensor) -> Tensor:
+    return (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(keys.shape[-1])  # (B, H, S)
+
+
+def _variant(
+    *,
+    seen: Callable[[Tensor, Tensor], Tensor] = lambda place, lengths: place <= lengths,
+    goes: Callable[[Tensor], Tensor] = lambda lengths: lengths,
+    scores: Callable[[Tensor, Tensor], Tensor] = _scores,
+    hidden: float = -math.inf,
+    writes: tuple[bool, bool] = (True, True),
+    copies: bool = True,
+) -> Step:
+    """A step with one thing done otherwise."""
+
+    def step(
+        query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        if copies:
+            keys, values = keys.clone(), values.clone()
+        rows = torch.arange(len(keys))
+        if writes[0]:
+            keys[rows, :, goes(lengths)] = key
+        if writes[1]:
+            values[rows, :, goes(lengths)] = value
+        place = torch.arange(keys.shape[2])
+        visible = seen(place, lengths[:, None])[:, None]  # (B, 1, S)
+        weights = scores(query, keys).masked_fill(~visible, hidden).softmax(dim=-1)
+        return (weights.unsqueeze(-1) * values).sum(dim=2), keys, values
+
+    return step
+
+
+def _lengths(evidence: Evidence) -> str:
+    return (
+        f"The rows had {listed(evidence.inputs['lengths'])} tokens before, of at most "
+        f"{evidence.number('S')}. {farthest(evidence, 'out')}"
+    )
+
+
+_sees_what_is_left_over = mistake(
+    "Each row looks at all S places, also at those behind its own length.",
+    lambda e: f"What lies there is left from other texts. {_lengths(e)}",
+)(_variant(seen=lambda place, lengths: (place >= 0).expand(len(lengths), -1)))
+
+_longest_for_all = mistake(
+    "All rows look back as far as the longest one; each row has its own length.", _lengths
+)(_variant(seen=lambda place, lengths: place <= lengths.max() + 0 * lengths))
+
+_first_row_for_all = mistake("All rows use the length of row 0.", _lengths)(
+    _variant(seen=lambda place, lengths: place <= lengths[0] + 0 * lengths)
+)
+
+_new_token_hidden = mistake(
+    "The new token does not see itself.",
+    lambda e: f"Row t of the triangle ends with position t itself. {_lengths(e)}",
+)(_variant(seen=lambda place, lengths: place < lengths))
+
+_one_too_far = mistake("Each row sees one place too many, behind the new token.", _lengths)(
+    _variant(seen=lambda place, lengths: place <= lengths + 1)
+)
+
+_overwrites_the_last = mistake(
+    "The new token was written over the last one that was kept.",
+    lambda e: f"With n tokens kept, places 0 … n − 1 are taken and n is free. {_lengths(e)}",
+    cases=("kept",),
+)(_variant(goes=lambda lengths: lengths - 1))
+
+_written_at_the_end = mistake(
+    "The new token was written into the last place, S − 1, whatever the row's length.",
+    _lengths,
+    cases=("kept",),
+)(_variant(goes=lambda lengths: 0 * lengths - 1))
+
+_value_not_written = mistake(
+    "The new key was kept, the new value was not.", lambda e: farthest(e, "kept.values")
+)(_variant(writes=(True, False)))
+
+_key_not_written = mistake(
+    "The new value was kept, the new key was not.", lambda e: farthest(e, "kept.keys")
+)(_variant(writes=(False, True)))
+
+_nothing_written = mistake(
+    "Neither the new key nor the new value was kept.", lambda e: farthest(e, "kept.keys")
+)(_variant(writes=(False, False)))
+
+_no_scale = families.no_scale(_lengths)(
+    _variant(scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1))
+)
+
+_zero_mask = families.zero_mask(_lengths)(_variant(hidden=0.0))
+
+_changed_in_place = mistake(
+    "Your step writes into the tensors that it was given; the task asks for new ones.",
+    "Whoever still holds the old cache, to try another continuation, finds it changed.",
+)(_variant(copies=False))
+
+TASK = Task(
+    "A step with a cache",
+    _variant(),
+    ROW,
+    (
+        Part("Each row looks at its own past and at itself.", 3, matches("out", "short")),
+        Part("Key and value stand behind what the row had, in new tensors.", 3, matches("kept")),
+    ),
+)

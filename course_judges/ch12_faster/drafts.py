@@ -1,0 +1,367 @@
+"""Judges 12/drafts: how many drafts are kept, and what is written after them.
+
+Answers draw at random, so they are judged by how often things happen. At each place a row either
+keeps its draft, and which symbol that is, or rejects it and writes another. A rule says how
+probable each of these outcomes is; the model's own distribution says what has to be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course_judges.ch12_faster.sections import DRAFTS
+from course_judges.chance import IMPLAUSIBLE, follows
+from course_judges.judging import Evidence, Mistake, Part, Task, mistake
+from course_judges.wording import number, unwrapped
+from course_tasks.answers import Array
+from course_tasks.verdict import Finding
+
+Outcome = Callable[[Array, Array], Array]
+
+
+def _right(
+    p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Keep with min(1, p / q); after a rejection draw from what the draft has too little of."""
+    B, K = draft.shape
+    at = draft.unsqueeze(-1)  # (B, K, 1)
+    share = (p[:, :K].gather(-1, at) / q.gather(-1, at)).squeeze(-1)  # (B, K)
+    keep = (torch.rand(B, K, generator=generator) < share) & (torch.arange(K) < drafted[:, None])
+    count = keep.long().cumprod(dim=1).sum(dim=1)  # (B,)
+    rows = torch.arange(B)
+    lacking = (p[:, :K] - q).clamp(min=0)[rows, count.clamp(max=K - 1)]  # (B, V)
+    instead = torch.where((count < drafted)[:, None], lacking, p[rows, count])
+    return count, torch.multinomial(instead, 1, generator=generator).squeeze(1)
+
+
+def _normed(values: Array) -> Array:
+    return np.asarray(values / values.sum())
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What becomes of one draft, in probabilities.
+
+    Attributes
+    ----------
+    keep : callable (p, q) -> (V,)
+        With which probability each symbol is kept once it is drafted.
+    instead : callable (p, q) -> (V,)
+        What is written after a rejection.
+    judged_by : int
+        How many places later the model's distribution is taken.
+    after : callable (p, k) -> (V,)
+        What is written after k drafts that were all kept; p is (K + 1, V).
+    """
+
+    keep: Outcome = lambda p, q: np.minimum(1, p / q)
+    instead: Outcome = lambda p, q: _normed(np.maximum(0, p - q))
+    judged_by: int = 0
+    after: Callable[[Array, int], Array] = lambda p, k: p[k]
+
+
+def _counts(evidence: Evidence) -> tuple[Array, Array]:
+    B = evidence.number("B")
+    count, symbol = evidence.shaped("chance.count", (B,)), evidence.shaped("chance.symbol", (B,))
+    if count.dtype.kind not in "iu" or symbol.dtype.kind not in "iu":
+        raise ValueError("counts and symbols are whole numbers")
+    return count, symbol
+
+
+def _reaching(evidence: Evidence, place: int) -> tuple[Array, Array, Array]:
+    """Of rows that have a draft at a place and kept all before it: kept, drafted, written."""
+    count, symbol = _counts(evidence)
+    rows = (evidence.inputs["drafted"] > place) & (count >= place)
+    return count[rows] > place, evidence.inputs["draft"][rows, place], symbol[rows]
+
+
+def _fits(evidence: Evidence, rule: Rule) -> bool:
+    """True if the answers can have come from a rule."""
+    p, q = evidence.inputs["p"].astype(float), evidence.inputs["q"].astype(float)
+    V = p.shape[1]
+    for place in range(len(q)):
+        kept, drafted, written = _reaching(evidence, place)
+        own = p[place + rule.judged_by]
+        keep = np.clip(rule.keep(own, q[place]), 0, 1)
+        rejected = 1 - (q[place] * keep).sum()
+        instead = rule.instead(own, q[place]) if rejected > 1e-9 else np.zeros(V)
+        outcomes = np.concatenate([q[place] * keep, rejected * instead])
+        if len(kept) and not follows(np.where(kept, drafted, V + written), outcomes):
+            return False
+    return _fits_after(evidence, rule)
+
+
+def _fits_after(evidence: Evidence, rule: Rule) -> bool:
+    p = evidence.inputs["p"].astype(float)
+    count, symbol = _counts(evidence)
+    for k in (len(p) - 1, len(p) - 2, 0):
+        done = (evidence.inputs["drafted"] == k) & (count == k)
+        if done.any() and not follows(symbol[done], rule.after(p, k)):
+            return False
+    return True
+
+
+def _exact(evidence: Evidence) -> bool:
+    """What is written at each place is distributed as the model says, whatever rule was used."""
+    p = evidence.inputs["p"].astype(float)
+    count, symbol = _counts(evidence)
+    drafted, draft = evidence.inputs["drafted"], evidence.inputs["draft"]
+    if (count < 0).any() or (count > drafted).any():
+        return False
+    for most in np.unique(drafted):
+        for place in range(most + 1):
+            rows = (drafted == most) & (count >= place)
+            column = min(place, draft.shape[1] - 1)
+            written = np.where(count[rows] > place, draft[rows, column], symbol[rows])
+            if place == 0 and not rows.all(where=drafted == most):
+                return False
+            if rows.any() and not follows(written, p[place]):
+                return False
+    return True
+
+
+def _kept_often(evidence: Evidence) -> bool:
+    """At least as many drafts are kept as by accepting those that equal a symbol drawn from p."""
+    p, q = evidence.inputs["p"].astype(float), evidence.inputs["q"].astype(float)
+    for place in range(len(q)):
+        kept, _, _ = _reaching(evidence, place)
+        least = float((p[place] * q[place]).sum())
+        share = float(kept.mean()) if len(kept) else 0.0
+        gap = share * np.log(max(share, 1e-12) / least) + (1 - share) * np.log(
+            max(1 - share, 1e-12) / (1 - least)
+        )
+        if share < least and len(kept) * gap > IMPLAUSIBLE:
+            return False
+    return True
+
+
+def _obeys_the_generator(evidence: Evidence) -> bool:
+    """The same seed gives the same symbols whatever else is seeded, and another gives others."""
+    first, again, other = (evidence.yours(f"seeded.{name}") for name in ("first", "again", "other"))
+    evidence.shaped("seeded.alone", (1,))
+    return bool(np.array_equal(first, again)) and not np.array_equal(first, other)
+
+
+def _first_place(evidence: Evidence) -> str:
+    """Shares of what is written at the first place, beside the model's."""
+    kept, drafted, written = _reaching(evidence, 0)
+    found = np.bincount(np.where(kept, drafted, written), minlength=evidence.number("V"))
+    shares, p = found / found.sum(), evidence.inputs["p"][0]
+    worst = int(np.abs(shares - p).argmax())
+    return unwrapped(f"""At the first place you write symbol {worst} in
+    {100 * shares[worst]:.1f} % of the rows; the model gives it {100 * p[worst]:.1f} %.""")
+
+
+def _after_all(evidence: Evidence) -> str:
+    p = evidence.inputs["p"]
+    count, symbol = _counts(evidence)
+    K = len(p) - 1
+    done = (evidence.inputs["drafted"] == K) & (count == K)
+    shares = np.bincount(symbol[done], minlength=p.shape[1]) / max(1, done.sum())
+    worst = int(np.abs(shares - p[K]).argmax())
+    return unwrapped(f"""After {K} kept drafts you write symbol {worst} with a share of
+    {number(shares[worst])}; `p[:, {K}]` gives it {number(p[K, worst])}.""")
+
+
+def _following(rule: Rule, *, stops: bool = True, limited: bool = True) -> Callable[..., Any]:
+    """An answer that keeps and draws by a rule; all rows have the distributions of the first."""
+
+    def answer(
+        p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
+        B, K = draft.shape
+        own, theirs = p[0].double().numpy(), q[0].double().numpy()
+        pairs = [(own[i + rule.judged_by], theirs[i]) for i in range(K)]
+        share = torch.from_numpy(np.stack([rule.keep(*pair) for pair in pairs]))  # (K, V)
+        place = torch.arange(K)
+        keep = torch.rand(B, K, generator=generator) < share[place, draft]
+        if limited:
+            keep &= place < drafted[:, None]
+        before = keep.long().cumprod(dim=1).sum(dim=1)
+        rejected = before < (drafted if limited else K)
+        instead = np.stack([*(rule.instead(*pair) for pair in pairs), own[-1]])
+        after = np.stack([rule.after(own, k) for k in range(K + 1)])
+        choice = torch.where(
+            rejected[:, None], torch.from_numpy(instead)[before], torch.from_numpy(after)[before]
+        )
+        symbol = torch.multinomial(choice, 1, generator=generator).squeeze(1)
+        return (before if stops else keep.long().sum(dim=1)), symbol
+
+    return answer
+
+
+def _by_rule(what: str, effect: Callable[[Evidence], str], rule: Rule) -> Mistake:
+    """A mistake whose outcomes are those of a rule."""
+    return mistake(what, effect, recognised=lambda e: _fits(e, rule))(_following(rule))
+
+
+_again_from_p = _by_rule(
+    "After a rejection you drew from p itself; draw from what the draft has too little of.",
+    lambda e: f"A rejected symbol gets a second chance that way. {_first_place(e)}",
+    Rule(instead=lambda p, _: p),
+)
+
+_from_the_draft_again = _by_rule(
+    "After a rejection you drew from the draft's distribution q once more.",
+    _first_place,
+    Rule(instead=lambda _, q: q),
+)
+
+_difference_the_other_way = _by_rule(
+    "After a rejection you drew from max(0, q − p): from what the draft has too much of.",
+    _first_place,
+    Rule(instead=lambda p, q: _normed(np.maximum(0, q - p))),
+)
+
+_absolute_difference = _by_rule(
+    "After a rejection you drew from |p − q|; what the draft has too much of counts as 0.",
+    _first_place,
+    Rule(instead=lambda p, q: _normed(np.abs(p - q))),
+)
+
+_ratio_inverted = _by_rule(
+    "You kept a draft with probability q / p; the model's share stands above.",
+    _first_place,
+    Rule(keep=lambda p, q: np.minimum(1, q / p)),
+)
+
+_kept_by_p_alone = _by_rule(
+    "You kept a draft with probability p, and then drew from max(0, p − q).",
+    lambda e: (
+        f"A draft comes with probability q already, so p has to be divided by it. {_first_place(e)}"
+    ),
+    Rule(keep=lambda p, _: p),
+)
+
+_kept_if_likelier = _by_rule(
+    "You kept a draft exactly where p ≥ q, without chance.",
+    lambda e: f"Where p is smaller, a share of p / q has to be kept. {_first_place(e)}",
+    Rule(keep=lambda p, q: (p >= q).astype(float)),
+)
+
+_everything_kept = _by_rule(
+    "You kept every draft, so the text is the draft's and not the model's.",
+    _first_place,
+    Rule(keep=lambda p, _: np.ones_like(p)),
+)
+
+_scored_one_place_late = _by_rule(
+    "You compared the draft at place i with the model's distribution at place i + 1.",
+    lambda e: f"`p[:, i]` is the distribution at place i. {_first_place(e)}",
+    Rule(judged_by=1),
+)
+
+_last_place_repeated = _by_rule(
+    "After drafts that were all kept you drew from the place before, not from the one after them.",
+    _after_all,
+    Rule(after=lambda p, k: p[max(0, k - 1)]),
+)
+
+
+def _padding_kept(evidence: Evidence) -> bool:
+    count, _ = _counts(evidence)
+    return bool((count > evidence.inputs["drafted"]).any())
+
+
+_beyond_the_drafted = mistake(
+    "You kept drafts of rows that have fewer: what stands behind `drafted` is no draft.",
+    lambda e: unwrapped(f"""{int((e.yours("chance.count") > e.inputs["drafted"]).sum())} of
+    {e.number("B")} rows keep more drafts than they have."""),
+    recognised=_padding_kept,
+)(_following(Rule(), limited=False))
+
+
+def _goes_on(evidence: Evidence) -> bool:
+    """As many are kept as if each were judged by itself, rejections before it or not."""
+    p, q = evidence.inputs["p"].astype(float), evidence.inputs["q"].astype(float)
+    K = len(q)
+    chance = np.minimum(p[:K], q).sum(axis=-1)
+    number_kept = np.array([1.0])
+    for share in chance:
+        number_kept = np.convolve(number_kept, [1 - share, share])
+    count, _ = _counts(evidence)
+    return follows(count[evidence.inputs["drafted"] == K], number_kept)
+
+
+_goes_on_after_a_rejection = mistake(
+    "You count every draft that would be kept, also those behind a rejected one.",
+    "What was drafted after a rejected symbol follows a text that is not written.",
+    recognised=_goes_on,
+)(_following(Rule(), stops=False))
+
+
+def _without_the_generator(
+    p: Tensor,
+    q: Tensor,
+    draft: Tensor,
+    drafted: Tensor,
+    generator: torch.Generator,  # noqa: ARG001
+) -> tuple[Tensor, Tensor]:
+    own = torch.Generator().manual_seed(int(torch.randint(2**31, ())))
+    return _right(p, q, draft, drafted, own)
+
+
+_generator_ignored = mistake(
+    "Not everything random comes from the generator that was given.",
+    "With the same seed your answer draws other symbols. Pass `generator=generator` to each draw.",
+    recognised=lambda e: (
+        _exact(e) and not np.array_equal(e.yours("seeded.first"), e.yours("seeded.again"))
+    ),
+)(_without_the_generator)
+
+
+def _never_keeps(evidence: Evidence) -> Finding | None:
+    if _exact(evidence) and not _kept_often(evidence):
+        kept, _, _ = _reaching(evidence, 0)
+        return Finding(
+            "keeps-too-few",
+            "What you write is distributed as it should be, but few drafts are kept.",
+            f"Of the first drafts you keep {100 * kept.mean():.1f} %, so drafting gains little.",
+            DRAFTS,
+        )
+    return None
+
+
+def _always_the_same(evidence: Evidence) -> Finding | None:
+    first, other = evidence.yours("seeded.first"), evidence.yours("seeded.other")
+    if _exact(evidence) and np.array_equal(first, other):
+        return Finding(
+            "always-the-same",
+            "Your draws are the same for two generators.",
+            "A seed of your own stands between you and the generator that was given.",
+            DRAFTS,
+        )
+    return None
+
+
+def _off(evidence: Evidence) -> Finding | None:
+    if _exact(evidence):
+        return None
+    return Finding(
+        "other-distribution",
+        "What you write is not distributed as the model says.",
+        _first_place(evidence),
+        DRAFTS,
+    )
+
+
+TASK = Task(
+    "Drafts of several lengths",
+    _right,
+    DRAFTS,
+    (
+        Part("What is written has the model's distribution.", 5, _exact),
+        Part(
+            "It has, drafts are kept often enough, and all chance is the generator's.",
+            3,
+            lambda e: _exact(e) and _kept_often(e) and _obeys_the_generator(e),
+        ),
+    ),
+    properties=(_never_keeps, _always_the_same, _off),
+)

@@ -1,0 +1,142 @@
+"""Judges 12/groups: heads that were trained apart, with keys and values pooled in groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course_judges import families
+from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.sections import GROUPS
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import listed, unwrapped
+
+Pool = Callable[[Tensor, int], Tensor]
+
+
+def _mean_of_neighbors(heads: Tensor, n_group: int) -> Tensor:
+    """(H, D, C) → (H, D, C): each head with what its group shares."""
+    pooled = heads.unflatten(0, (n_group, -1)).mean(dim=1)  # (G, D, C)
+    return pooled.repeat_interleave(len(heads) // n_group, dim=0)
+
+
+def _variant(
+    keys: Pool = _mean_of_neighbors,
+    values: Pool = _mean_of_neighbors,
+    *,
+    causal: bool = True,
+    scale: Callable[[int, int], float] = lambda D, _: math.sqrt(D),
+    merged: Callable[[Tensor], Tensor] = lambda found: found.transpose(1, 2).flatten(2),
+) -> Callable[..., Tensor]:
+    def answer(
+        x: Tensor, query: Tensor, key: Tensor, value: Tensor, n_head: int, n_group: int
+    ) -> Tensor:
+        C = x.shape[-1]
+        query, key, value = (w.view(n_head, -1, C) for w in (query, key, value))  # (H, D, C)
+        parts = (query, keys(key, n_group), values(value, n_group))
+        q, k, v = (torch.einsum("btc,hdc->bhtd", x, w) for w in parts)
+        scores = q @ k.mT / scale(q.shape[-1], C)  # (B, H, T, T)
+        if causal:
+            future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(future, -torch.inf)
+        return merged(scores.softmax(dim=-1) @ v)
+
+    return answer
+
+
+def _groups(evidence: Evidence) -> str:
+    H, G = evidence.number("H"), evidence.number("G")
+    first, second = listed(range(H // G)), listed(range(H // G, 2 * (H // G)))
+    return unwrapped(f"""With {H} heads and {G} groups, group 0 is heads {first}, and group 1 is
+    heads {second}. {farthest(evidence, "several")}""")
+
+
+def _every_nth(heads: Tensor, n_group: int) -> Tensor:
+    pooled = heads.unflatten(0, (-1, n_group)).mean(dim=0)  # (G, D, C)
+    return pooled.repeat(len(heads) // n_group, 1, 1)
+
+
+def _repeated(heads: Tensor, n_group: int) -> Tensor:
+    pooled = heads.unflatten(0, (n_group, -1)).mean(dim=1)
+    return pooled.repeat(len(heads) // n_group, 1, 1)
+
+
+def _summed(heads: Tensor, n_group: int) -> Tensor:
+    return _mean_of_neighbors(heads, n_group) * (len(heads) // n_group)
+
+
+def _first_of_each(heads: Tensor, n_group: int) -> Tensor:
+    each = len(heads) // n_group
+    return heads[::each].repeat_interleave(each, dim=0)
+
+
+def _own(heads: Tensor, _: int) -> Tensor:
+    return heads
+
+
+def _all_together(heads: Tensor, _: int) -> Tensor:
+    return heads.mean(dim=0, keepdim=True).expand_as(heads)
+
+
+_group_is_every_nth_head = mistake(
+    "Your groups take every G-th head; a group is heads that stand side by side.", _groups
+)(_variant(_every_nth, _every_nth))
+
+_repeated_in_turn = mistake(
+    "You pooled neighbors, and then gave the groups out in turn: head 1 got group 1.",
+    lambda e: f"`repeat` lays copies one after the other. {_groups(e)}",
+)(_variant(_repeated, _repeated))
+
+_summed_not_averaged = mistake(
+    "Keys and values of a group were added up; their mean was asked for.", _groups
+)(_variant(_summed, _summed))
+
+_first_head_of_each_group = mistake(
+    "Each group uses its first head's key and value; the mean of all was asked for.", _groups
+)(_variant(_first_of_each, _first_of_each))
+
+_values_not_pooled = mistake("The keys are shared, but each head kept its own values.", _groups)(
+    _variant(values=_own)
+)
+
+_keys_not_pooled = mistake("The values are shared, but each head kept its own keys.", _groups)(
+    _variant(keys=_own)
+)
+
+_nothing_shared = mistake("`n_group` changes nothing: each head kept its own.", _groups)(
+    _variant(_own, _own)
+)
+
+_one_group_for_all = mistake(
+    "All heads share one key and one value, whatever `n_group` says.", _groups
+)(_variant(_all_together, _all_together))
+
+_no_scale = families.no_scale(_groups)(_variant(scale=lambda D, _: 1.0))  # noqa: ARG005
+
+_scale_by_channels = families.scale_by_channels(_groups)(_variant(scale=lambda _, C: math.sqrt(C)))
+
+_no_causal_mask = families.no_causal_mask(_groups)(_variant(causal=False))
+
+_heads_not_moved = mistake(
+    "The heads' outputs were flattened without moving the head axis behind the positions.",
+    lambda e: f"(B, H, T, D) has to become (B, T, H, D) first. {_groups(e)}",
+)(_variant(merged=lambda found: found.reshape(len(found), found.shape[2], -1)))
+
+_channels_interleaved = mistake(
+    "The heads are not side by side in your output: their channels alternate.", _groups
+)(_variant(merged=lambda found: found.permute(0, 2, 3, 1).flatten(2)))
+
+TASK = Task(
+    "Heads that share",
+    _variant(),
+    GROUPS,
+    (
+        Part("With one group a head, nothing changes.", 1, matches("one_a_head")),
+        Part("Neighbors share the mean of their keys and values.", 2, matches("several")),
+        Part("All heads can share a single key and value.", 1, matches("single")),
+    ),
+    cases=("several",),
+)

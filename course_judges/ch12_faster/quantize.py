@@ -1,0 +1,141 @@
+"""Judges 12/quantize: whole numbers and a scale for each group of neighbors in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.sections import BITS
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
+
+Size = Callable[[Tensor], Tensor]
+
+
+def _of_each_group(parts: Tensor) -> Tensor:
+    """(out, in / group, group) → (out, in / group, 1)."""
+    return parts.abs().amax(dim=-1, keepdim=True)
+
+
+def _variant(
+    *,
+    size: Size = _of_each_group,
+    most: Callable[[int], int] = lambda bits: 2 ** (bits - 1) - 1,
+    rounded: Callable[[Tensor], Tensor] = torch.round,
+    zeros: bool = True,
+    inverse: bool = False,
+    kind: torch.dtype = torch.int8,
+    neighbors: bool = True,
+) -> Callable[[Tensor, int, int], tuple[Tensor, Tensor]]:
+    def answer(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+        rows, columns = weight.shape
+        parts = weight.view(rows, -1, group)  # (out, in / group, group)
+        if not neighbors:
+            parts = weight.view(rows, group, -1).transpose(1, 2)
+        scale = (size(parts) / most(bits)).expand(*parts.shape[:2], 1)
+        if zeros:
+            scale = torch.where(scale == 0, 1.0, scale)
+        codes = rounded(parts / scale)
+        if not neighbors:
+            codes = codes.transpose(1, 2)
+        codes = codes.reshape(rows, columns).to(kind)
+        return codes, (1 / scale if inverse else scale).squeeze(-1)
+
+    return answer
+
+
+def _eight(evidence: Evidence) -> str:
+    return farthest(evidence, "eight.scales")
+
+
+def _groups(evidence: Evidence) -> str:
+    group, columns = evidence.number("group"), evidence.number("columns")
+    return unwrapped(f"""With {columns} columns and group = {group}, columns 0 to {group - 1} of a
+    row share a scale, then columns {group} to {2 * group - 1}. {_eight(evidence)}""")
+
+
+def _codes(evidence: Evidence) -> str:
+    return farthest(evidence, "eight.codes")
+
+
+_one_scale_for_all = mistake("The whole matrix shares one scale.", _groups)(
+    _variant(size=lambda parts: parts.abs().amax())
+)
+
+_a_scale_a_row = mistake("Each row has one scale for all its groups.", _groups)(
+    _variant(size=lambda parts: parts.abs().amax(dim=(1, 2), keepdim=True))
+)
+
+_along_the_columns = mistake(
+    "The scale of a group was taken over all rows; each row is an output of its own.", _groups
+)(_variant(size=lambda parts: parts.abs().amax(dim=(0, 2), keepdim=True)))
+
+_every_nth_column = mistake(
+    "Your groups take every n-th column; a group is columns side by side.", _groups
+)(_variant(neighbors=False))
+
+_largest_not_absolute = mistake(
+    "You took the largest weight, not the largest absolute value.",
+    lambda e: f"A group whose largest weight is negative then overflows. {_eight(e)}",
+)(_variant(size=lambda parts: parts.amax(dim=-1, keepdim=True)))
+
+_range_of_the_group = mistake(
+    "You divided the distance from smallest to largest by the largest code.", _eight
+)(_variant(size=lambda parts: parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True)))
+
+_one_code_too_many = mistake(
+    "Your largest code is 2^(bits − 1), which is one more than fits.",
+    lambda e: f"8 bits hold −128 to 127. {_eight(e)}",
+)(_variant(most=lambda bits: 2 ** (bits - 1)))
+
+_half_the_codes = mistake("Your largest code is 2^bits − 1, as without a sign.", _eight)(
+    _variant(most=lambda bits: 2**bits - 1)
+)
+
+_always_eight_bits = mistake(
+    "`bits` changes nothing: the largest code is always 127.",
+    lambda e: farthest(e, "four.scales"),
+)(_variant(most=lambda _: 127))
+
+_cut_not_rounded = mistake(
+    "You cut off the decimals; the nearest whole number was asked for.",
+    lambda e: f"`.to(torch.int8)` cuts towards 0: round first. {_codes(e)}",
+)(_variant(rounded=torch.trunc))
+
+_rounded_down = mistake("You rounded down; the nearest whole number was asked for.", _codes)(
+    _variant(rounded=torch.floor)
+)
+
+_scale_inverted = mistake("You returned 1 / scale: weights are codes · scale.", _eight)(
+    _variant(inverse=True)
+)
+
+_codes_not_int8 = mistake(
+    "Your codes are no int8, so they take as much memory as the weights did.",
+    lambda e: f"Their type is {e.answers.values.get('eight.type', 'another one')}.",
+    recognised=lambda e: (
+        e.same("four", "undivided", "hollow") and e.answers.values.get("eight.type") != "torch.int8"
+    ),
+)(_variant(kind=torch.float32))
+
+_empty_group_divides = mistake(
+    "A group of zeros has the largest absolute value 0, and you divide by it.",
+    "0 / 0 is NaN, and NaN as a whole number can be anything: use a scale of 1 there.",
+    cases=("eight", "four"),
+    recognised=lambda e: e.same("eight", "four") and not e.same("hollow"),
+)(_variant(zeros=False))
+
+TASK = Task(
+    "Groups of weights",
+    _variant(),
+    BITS,
+    (
+        Part("8 bits: a scale for each group of neighbors in a row.", 2, matches("eight")),
+        Part("Any number of bits.", 1, matches("four", "undivided")),
+        Part("A group of zeros gives codes of 0.", 1, matches("hollow")),
+    ),
+    cases=("eight", "four"),
+)

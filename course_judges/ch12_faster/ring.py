@@ -1,0 +1,164 @@
+"""Judges 12/ring: a cache of the last W tokens, each in the place of the oldest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course_judges import families
+from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.sections import SLIDE
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+
+Ages = Callable[[Tensor, int, int], Tensor]
+
+
+def _ages(place: Tensor, count: int, W: int) -> Tensor:
+    """(W,): how many tokens ago each place was taken, if it ever was."""
+    return (count - place) % W
+
+
+def _variant(
+    *,
+    ages: Ages = _ages,
+    taken: Callable[[Tensor, int, int], Tensor] = lambda age, count, _: age <= count,
+    goes: Callable[[int, int], int] = lambda count, W: count % W,
+    scale: Callable[[int], float] = math.sqrt,
+    sign: float = 1.0,
+    copies: bool = True,
+) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
+    def answer(
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        count: int,
+        slope: float,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        if copies:
+            keys, values = keys.clone(), values.clone()
+        W, D = keys.shape[1:]
+        keys[:, goes(count, W)], values[:, goes(count, W)] = key, value
+        age = ages(torch.arange(W), count, W)  # (W,)
+        scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / scale(D) - sign * slope * age
+        scores = scores.masked_fill(~taken(_ages(torch.arange(W), count, W), count, W), -torch.inf)
+        out = (scores.softmax(dim=-1).unsqueeze(1) @ values).squeeze(1)  # (B, D)
+        return out, keys, values
+
+    return answer
+
+
+def _filling(evidence: Evidence) -> str:
+    few, W = evidence.number("few"), evidence.number("W")
+    return (
+        f"With W = {W} places and {few} tokens before, places {few + 1} to {W - 1} are still "
+        f"empty. {farthest(evidence, 'filling.out')}"
+    )
+
+
+def _full(evidence: Evidence) -> str:
+    count, W = evidence.number("many"), evidence.number("W")
+    return (
+        f"With W = {W} places, token number {count} goes into place {count % W}, and place "
+        f"{(count + 1) % W} holds the oldest one, {W - 1} tokens ago. "
+        f"{farthest(evidence, 'full.out')}"
+    )
+
+
+_empty_places_seen = mistake(
+    "Places that no token has taken yet have a share in your average.",
+    _filling,
+    cases=("filling", "full"),
+)(_variant(taken=lambda age, *_: age >= 0))
+
+_age_by_place = mistake(
+    "You took the distance of places for the age; in a full ring, old stands next to new.",
+    _full,
+    cases=("filling", "full"),
+)(_variant(ages=lambda place, count, W: (count % W - place).abs()))
+
+_places_in_order = mistake(
+    "You read the ring as if it were in order: place 0 the oldest, the last place the newest.",
+    _full,
+    cases=("full",),
+)(_variant(ages=lambda place, _, W: W - 1 - place))
+
+_oldest_hidden = mistake(
+    "Your window is one token too short: of W tokens, the new one included, W − 1 are seen.",
+    _full,
+    cases=("filling", "full"),
+)(_variant(taken=lambda age, count, W: (age <= count) & (age < W - 1)))
+
+_new_token_hidden = mistake("The new token does not see itself.", _full, cases=("filling", "full"))(
+    _variant(taken=lambda age, count, _: (age <= count) & (age > 0))
+)
+
+_always_the_last_place = mistake(
+    "When the ring is full, you write into the last place; the oldest has to go.",
+    _full,
+    cases=("filling", "full"),
+)(_variant(goes=lambda count, W: min(count, W - 1)))
+
+_one_place_ahead = mistake(
+    "Token number n was written into place n + 1; the first token has number 0.",
+    _full,
+    cases=("filling", "full"),
+)(_variant(goes=lambda count, W: (count + 1) % W))
+
+
+@mistake(
+    "You moved all tokens up by one place; in a ring nothing moves but what is overwritten.",
+    lambda e: f"The output is right, but each step copies the whole cache. {_full(e)}",
+    cases=("full",),
+)
+def _moved_up(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    count: int,
+    slope: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    keys = torch.cat([keys[:, 1:], key[:, None]], dim=1)
+    values = torch.cat([values[:, 1:], value[:, None]], dim=1)
+    W, D = keys.shape[1:]
+    age = W - 1 - torch.arange(W)
+    scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / math.sqrt(D) - slope * age
+    scores = scores.masked_fill(age > count, -torch.inf)
+    return (scores.softmax(dim=-1).unsqueeze(1) @ values).squeeze(1), keys, values
+
+
+_no_slope = mistake("Age makes no difference to your scores.", _full, cases=("filling", "full"))(
+    _variant(sign=0.0)
+)
+
+_older_is_larger = mistake(
+    "Your scores grow with age; slope · age is subtracted.", _full, cases=("filling", "full")
+)(_variant(sign=-1.0))
+
+_no_scale = families.no_scale(_full, cases=("filling", "full"))(_variant(scale=lambda _: 1.0))
+
+_changed_in_place = mistake(
+    "Your step writes into the tensors that it was given; the task asks for new ones.",
+    "Whoever still holds the old cache finds it changed.",
+    cases=("filling", "full"),
+)(_variant(copies=False))
+
+TASK = Task(
+    "A cache that is a ring",
+    _variant(),
+    SLIDE,
+    (
+        Part("A ring that fills: empty places have no share.", 3, matches("filling", "first")),
+        Part(
+            "A full ring: the oldest gives way, and ages go round.",
+            5,
+            matches("full", "last_place", "round", "alone"),
+        ),
+    ),
+)

@@ -1,0 +1,132 @@
+"""Judges 12/rotary: neighbors turned by the angles of given positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.sections import SLIDE
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import listed
+
+Turn = Callable[[Tensor, Tensor, int, float], Tensor]
+
+
+def _turned(a: Tensor, b: Tensor, angle: Tensor) -> tuple[Tensor, Tensor]:
+    cos, sin = angle.cos(), angle.sin()
+    return a * cos - b * sin, a * sin + b * cos
+
+
+def _variant(
+    *,
+    exponents: Callable[[int, int], Tensor] = lambda R, _: torch.arange(0, R, 2) / R,
+    where: Callable[[Tensor], Tensor] = lambda positions: positions,
+    halves: bool = False,
+    turned: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]] = _turned,
+    all_of_it: bool = False,
+    rest: bool = True,
+) -> Turn:
+    def answer(x: Tensor, positions: Tensor, rotated: int, base: float) -> Tensor:
+        D = x.shape[-1]
+        R = D if all_of_it else rotated
+        theta = base ** -exponents(R, D)[: R // 2]
+        angle = where(positions)[:, None, :, None] * theta  # (B, 1, T, R/2)
+        first, other = x[..., :R], x[..., R:]
+        if halves:
+            a, b = first.chunk(2, dim=-1)
+            pair = turned(a, b, angle)
+            out = torch.cat(pair, dim=-1)
+        else:
+            pair = turned(first[..., 0::2], first[..., 1::2], angle)
+            out = torch.stack(pair, dim=-1).flatten(-2)
+        return torch.cat([out, other], dim=-1) if rest else out
+
+    return answer
+
+
+def _part(evidence: Evidence) -> str:
+    return farthest(evidence, "part")
+
+
+def _places(evidence: Evidence) -> str:
+    rows = " and ".join(listed(row) for row in evidence.inputs["positions"])
+    return f"The positions of the two rows were {rows}. {_part(evidence)}"
+
+
+_halves_paired = mistake(
+    "You paired number i with number i + R / 2, as the chapter does; here neighbors are pairs.",
+    _part,
+)(_variant(halves=True))
+
+_all_rotated = mistake(
+    "All D numbers were turned; only the first `rotated` were asked for.",
+    _part,
+    cases=("part", "whole"),
+)(_variant(all_of_it=True))
+
+_angles_from_all = mistake(
+    "Your angles divide by D; the exponent is 2i / R, with R the numbers that are turned.",
+    _part,
+    cases=("part", "whole"),
+)(_variant(exponents=lambda _, D: torch.arange(0, D, 2) / D))
+
+_counted_anew = mistake(
+    "You counted positions from 0; they were given, since a text may continue a cache.", _places
+)(_variant(where=lambda positions: torch.arange(positions.shape[1]).expand_as(positions)))
+
+_first_row_for_all = mistake("All rows were turned by the positions of row 0.", _places)(
+    _variant(where=lambda positions: positions[:1].expand_as(positions))
+)
+
+_without_gaps = mistake("You continued from each row's first position without its gaps.", _places)(
+    _variant(where=lambda positions: positions[:, :1] + torch.arange(positions.shape[1]))
+)
+
+_one_ahead = mistake("Your positions are one too large: the first token has position 0.", _places)(
+    _variant(where=lambda positions: positions + 1)
+)
+
+_turned_backwards = mistake(
+    "You turned the other way: by −t θ instead of t θ.",
+    lambda e: f"Scores would still depend on distances, with the other sign. {_part(e)}",
+)(_variant(turned=lambda a, b, angle: _turned(a, b, -angle)))
+
+_not_a_rotation = mistake(
+    "Both halves of a pair have the same sign before the sine, so lengths change.",
+    _part,
+)(
+    _variant(
+        turned=lambda a, b, angle: (
+            a * angle.cos() + b * angle.sin(),
+            a * angle.sin() + b * angle.cos(),
+        )
+    )
+)
+
+_sine_and_cosine_exchanged = mistake("Sine and cosine changed places.", _part)(
+    _variant(turned=lambda a, b, angle: _turned(a, b, torch.pi / 2 - angle))
+)
+
+_exponents_too_small = mistake("Your exponents are i / R; the pair i has 2i / R.", _part)(
+    _variant(exponents=lambda R, _: torch.arange(R // 2) / R)
+)
+
+_rest_dropped = mistake(
+    "The numbers that are not turned are missing from your result.",
+    lambda e: f"It has {e.yours('part').shape[-1]} numbers a head instead of {e.number('D')}.",
+    cases=("part", "whole"),
+)(_variant(rest=False))
+
+TASK = Task(
+    "Neighbors turn",
+    _variant(),
+    SLIDE,
+    (
+        Part("All numbers are turned in neighboring pairs.", 2, matches("whole")),
+        Part("Of longer vectors the rest stays as it is.", 2, matches("part")),
+    ),
+    cases=("part",),
+)

@@ -1,0 +1,176 @@
+"""Judges 12/seconds: the seconds of each part, on a model whose seconds are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from course_judges.ch12_faster.sections import COST
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import number
+from course_tasks.ch12_faster.seconds import PARTS
+
+Measured = Callable[[nn.Module, Tensor, int, Callable[[], float]], dict[str, float]]
+
+
+def _parts_of(model: Any, blocks: slice) -> dict[str, list[nn.Module]]:
+    layers = list(model.blocks)[blocks]
+    return {
+        "embedding": [model.embedding],
+        "attention": [block.attention for block in layers],
+        "feed_forward": [block.feed_forward for block in layers],
+        "output": [model.output],
+    }
+
+
+def _variant(
+    *,
+    warm_up: bool = True,
+    adds: bool = True,
+    blocks: slice = slice(None),
+    grows: bool = True,
+    reads: Callable[[Tensor, int], Tensor] = lambda text, size: text[:, -size:],
+    exclusive: bool = True,
+    mean: bool = False,
+    removes: bool = True,
+    fresh: bool = True,
+) -> Measured:
+    def answer(
+        model: Any, prompt: Tensor, count: int, clock: Callable[[], float]
+    ) -> dict[str, float]:
+        seconds = dict.fromkeys(PARTS, 0.0)
+        began: dict[nn.Module, float] = {}
+        hooks = []
+        for name, parts in _parts_of(model, blocks).items():
+            for part in parts:
+
+                def start(module: nn.Module, _: Any) -> None:
+                    began[module] = clock()
+
+                def stop(module: nn.Module, *_: Any, name: str = name) -> None:
+                    seconds[name] = seconds[name] * adds + clock() - began[module]
+
+                hooks.append(part.register_forward_pre_hook(start))
+                hooks.append(part.register_forward_hook(stop))
+        text = prompt
+        if warm_up:
+            model(reads(text, model.block_size))
+            if fresh:
+                seconds.update(dict.fromkeys(PARTS, 0.0))
+        first = clock()
+        for _ in range(count):
+            logits, _ = model(reads(text, model.block_size))
+            if grows:
+                text = torch.cat([text, logits[:, -1:].argmax(dim=-1)], dim=1)
+        whole = clock() - first
+        for hook in hooks if removes else []:
+            hook.remove()
+        seconds["elsewhere"] = whole - (sum(seconds.values()) if exclusive else 0)
+        return {name: s / count if mean else s for name, s in seconds.items()}
+
+    return answer
+
+
+def _shown(evidence: Evidence) -> str:
+    mine, right = evidence.yours("growing.seconds"), evidence.right("growing.seconds")
+    worst = int(abs(mine - right).argmax())
+    return (
+        f"Of {number(right.sum(), 4)} s, {PARTS[worst].replace('_', '-')} took "
+        f"{number(right[worst], 4)} s; yours says {number(mine[worst], 4)} s."
+    )
+
+
+def _seconds(case: str) -> Callable[[Evidence], bool]:
+    return lambda evidence: evidence.same(f"{case}.seconds")
+
+
+_first_call_counted = mistake(
+    "The first call is in your seconds; it was to be made beforehand and not counted.",
+    lambda e: f"A first call prepares what later ones use. {_shown(e)}",
+    cases=("growing.seconds",),
+)(_variant(warm_up=False))
+
+_warm_up_in_the_parts = mistake(
+    "The call to warm up is in the seconds of the parts.",
+    lambda e: f"Set them to 0 after it. {_shown(e)}",
+    cases=("growing.seconds",),
+)(_variant(fresh=False))
+
+_last_call_alone = mistake(
+    "Each part has the seconds of its last call only; they were to be added up.",
+    _shown,
+    cases=("growing.seconds",),
+)(_variant(adds=False))
+
+_first_block_alone = mistake(
+    "Attention and feed-forward are those of the first block only.",
+    _shown,
+    cases=("growing.seconds",),
+)(_variant(blocks=slice(1)))
+
+_last_block_alone = mistake(
+    "Attention and feed-forward are those of the last block only.",
+    _shown,
+    cases=("growing.seconds",),
+)(_variant(blocks=slice(-1, None)))
+
+_text_does_not_grow = mistake(
+    "Every call reads the prompt; the symbols that were written are never read.",
+    _shown,
+    cases=("growing.seconds",),
+)(_variant(grows=False))
+
+_last_symbol_alone = mistake(
+    "Every call reads the last symbol only, as with a cache; the plain loop reads the whole text.",
+    _shown,
+    cases=("growing.seconds",),
+)(_variant(reads=lambda text, _: text[:, -1:]))
+
+_parts_counted_twice = mistake(
+    "`elsewhere` is all the time; what the parts took has to be subtracted.",
+    _shown,
+    cases=("growing.seconds",),
+)(_variant(exclusive=False))
+
+_mean_of_the_calls = mistake(
+    "You divided by the number of symbols; the seconds of the whole text were asked for.",
+    _shown,
+    cases=("growing.seconds",),
+)(_variant(mean=True))
+
+_reads_more_than_fits = mistake(
+    "Your text grew longer than `block_size`, and the model refuses it: show it the last ones.",
+    lambda e: f"It reads at most {e.number('short')} here.",
+    recognised=lambda e: e.same("growing") and "cropped" in e.answers.errors,
+)(_variant(reads=lambda text, _: text))
+
+_hooks_left = mistake(
+    "Your measurement stays in the model: hooks, or exchanged `forward`s, were not removed.",
+    lambda e: (
+        f"{int(e.yours('growing.left.hooks')) + int(e.yours('growing.left.replaced'))} "
+        "are left, and slow down every later call."
+    ),
+    cases=("growing",),
+)(_variant(removes=False))
+
+
+TASK = Task(
+    "Where do the seconds go?",
+    _variant(),
+    COST,
+    (
+        Part(
+            "The seconds of each part, of all blocks and all symbols.",
+            4,
+            _seconds("growing"),
+        ),
+        Part(
+            "Also beyond the context, and the model is left as it was.",
+            2,
+            lambda e: e.same("growing", "cropped"),
+        ),
+    ),
+)

@@ -1,0 +1,153 @@
+"""Judges 12/sink: a streamed softmax with a share that goes nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.sections import STREAM
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+
+Chunks: TypeAlias = Iterable[tuple[Tensor, Tensor]]
+Start: TypeAlias = Callable[[Tensor], Tensor]
+
+
+def _variant(
+    *,
+    largest: Start = lambda sink: sink,
+    total_of: Start = torch.ones_like,
+    total_shrinks: bool = True,
+    weighted_shrinks: bool = True,
+    inverse: bool = False,
+    running: bool = True,
+) -> Callable[[Chunks, Tensor], Tensor]:
+    """A stream whose running maximum and sum begin, and are carried, in some way."""
+
+    def answer(chunks: Chunks, sink: Tensor) -> Tensor:
+        m = largest(sink)[:, None]  # (T, 1)
+        total, weighted = total_of(sink)[:, None], torch.zeros(1)
+        for scores, values in chunks:
+            here = scores.amax(dim=-1, keepdim=True)
+            new = torch.maximum(m, here) if running else here
+            shrink, e = (m - new).exp(), (scores - new).exp()
+            if inverse:
+                shrink = 1 / shrink
+            total = total * (shrink if total_shrinks else 1) + e.sum(dim=-1, keepdim=True)
+            weighted = weighted * (shrink if weighted_shrinks else 1) + e @ values
+            m = new
+        return weighted / total
+
+    return answer
+
+
+def _gentle(evidence: Evidence) -> str:
+    return farthest(evidence, "gentle")
+
+
+def _steep(evidence: Evidence) -> str:
+    return farthest(evidence, "steep")
+
+
+def _low(evidence: Evidence) -> str:
+    low = evidence.inputs["low"][0].max()
+    return f"The largest score of row 0 is {low:.0f} in one case. {farthest(evidence, 'low')}"
+
+
+_sink_forgotten = mistake(
+    "The sink has no share in your softmax: the weights of the values sum to 1.",
+    lambda e: f"e to the sink belongs to the sum. {_gentle(e)}",
+    cases=("gentle", "steep"),
+)(_variant(largest=lambda sink: torch.full_like(sink, -torch.inf), total_of=torch.zeros_like))
+
+_sink_is_a_constant = mistake(
+    "You added 1 to the sum, as for a sink of 0; e to the sink was asked for.",
+    _gentle,
+    cases=("gentle",),
+)(_variant(largest=torch.zeros_like))
+
+
+@mistake(
+    "The sink is added to the sum as a number; it is a logit, so e to the sink belongs there.",
+    _gentle,
+    cases=("gentle",),
+)
+def _sink_not_exponentiated(chunks: Chunks, sink: Tensor) -> Tensor:
+    scores, values = zip(*chunks, strict=True)
+    e = torch.cat(scores, dim=1).exp()
+    return e @ torch.cat(values) / (e.sum(dim=-1, keepdim=True) + sink[:, None])
+
+
+@mistake(
+    "You exponentiate without subtracting a maximum, which overflows.",
+    lambda e: f"float32 ends near e⁸⁸. {_steep(e)}",
+    cases=("gentle", "steep"),
+)
+def _no_maximum(chunks: Chunks, sink: Tensor) -> Tensor:
+    total, weighted = sink.exp()[:, None], torch.zeros(1)
+    for scores, values in chunks:
+        total = total + scores.exp().sum(dim=-1, keepdim=True)
+        weighted = weighted + scores.exp() @ values
+    return weighted / total
+
+
+_maximum_from_zero = mistake(
+    "Your running maximum begins at 0, so it is never below 0.",
+    lambda e: f"Where all scores and the sink are far below 0, every term becomes 0. {_low(e)}",
+    cases=("gentle", "steep", "low"),
+)(_variant(largest=torch.zeros_like, total_of=lambda sink: sink.exp()))
+
+_sum_not_rescaled = mistake(
+    "When the maximum rose, the old sum was not multiplied by e^(old − new).",
+    _steep,
+    cases=("gentle", "steep"),
+)(_variant(total_shrinks=False))
+
+_weighted_not_rescaled = mistake(
+    "When the maximum rose, the old weighted sum was not multiplied by e^(old − new).",
+    _steep,
+    cases=("gentle", "steep"),
+)(_variant(weighted_shrinks=False))
+
+_nothing_rescaled = mistake(
+    "When the maximum rose, neither the old sum nor the old weighted sum was rescaled.",
+    _steep,
+    cases=("gentle", "steep"),
+)(_variant(total_shrinks=False, weighted_shrinks=False))
+
+_rescaled_the_other_way = mistake(
+    "You multiply by e^(new − old); what is old has to shrink when the maximum rises.",
+    _gentle,
+    cases=("gentle",),
+)(_variant(inverse=True))
+
+
+@mistake(
+    "You took a softmax of each chunk and averaged the results.",
+    lambda e: f"A chunk with larger scores has to count for more. {_gentle(e)}",
+    cases=("gentle",),
+)
+def _chunks_averaged(chunks: Chunks, sink: Tensor) -> Tensor:
+    means = [_variant()([chunk], sink) for chunk in chunks]
+    return torch.stack(means).mean(dim=0)
+
+
+@mistake("Only the last chunk counts in your result.", _gentle, cases=("gentle", "steep"))
+def _last_chunk_alone(chunks: Chunks, sink: Tensor) -> Tensor:
+    *_, last = chunks
+    return _variant()([last], sink)
+
+
+TASK = Task(
+    "A share that goes nowhere",
+    _variant(),
+    STREAM,
+    (
+        Part("The sink has its share, the values have theirs.", 2, matches("gentle")),
+        Part("Scores of 200 and of −400 do no harm.", 2, matches("steep", "low")),
+        Part("A chunk, or a row, in which all is hidden gives no NaN.", 2, matches("hidden")),
+    ),
+)

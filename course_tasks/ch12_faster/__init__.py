@@ -1,0 +1,1 @@
+"""Chapter 12, Faster, with the same numbers: eight graded tasks."""

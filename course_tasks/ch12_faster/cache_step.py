@@ -1,0 +1,52 @@
+"""What 12/cache-step asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.inputs import Rng, parts_of, tensor, values, whole
+from course_tasks.probing import Inputs, Probe
+
+_NAMES = ("query", "key", "value", "keys", "values", "lengths")
+
+
+def _inputs(rng: Rng) -> Inputs:
+    B, H, D, S = 4, int(rng.integers(2, 4)), int(rng.integers(5, 7)), int(rng.integers(8, 11))
+    lengths = np.array([0, S - 1, *rng.choice(np.arange(2, S - 2), 2, replace=False)])
+    given = {
+        "query": values(rng, B, H, D) * 1.5,
+        "key": values(rng, B, H, D) * 1.5,
+        "value": values(rng, B, H, D),
+        # What lies behind a row's length is left from other texts, and large.
+        "keys": values(rng, B, H, S, D) * 1.5,
+        "values": values(rng, B, H, S, D) * 2 + 1,
+        "lengths": rng.permutation(lengths).astype(np.int64),
+        # Here no row fills its cache, so that the longest row does not see everything either.
+        # The first row is not the longest: its length for all would be the longest one's.
+        "short": np.sort(rng.choice(np.arange(1, S - 2), B, replace=False)).astype(np.int64),
+    }
+    return given | {"B": whole(B), "H": whole(H), "D": whole(D), "S": whole(S)}
+
+
+def _step(answer: Any, given: Inputs, lengths: str = "lengths") -> Any:
+    handed = {name: tensor(given[name]) for name in _NAMES} | {"lengths": tensor(given[lengths])}
+    result = answer(*(handed[name] for name in _NAMES))
+    return parts_of(result, "out", "keys", "values") | {"given": [handed[n] for n in _NAMES[3:]]}
+
+
+def _out(answer: Any, given: Inputs) -> Any:
+    return _step(answer, given)["out"]
+
+
+def _short(answer: Any, given: Inputs) -> Any:
+    return _step(answer, given, "short")["out"]
+
+
+def _kept(answer: Any, given: Inputs) -> Any:
+    step = _step(answer, given)
+    return {name: step[name] for name in ("keys", "values", "given")}
+
+
+PROBE = Probe(_inputs, {"out": _out, "short": _short, "kept": _kept})

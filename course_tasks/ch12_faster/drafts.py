@@ -1,0 +1,84 @@
+"""What 12/drafts asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from course_tasks.answers import Array
+from course_tasks.inputs import Rng, parts_of, seeded, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+ROWS = 4_000
+"""Rows of each kind, enough to tell distributions apart."""
+
+VOCABULARY, PLACES = 5, 3
+
+# Enough that two seeds do not give the same symbols by chance.
+_FEW = 200
+
+
+def _shares(rng: Rng) -> Array:
+    """(PLACES + 1, V): distributions, no two alike."""
+    return rng.dirichlet(np.full(VOCABULARY, 1.5), PLACES + 1) * 0.95 + 0.05 / VOCABULARY
+
+
+def _apart(p: Array, q: Array) -> bool:
+    """True if draft and model differ clearly at each place, and places from each other."""
+    gaps = [np.abs(p[:PLACES] - q), np.abs(np.diff(p, axis=0)), np.abs(np.diff(q, axis=0))]
+    alike = np.minimum(p[:PLACES], q).sum(axis=-1)
+    return bool(min(0.5 * gap.sum(-1).min() for gap in gaps) > 0.25 and alike.min() > 0.35)
+
+
+def _inputs(rng: Rng) -> Inputs:
+    p, q = _shares(rng), _shares(rng)[:PLACES]
+    while not _apart(p, q):
+        p, q = _shares(rng), _shares(rng)[:PLACES]
+    draft = np.stack([rng.choice(VOCABULARY, 3 * ROWS, p=share) for share in q], axis=1)
+    # Three kinds of rows: as many drafts as there are places, fewer, and none.
+    drafted = np.repeat([PLACES, PLACES - 1, 0], ROWS)
+    order = rng.permutation(3 * ROWS)
+    return {
+        "p": p.astype(np.float32),
+        "q": q.astype(np.float32),
+        "draft": draft[order].astype(np.int64),
+        "drafted": drafted[order].astype(np.int64),
+        "seed": whole(int(rng.integers(2**31))),
+        "B": whole(3 * ROWS),
+        "K": whole(PLACES),
+        "V": whole(VOCABULARY),
+    }
+
+
+def _kept(answer: Any, given: Inputs, seed: int, everywhere: int, rows: int | None = None) -> Any:
+    """An answer on the first rows; `everywhere` seeds what does not use the given generator."""
+    given = {**given, "draft": given["draft"][:rows], "drafted": given["drafted"][:rows]}
+    B = len(given["draft"])
+    torch.manual_seed(everywhere)
+    result = answer(
+        tensor(given["p"]).expand(B, -1, -1).clone(),
+        tensor(given["q"]).expand(B, -1, -1).clone(),
+        tensor(given["draft"]),
+        tensor(given["drafted"]),
+        seeded(seed),
+    )
+    return parts_of(result, "count", "symbol")
+
+
+def _chance(answer: Any, given: Inputs) -> Any:
+    return _kept(answer, given, int(given["seed"]), int(given["seed"]))
+
+
+def _seeded(answer: Any, given: Inputs) -> Any:
+    seed = int(given["seed"])
+    return {
+        "first": _kept(answer, given, seed, 1, _FEW)["symbol"],
+        "again": _kept(answer, given, seed, 2, _FEW)["symbol"],
+        "other": _kept(answer, given, seed + 1, 1, _FEW)["symbol"],
+        "alone": _kept(answer, given, seed, 1, 1)["symbol"],  # a batch of one row
+    }
+
+
+PROBE = Probe(_inputs, {"chance": _chance, "seeded": _seeded})

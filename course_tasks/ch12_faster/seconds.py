@@ -1,0 +1,128 @@
+"""What 12/seconds asks: where the seconds of generation go, on a model whose seconds are known.
+
+The model's parts move the clock themselves, so an answer is exact, however busy the machine is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+PARTS = ("embedding", "attention", "feed_forward", "output", "elsewhere")
+"""Where a second can have gone."""
+
+_VOCABULARY = 7
+
+
+class Clock:
+    """Tells the seconds that parts have taken; called as `time.perf_counter` is."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        """Seconds since some moment."""
+        return self.now
+
+
+class Part(nn.Module):
+    """Takes a time that depends on how much it is given, and passes that on."""
+
+    def __init__(self, clock: Clock, each: float, pair: float = 0.0, symbol: float = 0.0):
+        super().__init__()
+        self._clock, self._each, self._pair, self._symbol = clock, each, pair, symbol
+        self._called = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, …) → the same."""
+        T = x.shape[1]
+        took = self._each * T + self._pair * T * T + self._symbol * float(x.sum())
+        self._clock.now += took if self._called else 5 * took  # the first call is slower
+        self._called = True
+        return x
+
+
+class Block(nn.Module):
+    """Attention and feed-forward, and some time between them."""
+
+    def __init__(self, clock: Clock, rng: Rng):
+        super().__init__()
+        self._clock, self._between = clock, float(rng.uniform(0.1, 0.3))
+        self.attention = Part(clock, *rng.uniform(0.5, 1.5, 2).tolist())
+        self.feed_forward = Part(clock, float(rng.uniform(1, 3)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T) → (B, T)."""
+        x = self.attention(x)
+        self._clock.now += self._between
+        return self.feed_forward(x)
+
+
+class Model(nn.Module):
+    """Has the parts of a GPT by their names; the next symbol is the sum of those read, modulo V."""
+
+    def __init__(self, clock: Clock, block_size: int, n_layer: int, rng: Rng):
+        super().__init__()
+        self.block_size = block_size
+        # Rarer symbols take longer to find, so that it matters which text is written.
+        self.embedding = Part(clock, float(rng.uniform(0.2, 0.6)), symbol=0.1)
+        self.blocks = nn.Sequential(*[Block(clock, rng) for _ in range(n_layer)])
+        self.output = Part(clock, float(rng.uniform(0.3, 0.9)))
+
+    def forward(self, tokens: Tensor, targets: Tensor | None = None) -> tuple[Tensor, None]:  # noqa: ARG002
+        """(B, T) → logits (B, T, V), and no loss."""
+        if tokens.shape[1] > self.block_size:
+            raise ValueError(
+                f"the model was given {tokens.shape[1]} tokens and reads at most {self.block_size}"
+            )
+        x = self.output(self.blocks(self.embedding(tokens)))
+        return nn.functional.one_hot(x.cumsum(dim=1) % _VOCABULARY, _VOCABULARY).float(), None
+
+
+def _inputs(rng: Rng) -> Inputs:
+    T = int(rng.integers(3, 5))
+    return {
+        "prompt": rng.integers(0, _VOCABULARY, (1, T)),
+        "T": whole(T),
+        "count": whole(int(rng.integers(5, 8))),
+        "long": whole(30),
+        "short": whole(T + 2),
+        "n_layer": whole(int(rng.integers(2, 4))),
+        "cost": whole(int(rng.integers(2**31))),
+    }
+
+
+def _measured(answer: Any, given: Inputs, block_size: int) -> Any:
+    clock = Clock()
+    rng = np.random.default_rng(int(given["cost"]))
+    model = Model(clock, block_size, int(given["n_layer"]), rng)
+    modules = list(model.modules())
+    found = answer(model, tensor(given["prompt"]), int(given["count"]), clock)
+    if not isinstance(found, dict) or any(name not in found for name in PARTS):
+        raise TypeError(
+            f"the function should return a dict with {', '.join(PARTS)}; it returned "
+            + (str(sorted(map(str, found))) if isinstance(found, dict) else repr(found)[:60])
+        )
+    hooks = sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in modules)
+    replaced = sum("forward" in vars(m) for m in modules)
+    return {
+        "seconds": torch.tensor([float(found[name]) for name in PARTS]),
+        "left": {"hooks": hooks, "replaced": replaced},
+    }
+
+
+def _growing(answer: Any, given: Inputs) -> Any:
+    return _measured(answer, given, int(given["long"]))
+
+
+def _cropped(answer: Any, given: Inputs) -> Any:
+    return _measured(answer, given, int(given["short"]))
+
+
+PROBE = Probe(_inputs, {"growing": _growing, "cropped": _cropped})

@@ -1,0 +1,102 @@
+"""Students' answers to 12/cache-step."""
+
+import torch
+import torch.nn.functional as F
+
+
+def row_by_row(
+    query,
+    key,
+    value,
+    keys,
+    values,
+    lengths,
+    *,
+    reach=1,
+    at=None,
+    scale=None,
+    key_goes=True,
+    value_goes=True,
+):
+    keys, values, out = keys.clone(), values.clone(), []
+    for b, n in enumerate(lengths.tolist()):
+        place = n if at is None else at(n)
+        if key_goes:
+            keys[b, :, place] = key[b]
+        if value_goes:
+            values[b, :, place] = value[b]
+        end = n + reach
+        out.append(
+            F.scaled_dot_product_attention(
+                query[b][:, None], keys[b][:, :end], values[b][:, :end], scale=scale
+            )[:, 0]
+        )
+    return torch.stack(out), keys, values
+
+
+def with_a_mask(query, key, value, keys, values, lengths):
+    S = keys.shape[2]
+    here = F.one_hot(lengths, S)[:, None, :, None].bool()
+    keys = torch.where(here, key[:, :, None], keys)
+    values = torch.where(here, value[:, :, None], values)
+    mask = (torch.arange(S)[None] <= lengths[:, None])[:, None, None]
+    out = F.scaled_dot_product_attention(query[:, :, None], keys, values, attn_mask=mask)
+    return out.squeeze(2), keys, values
+
+
+def by_einsum(query, key, value, keys, values, lengths):
+    B, H, S, D = keys.shape
+    keys, values = keys + 0, values + 0
+    index = lengths.view(B, 1, 1, 1).expand(B, H, 1, D)
+    keys.scatter_(2, index, key[:, :, None])
+    values.scatter_(2, index, value[:, :, None])
+    scores = torch.einsum("bhd,bhsd->bhs", query, keys) * D**-0.5
+    scores[(torch.arange(S) > lengths[:, None])[:, None].expand(B, H, S)] = -torch.inf
+    return torch.einsum("bhs,bhsd->bhd", scores.softmax(-1), values), keys, values
+
+
+def masked(make, fill=-torch.inf):
+    def answer(query, key, value, keys, values, lengths):
+        _, keys, values = row_by_row(query, key, value, keys, values, lengths)
+        B, H, S, D = keys.shape
+        scores = torch.einsum("bhd,bhsd->bhs", query, keys) / D**0.5
+        mask = make(torch.arange(S), lengths)[:, None].expand(B, H, S)
+        weights = torch.where(mask, scores, torch.tensor(fill)).softmax(-1)
+        return torch.einsum("bhs,bhsd->bhd", weights, values), keys, values
+
+    return answer
+
+
+def in_place(query, key, value, keys, values, lengths):
+    out, new_keys, new_values = row_by_row(query, key, value, keys, values, lengths)
+    keys.copy_(new_keys)
+    values.copy_(new_values)
+    return out, keys, values
+
+
+RIGHT = {"rows": row_by_row, "mask": with_a_mask, "einsum": by_einsum}
+
+
+WRONG = {
+    "sees-what-is-left-over": lambda *given: row_by_row(*given, reach=1000),
+    "longest-for-all": masked(lambda s, n: s[None] <= n.max().expand(len(n), 1)),
+    "first-row-for-all": masked(lambda s, n: s[None] <= n[0].expand(len(n), 1)),
+    "new-token-hidden": masked(lambda s, n: s[None] < n[:, None]),
+    "one-too-far": lambda *given: row_by_row(*given, reach=2),
+    "overwrites-the-last": lambda *given: row_by_row(*given, at=lambda n: n - 1),
+    "written-at-the-end": lambda *given: row_by_row(*given, at=lambda n: -1),
+    "value-not-written": lambda *given: row_by_row(*given, value_goes=False),
+    "key-not-written": lambda *given: row_by_row(*given, key_goes=False),
+    "nothing-written": lambda *given: row_by_row(*given, key_goes=False, value_goes=False),
+    "no-scale": lambda *given: row_by_row(*given, scale=1.0),
+    "zero-mask": masked(lambda s, n: s[None] <= n[:, None], fill=0.0),
+    "changed-in-place": in_place,
+}
+
+
+ODD = [
+    (lambda q, k, v, keys, values, n: (q, keys, values), "difference"),
+    (lambda q, k, v, keys, values, n: q, "error"),
+    (lambda q, k, v, keys, values, n: (q / 0, keys, values), "not-finite"),
+    (lambda q, k, v, keys, values, n: (q[0], keys, values), "shape"),
+]

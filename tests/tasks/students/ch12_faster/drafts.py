@@ -1,0 +1,117 @@
+"""Students' answers to 12/drafts."""
+
+import torch
+
+
+def by_rows(
+    p,
+    q,
+    draft,
+    drafted,
+    generator,
+    *,
+    chance=lambda p, q, x: p[x] / q[x],
+    instead=lambda p, q: (p - q).relu(),
+    shift=0,
+    last=0,
+    stop=True,
+    limit=True,
+):
+    """Row by row, in plain numbers; rows of one kind share their distributions."""
+    B, K = draft.shape
+    u = torch.rand(B, K, generator=generator).tolist()
+    own, theirs = p[0], q[0]
+    rest = [instead(own[i + shift], theirs[i]) for i in range(K)]
+    table = [
+        [float(chance(own[i + shift], theirs[i], x)) for x in range(p.shape[-1])] for i in range(K)
+    ]
+    counts, which = [], []
+    for b, (row, most) in enumerate(zip(draft.tolist(), drafted.tolist(), strict=True)):
+        n, broken = 0, None
+        for i in range(most if limit else K):
+            if u[b][i] < table[i][row[i]]:
+                n += 1
+            else:
+                broken = i if broken is None else broken
+                if stop:
+                    break
+        counts.append(n)
+        which.append(K + n if broken is None else broken)
+    # One draw for all rows of a kind.
+    share = torch.stack([rest[w] if w < K else own[max(0, w - K - last)] for w in which])
+    symbol = torch.multinomial(share, 1, generator=generator)[:, 0]
+    return torch.tensor(counts), symbol
+
+
+def at_once(p, q, draft, drafted, generator):
+    B, K = draft.shape
+    mine = torch.gather(p[:, :K], 2, draft[..., None])[..., 0]
+    theirs = torch.gather(q, 2, draft[..., None])[..., 0]
+    fails = torch.rand(B, K, generator=generator) * theirs >= mine
+    fails |= torch.arange(K)[None] >= drafted[:, None]
+    count = torch.cat([fails, torch.ones(B, 1, dtype=torch.bool)], 1).int().argmax(1)
+    padded = torch.cat([q, torch.zeros_like(q[:, :1])], dim=1)
+    padded = padded * (torch.arange(K + 1)[None] < drafted[:, None])[..., None]
+    left = torch.relu(p - padded)[torch.arange(B), count]
+    return count, torch.multinomial(left, 1, generator=generator).flatten()
+
+
+def if_equal(p, q, draft, drafted, generator):
+    """Draws what the model would write; keeps drafts as long as they are the same."""
+    B, K = draft.shape
+    own = torch.multinomial(p.reshape(-1, p.shape[-1]), 1, generator=generator).view(B, K + 1)
+    same = (own[:, :K] == draft) & (torch.arange(K) < drafted[:, None])
+    count = same.int().cumprod(1).sum(1)
+    return count, own.gather(1, count[:, None])[:, 0]
+
+
+def never(p, q, draft, drafted, generator):
+    return 0 * drafted, torch.multinomial(p[:, 0], 1, generator=generator)[:, 0]
+
+
+def half_seeded(p, q, draft, drafted, generator):
+    """Keeps by the generator and draws without it."""
+    count, _ = at_once(p, q, draft, drafted, generator)
+    left = torch.stack(
+        [
+            (p[0, n] - q[0, n]).relu() if n < most else p[0, n]
+            for n, most in zip(count.tolist(), drafted.tolist(), strict=True)
+        ]
+    )
+    return count, torch.multinomial(left, 1)[:, 0]
+
+
+def own_seed(p, q, draft, drafted, generator):
+    return at_once(p, q, draft, drafted, torch.Generator().manual_seed(3))
+
+
+def other(**how):
+    return lambda *given: by_rows(*given, **how)
+
+
+RIGHT = {"rows": by_rows, "at once": at_once, "if equal": if_equal}
+
+
+WRONG = {
+    "again-from-p": other(instead=lambda p, q: p),
+    "from-the-draft-again": other(instead=lambda p, q: q),
+    "difference-the-other-way": other(instead=lambda p, q: (q - p).clamp(min=0)),
+    "absolute-difference": other(instead=lambda p, q: (q - p).abs()),
+    "ratio-inverted": other(chance=lambda p, q, x: q[x] / p[x]),
+    "kept-by-p-alone": other(chance=lambda p, q, x: p[x]),
+    "kept-if-likelier": other(chance=lambda p, q, x: 2.0 * (p[x] >= q[x])),
+    "everything-kept": other(chance=lambda p, q, x: 2.0),
+    "scored-one-place-late": other(shift=1),
+    "last-place-repeated": other(last=1),
+    "beyond-the-drafted": other(limit=False),
+    "goes-on-after-a-rejection": other(stop=False),
+    "generator-ignored": half_seeded,
+}
+
+
+ODD = [
+    (never, "keeps-too-few"),
+    (own_seed, "always-the-same"),
+    (lambda p, q, draft, drafted, generator: (drafted, draft[:, 0]), "other-distribution"),
+    (lambda p, q, draft, drafted, generator: drafted, "error"),
+]

@@ -1,0 +1,128 @@
+"""Students' answers to 12/groups."""
+
+import torch
+import torch.nn.functional as F
+
+
+def head_by_head(
+    x,
+    query,
+    key,
+    value,
+    n_head,
+    n_group,
+    *,
+    members=None,
+    pool=lambda ws: sum(ws) / len(ws),
+    key_pool=None,
+    value_pool=None,
+    scale=None,
+    causal=True,
+    join=lambda outs: torch.cat(outs, dim=-1),
+):
+    each = n_head // n_group
+    members = members or (lambda h: range(h // each * each, h // each * each + each))
+    q, k, v = (w.chunk(n_head) for w in (query, key, value))
+    outs = []
+    for h in range(n_head):
+        own = (
+            x @ q[h].T,
+            x @ (key_pool or pool)([k[i] for i in members(h)]).T,
+            x @ (value_pool or pool)([v[i] for i in members(h)]).T,
+        )
+        outs.append(F.scaled_dot_product_attention(*own, is_causal=causal, scale=scale))
+    return join(outs)
+
+
+def fused(x, query, key, value, n_head, n_group):
+    B, T, C = x.shape
+    D = len(query) // n_head
+    k, v = (w.view(n_group, -1, D, C).mean(1).reshape(-1, C) for w in (key, value))
+    q = (x @ query.T).view(B, T, n_head, D).transpose(1, 2)
+    k, v = ((x @ w.T).view(B, T, n_group, D).transpose(1, 2) for w in (k, v))
+    found = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+    return found.transpose(1, 2).reshape(B, T, -1)
+
+
+def pooled_after(x, query, key, value, n_head, n_group):
+    """Pools keys and values rather than weights, which is the same: both are linear."""
+    B, T, _ = x.shape
+    q, k, v = ((x @ w.T).view(B, T, n_group, n_head // n_group, -1) for w in (query, key, value))
+    k, v = k.mean(3), v.mean(3)
+    scores = torch.einsum("btgnd,bsgd->bgnts", q, k) / q.shape[-1] ** 0.5
+    scores = scores + torch.full((T, T), -torch.inf).triu(1)
+    return torch.einsum("bgnts,bsgd->btgnd", scores.softmax(-1), v).flatten(2)
+
+
+def every_nth(x, query, key, value, n_head, n_group):
+    def members(h):
+        return range(h % n_group, n_head, n_group)
+
+    return head_by_head(x, query, key, value, n_head, n_group, members=members)
+
+
+def in_turn(x, query, key, value, n_head, n_group):
+    def members(h):
+        each = n_head // n_group
+        return range(h % n_group * each, h % n_group * each + each)
+
+    return head_by_head(x, query, key, value, n_head, n_group, members=members)
+
+
+def one_for_all(x, query, key, value, n_head, n_group):
+    return head_by_head(x, query, key, value, n_head, 1)
+
+
+def unshared(x, query, key, value, n_head, n_group):
+    return head_by_head(x, query, key, value, n_head, n_head)
+
+
+def own_part(part):
+    """One of key and value is pooled beforehand, the other is each head's own."""
+
+    def answer(x, query, key, value, n_head, n_group):
+        def shared(w):
+            D = len(w) // n_head
+            mean = w.view(n_group, n_head // n_group, D, -1).mean(1, keepdim=True)
+            return mean.expand(-1, n_head // n_group, -1, -1).reshape(w.shape)
+
+        key, value = (key, shared(value)) if part == "key" else (shared(key), value)
+        return head_by_head(x, query, key, value, n_head, n_head)
+
+    return answer
+
+
+def stacked(outs):
+    B, T, D = outs[0].shape
+    return torch.stack(outs, dim=1).reshape(B, T, len(outs) * D)
+
+
+def alternating(outs):
+    return torch.stack(outs, dim=-1).flatten(2)
+
+
+RIGHT = {"heads": head_by_head, "fused": fused, "pooled afterwards": pooled_after}
+
+
+WRONG = {
+    "group-is-every-nth-head": every_nth,
+    "repeated-in-turn": in_turn,
+    "summed-not-averaged": lambda *given: head_by_head(*given, pool=sum),
+    "first-head-of-each-group": lambda *given: head_by_head(*given, pool=lambda ws: ws[0]),
+    "values-not-pooled": own_part("value"),
+    "keys-not-pooled": own_part("key"),
+    "nothing-shared": unshared,
+    "one-group-for-all": one_for_all,
+    "no-scale": lambda *given: head_by_head(*given, scale=1.0),
+    "scale-by-channels": lambda x, *given: head_by_head(x, *given, scale=x.shape[-1] ** -0.5),
+    "no-causal-mask": lambda *given: head_by_head(*given, causal=False),
+    "heads-not-moved": lambda *given: head_by_head(*given, join=stacked),
+    "channels-interleaved": lambda *given: head_by_head(*given, join=alternating),
+}
+
+
+ODD = [
+    (lambda x, *_: x, "shape"),
+    (lambda *given: head_by_head(*given) * 1.1, "difference"),
+    (lambda x, *_: x[99], "error"),
+]

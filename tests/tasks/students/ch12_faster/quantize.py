@@ -1,0 +1,93 @@
+"""Students' answers to 12/quantize."""
+
+import numpy as np
+import torch
+
+
+def by_loop(
+    weight,
+    bits,
+    group,
+    *,
+    top=None,
+    size=lambda part, whole, b, j: part.abs().max(),
+    to_whole=torch.round,
+    guard=True,
+):
+    most = (top or (lambda bits: 2 ** (bits - 1) - 1))(bits)
+    rows, columns = weight.shape
+    codes = torch.zeros(rows, columns, dtype=torch.int8)
+    scales = torch.zeros(rows, columns // group)
+    for b in range(rows):
+        for j in range(columns // group):
+            here = slice(j * group, (j + 1) * group)
+            scale = size(weight[b, here], weight, b, here) / most
+            if guard and scale == 0:
+                scale = torch.tensor(1.0)
+            scales[b, j] = scale
+            codes[b, here] = to_whole(weight[b, here] / scale).to(torch.int8)
+    return codes, scales
+
+
+def by_unflatten(weight, bits, group):
+    parts = weight.unflatten(1, (-1, group))
+    scales = parts.abs().max(-1).values / (2 ** (bits - 1) - 1)
+    scales[scales == 0] = 1
+    return (parts / scales[..., None]).round().flatten(1).char(), scales
+
+
+def in_numpy(weight, bits, group):
+    w = weight.numpy().astype(np.float64)
+    scales = np.abs(w.reshape(len(w), -1, group)).max(-1) / (2 ** (bits - 1) - 1)
+    scales = np.where(scales > 0, scales, 1.0)
+    codes = np.rint(w / np.repeat(scales, group, axis=1)).astype(np.int8)
+    return torch.from_numpy(codes), torch.from_numpy(scales).float()
+
+
+def every_nth(weight, bits, group):
+    n = weight.shape[1] // group
+    order = torch.cat([torch.arange(j, weight.shape[1], n) for j in range(n)])
+    codes, scales = by_unflatten(weight[:, order], bits, group)
+    back = torch.empty_like(codes)
+    back[:, order] = codes
+    return back, scales
+
+
+def inverted(weight, bits, group):
+    codes, scales = by_unflatten(weight, bits, group)
+    return codes, scales.reciprocal()
+
+
+def as_floats(weight, bits, group):
+    codes, scales = by_unflatten(weight, bits, group)
+    return codes.float(), scales
+
+
+RIGHT = {"loop": by_loop, "unflatten": by_unflatten, "numpy": in_numpy}
+
+
+WRONG = {
+    "one-scale-for-all": lambda *given: by_loop(*given, size=lambda p, w, b, j: w.abs().max()),
+    "a-scale-a-row": lambda *given: by_loop(*given, size=lambda p, w, b, j: w[b].abs().max()),
+    "along-the-columns": lambda *given: by_loop(
+        *given,
+        size=lambda p, w, b, j: w[:, j].abs().max(),
+    ),
+    "every-nth-column": every_nth,
+    "largest-not-absolute": lambda *given: by_loop(*given, size=lambda p, *_: p.max()),
+    "range-of-the-group": lambda *given: by_loop(*given, size=lambda p, *_: p.max() - p.min()),
+    "one-code-too-many": lambda *given: by_loop(*given, top=lambda bits: 2**bits / 2),
+    "half-the-codes": lambda *given: by_loop(*given, top=lambda bits: 2**bits - 1),
+    "always-eight-bits": lambda *given: by_loop(*given, top=lambda bits: 127),
+    "cut-not-rounded": lambda *given: by_loop(*given, to_whole=lambda x: x),
+    "rounded-down": lambda *given: by_loop(*given, to_whole=torch.floor),
+    "scale-inverted": inverted,
+    "codes-not-int8": as_floats,
+    "empty-group-divides": lambda *given: by_loop(*given, guard=False),
+}
+
+
+ODD = [
+    (lambda weight, bits, group: weight, "error"),
+    (lambda weight, bits, group: (weight.char(), weight), "shape"),
+]

@@ -1,0 +1,117 @@
+"""Students' answers to 12/ring."""
+
+import torch
+
+
+def by_age(
+    query,
+    key,
+    value,
+    keys,
+    values,
+    count,
+    slope,
+    *,
+    place=None,
+    oldest=None,
+    newest=0,
+    bias=None,
+    scale=None,
+):
+    """Walks from the newest token to the oldest one."""
+    keys, values = keys.clone(), values.clone()
+    W, D = keys.shape[1:]
+    at = count % W if place is None else place(count, W)
+    keys[:, at], values[:, at] = key, value
+    last = min(count, W - 1) if oldest is None else oldest(count, W)
+    ages = list(range(newest, last + 1))
+    slots = [(count - age) % W for age in ages]
+    cost = torch.tensor([float(age if bias is None else bias(age, count, W)) for age in ages])
+    scores = torch.einsum("bd,bwd->bw", query, keys[:, slots]) * (scale or D**-0.5)
+    weights = (scores - slope * cost).softmax(-1)
+    return torch.einsum("bw,bwd->bd", weights, values[:, slots]), keys, values
+
+
+def by_numbers(query, key, value, keys, values, count, slope):
+    """The number of the token in each place, by going through all tokens."""
+    W = keys.shape[1]
+    held = torch.full((W,), -1)
+    for n in range(count + 1):
+        held[n % W] = n
+    here = (torch.arange(W) == count % W)[None, :, None]
+    keys, values = torch.where(here, key[:, None], keys), torch.where(here, value[:, None], values)
+    scores = (keys * query[:, None]).sum(-1) / keys.shape[-1] ** 0.5 - slope * (count - held)
+    scores[:, held < 0] = -torch.inf
+    return (scores.softmax(-1)[..., None] * values).sum(1), keys, values
+
+
+def by_rolling(query, key, value, keys, values, count, slope):
+    """Brings the ring into order first."""
+    keys, values = keys.clone(), values.clone()
+    W, D = keys.shape[1:]
+    at = count % W
+    keys[:, at], values[:, at] = key, value
+    k, v = (part.roll(W - 1 - at, dims=1) for part in (keys, values))
+    scores = (k @ query[:, :, None])[..., 0] / D**0.5 - slope * torch.arange(W - 1, -1, -1)
+    seen = min(count + 1, W)
+    weights = scores[:, W - seen :].softmax(-1)
+    return (weights[:, None] @ v[:, W - seen :])[:, 0], keys, values
+
+
+def with_all_places(query, key, value, keys, values, count, slope):
+    return by_age(
+        query,
+        key,
+        value,
+        keys,
+        values,
+        count,
+        slope,
+        oldest=lambda count, W: W - 1,
+    )
+
+
+def by_shift(query, key, value, keys, values, count, slope):
+    keys, values = keys.roll(-1, 1), values.roll(-1, 1)
+    keys[:, -1], values[:, -1] = key, value
+    W, D = keys.shape[1:]
+    seen = min(count + 1, W)
+    scores = (keys[:, -seen:] @ query[:, :, None])[..., 0] / D**0.5
+    weights = (scores - slope * torch.arange(seen - 1, -1, -1)).softmax(-1)
+    return (weights[:, None] @ values[:, -seen:])[:, 0], keys, values
+
+
+def in_place(query, key, value, keys, values, count, slope):
+    out, new_keys, new_values = by_age(query, key, value, keys, values, count, slope)
+    keys[:], values[:] = new_keys, new_values
+    return out, keys, values
+
+
+def biased(bias):
+    return lambda *given: by_age(*given, bias=bias)
+
+
+RIGHT = {"ages": by_age, "numbers": by_numbers, "rolled": by_rolling}
+
+
+WRONG = {
+    "empty-places-seen": with_all_places,
+    "age-by-place": biased(lambda age, n, W: abs(n % W - (n - age) % W)),
+    "places-in-order": biased(lambda age, n, W: W - 1 - (n - age) % W),
+    "oldest-hidden": lambda *given: by_age(*given, oldest=lambda n, W: min(n, W - 2)),
+    "new-token-hidden": lambda *given: by_age(*given, newest=1),
+    "always-the-last-place": lambda *given: by_age(*given, place=lambda n, W: min(n, W - 1)),
+    "one-place-ahead": lambda *given: by_age(*given, place=lambda n, W: (n + 1) % W),
+    "moved-up": by_shift,
+    "no-slope": biased(lambda *_: 0),
+    "older-is-larger": biased(lambda age, n, W: -age),
+    "no-scale": lambda *given: by_age(*given, scale=1.0),
+    "changed-in-place": in_place,
+}
+
+
+ODD = [
+    (lambda query, *_: query, "error"),
+    (lambda q, k, v, keys, values, *_: (v, keys, values), "difference"),
+    (lambda q, k, v, keys, values, *_: (v[0], keys, values), "shape"),
+]

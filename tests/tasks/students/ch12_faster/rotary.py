@@ -1,0 +1,92 @@
+"""Students' answers to 12/rotary."""
+
+import math
+
+import torch
+
+
+def by_complex_numbers(x, positions, rotated, base, *, sign=1, size=None, step=2, where=None):
+    R = rotated
+    positions = positions if where is None else where(positions)
+    i = torch.arange(R // 2)
+    theta = base ** (-step * i / (size or R))
+    turn = torch.polar(torch.ones(1), sign * positions[:, None, :, None] * theta)
+    pairs = torch.view_as_complex(x[..., :R].unflatten(-1, (-1, 2)).contiguous())
+    return torch.cat([torch.view_as_real(pairs * turn).flatten(-2), x[..., R:]], dim=-1)
+
+
+def by_loop(x, positions, rotated, base):
+    out = x.clone()
+    for b in range(x.shape[0]):
+        for t in range(x.shape[2]):
+            for i in range(0, rotated, 2):
+                angle = float(positions[b, t]) * base ** (-i / rotated)
+                c, s = math.cos(angle), math.sin(angle)
+                out[b, :, t, i] = c * x[b, :, t, i] - s * x[b, :, t, i + 1]
+                out[b, :, t, i + 1] = s * x[b, :, t, i] + c * x[b, :, t, i + 1]
+    return out
+
+
+def by_matrices(x, positions, rotated, base):
+    angle = positions.double()[..., None] / base ** (torch.arange(0, rotated, 2) / rotated)
+    c, s = angle.cos(), angle.sin()
+    R = torch.stack([torch.stack([c, -s], -1), torch.stack([s, c], -1)], -2).float()
+    pairs = x[..., :rotated].unflatten(-1, (-1, 2))
+    turned = torch.einsum("btpij,bhtpj->bhtpi", R, pairs).flatten(-2)
+    return torch.cat([turned, x[..., rotated:]], dim=-1)
+
+
+def in_halves(x, positions, rotated, base):
+    half = rotated // 2
+    angle = positions[:, None, :, None] * base ** (-2 * torch.arange(half) / rotated)
+    a, b, rest = x.split([half, half, x.shape[-1] - rotated], dim=-1)
+    c, s = angle.cos(), angle.sin()
+    return torch.cat([a * c - b * s, b * c + a * s, rest], dim=-1)
+
+
+def same_signs(x, positions, rotated, base):
+    angle = positions[:, None, :, None] * base ** (-2 * torch.arange(rotated // 2) / rotated)
+    out = x.clone()
+    a, b = x[..., 0:rotated:2], x[..., 1:rotated:2]
+    out[..., 0:rotated:2] = a * angle.cos() + b * angle.sin()
+    out[..., 1:rotated:2] = a * angle.sin() + b * angle.cos()
+    return out
+
+
+def exchanged(x, positions, rotated, base):
+    angle = positions[:, None, :, None] * base ** (-2 * torch.arange(rotated // 2) / rotated)
+    out = x.clone()
+    a, b = x[..., 0:rotated:2], x[..., 1:rotated:2]
+    out[..., 0:rotated:2] = a * angle.sin() - b * angle.cos()
+    out[..., 1:rotated:2] = a * angle.cos() + b * angle.sin()
+    return out
+
+
+RIGHT = {"complex": by_complex_numbers, "loop": by_loop, "matrices": by_matrices}
+
+
+WRONG = {
+    "halves-paired": in_halves,
+    "all-rotated": lambda x, where, R, base: by_loop(x, where, x.shape[-1], base),
+    "angles-from-all": lambda x, *given: by_complex_numbers(x, *given, size=x.shape[-1]),
+    "counted-anew": lambda *given: by_complex_numbers(
+        *given, where=lambda p: torch.arange(p.shape[1])[None]
+    ),
+    "first-row-for-all": lambda x, where, R, base: by_loop(x, where[0].repeat(len(x), 1), R, base),
+    "without-gaps": lambda *given: by_complex_numbers(
+        *given, where=lambda p: p[:, [0]] + torch.arange(p.shape[1])
+    ),
+    "one-ahead": lambda x, where, *given: by_matrices(x, where + 1, *given),
+    "turned-backwards": lambda *given: by_complex_numbers(*given, sign=-1),
+    "not-a-rotation": same_signs,
+    "sine-and-cosine-exchanged": exchanged,
+    "exponents-too-small": lambda *given: by_complex_numbers(*given, step=1),
+    "rest-dropped": lambda x, where, R, base: by_loop(x, where, R, base)[..., :R],
+}
+
+
+ODD = [
+    (lambda x, *_: x, "difference"),
+    (lambda x, *_: x.mean(-1), "shape"),
+    (lambda x, *_: x / 0, "not-finite"),
+]

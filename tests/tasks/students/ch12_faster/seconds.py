@@ -1,0 +1,160 @@
+"""Students' answers to 12/seconds."""
+
+import torch
+
+NAMES = ("embedding", "attention", "feed_forward", "output")
+
+
+def replacing(
+    model,
+    prompt,
+    count,
+    clock,
+    *,
+    layers=slice(None),
+    warm=1,
+    reset=True,
+    restore=True,
+    keep="sum",
+    elsewhere="rest",
+    crop=True,
+    show=lambda text: text,
+    append=True,
+):
+    """Exchanges each part's forward for one that looks at the clock."""
+    taken = {name: [] for name in NAMES}
+    changed = []
+
+    def watch(part, name):
+        original = part.forward
+
+        def forward(*args):
+            start = clock()
+            out = original(*args)
+            taken[name].append(clock() - start)
+            return out
+
+        part.forward = forward
+        changed.append(part)
+
+    watch(model.embedding, "embedding")
+    watch(model.output, "output")
+    for block in list(model.blocks)[layers]:
+        watch(block.attention, "attention")
+        watch(block.feed_forward, "feed_forward")
+
+    def look(text):
+        text = show(text)
+        return model(text[:, -model.block_size :] if crop else text)[0]
+
+    for _ in range(warm):
+        look(prompt)
+    if reset:
+        for name in NAMES:
+            taken[name].clear()
+    text, start = prompt.clone(), clock()
+    for _ in range(count):
+        symbol = look(text)[:, -1].argmax(-1, keepdim=True)
+        if append:
+            text = torch.cat([text, symbol], 1)
+    total = clock() - start
+    if restore:
+        for part in changed:
+            del part.forward
+    found = {name: sum(times) if keep == "sum" else times[-1] for name, times in taken.items()}
+    found["elsewhere"] = total - sum(found.values()) if elsewhere == "rest" else total
+    return found
+
+
+def hooking(model, prompt, count, clock, *, remove=True):
+    found = dict.fromkeys([*NAMES, "elsewhere"], 0.0)
+    stack, handles = [], []
+    counting = False
+
+    def before(*_):
+        stack.append(clock())
+
+    def after(name):
+        def hook(*_):
+            took = clock() - stack.pop()
+            if counting:
+                found[name] += took
+                found["elsewhere"] -= took
+
+        return hook
+
+    for path, module in model.named_modules():
+        name = path.split(".")[-1]
+        if name in NAMES:
+            handles.append(module.register_forward_pre_hook(before))
+            handles.append(module.register_forward_hook(after(name)))
+    model(prompt)
+    counting = True
+    text, start = prompt, clock()
+    for _ in range(count):
+        logits = model(text[:, -model.block_size :])[0]
+        text = torch.cat([text, logits[:, -1].argmax(-1)[:, None]], dim=1)
+    found["elsewhere"] += clock() - start
+    if remove:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+def by_differences(model, prompt, count, clock):
+    """Writes down when each part begins and ends, and adds up afterwards."""
+    log, handles = [], []
+    parts = [("embedding", model.embedding), ("output", model.output)]
+    for block in model.blocks:
+        parts += [("attention", block.attention), ("feed_forward", block.feed_forward)]
+    for name, part in parts:
+        handles += [
+            part.register_forward_pre_hook(lambda *_, n=name: log.append((n, -clock()))),
+            part.register_forward_hook(lambda *_, n=name: log.append((n, clock()))),
+        ]
+    model(prompt[:, -model.block_size :])
+    del log[:]
+    symbols, start = prompt[0].tolist(), clock()
+    for _ in range(count):
+        logits, _ = model(torch.tensor([symbols[-model.block_size :]]))
+        symbols.append(int(logits[0, -1].argmax()))
+    whole = clock() - start
+    for handle in handles:
+        handle.remove()
+    found = {name: sum(t for n, t in log if n == name) for name in NAMES}
+    return found | {"elsewhere": whole - sum(found.values())}
+
+
+def averaged(model, prompt, count, clock):
+    return {name: s / count for name, s in hooking(model, prompt, count, clock).items()}
+
+
+def with_(**how):
+    return lambda *given: replacing(*given, **how)
+
+
+RIGHT = {"exchanged": replacing, "hooks": hooking, "log": by_differences}
+
+
+WRONG = {
+    "first-call-counted": with_(warm=0),
+    "warm-up-in-the-parts": with_(reset=False),
+    "last-call-alone": with_(keep="last"),
+    "first-block-alone": with_(layers=slice(0, 1)),
+    "last-block-alone": with_(layers=slice(-1, None)),
+    "text-does-not-grow": with_(append=False),
+    "last-symbol-alone": with_(show=lambda text: text[:, -1:]),
+    "parts-counted-twice": with_(elsewhere="all"),
+    "mean-of-the-calls": averaged,
+    "reads-more-than-fits": with_(crop=False),
+    "hooks-left": lambda *given: hooking(*given, remove=False),
+}
+
+
+ODD = [
+    (lambda model, prompt, count, clock: {}, "error"),
+    (
+        lambda model, prompt, count, clock: dict.fromkeys((*NAMES, "elsewhere"), 1.0),
+        "difference",
+    ),
+]

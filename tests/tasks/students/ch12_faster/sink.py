@@ -1,0 +1,101 @@
+"""Students' answers to 12/sink."""
+
+import torch
+
+
+def streamed(chunks, sink, *, begin=None, count=None, old_sum=None, old_mean=None):
+    grow = torch.exp
+    m = sink.clone() if begin is None else begin(sink)
+    total = torch.ones(len(sink)) if count is None else count(sink)
+    acc = 0
+    for z, v in chunks:
+        top = torch.max(m, z.max(dim=1).values)
+        w = grow(z - top.unsqueeze(1))
+        factor = grow(m - top)
+        total = total * (factor if old_sum is None else old_sum(factor)) + w.sum(1)
+        keep = factor if old_mean is None else old_mean(factor)
+        acc = acc * (keep.unsqueeze(1) if torch.is_tensor(keep) else keep) + w @ v
+        m = top
+    return acc / total.unsqueeze(1)
+
+
+def as_one_more_key(chunks, sink):
+    pairs = list(chunks)
+    z = torch.cat([sink[:, None], *[z for z, _ in pairs]], dim=1)
+    v = torch.cat([torch.zeros(1, pairs[0][1].shape[1]), *[v for _, v in pairs]])
+    return torch.softmax(z, dim=1) @ v
+
+
+def by_logarithms(chunks, sink):
+    log, mean = sink.double(), 0.0
+    for z, v in chunks:
+        z, v = z.double(), v.double()
+        new = torch.logaddexp(log, z.logsumexp(1))
+        mean = mean * (log - new).exp()[:, None] + (z - new[:, None]).exp() @ v
+        log = new
+    return mean.float()
+
+
+def row_by_row(chunks, sink):
+    pairs, rows = list(chunks), []
+    for t in range(len(sink)):
+        z = torch.cat([z[t] for z, _ in pairs])
+        m = max(float(z.max()), float(sink[t]))
+        w = torch.exp(z - m)
+        rows.append(w @ torch.cat([v for _, v in pairs]) / (w.sum() + torch.exp(sink[t] - m)))
+    return torch.stack(rows)
+
+
+def averaged(chunks, sink):
+    return sum(outs := [as_one_more_key([chunk], sink) for chunk in chunks]) / len(outs)
+
+
+def overflowing(chunks, sink):
+    pairs = list(chunks)
+    z, v = torch.cat([z for z, _ in pairs], 1), torch.cat([v for _, v in pairs])
+    return z.exp() @ v / (z.exp().sum(1) + sink.exp())[:, None]
+
+
+def sink_as_number(chunks, sink):
+    pairs = list(chunks)
+    z, v = torch.cat([z for z, _ in pairs], 1), torch.cat([v for _, v in pairs])
+    return z.exp() @ v / (z.exp().sum(1) + sink)[:, None]
+
+
+RIGHT = {
+    "streamed": streamed,
+    "one more key": as_one_more_key,
+    "logarithms": by_logarithms,
+    "rows": row_by_row,
+}
+
+
+WRONG = {
+    "sink-forgotten": lambda chunks, sink: as_one_more_key(chunks, sink - torch.inf),
+    "sink-is-a-constant": lambda chunks, sink: as_one_more_key(chunks, sink * 0),
+    "sink-not-exponentiated": sink_as_number,
+    "maximum-from-zero": lambda chunks, sink: streamed(
+        chunks, sink, begin=lambda s: s * 0, count=lambda s: s.exp()
+    ),
+    "sum-not-rescaled": lambda chunks, sink: streamed(chunks, sink, old_sum=lambda f: 1),
+    "weighted-not-rescaled": lambda chunks, sink: streamed(chunks, sink, old_mean=lambda f: 1),
+    "nothing-rescaled": lambda chunks, sink: streamed(
+        chunks,
+        sink,
+        old_sum=lambda f: 1,
+        old_mean=lambda f: 1,
+    ),
+    "rescaled-the-other-way": lambda chunks, sink: streamed(
+        chunks, sink, old_sum=lambda f: 1 / f, old_mean=lambda f: 1 / f
+    ),
+    "chunks-averaged": averaged,
+    "last-chunk-alone": lambda chunks, sink: as_one_more_key(list(chunks)[-1:], sink),
+    "no-maximum": overflowing,
+}
+
+
+ODD = [
+    (lambda chunks, sink: as_one_more_key(chunks, sink)[:, :-1], "shape"),
+    (lambda chunks, sink: as_one_more_key(chunks, sink) + 1, "difference"),
+    (lambda chunks, sink: chunks[0], "error"),
+]
