@@ -36,7 +36,8 @@ class Beam:
     def __call__(self, log_probabilities, start, end, width, longest, power):
         """Tokens and their score."""
         width = self.width or width
-        live, done = [([], 0.0)], []
+        live: list[tuple[list[int], float]] = [([], 0.0)]
+        done: list[tuple[list[int], float]] = []
         for _ in range(longest + self.more):
             x = torch.tensor([[start, *tokens] for tokens, _ in live])
             table = log_probabilities(x)

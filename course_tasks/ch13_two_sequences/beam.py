@@ -31,7 +31,8 @@ def _inputs(rng: Rng) -> Inputs:
 
 
 def _search(answer: Any, given: Inputs, width: int, power: float, longest: int) -> Any:
-    found, end = {}, int(given["end"])
+    found: dict[str, Any] = {}
+    end = int(given["end"])
     for k, logits in enumerate(given["tables"]):
         table = tensor(logits)
 
