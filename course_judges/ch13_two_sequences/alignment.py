@@ -1,0 +1,155 @@
+"""Judges 13/alignment: how often each head looks at the word that made a word."""
+
+# mypy: allow-untyped-defs
+
+# ruff: noqa: ARG005
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from course_judges.ch13_two_sequences.sections import LOOKS
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import row, unwrapped
+
+
+def _hits(weights, links, real):
+    """(B, H, T): whether the most attended word is one of those that made the word."""
+    best = weights.masked_fill(~real[:, None, None], -1).argmax(dim=-1)  # (B, H, T)
+    several = links[:, None].expand(-1, weights.shape[1], -1, -1)
+    return several.gather(-1, best.unsqueeze(-1)).squeeze(-1)
+
+
+def _share(hits, made):
+    return (hits & made[:, None]).sum(dim=(0, 2)) / made.sum()
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """An answer with one of its steps replaced."""
+
+    look: Callable[..., Any] = lambda weights: weights
+    hits: Callable[..., Any] = _hits
+    share: Callable[..., Any] = _share
+    masked: bool = True
+
+    def __call__(self, weights, links, real):
+        """(B, H, T, S), (B, T, S), (B, S) → (H,)."""
+        if not self.masked:
+            real = torch.ones_like(real)
+        return self.share(self.hits(self.look(weights), links, real), links.any(dim=-1))
+
+
+alignment_scores = Scorer()
+
+
+def _both(evidence: Evidence) -> str:
+    case = "padded" if evidence.same("whole") else "whole"
+    return unwrapped(f"""Your scores of the {evidence.number("H")} heads are
+    {row(evidence.yours(case).reshape(-1)[:4])}; expected {row(evidence.right(case))}.""")
+
+
+def _linked(evidence: Evidence) -> str:
+    made = evidence.inputs["links"].any(axis=-1)
+    counts = ", ".join(str(int(n)) for n in made.sum(axis=1))
+    return unwrapped(f"""The samples have {counts} words with a link, of {made.shape[1]} rows each.
+    {_both(evidence)}""")
+
+
+def _by_mass(weights, links, real):
+    kept = weights * real[:, None, None]
+    return (kept * links[:, None]).sum(dim=-1) > 0.5 * kept.sum(dim=-1)
+
+
+def _first_link(weights, links, real):
+    best = weights.masked_fill(~real[:, None, None], -1).argmax(dim=-1)
+    return best == links.int().argmax(dim=-1)[:, None]
+
+
+def _all_links(weights, links, real):
+    return _hits(weights, links & (links.sum(-1, keepdim=True) == 1), real)
+
+
+def _by_columns(weights, links, real):
+    best = weights.argmax(dim=2)  # (B, H, S)
+    where = torch.arange(weights.shape[2])[:, None]
+    looked = (best[:, :, None] == where) & real[:, None, None]  # (B, H, T, S)
+    return (looked & links[:, None]).any(dim=-1)
+
+
+def _next_row(weights, links, real):
+    return _hits(weights.roll(-1, dims=2), links, real)
+
+
+_mean_of_heads = mistake(
+    "You averaged the heads before looking; each head should have a score of its own.", _both
+)(Scorer(look=lambda weights: weights.mean(dim=1, keepdim=True).expand_as(weights)))
+
+_best_of_heads = mistake("A word counts for all heads as soon as one of them is right.", _both)(
+    Scorer(share=lambda hits, made: _share(hits.any(dim=1, keepdim=True).expand_as(hits), made))
+)
+
+_unlinked_count = mistake(
+    "Words that nothing made count as wrong; they should not count at all.", _linked
+)(Scorer(share=lambda hits, made: hits.float().mean(dim=(0, 2))))
+
+_unlinked_right = mistake(
+    "Words that nothing made count as right; they should not count at all.", _linked
+)(Scorer(share=lambda hits, made: (hits | ~made[:, None]).float().mean(dim=(0, 2))))
+
+_samples_averaged_first = mistake(
+    "You averaged within each sample first, and then over samples.",
+    lambda e: f"{_linked(e)} Every word should weigh the same.",
+)(
+    Scorer(
+        share=lambda hits, made: (
+            (hits & made[:, None]).sum(dim=2) / made.sum(dim=1, keepdim=True)
+        ).mean(dim=0)
+    )
+)
+
+_padding_looked_at = mistake(
+    "A head that looks most at padding is wrong for you; padding should be left out first.",
+    lambda e: f"{int((~e.inputs['real']).sum())} places are padding. {_both(e)}",
+)(Scorer(masked=False))
+
+_first_link_only = mistake(
+    "Only the first of several links counts for you; any of them is right.", _both
+)(Scorer(hits=_first_link))
+
+_several_links_wrong = mistake(
+    "A word with several links is never right for you; any of them should do.", _both
+)(Scorer(hits=_all_links))
+
+_by_weight = mistake(
+    "You ask for more than half of the weight; the largest weight is enough.", _both
+)(Scorer(hits=_by_mass))
+
+_columns = mistake(
+    "You took the largest weight of each column, over the target's words.",
+    lambda e: f"{_both(e)} Each row of weights is a word that looks.",
+)(Scorer(hits=_by_columns))
+
+_row_after = mistake(
+    "You read the row after the one that predicts the word.",
+    lambda e: f"{_both(e)} Row t of the weights belongs to word t of the links.",
+)(Scorer(hits=_next_row))
+
+_counts = mistake("You return how many words are right, not which share.", _linked)(
+    Scorer(share=lambda hits, made: (hits & made[:, None]).sum(dim=(0, 2)))
+)
+
+
+TASK = Task(
+    "Which head aligns?",
+    alignment_scores,
+    LOOKS,
+    (
+        Part("Without padding, every head has the right score.", 2, matches("whole")),
+        Part("Padding is never where a head looks.", 2, matches("padded")),
+    ),
+)

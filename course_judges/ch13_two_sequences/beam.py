@@ -1,0 +1,181 @@
+"""Judges 13/beam: the best text that a beam finds."""
+
+# mypy: allow-untyped-defs
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from course_judges.ch13_two_sequences.sections import BEAM
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import listed, number, unwrapped
+from course_tasks.ch13_two_sequences.beam import TABLES
+
+
+@dataclass(frozen=True)
+class Beam:
+    """An answer with one of its choices replaced."""
+
+    width: int | None = None
+    accumulated: bool = True
+    logs: bool = True
+    each: bool = False
+    ends: bool = True
+    finished_kept: bool = True
+    first_finished: bool = False
+    live_too: bool = True
+    power: str = "at the end"
+    start_kept: bool = False
+    end_kept: bool = True
+    start_counts: int = 0
+    fewer: bool = False
+    more: int = 0
+
+    def __call__(self, log_probabilities, start, end, width, longest, power):
+        """Tokens and their score."""
+        width = self.width or width
+        live: list[tuple[list[int], float]] = [([], 0.0)]
+        done: list[tuple[list[int], float]] = []
+        for _ in range(longest + self.more):
+            x = torch.tensor([[start, *tokens] for tokens, _ in live])
+            table = log_probabilities(x)
+            if not self.logs:
+                table = table.exp()
+            grown = []
+            for (tokens, score), row in zip(live, table.tolist(), strict=True):
+                own = [
+                    ([*tokens, v], score * self.accumulated + gain) for v, gain in enumerate(row)
+                ]
+                grown += [max(own, key=lambda one: one[1])] if self.each and len(live) > 1 else own
+            grown.sort(key=lambda one: -one[1])
+            kept = grown[: width - (len(done) if self.fewer else 0)]
+            if self.ends:
+                done += [one for one in kept if one[0][-1] == end]
+                live = [one for one in kept if one[0][-1] != end]
+            else:
+                live = kept
+            if not live or (self.first_finished and done):
+                break
+        if not self.finished_kept:
+            choice = live or done
+        elif self.live_too:
+            choice = done + live
+        else:
+            choice = done or live
+        tokens, score = max(choice, key=lambda one: self._final(one, power))
+        score = self._final((tokens, score), power)
+        if not self.end_kept and tokens[-1] == end:
+            tokens = tokens[:-1]
+        return [start, *tokens] if self.start_kept else tokens, score
+
+    def _final(self, one, power):
+        tokens, score = one
+        if self.power == "none":
+            return score
+        if self.power == "all":
+            return score / len(tokens)
+        if self.power == "times":
+            return score * len(tokens) ** power
+        return score / (len(tokens) + self.start_counts) ** power
+
+
+beam_search = Beam()
+
+
+def _found(evidence: Evidence) -> str:
+    for case, told in (
+        ("greedy", "With width 1"),
+        ("beam", f"With width {evidence.number('width')}"),
+        ("short", "With longest = 2"),
+        ("length", f"With power {number(float(evidence.inputs['power']))}"),
+    ):
+        for k in range(TABLES):
+            names = f"{case}.tokens{k}", f"{case}.score{k}"
+            if not all(map(evidence.comparable, names)):
+                continue
+            (mine, score), (right, best) = (
+                [side(name) for name in names] for side in (evidence.yours, evidence.right)
+            )
+            if (mine != right).any() or abs(float(score) - float(best)) > 1e-4:
+                return unwrapped(f"""{told} you found [{listed(mine[mine >= 0])}] with score
+                {number(float(score))}; expected [{listed(right[right >= 0])}] with
+                {number(float(best))}. The end symbol is {evidence.number("end")}.""")
+    return ""
+
+
+_greedy = mistake("Whatever the width, your beam holds one beginning.", _found)(Beam(width=1))
+
+_not_accumulated = mistake(
+    "Your score is the log-probability of the last token; it should be the sum from the start.",
+    _found,
+)(Beam(accumulated=False))
+
+_sums_of_probabilities = mistake(
+    "You add probabilities; they multiply, so it is their logarithms that add up.", _found
+)(Beam(logs=False))
+
+_each_its_best = mistake(
+    "Every beginning goes on with its own best token; all continuations should compete.",
+    lambda e: f"{_found(e)} Two of the best may come from one beginning.",
+)(Beam(each=True))
+
+_end_ignored = mistake(
+    "A text that has ended is continued.",
+    _found,
+)(Beam(ends=False))
+
+_finished_forgotten = mistake(
+    "Texts that have ended are thrown away as long as others are still growing.", _found
+)(Beam(finished_kept=False))
+
+_first_finished = mistake(
+    "You stop at the first text that ends; a better one may still be growing.", _found
+)(Beam(first_finished=True))
+
+_live_forgotten = mistake(
+    "Texts that have reached `longest` without an end are left out of the choice.", _found
+)(Beam(live_too=False))
+
+_length_ignored = mistake("`power` has no effect: long texts pay for every token.", _found)(
+    Beam(power="none")
+)
+
+_mean = mistake("You divided by the length itself, whatever `power` is.", _found)(Beam(power="all"))
+
+_multiplied_by_length = mistake(
+    "You multiplied by length ** power; the score is divided by it.",
+    lambda e: f"{_found(e)} Scores are negative, so this makes long texts pay twice.",
+)(Beam(power="times"))
+
+_start_in_length = mistake("The start symbol counts in your lengths.", _found)(Beam(start_counts=1))
+
+_start_returned = mistake("Your tokens begin with the start symbol.", _found)(Beam(start_kept=True))
+
+_end_dropped = mistake("You leave out the end symbol; it is part of the text.", _found)(
+    Beam(end_kept=False)
+)
+
+_beam_shrinks = mistake(
+    "Your beam gets narrower with every text that ends; each step keeps `width` continuations.",
+    _found,
+)(Beam(fewer=True))
+
+_one_too_many = mistake("Your texts may have one token more than `longest`.", _found)(Beam(more=1))
+
+_one_too_few = mistake("Your texts have one token less than `longest` allows.", _found)(
+    Beam(more=-1)
+)
+
+
+TASK = Task(
+    "A beam that knows about length",
+    beam_search,
+    BEAM,
+    (
+        Part("With width 1, it is greedy decoding.", 1, matches("greedy")),
+        Part("A wider beam finds the right texts, at every longest.", 3, matches("beam", "short")),
+        Part("Length is taken into account at the end.", 2, matches("length")),
+    ),
+)

@@ -1,0 +1,218 @@
+"""Judges 13/cross-block: cross-attention over a memory that may be empty."""
+
+# mypy: allow-untyped-defs
+# ruff: noqa: ARG001, ARG002, ARG005
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from course_judges import families
+from course_judges.ch13_two_sequences.sections import ATTENTION, MODEL
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, unwrapped
+
+
+def _softmax(scores, hidden):
+    weights = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+    return weights.masked_fill(hidden.all(dim=-1, keepdim=True), 0.0)
+
+
+class CrossAttention(nn.Module):
+    """x asks, memory answers; what comes back is added to x."""
+
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.n_head = n_head
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+
+    def read(self, x):
+        """What is asked with."""
+        return self.norm(x)
+
+    def split(self, x):
+        """(B, T, C) → (B, H, T, D)."""
+        return x.unflatten(-1, (self.n_head, -1)).transpose(1, 2)
+
+    def merge(self, found):
+        """(B, H, T, D) → (B, T, C)."""
+        return found.transpose(1, 2).flatten(2)
+
+    def scale(self, n_embd, n_memory):
+        """What scores are divided by."""
+        return math.sqrt(n_embd // self.n_head)
+
+    def weigh(self, scores, hidden):
+        """(B, H, T, S), and (B, 1, 1, S) for what is hidden → weights."""
+        return _softmax(scores, hidden)
+
+    def add(self, x, found):
+        """What leaves the block."""
+        return x + self.projection(found)
+
+    def forward(self, x, memory, real):
+        """(B, T, C), (B, S, M), (B, S) → (B, T, C)."""
+        q = self.split(self.query(self.read(x)))
+        k, v = self.split(self.key(memory)), self.split(self.value(memory))
+        scores = q @ k.mT / self.scale(x.shape[-1], memory.shape[-1])
+        return self.add(x, self.merge(self.weigh(scores, ~real[:, None, None]) @ v))
+
+
+def _with(**methods: Callable[..., Any]) -> Any:
+    return type("Answer", (CrossAttention,), methods)
+
+
+def _off(evidence: Evidence) -> str:
+    for case in ("whole", "padded", "empty"):
+        if evidence.comparable(case) and not evidence.same(case):
+            mine, right = evidence.yours(case), evidence.right(case)
+            gap = np.nan_to_num(np.abs(mine - right), nan=np.inf)
+            b, t, c = (int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
+            return unwrapped(f"""Farthest off: sample {b}, position {t}, channel {c}, yours
+            {number(float(mine[b, t, c]))}, expected {number(float(right[b, t, c]))}.""")
+    return ""
+
+
+def _sizes(evidence: Evidence) -> str:
+    C, H, M = (evidence.number(name) for name in "CHM")
+    return f"C = {C}, H = {H}, so D = {C // H}; M = {M}. {_off(evidence)}"
+
+
+def _padded(evidence: Evidence) -> str:
+    real = evidence.inputs["real"]
+    return unwrapped(f"""Sample 0 has {int(real[0].sum())} words and {int((~real[0]).sum())} of
+    padding. {_off(evidence)}""")
+
+
+def _nobody(evidence: Evidence) -> str:
+    b = int((~evidence.inputs["empty"]).all(axis=1).argmax())
+    return f"The memory of sample {b} holds no word at all. {_off(evidence)}"
+
+
+def _causal(self, scores, hidden):
+    future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+    return _softmax(scores, hidden | future)
+
+
+def _first_head_only(self, x):
+    return x[:, None]
+
+
+_no_residual = mistake("What was found replaces `x`; it should be added to it.", _off, MODEL)(
+    _with(add=lambda self, x, found: self.projection(found))
+)
+
+_residual_twice = mistake("`x` was added twice.", _off, MODEL)(
+    _with(add=lambda self, x, found: x + x + self.projection(found))
+)
+
+_no_norm = mistake("The queries come from `x` as it is; normalize it first.", _off, MODEL)(
+    _with(read=lambda self, x: x)
+)
+
+_post_norm = mistake(
+    "You normalized the sum; normalize what the queries are made from.", _off, MODEL
+)(
+    _with(
+        read=lambda self, x: x,
+        add=lambda self, x, found: self.norm(x + self.projection(found)),
+    )
+)
+
+_normed_stream = mistake(
+    "The normalized `x` went on; only the queries should read it.", _off, MODEL
+)(_with(add=lambda self, x, found: self.norm(x) + self.projection(found)))
+
+_no_projection = mistake("What the heads found was added without the projection.", _off)(
+    _with(add=lambda self, x, found: x + found)
+)
+
+_no_scale = families.no_scale(_sizes)(_with(scale=lambda self, C, M: 1.0))
+
+_scale_by_channels = families.scale_by_channels(_sizes)(
+    _with(scale=lambda self, C, M: math.sqrt(C))
+)
+
+_scale_by_memory = mistake(
+    "You divided the scores by √M; a score is a sum of D products, so the scale is √D.", _sizes
+)(_with(scale=lambda self, C, M: math.sqrt(M)))
+
+_scale_by_heads = mistake("You divided the scores by √H; the scale is √D.", _sizes)(
+    _with(scale=lambda self, C, M: math.sqrt(self.n_head))
+)
+
+_one_head = mistake("All C channels make one head; there should be H of them.", _sizes)(
+    _with(
+        split=_first_head_only,
+        scale=lambda self, C, M: math.sqrt(C),
+        merge=lambda self, found: found[:, 0],
+    )
+)
+
+_scrambled_split = mistake(
+    "A view to (B, H, T, D) cuts across positions: split into (B, T, H, D), then transpose.",
+    _sizes,
+)(_with(split=lambda self, x: x.reshape(len(x), self.n_head, x.shape[1], -1)))
+
+_scrambled_merge = mistake("The heads were merged without moving H behind T first.", _sizes)(
+    _with(merge=lambda self, found: found.reshape(len(found), found.shape[2], -1))
+)
+
+_causal_mask_kept = mistake(
+    "You kept the causal mask: position t sees only the first t + 1 of the memory.",
+    lambda e: f"{_off(e)} The memory is all there from the start.",
+)(_with(weigh=_causal))
+
+_softmax_over_queries = families.softmax_over_queries(_off)(
+    _with(
+        weigh=lambda self, s, hidden: s.softmax(dim=-2).masked_fill(hidden, 0.0),
+    ),
+)
+
+_padding_seen = mistake("`real` has no effect: padding is averaged too.", _padded)(
+    _with(weigh=lambda self, s, hidden: s.softmax(dim=-1))
+)
+
+_inverted_mask = mistake("You hid the words and kept the padding.", _padded)(
+    _with(weigh=lambda self, s, hidden: _softmax(s, ~hidden))
+)
+
+_zero_mask = families.zero_mask(_padded)(
+    _with(weigh=lambda self, s, hidden: s.masked_fill(hidden, 0.0).softmax(dim=-1))
+)
+
+_masked_after_softmax = families.masked_after_softmax(_padded)(
+    _with(weigh=lambda self, s, hidden: s.softmax(dim=-1).masked_fill(hidden, 0.0))
+)
+
+_nan_for_nobody = mistake(
+    "Where the memory holds no word, your output is NaN; `x` should come out unchanged.",
+    lambda e: f"{_nobody(e)} The softmax of a row of −inf is 0 / 0.",
+)(_with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -torch.inf).softmax(dim=-1)))
+
+_padding_for_nobody = mistake(
+    "Where the memory holds no word, you average its padding; `x` should come out unchanged.",
+    lambda e: f"{_nobody(e)} Large negative scores that are all equal make an even softmax.",
+)(_with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -1e9).softmax(dim=-1)))
+
+
+TASK = Task(
+    "Cross-attention over a memory that may be empty",
+    CrossAttention,
+    ATTENTION,
+    (
+        Part("Every position of `x` gets what all heads found in the memory.", 3, matches("whole")),
+        Part("Padding of the memory gets no weight.", 2, matches("padded")),
+        Part("Where there is nothing to ask, `x` is unchanged.", 1, matches("empty")),
+    ),
+)

@@ -1,0 +1,137 @@
+"""Judges 13/longer: a shift that was learned on a few positions, tried on the rest."""
+
+# mypy: allow-untyped-defs
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from course_judges.ch13_two_sequences.sections import LONGER, POSITIONS
+from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.wording import row, unwrapped
+
+
+@dataclass(frozen=True)
+class Shift:
+    """An answer with one of its choices replaced."""
+
+    leak: bool = False
+    tested: str = "beyond"
+    root: bool = True
+    summed: bool = False
+    backwards: bool = False
+    transposed: bool = False
+    largest: bool = False
+    half_outside: bool = True
+    relative: bool = False
+    ridge: float = 0.0
+
+    def __call__(self, table, shift, trained):
+        """The error of each map, beyond the positions that it was fitted on."""
+        before, after = table[:-shift], table[shift:]
+        if self.backwards:
+            before, after = after, before
+        errors = []
+        for n in trained:
+            known = n if self.leak else n - shift
+            x, y = before[:known], after[:known]
+            if self.ridge:
+                C = table.shape[1]
+                M = torch.linalg.solve(x.T @ x + self.ridge * torch.eye(C).to(x), x.T @ y)
+            else:
+                M = torch.linalg.pinv(x) @ y
+            if self.transposed:
+                M = M.T
+            first = {"trained": 0, "all": 0}.get(self.tested, known if self.half_outside else n)
+            last = known if self.tested == "trained" else len(before)
+            gap = (before[first:last] @ M - after[first:last]).square()
+            error = gap.sum() if self.summed else gap.max() if self.largest else gap.mean()
+            if self.relative:
+                error = error / after[first:last].square().mean()
+            errors.append(error.sqrt() if self.root else error)
+        return torch.stack(errors)
+
+
+beyond = Shift()
+
+
+def _close(case: str):
+    """Measured values: fits by other routes differ in their last digits."""
+    return lambda e: (
+        e.comparable(case)
+        and bool(np.allclose(e.yours(case), e.right(case), rtol=0.01, atol=1e-4))
+        and bool((e.right(case) > 0.05).any())
+    )
+
+
+def _both(evidence: Evidence) -> str:
+    case = "sines" if not _close("sines")(evidence) else "drawn"
+    told = "sines" if case == "sines" else "a drawn table"
+    return unwrapped(f"""With {told} and {", ".join(str(n) for n in evidence.inputs["trained"])}
+    positions your errors are {row(evidence.yours(case))}; expected
+    {row(evidence.right(case))}.""")
+
+
+_on_trained = mistake(
+    "You measured the error on the positions that the map was fitted on.",
+    lambda e: f"{_both(e)} They say how well it was learned, not how far it reaches.",
+)(Shift(tested="trained"))
+
+_on_all = mistake(
+    "The positions that the map was fitted on are in your error, too.",
+    _both,
+)(Shift(tested="all"))
+
+_leak = mistake(
+    "Your map has seen positions beyond the first n.",
+    lambda e: (
+        unwrapped(f"""With shift {e.number("shift")}, the pair that begins at n − 1 ends beyond
+    n. {_both(e)}""")
+    ),
+)(Shift(leak=True))
+
+_gap_left_out = mistake(
+    "Pairs that begin within the first n positions and end beyond them are missing in your error.",
+    _both,
+)(Shift(half_outside=False))
+
+_backwards = mistake("Your map goes from the later position to the earlier one.", _both, POSITIONS)(
+    Shift(backwards=True)
+)
+
+_transposed = mistake("You applied the transpose of the map that was fitted.", _both, POSITIONS)(
+    Shift(transposed=True)
+)
+
+_no_root = mistake("You return the mean of the squares; take its root.", _both)(Shift(root=False))
+
+_summed = mistake("You return the root of the sum of squares, not of their mean.", _both)(
+    Shift(summed=True)
+)
+
+_largest = mistake("You return the largest error, not the root of the mean square.", _both)(
+    Shift(largest=True)
+)
+
+_relative = mistake("You divided the error by the size of the positions.", _both)(
+    Shift(relative=True)
+)
+
+_ridge = mistake(
+    "Your fit is damped: a multiple of the identity was added to XᵀX.",
+    _both,
+)(Shift(ridge=0.1))
+
+
+TASK = Task(
+    "Longer than trained",
+    beyond,
+    LONGER,
+    (
+        Part("The errors of sines are what the run gives.", 3, _close("sines")),
+        Part("The errors of a drawn table are what the run gives.", 2, _close("drawn")),
+    ),
+)

@@ -1,0 +1,142 @@
+"""Judges 13/positions: sinusoidal positions of texts that are padded on the left."""
+
+# mypy: allow-untyped-defs
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from course_judges.ch13_two_sequences.sections import BATCH, POSITIONS
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number, unwrapped
+
+
+@dataclass(frozen=True)
+class Coder:
+    """An answer with one of its choices replaced."""
+
+    skip: bool = True
+    first: int = 0
+    interleaved: bool = True
+    sine_first: bool = True
+    exponent: Callable[[torch.Tensor, int], torch.Tensor] = lambda pair, C: 2 * pair / C
+    inverted: bool = False
+    base: float | None = None
+    blank: bool = True
+
+    def __call__(self, tokens, n_embd, base):
+        """(B, T) → (B, T, C)."""
+        real = tokens != 0
+        places = real.long().cumsum(dim=1) - 1 if self.skip else torch.arange(tokens.shape[1])
+        places = (places + self.first).expand(tokens.shape).double()  # (B, T)
+        pair = torch.arange(n_embd // 2).double()
+        power = self.exponent(pair, n_embd)
+        speeds = (self.base or base) ** (power if self.inverted else -power)
+        angles = places[:, :, None] * speeds  # (B, T, C/2)
+        waves = [angles.sin(), angles.cos()]
+        if not self.sine_first:
+            waves.reverse()
+        if self.interleaved:
+            out = torch.stack(waves, dim=-1).flatten(2)
+        else:
+            out = torch.cat(waves, dim=-1)
+        return out * real[:, :, None] if self.blank else out
+
+
+left_padded_positions = Coder()
+
+
+@dataclass(frozen=True)
+class _EveryChannel:
+    """Each channel at a speed of its own, so that a sine and its cosine do not belong together."""
+
+    def __call__(self, tokens, n_embd, base):
+        real = tokens != 0
+        places = (real.long().cumsum(dim=1) - 1).double()
+        channel = torch.arange(n_embd)
+        angles = places[:, :, None] * base ** (-channel.double() / n_embd)
+        waves = torch.where(channel % 2 == 0, angles.sin(), angles.cos())
+        return waves * real[:, :, None]
+
+
+def _off(evidence: Evidence) -> str:
+    for case in ("whole", "padded"):
+        mine, right = evidence.yours(case), evidence.right(case)
+        gap = np.abs(mine - right)
+        if gap.max() > 1e-4:
+            b, t, c = (int(i) for i in np.argwhere(gap > 1e-4)[0])
+            return unwrapped(f"""In row {b}, token {t}, channel {c} you have
+            {number(float(mine[b, t, c]))}; expected {number(float(right[b, t, c]))}.""")
+    return ""
+
+
+def _padding(evidence: Evidence) -> str:
+    b = int((evidence.inputs["padded"] == 0).sum(axis=1).argmax())
+    count = int((evidence.inputs["padded"][b] == 0).sum())
+    return f"Row {b} begins with {count} tokens of padding. {_off(evidence)}"
+
+
+_counts_padding = mistake(
+    "Padding is counted: your places begin at the start of the row.", _padding, BATCH
+)(Coder(skip=False))
+
+_starts_at_one = mistake("Your first word is at place 1; places count from 0.", _off)(
+    Coder(first=1)
+)
+
+_halves = mistake(
+    "All sines come first and all cosines after them; a pair should be side by side.", _off
+)(Coder(interleaved=False))
+
+_cosine_first = mistake("In your pairs the cosine comes before the sine.", _off)(
+    Coder(sine_first=False)
+)
+
+_halves_cosine_first = mistake(
+    "All cosines come first and all sines after them; a pair is sine, cosine, side by side.", _off
+)(Coder(interleaved=False, sine_first=False))
+
+_every_channel = mistake(
+    "Sine and cosine of a pair turn at different speeds.",
+    lambda e: f"A shift is a rotation only if the two have one angle. {_off(e)}",
+)(_EveryChannel())
+
+_half_the_exponent = mistake(
+    "Your exponent is i / C for pair i; it should be 2i / C.",
+    lambda e: f"Your slowest pair turns at the root of the speed that was asked for. {_off(e)}",
+)(Coder(exponent=lambda pair, C: pair / C))
+
+_exponent_to_the_end = mistake(
+    "Your last pair has the speed 1 / base; the exponent is 2i / C, which stays below 1.", _off
+)(Coder(exponent=lambda pair, C: pair / (C // 2 - 1)))
+
+_faster = mistake(
+    "Your pairs turn faster and faster; the exponent is negative.",
+    _off,
+)(Coder(inverted=True))
+
+_fixed_base = mistake(
+    "Your base is 10,000 whatever base is given.",
+    lambda e: f"base = {number(float(e.inputs['base']))} here. {_off(e)}",
+)(Coder(base=10_000.0))
+
+_padding_placed = mistake(
+    "Padding has a position; it should get zeros.",
+    lambda e: f"{_padding(e)} Only the rows of padding differ.",
+    BATCH,
+)(Coder(blank=False))
+
+
+TASK = Task(
+    "Positions for texts that end together",
+    left_padded_positions,
+    POSITIONS,
+    (
+        Part("Without padding, every place has its sines and cosines.", 2, matches("whole")),
+        Part("Places count from the first word, and padding has zeros.", 2, matches("padded")),
+    ),
+)

@@ -1,0 +1,153 @@
+"""Judges 13/teacher: what the decoder reads and what it predicts."""
+
+# mypy: allow-untyped-defs
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from course_judges.ch13_two_sequences.sections import BATCH
+from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import listed, unwrapped
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """An answer with one of its choices replaced."""
+
+    shifted: int = 1
+    ends: str = "kept"
+    room: int = 0
+    cut: bool = True
+    to_longest: bool = False
+    reads_end: bool = False
+    left: bool = False
+    ignored: bool = True
+    x_ignored: bool = False
+    starts: bool = True
+
+    def _row(self, text, start, end, longest):
+        """What is read and what is predicted for one text."""
+        whole = [*text, end] if self.ends != "none" else list(text)
+        if self.cut:
+            kept = whole[: longest + self.room]
+            if self.ends == "forced" and len(kept) < len(whole):
+                kept[-1] = end
+            elif self.ends == "added" and len(kept) < len(whole):
+                kept.append(end)
+        else:
+            kept = whole
+        before = [start, *kept] if self.starts else kept
+        read = before[: len(kept) + self.reads_end]
+        predicted = before[self.shifted :] if self.starts else kept
+        return read, predicted[: len(kept)]
+
+    def __call__(self, texts, start, end, pad, longest):
+        """(B, T) what is read, (B, T) what is predicted."""
+        rows = [self._row(text, start, end, longest) for text in texts]
+        T = longest if self.to_longest else max(len(predicted) for _, predicted in rows)
+        fill_x, fill_y = -100 if self.x_ignored else pad, -100 if self.ignored else pad
+
+        def filled(row, value):
+            room = [value] * (T - len(row))
+            return (room + row if self.left else row + room)[:T]
+
+        x = [filled(read, fill_x) for read, _ in rows]
+        return torch.tensor(x), torch.tensor([filled(y, fill_y) for _, y in rows])
+
+
+teacher_forced = Teacher()
+
+
+def _rows(evidence: Evidence) -> str:
+    for case in ("alike", "padded", "cut"):
+        for name, does in (("x", "reads"), ("y", "predicts")):
+            value = f"{case}.{name}"
+            mine, right = evidence.yours(value), evidence.right(value)
+            if mine.ndim != 2 or len(mine) != len(right):
+                return f"Your `{name}` has shape {mine.shape}; expected {right.shape}."
+            for b in range(len(right)):
+                if not np.array_equal(mine[b], right[b]):
+                    return unwrapped(f"""Row {b} {does} [{listed(mine[b])}]; expected
+                    [{listed(right[b])}].""")
+    return ""
+
+
+def _marks(evidence: Evidence) -> str:
+    start, end, pad = (evidence.number(name) for name in ("start", "end", "pad"))
+    return f"start = {start}, end = {end}, pad = {pad}. {_rows(evidence)}"
+
+
+_not_shifted = mistake(
+    "The decoder has to predict the token that it reads.",
+    lambda e: f"{_marks(e)} What is predicted is the same text one step later.",
+)(Teacher(shifted=0))
+
+_no_start = mistake("What is read doesn't begin with `start`.", _marks)(Teacher(starts=False))
+
+_no_end = mistake(
+    "The end is never predicted.",
+    lambda e: f"{_marks(e)} A model that never sees an end never stops.",
+)(Teacher(ends="none"))
+
+_end_read = mistake(
+    "In rows that are shorter than the longest one the decoder reads the end.",
+    lambda e: f"{_marks(e)} After the end there is nothing left to predict.",
+)(Teacher(reads_end=True))
+
+_padding_counts = mistake("Padding is predicted: fill what is predicted with −100.", _marks)(
+    Teacher(ignored=False)
+)
+
+_padding_ignored_twice = mistake(
+    "What is read is filled with −100 too; no embedding has that number.", _marks
+)(Teacher(x_ignored=True))
+
+_left = mistake("Your rows are padded on the left; they should begin together.", _rows)(
+    Teacher(left=True)
+)
+
+_to_longest = mistake(
+    "Every batch is padded to `longest`; the longest row of the batch is enough.",
+    lambda e: f"longest = {e.number('longest')} here. {_rows(e)}",
+)(Teacher(to_longest=True))
+
+_never_cut = mistake(
+    "Texts that are too long were not cut.",
+    lambda e: f"longest = {e.number('longest')} here. {_rows(e)}",
+)(Teacher(cut=False))
+
+_end_on_top = mistake(
+    "You left room for `longest` tokens and then an end; the end is one of the `longest`.",
+    lambda e: f"longest = {e.number('longest')} here. {_rows(e)}",
+)(Teacher(room=1))
+
+_end_after_cut = mistake(
+    "A text that was cut ends with `end`; it goes on, so it should have none.",
+    lambda e: f"{_rows(e)} The model would learn to stop in the middle of a text.",
+)(Teacher(ends="forced"))
+
+_end_added_after_cut = mistake(
+    "A text that was cut got an `end` behind it; it goes on, so it should have none.",
+    lambda e: f"{_rows(e)} The model would learn to stop in the middle of a text.",
+)(Teacher(ends="added"))
+
+_one_too_few = mistake(
+    "Your texts are cut one token too early.",
+    lambda e: f"longest = {e.number('longest')} tokens may be predicted. {_rows(e)}",
+)(Teacher(room=-1))
+
+
+TASK = Task(
+    "A teacher for a batch",
+    teacher_forced,
+    BATCH,
+    (
+        Part("Texts of one length are shifted by one, with start and end.", 2, matches("alike")),
+        Part("Shorter texts are filled up, and padding is not predicted.", 1, matches("padded")),
+        Part("Texts that are too long are cut, without an end.", 1, matches("cut")),
+    ),
+)

@@ -1,0 +1,55 @@
+"""What 13/alignment asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _inputs(rng: Rng) -> Inputs:
+    B, H = 3, int(rng.choice([2, 4]))
+    T, S = int(rng.integers(9, 11)), int(rng.integers(12, 14))
+    links = np.zeros((B, T, S), dtype=bool)
+    real = np.ones((B, S), dtype=bool)
+    # Weights that often, but not always, are largest where a word comes from: more so in later
+    # heads, and a good part of them on padding.
+    logits = rng.normal(size=(B, H, T, S))
+    sizes = zip(rng.permutation([T, T - 1, T - 3]), (0, 2, 3), strict=True)
+    for b, (words, filled) in enumerate(sizes):
+        real[b, S - filled :] = False
+        for t in range(words):
+            if t == 1:
+                continue  # a word that nothing made
+            made = rng.choice(S - filled, size=1 + (t % 3 == 0), replace=False)
+            links[b, t, made] = True
+            for h in range(H):
+                logits[b, h, t, rng.choice(made)] += 1.2 + 0.4 * h
+                logits[b, h, t, S - filled :] += 1.5
+    weights = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    return {
+        "weights": weights,
+        "links": links,
+        "real": real,
+        "unpadded": np.ones((B, S), dtype=bool),
+        "B": whole(B),
+        "H": whole(H),
+        "T": whole(T),
+        "S": whole(S),
+    }
+
+
+def _on(answer: Any, given: Inputs, real: str) -> Any:
+    return answer(tensor(given["weights"]), tensor(given["links"]), tensor(given[real]))
+
+
+PROBE = Probe(
+    _inputs,
+    {
+        "whole": lambda answer, given: _on(answer, given, "unpadded"),
+        "padded": lambda answer, given: _on(answer, given, "real"),
+    },
+)

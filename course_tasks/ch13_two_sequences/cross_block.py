@@ -1,0 +1,75 @@
+"""What 13/cross-block asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from course_tasks.answers import Array
+from course_tasks.inputs import Rng, tensor, values, whole
+from course_tasks.probing import Inputs, Probe, load_weights
+
+
+def _drawn(rng: Rng, *shape: int) -> Array:
+    """Weights of a layer whose output is somewhat larger than its input."""
+    return (1.5 * rng.normal(size=shape) / np.sqrt(shape[-1])).astype(np.float32)
+
+
+def _inputs(rng: Rng) -> Inputs:
+    B, T, S = 3, int(rng.integers(4, 6)), int(rng.integers(6, 8))
+    H, D = int(rng.choice([2, 4])), 3
+    C = H * D
+    M = int(rng.integers(13, 16))
+    memory = values(rng, B, S, M)
+    memory[1] *= 12  # scores so large that nearly all the weight goes to one place
+    real = np.ones((B, S), dtype=bool)
+    real[0, S - 2 :] = False
+    real[2, : S - 1] = False  # one word only, behind its padding
+    empty = real.copy()
+    empty[int(rng.integers(0, 3))] = False
+    return {
+        "x": values(rng, B, T, C) * 2 + 0.5,
+        "memory": memory,
+        "all": np.ones((B, S), dtype=bool),
+        "real": real,
+        "empty": empty,
+        "query": _drawn(rng, C, C),
+        "key": _drawn(rng, C, M),
+        "value": _drawn(rng, C, M),
+        "projection": _drawn(rng, C, C),
+        "gain": rng.uniform(0.5, 1.8, C).astype(np.float32),
+        "shift": values(rng, C),
+        "T": whole(T),
+        "S": whole(S),
+        "C": whole(C),
+        "M": whole(M),
+        "H": whole(H),
+    }
+
+
+def _on(answer: Any, given: Inputs, real: str) -> Any:
+    module = answer(int(given["C"]), int(given["M"]), int(given["H"]))
+    linear = ("query", "key", "value", "projection")
+    load_weights(
+        module,
+        {f"{name}.weight": given[name] for name in linear}
+        | {"norm.weight": given["gain"], "norm.bias": given["shift"]},
+    )
+    with torch.no_grad():
+        # The task asks for layers without a bias; one that has it should not fail for its values.
+        for name, parameter in module.named_parameters():
+            if name.endswith(".bias") and name != "norm.bias":
+                parameter.zero_()
+        return module(tensor(given["x"]), tensor(given["memory"]), tensor(given[real]))
+
+
+PROBE = Probe(
+    _inputs,
+    {
+        "whole": lambda answer, given: _on(answer, given, "all"),
+        "padded": lambda answer, given: _on(answer, given, "real"),
+        "empty": lambda answer, given: _on(answer, given, "empty"),
+    },
+)

@@ -1,0 +1,39 @@
+"""What 13/positions asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course_tasks.inputs import Rng, number, tensor, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _inputs(rng: Rng) -> Inputs:
+    B, T = int(rng.integers(2, 4)), int(rng.integers(6, 9))
+    C = int(rng.choice([10, 12, 14]))
+    tokens = rng.integers(1, 30, (B, T))
+    padded = tokens.copy()
+    # One row without padding, the others with different amounts of it.
+    for b, count in zip(rng.permutation(B), (0, 2, 3), strict=False):
+        padded[b, :count] = 0
+    return {
+        "tokens": tokens,
+        "padded": padded,
+        "base": number(float(rng.choice([40.0, 150.0, 700.0]))),
+        "B": whole(B),
+        "T": whole(T),
+        "C": whole(C),
+    }
+
+
+def _on(answer: Any, given: Inputs, name: str) -> Any:
+    return answer(tensor(given[name]), int(given["C"]), float(given["base"]))
+
+
+PROBE = Probe(
+    _inputs,
+    {
+        "whole": lambda answer, given: _on(answer, given, "tokens"),
+        "padded": lambda answer, given: _on(answer, given, "padded"),
+    },
+)

@@ -1,0 +1,47 @@
+"""What 13/teacher asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_tasks.inputs import Rng, parts_of, whole
+from course_tasks.probing import Inputs, Probe
+
+
+def _inputs(rng: Rng) -> Inputs:
+    B, alike = int(rng.integers(3, 5)), int(rng.integers(5, 7))
+    start, end, pad = (int(n) for n in rng.permutation([40, 41, 42]))
+    # One text is as long as what fits with its end, one has a token too many, one is a lot longer.
+    longest = 8
+    lengths = {
+        "alike": np.full(B, alike),
+        "padded": rng.permutation(np.arange(2, 2 + B)),
+        "cut": rng.permutation(np.array([3, longest - 1, longest, longest + 2, 5])[: B + 1]),
+    }
+    given = {name: count.astype(np.int64) for name, count in lengths.items()}
+    given |= {f"{name}_tokens": rng.integers(1, 30, int(n.sum())) for name, n in lengths.items()}
+    return given | {
+        "start": whole(start),
+        "end": whole(end),
+        "pad": whole(pad),
+        "longest": whole(longest),
+    }
+
+
+def _on(answer: Any, given: Inputs, name: str) -> Any:
+    ends = np.cumsum(given[name])[:-1]
+    texts = [part.tolist() for part in np.split(given[f"{name}_tokens"], ends)]
+    marks = {mark: int(given[mark]) for mark in ("start", "end", "pad", "longest")}
+    return parts_of(answer(texts, **marks), "x", "y")
+
+
+PROBE = Probe(
+    _inputs,
+    {
+        "alike": lambda answer, given: _on(answer, given, "alike"),
+        "padded": lambda answer, given: _on(answer, given, "padded"),
+        "cut": lambda answer, given: _on(answer, given, "cut"),
+    },
+)

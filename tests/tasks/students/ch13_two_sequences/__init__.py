@@ -1,0 +1,1 @@
+"""Students' answers to the tasks of chapter 13."""

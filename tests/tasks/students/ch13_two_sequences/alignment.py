@@ -1,0 +1,107 @@
+"""Students' answers to 13/alignment."""
+
+import numpy as np
+import torch
+
+
+def by_loop(
+    weights, links, real, *, blind=False, first=False, single=False, later=0, empty=None, mean=False
+):
+    B, H, T, _ = weights.shape
+    scores = []
+    for h in range(H):
+        good = total = 0
+        for b in range(B):
+            for t in range(T):
+                made = links[b, t].nonzero().flatten().tolist()
+                if not made:
+                    good += empty or 0
+                    total += empty is not None
+                    continue
+                total += 1
+                row = (weights[b].mean(0) if mean else weights[b, h])[(t + later) % T].clone()
+                if not blind:
+                    row[~real[b]] = -1
+                if first:
+                    made = made[:1]
+                if single and len(made) > 1:
+                    made = []
+                good += int(row.argmax()) in made
+        scores.append(good / total)
+    return torch.tensor(scores)
+
+
+def in_numpy(weights, links, real):
+    w, a, r = weights.numpy(), links.numpy(), real.numpy()
+    best = np.where(r[:, None, None, :], w, -np.inf).argmax(-1)
+    right = np.take_along_axis(a[:, None], best[..., None], -1)[..., 0]
+    return right.sum((0, 2)) / a.any(-1).sum()
+
+
+def with_one_hot(weights, links, real):
+    best = (weights * real[:, None, None]).argmax(-1)
+    hot = torch.nn.functional.one_hot(best, weights.shape[-1]).bool()
+    right = torch.einsum("bhts,bts->h", hot.double(), links.double())
+    return right / links.any(2).sum()
+
+
+def hits_of(weights, links, real):
+    best = weights.masked_fill(~real[:, None, None], -1).argmax(-1)
+    return torch.stack(
+        [links.gather(2, best[:, h].unsqueeze(2)).squeeze(2) for h in range(weights.shape[1])], 1
+    )
+
+
+def any_head(weights, links, real):
+    right = hits_of(weights, links, real).any(1)
+    return (right.sum() / links.any(-1).sum()).repeat(weights.shape[1])
+
+
+def of_samples(weights, links, real):
+    one = [by_loop(weights[b : b + 1], links[b : b + 1], real[b : b + 1]) for b in range(len(real))]
+    return torch.stack(one).mean(0)
+
+
+def by_mass(weights, links, real):
+    seen = torch.where(real[:, None, None], weights, 0)
+    seen = seen / seen.sum(-1, keepdim=True)
+    enough = torch.where(links[:, None], seen, 0).sum(-1) > 0.5
+    return enough.sum((0, 2)) / links.any(-1).sum()
+
+
+def down_columns(weights, links, real):
+    B, H, T, S = weights.shape
+    looks = torch.zeros(B, H, T, S, dtype=torch.bool)
+    for b in range(B):
+        for s in range(S):
+            if real[b, s]:
+                for h in range(H):
+                    looks[b, h, weights[b, h, :, s].argmax(), s] = True
+    right = (looks & links[:, None]).any(-1)
+    return right.sum((0, 2)) / links.any(-1).sum()
+
+
+def but(**how):
+    return lambda *given: by_loop(*given, **how)
+
+
+RIGHT = {"loop": by_loop, "numpy": in_numpy, "one-hot": with_one_hot}
+
+
+WRONG = {
+    "mean-of-heads": but(mean=True),
+    "best-of-heads": any_head,
+    "unlinked-count": but(empty=0),
+    "unlinked-right": but(empty=1),
+    "samples-averaged-first": of_samples,
+    "padding-looked-at": but(blind=True),
+    "first-link-only": but(first=True),
+    "several-links-wrong": but(single=True),
+    "by-weight": by_mass,
+    "columns": down_columns,
+    "row-after": but(later=1),
+    "counts": lambda w, a, r: by_loop(w, a, r) * a.any(-1).sum(),
+}
+
+
+ODD = [(lambda w, a, r: 1 - by_loop(w, a, r), "difference")]

@@ -1,0 +1,112 @@
+"""Students' answers to 13/beam."""
+
+# ruff: noqa: B905
+
+import heapq
+
+import torch
+
+
+def with_topk(log_probabilities, start, end, width, longest, power):
+    rows, sums = torch.full((1, 1), start), torch.zeros(1, dtype=torch.float64)
+    finished = []
+    for _ in range(longest):
+        total = sums[:, None] + log_probabilities(rows).double()
+        V = total.shape[1]
+        best, where = total.flatten().topk(min(width, total.numel()))
+        rows = torch.cat([rows[where // V], (where % V)[:, None]], dim=1)
+        over = rows[:, -1] == end
+        finished += zip(rows[over, 1:].tolist(), best[over].tolist())
+        rows, sums = rows[~over], best[~over]
+        if not len(rows):
+            break
+    finished += zip(rows[:, 1:].tolist(), sums.tolist())
+    scored = [(score / len(tokens) ** power, tokens) for tokens, score in finished]
+    best = max(scored)
+    return best[1], best[0]
+
+
+def with_heap(
+    f, start, end, width, longest, power, *, go_on=False, forget=False, halt=False, drop_live=False,
+    narrow=False, fresh=False, exp=False, own=False, final=None, show=None, extra=0,
+):  # fmt: skip
+    final = final or (lambda tokens, s: s / len(tokens) ** power)
+    beam, over = [(0.0, ())], []
+    for _ in range(longest + extra):
+        options = []
+        for score, tokens in beam:
+            p = f(torch.tensor([[start, *tokens]]))[0].tolist()
+            if exp:
+                p = torch.tensor(p).double().exp().tolist()
+            mine = [((0 if fresh else score) + q, (*tokens, v)) for v, q in enumerate(p)]
+            options += [max(mine)] if own and len(beam) > 1 else mine
+        room = width - len(over) if narrow else width
+        best = heapq.nlargest(room, options)
+        if go_on:
+            beam = best
+            continue
+        beam = [one for one in best if one[1][-1] != end]
+        over += [one for one in best if one[1][-1] == end]
+        if not beam or (halt and over):
+            break
+    pool = over + beam
+    if forget:
+        pool = beam or over
+    if drop_live:
+        pool = over or beam
+    score, tokens = max(pool, key=lambda one: final(one[1], one[0]))
+    tokens, score = list(tokens), final(tokens, score)
+    return (show(tokens, start, end) if show else tokens), score
+
+
+def recursively(f, start, end, width, longest, power):
+    def step(live, done, left):
+        if not live or not left:
+            return done + live
+        table = f(torch.tensor([[start, *t] for t, _ in live])).tolist()
+        every = [([*t, v], s + g) for (t, s), row in zip(live, table) for v, g in enumerate(row)]
+        kept = sorted(every, key=lambda one: one[1], reverse=True)[:width]
+        ends = [one for one in kept if one[0][-1] == end]
+        return step([one for one in kept if one not in ends], done + ends, left - 1)
+
+    found = [(t, s / len(t) ** power) for t, s in step([([], 0.0)], [], longest)]
+    return sorted(found, key=lambda one: one[1])[-1]
+
+
+def but(**how):
+    return lambda *given: with_heap(*given, **how)
+
+
+def greedily(f, start, end, width, longest, power):
+    return with_topk(f, start, end, 1, longest, power)
+
+
+RIGHT = {"topk": with_topk, "heap": with_heap, "recursion": recursively}
+
+
+WRONG = {
+    "greedy": greedily,
+    "not-accumulated": but(fresh=True),
+    "sums-of-probabilities": but(exp=True),
+    "each-its-best": but(own=True),
+    "end-ignored": but(go_on=True),
+    "finished-forgotten": but(forget=True),
+    "first-finished": but(halt=True),
+    "live-forgotten": but(drop_live=True),
+    "length-ignored": but(final=lambda tokens, s: s),
+    "mean": but(final=lambda tokens, s: s / len(tokens)),
+    "multiplied-by-length": lambda f, start, end, width, longest, power: with_heap(
+        f, start, end, width, longest, power, final=lambda t, s: s * len(t) ** power
+    ),
+    "start-in-length": lambda f, start, end, width, longest, power: with_heap(
+        f, start, end, width, longest, power, final=lambda t, s: s / (len(t) + 1) ** power
+    ),
+    "start-returned": but(show=lambda tokens, start, end: [start, *tokens]),
+    "end-dropped": but(show=lambda tokens, start, end: [t for t in tokens if t != end]),
+    "beam-shrinks": but(narrow=True),
+    "one-too-many": but(extra=1),
+    "one-too-few": but(extra=-1),
+}
+
+
+ODD = [(lambda *a: (with_topk(*a)[0], 0.0), "difference")]

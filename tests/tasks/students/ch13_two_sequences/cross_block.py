@@ -1,0 +1,150 @@
+"""Students' answers to 13/cross-block."""
+
+# ruff: noqa: B905
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+INF = float("inf")
+
+
+class Parts(nn.Module):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__()
+        self.norm = nn.LayerNorm(n_embd)
+        self.query = nn.Linear(n_embd, n_embd, bias=False)
+        self.key = nn.Linear(n_memory, n_embd, bias=False)
+        self.value = nn.Linear(n_memory, n_embd, bias=False)
+        self.projection = nn.Linear(n_embd, n_embd, bias=False)
+        self.H = n_head
+
+
+class ByLoop(Parts):
+    def forward(self, x, memory, real):
+        rows = []
+        for sample, texts, words in zip(x, memory, real):
+            texts = texts[words]
+            if len(texts) == 0:
+                rows.append(sample)
+                continue
+            q, k, v = self.query(self.norm(sample)), self.key(texts), self.value(texts)
+            found = []
+            for qh, kh, vh in zip(*(part.chunk(self.H, dim=1) for part in (q, k, v))):
+                found.append((qh @ kh.T / math.sqrt(kh.shape[1])).softmax(1) @ vh)
+            rows.append(sample + self.projection(torch.cat(found, 1)))
+        return torch.stack(rows)
+
+
+class ByLibrary(Parts):
+    def forward(self, x, memory, real):
+        B, T, C = x.shape
+        q, k, v = (
+            part.view(B, -1, self.H, C // self.H).transpose(1, 2)
+            for part in (self.query(self.norm(x)), self.key(memory), self.value(memory))
+        )
+        anybody = real.any(dim=1)
+        mask = torch.where(anybody[:, None], real, True)[:, None, None, :]
+        found = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        found = self.projection(found.transpose(1, 2).reshape(B, T, C))
+        return x + found * anybody[:, None, None]
+
+
+class ByEinsum(Parts):
+    """With the choices that people get wrong."""
+
+    norms, adds, divides = "before", "once", "D"
+    mask, heads, projects = "inf", "chunks", True
+
+    def heads_of(self, x):
+        B, T, C = x.shape
+        if self.heads == "one":
+            return x.view(B, T, 1, C)
+        if self.heads == "view":
+            return x.contiguous().view(B, self.H, T, -1).transpose(1, 2)
+        return torch.stack(x.chunk(self.H, dim=-1), dim=2)  # (B, T, H, D)
+
+    def forward(self, x, memory, real):
+        B, T, C = x.shape
+        read = x if self.norms in ("never", "after") else self.norm(x)
+        q, k, v = map(self.heads_of, (self.query(read), self.key(memory), self.value(memory)))
+        over = {"D": k.shape[-1], "C": C, "1": 1, "M": memory.shape[-1], "H": self.H}
+        scores = torch.einsum("bthd,bshd->bths", q, k) / over[self.divides] ** 0.5
+        found = torch.einsum("bths,bshd->bthd", self.weights(scores, real), v)
+        if self.heads == "merge":
+            found = found.transpose(1, 2).reshape(B, T, C)
+        else:
+            found = found.reshape(B, T, C)
+        found = self.projection(found) if self.projects else found
+        if self.adds == "never":
+            return found
+        out = (self.norm(x) if self.norms == "stream" else x) + found
+        if self.adds == "twice":
+            out = out + x
+        return self.norm(out) if self.norms == "after" else out
+
+    def weights(self, scores, real):
+        seen = real[:, None, None, :].expand_as(scores)
+        if self.mask == "causal":
+            T, S = scores.shape[1], scores.shape[3]
+            seen = seen & (torch.arange(S) <= torch.arange(T)[:, None])[None, :, None]
+        if self.mask == "none":
+            return scores.softmax(-1)
+        if self.mask == "inverted":
+            seen = ~seen
+        if self.mask == "zero":
+            return torch.where(seen, scores, 0.0).softmax(-1)
+        if self.mask == "late":
+            return scores.softmax(-1) * seen
+        if self.mask == "queries":
+            return scores.softmax(1) * seen
+        if self.mask == "large":
+            return torch.where(seen, scores, -1e9).softmax(-1)
+        out = torch.where(seen, scores, -INF).softmax(-1)
+        return out if self.mask == "nan" else torch.nan_to_num(out)
+
+
+def but(**choices):
+    return type("Answer", (ByEinsum,), choices)
+
+
+RIGHT = {
+    "a loop over samples": ByLoop,
+    "the library's attention": ByLibrary,
+    "einsum": ByEinsum,
+}
+
+
+WRONG = {
+    "no-residual": but(adds="never"),
+    "residual-twice": but(adds="twice"),
+    "no-norm": but(norms="never"),
+    "post-norm": but(norms="after"),
+    "normed-stream": but(norms="stream"),
+    "no-projection": but(projects=False),
+    "no-scale": but(divides="1"),
+    "scale-by-channels": but(divides="C"),
+    "scale-by-memory": but(divides="M"),
+    "scale-by-heads": but(divides="H"),
+    "one-head": but(heads="one"),
+    "scrambled-split": but(heads="view"),
+    "scrambled-merge": but(heads="merge"),
+    "causal-mask-kept": but(mask="causal"),
+    "softmax-over-queries": but(mask="queries"),
+    "padding-seen": but(mask="none"),
+    "inverted-mask": but(mask="inverted"),
+    "zero-mask": but(mask="zero"),
+    "masked-after-softmax": but(mask="late"),
+    "nan-for-nobody": but(mask="nan"),
+    "padding-for-nobody": but(mask="large"),
+}
+
+
+class Doubled(ByLoop):
+    def forward(self, x, memory, real):
+        return super().forward(x, memory, real) * 2
+
+
+ODD = [(Doubled, "difference")]

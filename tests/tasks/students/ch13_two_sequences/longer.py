@@ -1,0 +1,71 @@
+"""Students' answers to 13/longer."""
+
+import numpy as np
+import torch
+
+
+def by_lstsq(table, shift, trained):
+    errors = []
+    for n in trained:
+        x, y = table[: n - shift].numpy(), table[shift:n].numpy()
+        M = np.linalg.lstsq(x, y, rcond=None)[0]
+        gap = table[n - shift : -shift].numpy() @ M - table[n:].numpy()
+        errors.append(float(np.sqrt(np.mean(gap**2))))
+    return errors
+
+
+def with_pinv(table, shift, trained):
+    x, y = table[:-shift], table[shift:]
+    out = torch.zeros(len(trained))
+    for i, n in enumerate(trained):
+        predicted = x @ (x[: n - shift].pinverse() @ y[: n - shift])
+        out[i] = (predicted - y)[n - shift :].pow(2).mean().sqrt()
+    return out
+
+
+def with_normal_equations(
+    table, shift, trained, *, damp=0.0, by=None, test=None, swap=False, flip=False, norm=None
+):
+    """(XXᵀ)⁺ from eigenvalues: the least of all maps that fit."""
+    x, y = (table[shift:], table[:-shift]) if swap else (table[:-shift], table[shift:])
+    errors = []
+    for n in trained:
+        known = by(n, shift) if by else n - shift
+        a, b = x[:known], y[:known]
+        if damp:
+            M = (a.T @ a + damp * torch.eye(a.shape[1])).inverse() @ a.T @ b
+        else:
+            U, s, V = torch.linalg.svd(a, full_matrices=False)
+            keep = s > 1e-10 * s[0]
+            M = V[keep].T / s[keep] @ U[:, keep].T @ b
+        if flip:
+            M = M.T
+        part = test(n, shift) if test else slice(known, None)
+        gap = x[part] @ M - y[part]
+        errors.append(norm(gap, y[part]) if norm else (gap**2).mean() ** 0.5)
+    return torch.stack(errors)
+
+
+def but(**how):
+    return lambda *given: with_normal_equations(*given, **how)
+
+
+RIGHT = {"lstsq": by_lstsq, "pinv": with_pinv, "svd": with_normal_equations}
+
+
+WRONG = {
+    "on-trained": but(test=lambda n, k: slice(0, n - k)),
+    "on-all": but(test=lambda n, k: slice(None)),
+    "leak": but(by=lambda n, k: n),
+    "gap-left-out": but(test=lambda n, k: slice(n, None)),
+    "backwards": but(swap=True),
+    "transposed": but(flip=True),
+    "no-root": but(norm=lambda gap, y: gap.square().mean()),
+    "summed": but(norm=lambda gap, y: gap.norm()),
+    "largest": but(norm=lambda gap, y: gap.abs().max()),
+    "relative": but(norm=lambda gap, y: gap.norm() / y.norm()),
+    "ridge": but(damp=0.1),
+}
+
+
+ODD = [(lambda *a: [2 * e for e in by_lstsq(*a)], "difference")]

@@ -1,0 +1,126 @@
+"""Students' answers to 13/masks."""
+
+import numpy as np
+import torch
+
+
+def by_loop(source, target):
+    B, S = source.shape
+    T = target.shape[1]
+    own = torch.zeros(B, T, T, dtype=torch.bool)
+    cross = torch.zeros(B, T, S, dtype=torch.bool)
+    for b in range(B):
+        for t in range(T):
+            cross[b, t] = source[b]
+            if not target[b, t]:
+                own[b, t, t] = True
+                continue
+            for s in range(t + 1):
+                own[b, t, s] = target[b, s]
+    return own, cross
+
+
+def in_numpy(source, target):
+    source, target = source.numpy(), target.numpy()
+    T = target.shape[1]
+    own = np.tri(T, dtype=bool) & target[:, None] & target[..., None]
+    own[:, np.arange(T), np.arange(T)] = True
+    return own, np.broadcast_to(source[:, None], (len(source), T, source.shape[1]))
+
+
+def as_numbers(source, target):
+    T = target.shape[1]
+    word = target.float()
+    own = torch.einsum("bt,bs->bts", word, word).tril()
+    own = torch.maximum(own, torch.eye(T))
+    return [own, torch.einsum("bt,bs->bts", torch.ones_like(word), source.float())]
+
+
+def edited(own=None, cross=None):
+    """The loop's masks, one of them changed by a function of (masks, source, target)."""
+
+    def answer(source, target):
+        mine, theirs = by_loop(source, target)
+        if own:
+            mine = own(mine.clone(), target)
+        if cross:
+            theirs = cross(theirs.clone(), source, target)
+        return mine, theirs
+
+    return answer
+
+
+def where_padding(mine, target, rows):
+    """Other rows for the padding."""
+    for b, t in (~target).nonzero().tolist():
+        mine[b, t] = rows(target[b], t)
+    return mine
+
+
+def words_before(target, t, itself=False):
+    row = target.clone()
+    row[t + 1 :] = False
+    row[t] = itself
+    return row
+
+
+def lower(target):
+    return torch.tril(torch.ones(target.shape[1], target.shape[1])).bool()
+
+
+def hidden_rows(mine, target):
+    return where_padding(
+        lower(target).repeat(len(target), 1, 1), target, lambda row, t: torch.arange(len(row)) == t
+    )
+
+
+def no_causal(mine, target):
+    for b, t in target.nonzero().tolist():
+        mine[b, t] = target[b]
+    return mine
+
+
+def looks_ahead(mine, target):
+    for b, t in target.nonzero().tolist():
+        mine[b, t] = target[b] & (torch.arange(target.shape[1]) >= t)
+    return mine
+
+
+def without_itself(mine, target):
+    for b, t in target.nonzero().tolist():
+        mine[b, t, t] = False
+    return mine
+
+
+def only_first(source, target):
+    return by_loop(source, target[:1].repeat(len(target), 1))[0], by_loop(source, target)[1]
+
+
+RIGHT = {"loop": by_loop, "numpy": in_numpy, "products of numbers": as_numbers}
+
+
+WRONG = {
+    "inverted": lambda s, t: tuple(~mask for mask in by_loop(s, t)),
+    "causal-only": edited(lambda m, t: lower(t).repeat(len(t), 1, 1)),
+    "padding-only": edited(no_causal),
+    "keys-only": edited(lambda m, t: where_padding(m, t, words_before)),
+    "keys-and-itself": edited(
+        lambda m, t: where_padding(m, t, lambda row, k: words_before(row, k, itself=True))
+    ),
+    "empty-rows": edited(lambda m, t: where_padding(m, t, lambda row, k: torch.zeros_like(row))),
+    "queries-hidden": edited(hidden_rows),
+    "future": edited(looks_ahead),
+    "not-itself": edited(without_itself),
+    "either": edited(lambda m, t: torch.logical_or(lower(t), t.unsqueeze(1))),
+    "first-sample": only_first,
+    "cross-causal": edited(cross=lambda c, s, t: c.tril()),
+    "cross-open": edited(cross=lambda c, s, t: torch.ones_like(c)),
+    "cross-rows-hidden": edited(cross=lambda c, s, t: c * t[..., None]),
+    "cross-by-target": edited(cross=lambda c, s, t: torch.ones_like(c) * t[..., None]),
+}
+
+
+ODD = [
+    (edited(lambda m, t: torch.ones_like(m)), "difference"),
+    (lambda s, t: by_loop(s, t)[0], "error"),
+]

@@ -1,0 +1,99 @@
+"""Students' answers to 13/positions."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def by_loop(
+    tokens, n_embd, base, *, begin=0, skip=True, order="sc", power=None, blank=True, apart=False
+):
+    power = power or (lambda c: (c // 2) * 2 / n_embd)
+    out = torch.zeros(*tokens.shape, n_embd)
+    for b, row in enumerate(tokens.tolist()):
+        first = next(t for t, token in enumerate(row) if token != 0) if skip else 0
+        for t, token in enumerate(row):
+            if token == 0 and blank:
+                continue
+            for c in range(n_embd):
+                place = max(t - first, -1) + begin
+                angle = place / base ** power(c)
+                wave = math.sin if order[c % 2] == "s" else math.cos
+                where = c // 2 + (c % 2) * n_embd // 2 if apart else c
+                out[b, t, where] = wave(angle)
+    return out
+
+
+def in_numpy(tokens, n_embd, base):
+    tokens = tokens.numpy()
+    place = np.maximum(np.cumsum(tokens > 0, axis=1) - 1, 0)
+    angle = place[..., None] * np.exp(-np.log(base) * np.arange(0, n_embd, 2) / n_embd)
+    out = np.zeros((*tokens.shape, n_embd))
+    out[..., 0::2] = np.sin(angle)
+    out[..., 1::2] = np.cos(angle)
+    return np.where(tokens[..., None] > 0, out, 0)
+
+
+def by_table(tokens, n_embd, base):
+    T = tokens.shape[1]
+    table = torch.zeros(T + 1, n_embd)  # the last row stays zero, for padding
+    where = torch.arange(T).unsqueeze(1)
+    speed = 1 / base ** (torch.arange(0, n_embd, 2) / n_embd)
+    table[:T, ::2], table[:T, 1::2] = torch.sin(where * speed), torch.cos(where * speed)
+    pad = (tokens == 0).sum(1, keepdim=True)
+    place = torch.arange(T) - pad
+    return table[torch.where(place < 0, T, place)]
+
+
+def as_rotation(tokens, n_embd, base):
+    speed = base ** (-torch.arange(0, n_embd, 2).double() / n_embd)
+    pad = (tokens == 0).sum(1, keepdim=True)
+    place = (torch.arange(tokens.shape[1]) - pad).double()
+    turn = torch.polar(torch.ones(()).double(), torch.pi / 2 - place[..., None] * speed)
+    waves = torch.stack([turn.imag, turn.real], -1).flatten(2).flip(-1)
+    waves = waves.view(*tokens.shape, -1, 2).flip(-2).flatten(2)  # sine, cosine of each pair
+    return waves * (place >= 0)[..., None]
+
+
+def otherwise(**how):
+    return lambda tokens, n_embd, base: by_loop(tokens, n_embd, base, **how)
+
+
+RIGHT = {
+    "loop": by_loop,
+    "numpy": in_numpy,
+    "a table and a gather": by_table,
+    "complex numbers": as_rotation,
+}
+
+
+WRONG = {
+    "counts-padding": otherwise(skip=False),
+    "starts-at-one": otherwise(begin=1),
+    "halves": otherwise(apart=True),
+    "cosine-first": otherwise(order="cs"),
+    "halves-cosine-first": otherwise(order="cs", apart=True),
+    "every-channel": lambda x, C, base: by_loop(x, C, base, power=lambda c: c / C),
+    "half-the-exponent": lambda x, C, base: by_loop(x, C, base, power=lambda c: c // 2 / C),
+    "exponent-to-the-end": lambda x, C, base: by_loop(
+        x, C, base, power=lambda c: (c // 2) / (C // 2 - 1)
+    ),
+    "faster": lambda x, C, base: by_loop(x, C, 1 / base),
+    "fixed-base": lambda x, C, base: by_loop(x, C, 1e4),
+    "padding-placed": lambda x, C, base: torch.from_numpy(in_numpy(torch.ones_like(x), C, base))[0][
+        (torch.arange(x.shape[1]) - (x == 0).sum(1, keepdim=True)).clamp(min=-1)
+    ].where((x > 0)[..., None], _before(x, C, base)),
+}
+
+
+def _before(x, C, base):
+    place = (torch.arange(x.shape[1]) - (x == 0).sum(1, keepdim=True)).clamp(min=-1)
+    angle = place[..., None].double() / base ** (torch.arange(0, C, 2).double() / C)
+    return torch.stack([angle.sin(), angle.cos()], 3).flatten(2)
+
+
+ODD = [
+    (lambda x, C, base: by_loop(x, C, base) * 2, "difference"),
+    (lambda x, C, base: by_loop(x, C, base)[:, :-1], "shape"),
+]

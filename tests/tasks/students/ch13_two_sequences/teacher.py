@@ -1,0 +1,101 @@
+"""Students' answers to 13/teacher."""
+
+import numpy as np
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+
+def by_library(texts, start, end, pad, longest):
+    xs = [torch.tensor([start, *text])[:longest] for text in texts]
+    ys = [torch.tensor([*text, end])[:longest] for text in texts]
+    x = pad_sequence(xs, batch_first=True, padding_value=pad)
+    return x, pad_sequence(ys, batch_first=True, padding_value=-100)
+
+
+def in_numpy(texts, start, end, pad, longest):
+    T = min(longest, max(map(len, texts)) + 1)
+    x, y = np.full((len(texts), T), pad), np.full((len(texts), T), -100)
+    for b, text in enumerate(texts):
+        row = np.array([start, *text, end])
+        n = min(len(row) - 1, T)
+        x[b, :n], y[b, :n] = row[:n], row[1 : n + 1]
+    return x, y
+
+
+def by_loop(
+    texts,
+    start,
+    end,
+    pad,
+    longest,
+    *,
+    shift=1,
+    stop=True,
+    cut=None,
+    fill=-100,
+    fill_x=None,
+    width=None,
+    right=False,
+    begin=True,
+    read_on=False,
+    last=None,
+):
+    limit = cut(longest) if cut else longest
+    x, y = [], []
+    for text in texts:
+        whole = ([start] if begin else []) + text + ([end] if stop else [])
+        too_long = len(text) + stop > limit
+        reads, says = whole[:limit], whole[shift if begin else 0 :][:limit]
+        if begin and not read_on:
+            reads = whole[:-1][:limit]
+        elif read_on and not too_long:
+            reads = whole[: limit + 1]
+        if shift == 0:
+            reads, says = whole[:-1][:limit], whole[:-1][:limit]
+        if too_long and last == "put":
+            says[-1] = end
+        if too_long and last == "add":
+            says.append(end)
+            reads = whole[: limit + 1]
+        x.append(reads)
+        y.append(says)
+    T = width or max(map(len, y))
+    for rows, value in ((x, pad if fill_x is None else fill_x), (y, fill)):
+        for b, row in enumerate(rows):
+            gap = [value] * (T - len(row))
+            rows[b] = (gap + row if right else row + gap)[:T]
+    return torch.tensor(x), torch.tensor(y)
+
+
+def but(**how):
+    return lambda texts, start, end, pad, longest: by_loop(texts, start, end, pad, longest, **how)
+
+
+RIGHT = {"pad_sequence": by_library, "numpy": in_numpy, "loop": by_loop}
+
+
+WRONG = {
+    "not-shifted": but(shift=0),
+    "no-start": but(begin=False),
+    "no-end": but(stop=False),
+    "end-read": but(read_on=True),
+    "padding-counts": lambda texts, start, end, pad, longest: by_loop(
+        texts, start, end, pad, longest, fill=pad
+    ),
+    "padding-ignored-twice": but(fill_x=-100),
+    "left": but(right=True),
+    "to-longest": lambda texts, start, end, pad, longest: by_loop(
+        texts, start, end, pad, longest, width=longest
+    ),
+    "never-cut": but(cut=lambda n: 10**6),
+    "end-on-top": but(cut=lambda n: n + 1),
+    "end-after-cut": but(last="put"),
+    "end-added-after-cut": but(last="add"),
+    "one-too-few": but(cut=lambda n: n - 1),
+}
+
+
+ODD = [
+    (lambda *a, **k: tuple(part + 1 for part in by_loop(*a, **k)), "difference"),
+    (lambda *a, **k: by_loop(*a, **k)[0], "error"),
+]
