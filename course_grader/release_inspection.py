@@ -41,6 +41,7 @@ def faults(notebook: NotebookNode, name: str) -> list[str]:
     """
     assignment = Assignment.of(notebook)
     found = [*_repeated_ids(notebook), *_regions(notebook), *unwritten(notebook)]
+    tried = _tried_in_experiments(notebook)
     for answer in assignment.answers:
         where = f"cell {answer.number} ({answer.grade_id or 'no grade_id'})"
         if BEGIN not in answer.source:
@@ -50,7 +51,7 @@ def faults(notebook: NotebookNode, name: str) -> list[str]:
             )
         defined = answer.defines
         checked = {check.answer for check in assignment.checks if check.number > answer.number}
-        if not checked & set(defined):
+        if not (checked | tried) & set(defined):
             names = " or ".join(f"`{one}`" for one in defined) or "it"
             found.append(f"{where} has no check: add a graded cell `check(…)` of {names} below it")
     for check in assignment.checks:
@@ -156,6 +157,13 @@ def _tasks_of(chapter: str) -> Iterator[str]:
     from course_tasks import catalogue
 
     return (task for task in catalogue.names() if task.startswith(f"{chapter}/"))
+
+
+def _tried_in_experiments(notebook: NotebookNode) -> set[str]:
+    """Functions that a cell hands to `experiment`: what is checked is what was seen, not they."""
+    calls = re.compile(r"^experiment\((\w+), (\w+), ", re.MULTILINE)
+    found = (calls.findall(cell.source) for cell in notebook.cells if cell.cell_type == "code")
+    return {name for pairs in found for pair in pairs for name in pair}
 
 
 def _repeated_ids(notebook: NotebookNode) -> Iterator[str]:
