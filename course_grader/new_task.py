@@ -151,7 +151,10 @@ def _planned(root: Path, name: str, title: str | None, chapter_title: str | None
 
 
 def _notebook(root: Path, task: NewTask) -> NotebookNode:
-    """The assignment with the task's cells below those of the other tasks."""
+    """The assignment with the task's cells below those of the other tasks.
+
+    An experiment and a written question stand below all tasks.
+    """
     file = root / task.notebook
     if file.exists():
         book = nbformat.read(file, as_version=4)
@@ -166,8 +169,10 @@ def _notebook(root: Path, task: NewTask) -> NotebookNode:
     checks = [n for n, cell in enumerate(book.cells) if cell.source.startswith("check(")]
     if any(f'"{task.name}"' in book.cells[n].source for n in checks):
         raise NewTaskError(f"{task.notebook} checks {task.name} already: nothing was written")
-    number = len(checks) + 1
-    after = checks[-1] + 1 if checks else len(book.cells)
+    sections = [n for n, cell in enumerate(book.cells) if cell.source.startswith("## ")]
+    others = [n for n in sections if not book.cells[n].source.startswith("## Task ")]
+    after = others[0] if others else len(book.cells)
+    number = sum(n < after for n in checks) + 1
     book.cells[after:after] = _cells(task, number)
     return book
 

@@ -31,4 +31,4 @@ def test_first_page_counts_the_tasks_and_mistakes_that_there_are():
     for name in ("book/index.md", "README.md"):
         page = (ROOT / name).read_text(encoding="utf-8")
         assert f"{len(tasks)} tasks" in page, name
-        assert f"{mistakes} wrong answers" in page, name
+        assert f"{mistakes:,} wrong answers" in page, name

@@ -160,7 +160,7 @@ def test_task_is_gone_with_its_three_files_and_its_cells(course):
     for package in ("course_tasks", "course_judges", "tests/tasks/students"):
         (course / package / "ch01_averages" / "window.py").unlink()
     left = run_in(course, "-c", names).stdout.split()
-    assert len(left) == 5
+    assert len(left) == 6
     assert "01/window" not in left
     asked = run_in(course, "-c", "from course_tasks import check; check('01/window', print)")
     assert "there is no task '01/window'; did you mean" in asked.stderr
@@ -176,7 +176,7 @@ def test_task_without_a_judge_is_named_with_the_module_that_it_lacks(course):
     assert "there is no module course_judges.ch01_averages.window" in asked.stderr
 
 
-def test_cells_of_a_further_task_stand_below_the_last_check_and_above_questions(course):
+def test_cells_of_a_further_task_stand_below_all_tasks_and_above_the_experiment(course):
     write_task(course, "01/further")
     book = nbformat.read(course / "solutions/01-averages/01-averages.ipynb", as_version=4)
     ids = [cell.id for cell in book.cells]
@@ -184,7 +184,7 @@ def test_cells_of_a_further_task_stand_below_the_last_check_and_above_questions(
     assert ids[place - 1] == "check-find-fault"
     assert ids[place : place + 3] == ["task-further", "answer-further", "check-further"]
     assert book.cells[place].source.startswith("## Task 7 · Further")
-    assert "Written question" in book.cells[place + 3].source
+    assert book.cells[place + 3].source.startswith("## Experiment")
 
 
 @pytest.mark.parametrize(
