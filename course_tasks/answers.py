@@ -27,8 +27,9 @@ Value: TypeAlias = Array | str
 # Ample for any task (the largest right answers of the course have 2 MB, the largest wrong ones that
 # a judge has words for 12), too little to fill a grader's memory.
 MOST_BYTES = 16 * 2**20
-# A header names a few dozen values; one of megabytes is an attempt to keep the reader busy.
-MOST_VALUES = 256
+# A header names up to a hundred and fifty values, three times: a check asks two draws, and the
+# first again. One of megabytes is an attempt to keep the reader busy.
+MOST_VALUES = 512
 MOST_HEADER_BYTES = 2**17
 MOST_DIMENSIONS = 8
 # The texts of the course are lists of some dozens of names; a judge splits them and counts.

@@ -351,9 +351,10 @@ def _filled(made: Class, fill: str) -> Any:
 
 
 def _solved(made: Class, fill: str) -> int:
-    """How many of the first answers are right."""
-    answers = len(Assignment.of(made.exercise).answers)
-    return {"nothing": 0, "half": answers // 2, "right": answers}[fill]
+    """How many of the first answers are right: an experiment, with answers of its own, is last."""
+    exercise = Assignment.of(made.exercise)
+    half = len(exercise.checks) // 2
+    return {"nothing": 0, "half": half, "right": len(exercise.answers)}[fill]
 
 
 def _insert(notebook: Any, text: str, words: Mapping[str, str], solved: int) -> None:
