@@ -206,13 +206,30 @@ _padding_for_nobody = mistake(
 )(_with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -1e9).softmax(dim=-1)))
 
 
+@mistake(
+    "Your linear layers have biases; the task asks for layers without.",
+    lambda e: unwrapped(f"""There are {int(e.yours("biases"))} entries in vectors beside the four
+    matrices and the norm. `nn.Linear` has a bias unless it is told `bias=False`."""),
+    recognised=lambda e: e.same("whole", "padded", "empty") and bool(e.yours("biases") > 0),
+)
+class _WithBiases(CrossAttention):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__(n_embd, n_memory, n_head)
+        self.query = nn.Linear(n_embd, n_embd)
+        self.key = nn.Linear(n_memory, n_embd)
+        self.value = nn.Linear(n_memory, n_embd)
+        self.projection = nn.Linear(n_embd, n_embd)
+
+
 TASK = Task(
     "Cross-attention over a memory that may be empty",
     CrossAttention,
     ATTENTION,
     (
-        Part("Every position of `x` gets what all heads found in the memory.", 3, matches("whole")),
+        Part("Every position of `x` gets what all heads found in the memory.", 2, matches("whole")),
         Part("Padding of the memory gets no weight.", 2, matches("padded")),
         Part("Where there is nothing to ask, `x` is unchanged.", 1, matches("empty")),
+        Part("And no linear layer has a bias.", 1, matches("whole", "biases")),
     ),
+    cases=("whole", "padded", "empty"),
 )

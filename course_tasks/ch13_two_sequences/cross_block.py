@@ -19,7 +19,7 @@ def _drawn(rng: Rng, *shape: int) -> Array:
 
 def _inputs(rng: Rng) -> Inputs:
     B, T, S = 3, int(rng.integers(4, 6)), int(rng.integers(6, 8))
-    H, D = int(rng.choice([2, 4])), 3
+    H, D = int(rng.choice([2, 4])), 8
     C = H * D
     M = int(rng.integers(13, 16))
     memory = values(rng, B, S, M)
@@ -58,11 +58,21 @@ def _on(answer: Any, given: Inputs, real: str) -> Any:
         | {"norm.weight": given["gain"], "norm.bias": given["shift"]},
     )
     with torch.no_grad():
-        # The task asks for layers without a bias; one that has it should not fail for its values.
+        # A bias costs the point that is for its absence, and no others.
         for name, parameter in module.named_parameters():
             if name.endswith(".bias") and name != "norm.bias":
                 parameter.zero_()
         return module(tensor(given["x"]), tensor(given["memory"]), tensor(given[real]))
+
+
+def _biases(answer: Any, given: Inputs) -> Any:
+    """How many parameters stand in vectors beside the norm's; layers without a bias have none."""
+    module = answer(int(given["C"]), int(given["M"]), int(given["H"]))
+    return sum(
+        parameter.numel()
+        for name, parameter in module.named_parameters()
+        if parameter.ndim == 1 and not name.startswith("norm.")
+    )
 
 
 PROBE = Probe(
@@ -71,5 +81,6 @@ PROBE = Probe(
         "whole": lambda answer, given: _on(answer, given, "all"),
         "padded": lambda answer, given: _on(answer, given, "real"),
         "empty": lambda answer, given: _on(answer, given, "empty"),
+        "biases": _biases,
     },
 )

@@ -104,4 +104,4 @@ WRONG = {
 }
 
 
-ODD = [(lambda w, a, r: 1 - by_loop(w, a, r), "difference")]
+ODD = [(lambda w, a, r: by_loop(w, a, r).sin() ** 2, "difference")]

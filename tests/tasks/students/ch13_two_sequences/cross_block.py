@@ -110,6 +110,26 @@ def but(**choices):
     return type("Answer", (ByEinsum,), choices)
 
 
+class BiasedProjection(ByLoop):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__(n_embd, n_memory, n_head)
+        self.projection = nn.Linear(n_embd, n_embd)
+
+
+class BiasedKey(ByLibrary):
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__(n_embd, n_memory, n_head)
+        self.key = nn.Linear(n_memory, n_embd)
+
+
+class BiasedKeyWithoutNorm(ByEinsum):
+    norms = "never"
+
+    def __init__(self, n_embd, n_memory, n_head):
+        super().__init__(n_embd, n_memory, n_head)
+        self.key = nn.Linear(n_memory, n_embd)
+
+
 RIGHT = {
     "a loop over samples": ByLoop,
     "the library's attention": ByLibrary,
@@ -139,6 +159,7 @@ WRONG = {
     "masked-after-softmax": but(mask="late"),
     "nan-for-nobody": but(mask="nan"),
     "padding-for-nobody": but(mask="large"),
+    "with-biases": BiasedProjection,
 }
 
 
@@ -147,4 +168,5 @@ class Doubled(ByLoop):
         return super().forward(x, memory, real) * 2
 
 
-ODD = [(Doubled, "difference")]
+# One biased layer is told as all four are, and a mistake beside it is still called by its name.
+ODD = [(Doubled, "constant-ratio"), (BiasedKey, "with-biases"), (BiasedKeyWithoutNorm, "no-norm")]

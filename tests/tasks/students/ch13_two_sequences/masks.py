@@ -122,5 +122,5 @@ WRONG = {
 
 ODD = [
     (edited(lambda m, t: torch.ones_like(m)), "difference"),
-    (lambda s, t: by_loop(s, t)[0], "error"),
+    (lambda s, t: by_loop(s, t)[:1], "type"),
 ]

@@ -94,6 +94,6 @@ def _before(x, C, base):
 
 
 ODD = [
-    (lambda x, C, base: by_loop(x, C, base) * 2, "difference"),
-    (lambda x, C, base: by_loop(x, C, base)[:, :-1], "shape"),
+    (lambda x, C, base: by_loop(x, C, base) * 2, "constant-ratio"),
+    (lambda x, C, base: by_loop(x, C, base)[:, :-1], "last-missing"),
 ]

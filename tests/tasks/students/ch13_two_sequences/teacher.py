@@ -96,6 +96,6 @@ WRONG = {
 
 
 ODD = [
-    (lambda *a, **k: tuple(part + 1 for part in by_loop(*a, **k)), "difference"),
-    (lambda *a, **k: by_loop(*a, **k)[0], "error"),
+    (lambda *a, **k: tuple(part + 1 for part in by_loop(*a, **k)), "constant-difference"),
+    (lambda *a, **k: by_loop(*a, **k)[0], "type"),
 ]
