@@ -59,4 +59,5 @@ PROBE = Probe(
         "compiled": _head_compiled,
         "kept": _head_kept,
     },
+    one_draw="JAX compiles every operation again for sizes of another draw, which takes seconds",
 )

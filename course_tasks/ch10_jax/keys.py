@@ -68,4 +68,5 @@ PROBE = Probe(
         "given": _keys_given,
         "watched": _keys_watched,
     },
+    one_draw="JAX compiles every operation again for sizes of another draw, which takes seconds",
 )

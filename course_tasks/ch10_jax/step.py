@@ -87,4 +87,5 @@ PROBE = Probe(
         "compiled": _step(None, compiled=True),
         "kept": _step_kept,
     },
+    one_draw="JAX compiles every operation again for sizes of another draw, which takes seconds",
 )

@@ -91,6 +91,7 @@ DISAGREEING = {
     "LiveModel": ({}, {"prompt": "é", "text": "é"}, "é"),
     "TrainingRun": ({}, {"text": "short"}, "has 5 symbols"),
     "FollowLetter": ({}, {"text": "O"}, "position is 16"),
+    "LookingInside": ({}, {"text": "ab"}, "position is 20"),
 }
 
 
@@ -293,6 +294,8 @@ BAD_STATES = [
     ("TrainingRun", "text", "short", "The text has 5 symbols"),
     ("FollowLetter", "stage", "head 9 9", "There is no stage “head 9 9”"),
     ("FollowLetter", "place", 64, "The stage has no number 64"),
+    ("LookingInside", "text", "x" * 200, "The text has 200 symbols, and the model reads"),
+    ("LookingInside", "layer", 7, "There is no layer 8"),
 ]
 
 
@@ -366,6 +369,7 @@ def test_no_control_breaks_a_figure_whose_kept_state_does_not_fit(figure_page):
         "LiveModel": {"prompt": "é", "text": "é"},
         "TrainingRun": {"text": "short"},
         "FollowLetter": {"position": 40},
+        "LookingInside": {"text": "x" * 200},
     }
     assert set(bad) == set(NAMES)
     page = all_on_one_page(figure_page, faulty=True, calm=True)

@@ -98,8 +98,8 @@ WRONG = {
 
 
 ODD = [
-    (lambda p, x: head_by_sum(p, x).T, "shape"),
-    (lambda p, x: 2 * head_by_sum(p, x), "difference"),
+    (lambda p, x: head_by_sum(p, x).T, "transposed"),
+    (lambda p, x: 2 * head_by_sum(p, x), "constant-ratio"),
     (lambda p, x: head_by_sum({**p, "sink": p["skin"]}, x), "error"),
 ]
 

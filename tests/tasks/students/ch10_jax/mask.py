@@ -93,7 +93,7 @@ WRONG = {
 }
 
 
-ODD = [(lambda s, real: two_wheres(2 * s, real), "difference")]
+ODD = [(lambda s, real: two_wheres(2 * s, real), "some-rows")]
 
 
 SCAFFOLD = head_scaffold

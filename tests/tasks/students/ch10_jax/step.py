@@ -148,7 +148,7 @@ WRONG = {
 
 ODD = [
     (step_with(clip=lambda g, most: jax.tree.map(lambda a: 3 * a, g)), "difference"),
-    (lambda *a: by_tree_map(*a)[:2], "error"),
+    (lambda *a: by_tree_map(*a)[:2], "type"),
 ]
 
 

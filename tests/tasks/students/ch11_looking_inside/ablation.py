@@ -117,8 +117,8 @@ WRONG = {
 }
 
 ODD = [
-    (lambda *given: by_table(*given).T, "shape"),
-    (lambda *given: by_table(*given) + 1, "difference"),
+    (lambda *given: by_table(*given).T, "transposed"),
+    (lambda *given: by_table(*given) + 1, "constant-difference"),
     (lambda *given: by_table(*given)[0], "shape"),
     (lambda run, tokens, targets, reference: run(targets + 99), "error"),
 ]

@@ -55,7 +55,7 @@ WRONG = {
 }
 
 ODD = [
-    (lambda *given: tuple(x + 1 for x in pair_by_pair(*given)), "difference"),
-    (lambda *given: pair_by_pair(*given)[0], "error"),
+    (lambda *given: tuple(x + 1 for x in pair_by_pair(*given)), "constant-difference"),
+    (lambda *given: pair_by_pair(*given)[0], "type"),
     (lambda e, q, k, v, o, u: (q.T @ k, o @ v), "shape"),
 ]
