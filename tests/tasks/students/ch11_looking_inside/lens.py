@@ -75,7 +75,7 @@ WRONG = {
 }
 
 ODD = [
-    (lambda *given: library(*given) * 2, "difference"),
+    (lambda *given: library(*given) * 2, "constant-ratio"),
     (lambda *given: library(*given)[-1], "shape"),
     (lambda *given: library(*given).transpose(0, 1), "shape"),
     (lambda *given: library(*given) / 0, "not-finite"),

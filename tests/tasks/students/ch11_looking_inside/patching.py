@@ -109,7 +109,7 @@ WRONG = {
 }
 
 ODD = [
-    (lambda *given: by_table(*given).T, "shape"),
+    (lambda *given: by_table(*given).T, "transposed"),
     (lambda *given: by_table(*given) * 3 + 1, "difference"),
     (lambda *given: by_table(*given)[0], "shape"),
     (lambda run, a, b, r, w: a[99], "error"),

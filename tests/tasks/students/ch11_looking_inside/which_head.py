@@ -95,7 +95,10 @@ WRONG = {
 }
 
 ODD = [
-    (lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"] + 1}, "difference"),
+    (
+        lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"] + 1},
+        "constant-difference",
+    ),
     (lambda *given: by_table(*given)["damage"], "error"),
-    (lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"].T}, "shape"),
+    (lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"].T}, "transposed"),
 ]

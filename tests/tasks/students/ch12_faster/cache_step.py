@@ -95,8 +95,8 @@ WRONG = {
 
 
 ODD = [
-    (lambda q, k, v, keys, values, n: (q, keys, values), "difference"),
-    (lambda q, k, v, keys, values, n: q, "error"),
+    (lambda q, k, v, keys, values, n: (q, keys, values), "input-returned"),
+    (lambda q, k, v, keys, values, n: q, "type"),
     (lambda q, k, v, keys, values, n: (q / 0, keys, values), "not-finite"),
     (lambda q, k, v, keys, values, n: (q[0], keys, values), "shape"),
 ]

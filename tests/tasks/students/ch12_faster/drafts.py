@@ -113,5 +113,5 @@ ODD = [
     (never, "keeps-too-few"),
     (own_seed, "always-the-same"),
     (lambda p, q, draft, drafted, generator: (drafted, draft[:, 0]), "other-distribution"),
-    (lambda p, q, draft, drafted, generator: drafted, "error"),
+    (lambda p, q, draft, drafted, generator: drafted, "type"),
 ]

@@ -88,6 +88,6 @@ WRONG = {
 
 
 ODD = [
-    (lambda weight, bits, group: weight, "error"),
+    (lambda weight, bits, group: weight, "type"),
     (lambda weight, bits, group: (weight.char(), weight), "shape"),
 ]

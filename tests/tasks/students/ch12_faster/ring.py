@@ -111,7 +111,7 @@ WRONG = {
 
 
 ODD = [
-    (lambda query, *_: query, "error"),
-    (lambda q, k, v, keys, values, *_: (v, keys, values), "difference"),
+    (lambda query, *_: query, "type"),
+    (lambda q, k, v, keys, values, *_: (v, keys, values), "input-returned"),
     (lambda q, k, v, keys, values, *_: (v[0], keys, values), "shape"),
 ]

@@ -155,6 +155,6 @@ ODD = [
     (lambda model, prompt, count, clock: {}, "error"),
     (
         lambda model, prompt, count, clock: dict.fromkeys((*NAMES, "elsewhere"), 1.0),
-        "difference",
+        "all-alike",
     ),
 ]

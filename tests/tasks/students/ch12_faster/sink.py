@@ -95,7 +95,7 @@ WRONG = {
 
 
 ODD = [
-    (lambda chunks, sink: as_one_more_key(chunks, sink)[:, :-1], "shape"),
-    (lambda chunks, sink: as_one_more_key(chunks, sink) + 1, "difference"),
+    (lambda chunks, sink: as_one_more_key(chunks, sink)[:, :-1], "last-missing"),
+    (lambda chunks, sink: as_one_more_key(chunks, sink) + 1, "constant-difference"),
     (lambda chunks, sink: chunks[0], "error"),
 ]
