@@ -46,7 +46,7 @@ def answers_of(book):
 
 
 def test_each_thing_that_goes_wrong_is_named_and_stops_nothing_else(exercise, solution):
-    """One notebook, one run: another trouble in every task."""
+    """One notebook, one run: another trouble in every task, and the experiment not begun."""
     tasks = answers_of(exercise)
     names = [check.answer for _, check in tasks]
     cells = [exercise.cell(grade_id) for grade_id, _ in tasks]
@@ -67,7 +67,7 @@ def test_each_thing_that_goes_wrong_is_named_and_stops_nothing_else(exercise, so
 
     report = check_notebook.check_notebook(path, cell_seconds=8)
 
-    first, second, third, fourth, fifth, sixth = report.results
+    first, second, third, fourth, fifth, sixth, experiment = report.results
     assert first.state == third.state == fourth.state == fifth.state == "no verdict"
     assert first.findings[0].what == f"`{names[0]}` is not defined."
     assert "stopped with SyntaxError: '(' was never closed (line 1)" in first.findings[0].effect
@@ -78,6 +78,7 @@ def test_each_thing_that_goes_wrong_is_named_and_stops_nothing_else(exercise, so
     assert fifth.findings[0].what == "This cell shows no verdict."
     assert sixth.passed
     assert "hm" in " ".join(sixth.notes)
+    assert experiment.state == "not attempted"
     assert report.points == sixth.points > 0
     assert report.out_of == sum(check.points for _, check in tasks)
     assert not report.passed

@@ -177,10 +177,10 @@ class TestAnswersElsewhere:
         assert (step.kind, step.source) == ("question", self.WORDS.source)
 
     def test_answer_in_the_second_of_two_fields_waits(self, submitted):
-        again = copy.deepcopy(submitted.cells[place(submitted, self.QUESTION)])
-        submitted.cells.insert(0, again)
+        second = submitted.cells[place(submitted, self.QUESTION)]
+        submitted.cells.insert(0, copy.deepcopy(second))
         assert self.left(submitted)[0]
-        submitted.cells[-1].source = "Because."
+        second.source = "Because."
         assert not self.left(submitted)[0]
 
     def test_answer_that_is_too_long_is_cut_and_waits(self, submitted):
