@@ -1,48 +1,34 @@
-"""Students' answers to 01/vowels."""
-
-from course_judges.ch01_averages.vowels import RANGES
-from course_judges.observations import middle
-
-
-def lowest():
-    return {
-        "text": "shakespeare",
-        **{name: low for name, (low, _) in RANGES["shakespeare"].items()},
-    }
-
-
-def highest_as_text():
-    return {
-        "text": "shakespeare",
-        **{name: str(high) for name, (_, high) in RANGES["shakespeare"].items()},
-    }
-
-
-def on_the_play():
-    return middle(RANGES, "play")
-
+"""Students' answers to 01/vowels: what they wrote down after the run."""
 
 RIGHT = {
-    "the middle": lambda: middle(RANGES),
-    "the lowest": lowest,
-    "the highest, as text": highest_as_text,
-    "on the play": on_the_play,
+    "the middle": lambda: {"text": "shakespeare", "last_1": 0.6445, "last_4": 0.306, "all": 0.237},
+    "the lowest": lambda: {"text": "shakespeare", "last_1": 0.638, "last_4": 0.303, "all": 0.235},
+    "the highest, as text": lambda: {
+        "text": "shakespeare",
+        "last_1": "0.651",
+        "last_4": "0.309",
+        "all": "0.239",
+    },
+    "on the play": lambda: {"text": "play", "last_1": 0.604, "last_4": 0.303, "all": 0.233},
 }
 
 WRONG = {
-    "own-letter": lambda: middle(RANGES, last_1=0),
-    "rooted": lambda: {
-        "text": "shakespeare",
-        **{name: sum(pair) ** 0.5 / 2**0.5 for name, pair in RANGES["shakespeare"].items()},
-    },
-    "exchanged": lambda: middle(RANGES, last_1=middle(RANGES)["all"], all=middle(RANGES)["last_1"]),
+    "own-letter": lambda: {"text": "shakespeare", "last_1": 0, "last_4": 0.306, "all": 0.237},
+    "rooted": lambda: {"text": "shakespeare", "last_1": 0.80281, "last_4": 0.55317, "all": 0.48683},
+    "exchanged": lambda: {"text": "shakespeare", "last_1": 0.237, "last_4": 0.306, "all": 0.6445},
 }
 
 ODD = [
-    (lambda: middle(RANGES, last_1=-7.5), "not-what-runs-give"),
-    (lambda: middle(RANGES, last_1=float("nan")), "error"),
-    (lambda: {**middle(RANGES), "text": "my diary"}, "unknown-text"),
+    (
+        lambda: {"text": "shakespeare", "last_1": -7.5, "last_4": 0.306, "all": 0.237},
+        "not-what-runs-give",
+    ),
+    (
+        lambda: {"text": "shakespeare", "last_1": float("nan"), "last_4": 0.306, "all": 0.237},
+        "error",
+    ),
+    (lambda: {"text": "my diary", "last_1": 0.6445, "last_4": 0.306, "all": 0.237}, "unknown-text"),
     (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {**middle(RANGES), "last_1": "a lot"}, "error"),
+    (lambda: {"text": "shakespeare", "last_1": "a lot", "last_4": 0.306, "all": 0.237}, "error"),
     (lambda: [1, 2, 3], "error"),
 ]

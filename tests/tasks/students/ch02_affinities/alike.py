@@ -1,47 +1,31 @@
-"""Students' answers to 02/alike."""
-
-from course_judges.ch02_affinities.alike import RANGES
-from course_judges.observations import middle
-
-
-def lowest():
-    return {
-        "text": "shakespeare",
-        **{name: low for name, (low, _) in RANGES["shakespeare"].items()},
-    }
-
-
-def highest_as_text():
-    return {
-        "text": "shakespeare",
-        **{name: str(high) for name, (_, high) in RANGES["shakespeare"].items()},
-    }
-
-
-def on_the_play():
-    return middle(RANGES, "play")
-
+"""Students' answers to 02/alike: what they wrote down after the run."""
 
 RIGHT = {
-    "the middle": lambda: middle(RANGES),
-    "the lowest": lowest,
-    "the highest, as text": highest_as_text,
-    "on the play": on_the_play,
+    "the middle": lambda: {"text": "shakespeare", "words": 4.807, "dot": 8.13, "cosine": 4.613},
+    "the lowest": lambda: {"text": "shakespeare", "words": 4.759, "dot": 8.049, "cosine": 4.567},
+    "the highest, as text": lambda: {
+        "text": "shakespeare",
+        "words": "4.855",
+        "dot": "8.211",
+        "cosine": "4.659",
+    },
+    "on the play": lambda: {"text": "play", "words": 5.1265, "dot": 7.61, "cosine": 4.96},
 }
 
 WRONG = {
-    "with-itself": lambda: middle(RANGES, cosine=middle(RANGES)["words"]),
-    "exchanged": lambda: middle(RANGES, dot=middle(RANGES)["cosine"], cosine=middle(RANGES)["dot"]),
-    "dot-for-words": lambda: middle(
-        RANGES, dot=middle(RANGES)["words"], words=middle(RANGES)["dot"]
-    ),
+    "with-itself": lambda: {"text": "shakespeare", "words": 4.807, "dot": 8.13, "cosine": 4.807},
+    "exchanged": lambda: {"text": "shakespeare", "words": 4.807, "dot": 4.613, "cosine": 8.13},
+    "dot-for-words": lambda: {"text": "shakespeare", "words": 8.13, "dot": 4.807, "cosine": 4.613},
 }
 
 ODD = [
-    (lambda: middle(RANGES, words=-7.5), "not-what-runs-give"),
-    (lambda: middle(RANGES, words=float("nan")), "error"),
-    (lambda: {**middle(RANGES), "text": "my diary"}, "unknown-text"),
+    (
+        lambda: {"text": "shakespeare", "words": -7.5, "dot": 8.13, "cosine": 4.613},
+        "not-what-runs-give",
+    ),
+    (lambda: {"text": "shakespeare", "words": float("nan"), "dot": 8.13, "cosine": 4.613}, "error"),
+    (lambda: {"text": "my diary", "words": 4.807, "dot": 8.13, "cosine": 4.613}, "unknown-text"),
     (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {**middle(RANGES), "words": "a lot"}, "error"),
+    (lambda: {"text": "shakespeare", "words": "a lot", "dot": 8.13, "cosine": 4.613}, "error"),
     (lambda: [1, 2, 3], "error"),
 ]

@@ -1,53 +1,55 @@
-"""Students' answers to 03/seen-before."""
-
-from course_judges.ch03_text.seen_before import RANGES
-from course_judges.observations import middle
-
-
-def lowest():
-    return {
-        "text": "shakespeare",
-        **{name: low for name, (low, _) in RANGES["shakespeare"].items()},
-    }
-
-
-def highest_as_text():
-    return {
-        "text": "shakespeare",
-        **{name: str(high) for name, (_, high) in RANGES["shakespeare"].items()},
-    }
-
-
-def on_the_play():
-    return middle(RANGES, "play")
-
+"""Students' answers to 03/seen-before: what they wrote down after the run."""
 
 RIGHT = {
-    "the middle": lambda: middle(RANGES),
-    "the lowest": lowest,
-    "the highest, as text": highest_as_text,
-    "on the play": on_the_play,
+    "the middle": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.958,
+        "seen_8": 0.503,
+        "seen_16": 0.015,
+    },
+    "the lowest": lambda: {
+        "text": "shakespeare",
+        "seen_4": 0.948,
+        "seen_8": 0.498,
+        "seen_16": 0.014,
+    },
+    "the highest, as text": lambda: {
+        "text": "shakespeare",
+        "seen_4": "0.968",
+        "seen_8": "0.508",
+        "seen_16": "0.016",
+    },
+    "on the play": lambda: {"text": "play", "seen_4": 0.996, "seen_8": 0.8395, "seen_16": 0.304},
 }
 
 WRONG = {
-    "percent": lambda: {
+    "percent": lambda: {"text": "shakespeare", "seen_4": 95.8, "seen_8": 50.3, "seen_16": 1.5},
+    "exchanged": lambda: {
         "text": "shakespeare",
-        **{name: 50 * sum(pair) for name, pair in RANGES["shakespeare"].items()},
+        "seen_4": 0.015,
+        "seen_8": 0.503,
+        "seen_16": 0.958,
     },
-    "exchanged": lambda: middle(
-        RANGES, seen_4=middle(RANGES)["seen_16"], seen_16=middle(RANGES)["seen_4"]
-    ),
-    "new-ones": lambda: {
-        "text": "shakespeare",
-        **{name: 1 - sum(pair) / 2 for name, pair in RANGES["shakespeare"].items()},
-    },
+    "new-ones": lambda: {"text": "shakespeare", "seen_4": 0.042, "seen_8": 0.497, "seen_16": 0.985},
 }
 
 ODD = [
-    (lambda: middle(RANGES, seen_4=-7.5), "not-what-runs-give"),
-    (lambda: middle(RANGES, seen_4=float("nan")), "error"),
-    (lambda: {**middle(RANGES), "text": "my diary"}, "unknown-text"),
+    (
+        lambda: {"text": "shakespeare", "seen_4": -7.5, "seen_8": 0.503, "seen_16": 0.015},
+        "not-what-runs-give",
+    ),
+    (
+        lambda: {"text": "shakespeare", "seen_4": float("nan"), "seen_8": 0.503, "seen_16": 0.015},
+        "error",
+    ),
+    (
+        lambda: {"text": "my diary", "seen_4": 0.958, "seen_8": 0.503, "seen_16": 0.015},
+        "unknown-text",
+    ),
     (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {**middle(RANGES), "seen_4": "a lot"}, "error"),
+    (
+        lambda: {"text": "shakespeare", "seen_4": "a lot", "seen_8": 0.503, "seen_16": 0.015},
+        "error",
+    ),
     (lambda: [1, 2, 3], "error"),
 ]

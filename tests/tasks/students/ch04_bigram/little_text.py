@@ -1,53 +1,90 @@
-"""Students' answers to 04/little-text."""
-
-from course_judges.ch04_bigram.little_text import RANGES
-from course_judges.observations import middle
-
-
-def lowest():
-    return {
-        "text": "shakespeare",
-        **{name: low for name, (low, _) in RANGES["shakespeare"].items()},
-    }
-
-
-def highest_as_text():
-    return {
-        "text": "shakespeare",
-        **{name: str(high) for name, (_, high) in RANGES["shakespeare"].items()},
-    }
-
-
-def on_the_play():
-    return middle(RANGES, "play")
-
+"""Students' answers to 04/little-text: what they wrote down after the run."""
 
 RIGHT = {
-    "the middle": lambda: middle(RANGES),
-    "the lowest": lowest,
-    "the highest, as text": highest_as_text,
-    "on the play": on_the_play,
+    "the middle": lambda: {
+        "text": "shakespeare",
+        "one_percent": 2.7455,
+        "ten_percent": 2.619,
+        "everything": 2.482,
+    },
+    "the lowest": lambda: {
+        "text": "shakespeare",
+        "one_percent": 2.718,
+        "ten_percent": 2.593,
+        "everything": 2.457,
+    },
+    "the highest, as text": lambda: {
+        "text": "shakespeare",
+        "one_percent": "2.773",
+        "ten_percent": "2.645",
+        "everything": "2.507",
+    },
+    "on the play": lambda: {
+        "text": "play",
+        "one_percent": 2.6405,
+        "ten_percent": 2.4385,
+        "everything": 2.407,
+    },
 }
 
 WRONG = {
     "bits": lambda: {
         "text": "shakespeare",
-        **{name: sum(pair) / 2 / 0.6931 for name, pair in RANGES["shakespeare"].items()},
+        "one_percent": 3.96119,
+        "ten_percent": 3.77868,
+        "everything": 3.58101,
     },
     "perplexity": lambda: {
         "text": "shakespeare",
-        **{name: 2.71828 ** (sum(pair) / 2) for name, pair in RANGES["shakespeare"].items()},
+        "one_percent": 15.57237,
+        "ten_percent": 13.72197,
+        "everything": 11.96515,
     },
-    "exchanged": lambda: middle(
-        RANGES, one_percent=middle(RANGES)["everything"], everything=middle(RANGES)["one_percent"]
-    ),
+    "exchanged": lambda: {
+        "text": "shakespeare",
+        "one_percent": 2.482,
+        "ten_percent": 2.619,
+        "everything": 2.7455,
+    },
 }
 
 ODD = [
-    (lambda: middle(RANGES, one_percent=-7.5), "not-what-runs-give"),
-    (lambda: middle(RANGES, one_percent=float("nan")), "error"),
-    (lambda: {**middle(RANGES), "text": "my diary"}, "unknown-text"),
+    (
+        lambda: {
+            "text": "shakespeare",
+            "one_percent": -7.5,
+            "ten_percent": 2.619,
+            "everything": 2.482,
+        },
+        "not-what-runs-give",
+    ),
+    (
+        lambda: {
+            "text": "shakespeare",
+            "one_percent": float("nan"),
+            "ten_percent": 2.619,
+            "everything": 2.482,
+        },
+        "error",
+    ),
+    (
+        lambda: {
+            "text": "my diary",
+            "one_percent": 2.7455,
+            "ten_percent": 2.619,
+            "everything": 2.482,
+        },
+        "unknown-text",
+    ),
     (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {**middle(RANGES), "one_percent": "a lot"}, "error"),
+    (
+        lambda: {
+            "text": "shakespeare",
+            "one_percent": "a lot",
+            "ten_percent": 2.619,
+            "everything": 2.482,
+        },
+        "error",
+    ),
     (lambda: [1, 2, 3], "error"),
 ]

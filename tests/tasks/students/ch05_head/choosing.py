@@ -1,54 +1,24 @@
-"""Students' answers to 05/choosing."""
-
-from course_judges.ch05_head.choosing import RANGES
-from course_judges.observations import middle
-
-
-def lowest():
-    return {
-        "text": "shakespeare",
-        **{name: low for name, (low, _) in RANGES["shakespeare"].items()},
-    }
-
-
-def highest_as_text():
-    return {
-        "text": "shakespeare",
-        **{name: str(high) for name, (_, high) in RANGES["shakespeare"].items()},
-    }
-
-
-def on_the_play():
-    return middle(RANGES, "play")
-
+"""Students' answers to 05/choosing: what they wrote down after the run."""
 
 RIGHT = {
-    "the middle": lambda: middle(RANGES),
-    "the lowest": lowest,
-    "the highest, as text": highest_as_text,
-    "on the play": on_the_play,
+    "the middle": lambda: {"text": "shakespeare", "chosen": 2.433, "equal": 2.8435},
+    "the lowest": lambda: {"text": "shakespeare", "chosen": 2.403, "equal": 2.81},
+    "the highest, as text": lambda: {"text": "shakespeare", "chosen": "2.463", "equal": "2.877"},
+    "on the play": lambda: {"text": "play", "chosen": 2.36, "equal": 2.79},
 }
 
 WRONG = {
-    "bits": lambda: {
-        "text": "shakespeare",
-        **{name: sum(pair) / 2 / 0.6931 for name, pair in RANGES["shakespeare"].items()},
-    },
-    "perplexity": lambda: {
-        "text": "shakespeare",
-        **{name: 2.71828 ** (sum(pair) / 2) for name, pair in RANGES["shakespeare"].items()},
-    },
-    "exchanged": lambda: middle(
-        RANGES, chosen=middle(RANGES)["equal"], equal=middle(RANGES)["chosen"]
-    ),
-    "queries-trained": lambda: middle(RANGES, equal=middle(RANGES)["chosen"]),
+    "bits": lambda: {"text": "shakespeare", "chosen": 3.51032, "equal": 4.10258},
+    "perplexity": lambda: {"text": "shakespeare", "chosen": 11.39299, "equal": 17.17574},
+    "exchanged": lambda: {"text": "shakespeare", "chosen": 2.8435, "equal": 2.433},
+    "queries-trained": lambda: {"text": "shakespeare", "chosen": 2.433, "equal": 2.433},
 }
 
 ODD = [
-    (lambda: middle(RANGES, chosen=-7.5), "not-what-runs-give"),
-    (lambda: middle(RANGES, chosen=float("nan")), "error"),
-    (lambda: {**middle(RANGES), "text": "my diary"}, "unknown-text"),
+    (lambda: {"text": "shakespeare", "chosen": -7.5, "equal": 2.8435}, "not-what-runs-give"),
+    (lambda: {"text": "shakespeare", "chosen": float("nan"), "equal": 2.8435}, "error"),
+    (lambda: {"text": "my diary", "chosen": 2.433, "equal": 2.8435}, "unknown-text"),
     (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {**middle(RANGES), "chosen": "a lot"}, "error"),
+    (lambda: {"text": "shakespeare", "chosen": "a lot", "equal": 2.8435}, "error"),
     (lambda: [1, 2, 3], "error"),
 ]

@@ -1,53 +1,27 @@
-"""Students' answers to 06/tiny-heads."""
-
-from course_judges.ch06_heads.tiny_heads import RANGES
-from course_judges.observations import middle
-
-
-def lowest():
-    return {
-        "text": "shakespeare",
-        **{name: low for name, (low, _) in RANGES["shakespeare"].items()},
-    }
-
-
-def highest_as_text():
-    return {
-        "text": "shakespeare",
-        **{name: str(high) for name, (_, high) in RANGES["shakespeare"].items()},
-    }
-
-
-def on_the_play():
-    return middle(RANGES, "play")
-
+"""Students' answers to 06/tiny-heads: what they wrote down after the run."""
 
 RIGHT = {
-    "the middle": lambda: middle(RANGES),
-    "the lowest": lowest,
-    "the highest, as text": highest_as_text,
-    "on the play": on_the_play,
+    "the middle": lambda: {"text": "shakespeare", "heads_1": 2.4485, "heads_32": 2.3245},
+    "the lowest": lambda: {"text": "shakespeare", "heads_1": 2.42, "heads_32": 2.285},
+    "the highest, as text": lambda: {
+        "text": "shakespeare",
+        "heads_1": "2.477",
+        "heads_32": "2.364",
+    },
+    "on the play": lambda: {"text": "play", "heads_1": 2.3815, "heads_32": 2.2045},
 }
 
 WRONG = {
-    "bits": lambda: {
-        "text": "shakespeare",
-        **{name: sum(pair) / 2 / 0.6931 for name, pair in RANGES["shakespeare"].items()},
-    },
-    "perplexity": lambda: {
-        "text": "shakespeare",
-        **{name: 2.71828 ** (sum(pair) / 2) for name, pair in RANGES["shakespeare"].items()},
-    },
-    "exchanged": lambda: middle(
-        RANGES, heads_1=middle(RANGES)["heads_32"], heads_32=middle(RANGES)["heads_1"]
-    ),
+    "bits": lambda: {"text": "shakespeare", "heads_1": 3.53268, "heads_32": 3.35377},
+    "perplexity": lambda: {"text": "shakespeare", "heads_1": 11.57096, "heads_32": 10.22155},
+    "exchanged": lambda: {"text": "shakespeare", "heads_1": 2.3245, "heads_32": 2.4485},
 }
 
 ODD = [
-    (lambda: middle(RANGES, heads_1=-7.5), "not-what-runs-give"),
-    (lambda: middle(RANGES, heads_1=float("nan")), "error"),
-    (lambda: {**middle(RANGES), "text": "my diary"}, "unknown-text"),
+    (lambda: {"text": "shakespeare", "heads_1": -7.5, "heads_32": 2.3245}, "not-what-runs-give"),
+    (lambda: {"text": "shakespeare", "heads_1": float("nan"), "heads_32": 2.3245}, "error"),
+    (lambda: {"text": "my diary", "heads_1": 2.4485, "heads_32": 2.3245}, "unknown-text"),
     (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {**middle(RANGES), "heads_1": "a lot"}, "error"),
+    (lambda: {"text": "shakespeare", "heads_1": "a lot", "heads_32": 2.3245}, "error"),
     (lambda: [1, 2, 3], "error"),
 ]

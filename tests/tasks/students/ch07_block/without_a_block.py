@@ -1,58 +1,96 @@
-"""Students' answers to 07/without-a-block."""
-
-from course_judges.ch07_block.without_a_block import RANGES
-from course_judges.observations import middle
-
-
-def lowest():
-    return {
-        "text": "shakespeare",
-        **{name: low for name, (low, _) in RANGES["shakespeare"].items()},
-    }
-
-
-def highest_as_text():
-    return {
-        "text": "shakespeare",
-        **{name: str(high) for name, (_, high) in RANGES["shakespeare"].items()},
-    }
-
-
-def on_the_play():
-    return middle(RANGES, "play")
-
+"""Students' answers to 07/without-a-block: what they wrote down after the run."""
 
 RIGHT = {
-    "the middle": lambda: middle(RANGES),
-    "the lowest": lowest,
-    "the highest, as text": highest_as_text,
-    "on the play": on_the_play,
+    "the middle": lambda: {
+        "text": "shakespeare",
+        "all_four": 2.335,
+        "without_first": 4.8605,
+        "without_last": 2.454,
+    },
+    "the lowest": lambda: {
+        "text": "shakespeare",
+        "all_four": 2.292,
+        "without_first": 3.454,
+        "without_last": 2.33,
+    },
+    "the highest, as text": lambda: {
+        "text": "shakespeare",
+        "all_four": "2.378",
+        "without_first": "6.267",
+        "without_last": "2.578",
+    },
+    "on the play": lambda: {
+        "text": "play",
+        "all_four": 2.215,
+        "without_first": 4.3585,
+        "without_last": 2.3175,
+    },
 }
 
 WRONG = {
     "bits": lambda: {
         "text": "shakespeare",
-        **{name: sum(pair) / 2 / 0.6931 for name, pair in RANGES["shakespeare"].items()},
+        "all_four": 3.36892,
+        "without_first": 7.0127,
+        "without_last": 3.54061,
     },
     "perplexity": lambda: {
         "text": "shakespeare",
-        **{name: 2.71828 ** (sum(pair) / 2) for name, pair in RANGES["shakespeare"].items()},
+        "all_four": 10.32944,
+        "without_first": 129.08831,
+        "without_last": 11.63477,
     },
-    "exchanged": lambda: middle(
-        RANGES,
-        without_first=middle(RANGES)["without_last"],
-        without_last=middle(RANGES)["without_first"],
-    ),
-    "never-cut": lambda: middle(
-        RANGES, without_first=middle(RANGES)["all_four"], without_last=middle(RANGES)["all_four"]
-    ),
+    "exchanged": lambda: {
+        "text": "shakespeare",
+        "all_four": 2.335,
+        "without_first": 2.454,
+        "without_last": 4.8605,
+    },
+    "never-cut": lambda: {
+        "text": "shakespeare",
+        "all_four": 2.335,
+        "without_first": 2.335,
+        "without_last": 2.335,
+    },
 }
 
 ODD = [
-    (lambda: middle(RANGES, all_four=-7.5), "not-what-runs-give"),
-    (lambda: middle(RANGES, all_four=float("nan")), "error"),
-    (lambda: {**middle(RANGES), "text": "my diary"}, "unknown-text"),
+    (
+        lambda: {
+            "text": "shakespeare",
+            "all_four": -7.5,
+            "without_first": 4.8605,
+            "without_last": 2.454,
+        },
+        "not-what-runs-give",
+    ),
+    (
+        lambda: {
+            "text": "shakespeare",
+            "all_four": float("nan"),
+            "without_first": 4.8605,
+            "without_last": 2.454,
+        },
+        "error",
+    ),
+    (
+        lambda: {
+            "text": "my diary",
+            "all_four": 2.335,
+            "without_first": 4.8605,
+            "without_last": 2.454,
+        },
+        "unknown-text",
+    ),
     (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {**middle(RANGES), "all_four": "a lot"}, "error"),
+    (
+        lambda: {
+            "text": "shakespeare",
+            "all_four": "a lot",
+            "without_first": 4.8605,
+            "without_last": 2.454,
+        },
+        "error",
+    ),
     (lambda: [1, 2, 3], "error"),
 ]

@@ -1,51 +1,23 @@
-"""Students' answers to 08/real-words."""
-
-from course_judges.ch08_gpt.real_words import RANGES
-from course_judges.observations import middle
-
-
-def lowest():
-    return {
-        "text": "shakespeare",
-        **{name: low for name, (low, _) in RANGES["shakespeare"].items()},
-    }
-
-
-def highest_as_text():
-    return {
-        "text": "shakespeare",
-        **{name: str(high) for name, (_, high) in RANGES["shakespeare"].items()},
-    }
-
-
-def on_the_play():
-    return middle(RANGES, "play")
-
+"""Students' answers to 08/real-words: what they wrote down after the run."""
 
 RIGHT = {
-    "the middle": lambda: middle(RANGES),
-    "the lowest": lowest,
-    "the highest, as text": highest_as_text,
-    "on the play": on_the_play,
+    "the middle": lambda: {"text": "shakespeare", "cool": 0.629, "hot": 0.1215},
+    "the lowest": lambda: {"text": "shakespeare", "cool": 0.472, "hot": 0.056},
+    "the highest, as text": lambda: {"text": "shakespeare", "cool": "0.786", "hot": "0.187"},
+    "on the play": lambda: {"text": "play", "cool": 0.482, "hot": 0.126},
 }
 
 WRONG = {
-    "percent": lambda: {
-        "text": "shakespeare",
-        **{name: 50 * sum(pair) for name, pair in RANGES["shakespeare"].items()},
-    },
-    "exchanged": lambda: middle(RANGES, cool=middle(RANGES)["hot"], hot=middle(RANGES)["cool"]),
-    "invented": lambda: {
-        "text": "shakespeare",
-        **{name: 1 - sum(pair) / 2 for name, pair in RANGES["shakespeare"].items()},
-    },
+    "percent": lambda: {"text": "shakespeare", "cool": 62.9, "hot": 12.15},
+    "exchanged": lambda: {"text": "shakespeare", "cool": 0.1215, "hot": 0.629},
+    "invented": lambda: {"text": "shakespeare", "cool": 0.371, "hot": 0.8785},
 }
 
 ODD = [
-    (lambda: middle(RANGES, cool=-7.5), "not-what-runs-give"),
-    (lambda: middle(RANGES, cool=float("nan")), "error"),
-    (lambda: {**middle(RANGES), "text": "my diary"}, "unknown-text"),
+    (lambda: {"text": "shakespeare", "cool": -7.5, "hot": 0.1215}, "not-what-runs-give"),
+    (lambda: {"text": "shakespeare", "cool": float("nan"), "hot": 0.1215}, "error"),
+    (lambda: {"text": "my diary", "cool": 0.629, "hot": 0.1215}, "unknown-text"),
     (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {**middle(RANGES), "cool": "a lot"}, "error"),
+    (lambda: {"text": "shakespeare", "cool": "a lot", "hot": 0.1215}, "error"),
     (lambda: [1, 2, 3], "error"),
 ]

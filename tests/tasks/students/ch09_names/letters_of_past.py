@@ -1,45 +1,83 @@
-"""Students' answers to 09/letters-of-past."""
-
-from course_judges.ch09_names.letters_of_past import RANGES
-from course_judges.observations import middle
-
-
-def lowest():
-    return {"text": "names", **{name: low for name, (low, _) in RANGES["names"].items()}}
-
-
-def highest_as_text():
-    return {"text": "names", **{name: str(high) for name, (_, high) in RANGES["names"].items()}}
-
+"""Students' answers to 09/letters-of-past: what they wrote down after the run."""
 
 RIGHT = {
-    "the middle": lambda: middle(RANGES, "names"),
-    "the lowest": lowest,
-    "the highest, as text": highest_as_text,
+    "the middle": lambda: {
+        "text": "names",
+        "one": 2.4595,
+        "two": 2.2485,
+        "three": 2.2595,
+        "four": 2.5575,
+    },
+    "the lowest": lambda: {
+        "text": "names",
+        "one": 2.435,
+        "two": 2.226,
+        "three": 2.237,
+        "four": 2.532,
+    },
+    "the highest, as text": lambda: {
+        "text": "names",
+        "one": "2.484",
+        "two": "2.271",
+        "three": "2.282",
+        "four": "2.583",
+    },
 }
 
 WRONG = {
     "bits": lambda: {
         "text": "names",
-        **{name: sum(pair) / 2 / 0.6931 for name, pair in RANGES["names"].items()},
+        "one": 3.54855,
+        "two": 3.24412,
+        "three": 3.25999,
+        "four": 3.68994,
     },
     "perplexity": lambda: {
         "text": "names",
-        **{name: 2.71828 ** (sum(pair) / 2) for name, pair in RANGES["names"].items()},
+        "one": 11.69894,
+        "two": 9.4735,
+        "three": 9.57828,
+        "four": 12.9035,
     },
-    "exchanged": lambda: middle(
-        RANGES, one=middle(RANGES, "names")["two"], two=middle(RANGES, "names")["one"]
-    ),
-    "last-exchanged": lambda: middle(
-        RANGES, three=middle(RANGES, "names")["four"], four=middle(RANGES, "names")["three"]
-    ),
+    "exchanged": lambda: {
+        "text": "names",
+        "one": 2.2485,
+        "two": 2.4595,
+        "three": 2.2595,
+        "four": 2.5575,
+    },
+    "last-exchanged": lambda: {
+        "text": "names",
+        "one": 2.4595,
+        "two": 2.2485,
+        "three": 2.5575,
+        "four": 2.2595,
+    },
 }
 
 ODD = [
-    (lambda: middle(RANGES, one=-7.5), "not-what-runs-give"),
-    (lambda: middle(RANGES, one=float("nan")), "error"),
-    (lambda: {**middle(RANGES, "names"), "text": "my diary"}, "unknown-text"),
+    (
+        lambda: {"text": "names", "one": -7.5, "two": 2.2485, "three": 2.2595, "four": 2.5575},
+        "not-what-runs-give",
+    ),
+    (
+        lambda: {
+            "text": "names",
+            "one": float("nan"),
+            "two": 2.2485,
+            "three": 2.2595,
+            "four": 2.5575,
+        },
+        "error",
+    ),
+    (
+        lambda: {"text": "my diary", "one": 2.4595, "two": 2.2485, "three": 2.2595, "four": 2.5575},
+        "unknown-text",
+    ),
     (lambda: {"text": "names"}, "error"),
-    (lambda: {**middle(RANGES, "names"), "one": "a lot"}, "error"),
+    (
+        lambda: {"text": "names", "one": "a lot", "two": 2.2485, "three": 2.2595, "four": 2.5575},
+        "error",
+    ),
     (lambda: [1, 2, 3], "error"),
 ]

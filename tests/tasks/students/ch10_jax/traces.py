@@ -1,50 +1,66 @@
-"""Students' answers to 10/traces."""
-
-from course_judges.ch10_jax.traces import RANGES
-from course_judges.observations import middle
-
-
-def lowest():
-    return {
-        "text": "shakespeare",
-        **{name: low for name, (low, _) in RANGES["shakespeare"].items()},
-    }
-
-
-def highest_as_text():
-    return {
-        "text": "shakespeare",
-        **{name: str(high) for name, (_, high) in RANGES["shakespeare"].items()},
-    }
-
-
-def on_the_play():
-    return middle(RANGES, "play")
-
+"""Students' answers to 10/traces: what they wrote down after the run."""
 
 RIGHT = {
-    "the middle": lambda: middle(RANGES),
-    "the lowest": lowest,
-    "the highest, as text": highest_as_text,
-    "on the play": on_the_play,
+    "the middle": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 48.0,
+        "padded": 4.0,
+        "waste": 0.1685,
+    },
+    "the lowest": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 47.52,
+        "padded": 3.96,
+        "waste": 0.167,
+    },
+    "the highest, as text": lambda: {
+        "text": "shakespeare",
+        "as_they_are": "48.48",
+        "padded": "4.04",
+        "waste": "0.17",
+    },
+    "on the play": lambda: {"text": "play", "as_they_are": 88.0, "padded": 9.0, "waste": 0.163},
 }
 
 WRONG = {
-    "percent": lambda: middle(RANGES, waste=100 * middle(RANGES)["waste"]),
-    "exchanged": lambda: middle(
-        RANGES, as_they_are=middle(RANGES)["padded"], padded=middle(RANGES)["as_they_are"]
-    ),
-    "calls": lambda: middle(RANGES, as_they_are=300, padded=300),
-    "of-symbols": lambda: middle(
-        RANGES, waste=middle(RANGES)["waste"] / (1 - middle(RANGES)["waste"])
-    ),
+    "percent": lambda: {"text": "shakespeare", "as_they_are": 48.0, "padded": 4.0, "waste": 16.85},
+    "exchanged": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 4.0,
+        "padded": 48.0,
+        "waste": 0.1685,
+    },
+    "calls": lambda: {"text": "shakespeare", "as_they_are": 300, "padded": 300, "waste": 0.1685},
+    "of-symbols": lambda: {
+        "text": "shakespeare",
+        "as_they_are": 48.0,
+        "padded": 4.0,
+        "waste": 0.20265,
+    },
 }
 
 ODD = [
-    (lambda: middle(RANGES, as_they_are=-7.5), "not-what-runs-give"),
-    (lambda: middle(RANGES, as_they_are=float("nan")), "error"),
-    (lambda: {**middle(RANGES), "text": "my diary"}, "unknown-text"),
+    (
+        lambda: {"text": "shakespeare", "as_they_are": -7.5, "padded": 4.0, "waste": 0.1685},
+        "not-what-runs-give",
+    ),
+    (
+        lambda: {
+            "text": "shakespeare",
+            "as_they_are": float("nan"),
+            "padded": 4.0,
+            "waste": 0.1685,
+        },
+        "error",
+    ),
+    (
+        lambda: {"text": "my diary", "as_they_are": 48.0, "padded": 4.0, "waste": 0.1685},
+        "unknown-text",
+    ),
     (lambda: {"text": "shakespeare"}, "error"),
-    (lambda: {**middle(RANGES), "as_they_are": "a lot"}, "error"),
+    (
+        lambda: {"text": "shakespeare", "as_they_are": "a lot", "padded": 4.0, "waste": 0.1685},
+        "error",
+    ),
     (lambda: [1, 2, 3], "error"),
 ]
