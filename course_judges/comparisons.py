@@ -13,11 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from course_judges.wording import index, listed, number
-from course_tasks.answers import Array
-
-# What a comparison may take two numbers to be one within: as a judge of values does.
-RELATIVE_TOLERANCE = 1e-4
-ABSOLUTE_TOLERANCE = 1e-5
+from course_tasks.answers import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE, Array
 
 # Of fewer numbers that are not 0 a ratio or an order says nothing.
 _FEW = 3

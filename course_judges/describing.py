@@ -118,8 +118,7 @@ def _error(evidence: Evidence, section: Section) -> Finding | None:
                 "",
                 section,
             )
-        called = evidence.called(case)
-        with_what = f"It was called with {called}." if called else ""
+        with_what = evidence.called_with(case)
         if raised.kind == "ReturnedTypeError":
             return _returned(raised, with_what, section)
         return Finding(
@@ -203,13 +202,12 @@ def _shape(evidence: Evidence, section: Section) -> Finding | None:
     for name, right in evidence.expected.values.items():
         mine = evidence.answers.array(name)
         if isinstance(right, np.ndarray) and mine is not None and mine.shape != right.shape:
-            called = evidence.called(name)
             has = f"has shape {mine.shape}" if mine.shape else "is one number"
             wanted = f"shape {right.shape}" if right.shape else "one number"
             return Finding(
                 "shape",
                 f"Your answer {has}; expected {wanted}.",
-                f"It was called with {called}." if called else "",
+                evidence.called_with(name),
                 section,
             )
     return None
@@ -281,8 +279,7 @@ def _compared(evidence: Evidence, section: Section) -> Finding | None:
     if first is None:
         return None
     name, found = first
-    called = evidence.called(name)
-    effect = found.effect + (f" It was called with {called}." if called else "")
+    effect = f"{found.effect} {evidence.called_with(name)}".strip()
     what = found.what
     if otherwise:
         part = name.partition(".")[2]
@@ -302,8 +299,7 @@ def _related(evidence: Evidence, section: Section) -> Finding | None:
         found = relations.related(evidence.yours(name), right, evidence.inputs)
         if found is None:
             return None
-        called = evidence.called(name)
-        effect = found.effect + (f" It was called with {called}." if called else "")
+        effect = f"{found.effect} {evidence.called_with(name)}".strip()
         return Finding(found.name, found.what, effect, section)
     return None
 
@@ -313,11 +309,12 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
         mine = evidence.answers.values.get(name)
         if mine is None or same_value(mine, right):
             continue
-        called = evidence.called(name)
-        with_what = f" It was called with {called}." if called else ""
+        with_what = evidence.called_with(name)
         if isinstance(right, str) or isinstance(mine, str):
             name, what = _text_differs(str(mine), str(right))
-            return Finding(name, what, f"{_texts(str(mine), str(right))}{with_what}", section)
+            return Finding(
+                name, what, f"{_texts(str(mine), str(right))} {with_what}".strip(), section
+            )
         wrong = int((~comparisons.close(mine, right)).sum())
         if right.ndim == 0:
             yours, wanted = comparisons.numbers_apart(float(mine), float(right))
@@ -325,19 +322,21 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
         else:
             effect = f"{wrong} of {right.size} numbers differ. {comparisons.largest(mine, right)}"
         return Finding(
-            "difference", "The values differ from the right ones.", effect + with_what, section
+            "difference",
+            "The values differ from the right ones.",
+            f"{effect} {with_what}".strip(),
+            section,
         )
     missing = next(
         (case for case in evidence.expected.errors if case not in evidence.answers.errors), None
     )
     if missing is not None:
         expected = evidence.expected.errors[missing]
-        called = evidence.called(missing)
         return Finding(
             "no-error",
             f"Your answer accepts what it should refuse with a {expected.kind}.",
-            f"A right answer says: {_sentence(expected.message)}"
-            + (f" It was called with {called}." if called else ""),
+            f"A right answer says: {_sentence(expected.message)} "
+            f"{evidence.called_with(missing)}".strip(),
             section,
         )
     return Finding("difference", "Your answer does not do what the task asks.", "", section)

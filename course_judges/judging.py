@@ -17,17 +17,11 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from course_judges import comparisons
 from course_judges.describing import ODD_DATA, describe, same_value
 from course_lib.errors import CourseError
 from course_tasks.answers import Answers, Array, Raised
 from course_tasks.probing import REPEATED, SECOND, Inputs, Probe, passes, run
 from course_tasks.verdict import Finding, PartResult, Section, State, Verdict
-
-# Float32 through a few matrix products and a softmax, summed in any order, stays far inside; no
-# mistake of the course does.
-RELATIVE_TOLERANCE = comparisons.RELATIVE_TOLERANCE
-ABSOLUTE_TOLERANCE = comparisons.ABSOLUTE_TOLERANCE
 
 # Several times as long as the longest sentence of a judge about an ordinary answer.
 MOST_CHARACTERS_OF_A_FINDING = 1500
@@ -92,11 +86,12 @@ class Evidence:
         """What the reference makes of the inputs."""
         return self._reference.answers
 
-    def called(self, value: str) -> str:
-        """With what the function was called that returned this value: "x of shape (2, 5, 3)"; the
-        whole-number inputs where the answer is a class.
+    def called_with(self, value: str) -> str:
+        """A sentence on the call that returned this value: "It was called with x of shape (2, 3).";
+        on the whole-number inputs where the answer is a class, and empty where there are none.
         """
-        return self._reference.called.get(value.split(".")[0], "") or self.sizes()
+        called = self._reference.called.get(value.split(".")[0], "") or self.sizes()
+        return f"It was called with {called}." if called else ""
 
     @property
     def repeatable(self) -> bool:
@@ -476,15 +471,13 @@ def _without_the_cheapest(parts: tuple[PartResult, ...]) -> tuple[PartResult, ..
 
 def _changes_what_it_is_given(evidence: Evidence, section: Section) -> Finding:
     case, names = next(iter(evidence.changed.items()))
-    called = evidence.called(case)
     what = ", ".join(f"`{name}`" for name in names.split(", ")) if names else "the tensor"
     return Finding(
         "changes-its-input",
         f"The values are right, but your answer changes {what}, which it was given.",
         "Whoever calls it still needs the old values: work on a copy (`clone()`), or use what "
         "returns something new, such as `masked_fill` for `masked_fill_`, `a = a + b` for "
-        "`a += b`, and `sorted(a)` for `a.sort()`."
-        + (f" It was called with {called}." if called else ""),
+        f"`a += b`, and `sorted(a)` for `a.sort()`. {evidence.called_with(case)}".strip(),
         section,
     )
 

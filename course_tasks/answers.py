@@ -24,6 +24,11 @@ from course_tasks.errors import InvalidAnswerError, ReturnedTypeError
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Value: TypeAlias = Array | str
 
+# How far apart two numbers may be that are one. Float32 through a few matrix products and a
+# softmax, summed in any order, stays far inside; no mistake of the course does.
+RELATIVE_TOLERANCE = 1e-4
+ABSOLUTE_TOLERANCE = 1e-5
+
 # Ample for any task (the largest right answers of the course have 2 MB, the largest wrong ones that
 # a judge has words for 12), too little to fill a grader's memory.
 MOST_BYTES = 16 * 2**20

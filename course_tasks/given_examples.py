@@ -15,11 +15,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from course_tasks.answers import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 from course_tasks.errors import InvalidExamplesError
 from course_tasks.verdict import MEDIA_TYPE, Finding, State, Verdict
-
-RELATIVE_TOLERANCE = 1e-4
-ABSOLUTE_TOLERANCE = 1e-5
 
 # Enough digits for the tolerances, and few enough to be read.
 _DIGITS = 6

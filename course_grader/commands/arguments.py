@@ -14,6 +14,24 @@ CourseFolder = Annotated[
     Path | None,
     typer.Option(help="The course's folder; found from the working directory by default."),
 ]
+Students = Annotated[
+    list[str] | None,
+    typer.Option("--student", help="Only this one; give it again for more.", metavar="NAME"),
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--assignment", help="Only this one; all by default. Again for more.", metavar="NAME"
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", min=1, help="Submissions at once; as many as there are cores."),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="Run on a Dask cluster's workers."),
+]
 Database = Annotated[
     str | None,
     typer.Option(

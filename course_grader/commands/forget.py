@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from course_grader.commands.arguments import CourseFolder, Database
+from course_grader.commands.arguments import Assignments, CourseFolder, Database
 from course_grader.commands.messages import COULD_NOT, explained, within
 
 if TYPE_CHECKING:
@@ -88,12 +88,7 @@ def _agreed(console: Console, student: str) -> bool:
 
 def anonymize(
     target: Annotated[Path, typer.Argument(help="A folder that is not there yet.")],
-    assignment: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--assignment", help="Only this one; all by default. Again for more.", metavar="NAME"
-        ),
-    ] = None,
+    assignment: Assignments = None,
     answers: Annotated[
         bool, typer.Option("--answers", help="Also the code of answers, without any words.")
     ] = False,

@@ -6,20 +6,21 @@ from typing import Annotated
 
 import typer
 
-from course_grader.commands.arguments import AssignmentName, CourseFolder, Database
+from course_grader.commands.arguments import (
+    AssignmentName,
+    CourseFolder,
+    Database,
+    Jobs,
+    Scheduler,
+    Students,
+)
 from course_grader.commands.messages import explained
 
 
 def grade(
     assignment: AssignmentName,
-    student: Annotated[
-        list[str] | None,
-        typer.Option("--student", help="Only this one; give it again for more.", metavar="NAME"),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", min=1, help="Submissions at once; as many as there are cores."),
-    ] = None,
+    student: Students = None,
+    jobs: Jobs = None,
     force: Annotated[
         bool, typer.Option("--force", help="Also those that have not changed since.")
     ] = False,
@@ -31,10 +32,7 @@ def grade(
         int | None, typer.Option("--memory", metavar="MEGABYTES", help="For one submission.")
     ] = None,
     db: Database = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option("--scheduler", metavar="ADDRESS", help="Run on a Dask cluster's workers."),
-    ] = None,
+    scheduler: Scheduler = None,
     no_sandbox: Annotated[
         bool,
         typer.Option(

@@ -10,7 +10,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from course_grader.commands.arguments import AssignmentName, CourseFolder, Database
+from course_grader.commands.arguments import (
+    AssignmentName,
+    CourseFolder,
+    Database,
+    Jobs,
+    Scheduler,
+    Students,
+)
 from course_grader.commands.messages import COULD_NOT, explained
 
 if TYPE_CHECKING:
@@ -19,23 +26,14 @@ if TYPE_CHECKING:
 
 def regrade(
     assignment: AssignmentName,
-    student: Annotated[
-        list[str] | None,
-        typer.Option("--student", help="Only this one; give it again for more.", metavar="NAME"),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", min=1, help="Submissions at once; as many as there are cores."),
-    ] = None,
+    student: Students = None,
+    jobs: Jobs = None,
     yes: Annotated[bool, typer.Option("--yes", help="Write it without asking.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Write nothing; only say what would change.")
     ] = False,
     db: Database = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option("--scheduler", metavar="ADDRESS", help="Run on a Dask cluster's workers."),
-    ] = None,
+    scheduler: Scheduler = None,
     course: CourseFolder = None,
 ) -> None:
     """Grade again what was graded, and see who gains and who loses before it is written.

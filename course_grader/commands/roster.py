@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from course_grader.commands.arguments import CourseFolder, Database
+from course_grader.commands.arguments import Assignments, CourseFolder, Database
 from course_grader.commands.messages import explained
 
 if TYPE_CHECKING:
@@ -25,12 +25,7 @@ def roster(
             metavar="STUDENTS.csv",
         ),
     ],
-    assignment: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--assignment", help="Only this one; all by default. Again for more.", metavar="NAME"
-        ),
-    ] = None,
+    assignment: Assignments = None,
     same: Annotated[
         list[str] | None,
         typer.Option(

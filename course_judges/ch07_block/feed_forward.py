@@ -7,9 +7,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from course_judges.ch07_block.numbers import farthest, ratio
 from course_judges.ch07_block.sections import STREAM, THINK
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.quoting import farthest, ratio
 from course_judges.wording import unwrapped
 
 Forward = Callable[[Any, Tensor], Tensor]

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_judges.ch07_block.numbers import farthest
 from course_judges.ch07_block.sections import AXIS, NORM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.quoting import farthest
 from course_judges.wording import unwrapped
 
 Norm = Callable[[Tensor, Tensor, Tensor, int, float], Tensor]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from course_judges.ch07_block import decoder_blocks
-from course_judges.ch07_block.numbers import farthest, ratio
 from course_judges.ch07_block.sections import BLOCK, PLACE, STREAM, TWO
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.quoting import farthest, ratio
 from course_judges.wording import unwrapped
 from course_tasks.verdict import Finding
 

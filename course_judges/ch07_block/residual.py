@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from course_judges.ch07_block.numbers import farthest, ratio
 from course_judges.ch07_block.sections import COUNT, STREAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.quoting import farthest, ratio
 from course_judges.wording import unwrapped
 
 Forward = Callable[[Sequence[nn.Module], Tensor], Tensor]

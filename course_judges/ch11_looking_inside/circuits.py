@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from course_judges.ch11_looking_inside.numbers import farthest, ratio
 from course_judges.ch11_looking_inside.sections import CIRCUITS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.quoting import farthest, ratio
 from course_judges.wording import unwrapped
 
 Pair = tuple[Tensor, Tensor]

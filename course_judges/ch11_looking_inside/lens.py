@@ -7,9 +7,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from course_judges.ch11_looking_inside.numbers import farthest, ratio
 from course_judges.ch11_looking_inside.sections import LENS
 from course_judges.judging import Evidence, Part, Task, mistake
+from course_judges.quoting import farthest, ratio
 from course_judges.wording import unwrapped
 from course_tasks.answers import Array
 

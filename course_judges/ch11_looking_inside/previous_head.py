@@ -8,10 +8,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from course_judges.ch11_looking_inside.numbers import farthest
 from course_judges.ch11_looking_inside.sections import BUILD
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future
+from course_judges.quoting import farthest
 from course_judges.wording import row, unwrapped
 from course_tasks.verdict import Finding
 

@@ -10,9 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from course_judges.ch11_looking_inside.numbers import farthest
 from course_judges.ch11_looking_inside.sections import ABLATE, PLAY
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
 from course_tasks.ch11_looking_inside.shared import Pass, Run
 

@@ -5,15 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from course_judges.judging import Evidence
+from course_tasks.answers import Array
 
 
 def farthest(evidence: Evidence, value: str) -> str:
     """A sentence on the entry that is farthest from right: where, yours, expected."""
     mine, right = evidence.yours(value), evidence.right(value)
-    gap = np.nan_to_num(np.abs(mine.astype(float) - right.astype(float)), nan=np.inf)
-    index = tuple(int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
+    index = farthest_index(mine, right)
     where = f" at index {index}" if index else ""
     return f"Farthest off{where}: yours {mine[index]:.4g}, expected {right[index]:.4g}."
+
+
+def farthest_index(mine: Array, right: Array) -> tuple[int, ...]:
+    """Where two arrays of one shape part most; NaN is farther than any number."""
+    gap = np.nan_to_num(np.abs(mine.astype(float) - right.astype(float)), nan=np.inf)
+    return tuple(int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
 
 
 def ratio(evidence: Evidence, value: str) -> float:
