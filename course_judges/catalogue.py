@@ -13,7 +13,9 @@ from course_tasks.errors import UnknownTaskError
 from course_tasks.probing import Inputs, both
 
 # Sizes are drawn from a few: two draws of the same sizes would hide what goes wrong at others.
+# Where the same are wanted, more draws than there are sizes to choose from.
 _TRIES = 8
+_TRIES_FOR_THE_SAME = 1000
 
 
 def task(name: str) -> Task:
@@ -52,7 +54,7 @@ def look_again() -> None:
 
 def inputs(name: str, rng: np.random.Generator) -> Inputs:
     """Fresh inputs of a task, with what only its judge may see: two draws of other sizes, as far as
-    the task's sizes differ at all, or one where the probe says why one is enough.
+    the task's sizes differ at all, or of the same, or one, where the probe says why.
 
     Raises
     ------
@@ -65,8 +67,9 @@ def inputs(name: str, rng: np.random.Generator) -> Inputs:
     if probe.one_draw:
         return first
     second = draw(rng)
-    for _ in range(_TRIES):
-        if _sizes(second) != _sizes(first):
+    same = bool(probe.same_sizes)
+    for _ in range(_TRIES_FOR_THE_SAME if same else _TRIES):
+        if (_sizes(second) == _sizes(first)) is same:
             break
         second = draw(rng)
     return both(first, second)

@@ -137,6 +137,33 @@ def _rows(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | Non
     return None
 
 
+def _columns(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """Each place of the last axis times a factor, or plus a number, of its own, in all rows."""
+    if right.ndim < 2 or right.shape[-1] < 2:
+        return None
+    m, r = (a.reshape(-1, right.shape[-1]) for a in (mine, right))
+    if len(r) < _FEW:
+        return None
+    offsets = (m - r).mean(axis=0)
+    if close(m, r + offsets).all():
+        return Difference(
+            "columns-shifted",
+            "Each place of your last axis is the right one plus a number of its own.",
+            f"The numbers go from {number(offsets.min())} to {number(offsets.max())}, the same in "
+            "all rows.",
+        )
+    size = (r * r).sum(axis=0)
+    factors = (m * r).sum(axis=0) / np.where(size > 0, size, 1)
+    if close(m, factors * r).all() and np.abs(factors).min() > 1e-3:
+        return Difference(
+            "columns-scaled",
+            "Each place of your last axis is the right one times a factor of its own.",
+            f"The factors go from {number(factors.min())} to {number(factors.max())}, the same in "
+            "all rows.",
+        )
+    return None
+
+
 def _some_positions(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
     """Right at some positions of an axis, and wrong at all others."""
     good = close(mine, right)
@@ -239,6 +266,7 @@ _RELATIONS: tuple[Relation, ...] = (
     _a_function,
     _a_line,
     _rows,
+    _columns,
     _some_positions,
     _normed,
     _one_sided,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -66,3 +67,22 @@ def parts_of(result: Any, *names: str) -> dict[str, Any]:
     )
     wanted = " and ".join((", ".join(f"`{name}`" for name in names[:-1]), f"`{names[-1]}`"))
     raise ReturnedTypeError(f"returned {found}; expected {wanted}")
+
+
+def entries_of(result: Any, names: Sequence[str]) -> Mapping[str, Any]:
+    """A returned dict that has an entry of each name.
+
+    Raises
+    ------
+    ReturnedTypeError
+        In words that a student can use, if anything else was returned.
+    """
+    wanted = f"expected a dict with {', '.join(f'`{name}`' for name in names)}"
+    if result is None:
+        raise ReturnedTypeError(f"returned None (is there a `return`?); {wanted}")
+    if not isinstance(result, Mapping):
+        raise ReturnedTypeError(f"returned a {type(result).__name__}; {wanted}")
+    missing = [name for name in names if name not in result]
+    if missing:
+        raise ReturnedTypeError(f"returned a dict without `{'`, `'.join(missing)}`; {wanted}")
+    return result

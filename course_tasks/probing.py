@@ -67,12 +67,15 @@ class Probe:
         has to predict. No case ever gets them, and no graded run finds them in its file of inputs.
     one_draw : str
         Why one draw is enough, for a task that takes long; empty for all others.
+    same_sizes : str
+        Why the second draw has the sizes of the first; empty where they should differ.
     """
 
     inputs: Callable[[np.random.Generator], Inputs]
     cases: Mapping[str, Case]
     kept_back: frozenset[str] = frozenset()
     one_draw: str = ""
+    same_sizes: str = ""
 
     def shown(self, inputs: Inputs) -> Inputs:
         """The drawn inputs that may stand beside student code: all that is not kept back.

@@ -160,6 +160,20 @@ def _last_position_only(run: Run, tokens: Tensor, targets: Tensor, reference: Te
     return ablated(stand)(run, tokens, targets, reference)
 
 
+_mean_of_the_first_text = mistake(
+    "The mean is taken over the first text of the reference; take it over all of them.",
+    lambda e: f"The reference has {e.inputs['reference'].shape[0]} texts. {_shown(e)}",
+)(ablated(lambda reference, plain, layer, head: reference.found[layer, 0, head].mean(0)))  # noqa: ARG005
+
+_median_for_mean = mistake("You took the median of each channel; asked for is the mean.", _shown)(
+    ablated(
+        lambda reference, plain, layer, head: (  # noqa: ARG005
+            reference.found[layer, :, head].flatten(0, 1).median(0).values
+        )
+    )
+)
+
+
 TASK = Task(
     "What a head is worth",
     mean_ablation,

@@ -163,6 +163,12 @@ def _patches_add_up(
     return shares
 
 
+_difference_of_probabilities = mistake(
+    "Your lead is a difference of probabilities; asked for is one of logits.",
+    lambda e: f"A softmax mixes in the logits of all other symbols. {_shown(e)}",
+)(patched(lead=lambda logits, right, wrong: lead_of(logits.softmax(-1), right, wrong)))
+
+
 TASK = Task(
     "Patching a head",
     patch_heads,

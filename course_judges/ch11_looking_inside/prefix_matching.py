@@ -141,6 +141,28 @@ def _nothing_divided(weights: Tensor, tokens: Tensor) -> Tensor:
     return found.sum(dim=(0, 2)) / earlier.any(-1).sum()
 
 
+@mistake(
+    "You divided by the number of earlier places; each position counts once, with all of its own.",
+    _numbers,
+)
+def _each_place_counted(weights: Tensor, tokens: Tensor) -> Tensor:
+    earlier = _earlier(tokens)
+    found = (weights * _behind(earlier)[:, None]).sum(dim=(0, 2, 3))
+    return found / earlier.sum().clamp(min=1)
+
+
+@mistake("You return the score of the best text; the mean is over the positions of all.", _numbers)
+def _best_text(weights: Tensor, tokens: Tensor) -> Tensor:
+    each = [prefix_matching(w[None], row[None]) for w, row in zip(weights, tokens, strict=True)]
+    return torch.stack(each).amax(0)
+
+
+@mistake("You averaged the heads; each has a score of its own.", _numbers)
+def _heads_averaged(weights: Tensor, tokens: Tensor) -> Tensor:
+    scores = prefix_matching(weights, tokens)
+    return scores.mean().expand(len(scores))
+
+
 TASK = Task(
     "The prefix-matching score",
     prefix_matching,

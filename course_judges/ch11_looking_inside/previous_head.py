@@ -24,19 +24,19 @@ def _made(
     strength: float,
     *,
     back: int = 1,
-    gain: Callable[[int, int], float] = lambda T, V: math.sqrt(T),  # noqa: ARG005
+    gain: Callable[[int, int], float] = lambda D, V: math.sqrt(D),  # noqa: ARG005
     reads: str = "tokens",
     writes: str = "previous",
 ) -> Made:
-    """The head, with what can go wrong in it as settings; D = T."""
-    C = V + T + V
+    """The head, with what can go wrong in it as settings."""
+    C, D = V + T + V, max(V, T)
     slots = {"tokens": slice(0, V), "positions": slice(V, V + T), "previous": slice(V + T, C)}
-    query, key = torch.zeros(T, C), torch.zeros(T, C)
-    value, output = torch.zeros(T, C), torch.zeros(C, T)
-    key[:, slots["positions"]] = torch.eye(T)
+    query, key, value = (torch.zeros(D, C) for _ in range(3))
+    output = torch.zeros(C, D)
+    key[:T, slots["positions"]] = torch.eye(T)
     # Column t of the query is what position t asks for: the key of position t − back.
     asks = torch.diag(torch.ones(T - abs(back)), back)
-    query[:, slots["positions"]] = asks * strength * gain(T, V)
+    query[:T, slots["positions"]] = asks * strength * gain(D, V)
     few = min(T, V)
     if reads == "tokens":
         value[:V, slots["tokens"]] = torch.eye(V)
@@ -113,7 +113,7 @@ _writes_over_the_token = mistake(
 
 def _misplaced(evidence: Evidence) -> Finding | None:
     """The right weights, and something else written."""
-    if not evidence.same("head.weights"):
+    if not evidence.same("head.weights") or evidence.same("head.written"):
         return None
     return Finding(
         "written-differs",
@@ -129,7 +129,9 @@ TASK = Task(
     BUILD,
     (
         Part("Each position looks one back, as sharply as asked.", 2, matches("head.weights")),
-        Part("It writes the token found there, into channels of its own.", 2, matches("head")),
+        Part(
+            "It writes the token found there, into channels of its own.", 2, matches("head", "wide")
+        ),
     ),
     properties=(_misplaced, no_weight_on_the_future("head.weights", BUILD)),
     cases=_PATTERN,

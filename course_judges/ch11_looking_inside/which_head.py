@@ -131,6 +131,19 @@ _sign_exchanged = mistake(
     lambda *given: (lambda made: made | {"damage": -made["damage"]})(which_head(*given)),
 )
 
+_mean_of_the_texts = mistake(
+    "The mean is taken over the texts that are tested; take it over the reference.",
+    lambda e: f"Then what is to be removed is part of what replaces it. {_numbers(e)}",
+    ABLATE,
+    cases=_BREAK,
+)(lambda run, texts, targets, sources, reference: which_head(run, texts, targets, sources, texts))  # noqa: ARG005
+
+_counted_from_one = mistake(
+    "Layers and heads are counted from 0; you name both one too high.",
+    _named,
+    cases=_CHOICE,
+)(_by(unravel=lambda i, H: (i // H + 1, i % H + 1)))
+
 _index_not_split = mistake(
     "The place in the flattened table is no layer: divide it by the number of heads.",
     lambda e: f"`argmax` counts through the whole table. {_named(e)}",
@@ -148,6 +161,12 @@ _looked_at_the_start = mistake(
     lambda e: farthest(e, "first.looks"),
     cases=_LOOKS,
 )(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1, 0].mean(1)))  # noqa: ARG005
+
+_looked_where_the_first_has_it = mistake(
+    "You read all texts at the source of the first; each has a source of its own.",
+    lambda e: farthest(e, "first.looks"),
+    cases=_LOOKS,
+)(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1, int(sources[0])].mean(1)))
 
 _looked_backwards = mistake(
     "You read how much the source looks at the hyphen; rows are who looks.",

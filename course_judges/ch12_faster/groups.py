@@ -120,6 +120,15 @@ _scale_by_channels = families.scale_by_channels(_groups)(_variant(scale=lambda _
 
 _no_causal_mask = families.no_causal_mask(_groups)(_variant(causal=False))
 
+_members_for_groups = mistake(
+    "You made groups of `n_group` heads; it is the number of groups.", _groups
+)(
+    _variant(
+        lambda heads, n_group: _mean_of_neighbors(heads, len(heads) // n_group),
+        lambda heads, n_group: _mean_of_neighbors(heads, len(heads) // n_group),
+    )
+)
+
 _heads_not_moved = mistake(
     "The heads' outputs were flattened without moving the head axis behind the positions.",
     lambda e: f"(B, H, T, D) has to become (B, T, H, D) first. {_groups(e)}",

@@ -86,6 +86,16 @@ _range_of_the_group = mistake(
     "You divided the distance from smallest to largest by the largest code.", _eight
 )(_variant(size=lambda parts: parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True)))
 
+_range_over_all_codes = mistake(
+    "You divided the distance from smallest to largest by the number of steps between all codes.",
+    lambda e: f"Codes begin at 0 then, and need a zero point, which is not returned. {_eight(e)}",
+)(
+    _variant(
+        size=lambda parts: parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True),
+        most=lambda bits: 2**bits - 1,
+    )
+)
+
 _one_code_too_many = mistake(
     "Your largest code is 2^(bits − 1), which is one more than fits.",
     lambda e: f"8 bits hold −128 to 127. {_eight(e)}",

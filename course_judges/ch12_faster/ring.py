@@ -81,6 +81,12 @@ _age_by_place = mistake(
     cases=("filling", "full"),
 )(_variant(ages=lambda place, count, W: (count % W - place).abs()))
 
+_age_is_the_place = mistake(
+    "You took the number of a place for the age of its token.",
+    _full,
+    cases=("filling", "full"),
+)(_variant(ages=lambda place, *_: place))
+
 _places_in_order = mistake(
     "You read the ring as if it were in order: place 0 the oldest, the last place the newest.",
     _full,

@@ -67,6 +67,15 @@ _all_rotated = mistake(
     cases=("part", "whole"),
 )(_variant(all_of_it=True))
 
+_last_numbers_turned = mistake(
+    "You turned the last numbers of each vector; the first `rotated` were asked for.",
+    _part,
+)(
+    lambda x, positions, rotated, base: _variant()(
+        x.roll(rotated, dims=-1), positions, rotated, base
+    ).roll(-rotated, dims=-1)
+)
+
 _angles_from_all = mistake(
     "Your angles divide by D; the exponent is 2i / R, with R the numbers that are turned.",
     _part,

@@ -65,6 +65,15 @@ def _by_mass(weights, links, real):
     return (kept * links[:, None]).sum(dim=-1) > 0.5 * kept.sum(dim=-1)
 
 
+def _two_best(weights, links, real):
+    best = weights.masked_fill(~real[:, None, None], -1).topk(2, dim=-1).indices
+    return links[:, None].expand(-1, weights.shape[1], -1, -1).gather(-1, best).any(dim=-1)
+
+
+def _weight_on_links(weights, links, real):
+    return (weights * links[:, None] * real[:, None, None]).sum(dim=-1)
+
+
 def _first_link(weights, links, real):
     best = weights.masked_fill(~real[:, None, None], -1).argmax(dim=-1)
     return best == links.int().argmax(dim=-1)[:, None]
@@ -128,6 +137,21 @@ _several_links_wrong = mistake(
 _by_weight = mistake(
     "You ask for more than half of the weight; the largest weight is enough.", _both
 )(Scorer(hits=_by_mass))
+
+_two_chances = mistake(
+    "A word is right for you if one of the two largest weights is linked; only the largest counts.",
+    _both,
+)(Scorer(hits=_two_best))
+
+_weight_added = mistake(
+    "You added up the weight on the links; asked for is how often the largest weight is on one.",
+    _both,
+)(
+    Scorer(
+        hits=_weight_on_links,
+        share=lambda hits, made: (hits * made[:, None]).sum(dim=(0, 2)) / made.sum(),
+    )
+)
 
 _columns = mistake(
     "You took the largest weight of each column, over the target's words.",

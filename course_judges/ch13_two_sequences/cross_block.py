@@ -179,6 +179,16 @@ _softmax_over_queries = families.softmax_over_queries(_off)(
     ),
 )
 
+_sigmoid_for_softmax = mistake(
+    "Each weight is a sigmoid of its own score, so a row does not sum to 1.", _off
+)(_with(weigh=lambda self, s, hidden: s.sigmoid().masked_fill(hidden, 0.0)))
+
+_activated = mistake(
+    "What the projection gives passes a ReLU before it is added; nothing negative comes through.",
+    _off,
+    MODEL,
+)(_with(add=lambda self, x, found: x + self.projection(found).relu()))
+
 _padding_seen = mistake("`real` has no effect: padding is averaged too.", _padded)(
     _with(weigh=lambda self, s, hidden: s.softmax(dim=-1))
 )

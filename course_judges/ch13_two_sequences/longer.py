@@ -28,6 +28,7 @@ class Shift:
     half_outside: bool = True
     relative: bool = False
     ridge: float = 0.0
+    first: int = 0
 
     def __call__(self, table, shift, trained):
         """The error of each map, beyond the positions that it was fitted on."""
@@ -37,7 +38,7 @@ class Shift:
         errors = []
         for n in trained:
             known = n if self.leak else n - shift
-            x, y = before[:known], after[:known]
+            x, y = before[self.first : known], after[self.first : known]
             if self.ridge:
                 C = table.shape[1]
                 M = torch.linalg.solve(x.T @ x + self.ridge * torch.eye(C).to(x), x.T @ y)
@@ -119,6 +120,11 @@ _largest = mistake("You return the largest error, not the root of the mean squar
 _relative = mistake("You divided the error by the size of the positions.", _both)(
     Shift(relative=True)
 )
+
+_first_pair_missing = mistake(
+    "The pair of position 0 is missing in your fit.",
+    _both,
+)(Shift(first=1))
 
 _ridge = mistake(
     "Your fit is damped: a multiple of the identity was added to XᵀX.",

@@ -110,6 +110,11 @@ _keys_and_itself = _of_own(
     lambda real, past, itself: past & real[:, None] | itself,
 )
 
+_padding_rows_open = _of_own(
+    "Rows of padding see everything; each should see itself and nothing else.",
+    lambda real, past, itself: _own(real, past, itself) | ~real[:, :, None],
+)
+
 _empty_rows = _of_own(
     "Rows of padding see nothing at all.",
     lambda real, past, itself: past & real[:, None] & real[:, :, None],

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from course_tasks.ch07_block.shared import each
 from course_tasks.ch07_block.suspects import Form, Runs, suspect
-from course_tasks.inputs import tensor
+from course_tasks.inputs import entries_of, tensor
 from course_tasks.probing import Inputs, Probe, drawn_by_the_judge
 
 FAULTS = ("future", "batch", "stream")
@@ -31,12 +31,7 @@ def _inspect(place: int, answer: Any, given: Inputs) -> Any:
         runs.keep(x, y)
         return y
 
-    result = answer(block, int(given["B"]), int(given["T"]), int(given["C"]))
-    if not isinstance(result, dict) or any(name not in result for name in FAULTS):
-        raise TypeError(
-            f"the inspector should return a dict with {', '.join(FAULTS)}; it returned "
-            + (str(sorted(map(str, result))) if isinstance(result, dict) else repr(result)[:60])
-        )
+    result = entries_of(answer(block, int(given["B"]), int(given["T"]), int(given["C"])), FAULTS)
     said = {name: bool(result[name]) for name in FAULTS}
     return said | {"runs": runs.pairs | {"derivatives": runs.derivatives}}
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from course_tasks.answers import Array
 from course_tasks.ch07_block.shared import each
-from course_tasks.inputs import Rng
+from course_tasks.inputs import Rng, entries_of
 from course_tasks.probing import Inputs, Probe
 
 COUNTED = ("embeddings", "attention", "feed_forward", "norms", "output", "total")
@@ -36,15 +36,7 @@ def _count_inputs(rng: Rng) -> Inputs:
 
 def _count(name: str, answer: Any, given: Inputs) -> Any:
     named = {size: int(n) for size, n in zip(SIZES, given[name], strict=True)}
-    result = answer(**named, bias=name != "bare", tied=name == "tied")
-    if not isinstance(result, dict):
-        raise TypeError(
-            f"the function should return a dict with {', '.join(COUNTED)}; "
-            f"it returned an object of type {type(result).__name__}"
-        )
-    missing = [part for part in COUNTED if part not in result]
-    if missing:
-        raise KeyError(f"the dict that was returned has no entry {missing[0]!r}")
+    result = entries_of(answer(**named, bias=name != "bare", tied=name == "tied"), COUNTED)
     # As they are: a count that is no whole number is not to be rounded to a right one.
     return {part: result[part] for part in COUNTED}
 

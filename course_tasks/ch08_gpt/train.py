@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from course_lib.data import play
+from course_tasks.errors import ReturnedTypeError
 from course_tasks.inputs import whole
 from course_tasks.probing import Inputs, Probe
 
@@ -100,9 +101,10 @@ def _train(answer: Any, given: Inputs) -> Any:
     torch.manual_seed(int(given["seed"]))
     predict = answer(batches, int(given["V"]), int(given["T"]))
     if not callable(predict):
-        raise TypeError(
-            "the function should return another function, which takes contexts (N, T) and returns "
-            f"probabilities (N, V); it returned {type(predict).__name__}"
+        found = "None (is there a `return`?)" if predict is None else f"a {type(predict).__name__}"
+        raise ReturnedTypeError(
+            f"returned {found}; expected another function, which takes contexts (N, T) and returns "
+            "probabilities (N, V)"
         )
     contexts = torch.from_numpy(given["contexts"])
     few = contexts[:ASKED_AGAIN]

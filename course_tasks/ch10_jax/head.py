@@ -59,5 +59,5 @@ PROBE = Probe(
         "compiled": _head_compiled,
         "kept": _head_kept,
     },
-    one_draw="JAX compiles every operation again for sizes of another draw, which takes seconds",
+    same_sizes="JAX compiles every operation again for other sizes, which takes seconds",
 )

@@ -67,5 +67,5 @@ PROBE = Probe(
         "values": lambda answer, given: _heads_run(answer, given)[0],
         "calls": lambda answer, given: _heads_run(answer, given)[1],
     },
-    one_draw="JAX compiles every operation again for sizes of another draw, which takes seconds",
+    same_sizes="JAX compiles every operation again for other sizes, which takes seconds",
 )

@@ -68,5 +68,5 @@ PROBE = Probe(
         "given": _keys_given,
         "watched": _keys_watched,
     },
-    one_draw="JAX compiles every operation again for sizes of another draw, which takes seconds",
+    same_sizes="JAX compiles every operation again for other sizes, which takes seconds",
 )

@@ -64,5 +64,5 @@ PROBE = Probe(
         "gradient": _mask_gradient("scores"),
         "wild": _mask_gradient("wild"),
     },
-    one_draw="JAX compiles every operation again for sizes of another draw, which takes seconds",
+    same_sizes="JAX compiles every operation again for other sizes, which takes seconds",
 )

@@ -87,5 +87,5 @@ PROBE = Probe(
         "compiled": _step(None, compiled=True),
         "kept": _step_kept,
     },
-    one_draw="JAX compiles every operation again for sizes of another draw, which takes seconds",
+    same_sizes="JAX compiles every operation again for other sizes, which takes seconds",
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
 
-from course_tasks.inputs import Rng, number, tensor, whole
+from course_tasks.inputs import Rng, entries_of, number, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
 MATRICES = ("query", "key", "value", "output")
@@ -21,6 +20,7 @@ def _inputs(rng: Rng) -> Inputs:
     tokens[:, :2] = [0, V - 1]  # neighbours differ where the head begins to look back
     return {
         "tokens": tokens.astype(np.int64),
+        "many": rng.integers(T, size=(B, V)),
         "strength": number(float(rng.choice([2.0, 3.0, 4.0]))),
         "B": whole(B),
         "V": whole(V),
@@ -29,22 +29,25 @@ def _inputs(rng: Rng) -> Inputs:
 
 
 def _head(answer: Any, given: Inputs) -> Any:
-    V, T = int(given["V"]), int(given["T"])
+    return _run(answer, given, "tokens", int(given["V"]), int(given["T"]))
+
+
+def _wide(answer: Any, given: Inputs) -> Any:
+    """More tokens than positions: the two numbers change places."""
+    return _run(answer, given, "many", int(given["T"]), int(given["V"]))
+
+
+def _run(answer: Any, given: Inputs, name: str, V: int, T: int) -> Any:
     C = V + T + V
-    made = answer(V, T, float(given["strength"]))
-    if not isinstance(made, Mapping) or any(name not in made for name in MATRICES):
-        raise TypeError(
-            f"the function should return a dict with {', '.join(MATRICES)}; it returned "
-            + (str(sorted(map(str, made))) if isinstance(made, Mapping) else type(made).__name__)
-        )
+    made = entries_of(answer(V, T, float(given["strength"])), MATRICES)
     query, key, value, output = (torch.as_tensor(made[n], dtype=torch.float64) for n in MATRICES)
-    for name, matrix in zip(MATRICES, (query, key, value, output.mT), strict=True):
+    for which, matrix in zip(MATRICES, (query, key, value, output.mT), strict=True):
         if matrix.ndim != 2 or matrix.shape[1] != C:
             raise ValueError(
-                f"{name} should have C = {C} {'rows' if name == 'output' else 'columns'}; its "
-                f"shape is {tuple(torch.as_tensor(made[name]).shape)}"
+                f"{which} should have C = {C} {'rows' if which == 'output' else 'columns'}; its "
+                f"shape is {tuple(torch.as_tensor(made[which]).shape)}"
             )
-    tokens = tensor(given["tokens"])
+    tokens = tensor(given[name])
     x = torch.zeros(*tokens.shape, C, dtype=torch.float64)  # (B, T, C)
     x[..., :V] = torch.eye(V, dtype=torch.float64)[tokens]
     x[..., V : V + T] = torch.eye(T, dtype=torch.float64)
@@ -54,4 +57,4 @@ def _head(answer: Any, given: Inputs) -> Any:
     return {"weights": weights, "written": weights @ (x @ value.T) @ output.T}
 
 
-PROBE = Probe(_inputs, {"head": _head})
+PROBE = Probe(_inputs, {"head": _head, "wide": _wide})

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.inputs import Rng, entries_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
 PARTS = ("embedding", "attention", "feed_forward", "output", "elsewhere")
@@ -103,12 +103,7 @@ def _measured(answer: Any, given: Inputs, block_size: int) -> Any:
     rng = np.random.default_rng(int(given["cost"]))
     model = Model(clock, block_size, int(given["n_layer"]), rng)
     modules = list(model.modules())
-    found = answer(model, tensor(given["prompt"]), int(given["count"]), clock)
-    if not isinstance(found, dict) or any(name not in found for name in PARTS):
-        raise TypeError(
-            f"the function should return a dict with {', '.join(PARTS)}; it returned "
-            + (str(sorted(map(str, found))) if isinstance(found, dict) else repr(found)[:60])
-        )
+    found = entries_of(answer(model, tensor(given["prompt"]), int(given["count"]), clock), PARTS)
     hooks = sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in modules)
     replaced = sum("forward" in vars(m) for m in modules)
     return {

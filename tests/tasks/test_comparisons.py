@@ -5,10 +5,13 @@ import pytest
 import torch
 
 from course_judges.comparisons import compared, numbers_apart
+from course_judges.relations import related
 from course_tasks.watching import Watch
 
 RIGHT = np.random.default_rng(0).normal(size=(3, 4, 5))
 POSITIVE = np.abs(RIGHT) + 0.1
+FOUR, FIVE = np.arange(1, 5), np.arange(1, 6)
+INPUT = np.random.default_rng(1).normal(size=RIGHT.shape)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +44,34 @@ def test_relation_is_named(mine, right, name):
     assert found is not None
     assert found.name == name
     assert found.what.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("mine", "name"),
+    [
+        (INPUT, "input-returned"),
+        (RIGHT - INPUT, "input-added"),
+        (np.exp(RIGHT), "function-taken"),
+        (3 * RIGHT + 1, "factor-and-offset"),
+        (RIGHT * FOUR[:, None], "rows-scaled"),
+        (RIGHT + FOUR[:, None], "rows-shifted"),
+        (RIGHT * FIVE, "columns-scaled"),
+        (RIGHT + FIVE, "columns-shifted"),
+        (np.concatenate([RIGHT[:, :1], RIGHT[:, 1:] ** 3], axis=1), "some-positions"),
+        ((RIGHT - RIGHT.mean(-1, keepdims=True)) / RIGHT.std(-1, keepdims=True), "rows-normed"),
+        (np.abs(np.sin(9 * RIGHT)), "never-negative"),
+        (RIGHT * np.exp(np.abs(np.sin(9 * RIGHT))), "all-larger"),
+    ],
+)
+def test_where_an_answer_comes_from_is_named(mine, name):
+    found = related(np.asarray(mine), RIGHT, {"x": INPUT})
+    assert found is not None
+    assert found.name == name
+    assert found.what.endswith(".")
+
+
+def test_nothing_is_said_of_numbers_without_a_relation():
+    assert related(np.sin(9 * RIGHT), RIGHT, {"x": INPUT}) is None
 
 
 def test_order_is_named_only_if_no_simpler_relation_holds():

@@ -3,6 +3,7 @@
 Each module holds `WRITTEN`: task -> list of answers, as students write them who have seen neither
 the judges nor the lists of `students/`. Every third of a task (`held_aside`) was put aside before
 the judges were tuned on the others, so that they say how judges speak of what they have not met.
+What a judge then learned to call by its name, the lists of `students/` take over from here.
 `later.py` has answers that were written when the judges were finished.
 """
 

@@ -213,7 +213,7 @@ WRONG = {
 
 
 ODD = [
-    (lambda block, B, T, C: {"future": True}, "error"),
+    (lambda block, B, T, C: {"future": True}, "type"),
     (inspecting(stream=lambda block, x: False), "difference"),
 ]
 

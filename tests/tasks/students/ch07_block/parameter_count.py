@@ -109,5 +109,5 @@ WRONG = {
 ODD = [
     (miscounted(attention=lambda V, T, N, H, C, F, b: 17), "miscounted-attention"),
     (lambda **sizes: counted_by_loop(**sizes) | {"total": 99}, "total-is-not-the-sum"),
-    (lambda **sizes: 3, "error"),
+    (lambda **sizes: 3, "type"),
 ]

@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from unlisted import ch11
 
 from students.ch11_looking_inside.shared import cross_entropy, table
 
@@ -114,6 +115,8 @@ WRONG = {
     "heads-stay-broken": lambda *given: together(*given, stays=True),
     "whole-layers": lambda *given: together(*given, stays=False),
     "last-position-only": with_stand_in(at_the_end),
+    "mean-of-the-first-text": ch11.mean_of_the_first_text,
+    "median-for-mean": ch11.median_for_mean,
 }
 
 ODD = [

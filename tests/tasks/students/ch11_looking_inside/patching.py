@@ -1,6 +1,7 @@
 """Students' answers to 11/patching."""
 
 import torch
+from unlisted import ch11
 
 from students.ch11_looking_inside.shared import table
 
@@ -106,6 +107,7 @@ WRONG = {
     ),
     "last-position-patched": patching(stand=at_the_end),
     "patches-add-up": adding_up,
+    "difference-of-probabilities": ch11.difference_of_probabilities,
 }
 
 ODD = [

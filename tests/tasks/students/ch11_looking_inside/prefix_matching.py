@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from unlisted import ch11
 
 
 def counted(weights, tokens, behind=1, which=slice(None), every=False, combine=sum, by_text=False):
@@ -80,6 +81,9 @@ WRONG = {
     "rows-for-columns": lambda w, x: counted(w.transpose(2, 3), x),
     "argmax-counted": favourite,
     "nothing-divided": no_guard,
+    "each-place-counted": ch11.mean_over_places,
+    "best-text": ch11.best_text,
+    "heads-averaged": ch11.one_score_for_all_heads,
 }
 
 ODD = [

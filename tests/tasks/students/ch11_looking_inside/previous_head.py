@@ -66,7 +66,7 @@ WRONG = {
 
 ODD = [
     (lambda V, T, s: {**built(V, T, s), "output": 2 * built(V, T, s)["output"]}, "written-differs"),
-    (lambda V, T, s: list(built(V, T, s).values()), "error"),
+    (lambda V, T, s: list(built(V, T, s).values()), "type"),
     (lambda V, T, s: {**built(V, T, s), "key": torch.zeros(V, T)}, "error"),
     (lambda V, T, s: built(V, T, s + 0.7), "some-positions"),
 ]

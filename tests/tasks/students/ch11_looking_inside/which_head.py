@@ -1,6 +1,7 @@
 """Students' answers to 11/which-head."""
 
 import torch
+from unlisted import ch11
 
 from students.ch11_looking_inside.shared import cross_entropy, table
 
@@ -92,6 +93,9 @@ WRONG = {
     "layer-and-head-exchanged": experiment(choose=lambda damage, looks: largest(damage)[::-1]),
     "looked-at-the-start": experiment(look=lambda weights, source: weights[-1, 0]),
     "looked-backwards": experiment(look=lambda weights, source: weights[source, -1]),
+    "mean-of-the-texts": ch11.mean_of_the_tested_texts,
+    "counted-from-one": ch11.head_counted_from_one,
+    "looked-where-the-first-has-it": ch11.source_of_the_first_text,
 }
 
 ODD = [
@@ -99,6 +103,6 @@ ODD = [
         lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"] + 1},
         "constant-difference",
     ),
-    (lambda *given: by_table(*given)["damage"], "error"),
+    (lambda *given: by_table(*given)["damage"], "type"),
     (lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"].T}, "transposed"),
 ]

@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from unlisted import ch12
 
 
 def head_by_head(
@@ -118,6 +119,7 @@ WRONG = {
     "no-causal-mask": lambda *given: head_by_head(*given, causal=False),
     "heads-not-moved": lambda *given: head_by_head(*given, join=stacked),
     "channels-interleaved": lambda *given: head_by_head(*given, join=alternating),
+    "members-for-groups": ch12.group_as_number_of_members,
 }
 
 

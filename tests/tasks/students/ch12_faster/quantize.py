@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from unlisted import ch12
 
 
 def by_loop(
@@ -84,6 +85,7 @@ WRONG = {
     "scale-inverted": inverted,
     "codes-not-int8": as_floats,
     "empty-group-divides": lambda *given: by_loop(*given, guard=False),
+    "range-over-all-codes": ch12.half_of_the_range,
 }
 
 

@@ -1,6 +1,7 @@
 """Students' answers to 12/ring."""
 
 import torch
+from unlisted import ch12
 
 
 def by_age(
@@ -107,6 +108,7 @@ WRONG = {
     "older-is-larger": biased(lambda age, n, W: -age),
     "no-scale": lambda *given: by_age(*given, scale=1.0),
     "changed-in-place": in_place,
+    "age-is-the-place": ch12.age_by_place,
 }
 
 

@@ -3,6 +3,7 @@
 import math
 
 import torch
+from unlisted import ch12
 
 
 def by_complex_numbers(x, positions, rotated, base, *, sign=1, size=None, step=2, where=None):
@@ -82,6 +83,7 @@ WRONG = {
     "sine-and-cosine-exchanged": exchanged,
     "exponents-too-small": lambda *given: by_complex_numbers(*given, step=1),
     "rest-dropped": lambda x, where, R, base: by_loop(x, where, R, base)[..., :R],
+    "last-numbers-turned": ch12.last_numbers_turn,
 }
 
 

@@ -152,7 +152,7 @@ WRONG = {
 
 
 ODD = [
-    (lambda model, prompt, count, clock: {}, "error"),
+    (lambda model, prompt, count, clock: {}, "type"),
     (
         lambda model, prompt, count, clock: dict.fromkeys((*NAMES, "elsewhere"), 1.0),
         "all-alike",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from unlisted import ch13
 
 
 def by_loop(
@@ -101,6 +102,8 @@ WRONG = {
     "columns": down_columns,
     "row-after": but(later=1),
     "counts": lambda w, a, r: by_loop(w, a, r) * a.any(-1).sum(),
+    "two-chances": ch13.one_of_the_two_best,
+    "weight-added": ch13.weight_on_the_links,
 }
 
 

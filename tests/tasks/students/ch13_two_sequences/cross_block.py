@@ -7,6 +7,7 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
+from unlisted import ch13
 
 INF = float("inf")
 
@@ -160,6 +161,8 @@ WRONG = {
     "nan-for-nobody": but(mask="nan"),
     "padding-for-nobody": but(mask="large"),
     "with-biases": BiasedProjection,
+    "sigmoid-for-softmax": ch13.SigmoidForSoftmax,
+    "activated": ch13.ActivatedResult,
 }
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from unlisted import ch13
 
 
 def by_lstsq(table, shift, trained):
@@ -65,6 +66,7 @@ WRONG = {
     "largest": but(norm=lambda gap, y: gap.abs().max()),
     "relative": but(norm=lambda gap, y: gap.norm() / y.norm()),
     "ridge": but(damp=0.1),
+    "first-pair-missing": ch13.first_pair_left_out,
 }
 
 

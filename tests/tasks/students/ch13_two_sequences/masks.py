@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from unlisted import ch13
 
 
 def by_loop(source, target):
@@ -117,6 +118,7 @@ WRONG = {
     "cross-open": edited(cross=lambda c, s, t: torch.ones_like(c)),
     "cross-rows-hidden": edited(cross=lambda c, s, t: c * t[..., None]),
     "cross-by-target": edited(cross=lambda c, s, t: torch.ones_like(c) * t[..., None]),
+    "padding-rows-open": ch13.padding_rows_see_everything,
 }
 
 
