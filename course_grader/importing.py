@@ -76,29 +76,6 @@ def put_off(package: str) -> None:
     sys.modules[package] = module
 
 
-# What torch registers for tensors without data, on which no judge calculates: a quarter of its
-# import. Torch itself asks for nothing in it before somebody compiles or exports a model.
-SLOW_REGISTRATIONS = "torch._meta_registrations"
-
-
-@contextlib.contextmanager
-def postponed(module: str) -> Iterator[None]:
-    """Inside the block an import of this module finds an empty one; after it, the real one again.
-
-    A module that takes a name out of the empty one fails: only for one that is imported for what
-    its own code does.
-    """
-    if module in sys.modules:
-        yield
-        return
-    sys.modules[module] = empty = ModuleType(module)
-    try:
-        yield
-    finally:
-        if sys.modules.get(module) is empty:
-            del sys.modules[module]
-
-
 @contextlib.contextmanager
 def without_collections() -> Iterator[None]:
     """Inside the block no garbage is collected; what was imported there is left out of it for good.
