@@ -85,7 +85,7 @@ def grade_group(folder, classes):
     chosen = [case for case in ALL if case.name.partition("/")[0] in classes]
     with pytest.MonkeyPatch.context() as patch, hand_in(folder, chosen) as made:
         patch.setenv("HOME", str(made.home))
-        # The class report draws: what its library keeps for itself is no student's doing.
+        # What libraries keep for themselves is no student's doing.
         patch.setenv("MPLCONFIGDIR", str(folder / "matplotlib"))
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         patch.setenv("COURSE_SECRET", made.loot)
