@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import json
 import threading
 import time
@@ -200,9 +199,6 @@ def grade(
             judges, runner = ready()
             whole = replace(whole, at_once=min(jobs or runner.slots, len(changed)))
             judges.require(whole.tasks)
-            # What draws the report: later, all but one core would wait for its import.
-            drawing = threading.Thread(target=_import_pictures, daemon=True)
-            drawing.start()
             # Closed before the sandbox is: no lane takes another one then.
             came = stack.enter_context(
                 contextlib.closing(_outcomes(changed, whole, runner, judges))
@@ -233,11 +229,6 @@ def grade(
 def _shown(course: Course, one: Submission) -> bool:
     """Whether what people see of a submission is there; who deleted it wants it anew."""
     return all(path.is_file() for path in places(course, one))
-
-
-def _import_pictures() -> None:
-    with contextlib.suppress(ImportError):  # said by the report, in this grader's own thread
-        importlib.import_module("course_grader.reports.pictures")
 
 
 def _looks_new(course: Course, assignment: str, todo: Sequence[Submission]) -> bool:

@@ -1,7 +1,8 @@
 """Pages from templates in `templates/`: what stands in them is text, and never becomes a tag.
 
 Autoescape is on for every template, and a value that is missing is an error. Two things alone are
-HTML already: a judge's verdict and a drawn figure, and both are marked as such where they are made.
+HTML already: a judge's verdict and a picture of another template, and both are marked as such where
+they are made.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from course_grader.course import Course
 from course_grader.gradebook.standing import ClassStanding, StudentGrades
 from course_grader.gradebook.standing import standing as read_standing
 from course_grader.lms import sheets
+from course_grader.reports.pictures import points_of_class, success_of_tasks
 from course_grader.reports.rendering import render
 from course_grader.reports.tally import Tally, count, slowest, ungraded
 
@@ -167,14 +168,9 @@ def _facts(tally: Tally) -> list[tuple[str, str]]:
 
 
 def _pictures(tally: Tally) -> dict[str, Markup]:
-    """Drawn here, with every text in them escaped by matplotlib: HTML already."""
-    from markupsafe import Markup
-
-    from course_grader.reports.pictures import points_of_class, success_of_tasks
-
     return {
-        "points": Markup(points_of_class(tally).markup),
-        "tasks": Markup(success_of_tasks(tally.tasks).markup),
+        "points": points_of_class(tally),
+        "tasks": success_of_tasks(tally.tasks),
     }
 
 

@@ -50,6 +50,9 @@ MOST_BYTES_IN_MEMORY = 4 * MEGABYTE
 MOST_LARGE_RUNS = 2
 SECONDS_FOR_ROOM = 60.0
 
+# What code has in it that imports matplotlib, or the course's own plots.
+_DRAWS = "plot"
+
 # A process's number, user and group, as the kernel adds them to what it says.
 _CREDENTIALS = struct.Struct("3i")
 
@@ -195,7 +198,12 @@ class Sandbox:
     ) -> RunResult:
         started = self._alive(attempt) if self.form != "cold" else None
         with self._cores.one() as core, self.groups.group() as group:
-            asked = _Asked(limits, core, grouped=group.lent, alone=alone)
+            asked = _Asked(
+                *(limits, core, tuple(inputs)),
+                draws=any(_DRAWS in step.source for step in work.steps if step.kind == "code"),
+                grouped=group.lent,
+                alone=alone,
+            )
             if started is not None:
                 requests = started.attempts if attempt else started.requests
                 try:
@@ -233,10 +241,12 @@ class Sandbox:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What the sandbox is told of a run; see `supervise`."""
+    """What the sandbox is told of a run; see `supervise`, and `zygote` for tasks and drawing."""
 
     limits: Limits
     core: int | None
+    tasks: tuple[str, ...]
+    draws: bool
     grouped: bool
     alone: bool
 

@@ -27,7 +27,8 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -42,9 +43,13 @@ from course_tasks.runner.limits import Limits
 from course_tasks.runner.rehearsal import rehearse
 from course_tasks.runner.supervisor import supervise
 
-# What many submissions import and no first one has to wait for: imported between requests. With the
-# shell there already, the last one shows figures at a cell's end, as it does in a kernel.
-LATER = ("matplotlib", "matplotlib.pyplot", "matplotlib_inline.backend_inline")
+# What notebooks of the course import, and no first one has to wait for: imported between requests,
+# once for a class in place of once for each submission, which spent a third of its time on it.
+LATER = ("course_lib.training", "course_lib.sampling")
+
+# Half a second, and pages that every copy has: only where a submission draws. With the shell there
+# already, the last one shows figures at a cell's end, as it does in a kernel.
+TO_DRAW = ("matplotlib", "matplotlib.pyplot", "matplotlib_inline.backend_inline")
 
 # Making large pages takes as long as they spare some ten runs, so a class of a few goes without. So
 # does rehearsing more than once.
@@ -55,6 +60,9 @@ MORE_REHEARSALS = 2
 FIRST_TO_GO = "500"
 
 _FILES = 2  # wire and lifeline
+
+# Some hundred names of tasks beside the limits.
+_MOST_REQUEST_BYTES = 2**16
 
 _DONE = object()
 
@@ -85,32 +93,74 @@ def main() -> None:
     _serve(_shell(), requests, form, prepares=form != "cold")
 
 
-def _imported_later() -> Iterator[str]:
-    for name in LATER:
+def _imported(names: Sequence[str]) -> Iterator[str]:
+    for name in names:
         importlib.import_module(name)
         gc.freeze()
         yield name
 
 
+def _probes_imported(tasks: Sequence[str]) -> Iterator[str]:
+    """The modules that ask these tasks' questions, except where answers need packages that start
+    threads, as JAX does: those would not survive a fork.
+    """
+    from course_tasks import catalogue
+
+    for task in tasks:
+        # A private task's module may raise anything; each run that asks it says so.
+        with contextlib.suppress(Exception):
+            if not catalogue.requires(task):
+                catalogue.probe(task)
+        gc.freeze()
+        yield task
+
+
+class _Preparations:
+    """What makes later runs faster, in steps between requests: who comes waits for one step."""
+
+    def __init__(self) -> None:
+        self._steps: deque[Iterator[object]] = deque([rehearse(), _imported(LATER)])
+        self._asked: set[str] = set()
+        self._drawn, self._runs = False, 0
+
+    def learn(self, message: Mapping[str, Any]) -> None:
+        """What a run is given tells what later ones of its class need."""
+        self._runs += 1
+        if new := [task for task in message["tasks"] if task not in self._asked]:
+            self._asked.update(new)
+            self._steps.appendleft(_probes_imported(new))
+        if message["draws"] and not self._drawn:
+            self._drawn = True
+            self._steps.append(_imported(TO_DRAW))
+        if self._runs == RUNS_WORTH_LARGE_PAGES:
+            self._steps += [rehearse(MORE_REHEARSALS), collapse()]
+
+    def step(self) -> bool:
+        """Take the next step; whether there was one."""
+        while self._steps:
+            if next(self._steps[0], _DONE) is not _DONE:
+                return True
+            self._steps.popleft()
+        return False
+
+
 def _serve(shell: object, requests: socket.socket, form: str, *, prepares: bool) -> None:
     """Say that runs can begin, then fork one for each request.
 
-    Between requests it prepares for later ones, a step at a time: who comes waits for one step.
+    Between requests one that prepares does so for later ones; see `_Preparations`.
     """
     gc.freeze()
     requests.sendall(b"+")
-    steps: list[Iterator[object]] = [rehearse(), _imported_later()] if prepares else []
-    runs = 0
+    preparations = _Preparations() if prepares else None
     while True:
-        if prepares and runs == RUNS_WORTH_LARGE_PAGES:
-            steps += [rehearse(MORE_REHEARSALS), collapse()]
-        while steps and not select.select([requests], [], [], 0)[0]:
-            if next(steps[0], _DONE) is _DONE:
-                del steps[0]
-        runs += 1
+        while preparations and not select.select([requests], [], [], 0)[0]:
+            if not preparations.step():
+                break
         message, files = _request(requests)
         if not message:
             return
+        if preparations:
+            preparations.learn(message)
         wire, lifeline = files
         who = os.getuid(), os.getgid()
         try:
@@ -147,7 +197,7 @@ def _warm_up() -> None:
 def _request(requests: socket.socket) -> tuple[dict[str, Any], list[int]]:
     """What a run is given, and two open files, or nothing when the grader is gone."""
     room = socket.CMSG_LEN(_FILES * array.array("i").itemsize)
-    words, extra, _, _ = requests.recvmsg(4096, room)
+    words, extra, _, _ = requests.recvmsg(_MOST_REQUEST_BYTES, room)
     if not words:
         return {}, []
     files = array.array("i")

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import functools
 import json
 import os
 import pickle
@@ -55,8 +56,8 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 
 @pytest.fixture
-def class_of(entered, running, editable, monkeypatch):
-    """Makes a released assignment with submissions: every second one solved."""
+def shared(running, monkeypatch):
+    """Classes are graded with the judges and the sandbox that all tests share."""
     starting = batch._starting
 
     @contextlib.contextmanager
@@ -70,14 +71,11 @@ def class_of(entered, running, editable, monkeypatch):
 
     monkeypatch.setattr(batch, "_starting", started)
 
-    def make(*students):
-        for number, student in enumerate(students):
-            source = entered.exercises if number % 2 else entered.solutions
-            book = editable(source / NAME / f"{NAME}.ipynb")
-            book.save(entered.submitted / student / NAME / f"{NAME}.ipynb")
-        return entered
 
-    return make
+@pytest.fixture
+def class_of(entered, shared):
+    """Makes a released assignment with submissions: every second one solved."""
+    return functools.partial(hand_in, entered)
 
 
 def points(course):
@@ -117,8 +115,8 @@ from course_grader.course import Course
 from course_grader.gradebook.record import Recorder
 from course_grader.atomic import write_atomically
 
-root, moment, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 outcomes, pages = pickle.load(sys.stdin.buffer)
+count = int(sys.argv[1])
 runner = SimpleNamespace(form="warm", slots=1)
 judges = SimpleNamespace(require=lambda tasks: None, expect=lambda tasks: None)
 start = batch._Start(lambda: judges, lambda: runner)
@@ -150,49 +148,83 @@ def after(real):
         return made
     return change
 
-if moment == "between its pages":
-    os.replace, count = after(os.replace), 2 * count + 1
-elif moment == "between page and gradebook":
-    Recorder.record_all, count = before(Recorder.record_all), 1
-elif moment == "after the gradebook":
-    Recorder.record_all, count = after(Recorder.record_all), 1
-elif moment == "in the middle of a transaction":
-    Recorder._note = before(Recorder._note)
-batch.grade_one = grade_one
-batch.MOST_RECORDED_AT_ONCE = 2
-batch.grade(Course(Path(root)), "01-averages", jobs=1)
+def killed(root, moment):
+    global count
+    if moment == "between its pages":
+        os.replace, count = after(os.replace), 2 * count + 1
+    elif moment == "between page and gradebook":
+        Recorder.record_all, count = before(Recorder.record_all), 1
+    elif moment == "after the gradebook":
+        Recorder.record_all, count = after(Recorder.record_all), 1
+    elif moment == "in the middle of a transaction":
+        Recorder._note = before(Recorder._note)
+    batch.grade_one = grade_one
+    batch.MOST_RECORDED_AT_ONCE = 2
+    batch.grade(Course(Path(root)), "01-averages", jobs=1)
+
+# A process each, which finds all of it imported.
+for root, moment in zip(sys.argv[2::2], sys.argv[3::2], strict=True):
+    child = os.fork()
+    if child == 0:
+        killed(root, moment)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
-
-@pytest.mark.parametrize(
-    "moment",
-    [
-        "between its pages",
-        "between page and gradebook",
-        "in the middle of a transaction",
-        "after the gradebook",
-    ],
+MOMENTS = (
+    "between its pages",
+    "between page and gradebook",
+    "in the middle of a transaction",
+    "after the gradebook",
 )
-def test_killed_and_started_again_gives_the_same_grades_and_grades_nothing_twice(
-    class_of, running, tmp_path, moment
-):
-    """The killed grader is given what judges found; what is tried is what it writes."""
-    course = class_of(*STUDENTS)
+
+
+def hand_in(course, *students):
+    """Every second one is solved."""
+    for number, student in enumerate(students):
+        source = course.exercises if number % 2 else course.solutions
+        folder = course.submitted / student / NAME
+        folder.mkdir(parents=True)
+        shutil.copy(source / NAME / f"{NAME}.ipynb", folder)
+    return course
+
+
+@pytest.fixture(scope="module")
+def killed(template, running, tmp_path_factory):
+    """A class for each moment at which its grader was killed.
+
+    The killed grader is given what judges found, once for all; what is tried is what it writes.
+    """
+    folder = tmp_path_factory.mktemp("killed")
+    courses = {}
+    for moment in MOMENTS:
+        courses[moment] = Course(shutil.copytree(template, folder / moment))
+        hand_in(courses[moment], *STUDENTS)
+    course = courses[MOMENTS[0]]
     judges, sandbox = running
-    where = (tmp_path / f"{NAME}.ipynb", tmp_path / f"{NAME}.html")
+    where = (folder / f"{NAME}.ipynb", folder / f"{NAME}.html")
     whole = class_without_gradebook(course, NAME, where)
     outcomes = {
         one.student: grade_one.grade_one(one, whole, sandbox, judges)
         for one in submissions(course, NAME)
     }
     pages = {path.name: path.read_text() for path in where}
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(course.root), moment, "2"],
+    words = [str(word) for moment in MOMENTS for word in (courses[moment].root, moment)]
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, "2", *words],
         input=pickle.dumps((outcomes, pages)),
         capture_output=True,
         check=False,
     )
-    assert killed.returncode == -9, killed.stderr.decode()[-2000:]
+    assert done.stdout.split() == [b"-9"] * len(MOMENTS), done.stderr.decode()[-2000:]
+    return courses
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_killed_and_started_again_gives_the_same_grades_and_grades_nothing_twice(
+    killed, shared, moment
+):
+    course = killed[moment]
     before = recorded_at(course)
     assert len(before) < len(STUDENTS)
     assert before or moment == "between its pages"  # runs may be ahead of what is recorded

@@ -1,4 +1,4 @@
-"""What is rehearsed before the first submission leaves nothing that a submission could see."""
+"""What is rehearsed and imported between submissions leaves nothing that one of them could see."""
 
 import json
 import subprocess
@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from course_tasks.runner import cells
 from course_tasks.runner.rehearsal import rehearse
+from course_tasks.runner.zygote import _Preparations
 
 torch.set_num_threads(1)
 cells.ready_for_tasks()
@@ -37,9 +38,20 @@ def seen():
 
 before = seen()
 rounds = sum(1 for _ in rehearse(2))
+preparations = _Preparations()
+preparations.learn({"tasks": ["05/head", "10/mask", "no such task"], "draws": False})
+while preparations.step():
+    pass
+there = sorted({"course_tasks.ch05_head.head", "course_lib.training", "jax", "matplotlib"}
+               & set(sys.modules))
+preparations.learn({"tasks": ["05/head"], "draws": True})
+while preparations.step():
+    pass
 gc.unfreeze()
 print(json.dumps({
     "rounds": rounds,
+    "imported": there,
+    "draws": "matplotlib.pyplot" in sys.modules,
     "changed": [what for what, value in seen().items() if before[what] != value],
     "threads": len(os.listdir("/proc/self/task")),
     "shells": sum(type(one) is cells.Shell for one in gc.get_objects()),
@@ -53,13 +65,16 @@ print(json.dumps({
 """
 
 
-def test_rehearsal_changes_nothing_that_a_submission_sees():
+def test_what_is_prepared_changes_nothing_that_a_submission_sees():
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == {
         "rounds": 2,
+        # JAX would start threads, and matplotlib waits for somebody who draws.
+        "imported": ["course_lib.training", "course_tasks.ch05_head.head"],
+        "draws": True,
         "changed": [],
         "threads": 1,  # a process with more than one is not safely copied
         "shells": 1,
