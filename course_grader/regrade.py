@@ -133,6 +133,7 @@ class Trial:
         self._outcomes = {one.student: one for one in summary.outcomes}
         failed = [one for one in summary.outcomes if one.status is Status.FAILED]
         self.failed = tuple((one.student, one.reason) for one in failed)
+        self.left_out = tuple(summary.left_out)
         with Recorder(trial, url) as recorder:
             self._keys = recorder.keys(self.assignment)
         before = {s.student: s for s in standing(self.course, self.assignment, self.url).students}

@@ -98,6 +98,8 @@ def _show(console: Console, trial: Trial) -> None:
                 escape("; ".join(tasks)),
             )
         console.print(table)
+    for left in trial.left_out:
+        console.print(f"[yellow]Left out[/]: {escape(left)}", soft_wrap=True)
     gain = sum(one.after > one.before for one in trial.differences)
     lose = sum(one.after < one.before for one in trial.differences)
     console.print(f"{gain} gain, {lose} lose, {len(trial.unchanged)} stay as they are.")
