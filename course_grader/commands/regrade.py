@@ -89,7 +89,7 @@ def _show(console: Console, trial: Trial) -> None:
         for one in trial.differences:
             sign = "[green]gains[/]" if one.after > one.before else "[red]loses[/]"
             tasks = [f"{name} {was:g} → {now:g}" for name, was, now in one.tasks]
-            tasks += [f"{name}: points of a hand stay" for name in one.kept]
+            tasks += [f"{name}: points given by hand stay" for name in one.kept]
             table.add_row(
                 escape(one.student),
                 f"{one.before:.4g}",

@@ -1,13 +1,17 @@
 """Submissions run on the workers of a cluster, and on others when one dies."""
 
 import contextlib
+import json
 import os
 import signal
 import time
 
 import pytest
+from typer.testing import CliRunner
 
-from course_grader.batch import grade
+from course_grader import grade_command
+from course_grader.batch import Summary, grade
+from course_grader.cli import app
 from course_grader.errors import MachineError, NoVerdictError, SandboxUnavailableError
 from course_grader.release import release
 from course_grader.sandbox import cluster
@@ -189,6 +193,14 @@ def test_worker_of_another_version_that_comes_later_runs_nothing(workers_here, m
         assert many.slots == 2  # of the first worker
         (left,) = many.left_out
         assert "other files of course_lib" in left
+
+
+def test_command_names_who_was_left_out(course, monkeypatch):
+    left = "worker tcp://10.0.0.7:4321: it has torch 2.9.1 (the grader: 2.13.0)"
+    monkeypatch.setattr(grade_command, "grade", lambda *_, **__: Summary(left_out=[left]))
+    command = ["grade", "01", "--course", str(course.root)]
+    assert f"Left out: {left}" in CliRunner().invoke(app, command).stdout
+    assert json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)["left_out"] == [left]
 
 
 def test_without_workers_each_submission_fails_after_a_time_and_then_at_once(
