@@ -5,6 +5,7 @@ import io
 import json
 import os
 import random
+import shutil
 import stat
 import struct
 import subprocess
@@ -486,7 +487,7 @@ class TestTime:
         for name, number in (("Ada", 1), ("Ben", 22)):
             put(inbox / moodle(name, number) / f"{NAME}.ipynb", a_notebook(name))
         collect(course, NAME, [inbox])
-        (inbox / moodle("Ben", 22) / f"{NAME}.ipynb").unlink()
+        shutil.rmtree(inbox / moodle("Ben", 22))
         rows = [f"{name},2026-03-01 10:00 UTC" for name in ("Ada", "Participant 22", "Adda")]
         found = by_student(collect(course, NAME, [inbox], submitted=self.times(inbox, *rows)))
         assert {name: one.action.value for name, one in found.items()} == {
