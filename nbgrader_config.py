@@ -20,6 +20,10 @@ c.CourseDirectory.course_id = "averages-to-transformers"
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
 
+# `nbgrader generate_assignment` and formgrader's button put private tasks in, and inspect what they
+# release, as `course release` does.
+c.GenerateAssignment.exporter_class = "course_grader.preprocess.WithPrivateTasks"
+
 # What stands where a solution stood. An answer that raises NotImplementedError is "not attempted".
 c.ClearSolutions.code_stub = {
     "python": "raise NotImplementedError  # replace this line with your answer"

@@ -78,6 +78,8 @@ class Summary:
         "cold" if one of its workers starts so.
     late : Settled
         What is new about who was late.
+    left_out : list of str
+        Workers of a cluster that ran nothing, each with the reason.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
@@ -85,6 +87,7 @@ class Summary:
     seconds: float = 0.0
     form: IsolationMode = "warm"
     late: lateness.Settled = field(default_factory=lateness.Settled)
+    left_out: list[str] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
@@ -217,6 +220,7 @@ def grade(
                     if progress is not None:
                         progress(outcome, len(summary.outcomes), len(changed))
             summary.form = runner.form
+            summary.left_out = list(getattr(runner, "left_out", ()))
         # Times, dates and extensions change nothing that has to be run.
         summary.late = lateness.settle(recorder, assignment)
         late = bool(summary.late.changed)

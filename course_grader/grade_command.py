@@ -128,6 +128,7 @@ def as_plain(assignment: str, summary: Summary) -> dict[str, Any]:
         "sandbox": {"warm": "warm", "cold": "cold"}.get(summary.form),
         "seconds": round(summary.seconds, 3),
         "unchanged": summary.unchanged,
+        "left_out": summary.left_out,
         "submissions": [
             {
                 "student": one.student.encode("utf-8", "replace").decode(),
@@ -176,6 +177,8 @@ def _show(console: Console, course: Course, assignment: str, summary: Summary) -
             "submission started a Python of its own, which takes seconds.",
             soft_wrap=True,
         )
+    for left in summary.left_out:
+        console.print(f"[yellow]Left out[/]: {escape(left)}", soft_wrap=True)
     for stranger in summary.late.strangers:
         console.print(
             f"{escape(stranger)} has an extension, and handed in nothing under that name.",

@@ -19,6 +19,7 @@ from course_grader.course import Course
 from course_grader.errors import CourseNotFoundError, NothingToGradeError, UnreadableSheetError
 from course_grader.lms import records, times
 from course_grader.lms.entries import MEGABYTE, shown
+from course_grader.lms.sheets import no_table
 from course_grader.options import CourseGrade
 from course_grader.submissions import Submission, submissions
 from course_lib.errors import ConfigError
@@ -175,7 +176,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
             "nbgrader_config.py names it: mend the name, or make it empty"
         ) from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UnreadableSheetError(f"{path} is not a CSV file in UTF-8: {error}") from error
+        raise no_table(path, error) from error
 
 
 def _by_folder(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import fields, replace
 from typing import Any, Self
 
@@ -11,6 +12,9 @@ from traitlets.config import Configurable
 from course_grader.course import Course
 from course_lib.errors import ConfigError
 from course_tasks.runner.limits import Limits
+
+# What the course itself reads in `nbgrader_config.py`; the rest is nbgrader's.
+_SECTIONS = ("CourseGrade", "PercentPerDay")
 
 _DEFAULT = Limits()
 
@@ -77,8 +81,23 @@ class CourseGrade(Configurable):
         Raises
         ------
         ConfigError
-            If `nbgrader_config.py` gives one of them a value that it cannot have.
+            If `nbgrader_config.py` gives one of them a value that it cannot have, or sets one that
+            there is not: a misspelled limit or date would count for nothing.
         """
+        for section in course.settings:
+            meant = difflib.get_close_matches(section, _SECTIONS, cutoff=0.85)
+            if meant and section not in _SECTIONS:
+                raise ConfigError(
+                    f"nbgrader_config.py sets c.{section}, which nothing reads: did you mean "
+                    f"c.{meant[0]}?"
+                )
+        known = cls.class_trait_names(config=True)
+        for name in sorted(set(course.settings.get("CourseGrade", ())) - set(known)):
+            meant = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {meant[0]}?" if meant else f"there are {', '.join(sorted(known))}"
+            raise ConfigError(
+                f"nbgrader_config.py sets c.CourseGrade.{name}, which is none: {hint}"
+            )
         try:
             return cls(config=course.settings)
         except TraitError as error:

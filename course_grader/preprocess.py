@@ -9,6 +9,7 @@ takes the graded notebook and nothing beside it.
 
 from __future__ import annotations
 
+import copy
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,6 +117,44 @@ class UnopenedNotebook(NotebookExporter):
             new_notebook(), resources, **named
         )
         return exported
+
+
+class WithPrivateTasks(NotebookExporter):
+    """In place of the exporter that reads a solution: nbgrader's steps make the exercise that
+    `course release` makes, with the cells of private tasks, and refuse what it refuses.
+    """
+
+    def from_filename(
+        self, filename: str, resources: dict[str, Any] | None = None, **named: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Export what the preprocessors make of a solution.
+
+        Parameters
+        ----------
+        filename : str
+            Of the solution.
+        resources : dict
+            nbgrader's, for the preprocessors.
+
+        Raises
+        ------
+        CourseError
+            If the solution, or the folder of private tasks, is not as it should be; nbgrader then
+            shows why, and releases nothing.
+        """
+        from nbformat import reads
+        from nbgrader.preprocessors import ClearSolutions
+
+        from course_grader import private_tasks
+        from course_grader.release import inspected_exercise, inspected_solution
+
+        path = Path(filename)
+        said = {**(resources or {}), "metadata": {"name": path.stem, "path": str(path.parent)}}
+        with private_tasks.of(_course_of(self)):
+            solution = inspected_solution(said["nbgrader"]["assignment"], path)
+        text, after = self.from_notebook_node(copy.deepcopy(solution), said, **named)
+        stub = ClearSolutions(config=self.config).text_stub
+        return inspected_exercise(path, reads(text, as_version=4), solution, stub).decode(), after
 
 
 class FeedbackOnly(HTMLExporter):

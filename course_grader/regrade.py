@@ -35,11 +35,11 @@ class Difference:
     ----------
     student : str
     before, after : float
-        Scores, with points of a hand and what being late costs.
+        Scores, with points given by hand and what being late costs.
     tasks : tuple of (str, float, float)
         Names of the cells whose points would change, before and after.
     kept : tuple of str
-        Cells in which the judge now awards other points, and points of a hand stay.
+        Cells in which the judge now awards other points, and points given by hand stay.
     """
 
     student: str
@@ -133,6 +133,7 @@ class Trial:
         self._outcomes = {one.student: one for one in summary.outcomes}
         failed = [one for one in summary.outcomes if one.status is Status.FAILED]
         self.failed = tuple((one.student, one.reason) for one in failed)
+        self.left_out = tuple(summary.left_out)
         with Recorder(trial, url) as recorder:
             self._keys = recorder.keys(self.assignment)
         before = {s.student: s for s in standing(self.course, self.assignment, self.url).students}
@@ -149,7 +150,7 @@ class Trial:
     def write(self) -> None:
         """Write what the trial found: gradebook, graded notebooks, feedback and report.
 
-        Points of a hand stay, and what a person has looked at need not be looked at again.
+        Points given by hand stay, and what a person has looked at need not be looked at again.
 
         Raises
         ------

@@ -7,6 +7,7 @@ never edited by hand, the same bytes for the same solutions.
 
 from __future__ import annotations
 
+import copy
 import fnmatch
 import json
 import os
@@ -134,31 +135,68 @@ def _released(course: Course, assignment: str) -> dict[Path, bytes]:
 
 
 def _released_notebook(course: Course, assignment: str, path: Path) -> bytes:
+    solution = inspected_solution(assignment, path)
+    released, text_stub = _converted(course, assignment, path, solution)
+    return inspected_exercise(path, released, solution, text_stub)
+
+
+def inspected_solution(assignment: str, path: Path) -> NotebookNode:
+    """A solution as it is released: with the cells of private tasks that are known in this process.
+
+    Parameters
+    ----------
+    assignment : str
+        Its full name.
+    path : Path
+        Of its notebook.
+
+    Raises
+    ------
+    FaultyAssignmentError
+        If it cannot be graded; names every fault.
+    PrivateTaskError, UnreadableNotebookError
+    """
+    solution = read(path)
+    if path.stem == assignment:
+        solution = private_notebook.with_private_cells(assignment, solution)
+    _refuse(path, faults(solution, assignment))
+    return solution
+
+
+def inspected_exercise(
+    path: Path, released: NotebookNode, solution: NotebookNode, text_stub: str
+) -> bytes:
+    """The file that students get.
+
+    Parameters
+    ----------
+    path : Path
+        Of the solution.
+    released : NotebookNode
+        What nbgrader's steps made of it.
+    solution : NotebookNode
+        From `inspected_solution`.
+    text_stub : str
+        What stands where a written answer stood.
+
+    Raises
+    ------
+    FaultyAssignmentError
+        If it would give an answer away; names every place.
+    """
     from course_grader.notebook_form import normalize
 
-    solution, private = _with_private_cells(assignment, path)
-    _refuse(path, faults(solution, assignment))
+    _refuse(path, leaks(released, solution, text_stub))
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder, path.name)
-        if private:
-            draft.write_text(json.dumps(solution), encoding="utf-8")
-        released, text_stub = _converted(course, assignment, draft if private else path)
-        _refuse(path, leaks(released, solution, text_stub))
         draft.write_text(json.dumps(released), encoding="utf-8")
         normalize(draft)
         return draft.read_bytes()
 
 
-def _with_private_cells(assignment: str, path: Path) -> tuple[NotebookNode, bool]:
-    """A solution as it is released, and whether cells of private tasks are in it."""
-    public = read(path)
-    if path.stem != assignment:
-        return public, False
-    whole = private_notebook.with_private_cells(assignment, public)
-    return whole, whole is not public
-
-
-def _converted(course: Course, assignment: str, path: Path) -> tuple[NotebookNode, str]:
+def _converted(
+    course: Course, assignment: str, path: Path, solution: NotebookNode
+) -> tuple[NotebookNode, str]:
     """What nbgrader's own steps make of a solution, without touching a gradebook; and the text
     that stands where a written answer stood.
     """
@@ -180,7 +218,7 @@ def _converted(course: Course, assignment: str, path: Path) -> tuple[NotebookNod
         "metadata": {"path": str(path.parent)},
     }
     try:
-        text, _ = exporter.from_filename(str(path), resources=resources)
+        text, _ = exporter.from_notebook_node(copy.deepcopy(solution), resources=resources)
     except Exception as error:  # nbgrader's steps raise RuntimeError, ValueError, ValidationError …
         raise FaultyAssignmentError(f"{path}: nbgrader cannot release it: {error}") from error
     return nbformat.reads(text, as_version=4), ClearSolutions(config=settings).text_stub
@@ -191,18 +229,14 @@ def _enter_into_gradebook(course: Course, assignment: str, url: str | None) -> N
     programs = str(Path(sys.executable).parent)  # where nbgrader finds alembic
     path = os.pathsep.join([programs, os.environ.get("PATH", "")])
     database = [f"--CourseDirectory.db_url={_from_anywhere(url)}"] if url else []
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as sources:
-        for notebook in (course.solutions / assignment).glob("*.ipynb"):
-            solution, private = _with_private_cells(assignment, notebook)
-            if private:
-                draft = Path(sources, assignment, notebook.name)
-                draft.parent.mkdir()
-                draft.write_text(json.dumps(solution), encoding="utf-8")
-                database.append(f"--CourseDirectory.source_directory={sources}")
+    # Private tasks are entered too, also where the course's settings are of an earlier release.
+    exporter = "--GenerateAssignment.exporter_class=course_grader.preprocess.WithPrivateTasks"
+    with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [
                 *(sys.executable, "-m", "nbgrader", "generate_assignment", assignment),
                 f"--CourseDirectory.release_directory={folder}",
+                exporter,
                 *database,
             ],
             cwd=course.root,

@@ -44,6 +44,11 @@ def sandbox_key() -> str:
     return _digest(BESIDE_STUDENT_CODE, None, private_tasks.folder())
 
 
+def versions() -> dict[str, str]:
+    """The release of the course, and the versions of what computes; "not here" for what is not."""
+    return {"release": course_lib.__version__, **{name: _version(name) for name in _COMPUTING}}
+
+
 @functools.cache
 def _digest(
     packages: tuple[str, ...], chapters: frozenset[str] | None, private: Path | None

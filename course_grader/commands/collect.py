@@ -67,7 +67,8 @@ def collect(
         confirm = (lambda _: True) if yes else _confirm_replacing if sys.stdin.isatty() else None
         found = put(here, name, sources, submitted=times, dry_run=dry_run, confirm=confirm)
         table = Table("", "Student", "", "Handed in (UTC)", "Notes", box=None, pad_edge=False)
-        signs = {Action.REFUSED: "[red]✗[/]", Action.KEPT: "[yellow]–[/]"}
+        others = dict.fromkeys((Action.KEPT, Action.ABSENT), "[yellow]–[/]")
+        signs = {Action.REFUSED: "[red]✗[/]", **others}
         for one in found:
             table.add_row(
                 signs.get(one.action, "[green]✓[/]"),
@@ -80,7 +81,9 @@ def collect(
         console.print(table)
         refused = [one for one in found if one.action is Action.REFUSED]
         would = " would be" if dry_run else ""
-        console.print(f"\n{len(found) - len(refused)} students{would} collected.")
+        count = sum(one.action not in (Action.REFUSED, Action.ABSENT) for one in found)
+        who = "student" if count == 1 else "students"
+        console.print(f"\n{count} {who}{would} collected.")
         if times is None:
             console.print(
                 "No archive says when something was handed in. For late penalties, give the times "

@@ -89,7 +89,7 @@ def _show(console: Console, trial: Trial) -> None:
         for one in trial.differences:
             sign = "[green]gains[/]" if one.after > one.before else "[red]loses[/]"
             tasks = [f"{name} {was:g} → {now:g}" for name, was, now in one.tasks]
-            tasks += [f"{name}: points of a hand stay" for name in one.kept]
+            tasks += [f"{name}: points given by hand stay" for name in one.kept]
             table.add_row(
                 escape(one.student),
                 f"{one.before:.4g}",
@@ -98,6 +98,8 @@ def _show(console: Console, trial: Trial) -> None:
                 escape("; ".join(tasks)),
             )
         console.print(table)
+    for left in trial.left_out:
+        console.print(f"[yellow]Left out[/]: {escape(left)}", soft_wrap=True)
     gain = sum(one.after > one.before for one in trial.differences)
     lose = sum(one.after < one.before for one in trial.differences)
     console.print(f"{gain} gain, {lose} lose, {len(trial.unchanged)} stay as they are.")

@@ -57,19 +57,26 @@ FINDINGS = sql.Table(
 # Columns that gradebooks of earlier releases lack: they are added, empty for what is there already.
 _ADDED_LATER = (("course_runs", "graded_by"),)
 
+_RESTORE = "The file is damaged, or another program's: put your last copy of it in its place"
+
 # What a driver says, and what helps against it.
 _REMEDIES: Mapping[str, str] = {
     "full": "Make room on the disk",
     "No space left": "Make room on the disk",
     "locked": "Another program is writing into it: close formgrader, or wait",
     "readonly": "Give yourself the right to write the file and its folder",
-    "unable to open": "Is its folder there, and yours to write in?",
-    "not a database": "It is another program's file, or broken: put a copy of yours in its place",
-    "malformed": "The file is damaged: put a copy of yours in its place",
-    "No module named": 'pip install "psycopg[binary]"',
-    "refused": "Is the database server running, and is the address right?",
-    "authentication failed": "Are the name and the password in the address right?",
+    "unable to open": "See that its folder is there, and yours to write in",
+    "not a database": _RESTORE,
+    "malformed": _RESTORE,
+    "named 'psycopg": 'Install its driver: pip install "psycopg[binary]"',
+    "No module named": "The course was tried with SQLite and PostgreSQL only",
+    "refused": "See that the database server is running, and that the address is right",
+    "authentication failed": "See that the name and the password in the address are right",
     "parse": "An address looks like sqlite:///gradebook.db or postgresql+psycopg://user@host/database",
+}
+
+_AFTERWARDS: Mapping[str, str] = {
+    _RESTORE: "Then run `course grade`: what was graded since that copy is graded again."
 }
 
 
@@ -121,11 +128,11 @@ def explained(url: str) -> Iterator[None]:
         said = (str(error).splitlines() or [type(error).__name__])[0]
         remedy = next(
             (words for sign, words in _REMEDIES.items() if sign in str(error)),
-            "Look after the database, then run the command again",
+            "Look after the database",
         )
         raise GradebookError(
             f"the gradebook {without_password(url)} cannot be used: {said}. {remedy}. "
-            "What was recorded before stays; running the command again goes on from there."
+            + _AFTERWARDS.get(remedy, "Then run the command again: what was recorded before stays.")
         ) from error
 
 

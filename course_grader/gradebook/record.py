@@ -179,7 +179,7 @@ class Recorder:
         Parameters
         ----------
         graded : sequence of Graded
-            Points of a hand stay; those of a failed run are left as they were.
+            Points given by hand stay; those of a failed run are left as they were.
 
         Raises
         ------

@@ -51,6 +51,7 @@ class Action(Enum):
     UNCHANGED = "unchanged"
     KEPT = "older, not taken"
     REFUSED = "refused"
+    ABSENT = "handed nothing in"
 
 
 @dataclass(frozen=True)
@@ -149,11 +150,31 @@ def collect(
                 "Nothing was written. Look at it with --dry-run; if it is what you want, say "
                 f"--yes. What is replaced is kept in {course.submitted.name}/.replaced/"
             )
+        result += _absent(course, assignment, when or {}, plan, known)
         if dry_run:
             result += [each.said for each in plan]
         else:
             result += _done(course, assignment, plan, known)
     return sorted(result, key=lambda one: one.student)
+
+
+def _absent(
+    course: Course,
+    assignment: str,
+    when: Mapping[str, datetime],
+    plan: list[_Planned],
+    known: Mapping[str, Record],
+) -> Iterator[Collected]:
+    """Whom the table of times names, and no submission: a name that is written otherwise here?"""
+    numbers = {**known, **{each.said.student: each.record for each in plan if each.record}}
+    students = {each.said.student for each in plan} | {
+        folder.parent.name for folder in course.submitted.glob(f"*/{assignment}")
+    }
+    for name, time in when.items():
+        here = ((one, numbers.get(one, Record())) for one in students)
+        if not any(times.names(name, one, kept.platform, kept.number) for one, kept in here):
+            words = "only the table of times has this name: see that it is nobody's above"
+            yield Collected(name, Action.ABSENT, (words,), time)
 
 
 def _sorted_by_owner(

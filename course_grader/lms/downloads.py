@@ -47,7 +47,7 @@ def parts(source: Path) -> Iterator[list[Part]]:
         yield [_alone(_of_disk(source, PurePosixPath(source.name)))]
         return
     with contextlib.ExitStack() as stack:
-        remedy = "unpack it, and give the folder"
+        remedy = "download it again, or unpack it and give the folder"
         try:
             file = stack.enter_context(source.open("rb"))
             found = archives.of_download(file, source.name)

@@ -22,6 +22,7 @@ from course_grader.lms.entries import MEGABYTE, shown
 from course_grader.lms.matching import Row, match
 from course_grader.lms.owners import Platform
 from course_grader.lms.records import Record
+from course_grader.lms.sheets import no_table
 from course_grader.submissions import submissions
 
 # As `nbgrader db student import` reads them; the last one is the platform's number.
@@ -101,9 +102,7 @@ def read(path: Path) -> list[Person]:
     except OSError as error:
         raise UnreadableSheetError(f"{path} cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UnreadableSheetError(
-            f"{path} is not a CSV file in UTF-8: {error}. Export it as CSV (UTF-8)"
-        ) from error
+        raise no_table(path, error) from error
 
 
 def _people(path: Path, table: csv.DictReader[str]) -> list[Person]:

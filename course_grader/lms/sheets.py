@@ -61,6 +61,20 @@ def write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> P
     return path
 
 
+def no_table(path: Path, error: Exception) -> UnreadableSheetError:
+    """Why a file is no table, with the remedy; to be raised.
+
+    Parameters
+    ----------
+    path : Path
+    error : UnicodeDecodeError or csv.Error
+    """
+    with path.open("rb") as file:
+        workbook = file.read(4) == b"PK\x03\x04"
+    what = "is a spreadsheet program's own file" if workbook else f"is not UTF-8 CSV ({error})"
+    return UnreadableSheetError(f"{path} {what}: save or export it as CSV (UTF-8)")
+
+
 class Sheet:
     """A CSV file of a platform, of which single fields are filled.
 
@@ -89,7 +103,7 @@ class Sheet:
         except OSError as error:
             raise UnreadableSheetError(f"{path} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
-            raise UnreadableSheetError(f"{path} is not UTF-8: export it as CSV (UTF-8)") from error
+            raise no_table(path, error) from error
         self._mark = "\N{ZERO WIDTH NO-BREAK SPACE}" if text[:1] == "\ufeff" else ""
         self._lines = _records(text[len(self._mark) :], path)
         if len(self._lines) < 2:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from course_grader.errors import UnreadableSheetError
 from course_grader.lms.entries import MEGABYTE, shown
+from course_grader.lms.sheets import no_table
 
 
 def read(path: Path) -> dict[str, datetime]:
@@ -38,7 +39,7 @@ def read(path: Path) -> dict[str, datetime]:
     except OSError as error:
         raise UnreadableSheetError(f"{path} cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UnreadableSheetError(f"{path} is not a CSV file in UTF-8: {error}") from error
+        raise no_table(path, error) from error
 
 
 def _times(path: Path, table: csv.DictReader[str]) -> dict[str, datetime]:

@@ -22,6 +22,7 @@ from course_grader.reports.untrusted import (
 )
 from course_grader.sandbox.protocol import StepResult
 from course_grader.sandbox.sanitize import Kind, Step
+from course_lib import __version__
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -219,6 +220,7 @@ def feedback(outcome: Outcome, titles: Mapping[str, str], title: str) -> str:
     return render(
         "feedback.html",
         title=on_one_line(title),
+        release=__version__,
         graded=outcome.status is Status.GRADED,
         points=outcome.points,
         out_of=outcome.out_of,

@@ -75,7 +75,17 @@ def table(tally: Tally, path: Path) -> Path:
     standing, ungraded = tally.standing, tally.ungraded
     names = list(standing.cells)
     header = ["student", "last name", "first name", "status", "points", "penalty", "score"]
-    header += ["out of", "handed in", "waits for", "reason", *names, "seconds", "sandbox", "notes"]
+    header += [
+        "out of",
+        "handed in",
+        "waits for",
+        "reason",
+        *names,
+        "seconds",
+        "sandbox",
+        "release",
+        "notes",
+    ]
     rows = []
     strangers = ungraded.keys() - {one.student for one in standing.students}
     for one in (*standing.students, *map(StudentGrades, sorted(strangers))):
@@ -95,6 +105,7 @@ def table(tally: Tally, path: Path) -> Path:
                 *(points.get(name) for name in names),
                 round(float(run.seconds.get("run", 0.0)), 2) if run else "",
                 ("yes" if run.sandboxed else "NO") if run else "",
+                run.graded_by if run else "",
                 "; ".join(run.notes) if run else "",
             ]
         )
@@ -118,6 +129,7 @@ def page(tally: Tally, *, sandboxed: bool = True) -> str:
         bare=_without_sandbox(standing, sandboxed),
         facts=_facts(tally),
         last_graded=max((run.graded_at for run in runs), default=None),
+        releases=sorted({run.graded_by for run in runs if run.graded_by}),
         pictures=_pictures(tally) if tally.graded else None,
         mistakes=tally.mistakes,
         waiting=tally.waiting,

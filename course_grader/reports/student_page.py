@@ -1,7 +1,7 @@
 """What a student gets back once everything is graded: a page made of the gradebook alone.
 
 `reports.feedback` makes the page of a run, at once and with the notebook in it. This one comes
-later, with the points of a hand, what was written about answers, and what being late cost.
+later, with the points given by hand, what was written about answers, and what being late cost.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from course_grader.sandbox.protocol import RawStep, RunResult
 from course_grader.sandbox.sandbox import Sandbox
 from course_grader.sandbox.sanitize import SanitizedSubmission
 from course_grader.sandbox.selftest import proven
-from course_grader.staleness import sandbox_key
+from course_grader.staleness import sandbox_key, versions
 from course_lib.errors import CourseError
 from course_tasks.errors import FrameError
 from course_tasks.runner import frames
@@ -56,35 +56,72 @@ class SandboxPlugin:
         See `Sandbox`.
     library : str
         The grader's `sandbox_key`.
+    versions : mapping of str to str
+        The grader's `versions`, to say what is another one on a worker.
+
+    Attributes
+    ----------
+    refused : str
+        Why this worker runs nothing; empty if it can.
     """
 
-    def __init__(self, form: IsolationMode, library: str):
-        self.form, self.library = form, library
+    def __init__(self, form: IsolationMode, library: str, versions: Mapping[str, str]):
+        self.form, self.library, self.versions = form, library, versions
         self._stack: ExitStack | None = None
         self.sandbox: Sandbox | None = None
+        self.refused = ""
 
     def setup(self, worker: Worker) -> None:
-        """Start the sandbox and prove its walls; a worker without one refuses to serve.
+        """Start the sandbox and prove its walls; or note why this worker cannot grade.
 
-        Raises
-        ------
-        SandboxUnavailableError
-            If a wall does not hold, or if the course here is not the grader's: another version
-            asks other questions, and honest answers to those are wrong.
+        It must not, if a wall does not hold, or if the course here is not the grader's: another
+        version asks other questions, and honest answers to those are wrong.
         """
         if sandbox_key() != self.library:
-            raise SandboxUnavailableError(
-                f"{platform.node()} has another version of the course, of torch, NumPy or JAX "
-                "than the grader: install the same on both"
-            )
-        self._stack = ExitStack()
-        self.sandbox = self._stack.enter_context(proven(self.form, Path(worker.local_directory)))
+            self.refused = f"it has {_difference(self.versions, versions())}"
+            return
+        stack = ExitStack()
+        try:
+            sandbox = stack.enter_context(proven(self.form, Path(worker.local_directory)))
+        except CourseError as error:
+            self.refused = str(error)
+            return
+        self._stack, self.sandbox = stack, sandbox
 
     def teardown(self, worker: Worker) -> None:  # noqa: ARG002
         """End the sandbox together with the worker."""
         if self._stack is not None:
             self._stack.close()
         self._stack = self.sandbox = None
+
+
+def _difference(grader: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """What a worker has and the grader has not, in words."""
+    others = [
+        f"{name} {version} (the grader: {grader.get(name)})"
+        for name, version in here.items()
+        if grader.get(name) != version
+    ]
+    if not others:
+        return (
+            "the grader's release of the course, but other files of course_lib, course_tasks or "
+            "private tasks: copy the grader's"
+        )
+    return f"{', '.join(others)}: install what the grader has"
+
+
+def refusal(plugin: str, dask_worker: Worker) -> str | None:
+    """On a worker: why it runs nothing for a grader; empty if it does, None if it does not yet.
+
+    Parameters
+    ----------
+    plugin : str
+        The name under which the grader gave its workers sandboxes.
+    dask_worker : Worker
+        Dask's name for it.
+    """
+    found = dask_worker.plugins.get(plugin)
+    return None if found is None else str(found.refused)
 
 
 def run_on_worker(
@@ -120,10 +157,7 @@ def run_on_worker(
 
     sandbox = getattr(get_worker().plugins.get(plugin), "sandbox", None)
     if sandbox is None:
-        raise MachineError(
-            f"the worker on {platform.node()} has no sandbox, or another version of the course: "
-            "its log says which"
-        )
+        raise MachineError(f"the worker on {platform.node()} has lost its sandbox")
     return to_bytes(sandbox.run(work, inputs, limits, alone=alone), sandbox.form)
 
 
@@ -167,6 +201,8 @@ def from_bytes(data: bytes) -> tuple[RunResult, IsolationMode]:
 class Cluster:
     """The sandboxes of a cluster's workers, used as one; a context manager.
 
+    A worker that cannot grade is left out, and the others go on: `left_out` says which, and why.
+
     Parameters
     ----------
     address : str
@@ -177,7 +213,7 @@ class Cluster:
     Raises
     ------
     SandboxUnavailableError
-        On entering, if a worker's walls do not hold, or if its course is another version.
+        On entering, if no worker can grade; says why of each.
     CourseError
         If there is no scheduler at the address, or it has no workers.
     """
@@ -189,6 +225,9 @@ class Cluster:
         self._client: Client | None = None
         self._alone_since: float | None = None
         self._looking = threading.Lock()
+        # Of each worker that was asked: what it is called, and why it runs nothing, if so.
+        self._refusals: dict[str, tuple[str, str]] = {}
+        self._asking = threading.Lock()
 
     def __enter__(self) -> Self:
         try:
@@ -218,12 +257,47 @@ class Cluster:
         class Plugin(SandboxPlugin, WorkerPlugin):
             pass
 
+        raised = "its log says why"
         try:
-            client.register_plugin(Plugin(self.form, sandbox_key()), name=self._plugin)
-        except Exception as error:  # Dask raises whatever was raised on the worker
+            client.register_plugin(Plugin(self.form, sandbox_key(), versions()), name=self._plugin)
+        except OSError as error:
+            raise CourseError(f"the scheduler at {self.address} is gone: {error}") from error
+        except Exception as error:  # what one worker raised, when all had been asked
+            raised = str(error)
+        if not self._fit():
+            left = [f"  - {one}" for one in self.left_out]
+            left += [
+                f"  - {_called(address, one)}: it took no sandbox: {raised}"
+                for address, one in self._workers().items()
+                if address not in self._refusals
+            ]
             raise SandboxUnavailableError(
-                f"a worker of {self.address} cannot grade: {error}"
-            ) from error
+                "\n".join([f"no worker of {self.address} can grade:", *left])
+            )
+
+    @property
+    def left_out(self) -> list[str]:
+        """Workers that run nothing, each with the reason; some may have come later."""
+        return [f"{name}: {why}" for name, why in self._refusals.values() if why]
+
+    def _fit(self) -> list[str]:
+        """Addresses of the workers that can grade; those that nobody has asked before are asked."""
+        assert self._client is not None
+        there = self._workers()
+        with self._asking:
+            new = [address for address in there if address not in self._refusals]
+            said = (
+                self._client.run(refusal, self._plugin, workers=new, on_error="return")
+                if new
+                else {}
+            )
+            for address, answer in said.items():
+                if isinstance(answer, OSError) or answer is None:
+                    continue  # it died, or is at it: asked again
+                if isinstance(answer, Exception):
+                    answer = f"it cannot import the grader's release of the course ({answer})"
+                self._refusals[address] = _called(address, there[address]), answer
+        return [address for address in there if self._refusals.get(address, ("", "?"))[1] == ""]
 
     def __exit__(
         self,
@@ -244,7 +318,9 @@ class Cluster:
     @property
     def slots(self) -> int:
         """How many submissions the workers run at once."""
-        return max(1, sum(int(one["nthreads"]) for one in self._workers().values()))
+        there = self._workers()
+        fit = [there[address] for address in self._fit() if address in there]
+        return max(1, sum(int(one["nthreads"]) for one in fit))
 
     def run(
         self,
@@ -254,7 +330,7 @@ class Cluster:
         *,
         alone: bool = False,
     ) -> RunResult:
-        """Run a submission on any worker; on another one if that dies.
+        """Run a submission on any worker that can grade; on another one if that dies.
 
         Raises
         ------
@@ -264,16 +340,19 @@ class Cluster:
             See `Sandbox.run`.
         """
         assert self._client is not None
-        if self._alone_since is not None:
-            self._look_for_workers()
         try:
-            future = self._client.submit(
-                *(run_on_worker, self._plugin, work, dict(inputs), limits),
-                alone=alone,
-                pure=False,
-                retries=RETRIES,
-            )
-            ran, form = from_bytes(self._awaited(future))
+            data = None
+            while data is None:
+                fit = self._looked_for()
+                future = self._client.submit(
+                    *(run_on_worker, self._plugin, work, dict(inputs), limits),
+                    alone=alone,
+                    pure=False,
+                    retries=RETRIES,
+                    workers=fit,
+                )
+                data = self._awaited(future, fit)
+            ran, form = from_bytes(data)
         except (MachineError, NoVerdictError):
             raise
         except Exception as error:  # Dask raises its own errors, and those of the worker
@@ -282,32 +361,34 @@ class Cluster:
             self.form = form
         return ran
 
-    def _awaited(self, future: Future) -> bytes:
-        """What a worker returned, however long it takes, as long as there are workers."""
+    def _awaited(self, future: Future, fit: list[str]) -> bytes | None:
+        """What a worker returned, however long it takes; None if all that may run it are gone."""
         while True:
             try:
                 return cast(bytes, future.result(timeout=SECONDS_BETWEEN_LOOKS))
             except TimeoutError:
                 if future.status == "error":  # the submission's own, not the wait's
                     raise
-            try:
-                self._look_for_workers()
-            except MachineError:
+            if not set(fit) & self._workers().keys():
                 future.cancel()
-                raise
+                return None
 
-    def _look_for_workers(self) -> None:
-        with self._looking:
-            if self._workers():
-                self._alone_since = None
-                return
-            now = time.monotonic()
-            self._alone_since = self._alone_since or now
-            if now - self._alone_since >= SECONDS_WITHOUT_WORKERS:
-                raise MachineError(
-                    f"the scheduler at {self.address} had no worker for "
-                    f"{SECONDS_WITHOUT_WORKERS:g} s: start some, then run the command again"
-                )
+    def _looked_for(self) -> list[str]:
+        """Workers that can grade; waits for some, but not for ever."""
+        while True:
+            fit = self._fit()
+            with self._looking:
+                if fit:
+                    self._alone_since = None
+                    return fit
+                now = time.monotonic()
+                self._alone_since = self._alone_since or now
+                if now - self._alone_since >= SECONDS_WITHOUT_WORKERS:
+                    raise MachineError(
+                        f"the scheduler at {self.address} had no worker that can grade for "
+                        f"{SECONDS_WITHOUT_WORKERS:g} s: start some, then run the command again"
+                    )
+            time.sleep(SECONDS_BETWEEN_LOOKS)
 
     def _workers(self) -> Mapping[str, Mapping[str, Any]]:
         """The workers that the scheduler knows; none where it does not answer."""
@@ -319,3 +400,9 @@ class Cluster:
         except (OSError, TimeoutError):
             return {}
         return cast(Mapping[str, Mapping[str, Any]], info["workers"])
+
+
+def _called(address: str, worker: Mapping[str, Any]) -> str:
+    """A worker's address, with its name where somebody gave it one."""
+    name = str(worker.get("name", address))
+    return f"worker {address}" if name == address else f"worker {name} at {address}"

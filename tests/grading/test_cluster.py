@@ -1,13 +1,17 @@
 """Submissions run on the workers of a cluster, and on others when one dies."""
 
 import contextlib
+import json
 import os
 import signal
 import time
 
 import pytest
+from typer.testing import CliRunner
 
-from course_grader.batch import grade
+from course_grader import grade_command
+from course_grader.batch import Summary, grade
+from course_grader.cli import app
 from course_grader.errors import MachineError, NoVerdictError, SandboxUnavailableError
 from course_grader.release import release
 from course_grader.sandbox import cluster
@@ -163,19 +167,40 @@ def test_cold_start_on_a_worker_is_said(workers_here):
         assert many.form == "cold"
 
 
-def test_worker_with_another_version_of_the_course_is_refused(workers_here, monkeypatch):
+def test_no_worker_that_could_grade_is_refused_with_what_each_has(workers_here, monkeypatch):
     made, _ = workers_here
     keys = iter(["the grader's", "the worker's"])
     monkeypatch.setattr(cluster, "sandbox_key", lambda: next(keys))
+    known = iter([{"torch": "2.13.0", "jax": "0.10.2"}, {"torch": "2.9.1", "jax": "0.10.2"}])
+    monkeypatch.setattr(cluster, "versions", lambda: next(known))
+    said = r"can grade:\n  - worker .*: it has torch 2\.9\.1 \(the grader: 2\.13\.0\): install what"
     with (
-        pytest.raises(
-            SandboxUnavailableError, match=r"another version of the course.*install the same"
-        ),
+        pytest.raises(SandboxUnavailableError, match=said),
         cluster.Cluster(made.scheduler_address),
     ):
         pass
     (worker,) = made.workers.values()
     assert not [name for name in worker.plugins if name.startswith("course-sandbox")]
+
+
+def test_worker_of_another_version_that_comes_later_runs_nothing(workers_here, monkeypatch):
+    made, _ = workers_here
+    with cluster.Cluster(made.scheduler_address) as many:
+        monkeypatch.setattr(cluster, "sandbox_key", lambda: "another")
+        made.scale(2)
+        many._client.wait_for_workers(2, timeout=20)
+        assert [many.run(WORK, {}, Limits()) for _ in range(4)] == [RAN] * 4
+        assert many.slots == 2  # of the first worker
+        (left,) = many.left_out
+        assert "other files of course_lib" in left
+
+
+def test_command_names_who_was_left_out(course, monkeypatch):
+    left = "worker tcp://10.0.0.7:4321: it has torch 2.9.1 (the grader: 2.13.0)"
+    monkeypatch.setattr(grade_command, "grade", lambda *_, **__: Summary(left_out=[left]))
+    command = ["grade", "01", "--course", str(course.root)]
+    assert f"Left out: {left}" in CliRunner().invoke(app, command).stdout
+    assert json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)["left_out"] == [left]
 
 
 def test_without_workers_each_submission_fails_after_a_time_and_then_at_once(
@@ -188,7 +213,7 @@ def test_without_workers_each_submission_fails_after_a_time_and_then_at_once(
         made.scale(0)
         while many._workers():
             time.sleep(0.05)
-        with pytest.raises(MachineError, match=r"no worker for 0\.5 s: start some"):
+        with pytest.raises(MachineError, match=r"no worker that can grade for 0\.5 s: start some"):
             many.run(WORK, {}, Limits())
         with monkeypatch.context() as patched:
             patched.setattr(many._client, "submit", None)

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import random
+import shutil
 import stat
 import struct
 import subprocess
@@ -480,6 +481,20 @@ class TestTime:
         assert self.stamp(course, "Ben") == "2026-03-01 11:00:00 UTC\n"
         assert found["Cem"].notes == ("the table of times does not say when",)
         assert self.stamp(course, "Cem") is None
+
+    def test_name_in_the_table_that_nobody_has_is_said(self, course, inbox):
+        """It may be misspelled, and its student would then never be late."""
+        for name, number in (("Ada", 1), ("Ben", 22)):
+            put(inbox / moodle(name, number) / f"{NAME}.ipynb", a_notebook(name))
+        collect(course, NAME, [inbox])
+        shutil.rmtree(inbox / moodle("Ben", 22))
+        rows = [f"{name},2026-03-01 10:00 UTC" for name in ("Ada", "Participant 22", "Adda")]
+        found = by_student(collect(course, NAME, [inbox], submitted=self.times(inbox, *rows)))
+        assert {name: one.action.value for name, one in found.items()} == {
+            "Ada": "unchanged",
+            "Adda": "handed nothing in",
+        }
+        assert "only the table of times has this name" in found["Adda"].notes[0]
 
     def test_time_can_be_given_later_and_stays(self, course, inbox):
         put(inbox / "ada" / f"{NAME}.ipynb", a_notebook("mine"))

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from nbgrader.api import Gradebook
 
 from course_grader import private_tasks
 from course_grader.assignment import Assignment, read
 from course_grader.batch import grade
 from course_grader.course import Course
 from course_grader.errors import PrivateTaskError
+from course_grader.gradebook.database import database_url
 from course_grader.gradebook.standing import standing
 from course_grader.release import differences, release
 from course_grader.staleness import judging_key
@@ -122,6 +124,37 @@ def test_class_is_judged_by_the_private_judge(course):
     graded = (course.autograded / "eve" / NAME / f"{NAME}.ipynb").read_text()
     assert "no judge" in graded
     assert str(course.root.parent) not in graded
+
+
+@pytest.mark.slow
+def test_button_of_formgrader_releases_what_the_command_releases(course):
+    """*Generate* calls this; private cells are in the exercise and in the gradebook."""
+    release(course, NAME)
+    path = course.exercises / NAME / f"{NAME}.ipynb"
+    made = path.read_bytes()
+    path.unlink()
+    done = generate(course)
+    assert done["success"], done["log"]
+    assert path.read_bytes() == made
+    with Gradebook(database_url(course), "averages-to-transformers") as book:
+        assert book.find_grade_cell(ID, NAME, NAME).max_score == 4
+    private = course.root.parent / "private"
+    drop(private / "course_judges/ch05_head/capped_scores.py")
+    refused = generate(course)
+    assert not refused["success"]
+    assert "nothing there judges it" in refused["log"]
+
+
+def generate(course):
+    """What the button calls, in the server's own process."""
+    from nbgrader.apps.api import NbGraderAPI
+    from nbgrader.coursedir import CourseDirectory
+    from traitlets.config import Config
+
+    settings = Config(course.settings)
+    settings.CourseDirectory.root = str(course.root)
+    api = NbGraderAPI(CourseDirectory(config=settings), config=settings)
+    return api.generate_assignment(NAME)
 
 
 def test_change_of_a_private_judge_makes_grades_stale_and_only_of_its_chapter(course):

@@ -184,7 +184,9 @@ class TestUnusable:
 
     def test_file_that_is_no_database_is_named(self, entered):
         (entered.root / "gradebook.db").write_text("no database " * 1000)
-        with pytest.raises(GradebookError, match="file is not a database"):
+        with pytest.raises(
+            GradebookError, match=r"not a database.*your last copy.*run `course grade`"
+        ):
             Recorder(entered)
 
     def test_database_of_another_program_is_left_alone(self, entered):

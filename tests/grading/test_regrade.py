@@ -43,7 +43,7 @@ def test_without_anybody_to_ask_nothing_is_written_unless_it_is_said(
     assert (done.exit_code, Found.written) == (code, written), done.output
     assert "gains" in done.output
     assert "check-x 0 → 2" in done.output
-    assert "check-y: points of a hand stay" in done.output
+    assert "check-y: points given by hand stay" in done.output
 
 
 def test_machine_that_fails_on_somebody_is_said_and_changes_nothing_of_theirs(entered, monkeypatch):

@@ -21,7 +21,6 @@ from course_grader.errors import (
     UnreadableNotebookError,
 )
 from course_grader.gradebook.record import Recorder
-from course_grader.notebook_form import normalize
 from course_grader.release import differences, orphans, release
 from course_lib.errors import ConfigError
 
@@ -135,7 +134,6 @@ def test_nbgraders_own_command_makes_the_same_exercise(course):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    normalize(path)
     assert path.read_bytes() == kept
 
 

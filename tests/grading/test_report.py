@@ -15,6 +15,7 @@ from course_grader.gradebook.standing import standing
 from course_grader.outcome import Status
 from course_grader.reports import report
 from course_grader.reports.tally import count
+from course_lib import __version__
 
 EVIL = '=HYPERLINK("x"),<script>alert(1)</script>'
 
@@ -87,6 +88,11 @@ def test_what_needs_a_person_or_failed_stands_there_with_its_reason(page):
         assert reason in said
     assert "Slowest student run other 9.87 s" in said
     assert re.search(rf"{NAME[:0]}written-\S+ 4", said)
+
+
+def test_page_and_table_say_which_release_graded(graded, page):
+    assert f"UTC, by release {__version__} of the course." in words(page)
+    assert {row["release"] for row in rows(graded)} == {__version__}
 
 
 def test_nobody_who_handed_in_is_missing(graded):

@@ -67,7 +67,8 @@ def test_what_a_person_decided_counts_and_is_checked():
         (b"id\nada\nada\n", "line 3: the id 'ada' stands in another line"),
         (b"id,email\n,ada@example.org\n", "line 2: the id is empty"),
         (b"id,last_name\n", "names nobody"),
-        (b"id,last_name\nada,L\xf6velace\n", "not a CSV file in UTF-8"),
+        (b"id,last_name\nada,L\xf6velace\n", r"is not UTF-8 CSV .* export it as CSV"),
+        (b"PK\x03\x04\x14\0\xa1\xf7", "spreadsheet program's own file: save or export it as CSV"),
     ],
 )
 def test_list_that_is_wrong_is_named_with_the_remedy(tmp_path, text, said):

@@ -206,7 +206,7 @@ def test_mended_judge_names_who_gains_and_loses_and_points_of_a_hand_stay(term):
     _, said = term.said["regrade 01"]
     assert re.search(r"Cem_Kaya .* loses", said)
     assert re.search(r"Ben_Okri .* gains", said)
-    assert re.search(r"Ada_Lovelace .*points of a hand stay", said)
+    assert re.search(r"Ada_Lovelace .*points given by hand stay", said)
     after = term.graded["regrade 01"]
     given = {cell.name: cell for cell in after["Ada_Lovelace"].cells}
     assert (given[CHECK].points, given[CHECK].by_hand) == (4.0, True)
