@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 
 import course_figures as figures
 from benchmarks.measuring import RESULTS, write_results
-from benchmarks.tracing import MARK, Work, largest_after_marks, traced
+from benchmarks.tracing import MARK, MainThreadTrace, largest_after_marks, traced
 from course_figures import pages, sources
 from course_lib import data
 
@@ -180,7 +180,7 @@ SERIES = MappingProxyType(
 )
 
 
-def write_on(figure: Any, *, full_speed: bool) -> Work:
+def write_on(figure: Any, *, full_speed: bool) -> MainThreadTrace:
     """What a live model does that writes, until its text is longer than its block."""
     figure.get_by_label("full speed").set_checked(full_speed)
     figure.get_by_role("button", name="Write", exact=True).click()
@@ -198,13 +198,13 @@ class Run(NamedTuple):
         The largest task until the figure is drawn.
     changes : dict of str to list of float
         For each series of changes, the largest frame of each change.
-    writing : dict of str to Work
+    writing : dict of str to MainThreadTrace
         What a live model does that writes; empty for other figures.
     """
 
     opening: float
     changes: dict[str, list[float]]
-    writing: dict[str, Work]
+    writing: dict[str, MainThreadTrace]
 
 
 def open_page(page: Any, address: str) -> None:
@@ -314,13 +314,13 @@ def of_frames(milliseconds: list[float]) -> dict[str, float]:
     }
 
 
-def of_writing(runs: list[Work]) -> dict[str, float]:
+def of_writing(runs: list[MainThreadTrace]) -> dict[str, float]:
     """The same of a model that writes, with its largest tasks."""
     every = of_frames([ms for work in runs for _, ms in work.frames])
     return {**every, "largest_task_of_each_run": _largest_tasks(runs)}
 
 
-def _largest_tasks(runs: list[Work]) -> list[float]:
+def _largest_tasks(runs: list[MainThreadTrace]) -> list[float]:
     return [round(max(ms for _, ms in work.tasks), 2) for work in runs]
 
 

@@ -11,9 +11,8 @@ import torch
 from torch import nn
 
 from course_judges import catalogue as judges
-from course_judges import judging
 from course_judges.describing import same_value
-from course_judges.judging import Evidence, Reference, judge
+from course_judges.judging import Evidence, Reference, judge, reference_of
 from course_tasks import catalogue
 from course_tasks.answers import (
     MOST_BYTES,
@@ -174,13 +173,13 @@ def drawn(task, seed):
     known, probe = judges.task(task), catalogue.probe(task)
     # One of the two draws of a check: what no work earns in one, it earns in none.
     _, inputs = passes(judges.inputs(task, np.random.default_rng(seed)))[0]
-    return known, inputs, judging._reference(known, probe, inputs).answers
+    return known, inputs, reference_of(known, probe, inputs).answers
 
 
 def earned(known, inputs, right, answers):
     """The claims that a judge holds to be true of some answers."""
     evidence = Evidence(inputs, lambda: Reference(right, {}), answers)
-    return [part.name for part in known.parts if judging._holds(part, evidence)]
+    return [part.name for part in known.parts if part.earned_by(evidence)]
 
 
 @pytest.mark.parametrize("task", TASKS)

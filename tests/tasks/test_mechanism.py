@@ -28,11 +28,11 @@ from course_tasks.answers import (
     Raised,
     arrays_from_bytes,
     arrays_to_bytes,
-    flatten,
     input_text,
     text_input,
 )
 from course_tasks.errors import InvalidAnswerError, UnknownTaskError
+from course_tasks.flattening import flatten
 from course_tasks.probing import Probe, both, load_weights, run, run_on_bytes
 
 HERE = Section("01-averages", "Somewhere")
