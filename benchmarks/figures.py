@@ -23,7 +23,6 @@ import argparse
 import json
 import re
 import statistics
-import sys
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -37,8 +36,7 @@ from benchmarks.measuring import RESULTS, write_results
 from benchmarks.tracing import MARK, MainThreadTrace, largest_after_marks, traced
 from course_figures import pages, sources
 from course_lib import data
-
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "book"))
+from setup import chromium
 
 RUNS = 3
 KEY_PRESSES = 40
@@ -342,7 +340,6 @@ def bytes_shared() -> int:
 
 def main() -> None:
     """Measure every figure, and write the results."""
-    import chromium
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -357,9 +354,7 @@ def main() -> None:
         all_figures["AttentionMap, 64 symbols"] = attention_over_64_symbols()
     results: dict[str, Any] = {"bytes_shared_by_all": bytes_shared()}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium.find(), args=list(chromium.FLAGS)
-        )
+        browser = chromium.launch(playwright)
         for name, figure in all_figures.items():
             results[name] = alone(figure, browser, Path(folder), options.runs)
             print(f"{name}: {results[name]}", flush=True)
