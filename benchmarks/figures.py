@@ -23,7 +23,6 @@ import argparse
 import json
 import re
 import statistics
-import sys
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -34,11 +33,10 @@ from typing import Any, NamedTuple
 
 import course_figures as figures
 from benchmarks.measuring import RESULTS, write_results
-from benchmarks.tracing import MARK, Work, largest_after_marks, traced
+from benchmarks.tracing import MARK, MainThreadTrace, largest_after_marks, traced
 from course_figures import pages, sources
 from course_lib import data
-
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "book"))
+from setup import chromium
 
 RUNS = 3
 KEY_PRESSES = 40
@@ -180,7 +178,7 @@ SERIES = MappingProxyType(
 )
 
 
-def write_on(figure: Any, *, full_speed: bool) -> Work:
+def write_on(figure: Any, *, full_speed: bool) -> MainThreadTrace:
     """What a live model does that writes, until its text is longer than its block."""
     figure.get_by_label("full speed").set_checked(full_speed)
     figure.get_by_role("button", name="Write", exact=True).click()
@@ -198,13 +196,13 @@ class Run(NamedTuple):
         The largest task until the figure is drawn.
     changes : dict of str to list of float
         For each series of changes, the largest frame of each change.
-    writing : dict of str to Work
+    writing : dict of str to MainThreadTrace
         What a live model does that writes; empty for other figures.
     """
 
     opening: float
     changes: dict[str, list[float]]
-    writing: dict[str, Work]
+    writing: dict[str, MainThreadTrace]
 
 
 def open_page(page: Any, address: str) -> None:
@@ -314,13 +312,13 @@ def of_frames(milliseconds: list[float]) -> dict[str, float]:
     }
 
 
-def of_writing(runs: list[Work]) -> dict[str, float]:
+def of_writing(runs: list[MainThreadTrace]) -> dict[str, float]:
     """The same of a model that writes, with its largest tasks."""
     every = of_frames([ms for work in runs for _, ms in work.frames])
     return {**every, "largest_task_of_each_run": _largest_tasks(runs)}
 
 
-def _largest_tasks(runs: list[Work]) -> list[float]:
+def _largest_tasks(runs: list[MainThreadTrace]) -> list[float]:
     return [round(max(ms for _, ms in work.tasks), 2) for work in runs]
 
 
@@ -342,7 +340,6 @@ def bytes_shared() -> int:
 
 def main() -> None:
     """Measure every figure, and write the results."""
-    import chromium
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -357,9 +354,7 @@ def main() -> None:
         all_figures["AttentionMap, 64 symbols"] = attention_over_64_symbols()
     results: dict[str, Any] = {"bytes_shared_by_all": bytes_shared()}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium.find(), args=list(chromium.FLAGS)
-        )
+        browser = chromium.launch(playwright)
         for name, figure in all_figures.items():
             results[name] = alone(figure, browser, Path(folder), options.runs)
             print(f"{name}: {results[name]}", flush=True)

@@ -19,6 +19,7 @@ from course_figures import sources
 from course_figures.live_model import LiveModel
 from course_figures.live_weights import live_model
 from course_figures.pages import SHARED, scripts, standalone
+from setup import chromium
 
 PROMPT = "ROMEO:\n"
 COUNT = (
@@ -52,13 +53,10 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     tests = Path(__file__).parents[1] / "tests"
-    chromium = _module(tests / "book" / "chromium.py")
     engine_weights = _module(tests / "figures" / "engine_weights.py")
     model, vocabulary, facts = live_model()
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        running = playwright.chromium.launch(
-            executable_path=chromium.find(), args=list(chromium.FLAGS)
-        )
+        running = chromium.launch(playwright)
         page = running.new_page(viewport={"width": 1300, "height": 900})
         file = Path(folder) / "live.html"
         file.write_text(standalone(LiveModel(PROMPT)), encoding="utf-8")

@@ -20,11 +20,11 @@ from typing import Any
 
 import psutil
 
-from benchmarks.live_model import _module
 from benchmarks.measuring import write_results
 from course_figures import TrainingRun
 from course_figures.pages import standalone
 from course_lib import data
+from setup import chromium
 
 BATCH = 128
 MARGIN = 0.01  # the estimate reads a part of the split, and is off by about as much
@@ -44,12 +44,9 @@ def main() -> None:
     text = corpus.text if corpus.name == "shakespeare" else ""
     from playwright.sync_api import sync_playwright
 
-    chromium = _module(Path(__file__).parents[1] / "tests" / "book" / "chromium.py")
     found: dict[str, Any] = {"text": "Tiny Shakespeare" if text else "the play"}
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        running = playwright.chromium.launch(
-            executable_path=chromium.find(), args=list(chromium.FLAGS)
-        )
+        running = chromium.launch(playwright)
         for model, turns in TURNS.items():
             target = TrainingRun(model=model, text=text).lines["reached"]
             page = running.new_page(viewport={"width": 1300, "height": 900})

@@ -25,7 +25,7 @@ class Piece(NamedTuple):
     milliseconds: float
 
 
-class Work(NamedTuple):
+class MainThreadTrace(NamedTuple):
     """What the main thread did, in milliseconds of its processor time.
 
     Attributes
@@ -46,7 +46,7 @@ class Work(NamedTuple):
     marks: list[int]
 
 
-def traced(page: Any, action: Callable[[], None]) -> Work:
+def traced(page: Any, action: Callable[[], None]) -> MainThreadTrace:
     """What the main thread of a page does during an action.
 
     Parameters
@@ -58,7 +58,7 @@ def traced(page: Any, action: Callable[[], None]) -> Work:
 
     Returns
     -------
-    Work
+    MainThreadTrace
         Frames and tasks after the page's DOMContentLoaded, if that lies in the action.
     """
     browser = page.context.browser
@@ -70,7 +70,7 @@ def traced(page: Any, action: Callable[[], None]) -> Work:
     return work_in(json.loads(trace)["traceEvents"])
 
 
-def work_in(events: list[dict[str, Any]]) -> Work:
+def work_in(events: list[dict[str, Any]]) -> MainThreadTrace:
     """What the main thread did, by the events of a trace.
 
     Raises
@@ -97,7 +97,7 @@ def work_in(events: list[dict[str, Any]]) -> Work:
         raise RuntimeError("The trace tells of no frame: install a newer Chromium.")
     marks = sorted(event["ts"] for event in events if event["name"].startswith(MARK))
     pieces = [Piece(task["ts"] + task["dur"], task["tdur"] / 1000) for task in tasks]
-    return Work(frames, pieces, marks)
+    return MainThreadTrace(frames, pieces, marks)
 
 
 def _frames(events: list[dict[str, Any]]) -> list[tuple[int, int]]:
@@ -145,7 +145,7 @@ def _outermost(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return kept
 
 
-def largest_after_marks(work: Work) -> list[float]:
+def largest_after_marks(work: MainThreadTrace) -> list[float]:
     """For each mark, the largest frame or task that ends between it and the next."""
     edges = [*work.marks, sys.maxsize]
     pieces = [*work.frames, *work.tasks]

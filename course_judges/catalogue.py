@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from course_judges.judging import Task
+from course_judges.rubric import Task
 from course_tasks import catalogue
 from course_tasks.errors import UnknownTaskError
 from course_tasks.probing import Inputs, both

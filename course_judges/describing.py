@@ -13,7 +13,7 @@ from course_tasks.answers import Answers, Raised, Value
 from course_tasks.verdict import Finding, Section
 
 if TYPE_CHECKING:
-    from course_judges.judging import Evidence
+    from course_judges.evidence import Evidence
 
 # What asking for a number raises when a student's data is missing, empty or of another shape.
 ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, OverflowError)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_judges.judging import Evidence
+from course_judges.evidence import Evidence
 from course_tasks.answers import Array
 
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
 import safetensors
 import safetensors.numpy
 
-from course_tasks.errors import InvalidAnswerError, ReturnedTypeError
+from course_tasks.errors import InvalidAnswerError
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Value: TypeAlias = Array | str
@@ -53,9 +51,6 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 _TEXT = "text:"
 _ERROR = "error:"
 _CHANGED = "changed:"
-
-# What is said of a function that came to its end without a result.
-NOTHING_RETURNED = "returned None (is there a `return`?); expected a tensor, a number or a text"
 
 
 @dataclass(frozen=True)
@@ -280,117 +275,6 @@ def _check_text(name: str, size: int) -> None:
 def arrays_to_bytes(arrays: Mapping[str, Array]) -> bytes:
     """Write named arrays (a task's inputs) as safetensors."""
     return bytes(safetensors.numpy.save({k: np.asarray(v, order="C") for k, v in arrays.items()}))
-
-
-def flatten(name: str, result: Any) -> dict[str, Value]:
-    """Name every plain value in what a case returned.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    result : object
-        A tensor, array, number, text, or a tuple, list or dict of such.
-
-    Returns
-    -------
-    dict
-        `{name: value}`, or `{name.0: …, name.1: …}` and `{name.key: …}` for several.
-
-    Raises
-    ------
-    ReturnedTypeError
-        If something in it is none of these; the message says what it was.
-    """
-    if isinstance(result, Mapping):
-        # A mapping of a student's own may have no end.
-        parts = {str(key): result[key] for key in islice(result, MOST_VALUES + 1)}
-    elif isinstance(result, list | tuple) and not _is_plain_list(result):
-        parts = {str(i): value for i, value in enumerate(result)}
-    else:
-        return {name: _plain(result)}
-    flat: dict[str, Value] = {}
-    for key, value in parts.items():
-        flat |= flatten(f"{name}.{key}", value)
-        if len(flat) > MOST_VALUES:
-            raise ReturnedTypeError(f"returned more than {MOST_VALUES} values")
-    return flat
-
-
-def _is_plain_list(items: list[Any] | tuple[Any, ...]) -> bool:
-    """True for numbers and nested lists of numbers, which are one array."""
-    return all(
-        isinstance(item, bool | int | float | np.number)
-        or _is_scalar_tensor(item)
-        or (isinstance(item, list) and _is_plain_list(item))
-        for item in items
-    )
-
-
-def _is_scalar_tensor(item: Any) -> bool:
-    return (hasattr(item, "detach") or _is_jax(item)) and getattr(item, "ndim", 1) == 0
-
-
-def _is_jax(thing: Any) -> bool:
-    """True for an array of JAX, which only exists where somebody has imported JAX."""
-    array = getattr(sys.modules.get("jax"), "Array", None)
-    return isinstance(array, type) and isinstance(thing, array)
-
-
-def _plain(result: Any) -> Value:
-    if result is None:
-        raise ReturnedTypeError(NOTHING_RETURNED)
-    if isinstance(result, str):
-        return str(result)
-    if hasattr(result, "detach"):
-        result = _from_torch(result)
-    elif isinstance(result, list | tuple):
-        result = [_from_torch(item) if hasattr(item, "detach") else item for item in result]
-    elif _is_jax(result):
-        result = _from_jax(result)
-    elif not isinstance(
-        result, bool | int | float | np.ndarray | np.number | np.bool_
-    ) and not hasattr(result, "__array__"):
-        raise ReturnedTypeError(
-            f"returned {_describe(result)}; expected a tensor, a number or a text"
-        )
-    try:
-        array = np.asarray(result)
-    except ValueError as error:  # rows of unequal length
-        raise ReturnedTypeError(f"returned nested lists that make no array: {error}") from error
-    if array.dtype.kind == "f":
-        return array.astype("<f8" if array.dtype.itemsize > 4 else "<f4")
-    if array.dtype.kind in "iu":
-        return array.astype("<i8")
-    if array.dtype.kind == "b":
-        return array.astype("?")
-    raise ReturnedTypeError(f"returned values of type {array.dtype}; expected numbers")
-
-
-def _from_torch(tensor: Any) -> Any:
-    """A torch tensor (or subclass) as an array; half precision widens to float32, which numpy can
-    hold.
-    """
-    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
-    if tensor.is_floating_point() and tensor.element_size() < 4:
-        tensor = tensor.float()
-    return tensor.numpy()
-
-
-def _from_jax(array: Any) -> Array:
-    """A JAX array as NumPy's; half precision widens to float32, a PRNG key is refused by name."""
-    if "key<" in str(array.dtype):
-        raise ReturnedTypeError(
-            f"returned a PRNG key ({array.dtype}); expected what was drawn with it"
-        )
-    held = np.asarray(array)
-    return held.astype("<f4") if held.dtype.kind == "V" else held  # V: bfloat16 and its like
-
-
-def _describe(thing: Any) -> str:
-    if thing is ...:
-        return "`...`"
-    return f"an object of type {type(thing).__name__}"
 
 
 def _text_to_array(text: str) -> Array:

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_tasks.answers import NOTHING_RETURNED, Array
+from course_tasks.answers import Array
 from course_tasks.errors import ReturnedTypeError
+from course_tasks.flattening import NOTHING_RETURNED
 from course_tasks.probing import Case
 
 Rng: TypeAlias = np.random.Generator

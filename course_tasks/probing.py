@@ -24,15 +24,14 @@ from torch import nn
 
 from course_lib.errors import CourseError, JaxMissingError
 from course_tasks.answers import (
-    NOTHING_RETURNED,
     Answers,
     Array,
     Raised,
     Value,
     arrays_from_bytes,
-    flatten,
 )
 from course_tasks.errors import JudgesMissingError, ReturnedTypeError, UnfilledTaskError
+from course_tasks.flattening import NOTHING_RETURNED, flatten
 from course_tasks.watching import Watch, same_array
 
 Inputs: TypeAlias = Mapping[str, Array]

@@ -9,13 +9,12 @@ from __future__ import annotations
 import html
 import inspect
 import re
-import shutil
 from pathlib import Path
 
 import torch
 
-from course_grader.doctor import BROWSERS
 from course_tasks import check
+from setup import chromium
 
 ASSETS = Path(__file__).resolve().parents[1] / "book" / "_assets"
 
@@ -51,7 +50,7 @@ def _verdict() -> str:
     return check(TASK, window_weights, seed=SEED).to_html("..")
 
 
-def draw(page_html: str, to: Path, chromium: str | None) -> None:
+def draw(page_html: str, to: Path) -> None:
     """Store what a browser shows of a fragment, at twice the resolution of a screen."""
     from playwright.sync_api import sync_playwright
 
@@ -62,7 +61,7 @@ def draw(page_html: str, to: Path, chromium: str | None) -> None:
         "a{color:#1f66b5}</style>" + page_html
     )
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = chromium.launch(playwright)
         page = browser.new_page(viewport={"width": 760, "height": 600}, device_scale_factor=2)
         page.set_content(page_of)
         page.locator(".shown-verdict").screenshot(path=str(to))
@@ -72,8 +71,7 @@ def draw(page_html: str, to: Path, chromium: str | None) -> None:
 def main() -> None:
     """Write `verdict.html` and `verdict.png` into the book's assets."""
     (ASSETS / "verdict.html").write_text(fragment(), encoding="utf-8")
-    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
-    draw(fragment(), ASSETS / "verdict.png", chromium)
+    draw(fragment(), ASSETS / "verdict.png")
     print(f"{ASSETS / 'verdict.html'} and {ASSETS / 'verdict.png'}: {words()}")
 
 

@@ -16,7 +16,7 @@ missing=
 note() { missing="$missing
   $1"; }
 
-find_chromium() { .venv/bin/python tests/book/chromium.py >/dev/null 2>&1; }
+find_chromium() { .venv/bin/python -m setup.chromium >/dev/null 2>&1; }
 find_bubblewrap() { command -v bwrap >/dev/null 2>&1; }
 find_postgresql() {  # Debian keeps its server's programs out of PATH; each test starts its own
     command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1

@@ -19,7 +19,12 @@ TESTS = Path(__file__).parent
 # takes tests from the end of the other's: so what takes minutes comes first, and what is over in
 # hundredths of a second comes last. A whole class that a module grades once would be graded again
 # by a worker that takes some of the module's tests, so it, too, stands where nobody takes from.
-FIRST = ("threats/test_threats.py", "notebooks/test_outputs.py", "grading/test_term.py")
+FIRST = (
+    "threats/test_threats.py",
+    "notebooks/test_outputs.py",
+    "grading/test_term.py",
+    "tasks/test_library_holds_no_answer.py",
+)
 LAST = ("tasks/test_empty_answers.py", "tasks/test_judgement.py")
 
 

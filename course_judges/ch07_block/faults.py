@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_tasks.ch07_block.suspects import Form
+from course_tasks.ch07_block.suspects import BlockBehavior
 
 _FEATURES, _SEQUENCE, _BATCH = (0, 0, 1), (0, 1, 0), (1, 1, 0)
 
@@ -20,8 +20,8 @@ def _form(
     carries: tuple[float, float] = (1.0, 1.0),
     *,
     before: bool = True,
-) -> Form:
-    return Form(
+) -> BlockBehavior:
+    return BlockBehavior(
         np.array(hears, dtype=bool),
         np.array(over, dtype=bool),
         np.array(carries),
@@ -29,7 +29,7 @@ def _form(
     )
 
 
-FORMS: dict[str, Form] = {
+FORMS: dict[str, BlockBehavior] = {
     "sound": _form(),
     "no mask": _form(_EVERYTHING),
     "norm over the sequence": _form(over=(_SEQUENCE, _SEQUENCE)),

@@ -13,7 +13,7 @@ from course_judges.ch07_block.sections import AXIS, BLOCK, STREAM
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import unwrapped
 from course_tasks.ch07_block.find_fault import BLOCKS, FAULTS
-from course_tasks.ch07_block.suspects import SHOWS, Form
+from course_tasks.ch07_block.suspects import SHOWS, BlockBehavior
 from course_tasks.inputs import Rng, whole
 from course_tasks.probing import Inputs
 from course_tasks.verdict import Finding
@@ -187,7 +187,10 @@ def _inputs(rng: Rng) -> Inputs:
     return {
         "weights": rng.normal(size=(2, C, C)) / np.sqrt(C) * 2,
         "gains": rng.uniform(0.5, 1.5, (2, C)),
-        **{part: np.stack(arrays) for part, *arrays in zip(Form._fields, *forms, strict=True)},
+        **{
+            part: np.stack(arrays)
+            for part, *arrays in zip(BlockBehavior._fields, *forms, strict=True)
+        },
         "order": order,
         "B": whole(B),
         "T": whole(T),

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_tasks.answers import NOTHING_RETURNED
 from course_tasks.errors import ReturnedTypeError
+from course_tasks.flattening import NOTHING_RETURNED
 from course_tasks.probing import Inputs
 
 VOWELS = "aeiou"

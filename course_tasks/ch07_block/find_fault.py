@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from course_tasks.ch07_block.shared import each
-from course_tasks.ch07_block.suspects import Form, Runs, suspect
+from course_tasks.ch07_block.suspects import BlockBehavior, InputRecorder, suspect
 from course_tasks.inputs import entries_of, tensor
 from course_tasks.probing import Inputs, Probe, drawn_by_the_judge
 
@@ -21,8 +21,8 @@ BLOCKS = 8
 
 
 def _inspect(place: int, answer: Any, given: Inputs) -> Any:
-    form = Form(*(given[part][place] for part in Form._fields))
-    weights, gains, runs = tensor(given["weights"]), tensor(given["gains"]), Runs()
+    form = BlockBehavior(*(given[part][place] for part in BlockBehavior._fields))
+    weights, gains, runs = tensor(given["weights"]), tensor(given["gains"]), InputRecorder()
     torch.manual_seed(int(given["seed"]) + place)
 
     def block(x: Any) -> Tensor:

@@ -22,7 +22,7 @@ _LARGE = 100.0
 _MOST_SAMPLES = 16
 
 
-class Form(NamedTuple):
+class BlockBehavior(NamedTuple):
     """What a block does, in numbers.
 
     Attributes
@@ -44,12 +44,12 @@ class Form(NamedTuple):
     before: Array
 
 
-def suspect(form: Form, weights: Tensor, gains: Tensor, x: Tensor) -> Tensor:
+def suspect(form: BlockBehavior, weights: Tensor, gains: Tensor, x: Tensor) -> Tensor:
     """Run a block of two branches, one that gathers and one that thinks.
 
     Parameters
     ----------
-    form : Form
+    form : BlockBehavior
     weights : (2, C, C) float64
         Of the branches.
     gains : (2, C) float64
@@ -130,7 +130,7 @@ _KEYS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-class Runs:
+class InputRecorder:
     """Keeps, of all that went into a block, two inputs that show each fault.
 
     Attributes

@@ -2,9 +2,10 @@
 
 import os
 
-import chromium
 import pytest
 from reader import Visit
+
+from setup import chromium
 
 
 @pytest.fixture(scope="module")
@@ -16,14 +17,13 @@ def browser():
     """
     from playwright.sync_api import sync_playwright
 
-    path = chromium.find()
-    if path is None:
+    if chromium.find() is None:
         reason = "no Chromium on this machine: sudo apt-get install chromium"
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
+        running = chromium.launch(playwright)
         yield running
         running.close()
 

@@ -16,7 +16,7 @@ from course_lib.errors import ConfigError, JaxMissingError, ShapeError
 from course_lib.jax_exchange import from_torch, to_torch
 from course_lib.model import ManyHeads, fuse
 from course_tasks import check
-from course_tasks.answers import flatten
+from course_tasks.flattening import flatten
 
 V, T, C, H = 11, 5, 12, 3
 

@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from course_judges import judging
+from course_judges import catalogue, judging
 from course_tasks.answers import Answers, arrays_to_bytes
 from course_tasks.probing import Run, run
 
@@ -13,9 +13,17 @@ from course_tasks.probing import Run, run
 @pytest.fixture(scope="module")
 def kept_runs():
     """What a judge runs, references and mistakes, is run once for each case and draw, and not again
-    for every answer that it is compared with. Students' answers are run each time.
+    for every answer that it is compared with; inputs are drawn once for each seed. Students'
+    answers are run each time, on a copy.
     """
-    kept, last = {}, [None, b""]
+    kept, last, drawn = {}, [None, b""], {}
+    draw = catalogue.inputs
+
+    def draw_once(task, rng):
+        key = task, str(rng.bit_generator.state)
+        if key not in drawn:
+            drawn[key] = draw(task, rng)
+        return {name: array.copy() for name, array in drawn[key].items()}
 
     def digest(inputs):
         if last[0] is not inputs:
@@ -37,4 +45,5 @@ def kept_runs():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judging, "run", run_once)
+        patch.setattr(catalogue, "inputs", draw_once)
         yield

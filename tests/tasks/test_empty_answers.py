@@ -2,18 +2,19 @@
 for answers that only claim to be large.
 """
 
+import functools
 import tracemalloc
 
 import numpy as np
 import pytest
 import safetensors.numpy
 import torch
+from students import seeds_of
 from torch import nn
 
 from course_judges import catalogue as judges
-from course_judges import judging
 from course_judges.describing import same_value
-from course_judges.judging import Evidence, Reference, judge
+from course_judges.judging import Evidence, Reference, judge, reference_of
 from course_tasks import catalogue
 from course_tasks.answers import (
     MOST_BYTES,
@@ -32,7 +33,7 @@ pytestmark = [
 ]
 
 TASKS = catalogue.names()
-SEEDS = range(3)
+MOST_DRAWS = 3
 MIXTURES = 200
 
 # A judge that compares the largest answer that is read, as float64, beside the right one.
@@ -169,24 +170,25 @@ def constants(right):
     return found
 
 
+@functools.cache  # read by each test of the task; none changes it
 def drawn(task, seed):
     """What a judge knows of a task, its inputs, and the right answers to them."""
     known, probe = judges.task(task), catalogue.probe(task)
     # One of the two draws of a check: what no work earns in one, it earns in none.
     _, inputs = passes(judges.inputs(task, np.random.default_rng(seed)))[0]
-    return known, inputs, judging._reference(known, probe, inputs).answers
+    return known, inputs, reference_of(known, probe, inputs).answers
 
 
 def earned(known, inputs, right, answers):
     """The claims that a judge holds to be true of some answers."""
     evidence = Evidence(inputs, lambda: Reference(right, {}), answers)
-    return [part.name for part in known.parts if judging._holds(part, evidence)]
+    return [part.name for part in known.parts if part.earned_by(evidence)]
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_answer_that_does_no_work_earns_nothing(task):
     probe = catalogue.probe(task)
-    for seed in SEEDS:
+    for seed in seeds_of(task, MOST_DRAWS):
         known, inputs, right = drawn(task, seed)
         for name, answer in IDLE.items():
             answers = run(probe, answer, inputs).answers
@@ -196,7 +198,7 @@ def test_answer_that_does_no_work_earns_nothing(task):
 @pytest.mark.parametrize("task", TASKS)
 def test_constants_and_empty_values_earn_nothing(task):
     """Whatever stands in the place of the values, as long as none of it is right."""
-    for seed in SEEDS:
+    for seed in seeds_of(task, MOST_DRAWS):
         known, inputs, right = drawn(task, seed)
         rng = np.random.default_rng(seed)
         wrong = {

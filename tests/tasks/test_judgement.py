@@ -2,14 +2,13 @@
 what is true of them.
 """
 
-import os
 import re
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from students import students_of, unfilled
+from students import seeds_of, students_of, unfilled
 
 from course_judges import catalogue as judges
 from course_judges.judging import judge
@@ -18,14 +17,7 @@ from course_tasks.answers import Answers, arrays_to_bytes
 from course_tasks.observing import nothing
 from course_tasks.probing import run, run_on_bytes
 
-# A check of each seed has two draws. Fewer say less, and sooner: `make test-fast` asks for one.
-SEEDS = range(int(os.environ.get("COURSE_TEST_DRAWS", "4")))
 ROOT = Path(__file__).parents[2]
-
-
-def seeds_of(task):
-    """As many draws as a task's time allows: one that trains says so beside its answers."""
-    return getattr(students_of(task), "SEEDS", SEEDS)[: len(SEEDS)]
 
 
 def tricks_of(task):

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserW
 
 
 @pytest.fixture(scope="module")
-def verdicts():
+def verdicts(kept_runs):
     return {
         (task, answer): [check(task, answer, seed=seed) for seed in SEEDS]
         for task, answer in ANSWERS

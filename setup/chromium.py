@@ -1,4 +1,7 @@
-"""Which Chromium the tests drive; run as a program, prints its path, or exits with 1."""
+"""The Chromium that tests and benchmarks drive.
+
+`python -m setup.chromium` prints its path, or exits with 1.
+"""
 
 import os
 import shutil
@@ -26,15 +29,24 @@ FLAGS = (
 
 def find():
     """The path of a Chromium, or None: $CHROMIUM, the system's, or the one Playwright fetched."""
-    named = [os.environ.get("CHROMIUM", ""), *map(shutil.which, BROWSERS), *MAC_APPLICATIONS]
-    for path in filter(None, named):
-        if Path(path).exists():
-            return path
+    if known := _of_the_system():
+        return known
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         fetched = playwright.chromium.executable_path
     return fetched if Path(fetched).exists() else None
+
+
+def launch(playwright):
+    """A headless Chromium of a Playwright that runs; whoever asks for it closes it."""
+    path = _of_the_system() or playwright.chromium.executable_path
+    return playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+
+
+def _of_the_system():
+    named = [os.environ.get("CHROMIUM", ""), *map(shutil.which, BROWSERS), *MAC_APPLICATIONS]
+    return next((path for path in filter(None, named) if Path(path).exists()), None)
 
 
 if __name__ == "__main__":

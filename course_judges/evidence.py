@@ -1,0 +1,189 @@
+"""What a judge knows of one answer: the inputs, what is right of them, and what the answer made of
+them. All of it is plain data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+
+from course_judges.describing import same_value
+from course_tasks.answers import Answers, Array, Raised
+from course_tasks.probing import Inputs
+
+# Judges do arithmetic with a student's array and their own, which NumPy stretches to each other's
+# shapes: (100000, 1) with (100,) would make ten million numbers of what came as some kilobytes.
+# Arrays of this few elements stay small beside anything that judges hold.
+_FEW_ELEMENTS = 1024
+# An array may be this large, when stretched with the right one, or a few times as large as that.
+_MOST_ELEMENTS_TOGETHER = 100_000
+_TIMES_THE_RIGHT_ONE = 4
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What is right of some inputs.
+
+    Attributes
+    ----------
+    answers : Answers
+    called : mapping of str to str
+        For each case with what the function was called.
+    """
+
+    answers: Answers
+    called: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that a judge knows of one answer.
+
+    Attributes
+    ----------
+    inputs : mapping of str to ndarray
+        What the answer was run on, and what its probe kept back for the judge.
+    reference : callable () -> Reference
+        Makes what is right of them; called when that is first asked for, since a reference may
+        train for seconds and some judges need none.
+    answers : Answers
+        What the student's answer made of them.
+    again : Answers, optional
+        What it made of the same inputs at the other of two times.
+    after_others : bool
+        Whether these inputs were asked before, with others between.
+    """
+
+    inputs: Inputs
+    reference: Callable[[], Reference]
+    answers: Answers
+    again: Answers | None = None
+    after_others: bool = False
+
+    @cached_property
+    def _reference(self) -> Reference:
+        return self.reference()
+
+    @property
+    def expected(self) -> Answers:
+        """What the reference makes of the inputs."""
+        return self._reference.answers
+
+    def called_with(self, value: str) -> str:
+        """A sentence on the call that returned this value: "It was called with x of shape (2, 3).";
+        on the whole-number inputs where the answer is a class, and empty where there are none.
+        """
+        called = self._reference.called.get(value.split(".")[0], "") or self.sizes()
+        return f"It was called with {called}." if called else ""
+
+    @property
+    def repeatable(self) -> bool:
+        """True unless the answer gave other values for the same inputs at another time."""
+        again = self.again
+        return again is None or all(
+            name in again.values and same_value(value, again.values[name])
+            for name, value in self.answers.values.items()
+            if name in self.expected.values
+        )
+
+    @property
+    def changed(self) -> Mapping[str, str]:
+        """Cases in which the answer changed what it was given and the reference did not, and which
+        arguments.
+        """
+        return {
+            case: names
+            for case, names in self.answers.changed.items()
+            if case not in self.expected.changed
+        }
+
+    def number(self, name: str) -> int:
+        """An input that is one whole number, such as a size."""
+        return int(self.inputs[name])
+
+    def yours(self, name: str) -> Array:
+        """The student's array of this name, which may have another shape than the right one.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        ValueError
+            If it is so much larger than the right one that a judge should not calculate with it.
+        """
+        array = self.answers.array(name)
+        if array is None:
+            raise KeyError(f"the answer has no array {name!r}")
+        if array.size > _FEW_ELEMENTS:
+            right = self.right(name)
+            together = _stretched(array.shape, right.shape)
+            if together > max(_MOST_ELEMENTS_TOGETHER, _TIMES_THE_RIGHT_ONE * right.size):
+                raise ValueError(
+                    f"the array {name!r} has shape {array.shape}, the right one {right.shape}"
+                )
+        return array
+
+    def shaped(self, name: str, shape: tuple[int, ...]) -> Array:
+        """The student's array of this name and shape, for judges that need no reference.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        ValueError
+            If it has another shape.
+        """
+        array = self.answers.array(name)
+        if array is None:
+            raise KeyError(f"the answer has no array {name!r}")
+        if array.shape != shape:
+            raise ValueError(f"the array {name!r} has shape {array.shape}, expected {shape}")
+        return array
+
+    def right(self, name: str) -> Array:
+        """The reference's array of this name."""
+        array = self.expected.array(name)
+        if array is None:
+            raise KeyError(f"the reference has no array {name!r}")
+        return array
+
+    def comparable(self, name: str) -> bool:
+        """True if both sides hold an array of this name and of the same shape."""
+        mine, right = self.answers.array(name), self.expected.array(name)
+        return mine is not None and right is not None and mine.shape == right.shape
+
+    def same(self, *cases: str) -> bool:
+        """True if the answer equals the reference in every one of these cases."""
+        return all(same_case(self.answers, self.expected, case) for case in cases)
+
+    def sizes(self) -> str:
+        """The whole-number inputs, as in "T = 7, width = 3"."""
+        scalars = {
+            k: v
+            for k, v in self.inputs.items()
+            if v.ndim == 0 and v.dtype.kind in "iu" and k != "seed"
+        }
+        return ", ".join(f"{name} = {int(value)}" for name, value in scalars.items())
+
+
+def _stretched(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    """How many elements two shapes have at most when NumPy stretches them to each other."""
+    return math.prod(max(a, b) for a, b in zip_longest(reversed(one), reversed(other), fillvalue=1))
+
+
+def same_case(a: Answers, b: Answers, case: str) -> bool:
+    """True if a case ended alike: the same values, or the same kind of error."""
+    if case in a.errors or case in b.errors:
+        left, right = a.errors.get(case), b.errors.get(case)
+        return left is not None and right is not None and _same_error(left, right)
+    names = {n for n in (*a.values, *b.values) if n == case or n.startswith(case + ".")}
+    return bool(names) and all(
+        n in a.values and n in b.values and same_value(a.values[n], b.values[n]) for n in names
+    )
+
+
+def _same_error(a: Raised, b: Raised) -> bool:
+    return a.kind == b.kind
