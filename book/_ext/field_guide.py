@@ -37,6 +37,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
+from docutils import nodes
 from sphinx.errors import ExtensionError
 
 if TYPE_CHECKING:
@@ -254,6 +255,11 @@ def read(folder: Path = FOLDER) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
+def anchor(heading: str) -> str:
+    """The place of a heading on its page."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 def markdown(entries: Sequence[Entry]) -> str:
     """The entries as MyST Markdown: grouped by symptom, then listed by part."""
     return "\n".join([*_by_symptom(entries), *_by_part(entries)])
@@ -263,6 +269,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension with Sphinx."""
     app.config.html_static_path.append(str(FOLDER / "page"))
     app.connect("source-read", _fill)
+    app.connect("doctree-read", _stable_first, priority=100)  # before others note the headings
     app.connect("html-page-context", _add)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -276,6 +283,13 @@ def _fill(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = source[0].replace(PLACE, markdown(read()))
     for path in FOLDER.glob("*.toml"):
         app.env.note_dependency(str(path))
+
+
+def _stable_first(app: Sphinx, doctree: nodes.document) -> None:
+    """Let a section's link be its entry's name; what its title makes of itself changes with it."""
+    if app.env.docname == PAGE:
+        for section in doctree.findall(nodes.section):
+            section["ids"].reverse()
 
 
 def _add(app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: Any) -> None:
@@ -331,8 +345,7 @@ def _link(entry: Entry) -> str:
 
 def _section(entry: Entry) -> str:
     stem, heading = entry.chapter
-    address = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-    tags = " ".join(f"[{SYMPTOMS[one].tag}](#symptom-{one})" for one in entry.symptoms)
+    tags = ", ".join(f"[{SYMPTOMS[one].tag}](#symptom-{one})" for one in entry.symptoms)
     return "\n".join(
         [
             f"({entry.name})=",
@@ -347,10 +360,11 @@ def _section(entry: Entry) -> str:
             "<summary>The whole example, to run</summary>\n",
             f"```python\n{entry.with_line(entry.right)}\n\n{entry.test}\n```\n",
             "</details>\n",
-            f"Explained in [chapter {stem[:2]}, “{heading}”]({stem}.ipynb#{address}).\n",
+            f"Explained in [chapter {stem[:2]}, “{heading}”]({stem}.ipynb#{anchor(heading)}).\n",
         ]
     )
 
 
 def _labeled(label: str, kind: str, code: str) -> str:
-    return f"{{.guide-label .{kind}}}\n{label}\n\n```{{code-block}} python\n:class: {kind}\n{code}\n```\n"
+    block = f"```{{code-block}} python\n:class: {kind}\n{code}\n```\n"
+    return f"{{.guide-label .{kind}}}\n{label}\n\n{block}"

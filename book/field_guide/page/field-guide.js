@@ -5,8 +5,8 @@ const ALL = "";
 
 function start() {
   const article = document.querySelector("article");
-  const groups = [...article.querySelectorAll("section:has(> [id^='symptom-'])")];
-  const byPart = article.querySelector("section:has(> #by-part)");
+  const groups = [...article.querySelectorAll("section[id^='symptom-']")];
+  const byPart = article.querySelector("section#by-part");
   const entries = groups.flatMap((group) => [...group.querySelectorAll(":scope > section")].map(read));
   if (!entries.length) return;
 
@@ -83,7 +83,7 @@ function read(section) {
 
 function symptoms(groups) {
   return groups.map((group) => [
-    group.querySelector(":scope > [id^='symptom-']").id.slice("symptom-".length),
+    group.id.slice("symptom-".length),
     heading(group),
   ]);
 }
