@@ -34,7 +34,7 @@ def raises(error, function, *arguments):
 
 
 class Example:
-    """An entry's program with one of its lines; what is asked of it sees the same random numbers."""
+    """A program with one of its lines; all that is asked of it sees the same random numbers."""
 
     def __init__(self, entry, line):
         torch.manual_seed(0)
