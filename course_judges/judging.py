@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any, TypeVar
 
+from course_judges import field_guide
 from course_judges.describing import ODD_DATA, describe, same_value
 from course_judges.evidence import Evidence, Reference, same_case
 from course_judges.rubric import Mistake, Part, Property, Says, Task, matches, mistake
@@ -71,6 +72,7 @@ def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers)
     if not all(earned):
         finding = _found(task, probe, draws, [all(of_a_draw) for of_a_draw in held])
         state = State.PARTLY if any(earned) else State.WRONG
+        finding = replace(finding, entry=field_guide.entry(name, finding.name))
         return Verdict(name, task.title, state, _results(task.parts, earned), (_cut(finding),))
     changed = next((draw for draw in draws if draw.changed), None)
     if changed is None or task.may_change:

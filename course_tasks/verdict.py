@@ -59,6 +59,8 @@ class Finding:
         What that does to the data, with numbers of this very run.
     section : Section, optional
         Where to look again.
+    entry : str
+        The entry of the book's field guide on this mistake, if it has one.
 
     Code stands between backticks in `what` and `effect`; everything else is plain text.
     """
@@ -67,6 +69,7 @@ class Finding:
     what: str
     effect: str = ""
     section: Section | None = None
+    entry: str = ""
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,8 @@ class Verdict:
                 lines.append(f"  {finding.effect}")
             if finding.section:
                 lines.append(f"  Look again at {finding.section}.")
+            if finding.entry:
+                lines.append(f"  Field guide, entry {finding.entry}.")
         lines += [f"  Note: {note}" for note in self.notes]
         return "\n".join(lines)
 
@@ -212,6 +217,8 @@ class Verdict:
                 text += f"<br>{_as_html(finding.effect)}"
             if finding.section:
                 text += f"<br>Look again at {_reference(finding.section, book)}."
+            if finding.entry:
+                text += f"<br>{_in_the_field_guide(finding.entry, book)}"
             rows.append(f'<p style="margin:.4em 0 0">{text}</p>')
         rows += [
             f'<p style="margin:.4em 0 0;opacity:.85"><em>Note:</em> {html.escape(note)}</p>'
@@ -243,6 +250,7 @@ class Verdict:
                     "effect": finding.effect,
                     "section": str(finding.section) if finding.section else "",
                 }
+                | ({"entry": finding.entry} if finding.entry else {})
                 for finding in self.findings
             ],
             "notes": list(self.notes),
@@ -265,6 +273,20 @@ def _in_terminal() -> bool:
     from IPython import get_ipython
 
     return type(get_ipython()).__name__ == "TerminalInteractiveShell"
+
+
+def field_guide_address(entry: str, book: str) -> str:
+    """Where an entry of the field guide stands in a published book."""
+    return f"{book.rstrip('/')}/book/field-guide.html#{entry}"
+
+
+def _in_the_field_guide(entry: str, book: str | None) -> str:
+    """In words alone without a published book: its build is what puts entries into their page."""
+    if not book:
+        return f"Field guide, entry {html.escape(entry)}."
+    address = html.escape(field_guide_address(entry, book), quote=True)
+    style = "color:inherit;text-decoration:underline"
+    return f'In the field guide: <a href="{address}" style="{style}">{html.escape(entry)}</a>.'
 
 
 def _reference(section: Section, book: str | None) -> str:

@@ -46,7 +46,7 @@ class About:
 
 @dataclass(frozen=True)
 class Reading:
-    """A section of the book, and its address where one is known."""
+    """A section of the book, or an entry of its field guide, and the address where it is known."""
 
     name: str
     address: str = ""
@@ -140,6 +140,7 @@ def _cell(cell: Cell, found: Finding | None, comment: str, about: About) -> dict
             "what": str(each.get("what", "")),
             "effect": str(each.get("effect", "")),
             "reading": _reading(str(each.get("section", "")), about),
+            "guide": _guide(str(each.get("entry", "")), about),
         }
         for each in verdict.get("findings", ())
     ]
@@ -168,3 +169,12 @@ def _reading(section: str, about: About) -> Reading | None:
     from course_tasks.verdict import Section
 
     return Reading(section, Section(stem, parts[2]).link(about.book))
+
+
+def _guide(entry: str, about: About) -> Reading | None:
+    """An entry of the field guide, with its address in the published book."""
+    if not entry or not about.book:
+        return Reading(entry) if entry else None
+    from course_tasks.verdict import field_guide_address
+
+    return Reading(entry, field_guide_address(entry, about.book))
