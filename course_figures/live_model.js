@@ -34,7 +34,7 @@ const tokensOf = (text, tokenOf) => {
     if (token === undefined) {
       const code = symbol.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
       throw new FigureError(
-        `“${visible(symbol)}” (U+${code}) at place ${place + 1} is not one of the ${tokenOf.size} symbols that this model knows.`,
+        `“${visible(symbol)}” (U+${code}) at place ${place} is not one of the ${tokenOf.size} symbols that this model knows.`,
         `Take it out of the prompt. The model knows: ${[...tokenOf.keys()].map(visible).join("")}`,
       );
     }
@@ -353,11 +353,11 @@ export default defineFigure(
       const row = Array.from({ length: query + 1 }, (_, s) => [place(layer, head, query, s), s])
         .sort((a, b) => b[0] - a[0])
         .slice(0, 3)
-        .map(([w, s]) => `“${visible(symbols[tokens[s]])}” at ${s + 1} (${number(w)})`);
+        .map(([w, s]) => `“${visible(symbols[tokens[s]])}” at ${s} (${number(w)})`);
       setText(
         looks,
         `Layer ${layer + 1}, head ${head + 1}: from “${visible(symbols[tokens[query]])}” ` +
-          `at place ${query + 1} it looks at ${row.join(", ")}.`,
+          `at position ${query} it looks at ${row.join(", ")}.`,
       );
     };
 

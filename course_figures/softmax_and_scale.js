@@ -148,7 +148,7 @@ const varianceChart = ({ chart }, raw, D) => {
     }),
   ];
   for (const scaled of [false, true]) {
-    const colour = scaled ? "var(--cf-blue)" : "var(--cf-orange)";
+    const colour = scaled ? "var(--cf-score)" : "var(--cf-soft)";
     const value = (size) => raw[size - 1] / (scaled ? size : 1);
     const points = Array.from(
       { length: LARGEST },
@@ -192,8 +192,8 @@ const rugs = ({ chart, rug }, dots, D, raw) => {
       }),
     );
   [
-    ["q·k", 1, "var(--cf-orange)"],
-    ["q·k / √D", Math.sqrt(D), "var(--cf-blue)"],
+    ["q·k", 1, "var(--cf-soft)"],
+    ["q·k / √D", Math.sqrt(D), "var(--cf-score)"],
   ].forEach(([name, divisor, colour], i) => {
     const y = rug + 26 * i;
     let d = "";
@@ -402,7 +402,7 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
         "font-size": 12,
         "font-style": "italic",
       }),
-      svgText(place.weights.x, 28, "softmax of the logits", { "font-size": 12 }),
+      svgText(place.weights.x, 28, "◆ softmax of the logits", { "font-size": 12 }),
       ...[-most, 0, most].map((value) =>
         svgText(across(value), 28, number(value), {
           "text-anchor": value < 0 ? "start" : value > 0 ? "end" : "middle",
@@ -433,7 +433,7 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
           { "text-anchor": "middle" },
         ),
         bar(place.weights.x, y - 11, place.weights.width, 22, { fill: "var(--cf-faint)" }),
-        bar(place.weights.x, y - 11, Math.max(1.5, long), 22, { fill: "var(--cf-blue)" }),
+        bar(place.weights.x, y - 11, Math.max(1.5, long), 22, { fill: "var(--cf-weight)" }),
         svgText(left - 2, y, weights[t] < 0.005 && weights[t] > 0 ? "≈ 0" : weights[t].toFixed(2), {
           "text-anchor": "end",
           "font-weight": strong,
@@ -457,14 +457,14 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
         value: entropy,
         most: Math.log(T),
         shown: `${number(entropy)} of ln ${T} = ${number(Math.log(T))} nats`,
-        colour: "var(--cf-green)",
+        colour: "var(--cf-soft)",
       }),
       ...gauge(place, gauges + 40, {
         label: "Gradient",
         value: gradient,
         most: 0.5,
         shown: `${number(gradient, 3)} of at most 0.5`,
-        colour: "var(--cf-violet)",
+        colour: "var(--cf-soft)",
       }),
     ];
   };

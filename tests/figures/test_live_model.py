@@ -209,9 +209,9 @@ def test_keyboard_alone_types_steps_and_looks_around(figure_page):
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     settle(page)
-    assert "from “␣” at place 2" in page.locator(".live_model-looks").inner_text()
+    assert "from “␣” at position 1" in page.locator(".live_model-looks").inner_text()
     page.wait_for_function(
-        "document.querySelector('[role=status]').textContent.includes('place 2')"
+        "document.querySelector('[role=status]').textContent.includes('position 1')"
     )
 
 
@@ -220,7 +220,7 @@ def test_mouse_over_a_symbol_shows_where_the_head_looked_from_there(figure_page)
     page = figure_page(LiveModel("O Romeo"))
     page.locator(".live_model-context").hover(position={"x": 17 * 3.5, "y": 10})
     settle(page)
-    assert "from “o” at place 4" in page.locator(".live_model-looks").inner_text()
+    assert "from “o” at position 3" in page.locator(".live_model-looks").inner_text()
 
 
 @browser
@@ -274,7 +274,7 @@ def test_unknown_symbol_is_named_with_its_place_and_goes_with_it(figure_page):
     page = figure_page(LiveModel("O"))
     page.locator("textarea").fill("O é 5")
     told = message(page)
-    assert "“é” (U+00E9) at place 3" in told
+    assert "“é” (U+00E9) at place 2" in told
     assert "Take it out of the prompt" in told
     page.get_by_role("button", name="Write").click()
     settle(page)
