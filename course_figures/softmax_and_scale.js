@@ -159,15 +159,20 @@ const varianceChart = ({ chart }, raw, D) => {
       const [cx, cy, r] = [across(size), down(value(size)), size === D ? 5.5 : 3];
       parts.push(
         scaled
-          ? bar(cx - r, cy - r, 2 * r, 2 * r, { fill: colour, rx: 1 })
-          : svg("circle", { cx, cy, r, fill: colour }),
+          ? line(`M${cx} ${cy - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}z`, {
+              stroke: colour,
+              fill: "var(--cf-paper)",
+            })
+          : line(`M${cx - r} ${cy - r}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}`, {
+              stroke: colour,
+            }),
       );
     }
     parts.push(
       svgText(
         across(scaled ? 128 : 1) + (scaled ? 0 : 6),
         down(scaled ? 2 : 32),
-        scaled ? "■ q·k / √D stays near 1" : "● q·k grows like D",
+        scaled ? "◇ q·k / √D stays near 1" : "× q·k grows like D",
         { "text-anchor": scaled ? "end" : "start", "font-size": 12.5, style: `fill:${colour}` },
       ),
     );
