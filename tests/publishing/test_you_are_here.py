@@ -83,3 +83,11 @@ def test_last_chapter_has_nothing_ahead():
 def test_no_notebook_stores_the_drawing():
     for page in chapters():
         assert "you-are-here" not in (ROOT / f"{page}.ipynb").read_text(encoding="utf-8")
+
+
+def test_path_on_the_first_page_leads_to_every_chapter():
+    path = ET.parse(ROOT / "book" / "_assets" / "path.svg").getroot()
+    links = [link.get("href") for link in path.iter("{http://www.w3.org/2000/svg}a")]
+    assert links == [f"{page.removeprefix('book/')}.html" for page in chapters()]
+    words = path.find("{http://www.w3.org/2000/svg}desc").text
+    assert all(stop.number in words for stop in STOPS)
