@@ -232,7 +232,8 @@ export default defineFigure(
       }
       if (arrival && !fast && passage === 0 && coming === null) {
         figure.guard(announce);
-        pace = setTimeout(tick, WATCHED_PACE);
+        if (coming === null) stop(); // the prompt cannot be read, and the message says so
+        else pace = setTimeout(tick, WATCHED_PACE);
         return;
       }
       coming = null;
@@ -367,7 +368,11 @@ export default defineFigure(
     const left = html(
       "section",
       null,
-      html("p", { class: "live_model-head" }, "What follows? Choose, or let it draw."),
+      html(
+        "p",
+        { class: "live_model-head" },
+        arrival ? "What follows?" : "What follows? Choose, or let it draw.",
+      ),
       list,
     );
     const why = html("p", { class: "live_model-why", hidden: !arrival });
@@ -382,7 +387,10 @@ export default defineFigure(
     if (arrival) figure.stage.append(note, line, columns, page);
     else figure.stage.append(note, page, columns);
     // What moves comes first on arrival, and what can be changed behind it.
-    if (arrival) figure.root.insertBefore(figure.stage, figure.controls);
+    if (arrival) {
+      line.after(buttons);
+      figure.root.insertBefore(figure.stage, figure.controls);
+    }
     const arcs = attentionArcs(figure, { parent: line });
     const strip = attentionStrip(figure, {
       parent: html("div"),
@@ -436,7 +444,7 @@ export default defineFigure(
     const whyDrawn = (many) => {
       if (coming === null) return `The likeliest of ${many} symbols; one of them is drawn.`;
       const { token, share, rank } = coming;
-      return `“${visible(symbols[token])}” is drawn: number ${rank}, with ${number(100 * share, 1)} %.`;
+      return `“${visible(symbols[token])}” is drawn, number ${rank} of ${many}, with ${number(100 * share, 1)} %.`;
     };
 
     const showText = (all, tokens) => {
