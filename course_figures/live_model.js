@@ -232,7 +232,8 @@ export default defineFigure(
       }
       if (arrival && !fast && passage === 0 && coming === null) {
         figure.guard(announce);
-        if (coming === null) stop(); // the prompt cannot be read, and the message says so
+        if (coming === null)
+          stop(); // the prompt cannot be read, and the message says so
         else pace = setTimeout(tick, WATCHED_PACE);
         return;
       }

@@ -82,7 +82,8 @@ def test_modules_speak_of_roles_and_not_of_colours():
     """A colour by its name could not be changed in one place."""
     marks = (FIGURES / "runtime" / "roles.js").read_text(encoding="utf-8")
     assert all(f'{role}: "{mark}"' in marks for role, mark in MARKS.items())
-    named = r"theme\.(?:blue|orange|green|magenta|ochre)\b|var\(--cf-(?:blue|orange|green|magenta|ochre)\)"
+    hues = "(?:blue|orange|green|magenta|ochre)"
+    named = rf"theme\.{hues}\b|var\(--cf-{hues}\)"
     for file in sorted(FIGURES.rglob("*.js")):
         text = file.read_text(encoding="utf-8")
         assert re.findall(named, text) == [], file.name

@@ -46,9 +46,7 @@ def test_the_part_of_the_chapter_is_lit_and_what_comes_later_is_ahead(stop):
 
 def test_both_layouts_say_the_same_and_words_stand_beside_the_drawing():
     figure = drawn("book/05-head")
-    wide, narrow = (
-        sorted(text.text for text in layout.iter("text")) for layout in layouts(figure)
-    )
+    wide, narrow = (sorted(text.text for text in layout.iter("text")) for layout in layouts(figure))
     assert wide == narrow
     assert len(figure.find("svg").get("aria-label")) > 100
     words = "".join(figure.find("figcaption").itertext())
