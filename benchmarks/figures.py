@@ -232,6 +232,9 @@ def figure_in_view(browser: Any, address: str, n: int) -> Iterator[Any]:
         open_page(page, address)
         figure = page.locator(MOUNT).nth(n)
         figure.scroll_into_view_if_needed()
+        writing = figure.get_by_role("button", name="Pause", exact=True)
+        if writing.count():  # the first page's model, which writes on arrival
+            writing.click()
         page.wait_for_timeout(QUIET_MILLISECONDS)
         yield figure
 

@@ -7,6 +7,7 @@ import { defineFigure } from "./runtime/frame.js";
 import { headPicker } from "./runtime/head_picker.js";
 import { Matrix } from "./runtime/matrix.js";
 import { number } from "./runtime/numbers.js";
+import { marked } from "./runtime/roles.js";
 import { softmax } from "./runtime/softmax.js";
 import { spoken, visible } from "./runtime/symbols.js";
 
@@ -132,7 +133,7 @@ export default defineFigure(
     unfold.setAttribute("aria-expanded", "false");
     figure.readout.append(products);
     figure.hint(
-      "Rows are queries, columns are keys. Point at a cell, tap it, or move with the arrow " +
+      "Rows are queries (●), columns are keys (■), cells are weights (◆). Point at a cell, tap it, or move with the arrow " +
         "keys; Home and End go to the ends of a row. Mask and scale change the map that you see; " +
         "without positions the whole model runs without them.",
     );
@@ -140,13 +141,13 @@ export default defineFigure(
     /** Query, key and their products as bars above and below a line, a column for each channel. */
     const columns = ({ D }, q, k) => {
       const width = Math.min(figure.width, 640);
-      const left = 58;
+      const left = 72;
       const step = (width - left - 4) / D;
       const height = 40;
       const rows = [
-        ["query", q, "blue"],
-        ["key", k, "green"],
-        ["product", q.map((value, d) => value * k[d]), "violet"],
+        [marked("query"), q, "query"],
+        [marked("key"), k, "key"],
+        [marked("score", "product"), q.map((value, d) => value * k[d]), "score"],
       ];
       const parts = [];
       rows.forEach(([label, values, colour], i) => {
@@ -239,6 +240,7 @@ export default defineFigure(
         rowLabels: labels,
         columnLabels: labels,
         most: 30,
+        colour: "weight",
         width: figure.room(main),
         text: (t, s) => (weight(t, s) < 0.095 ? "" : number(weight(t, s), 1).replace("0.", ".")),
       });

@@ -9,6 +9,7 @@ import { moveInTable, onKeys } from "./runtime/keys.js";
 import { clamp, number, parse } from "./runtime/numbers.js";
 import { drag, pointIn } from "./runtime/pointer.js";
 import { random } from "./runtime/random.js";
+import { marked } from "./runtime/roles.js";
 import { softmax } from "./runtime/softmax.js";
 import { heat } from "./runtime/theme.js";
 
@@ -140,14 +141,14 @@ const label = (x, y, text, attributes = {}) =>
   svgText(x, y, text, { "text-anchor": "middle", ...attributes });
 
 /** One matrix as squares with numbers, painted; its outlines are elements. */
-const squares = (figure, pen, at, state, { size }, { numbers, scale, cursor, hatched }) => {
+const squares = (figure, pen, at, state, { size }, { numbers, scale, colour, cursor, hatched }) => {
   const { T, row } = state;
   pen.font = `${clamp(size * 0.33, 8.5, 13)}px ${figure.theme.font}`;
   pen.strokeStyle = figure.theme.line;
   for (let t = 0; t < T; t += 1)
     for (let s = 0; s < T; s += 1) {
       const value = numbers[t * T + s];
-      const shade = heat(figure.theme, Number.isFinite(value) ? value / scale : 0);
+      const shade = heat(figure.theme, Number.isFinite(value) ? value / scale : 0, colour, "soft");
       const x = at.x + s * size;
       const y = at.y + t * size;
       pen.globalAlpha = t === row ? 1 : 0.72;
@@ -175,7 +176,7 @@ const squares = (figure, pen, at, state, { size }, { numbers, scale, cursor, hat
         at.y + cursor.row * size - 1,
         size + 0.5,
         size + 0.5,
-        { rx: 4, stroke: figure.theme.orange, "stroke-width": 3, class: "cf-cursor" },
+        { rx: 4, stroke: figure.theme.focus, "stroke-width": 3, class: "cf-cursor" },
       ),
   ].filter(Boolean);
 };
@@ -187,7 +188,7 @@ const bars = (figure, at, state, { size, side, narrow }, { numbers, colour, stro
   const group = svg("g");
   numbers.forEach((value, t) => {
     const y = at.y + t * size;
-    const tint = value < 0 ? figure.theme.orange : colour;
+    const tint = value < 0 ? figure.theme.minus : colour;
     group.append(
       svg("rect", {
         x: at.x,
@@ -220,7 +221,7 @@ const bars = (figure, at, state, { size, side, narrow }, { numbers, colour, stro
           height: size + 0.5,
           rx: 4,
           fill: "none",
-          stroke: figure.theme.orange,
+          stroke: figure.theme.focus,
           "stroke-width": 3,
         }),
       );
@@ -243,7 +244,7 @@ const threads = (figure, state, place) => {
     group.append(
       svg("path", {
         d: `M${x} ${y}C${middle} ${y} ${middle} ${end.y} ${end.x} ${end.y}`,
-        stroke: weight < 0 ? figure.theme.orange : figure.theme.blue,
+        stroke: weight < 0 ? figure.theme.soft : figure.theme.weight,
         "stroke-dasharray": weight < 0 ? "4 3" : null,
         "stroke-width": clamp(Math.abs(weight) * 7, 0.8, 7),
         "stroke-opacity": 0.65,
@@ -478,26 +479,31 @@ export default defineFigure(
       const scoreScale = 2 * Math.max(1, ...state.edited.data.map(Math.abs));
       const pen = penOf(sheet, place.width, place.height);
       const parts = [
-        label(first.x + block / 2, 10, two ? "scores" : "weights"),
-        label(values.x + side / 2, values.y - 16, "values"),
+        label(
+          first.x + block / 2,
+          10,
+          two ? marked("score", "scores") : marked("weight", "weights"),
+        ),
+        label(values.x + side / 2, values.y - 16, marked("value", "values")),
         label(outputs.x + side / 2, outputs.y - 16, "outputs"),
         label(values.x - gap / 2, values.y + block / 2, "×", { "font-size": 18 }),
         threads(figure, state, place),
         ...squares(figure, pen, first, state, place, {
           numbers: two ? state.scores : state.weights,
           scale: two ? scoreScale : scale,
+          colour: two ? "score" : "weight",
           cursor,
           hatched: two,
         }),
         bars(figure, values, state, place, {
           numbers: Array.from(state.values),
           cursor,
-          colour: figure.theme.green,
+          colour: figure.theme.value,
           strong: (s) => 0.3 + 0.6 * Math.min(1, Math.abs(state.weights[row * T + s]) / scale),
         }),
         bars(figure, outputs, state, place, {
           numbers: state.outputs,
-          colour: figure.theme.blue,
+          colour: figure.theme.soft,
           strong: (t) => (t === row ? 0.95 : 0.4),
         }),
       ];
@@ -506,14 +512,18 @@ export default defineFigure(
           label(
             second.x + block / 2,
             second.y - 16,
-            stacked ? "↓ softmax of each row" : "softmax of each row",
+            stacked ? "↓ ◆ softmax of each row" : "◆ softmax of each row",
           ),
           stacked
             ? ""
             : label((first.x + block + second.x) / 2, first.y + block / 2, "→", {
                 "font-size": 20,
               }),
-          ...squares(figure, pen, second, state, place, { numbers: state.weights, scale }),
+          ...squares(figure, pen, second, state, place, {
+            numbers: state.weights,
+            scale,
+            colour: "weight",
+          }),
         );
       for (const at of two && stacked ? [first, second] : [first])
         parts.push(

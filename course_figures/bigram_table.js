@@ -209,7 +209,7 @@ export default defineFigure(["counts", "symbols", "smoothing", "row", "text", "s
             width: long,
             height: 18,
             rx: 3,
-            fill: figure.theme.blue,
+            fill: figure.theme.probability,
             opacity: j === matrix.column ? 1 : 0.6,
           }),
           svgText(36 + long, y + 10, `${number(100 * probability(row, j), 1)} %`, {
@@ -244,6 +244,7 @@ export default defineFigure(["counts", "symbols", "smoothing", "row", "text", "s
       columns: V,
       value: probability,
       strength: (share) => (share > 0 ? Math.sqrt(share) : 0),
+      colour: "probability",
       rowLabels: names,
       columnLabels: names,
       most: 22,

@@ -7,8 +7,8 @@ import { ARROWS, onKeys } from "./runtime/keys.js";
 import { NEXT_FRAME } from "./runtime/schedule.js";
 
 const WIDEST = 8;
-const SIGNS = ["●", "■", "▲", "◆"];
-const COLOURS = ["blue", "orange", "green", "violet"];
+const SIGNS = ["★", "✚", "▼", "○"]; // not those of roles.js
+const COLOURS = ["group-1", "group-2", "group-3", "group-4"];
 const STAND_IN = { view: "split", transposed: "merged" };
 
 // ---- tensors: shape, strides, and memory, whose entries are numbers of x ------------------------

@@ -1,4 +1,5 @@
 // A GPT that writes in the page: the engine does the reading, this draws what it read.
+import { attentionArcs } from "./runtime/attention_arcs.js";
 import { attentionStrip } from "./runtime/attention_strip.js";
 import { loadStep } from "./runtime/checkpoint.js";
 import { button, controlRow, field, slider, toggle } from "./runtime/controls.js";
@@ -21,6 +22,8 @@ const BETWEEN_DRAWINGS = 70; // milliseconds, at full speed
 const MOST_WHILE_RUNNING = 400; // symbols of the text that are laid out at full speed
 const CALM_PACE = 45; // milliseconds between symbols where the reader watches
 const CHOICES = 10;
+const FEW_CHOICES = 6; // where the figure writes on arrival
+const WATCHED_PACE = 170; // milliseconds that a symbol is seen as drawn, and then as written
 const FIRST = 5; // milliseconds of a frame for the rehearsal, which runs uncompiled
 const SINGLE = 8; // tokens of the rehearsal that are read one by one; the others come in fours
 const PASSAGE = 200; // symbols that appear at once where the reader wants nothing to move
@@ -34,7 +37,7 @@ const tokensOf = (text, tokenOf) => {
     if (token === undefined) {
       const code = symbol.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
       throw new FigureError(
-        `“${visible(symbol)}” (U+${code}) at place ${place + 1} is not one of the ${tokenOf.size} symbols that this model knows.`,
+        `“${visible(symbol)}” (U+${code}) at place ${place} is not one of the ${tokenOf.size} symbols that this model knows.`,
         `Take it out of the prompt. The model knows: ${[...tokenOf.keys()].map(visible).join("")}`,
       );
     }
@@ -44,7 +47,7 @@ const tokensOf = (text, tokenOf) => {
 };
 
 export default defineFigure(
-  ["prompt", "text", "temperature", "seed", "layer", "head", "weights"],
+  ["prompt", "text", "temperature", "seed", "layer", "head", "weights", "arrival"],
   (figure) => {
     figure.title("Live model");
     const channel = new MessageChannel();
@@ -64,6 +67,11 @@ export default defineFigure(
     let draft = null; // at full speed, the text that is ahead of what is drawn
     let drawn = 0;
     let passage = 0; // symbols still to be written before any is shown
+    const arrival = figure.get("arrival") === true; // writes by itself, and shows what it draws
+    let greeted = false; // on arrival, once
+    let coming = null; // the symbol that is drawn and not yet written: { token, share, rank }
+    let inSight = false;
+    let asleep = false; // wants to write, and nobody would see it
 
     // ---- the model -----------------------------------------------------------------------------
 
@@ -164,6 +172,16 @@ export default defineFigure(
       return all;
     };
 
+    /** Draw the symbol that `write` will write next. */
+    const announce = () => {
+      loadAll();
+      const { probabilities, order } = nextProbabilities(engine.follow(context()), settings());
+      const length = [...text()].length - [...figure.get("prompt")].length;
+      const token = drawSymbol(probabilities, uniform(length));
+      coming = { token, share: probabilities[token], rank: order.indexOf(token) + 1 };
+      figure.later();
+    };
+
     /** Hand what was written to the state, and so to the next drawing. */
     const hand = () => {
       if (draft === null) return;
@@ -177,7 +195,9 @@ export default defineFigure(
 
     const stop = () => {
       running = false;
+      asleep = false;
       passage = 0;
+      coming = null;
       clearTimeout(pace);
       hand();
       figure.later();
@@ -190,11 +210,15 @@ export default defineFigure(
         pace = setTimeout(() => {
           // not in the task that computed, or a frame would hold both
           hand();
-          pace = setTimeout(tick, CALM_PACE);
+          pace = setTimeout(tick, arrival ? WATCHED_PACE : CALM_PACE);
         });
     };
     const tick = () => {
       if (!running || figure.closing.signal.aborted) return;
+      if (!inSight || document.hidden) {
+        asleep = true;
+        return;
+      }
       if (figure.drawingIsDue) {
         // computing and drawing never share a frame's time
         requestAnimationFrame(soon);
@@ -206,6 +230,14 @@ export default defineFigure(
         soon();
         return;
       }
+      if (arrival && !fast && passage === 0 && coming === null) {
+        figure.guard(announce);
+        if (coming === null)
+          stop(); // the prompt cannot be read, and the message says so
+        else pace = setTimeout(tick, WATCHED_PACE);
+        return;
+      }
+      coming = null;
       const until = performance.now() + AT_ONCE;
       const count = passage || (fast ? MOST_SYMBOLS : 1);
       let fine = false;
@@ -220,8 +252,20 @@ export default defineFigure(
       } else again();
     };
     channel.port1.onmessage = tick;
+    const wake = () => {
+      if (!asleep || !inSight || document.hidden) return;
+      asleep = false;
+      tick();
+    };
+    const watch = new IntersectionObserver((changes) => {
+      inSight = changes.at(-1).isIntersecting;
+      wake();
+    });
+    watch.observe(figure.root);
+    figure.listen(document, "visibilitychange", wake);
     figure.closing.signal.addEventListener("abort", () => {
       stop();
+      watch.disconnect();
       channel.port1.close();
     });
 
@@ -240,16 +284,19 @@ export default defineFigure(
     );
     promptField.classList.add("live_model-prompt");
     const buttons = controlRow(figure);
+    const begin = () => {
+      if (refused()) return;
+      running = true;
+      if (figure.calm) passage = PASSAGE; // nothing moves: a passage appears at once
+      figure.later();
+      tick();
+    };
     const start = button(
       figure,
       "Write",
       () => {
-        if (running) return stop();
-        if (refused()) return undefined;
-        running = true;
-        if (figure.calm) passage = PASSAGE; // nothing moves: a passage appears at once
-        figure.later();
-        return tick();
+        if (running) stop();
+        else begin();
       },
       { parent: buttons },
     );
@@ -322,16 +369,30 @@ export default defineFigure(
     const left = html(
       "section",
       null,
-      html("p", { class: "live_model-head" }, "What follows? Choose, or let it draw."),
+      html(
+        "p",
+        { class: "live_model-head" },
+        arrival ? "What follows?" : "What follows? Choose, or let it draw.",
+      ),
       list,
     );
+    const why = html("p", { class: "live_model-why", hidden: !arrival });
+    left.append(why);
     const right = html(
       "section",
       null,
       html("p", { class: "live_model-head" }, "Where does it look?"),
     );
     const columns = html("div", { class: "live_model-columns" }, left, right);
-    figure.stage.append(note, page, columns);
+    const line = html("div", { hidden: !arrival });
+    if (arrival) figure.stage.append(note, line, columns, page);
+    else figure.stage.append(note, page, columns);
+    // What moves comes first on arrival, and what can be changed behind it.
+    if (arrival) {
+      line.after(buttons);
+      figure.root.insertBefore(figure.stage, figure.controls);
+    }
+    const arcs = attentionArcs(figure, { parent: line });
     const strip = attentionStrip(figure, {
       parent: html("div"),
       label: "what one head looks at",
@@ -353,11 +414,11 @@ export default defineFigure(
       const row = Array.from({ length: query + 1 }, (_, s) => [place(layer, head, query, s), s])
         .sort((a, b) => b[0] - a[0])
         .slice(0, 3)
-        .map(([w, s]) => `“${visible(symbols[tokens[s]])}” at ${s + 1} (${number(w)})`);
+        .map(([w, s]) => `“${visible(symbols[tokens[s]])}” at ${s} (${number(w)})`);
       setText(
         looks,
         `Layer ${layer + 1}, head ${head + 1}: from “${visible(symbols[tokens[query]])}” ` +
-          `at place ${query + 1} it looks at ${row.join(", ")}.`,
+          `at position ${query} it looks at ${row.join(", ")}.`,
       );
     };
 
@@ -379,6 +440,12 @@ export default defineFigure(
       if ([...figure.get("prompt")].length > engine.B)
         return `The prompt has ${[...figure.get("prompt")].length} symbols; the model reads the last ${engine.B} at a time.`;
       return "";
+    };
+
+    const whyDrawn = (many) => {
+      if (coming === null) return `The likeliest of ${many} symbols; one of them is drawn.`;
+      const { token, share, rank } = coming;
+      return `“${visible(symbols[token])}” is drawn, number ${rank} of ${many}, with ${number(100 * share, 1)} %.`;
     };
 
     const showText = (all, tokens) => {
@@ -415,12 +482,14 @@ export default defineFigure(
       setText(note, notes(all));
       note.hidden = !note.textContent;
       showText(all, tokens);
+      const many = Math.min(order.length, arrival ? FEW_CHOICES : CHOICES);
       choices.forEach((choice, i) => {
-        choice.node.hidden = i >= order.length;
-        if (i >= order.length) return;
+        choice.node.hidden = i >= many;
+        if (i >= many) return;
         const token = order[i];
         const share = probabilities[token];
         choice.token = token;
+        choice.node.classList.toggle("live_model-drawn", coming?.token === token);
         setText(choice.name, visible(symbols[token]));
         choice.bar.style.width = `${100 * share}%`;
         setText(choice.share, `${number(100 * share, 1)} %`);
@@ -445,6 +514,18 @@ export default defineFigure(
         most: engine.B,
       });
       tell(tokens);
+      if (arrival) {
+        setText(why, whyDrawn(order.length));
+        arcs.update({
+          symbols: tokens.map((token) => symbols[token]),
+          weight: (s) => place(layer, head, tokens.length - 1, s),
+          coming: coming && symbols[coming.token],
+        });
+        if (!greeted && !figure.calm) {
+          greeted = true;
+          figure.afterDrawing(begin);
+        }
+      }
       setText(figure.readout, `${about()} Seed ${figure.get("seed")}.`);
       if (!running)
         figure.describe(

@@ -296,9 +296,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"{facts['validation_loss']:.4f} ({facts['exact_validation_loss']:.4f} before rounding)"
         )
     if options.output == WEIGHTS:
-        from course_figures.live_model import MARKUP, LiveModel
+        from course_figures.live_model import MARKUP, WritingModel
 
-        MARKUP.write_text(LiveModel().html() + "\n", encoding="utf-8")
+        MARKUP.write_text(WritingModel().html() + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -190,8 +190,8 @@ const strokesOf = (colour) => {
       "stroke-dasharray": "4 3",
       opacity: 0.75,
     }),
-    stream: stroke({ stroke: "var(--cf-soft)", "stroke-width": 3 }),
-    streamHead: stroke({ fill: "var(--cf-soft)" }),
+    stream: stroke({ stroke: "var(--cf-residual)", "stroke-width": 4 }),
+    streamHead: stroke({ fill: "var(--cf-residual)" }),
     part: stroke({ stroke: colour, "stroke-width": 3 }),
     partHead: stroke({ fill: colour }),
   };
@@ -297,8 +297,8 @@ export default defineFigure(
     const verdict = html("p", { class: "residual-stream-verdict" });
     figure.readout.append(verdict);
     figure.hint(
-      "Choose a symbol of the text, with ← and → too. Grey: the stream, its length drawn to " +
-        "scale. Coloured: what the part adds, at its true angle to the stream. Dashed: their sum. " +
+      "Choose a symbol of the text, with ← and → too. Thick: the stream, its length drawn to " +
+        "scale. Thinner: what the part adds, at its true angle to the stream. Dashed: their sum. " +
         "Switch parts off to see what the others do without them.",
     );
 
@@ -341,7 +341,7 @@ export default defineFigure(
         { label: nameOf(s), parent: row },
       );
       const area = html("div", { class: "residual-stream-picture" });
-      const strokes = strokesOf(s % 2 ? "var(--cf-orange)" : "var(--cf-blue)");
+      const strokes = strokesOf(s % 2 ? "var(--cf-teal)" : "var(--cf-weight)");
       const drawing = svg("svg", { "aria-hidden": "true" }, ...Object.values(strokes));
       area.append(drawing);
       const facts = html("p", { class: "residual-stream-facts" });

@@ -194,7 +194,7 @@ export default defineFigure(
             height: 26,
             stroke: figure.theme.paper,
             "stroke-width": wide > 3 ? 1 : 0,
-            fill: now ? figure.theme.orange : figure.theme.blue,
+            fill: now ? figure.theme.minus : figure.theme.probability,
             opacity: now ? 0.9 : odd ? 0.5 : 0.32,
           }),
         );

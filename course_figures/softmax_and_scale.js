@@ -148,7 +148,7 @@ const varianceChart = ({ chart }, raw, D) => {
     }),
   ];
   for (const scaled of [false, true]) {
-    const colour = scaled ? "var(--cf-blue)" : "var(--cf-orange)";
+    const colour = scaled ? "var(--cf-score)" : "var(--cf-soft)";
     const value = (size) => raw[size - 1] / (scaled ? size : 1);
     const points = Array.from(
       { length: LARGEST },
@@ -159,15 +159,20 @@ const varianceChart = ({ chart }, raw, D) => {
       const [cx, cy, r] = [across(size), down(value(size)), size === D ? 5.5 : 3];
       parts.push(
         scaled
-          ? bar(cx - r, cy - r, 2 * r, 2 * r, { fill: colour, rx: 1 })
-          : svg("circle", { cx, cy, r, fill: colour }),
+          ? line(`M${cx} ${cy - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}z`, {
+              stroke: colour,
+              fill: "var(--cf-paper)",
+            })
+          : line(`M${cx - r} ${cy - r}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}`, {
+              stroke: colour,
+            }),
       );
     }
     parts.push(
       svgText(
         across(scaled ? 128 : 1) + (scaled ? 0 : 6),
         down(scaled ? 2 : 32),
-        scaled ? "■ q·k / √D stays near 1" : "● q·k grows like D",
+        scaled ? "◇ q·k / √D stays near 1" : "× q·k grows like D",
         { "text-anchor": scaled ? "end" : "start", "font-size": 12.5, style: `fill:${colour}` },
       ),
     );
@@ -192,8 +197,8 @@ const rugs = ({ chart, rug }, dots, D, raw) => {
       }),
     );
   [
-    ["q·k", 1, "var(--cf-orange)"],
-    ["q·k / √D", Math.sqrt(D), "var(--cf-blue)"],
+    ["q·k", 1, "var(--cf-soft)"],
+    ["q·k / √D", Math.sqrt(D), "var(--cf-score)"],
   ].forEach(([name, divisor, colour], i) => {
     const y = rug + 26 * i;
     let d = "";
@@ -402,7 +407,7 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
         "font-size": 12,
         "font-style": "italic",
       }),
-      svgText(place.weights.x, 28, "softmax of the logits", { "font-size": 12 }),
+      svgText(place.weights.x, 28, "◆ softmax of the logits", { "font-size": 12 }),
       ...[-most, 0, most].map((value) =>
         svgText(across(value), 28, number(value), {
           "text-anchor": value < 0 ? "start" : value > 0 ? "end" : "middle",
@@ -433,7 +438,7 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
           { "text-anchor": "middle" },
         ),
         bar(place.weights.x, y - 11, place.weights.width, 22, { fill: "var(--cf-faint)" }),
-        bar(place.weights.x, y - 11, Math.max(1.5, long), 22, { fill: "var(--cf-blue)" }),
+        bar(place.weights.x, y - 11, Math.max(1.5, long), 22, { fill: "var(--cf-weight)" }),
         svgText(left - 2, y, weights[t] < 0.005 && weights[t] > 0 ? "≈ 0" : weights[t].toFixed(2), {
           "text-anchor": "end",
           "font-weight": strong,
@@ -457,14 +462,14 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
         value: entropy,
         most: Math.log(T),
         shown: `${number(entropy)} of ln ${T} = ${number(Math.log(T))} nats`,
-        colour: "var(--cf-green)",
+        colour: "var(--cf-soft)",
       }),
       ...gauge(place, gauges + 40, {
         label: "Gradient",
         value: gradient,
         most: 0.5,
         shown: `${number(gradient, 3)} of at most 0.5`,
-        colour: "var(--cf-violet)",
+        colour: "var(--cf-soft)",
       }),
     ];
   };

@@ -209,7 +209,7 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
     const weight = number(weights[(matrix * T + t) * T + s]);
     return figure.get("model") === "bigram"
       ? `after “${visible(labels[t])}”, “${visible(labels[s])}” has probability ${weight}`
-      : `head ${matrix + 1}: from “${visible(labels[t])}” at ${t + 1} to “${visible(labels[s])}” at ${s + 1}, weight ${weight}`;
+      : `head ${matrix + 1}: from “${visible(labels[t])}” at ${t} to “${visible(labels[s])}” at ${s}, weight ${weight}`;
   };
   const where = html("p", { class: "training_run-where" });
   const matrices = Array.from({ length: MOST_HEADS }, (_, matrix) => {
@@ -322,6 +322,7 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
         value: (t, s) => weights[(matrix * T + t) * T + s],
         rowLabels: named,
         columnLabels: named,
+        colour: model === "bigram" ? "probability" : "weight",
         most: (width - 20) / T,
         least: Math.min(4, (width - 20) / T),
         width,

@@ -13,7 +13,7 @@ import { quoted, spoken, visible } from "./runtime/symbols.js";
 import { heat } from "./runtime/theme.js";
 
 const MOST = { rows: 4, positions: 16, symbols: 300 };
-const TINTS = ["blue", "green", "violet", "orange"];
+const TINTS = ["group-1", "group-2", "group-3", "group-4"];
 
 /** Tokens, inputs and targets: everything that follows from the state. */
 const cut = (figure) => {

@@ -67,14 +67,14 @@ export const attentionStrip = (figure, { parent, label, spoken }) => {
       const x = (s % self.columns) * WIDE;
       const y = Math.floor(s / self.columns) * HIGH;
       const strength = s <= query ? weight(query, s) : 0;
-      const shade = heat(theme, strength);
+      const shade = heat(theme, strength, "weight");
       pen.fillStyle = shade.fill;
       pen.fillRect(x, y, WIDE - 1, 22);
       pen.fillStyle = s > query ? theme.line : shade.ink;
       pen.font = `${s === query ? "bold " : ""}14px ui-monospace, Menlo, Consolas, monospace`;
       pen.fillText(visible(symbol), x + (WIDE - 1) / 2, y + 12);
       // The height says the same as the shade.
-      pen.fillStyle = theme.blue;
+      pen.fillStyle = theme.weight;
       pen.fillRect(x + 2, y + 23, WIDE - 5, Math.max(strength > 0.01 ? 1 : 0, 8 * strength));
       if (s !== query) return;
       pen.strokeStyle = theme.ink;

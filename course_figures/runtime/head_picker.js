@@ -53,9 +53,7 @@ export const headPicker = (figure, { parent }) => {
     const pixels = new Uint32Array(image.data.buffer);
     for (let t = 0; t < T; t += 1)
       for (let s = 0; s < T; s += 1)
-        // A root lets weak but wide attention be seen in a map of so few pixels.
-        pixels[t * T + s] =
-          ramp[Math.min(RAMP_STEPS, Math.round(RAMP_STEPS * Math.sqrt(weight(t, s))))];
+        pixels[t * T + s] = ramp[Math.min(RAMP_STEPS, Math.round(RAMP_STEPS * weight(t, s)))];
     pen.putImageData(image, 0, 0);
   };
 
@@ -67,7 +65,7 @@ export const headPicker = (figure, { parent }) => {
   const update = ({ L, H, T, weight }) => {
     if (shape !== `${L} ${H}`) build(L, H);
     node.hidden = L * H === 1;
-    const bytes = figure.theme.ramp("blue").flatMap(({ fill }) => [...fill.match(/\d+/g), 255]);
+    const bytes = figure.theme.ramp("weight").flatMap(({ fill }) => [...fill.match(/\d+/g), 255]);
     const ramp = new Uint32Array(Uint8Array.from(bytes).buffer);
     for (const { layer, head, canvas } of maps)
       paint(canvas, T, (t, s) => weight(layer, head, t, s), ramp);

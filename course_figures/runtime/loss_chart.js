@@ -62,9 +62,9 @@ export const lossChart = ({ theme }, area, { room, batches, validation, lines })
     for (const [step, loss] of points) pen.lineTo(x(step), y(loss));
     pen.stroke();
   };
-  path(batches, theme.orange, 1);
-  path(validation, theme.blue, 2.5);
-  pen.fillStyle = theme.blue;
+  path(batches, theme.soft, 1);
+  path(validation, theme.plus, 2.5);
+  pen.fillStyle = theme.plus;
   for (const [step, loss] of validation.slice(-1)) {
     pen.beginPath();
     pen.arc(x(step), y(loss), 4, 0, 2 * Math.PI);

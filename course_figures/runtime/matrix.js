@@ -11,7 +11,8 @@ const PAGE = 10; // rows that Page up and Page down jump
 /**
  * Its `update` is called when the figure is drawn, with { rows, columns, value(row, column),
  * strength?(value) in −1 … 1, text?(row, column), rowLabels?, columnLabels?, most?, least?,
- * width? }.
+ * width?, colour? }, where colour is what the values are: "weight", "probability", or "plus" for
+ * numbers that may be negative.
  */
 export class Matrix {
   /**
@@ -105,14 +106,14 @@ export class Matrix {
   }
 
   paint(pen) {
-    const { rows, columns, value, text, strength = (v) => v } = this.data;
+    const { rows, columns, value, text, strength = (v) => v, colour } = this.data;
     const { size, left, top } = this;
     const { theme } = this.figure;
     const gap = size >= 14 ? 1 : 0;
     pen.font = `${clamp(size * 0.34, 9, 13)}px ${theme.font}`;
     for (let r = 0; r < rows; r += 1)
       for (let c = 0; c < columns; c += 1) {
-        const shade = heat(theme, strength(value(r, c)));
+        const shade = heat(theme, strength(value(r, c)), colour);
         pen.fillStyle = shade.fill;
         pen.fillRect(left + c * size, top + r * size, size - gap, size - gap);
         if (!text || size < 20) continue;

@@ -1,6 +1,10 @@
 /** The page's colours, and what stands for a strength in them. */
 
-const COLOURS = ["ink", "soft", "line", "paper", "blue", "orange", "green", "violet"];
+const COLOURS = [
+  ...["ink", "soft", "line", "paper", "focus"],
+  ...["query", "key", "value", "score", "weight", "residual"],
+  ...["plus", "minus", "probability", "group-1", "group-2", "group-3", "group-4"],
+];
 
 /** Steps of a ramp from the page's paper to a colour. */
 export const RAMP_STEPS = 64;
@@ -60,8 +64,8 @@ export const watchTheme = (signal, changed) => {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed, { signal });
 };
 
-/** Fill and ink for a strength from −1 to 1: blue for plus, orange for minus (or `plus`). */
-export const heat = (theme, strength, plus = "blue", minus = "orange") => {
+/** Fill and ink for a strength from −1 to 1; `plus` and `minus` name the colours of its ends. */
+export const heat = (theme, strength, plus = "plus", minus = "minus") => {
   const size = Math.min(1, Math.abs(strength));
   const step = Number.isNaN(size) ? 0 : Math.round(size * RAMP_STEPS);
   return theme.ramp(strength < 0 ? minus : plus)[step];

@@ -13,7 +13,7 @@ from interactions import message, settle, shown, too_wide, trait, violations, wo
 
 from course_figures import live_weights, pages, sources
 from course_figures.errors import FigureError
-from course_figures.live_model import MARKUP, LiveModel
+from course_figures.live_model import MARKUP, LiveModel, WritingModel
 from course_figures.live_weights import live_model, pack, quantise, train, unpack
 from course_lib import data
 from course_lib.errors import CheckpointError, ConfigError, UnknownSymbolError
@@ -209,9 +209,9 @@ def test_keyboard_alone_types_steps_and_looks_around(figure_page):
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     settle(page)
-    assert "from “␣” at place 2" in page.locator(".live_model-looks").inner_text()
+    assert "from “␣” at position 1" in page.locator(".live_model-looks").inner_text()
     page.wait_for_function(
-        "document.querySelector('[role=status]').textContent.includes('place 2')"
+        "document.querySelector('[role=status]').textContent.includes('position 1')"
     )
 
 
@@ -220,7 +220,7 @@ def test_mouse_over_a_symbol_shows_where_the_head_looked_from_there(figure_page)
     page = figure_page(LiveModel("O Romeo"))
     page.locator(".live_model-context").hover(position={"x": 17 * 3.5, "y": 10})
     settle(page)
-    assert "from “o” at place 4" in page.locator(".live_model-looks").inner_text()
+    assert "from “o” at position 3" in page.locator(".live_model-looks").inner_text()
 
 
 @browser
@@ -274,7 +274,7 @@ def test_unknown_symbol_is_named_with_its_place_and_goes_with_it(figure_page):
     page = figure_page(LiveModel("O"))
     page.locator("textarea").fill("O é 5")
     told = message(page)
-    assert "“é” (U+00E9) at place 3" in told
+    assert "“é” (U+00E9) at place 2" in told
     assert "Take it out of the prompt" in told
     page.get_by_role("button", name="Write").click()
     settle(page)
@@ -299,6 +299,66 @@ def test_empty_and_long_prompts_say_what_is_read_instead(figure_page):
         shown(page, "probabilities"), LiveModel("word " * 20).probabilities, atol=1e-5
     )
     assert message(page) == ""
+
+
+LENGTH = "document.querySelector('.course-figure-mount').figureModel.get('text').length"
+
+ANNOUNCED = """(wanted) => new Promise((done) => {
+  const model = document.querySelector(".course-figure-mount").figureModel;
+  const why = document.querySelector(".live_model-why");
+  const found = new Map();
+  new MutationObserver(() => {
+    const said = /^“(.)” is drawn/u.exec(why.textContent);
+    if (said) found.set(model.get("text").length, said[1]);
+    if (found.size > wanted) done([...found].slice(0, wanted));
+  }).observe(why, { childList: true, characterData: true, subtree: true });
+})"""
+
+
+@browser
+def test_on_arrival_it_writes_what_it_announces_until_it_is_paused(figure_page):
+    page = figure_page(WritingModel("To be"))
+    height = page.locator(".course-figure-mount").bounding_box()["height"]
+    announced = page.evaluate(ANNOUNCED, 4)
+    assert page.locator(".course-figure-mount").bounding_box()["height"] == height
+    page.get_by_role("button", name="Pause").click()
+    settle(page)
+    text = trait(page, "text")
+    seen = {" ": "␣", "\n": "↵"}
+    assert [seen.get(text[place], text[place]) for place, _ in announced] == [
+        symbol for _, symbol in announced
+    ]
+    assert text == LiveModel("To be").write(len(text) - 5)
+    page.get_by_role("button", name="Write").wait_for()
+
+
+@browser
+def test_out_of_sight_it_rests_and_goes_on_where_it_is_seen_again(figure_page):
+    page = figure_page(WritingModel("To be"))
+    page.wait_for_function(f"{LENGTH} > 6")
+    page.evaluate(
+        """() => {
+          document.body.insertAdjacentHTML("afterbegin", "<div style='height: 400vh'></div>");
+          scrollTo(0, 0);
+        }"""
+    )
+    before = -1
+    while (now := page.evaluate(LENGTH)) != before:
+        before = now
+        page.wait_for_timeout(700)
+    page.locator(".course-figure").scroll_into_view_if_needed()
+    page.wait_for_function(f"{LENGTH} > {before}")
+
+
+@browser
+def test_where_nothing_may_move_it_waits_for_the_button_and_breaks_no_rule(figure_page):
+    page = figure_page(WritingModel("To be"), calm=True, phone=True)
+    settle(page)
+    assert trait(page, "text") == "To be"
+    assert page.locator(".live_model-why").inner_text().startswith("The likeliest of 65 symbols")
+    assert len(write_passage(page)) == len("To be") + 200
+    assert too_wide(page) == 0
+    assert violations(page) == []
 
 
 def own_model(**sizes):
@@ -503,5 +563,5 @@ def test_markup_for_the_first_page_is_the_figure_as_it_is_now():
         return json.loads(markup.partition('json">')[2].partition("</script>")[0])
 
     stored = MARKUP.read_text(encoding="utf-8")
-    assert state(stored) == state(LiveModel().html())
+    assert state(stored) == state(WritingModel().html())
     assert LiveModel().alt.split(" continues")[0] in stored
