@@ -50,18 +50,15 @@ class NoFreePortError(CourseError, OSError):
     """No port near the wished one is free to serve the book on."""
 
 
-_TOOLS = ("jupyter-book", "myst-nb", "sphinx", "sphinx-book-theme", "sphinxcontrib-bibtex")
-
-# What a page asks MathJax for: equations, spoken mathematics in English, and Braille. The package
-# brings every renderer, and speech in twelve languages: 20 MB that no page of this book loads.
-_MATHJAX_KEPT = (
-    "tex-chtml.js",
-    "output/chtml/fonts",
-    "input/tex/extensions",
-    "a11y",
-    "sre/mathmaps/base.json",
-    "sre/mathmaps/en.json",
-    "sre/mathmaps/nemeth.json",
+_TOOLS = (
+    "jupyter-book",
+    "myst-nb",
+    "sphinx",
+    "sphinx-book-theme",
+    "sphinxcontrib-bibtex",
+    "math-core",
+    "ziamath",
+    "fonttools",
 )
 
 # Not the `jupyter-book` script: its first line names an interpreter, wrong once a folder has moved.
@@ -112,14 +109,9 @@ def prune(site: Path) -> None:
     Parameters
     ----------
     site : Path
-        A folder that Jupyter Book built, with MathJax under `_static/mathjax`.
+        A folder that Jupyter Book built.
     """
     static = site / "_static"
-    mathjax = static / "mathjax"
-    for file in [path for path in mathjax.rglob("*") if path.is_file()]:
-        name = file.relative_to(mathjax).as_posix()
-        if not any(name == kept or name.startswith(kept + "/") for kept in _MATHJAX_KEPT):
-            file.unlink()
     # The theme's debugging aids and templates, then its catalogues: of use at build only.
     for unused in [*static.rglob("*.map"), *static.glob("*.html")]:
         unused.unlink()
