@@ -29,7 +29,7 @@ _ICON_FONTS = "vendor/fontawesome"
 _OURS = ("course.css", "figures/", "math/", _ICONS)
 """Style sheets that hold nothing to spare, by the beginning of their path."""
 
-_SIZES = ("fa-solid", "fa-lg", "fa-fw", "fa-sm")
+_SIZES = ("fa-solid", "fa-brands", "fa-regular", "fa-lg", "fa-fw", "fa-sm")
 """Classes that say how an icon is drawn, not which."""
 
 _SEARCH = ("searchtools.js", "language_data.js", "searchindex.js")
@@ -94,12 +94,15 @@ def icons(script: str, names: Iterable[str]) -> str:
     """
     rules = [
         # The theme would write a letter of a font there.
-        ".fa-solid::before { content: ''; display: inline-block; height: 1em; "
+        ":is(.fa-solid, .fas)::before { content: ''; display: inline-block; height: 1em; "
         "vertical-align: -0.125em; background: currentColor; "
         "mask: var(--icon) center / contain no-repeat; }",
-        ".fa-solid.fa-lg { font-size: 1.25em; line-height: 0.05em; vertical-align: -0.075em; }",
-        "@media (forced-colors: active) { .fa-solid::before { forced-color-adjust: none; "
-        "background: CanvasText; } }",
+        ":is(.fa-solid, .fas).fa-lg { font-size: 1.25em; line-height: 0.05em; "
+        "vertical-align: -0.075em; }",
+        # The theme's size for the pictures in the buttons above an article.
+        ".bd-header-article .btn :is(.fa-solid, .fas) { font-size: 1.3rem; }",
+        "@media (forced-colors: active) { :is(.fa-solid, .fas)::before "
+        "{ forced-color-adjust: none; background: CanvasText; } }",
     ]
     for name in sorted(names):
         # The same name may stand for an outline, too: the solid icons come last.
