@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import html
 import http.server
 import importlib.metadata
 import os
@@ -231,12 +232,35 @@ def _make(root: Path, site: Path, solutions: bool, stamp: str) -> None:
         _jupyter_book(root, workshop)
         made = workshop / "_build" / "html"
         prune(made)
+        _lead_on(made, root)
         (made / _STAMP).write_text(stamp, encoding="utf-8")
         if site.exists():
             site.rename(workshop / "replaced")
         made.rename(site)
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
+
+
+def _lead_on(site: Path, root: Path) -> None:
+    """A page at the site's address that leads to the first one, in words, too.
+
+    Jupyter Book's own is a bare instruction to browsers, without a language or a title.
+    """
+    title = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["title"]
+    first = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))["root"] + ".html"
+    (site / "index.html").write_text(
+        f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{html.escape(title)}</title>
+<meta http-equiv="refresh" content="0; url={first}">
+</head>
+<body><main><h1><a href="{first}">{html.escape(title)}</a></h1></main></body>
+</html>
+""",
+        encoding="utf-8",
+    )
 
 
 def _config(root: Path, solutions: bool) -> str:

@@ -37,20 +37,25 @@
     }
   };
 
-  // From the page of search results, the theme marks the words in a page. They may stand far down:
-  // the address gets the section that holds the first of them.
+  // From the page of search results, the theme marks the words in the page that is opened, a moment
+  // after it is read. They may stand far down: the address gets the section of the first of them.
   const land = () => {
-    if (location.hash) return;
     const word = document.querySelector(".bd-article span.highlighted");
-    const section = word?.closest("section[id]");
-    if (!word) return;
+    if (!word) return false;
     unfold(word);
+    const section = word.closest("section[id]");
     if (section && section !== document.querySelector(".bd-article section[id]")) {
       history.replaceState(null, "", `#${section.id}`);
       section.scrollIntoView();
     }
     const { top, bottom } = word.getBoundingClientRect();
     if (top < 0 || bottom > window.innerHeight) word.scrollIntoView({ block: "center" });
+    return true;
+  };
+
+  const waitForMarks = () => {
+    const marks = new MutationObserver(() => land() && marks.disconnect());
+    marks.observe(document.querySelector(".bd-article"), { childList: true, subtree: true });
   };
 
   // Without a server a page may not read another one, so results stand there without an excerpt.
@@ -68,10 +73,10 @@
 
   searchWithoutServer();
   window.addEventListener("hashchange", show);
-  document.addEventListener("DOMContentLoaded", () => {
-    show();
-    land();
-  });
+  document.addEventListener("DOMContentLoaded", show);
+  // The searched words, which the theme takes away when it has marked them.
+  const searched = localStorage.getItem("sphinx_highlight_terms");
+  if (searched && !location.hash && document.querySelector(".bd-article")) waitForMarks();
   window.addEventListener("load", reach);
   window.addEventListener("resize", reach);
 })();

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from fontTools import subset
 from sphinx.errors import ExtensionError
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _ICONS = "icons.css"
 _ICON_SCRIPT = "scripts/fontawesome.js"
-_ICON_FONTS = "vendor/fontawesome"
+_ICON_FONTS = "vendor/fontawesome/webfonts"
+_SOLID = "fa-solid-900"
 
 _OURS = ("course.css", "figures/", "math/", _ICONS)
 """Style sheets that hold nothing to spare, by the beginning of their path."""
@@ -42,9 +43,15 @@ _PIECE = re.compile(
 )
 _NAME = re.compile(r"[.#]((?:[\w-]|\\.)+)")
 _HOLDS_RULES = re.compile(r"@(media|supports|layer|container)\b")
+_ICON_FACE = re.compile(r"@font-face\s*\{[^}]*Font Awesome[^}]*\}", re.DOTALL)
+_SOLID_FACE = (
+    '@font-face { font-family: "Font Awesome 6 Free"; font-weight: 900; font-display: block; '
+    f'src: url(../{_ICON_FONTS}/{_SOLID}.woff) format("woff"); }}'
+)
 _ATTRIBUTE = re.compile(r"""\b(?:class|id)=\\?(?:"([^"]*)"|'([^']*)')""")
 _INLINE_SCRIPT = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 _HEAD_SCRIPT = re.compile(r'<script src="(?P<address>[^"]+)"></script>')
+_CODE = re.compile(r'<div class="highlight">(?P<pre><pre[^>]*>)(?P<code>.*?)</pre>', re.DOTALL)
 _STYLE_LINK = re.compile(r'(?P<before>href="(?:\.\./)*_static/)(?P<file>[^"?]+\.css)(\?[^"]*)?"')
 
 
@@ -145,7 +152,7 @@ def lighten(page: str, *, search: bool = False) -> str:
         If the script with the theme's icons is not where it was.
     """
     head, end, body = page.partition("</head>")
-    head, dropped = re.subn(rf'\s*<script[^>]*{_ICON_SCRIPT}[^>]*></script>', "", head)
+    head, dropped = re.subn(rf"\s*<script[^>]*{_ICON_SCRIPT}[^>]*></script>", "", head)
     if dropped != 1:
         raise PageWeightError(f"expected one script {_ICON_SCRIPT} in a page's head, not {dropped}")
 
@@ -159,6 +166,30 @@ def lighten(page: str, *, search: bool = False) -> str:
         return f'<script defer="defer" src="{address}"></script>'
 
     return _HEAD_SCRIPT.sub(later, head) + end + body
+
+
+def sized(page: str) -> str:
+    """A page whose blocks of code say how many lines they have.
+
+    Parameters
+    ----------
+    page : str
+        Its HTML.
+
+    Returns
+    -------
+    str
+        The same page. A browser skips blocks that are out of sight, and the style sheet computes
+        from their lines the room that it leaves for them, so that nothing moves when one is seen.
+    """
+
+    def count(block: re.Match[str]) -> str:
+        lines = block["code"].rstrip("\n").count("\n") + 1
+        return (
+            f'<div class="highlight" style="--lines: {lines}">{block["pre"]}{block["code"]}</pre>'
+        )
+
+    return _CODE.sub(count, page)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -184,14 +215,16 @@ def _lighten_all(app: Sphinx, error: Exception | None) -> None:
         text = file.read_text(encoding="utf-8")
         # The page at the site's root only leads on, and the theme's own templates lie there, too.
         if _ICON_SCRIPT in text and static not in file.parents:
-            pages[file] = lighten(text, search=file.name == "search.html")
+            pages[file] = sized(lighten(text, search=file.name == "search.html"))
+    if not pages:
+        raise PageWeightError(f"no page of the site has the theme's script {_ICON_SCRIPT}")
     script = (static / _ICON_SCRIPT).read_text(encoding="utf-8")
     (static / _ICON_SCRIPT).unlink()
-    shutil.rmtree(static / _ICON_FONTS)
     names = _names(pages.values()) | _words(static.rglob("*.js"))
     wanted = {name for name in names if name.startswith("fa-")} - set(_SIZES)
     (static / _ICONS).write_text(icons(script, wanted), encoding="utf-8")
     _slim_styles(static, names)
+    _slim_font(static)
     digests = {
         style.relative_to(static).as_posix(): hashlib.sha256(style.read_bytes()).hexdigest()[:8]
         for style in static.rglob("*.css")
@@ -210,10 +243,31 @@ def _slim_styles(static: Path, names: set[str]) -> None:
             continue
         text = re.sub(
             r'@import "([^"]+)";',
-            lambda found, style=style: (style.parent / found[1]).read_text(encoding="utf-8"),  # type: ignore[misc]
+            lambda found, style=style: (style.parent / found[1]).read_text(encoding="utf-8"),
             style.read_text(encoding="utf-8"),
         )
-        style.write_text(applicable(text, names), encoding="utf-8")
+        kept = _ICON_FACE.sub(
+            lambda face: _SOLID_FACE if _SOLID in face.group() else "", applicable(text, names)
+        )
+        style.write_text(kept, encoding="utf-8")
+
+
+def _slim_font(static: Path) -> None:
+    """Keep of the font with icons the few that styles write themselves, as before a warning."""
+    written = {
+        int(code, 16)
+        for style in static.rglob("*.css")
+        for code in re.findall(r"\\(f[0-9a-f]{3})\b", style.read_text(encoding="utf-8"))
+    }
+    fonts = static / _ICON_FONTS
+    options = subset.Options(flavor="woff", hinting=False)
+    with subset.load_font(str(fonts / f"{_SOLID}.ttf"), options) as whole:
+        subsetter = subset.Subsetter(options)
+        subsetter.populate(unicodes=sorted(written))
+        subsetter.subset(whole)
+        for font in fonts.iterdir():
+            font.unlink()
+        subset.save_font(whole, str(fonts / f"{_SOLID}.woff"), options)
 
 
 def _names(pages: Iterable[str]) -> set[str]:
@@ -244,9 +298,6 @@ def _kept(style: str, names: set[str]) -> Iterator[str]:
             inner = "".join(_kept(body, names))
             if inner:
                 yield f"{head}{{{inner}}}\n"
-        elif head.startswith("@font-face"):
-            if "Font Awesome" not in body.replace("\\", ""):
-                yield f"{head}{{{body}}}\n"
         elif head.startswith("@"):
             yield f"{head}{{{body}}}\n"
         else:

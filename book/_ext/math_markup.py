@@ -140,7 +140,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 def _inline(writer: HTML5Translator, node: nodes.math) -> None:
     writer.body.append(
-        f'{writer.starttag(node, "span", "", CLASS="math notranslate nohighlight")}'
+        f"{writer.starttag(node, 'span', '', CLASS='math notranslate nohighlight')}"
         f"{mathml(node.astext())}</span>"
     )
     raise nodes.SkipNode
@@ -191,8 +191,8 @@ def _italic(letter: str) -> str:
     for first, last, italic in (
         ("A", "Z", 0x1D434),
         ("a", "z", 0x1D44E),
-        ("Α", "Ω", 0x1D6E2),  # noqa: RUF001  (Greek capitals)
-        ("α", "ω", 0x1D6FC),  # noqa: RUF001  (Greek small letters)
+        ("Α", "Ω", 0x1D6E2),
+        ("α", "ω", 0x1D6FC),
     ):
         if first <= letter <= last:
             return chr(italic + ord(letter) - ord(first))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 
-class OldestFirst(BaseSortingStyle):  # type: ignore[misc]  # pybtex has no types
+class OldestFirst(BaseSortingStyle):
     """Sorts by year, then by the first author's last name, then by title."""
 
     def sorting_key(self, entry: Entry) -> tuple[int, str, str]:
@@ -33,13 +33,13 @@ class OldestFirst(BaseSortingStyle):  # type: ignore[misc]  # pybtex has no type
         return int(entry.fields["year"]), first.casefold(), entry.fields["title"].casefold()
 
 
-class OldestFirstStyle(UnsortedStyle):  # type: ignore[misc]
+class OldestFirstStyle(UnsortedStyle):
     """The style `unsrt`, in that order."""
 
     default_sorting_style = "oldest_first"
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(_app: Sphinx) -> dict[str, Any]:
     """Register the extension with Sphinx."""
     register_plugin("pybtex.style.sorting", "oldest_first", OldestFirst, force=True)
     register_plugin("pybtex.style.formatting", "oldest_first", OldestFirstStyle, force=True)

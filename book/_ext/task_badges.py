@@ -64,6 +64,8 @@ def _divide_all(_app: Sphinx, document: nodes.document) -> None:
 def _badges(dots: str, rest: list[str]) -> str:
     difficulty = f"difficulty {dots.count('●')} of {len(dots)}"
     shown = f'<span role="img" aria-label="{difficulty}" title="{difficulty}">{dots}</span>'
-    return f'<p class="task-badges">{shown}' + "".join(
-        f"<span>{html.escape(one)}</span>" for one in rest
-    ) + "</p>"
+    return (
+        f'<p class="task-badges">{shown}'
+        + "".join(f"<span>{html.escape(one)}</span>" for one in rest)
+        + "</p>"
+    )
