@@ -41,6 +41,9 @@ _SIZED_BASE = re.compile(
     r"(<m(?:sub|sup|subsup|under|over|underover)>)(<mo [^>]*minsize=[^>]*>[^<]*</mo>)"
 )
 
+# The font's prime is raised already: as an exponent it would be too small to be seen.
+_PRIMED = re.compile(r"<msup>(<m[in]>[^<]*</m[in]>)<mo>([′″‴])</mo></msup>")
+
 _FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 
 
@@ -72,6 +75,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
         markup: str = _CONVERTER.convert_with_local_state(latex.strip(), displaystyle=display)
     except LatexError as error:
         raise FormulaError(f"formula {latex.strip()!r} cannot be set: {error}") from error
+    markup = _PRIMED.sub(r'<mrow>\1<mo lspace="0" rspace="0">\2</mo></mrow>', markup)
     return _SIZED_BASE.sub(r"\1<mrow>\2</mrow>", markup)
 
 

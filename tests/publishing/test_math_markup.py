@@ -32,6 +32,12 @@ def test_sized_bracket_with_an_exponent_keeps_its_size():
     )
 
 
+def test_prime_is_as_large_as_its_letter():
+    assert "msup" not in mathml("j'")
+    assert re.search(r"<mi>j</mi><mo [^>]*>′</mo>", mathml("N_{ij'}"))
+    assert "msup" in mathml("j^2")
+
+
 def test_characters_are_those_that_browsers_draw():
     page = "<p>W not of a formula</p>" + mathml("x + h = 2") + mathml(r"\theta \le \text{at}")
     found = characters(page)
