@@ -92,7 +92,7 @@ def icons(script: str, names: Iterable[str]) -> str:
     Returns
     -------
     str
-        One rule for all icons and one for each.
+        Whose they are, the rules for all icons, and one for each.
 
     Raises
     ------
@@ -100,6 +100,7 @@ def icons(script: str, names: Iterable[str]) -> str:
         If the script has no solid icon of such a name.
     """
     rules = [
+        "/*! Shapes: Font Awesome Free by @fontawesome, https://fontawesome.com, CC BY 4.0 */",
         # The theme would write a letter of a font there.
         ":is(.fa-solid, .fas)::before { content: ''; display: inline-block; height: 1em; "
         "vertical-align: -0.125em; background: currentColor; "
@@ -261,6 +262,7 @@ def _slim_font(static: Path) -> None:
     }
     fonts = static / _ICON_FONTS
     options = subset.Options(flavor="woff", hinting=False)
+    options.name_IDs = [0, 1, 2, 3, 4, 5, 6, 13, 14]  # with the copyright and the license
     with subset.load_font(str(fonts / f"{_SOLID}.ttf"), options) as whole:
         subsetter = subset.Subsetter(options)
         subsetter.populate(unicodes=sorted(written))

@@ -120,6 +120,7 @@ def font(wanted: set[str], file: Path) -> None:
         raise FormulaError("the package ziamath is missing, which brings the font of formulas")
     source = Path(package.origin).parent / "fonts" / "STIXTwoMath-Regular.ttf"
     options = subset.Options(flavor="woff", hinting=False, notdef_outline=True)
+    options.name_IDs = [0, 1, 2, 3, 4, 5, 6, 13, 14]  # with the copyright and the license
     options.layout_features = ["ssty", "kern", "ccmp", "dtls", "flac"]
     with subset.load_font(str(source), options) as whole:
         codes = {ord(one) for one in wanted | set(_DRAWN_BY_ELEMENTS)}
