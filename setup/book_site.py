@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import html
 import http.server
 import importlib.metadata
 import os
@@ -50,18 +51,15 @@ class NoFreePortError(CourseError, OSError):
     """No port near the wished one is free to serve the book on."""
 
 
-_TOOLS = ("jupyter-book", "myst-nb", "sphinx", "sphinx-book-theme", "sphinxcontrib-bibtex")
-
-# What a page asks MathJax for: equations, spoken mathematics in English, and Braille. The package
-# brings every renderer, and speech in twelve languages: 20 MB that no page of this book loads.
-_MATHJAX_KEPT = (
-    "tex-chtml.js",
-    "output/chtml/fonts",
-    "input/tex/extensions",
-    "a11y",
-    "sre/mathmaps/base.json",
-    "sre/mathmaps/en.json",
-    "sre/mathmaps/nemeth.json",
+_TOOLS = (
+    "jupyter-book",
+    "myst-nb",
+    "sphinx",
+    "sphinx-book-theme",
+    "sphinxcontrib-bibtex",
+    "math-core",
+    "ziamath",
+    "fonttools",
 )
 
 # Not the `jupyter-book` script: its first line names an interpreter, wrong once a folder has moved.
@@ -112,14 +110,9 @@ def prune(site: Path) -> None:
     Parameters
     ----------
     site : Path
-        A folder that Jupyter Book built, with MathJax under `_static/mathjax`.
+        A folder that Jupyter Book built.
     """
     static = site / "_static"
-    mathjax = static / "mathjax"
-    for file in [path for path in mathjax.rglob("*") if path.is_file()]:
-        name = file.relative_to(mathjax).as_posix()
-        if not any(name == kept or name.startswith(kept + "/") for kept in _MATHJAX_KEPT):
-            file.unlink()
     # The theme's debugging aids and templates, then its catalogues: of use at build only.
     for unused in [*static.rglob("*.map"), *static.glob("*.html")]:
         unused.unlink()
@@ -239,12 +232,35 @@ def _make(root: Path, site: Path, solutions: bool, stamp: str) -> None:
         _jupyter_book(root, workshop)
         made = workshop / "_build" / "html"
         prune(made)
+        _lead_on(made, root)
         (made / _STAMP).write_text(stamp, encoding="utf-8")
         if site.exists():
             site.rename(workshop / "replaced")
         made.rename(site)
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
+
+
+def _lead_on(site: Path, root: Path) -> None:
+    """A page at the site's address that leads to the first one, in words, too.
+
+    Jupyter Book's own is a bare instruction to browsers, without a language or a title.
+    """
+    title = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["title"]
+    first = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))["root"] + ".html"
+    (site / "index.html").write_text(
+        f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{html.escape(title)}</title>
+<meta http-equiv="refresh" content="0; url={first}">
+</head>
+<body><main><h1><a href="{first}">{html.escape(title)}</a></h1></main></body>
+</html>
+""",
+        encoding="utf-8",
+    )
 
 
 def _config(root: Path, solutions: bool) -> str:

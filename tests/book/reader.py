@@ -31,9 +31,9 @@ class Visit:
         self.page.on("response", self._response)
 
     def open(self, address):
-        """Load a page and wait until its equations stand."""
+        """Load a page and wait until it stands in its own fonts."""
         self.page.goto(address, wait_until="load")
-        self.page.evaluate("() => window.MathJax?.startup?.promise")
+        self.page.evaluate("() => document.fonts.ready.then(() => null)")
         return self.page
 
     def _wall(self, route):

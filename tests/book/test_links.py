@@ -1,11 +1,14 @@
 """Every address in the built book that stays in the book leads somewhere."""
 
+import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 import yaml
+from pybtex.database import parse_file
 from reader import ROOT
 
 
@@ -78,6 +81,34 @@ def test_everything_a_page_loads_lies_in_the_book(edition):
         and (urlsplit(address).scheme not in ("", "data") or broken(folder, parsed, file, address))
     ]
     assert not faults, "\n".join(faults)
+
+
+@pytest.mark.slow
+def test_every_page_says_its_language_and_its_title(edition):
+    folder, parsed = edition
+    for file in parsed:
+        page = file.read_text(encoding="utf-8")
+        assert '<html lang="en"' in page, file.relative_to(folder)
+        assert re.search(r"<title>[^<]+</title>", page), file.relative_to(folder)
+
+
+@pytest.mark.slow
+def test_references_are_as_old_as_the_page_says(book):
+    works = parse_file(ROOT / "book" / "references.bib").entries.values()
+    titles = {plain(work.fields["title"]): int(work.fields["year"]) for work in works}
+    page = (book / "book" / "references.html").read_text(encoding="utf-8")
+    years = []
+    for listed in page.split('<div class="citation"')[1:]:
+        # One title may be a part of another.
+        title = max((title for title in titles if title in plain(listed)), key=len)
+        years.append(titles[title])
+    assert years == sorted(years)
+    assert len(years) == len(titles) > 10
+
+
+def plain(text):
+    """Letters and digits alone, whatever the markup, the braces and the capitals."""
+    return re.sub(r"[\W_]+", " ", unescape(re.sub(r"<[^>]+>", "", text))).lower()
 
 
 @pytest.mark.slow

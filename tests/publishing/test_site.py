@@ -125,11 +125,21 @@ def test_the_address_of_the_repository_decides_about_colab_and_binder(built_book
 
 
 @pytest.mark.slow
-def test_the_site_holds_what_its_pages_load_and_not_all_of_mathjax(built_book):
-    mathjax = book_site.build(built_book) / "_static" / "mathjax"
-    assert (mathjax / "tex-chtml.js").exists()
-    assert list((mathjax / "output" / "chtml" / "fonts").rglob("*.woff"))
-    assert sum(path.stat().st_size for path in mathjax.rglob("*") if path.is_file()) < 5_000_000
+def test_the_site_holds_what_its_pages_load_and_not_all_of_the_theme(built_book):
+    site = book_site.build(built_book)
+    assert "<math>" in page(site, "book/index.html")
+    assert (site / "_static" / "math" / "STIXTwoMath.woff").exists()
+    assert not list(site.rglob("fontawesome.js"))
+    assert not list(site.rglob("*.map"))
+    # Of the theme, about 400 kB of styles and 250 kB of scripts; its icons would be 2.5 MB.
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 2_000_000
+
+
+@pytest.mark.slow
+def test_a_formula_that_cannot_be_set_fails_the_build_and_is_named(small_book):
+    (small_book / "book" / "index.md").write_text("# A book\n\nWith $\\nosuch{x}$.\n")
+    with pytest.raises(book_site.BuildError, match="nosuch"):
+        book_site.build(small_book)
 
 
 def test_a_taken_port_gives_way_to_the_next_free_one():

@@ -1,0 +1,82 @@
+// What pages do for their readers beyond the theme: panels that close, folds that open, search that
+// leads to the place. Everything can be read without it.
+
+(() => {
+  "use strict";
+
+  /** Open every fold around an element. */
+  const unfold = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      if (at instanceof HTMLDetailsElement) at.open = true;
+    }
+  };
+
+  /** The element that the address names, if it names one of this page. */
+  const named = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
+
+  // A link may lead into a fold: a check at a chapter's end.
+  const show = () => {
+    const place = location.hash && named();
+    if (!place) return;
+    unfold(place);
+    place.scrollIntoView();
+  };
+
+  // On a phone the contents are a panel over the page: whoever has chosen wants to see the page.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("dialog[open] a[href]");
+    link?.closest("dialog").close();
+  });
+
+  // What scrolls sideways can be reached with the keyboard. The theme sees to code and tables.
+  const SCROLLS = ".bd-article div.math, .bd-article .still-figure, .bd-article .diagram";
+  const reach = () => {
+    for (const region of document.querySelectorAll(SCROLLS)) {
+      if (region.scrollWidth > region.clientWidth) region.tabIndex = 0;
+      else region.removeAttribute("tabindex");
+    }
+  };
+
+  // From the page of search results, the theme marks the words in the page that is opened, a moment
+  // after it is read. They may stand far down: the address gets the section of the first of them.
+  const land = () => {
+    const word = document.querySelector(".bd-article span.highlighted");
+    if (!word) return false;
+    unfold(word);
+    const section = word.closest("section[id]");
+    if (section && section !== document.querySelector(".bd-article section[id]")) {
+      history.replaceState(null, "", `#${section.id}`);
+      section.scrollIntoView();
+    }
+    const { top, bottom } = word.getBoundingClientRect();
+    if (top < 0 || bottom > window.innerHeight) word.scrollIntoView({ block: "center" });
+    return true;
+  };
+
+  const waitForMarks = () => {
+    const marks = new MutationObserver(() => land() && marks.disconnect());
+    marks.observe(document.querySelector(".bd-article"), { childList: true, subtree: true });
+  };
+
+  // Without a server a page may not read another one, so results stand there without an excerpt.
+  const searchWithoutServer = () => {
+    const results = document.getElementById("search-results");
+    if (location.protocol !== "file:" || !results) return;
+    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+    const why = document.createElement("p");
+    why.className = "search-note";
+    why.textContent =
+      "You read the book from a folder. Browsers let no page read another one there, so results " +
+      "show titles alone; served (make book), they show the sentences, too.";
+    results.before(why);
+  };
+
+  searchWithoutServer();
+  window.addEventListener("hashchange", show);
+  document.addEventListener("DOMContentLoaded", show);
+  // The searched words, which the theme takes away when it has marked them.
+  const searched = localStorage.getItem("sphinx_highlight_terms");
+  if (searched && !location.hash && document.querySelector(".bd-article")) waitForMarks();
+  window.addEventListener("load", reach);
+  window.addEventListener("resize", reach);
+})();
