@@ -1,7 +1,6 @@
 """What else the machine does while something is measured, as Linux counts it."""
 
 import os
-import time
 from pathlib import Path
 
 
@@ -21,13 +20,3 @@ def others_share(began: float | None, own: float, wall: float) -> float | None:
     if began is None or now is None:
         return None
     return max(0.0, now - began - own) / (wall * (os.cpu_count() or 1))
-
-
-def wait_for_quiet(share: float) -> None:
-    """Return once two seconds in a row were left alone by everybody else."""
-    calm = 0
-    while calm < 2:
-        began, own = busy_seconds(), time.process_time()
-        time.sleep(1)
-        others = others_share(began, time.process_time() - own, 1)
-        calm = calm + 1 if others is None or others <= share else 0

@@ -40,8 +40,6 @@ class Recipe:
         As in `Config`; n_layer = 0 leaves the counts alone.
     steps, batch_size, lr, muon_lr
         As in `fit`.
-    overlap : int
-        How many tokens each evaluation window repeats of the one before it, as context only.
     count_parts : int
         Parts of the training split, each trained on beside the counts of the others.
     count_share : float
@@ -60,7 +58,6 @@ class Recipe:
     lr: float = 0.1
     muon_lr: float = 0.05
     dropout: float = 0.0
-    overlap: int = 6
     count_parts: int = 4
     count_share: float = 0.0
     count_order: int = 0
@@ -81,10 +78,11 @@ class Recipe:
         for name in ("n_head", "n_embd", "block_size", "steps", "batch_size"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} = {getattr(self, name)}: must be at least 1")
-        if self.n_embd % self.n_head or not 0 <= self.overlap < self.block_size:
+        if self.n_embd % self.n_head or not 0 <= self.count_order < self.block_size:
             raise ConfigError(
-                f"n_embd = {self.n_embd}, n_head = {self.n_head}, overlap = {self.overlap}: n_head "
-                f"must divide n_embd, and overlap be below block_size = {self.block_size}"
+                f"n_embd = {self.n_embd}, n_head = {self.n_head}, count_order = {self.count_order}:"
+                f" n_head must divide n_embd, and count_order be below block_size = "
+                f"{self.block_size}"
             )
         both = self.count_order > 0 and self.n_layer > 0
         if self.count_share and not (both and 0 < self.count_share < 1):
@@ -267,7 +265,7 @@ def run(
             return done / recipe.steps if seconds is None else spent() / seconds
 
         def assess(history: History) -> None:
-            loss = evaluate(model, validation, model.block_size, recipe.overlap)
+            loss = evaluate(model, validation, model.block_size)
             history.seconds = spent()
             history.evaluations.append(Evaluation(history.steps, history.seconds, loss))
 
@@ -321,5 +319,5 @@ def _batches(
             y = torch.stack([train[start + 1 : start + T + 1] for start in starts])
         if recipe.count_order and not recipe.count_share:
             # Context that is cut short has counts here that it does not have in the whole text.
-            y[:, : recipe.overlap] = -100
+            y[:, : recipe.count_order] = -100
         yield x, y, counts

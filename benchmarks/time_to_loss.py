@@ -1,201 +1,359 @@
-"""Seconds to a validation loss on Tiny Shakespeare: this course's training and a textbook loop.
+"""Seconds to a validation loss on Tiny Shakespeare: a published loop, a tuned one, and this course.
 
-    python -m benchmarks.time_to_loss                      # everything, three repetitions
+    python -m benchmarks.time_to_loss --search             # settings of the tuned loop and of ours
+    python -m benchmarks.time_to_loss                      # every side of every row, three seeds
     python -m benchmarks.time_to_loss --rows bigram,head   # some rows
-    python -m benchmarks.time_to_loss --repetitions 1
-    python -m benchmarks.time_to_loss --quiet 0.05         # on a machine that others use too
 
-Each measurement runs in a process of its own, one after the other, the two sides of a row in turn,
-so that a busy moment slows both. Results go to `results/time_to_loss.json` after each measurement;
-what is there already is not measured again (`--fresh` forgets it).
+All sides of a row train the same model to the same loss. The loss is always that over the whole
+validation split, cut into windows of the row's block size that do not overlap. A run ends with one
+reading of it, which counts for everybody:
 
-What is counted: wall time from the first line of training, building the model included, importing
-and reading the corpus not, until the loss over the whole validation split is at most the target.
-Ours includes the evaluation that shows it. The textbook loop is stopped at the first of its own
-evaluations after which the whole split is at or below the target; that check is not counted against
-it. Where it never gets there, its full time counts, and the ratio is a lower bound.
+- the tuned loop and ours take the number of steps that their search found, with which the mean
+  loss of three other seeds was at the target, then read the split. If the mean loss of the measured
+  seeds misses the target all the same, the side gets a rung of the search's ladder more steps and
+  all its seeds are run again; the file says how often;
+- the published loop has no number of steps that belongs to a loss. A referee reads the split
+  whenever the loop makes its own estimate, and ends the run at the first reading at or below the
+  target. Only this last reading counts; the loop's own estimates count, as they are part of it.
 
-`--curves` trains each of ours once more and evaluates on the way: what a picture needs and a
-measured time must not contain.
+The clock is the processor's: seconds that one thread has computed, from before the model is built.
+Importing torch and reading the text are not in it. The sides take turns, seed by seed, each run in
+a process of its own; wall time and the share of the machine that other programs took stand beside.
+
+`results/time_to_loss.json` keeps every run, and the cost of one step, one estimate, one reading and
+of building, measured apart from the runs, so that their sum can be held against the seconds of a
+run. `results/time_to_loss_search.json` keeps every trial of the search. What is there already is
+not measured again (`--fresh` forgets it).
 """
 
 import argparse
+import dataclasses
 import json
+import math
 import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
-from benchmarks.machine_load import busy_seconds, others_share, wait_for_quiet
-from benchmarks.measuring import RESULTS, describe_machine, peak_megabytes, write_results
-from benchmarks.textbook_loop import textbook
-from benchmarks.time_to_loss_settings import ROWS, Row, V
-from course_lib import data
+from benchmarks import speedrun
+from benchmarks.machine_load import busy_seconds, others_share
+from benchmarks.measuring import RESULTS, peak_megabytes, write_results
+from benchmarks.notebook_loop import NotebookLoop
+from benchmarks.time_to_loss_search import RUNG, Search
+from benchmarks.time_to_loss_settings import (
+    OTHERS,
+    PUBLISHED,
+    ROWS,
+    Row,
+    Setting,
+    as_setting,
+    with_steps,
+)
+from course_lib import data, schedules
 from course_lib.data import Corpus
 from course_lib.model import GPT, Config, fuse
-from course_lib.training import fit
+from course_lib.training import evaluate, fit
 
 NAME = "time_to_loss"
-CURVE_POINTS = 8
+SEARCH = "time_to_loss_search"
 
 
-def ours(row: Row, name: str, corpus: Corpus, seed: int, evaluations: int = 1) -> dict[str, Any]:
-    """One of ours, timed from its first line to the loss over the whole split."""
+def run_published(row: Row, corpus: Corpus, seed: int) -> dict[str, Any]:
+    """The published loop, read by the referee at each of its own estimates."""
+    published, paused = row.published, 0.0
+    rate = schedules.constant()
+    if published.warm_up is not None:
+        rate = schedules.cosine(published.warm_up, published.final)
     torch.manual_seed(seed)
-    began, processor = time.perf_counter(), time.process_time()
-    seen = row.ours[name](corpus, seed, evaluations)
-    seconds = time.perf_counter() - began
-    before = seconds - seen[-1].seconds  # building and counting, which `fit` does not see
+    began = time.process_time()
+    loop = published_loop(row, corpus)
+    readings, estimates = [], 0
+    for step in range(published.steps + 1):
+        if step % published.every == 0:
+            loop.estimate(published.batches)
+            estimates += 1
+            start = time.process_time()
+            loss = evaluate(loop.model, corpus.validation, row.block_size)
+            reading = time.process_time() - start
+            readings.append([step, start - began - paused + reading, loss])
+            if loss <= row.target or step == published.steps:
+                break
+            paused += reading
+        loop.step(rate(step, published.steps))
     return {
-        "seconds": seconds,
-        "processor_seconds": time.process_time() - processor,
-        "loss": seen[-1].loss,
-        "reached": seen[-1].loss <= row.target,
-        "curve": [[each.step, before + each.seconds, each.loss] for each in seen],
+        "processor_seconds": readings[-1][1],
+        "loss": loss,
+        "reached": loss <= row.target,
+        "counted": {"building": 1, "step": step, "estimate": estimates, "reading": 1},
+        "readings": readings,
     }
 
 
-def measure(row_name: str, side: str, seed: int, evaluations: int) -> dict[str, Any]:
-    """One measurement, in this process, and the most memory that it ever held."""
-    corpus = data.load("shakespeare", fallback=False)
-    # The first training in a process pays for imports that torch puts off: neither side should.
-    fit(fuse(GPT(Config(V, 8, 1, 1, 8))), corpus, steps=2, optimizer="muon", progress=False)
-    row = ROWS[row_name]
-    busy, own, wall = busy_seconds(), time.process_time(), time.perf_counter()
-    if side == "textbook":
-        result = textbook(row, corpus, seed)
+def published_loop(row: Row, corpus: Corpus) -> NotebookLoop:
+    """The model and optimizer of a row's published loop, before the first step."""
+    published = row.published
+    return NotebookLoop(
+        published.build(),
+        corpus,
+        batch_size=published.batch_size,
+        block_size=row.block_size,
+        lr=published.lr,
+        betas=published.betas,
+        weight_decay=published.weight_decay,
+        decay_matrices_only=published.decay_matrices_only,
+        clip=published.clip,
+    )
+
+
+def run_searched(
+    row: Row, side_name: str, corpus: Corpus, chosen: Setting | None, seed: int
+) -> dict[str, Any]:
+    """The tuned loop or one of ours: build, train as many steps as were found, read."""
+    side = row.sides[side_name]
+    torch.manual_seed(seed)
+    began = time.process_time()
+    model = side.build(corpus)
+    if chosen is not None:
+        side.train(model, corpus, row.block_size, chosen, seed)
+    loss = evaluate(model, corpus.validation, row.block_size)
+    steps = 0 if chosen is None else chosen.steps
+    return {
+        "processor_seconds": time.process_time() - began,
+        "loss": loss,
+        "reached": loss <= row.target,
+        "counted": {"building": 1, "step": steps, "estimate": 0, "reading": 1},
+    }
+
+
+def run_other(name: str, corpus: Corpus, seed: int) -> dict[str, Any]:
+    """A speed run or a table of counts: its loss, its seconds, and how many numbers it holds."""
+    recipe = OTHERS[name]
+    began = time.process_time()
+    model, history = speedrun.run(corpus, recipe, seed=seed)
+    return {
+        "processor_seconds": time.process_time() - began,
+        "loss": history.validation,
+        "steps": history.steps,
+        "block_size": recipe.block_size,
+        "trained_numbers": sum(p.numel() for p in model.parameters()) if recipe.n_layer else 0,
+    }
+
+
+def costs(row: Row, side_name: str, corpus: Corpus, chosen: Setting | None) -> dict[str, float]:
+    """Processor seconds of building, one step, one estimate and one reading, apart from any run."""
+
+    def seconds(function: Callable[[], object], times: int = 3) -> float:
+        found = []
+        for _ in range(times):
+            start = time.process_time()
+            function()
+            found.append(time.process_time() - start)
+        return statistics.median(found)
+
+    torch.manual_seed(0)
+    T, found = row.block_size, {"estimate": 0.0, "step": 0.0}
+    if side_name == PUBLISHED:
+        loop = published_loop(row, corpus)
+        model: nn.Module = loop.model
+        found["building"] = seconds(lambda: published_loop(row, corpus))
+        found["step"] = seconds(lambda: [loop.step() for _ in range(40)]) / 40
+        found["estimate"] = seconds(lambda: loop.estimate(row.published.batches))
     else:
-        result = ours(row, side, corpus, seed, evaluations)
+        side = row.sides[side_name]
+        model = side.build(corpus)
+        found["building"] = seconds(lambda: side.build(corpus))
+        if chosen is not None:
+            some = with_steps(chosen, min(40, chosen.steps))
+            side.train(model, corpus, T, with_steps(chosen, 3), 0)
+            found["step"] = seconds(lambda: side.train(model, corpus, T, some, 0)) / some.steps
+    found["reading"] = seconds(lambda: evaluate(model, corpus.validation, T))
+    return found
+
+
+def found_setting(row_name: str, side_name: str, rungs: int = 0) -> Setting | None:
+    """What the search found, with some rungs more steps; None where there is nothing to search."""
+    if side_name == PUBLISHED or not ROWS[row_name].sides[side_name].searched:
+        return None
+    searches = stored(SEARCH)
+    if side_name not in searches.get(row_name, {}):
+        raise SystemExit(f"no search for {row_name}, {side_name}: run it with --search first")
+    found = as_setting(searches[row_name][side_name]["setting"])
+    return with_steps(found, math.ceil(found.steps * RUNG**rungs))
+
+
+def stored(name: str) -> dict[str, Any]:
+    """What a results file holds, or nothing."""
+    path: Path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8"))["results"] if path.exists() else {}
+
+
+def warm_up(corpus: Corpus) -> None:
+    """The first training in a process pays for imports that torch puts off: no side should."""
+    model = fuse(GPT(Config(len(corpus.vocabulary), 8, 1, 1, 8)))
+    fit(model, corpus, steps=2, optimizer="muon", progress=False)
+    plain = NotebookLoop(model, corpus, batch_size=2, block_size=8, lr=1e-3, betas=(0.9, 0.99))
+    plain.step()
+
+
+def measure(row_name: str, side_name: str, seed: int, rungs: int) -> dict[str, Any]:
+    """One run in this process, the costs measured after it, and what else the machine did."""
+    corpus = data.load("shakespeare", fallback=False)
+    warm_up(corpus)
+    busy, own, wall = busy_seconds(), time.process_time(), time.perf_counter()
+    if row_name == "others":
+        result = run_other(side_name, corpus, seed)
+    elif side_name == PUBLISHED:
+        result = run_published(ROWS[row_name], corpus, seed)
+    else:
+        chosen = found_setting(row_name, side_name, rungs)
+        result = run_searched(ROWS[row_name], side_name, corpus, chosen, seed)
+    result["seed"] = seed
+    result["wall_seconds"] = time.perf_counter() - wall
     result["others_share"] = others_share(
         busy, time.process_time() - own, time.perf_counter() - wall
     )
+    if row_name != "others":
+        row, chosen = ROWS[row_name], found_setting(row_name, side_name, rungs)
+        result["costs"] = costs(row, side_name, corpus, chosen)
     result["peak_megabytes"] = peak_megabytes()
     return result
 
 
-def worker(
-    options: argparse.Namespace, row: str, side: str, seed: int, evaluations: int = 1
-) -> dict[str, Any]:
-    """`measure` in a process of its own; again if others disturbed it more than is allowed."""
+def worker(row: str, side: str, seed: int, rungs: int) -> dict[str, Any]:
+    """`measure` in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.time_to_loss"]
-    command += ["--threads", str(options.threads)]
-    command += ["--worker", row, side, str(seed), str(evaluations)]
-    best: dict[str, Any] = {}
-    for _ in range(3 if options.quiet else 1):
-        if options.quiet:
-            wait_for_quiet(options.quiet)
-        answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        result = json.loads(answer.stdout.splitlines()[-1])
-        others = result["others_share"] or 0.0
-        if not best or others < best["others_share"]:
-            best = result
-        if others <= (options.quiet or 1.0):
-            break
-    return best
+    command += ["--worker", row, side, str(seed), str(rungs)]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(answer.stdout.splitlines()[-1])
 
 
-def summary(measured: dict[str, Any]) -> list[dict[str, Any]]:
-    """Medians and ratios of what has been measured so far."""
-    lines = []
-    for name, row in ROWS.items():
-        runs = measured.get(name, {})
-        base = runs.get("textbook", [])
-        for side in row.ours:
-            mine = runs.get(side, [])
-            if not mine:
+def search_rows(rows: list[str], fresh: bool) -> None:
+    """Search the settings of every side of the rows, and keep each search as it ends."""
+    corpus = data.load("shakespeare", fallback=False)
+    warm_up(corpus)
+    if fresh:
+        write_results(SEARCH, {})
+    for row_name in rows:
+        row = ROWS[row_name]
+        for side_name, side in row.sides.items():
+            if not side.searched or side_name in stored(SEARCH).get(row_name, {}):
                 continue
-            line: dict[str, Any] = {
-                "row": name,
-                "model": row.title,
-                "target": row.target,
-                "ours": side,
-                "seconds": statistics.median(run["seconds"] for run in mine),
-                "loss": statistics.median(run["loss"] for run in mine),
-                "all_reached": all(run["reached"] for run in mine),
-                "repetitions": len(mine),
-                "must_be_times_faster": row.limits.get(side),
-                "peak_megabytes": max(run["peak_megabytes"] for run in mine),
-                "largest_others_share": max(run["others_share"] or 0.0 for run in mine + base),
-            }
-            if base:
-                line["textbook_seconds"] = statistics.median(run["seconds"] for run in base)
-                line["textbook_loss"] = statistics.median(run["loss"] for run in base)
-                line["textbook_reached"] = all(run["reached"] for run in base)
-                line["textbook_peak_megabytes"] = max(run["peak_megabytes"] for run in base)
-                line["times_faster"] = line["textbook_seconds"] / line["seconds"]
-                line["times_fewer_processor_seconds"] = statistics.median(
-                    run["processor_seconds"] for run in base
-                ) / statistics.median(run["processor_seconds"] for run in mine)
-                wanted = line["must_be_times_faster"]
-                line["met"] = line["all_reached"] and (
-                    wanted is None or line["times_faster"] >= wanted
-                )
-            lines.append(line)
-    return lines
+            found = Search(row, side, corpus, f"{row_name}, {side_name}").run()
+            results = stored(SEARCH)  # read again: another row may be searched at the same time
+            results.setdefault(row_name, {})[side_name] = found
+            write_results(SEARCH, results)
+            print(
+                f"{row_name:8s} {side_name:20s} {found['trainings']} trainings, "
+                f"{found['processor_seconds']:.0f} s: {found['setting']}",
+                flush=True,
+            )
+
+
+class Measurement:
+    """All runs so far, kept in the results file after each.
+
+    Parameters
+    ----------
+    fresh : bool
+        Whether to forget what is there already.
+    """
+
+    def __init__(self, fresh: bool = False):
+        if fresh:
+            write_results(NAME, {})
+        before = stored(NAME)
+        self.runs: dict[str, Any] = before.get("measured", {})
+        self.rungs: dict[str, Any] = before.get("rungs_added", {})
+
+    def rows(self, names: list[str], repetitions: int, published: int) -> None:
+        """Seed by seed every side of the rows, then again what missed its target in the mean."""
+        sides = {
+            name: list(OTHERS) if name == "others" else [PUBLISHED, *ROWS[name].sides]
+            for name in names
+        }
+        for seed in range(repetitions):
+            for name in names:
+                for side in sides[name]:
+                    if side != PUBLISHED or seed < published:
+                        self._run(name, side, seed)
+        for name in names:
+            while missed := [side for side in sides[name] if self._missed(name, side)]:
+                for side in missed:
+                    self.runs[name][side] = []
+                    added = self.rungs.setdefault(name, {})
+                    added[side] = added.get(side, 0) + 1
+                for seed in range(repetitions):
+                    for side in missed:
+                        self._run(name, side, seed)
+
+    def _missed(self, name: str, side: str) -> bool:
+        if name == "others" or side == PUBLISHED or not ROWS[name].sides[side].searched:
+            return False
+        return statistics.mean(run["loss"] for run in self.runs[name][side]) > ROWS[name].target
+
+    def _run(self, name: str, side: str, seed: int) -> None:
+        runs = self.runs.setdefault(name, {}).setdefault(side, [])
+        if any(run["seed"] == seed for run in runs):
+            return
+        last = worker(name, side, seed, self.rungs.get(name, {}).get(side, 0))
+        runs.append(last)
+        print(
+            f"{name:8s} {side:20s} {last['processor_seconds']:8.2f} s  loss {last['loss']:.4f}  "
+            f"{last.get('counted', '')}  others {last['others_share']:.2f}",
+            flush=True,
+        )
+        # Read again: other rows may be measured at the same time.
+        kept = {"measured": {}, "rungs_added": {}, **stored(NAME), "targets": targets()}
+        kept["measured"].setdefault(name, {})[side] = runs
+        if name in self.rungs:
+            kept["rungs_added"][name] = self.rungs[name]
+        write_results(NAME, kept)
+
+
+def targets() -> dict[str, dict[str, Any]]:
+    """What each row is called, which loss it is to reach, and how its published loop is set."""
+    described = {}
+    for name, row in ROWS.items():
+        published = dataclasses.asdict(row.published)
+        del published["build"]
+        described[name] = {
+            "model": row.title,
+            "target": row.target,
+            "block_size": row.block_size,
+            "published": published,
+        }
+    return described
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", default=",".join(ROWS), help=f"of {', '.join(ROWS)}")
-    parser.add_argument("--sides", default="", help="only these: textbook, or names of ours")
+    parser.add_argument("--rows", help=f"of {', '.join(ROWS)}, others")
+    parser.add_argument("--search", action="store_true", help="search settings, measure nothing")
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--quiet", type=float, metavar="SHARE", help="e.g. 0.05")
+    parser.add_argument("--published", type=int, help="repetitions of the published loop, if fewer")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
-    parser.add_argument("--curves", action="store_true", help="curves of ours, and no times")
-    parser.add_argument(
-        "--worker", nargs=4, metavar=("ROW", "SIDE", "SEED", "EVALUATIONS"), help="internal"
-    )
+    parser.add_argument("--worker", nargs=4, metavar=("ROW", "SIDE", "SEED", "RUNGS"))
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    torch.set_num_threads(1)
     if options.worker:
-        row, side, seed, evaluations = options.worker
-        print(json.dumps(measure(row, side, int(seed), int(evaluations))))
+        row, side, seed, rungs = options.worker
+        print(json.dumps(measure(row, side, int(seed), int(rungs))))
         return
-    rows = options.rows.split(",")
-    unknown = set(rows) - ROWS.keys()
-    if unknown or options.repetitions < 1:
-        parser.error(f"rows {sorted(unknown)} unknown, or repetitions < 1")
-    path = RESULTS / f"{NAME}.json"
-    results: dict[str, Any] = {"measured": {}, "curves": {}}
-    if path.exists() and not options.fresh:
-        results.update(json.loads(path.read_text(encoding="utf-8"))["results"])
-    measured, curves = results["measured"], results["curves"]
-    if options.curves:
-        for name in rows:
-            for side in ROWS[name].ours:
-                run = worker(options, name, side, 0, CURVE_POINTS)
-                curves.setdefault(name, {})[side] = run["curve"]
-                print(f"{name:8s} {side:20s} {len(run['curve'])} points", flush=True)
-        write_results(NAME, results)
-        return
-    for seed in range(options.repetitions):
-        for name in rows:
-            row = ROWS[name]
-            sides = list(row.ours) + (["textbook"] if row.textbook else [])
-            for side in sides:
-                runs = measured.setdefault(name, {}).setdefault(side, [])
-                if len(runs) > seed or (options.sides and side not in options.sides.split(",")):
-                    continue
-                runs.append(worker(options, name, side, seed))
-                last = runs[-1]
-                print(
-                    f"{name:8s} {side:20s} {last['seconds']:8.2f} s  loss {last['loss']:.4f}  "
-                    f"reached {last['reached']}  {last['peak_megabytes']} MB  "
-                    f"others {last['others_share']}",
-                    flush=True,
-                )
-                write_results(NAME, {**results, "summary": summary(measured)})
-    for line in summary(measured):
-        ratio = f"{line['times_faster']:7.1f}×" if "times_faster" in line else "       "
-        print(
-            f"{line['row']:8s} {line['ours']:20s} {line['seconds']:8.2f} s {ratio} "
-            f"wanted {line['must_be_times_faster']} met {line.get('met')}"
-        )
-    print(describe_machine())
+    everything = list(ROWS) if options.search else [*ROWS, "others"]
+    rows = options.rows.split(",") if options.rows else everything
+    if not set(rows) <= set(everything) or options.repetitions < 1:
+        parser.error(f"rows {rows}: known are {everything}; repetitions must be at least 1")
+    if options.search:
+        search_rows(rows, options.fresh)
+    else:
+        published = options.repetitions if options.published is None else options.published
+        Measurement(options.fresh).rows(rows, options.repetitions, published)
 
 
 if __name__ == "__main__":

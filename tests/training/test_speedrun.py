@@ -27,7 +27,7 @@ def test_it_learns_with_each_trick_switched_on_and_off(corpus, trick, on):
     recipe = dataclasses.replace(SMALL, **{trick: value})
     model, history = run(corpus, recipe)
     assert history.validation < math.log(len(corpus.vocabulary)) - 1
-    assert history.validation == evaluate(model, corpus.validation, 16, recipe.overlap)
+    assert history.validation == evaluate(model, corpus.validation, 16)
     assert history.steps == 25
 
 
@@ -116,7 +116,7 @@ def test_a_network_on_counts_is_trained_on_counts_that_have_not_seen_its_targets
     def watched(self, tokens, targets=None, counts=None):
         if self.training and targets is not None:
             met.append(counts is not None and counts is not self.counts)
-            assert (targets[:, : self.recipe.overlap] == -100).all()
+            assert (targets[:, : self.recipe.count_order] == -100).all()
         return original(self, tokens, targets, counts)
 
     monkeypatch.setattr(SpeedGPT, "forward", watched)
@@ -165,7 +165,7 @@ def test_the_recipe_stays_short_enough_to_read():
         ({"count_share": 0.5, "count_order": 4, "n_layer": 0}, "n_layer = 0"),
         ({"count_share": 1.0, "count_order": 4}, "count_share = 1.0"),
         ({"n_head": 3}, "n_embd = 16, n_head = 3"),
-        ({"overlap": 16}, "overlap = 16"),
+        ({"count_order": 16}, "count_order = 16"),
     ],
 )
 def test_an_impossible_recipe_is_refused(changed, message):
