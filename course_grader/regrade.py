@@ -74,6 +74,8 @@ class Trial:
     unchanged : tuple of str
     failed : tuple of (str, str)
         Students of whom nothing will be written, and why.
+    left_out : tuple of str
+        See `course_grader.batch.Summary`.
     """
 
     def __init__(
@@ -96,6 +98,7 @@ class Trial:
         self.differences: tuple[Difference, ...] = ()
         self.unchanged: tuple[str, ...] = ()
         self.failed: tuple[tuple[str, str], ...] = ()
+        self.left_out: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:

@@ -15,6 +15,7 @@ class Found:
 
     differences = (Difference("ada", 3.0, 5.0, (("check-x", 0.0, 2.0),), ("check-y",)),)
     unchanged, failed = ("ben",), ()
+    left_out = ("worker w3: it has torch 2.9.1",)
     written = 0
 
     def __init__(self, *_, **__):
@@ -43,6 +44,7 @@ def test_without_anybody_to_ask_nothing_is_written_unless_it_is_said(
     assert (done.exit_code, Found.written) == (code, written), done.output
     assert "gains" in done.output
     assert "check-x 0 → 2" in done.output
+    assert "Left out: worker w3: it has torch 2.9.1" in done.output
     assert "check-y: points given by hand stay" in done.output
 
 
