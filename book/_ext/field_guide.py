@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 PAGE = "book/field-guide"
 """The page that holds the entries, as Sphinx names it."""
 
-PLACE = "% The entries stand here."
+PLACE = "% The build puts the entries here."
 """The line of that page which the entries replace: a comment where nobody replaces it."""
 
 FOLDER = Path(__file__).resolve().parents[1] / "field_guide"

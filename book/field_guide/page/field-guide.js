@@ -13,7 +13,7 @@ function start() {
   const form = make("form", { className: "guide-filter", role: "search" });
   form.setAttribute("aria-label", "Filter the entries");
   const words = control(form, "Words", make("input", { type: "search", autocomplete: "off" }));
-  words.placeholder = "mask, NaN, cumsum, …";
+  words.placeholder = "masked_fill";
   const symptom = control(form, "What you see", choices("Any symptom", symptoms(groups)));
   const part = control(form, "Where", choices("Any part", parts(byPart)));
   const clear = make("button", { type: "button", textContent: "Show all" });
