@@ -190,12 +190,21 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     }
   };
 
-  const paintStrip = (canvas, values) => {
+  /** What a stage's numbers are, and which of them is full strength. */
+  const scaleOf = ({ id, values }) =>
+    id.startsWith("head")
+      ? { colour: "weight", most: 1 }
+      : id === "probabilities"
+        ? { colour: "probability", most: 1 }
+        : { colour: "plus", most: largest(values) };
+
+  const paintStrip = (canvas, stage) => {
     const pen = penOf(canvas, STRIP_WIDE, STRIP_HIGH);
-    const most = largest(values);
+    const { values } = stage;
+    const { colour, most } = scaleOf(stage);
     const wide = STRIP_WIDE / values.length;
     for (let i = 0; i < values.length; i += 1) {
-      pen.fillStyle = heat(figure.theme, values[i] / most).fill;
+      pen.fillStyle = heat(figure.theme, values[i] / most, colour).fill;
       pen.fillRect(i * wide, 0, Math.ceil(wide), STRIP_HIGH);
     }
   };
@@ -230,7 +239,7 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     setText(says, stage.says);
     const { values, labels } = stage;
     const columns = columnsOf(stage);
-    const most = largest(values);
+    const { colour, most } = scaleOf(stage);
     const at = (r, c) => r * columns + c;
     const current = `${stage.id} ${place}`;
     if (shownPlace !== current)
@@ -241,6 +250,7 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
       columns,
       value: (r, c) => values[at(r, c)] ?? 0,
       strength: (value) => value / most,
+      colour,
       text: (r, c) => labels?.[at(r, c)] ?? "",
       most: 24,
     });
@@ -289,7 +299,7 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
       const { input, canvas, name } = buttonsOf.get(one.id);
       input.checked = one.id === id;
       setText(name, one.name);
-      paintStrip(canvas, one.values);
+      paintStrip(canvas, one);
     }
     yield;
     showStage(stage, place);
