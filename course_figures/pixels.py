@@ -109,7 +109,9 @@ def _draw(ax: Any, tag: str, element: ET.Element, order: int) -> None:
         places = [float(n) for n in re.split(r"[\s,]+", element.get("points", "").strip())]
         lines = [list(zip(places[::2], places[1::2], strict=True))]
     else:
-        raise FigureError(f"a still picture has a {tag}: pixels.py draws text, rect, path, polyline")
+        raise FigureError(
+            f"a still picture has a {tag}: pixels.py draws text, rect, path, polyline"
+        )
     style = _style(element.attrib)
     for line in lines:
         ax.add_patch(Polygon(line, closed=line[0] == line[-1], zorder=order, **style))

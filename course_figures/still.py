@@ -12,7 +12,6 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-
 SMALLEST_LETTERS = 9
 """Pixels. Where a page is so narrow that letters would get smaller, the picture scrolls instead."""
 
@@ -67,7 +66,8 @@ def picture(width: float, height: float, alt: str, parts: Sequence[str]) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" '
         f'aria-label="{html.escape(alt, quote=True)}" font-family="sans-serif" font-size="13" '
-        f'style="width:100%;min-width:{least}px;max-width:{width:g}px;height:auto" fill="currentColor">'
+        f'style="width:100%;min-width:{least}px;max-width:{width:g}px;height:auto" '
+        f'fill="currentColor">'
         f"{drawn}</svg>"
     )
 
