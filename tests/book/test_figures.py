@@ -139,6 +139,7 @@ SMALLEST = """
   for (const svg of document.querySelectorAll('.still-figure svg, .course-figure-still svg')) {
     const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
     for (const text of svg.querySelectorAll('text')) {
+      if (!text.textContent.trim()) continue;
       const lines = [text, ...text.querySelectorAll('tspan')].filter(e => e.textContent.trim());
       const size = Math.max(...lines.slice(lines.length > 1 ? 1 : 0)
         .map(e => parseFloat(getComputedStyle(e).fontSize))) * scale;
