@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,8 +12,10 @@ import anywidget
 
 from course_figures import pages, sources, still
 from course_figures.errors import FigureError
+from course_figures.pixels import png
 from course_lib.atomic import write_atomically
 from course_lib.errors import CourseError
+from course_lib.mime import PAGE_HTML
 
 _WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -183,6 +186,11 @@ class Figure(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         words, picture = self._seen()
-        shown = {"text/plain": f"Figure: {words}", "text/html": self._html(words, picture)}
+        pixels, width = png(picture)
+        shown = {
+            "text/plain": f"Figure: {words}",
+            "image/png": base64.b64encode(pixels).decode("ascii"),
+            PAGE_HTML: self._html(words, picture),
+        }
         live = {kind: view for kind, view in data.items() if kind == _WIDGET_VIEW}
-        return shown | live, metadata
+        return shown | live, {**metadata, "image/png": {"width": width}}

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import html
 import math
+import re
 import textwrap
 from collections.abc import Sequence
+
+SMALLEST_LETTERS = 9
+"""Pixels. Where a page is so narrow that letters would get smaller, the picture scrolls instead."""
 
 
 def escape(text: str) -> str:
@@ -56,11 +60,15 @@ def picture(width: float, height: float, alt: str, parts: Sequence[str]) -> str:
     str
         Markup.
     """
+    drawn = "".join(parts)
+    sizes = map(float, re.findall(r'<text[^>]* font-size="([\d.]+)"', drawn))
+    least = math.ceil(width * SMALLEST_LETTERS / min(sizes, default=13))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" '
         f'aria-label="{html.escape(alt, quote=True)}" font-family="sans-serif" font-size="13" '
-        f'style="width:100%;max-width:{width:g}px;height:auto" fill="currentColor">'
-        f"{''.join(parts)}</svg>"
+        f'style="width:100%;min-width:{least}px;max-width:{width:g}px;height:auto" '
+        f'fill="currentColor">'
+        f"{drawn}</svg>"
     )
 
 

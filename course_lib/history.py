@@ -131,9 +131,9 @@ class History:
             f"The validation loss ends at {self.validation:.3f}.",
         )
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        bundle = self.plot()._repr_mimebundle_()
-        return {**bundle, "text/plain": str(self)}
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
+        forms, sizes = self.plot()._repr_mimebundle_()
+        return {**forms, "text/plain": str(self)}, sizes
 
     def __str__(self) -> str:
         """One line: steps, seconds, tokens per second, last losses, and what ended it."""

@@ -1,7 +1,8 @@
 """One style for still figures: readable on a light page, a dark page and on paper.
 
-A picture leaves this module as inline SVG whose text and axes take the colour of the page's own
-text, so that one stored output serves both themes. Lines and areas use `PALETTE`, mid tones that
+A picture leaves this module twice. The book's pages take inline SVG whose text and axes have the
+colour of the page's own text, so that one stored output serves both themes. Viewers that strip
+drawings out of HTML, as GitHub does, take pixels. Lines and areas use `PALETTE`, mid tones that
 keep a contrast of at least 3:1 on white and on near-black.
 """
 
@@ -11,6 +12,7 @@ import base64
 import hashlib
 import html
 import io
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +25,9 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
+from PIL import Image
+
+from course_lib.mime import PAGE_HTML, PIXELS
 
 PALETTE = ("#2f7fd1", "#d1651d", "#2b9348", "#b5489f", "#8a7a12", "#c9413f", "#1a8f9c", "#7d6bd6")
 """Line colours, in the order in which they are used; neighbours differ in lightness as well as in
@@ -35,9 +40,20 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 # A phone takes longer to lay out a larger SVG than to show the same picture as pixels.
 LARGEST_SVG_BYTES = 150_000
 
+SMALLEST_LETTERS = 9
+"""Pixels. Where a page is so narrow that letters would get smaller, the picture scrolls instead."""
+
+# Half as many again as the page has, for displays with smaller ones.
+_PIXELS_AN_INCH = 150
+_COLOURS = 128  # of a picture as pixels, which makes it a third of the size
+
 # matplotlib draws text and axes in this colour; it is then replaced by CSS's `currentColor`, which
 # is the colour of the page's own text.
 _INK = "#010203"
+
+# Written once, at the root of a picture, and not with each of its texts.
+_FONTS = "'DejaVu Sans', Verdana, sans-serif"
+_SANS = re.compile(r"; font-family: 'DejaVu Sans',[^;\"]*sans-serif(?=[;\"])")
 
 _ID = re.compile(r'\bid="([^"]+)"')
 _REFERENCE = re.compile(r'(url\(#|href="#)([^")]+)')
@@ -59,11 +75,12 @@ _STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlelocation": "left",
-    "axes.titlesize": 11,
-    "axes.labelsize": 10,
-    "xtick.labelsize": 9,
-    "ytick.labelsize": 9,
-    "legend.fontsize": 9,
+    "axes.titlesize": 11.5,
+    "axes.labelsize": 10.5,
+    "font.size": 10,
+    "xtick.labelsize": 10,
+    "ytick.labelsize": 10,
+    "legend.fontsize": 10,
     "legend.frameon": False,
     "lines.linewidth": 1.8,
     "lines.markersize": 5,
@@ -85,17 +102,29 @@ class Picture:
         HTML: an inline `<svg>`, or an `<img>` that holds pixels where the SVG would be heavy.
     alt : str
         What the picture shows, in words.
+    png : bytes
+        The picture as pixels, on white because pixels cannot follow a theme.
+    width : int
+        Pixels of a page that it is wide where there is room.
     """
 
     markup: str
     alt: str
+    png: bytes
+    width: int
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/html": self.markup, "text/plain": f"Figure: {self.alt}"}
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
+        pixels = base64.b64encode(self.png).decode("ascii")
+        forms = {
+            PAGE_HTML: self.markup.replace(_address(self.png), PIXELS),
+            "image/png": pixels,
+            "text/plain": f"Figure: {self.alt}",
+        }
+        return forms, {"image/png": {"width": self.width}}
 
 
 def figure(
-    width: float = 6.4, height: float = 3.4, rows: int = 1, columns: int = 1, **subplots: Any
+    width: float = 5.4, height: float = 3.4, rows: int = 1, columns: int = 1, **subplots: Any
 ) -> tuple[Figure, Any]:
     """An empty figure in the style of the course.
 
@@ -144,9 +173,32 @@ def show(drawing: Figure, alt: str) -> Picture:
     _settle(drawing)
     with mpl.rc_context({**_STYLE, "svg.hashsalt": alt}):
         svg = _svg(drawing)
-        if len(svg.encode()) > LARGEST_SVG_BYTES:
-            return Picture(_pixels(drawing, alt), alt)
-    return Picture(_inline(svg, alt), alt)
+        pixels = png(drawing)
+    width = round(drawing.get_figwidth() * 100)
+    heavy = len(svg.encode()) > LARGEST_SVG_BYTES
+    markup = _image(pixels, width, alt) if heavy else _inline(svg, width, alt)
+    return Picture(markup, alt, pixels, width)
+
+
+def png(drawing: Figure) -> bytes:
+    """A figure as few bytes of pixels, on white.
+
+    Parameters
+    ----------
+    drawing : Figure
+        Any figure of matplotlib.
+
+    Returns
+    -------
+    bytes
+        A PNG with half as many pixels again as the figure has on a page.
+    """
+    drawn, small = io.BytesIO(), io.BytesIO()
+    drawing.savefig(drawn, format="png", dpi=_PIXELS_AN_INCH, facecolor="white")
+    picture = Image.open(drawn).convert("RGB")
+    picture = picture.quantize(_COLOURS, dither=Image.Dither.NONE)
+    picture.save(small, format="PNG", optimize=True)
+    return small.getvalue()
 
 
 def heatmap(
@@ -192,11 +244,15 @@ def _settle(drawing: Figure) -> None:
     matplotlib reads its settings when a thing is made, and a global change of them would reach
     every other figure of the process.
     """
+    size = _STYLE["axes.titlesize"]
+    if drawing.get_suptitle():
+        drawing.suptitle(drawing.get_suptitle(), x=0.01, ha="left", fontsize=size, wrap=True)
     for ax in drawing.axes:
         title = ax.get_title(loc="center")
         if title:
             ax.set_title("", loc="center")
-            ax.set_title(title, loc="left", fontsize=_STYLE["axes.titlesize"])
+            ax.set_title(title, loc="left", fontsize=size)
+        ax.set_title(ax.get_title(loc="left"), loc="left", wrap=True)
     for legend in drawing.findobj(Legend):
         legend.set_frame_on(False)
     for text in drawing.findobj(Text):
@@ -213,7 +269,7 @@ def _svg(drawing: Figure) -> str:
     return text[text.index("<svg") :]
 
 
-def _inline(svg: str, alt: str) -> str:
+def _inline(svg: str, width: int, alt: str) -> str:
     """Make ids unique on the page, ink the page's, and the picture one that screen readers
     announce.
     """
@@ -225,38 +281,40 @@ def _inline(svg: str, alt: str) -> str:
     prefix = f"p{hashlib.sha256((alt + svg).encode()).hexdigest()[:8]}-"
     svg = _ID.sub(rf'id="{prefix}\1"', svg)
     svg = _REFERENCE.sub(rf"\1{prefix}\2", svg)
-    svg = svg.replace(_INK, "currentColor")
+    svg = _SANS.sub("", svg.replace(_INK, "currentColor"))
     # A style element would change every picture on the page, so the root element below has it.
     svg = re.sub(r"<(metadata|style)\b.*?</\1>\s*", "", svg, flags=re.DOTALL)
     # A width in points would overflow a phone's screen. The view box alone keeps the proportions.
     opening = re.search(r"<svg[^>]*>", svg)
     assert opening is not None
-    view_box = re.search(r'viewBox="[^"]+"', opening.group())
-    width = re.search(r'width="([\d.]+)pt"', opening.group())
+    view_box = re.search(r'viewBox="0 0 ([\d.]+) [^"]+"', opening.group())
     assert view_box is not None
-    assert width is not None
-    pixels = round(float(width.group(1)) * 100 / 72)
+    least = width * SMALLEST_LETTERS / _smallest_letters(svg, width / float(view_box[1]))
     head = (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'{view_box.group()} role="img" aria-label="{html.escape(alt, quote=True)}" '
-        f'style="width:100%;max-width:{pixels}px;height:auto;'
-        'stroke-linejoin:round;stroke-linecap:butt">'
+        f'style="width:100%;min-width:{math.ceil(least)}px;max-width:{width}px;height:auto;'
+        f'font-family:{_FONTS};stroke-linejoin:round;stroke-linecap:butt">'
     )
     body = re.sub(r"[ \t]*\n\s*", "\n", svg[opening.end() :]).strip()
     return f'<div class="still-figure">{head}{body}</div>'
 
 
-def _pixels(drawing: Figure, alt: str) -> str:
-    """The picture as pixels, on white because pixels cannot follow the theme."""
-    with mpl.rc_context(_STYLE):
-        buffer = io.BytesIO()
-        drawing.savefig(
-            buffer, format="png", dpi=160, facecolor="white", metadata={"Software": None}
-        )
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    width = round(drawing.get_figwidth() * 100)
+def _smallest_letters(svg: str, scale: float) -> float:
+    """Pixels that the smallest line of text is high; what is raised or lowered in it is smaller."""
+    sizes = re.findall(r"<text[^>]*\bfont(?:-size)?: ?([\d.]+)px", svg)
+    lines = [match for match in re.findall(r"(?s)<text.*?</text>", svg) if "<tspan" in match]
+    sizes += [max(re.findall(r"font(?:-size)?: ?([\d.]+)px", line), key=float) for line in lines]
+    return min(map(float, sizes), default=SMALLEST_LETTERS) * scale
+
+
+def _image(png: bytes, width: int, alt: str) -> str:
+    """The picture as pixels, for a page."""
     return (
         f'<div class="still-figure"><img alt="{html.escape(alt, quote=True)}" class="dark-light" '
-        f'style="width:100%;max-width:{width}px;height:auto" '
-        f'src="data:image/png;base64,{data}"></div>'
+        f'style="width:100%;max-width:{width}px;height:auto" src="{_address(png)}"/></div>'
     )
+
+
+def _address(png: bytes) -> str:
+    return f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"

@@ -1,5 +1,7 @@
 """Still figures: one style, readable everywhere, described in words."""
 
+import base64
+import io
 import re
 import subprocess
 import sys
@@ -7,8 +9,10 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from course_lib import plots
+from course_lib.mime import PAGE_HTML, PIXELS
 
 
 @pytest.fixture
@@ -36,7 +40,40 @@ def test_picture_is_described_for_those_who_cannot_see_it(drawing):
     root = ET.fromstring(picture.markup)[0]
     assert root.attrib["role"] == "img"
     assert root.attrib["aria-label"] == 'Loss "falls" & rises'
-    assert picture._repr_mimebundle_()["text/plain"] == 'Figure: Loss "falls" & rises'
+    forms, _ = picture._repr_mimebundle_()
+    assert forms["text/plain"] == 'Figure: Loss "falls" & rises'
+
+
+def test_picture_has_a_form_for_viewers_that_strip_drawings_out_of_html(drawing):
+    forms, sizes = plots.show(drawing, alt="a")._repr_mimebundle_()
+    assert set(forms) == {PAGE_HTML, "image/png", "text/plain"}  # text/html would hide the pixels
+    pixels = Image.open(io.BytesIO(base64.b64decode(forms["image/png"])))
+    assert pixels.width == 1.5 * sizes["image/png"]["width"] == 810
+    grey = pixels.convert("L")
+    assert grey.getpixel((0, 0)) == 255  # no theme shows through
+    assert grey.getextrema()[0] < 20  # and letters stand out from it
+
+
+def test_title_too_long_for_one_line_takes_two():
+    fig, ax = plots.figure()
+    ax.set_title("What is said here is true, and needs so many words that one line cannot hold it")
+    lines = re.findall(r"<text[^>]*>([^<]*)</text>", plots.show(fig, alt="a").markup)
+    said = [line for line in lines if len(line) > 10]
+    assert len(said) == 2
+    assert " ".join(said) == ax.get_title(loc="left")
+
+
+@pytest.mark.parametrize(("columns", "fits_a_phone"), [(1, True), (3, False)])
+def test_letters_keep_nine_pixels_where_the_page_is_narrow(columns, fits_a_phone):
+    fig, axes = plots.figure(width=5.4 if columns == 1 else 8, columns=columns)
+    for ax in np.atleast_1d(axes):
+        ax.set_xlabel("steps")
+    markup = plots.show(fig, alt="a").markup
+    least = float(re.search(r"min-width:(\d+)px", markup)[1])
+    view = float(re.search(r'viewBox="0 0 ([\d.]+)', markup)[1])
+    sizes = [float(size) for size in re.findall(r"<text[^>]*font-size: ([\d.]+)px", markup)]
+    assert 9 <= min(sizes) * least / view < 9.1
+    assert (least <= 358) == fits_a_phone
 
 
 def test_picture_without_words_is_refused(drawing):
@@ -113,6 +150,14 @@ def test_heavy_picture_becomes_pixels_with_the_same_words():
     markup = plots.show(fig, alt="many points").markup
     assert "<img" in markup
     assert 'alt="many points"' in markup
+
+
+def test_heavy_picture_is_stored_once():
+    fig, ax = plots.figure()
+    ax.scatter(*np.random.default_rng(0).random((2, 5000)))
+    forms, _ = plots.show(fig, alt="many points")._repr_mimebundle_()
+    assert PIXELS in forms[PAGE_HTML]
+    assert "base64" not in forms[PAGE_HTML]
 
 
 def test_heatmap_names_its_rows_and_columns():

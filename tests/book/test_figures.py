@@ -1,10 +1,11 @@
 """Interactive figures in the built book: mounted where they stand, and weightless elsewhere."""
 
+import json
 import re
 
 import pytest
 from browsing import figures_mounted
-from reader import pages
+from reader import ROOT, pages
 
 from course_figures.pages import SHARED, scripts
 
@@ -18,13 +19,16 @@ WANTED = {
     "book/01-averages": {"averaging"},
     "book/02-affinities": {"averaging", "softmax_and_scale"},
     "book/03-text": {"windows"},
-    "book/04-bigram": {"bigram_table"},
+    "book/04-bigram": {"bigram_table", "training_run"},
     "book/05-head": {"attention_map"},
     "book/06-heads": {"attention_map", "head_shapes"},
     "book/07-block": {"residual_stream"},
     "book/08-gpt": {"live_model", "sampling"},
     "book/09-names": {"sampling"},
+    "book/10-jax": {"training_run"},
     "book/11-looking-inside": {"looking_inside"},
+    "book/12-faster": {"attention_map"},
+    "book/13-two-sequences": {"attention_map"},
     "book/gallery": {"averaging", "softmax_and_scale", "windows", "bigram_table", "head_shapes"},
     "book/gallery-models": {
         "attention_map",
@@ -35,6 +39,7 @@ WANTED = {
     },
     "book/gallery-whole": {"follow_letter", "training_run"},
 }
+CHAPTERS = [name for name in WANTED if re.match(r"book/\d\d-", name)]
 GALLERIES = [name for name in WANTED if "gallery" in name]
 
 
@@ -111,3 +116,60 @@ def test_still_pictures_are_seen_with_scripts_switched_off(served, visit, name):
     for index in range(stills.count()):
         assert stills.nth(index).locator("svg").is_visible()
         assert len(stills.nth(index).locator("figcaption").inner_text()) > 40
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_under_every_figure_of_a_chapter_stand_three_things_to_try(name):
+    cells = json.loads((ROOT / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    shown = [
+        number
+        for number, cell in enumerate(cells)
+        if "data-course-figure=" in json.dumps(cell.get("outputs", [])).replace("\\", "")
+    ]
+    assert shown
+    for number in shown:
+        text = next(cell for cell in cells[number:] if cell["cell_type"] == "markdown")["source"]
+        steps = re.findall(r"(?m)^\d\. ", "".join(text).partition("**Try this.**")[2])
+        assert steps == ["1. ", "2. ", "3. "], f"{name}, cell {number}"
+
+
+SMALLEST = """
+() => {
+  const small = [];
+  for (const svg of document.querySelectorAll('.still-figure svg, .course-figure-still svg')) {
+    const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    for (const text of svg.querySelectorAll('text')) {
+      if (!text.textContent.trim()) continue;
+      const lines = [text, ...text.querySelectorAll('tspan')].filter(e => e.textContent.trim());
+      const size = Math.max(...lines.slice(lines.length > 1 ? 1 : 0)
+        .map(e => parseFloat(getComputedStyle(e).fontSize))) * scale;
+      if (!(size > 8.98)) small.push(`${size.toFixed(1)} px: "${text.textContent.trim()}"`);
+    }
+  }
+  for (const image of document.querySelectorAll('.still-figure img')) {
+    const share = image.getBoundingClientRect().width / parseFloat(image.style.maxWidth);
+    if (!(share > 0.5)) small.push(`${share.toFixed(2)} of an image's width`);
+  }
+  return small;
+}
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_first_figure_is_near_the_beginning_and_letters_are_legible_on_a_phone(served, visit):
+    # Without scripts, so that still pictures of figures are seen, too; all pages in one profile.
+    page = visit(served, viewport=WIDE, java_script_enabled=False).page
+    far, small = {}, {}
+    for name in WANTED:
+        page.set_viewport_size(WIDE)
+        page.goto(f"{served}/{name}.html")
+        if name in CHAPTERS:
+            top = page.locator(".course-figure-mount").first.bounding_box()["y"]
+            if top > 2 * WIDE["height"]:
+                far[name] = top
+        page.set_viewport_size({"width": 390, "height": 844})
+        found = page.evaluate(SMALLEST)
+        if found:
+            small[name] = found[:5]
+    assert (far, small) == ({}, {})

@@ -1,5 +1,7 @@
 """What holds for every figure: it is there for every reader, live, still, by day and by night."""
 
+import base64
+import io
 import json
 import re
 import subprocess
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 from answers import IN_A_PAGE
 from interactions import message, settle, too_wide, trait, violations, words
+from PIL import Image
 
 import course_figures as figures
 from course_figures import pages, sources
@@ -16,6 +19,7 @@ from course_figures.base import Figure, computed
 from course_figures.errors import FigureError
 from course_figures.traits import Array, Choice, Flag, Number, Text, Texts
 from course_lib.errors import CourseError, ShapeError
+from course_lib.mime import PAGE_HTML
 
 NAMES = [name for name, module in figures.MODULES.items() if module in sources.names()]
 WEIGHT = 200_000  # bytes; figures that carry a whole GPT have a limit of their own
@@ -49,15 +53,20 @@ def test_unknown_figure_is_an_attribute_error():
 
 @every_figure
 def test_figure_gives_a_page_a_notebook_and_a_reader_of_text_their_form(name):
-    data, _ = make(name)._repr_mimebundle_()
+    data, sizes = make(name)._repr_mimebundle_()
     assert set(data) == {
         "text/plain",
-        "text/html",
+        "image/png",
+        PAGE_HTML,
         "application/vnd.jupyter.widget-view+json",
     }
     assert data["text/plain"].startswith("Figure: ")
-    assert "currentColor" in data["text/html"]
-    assert '<svg xmlns="http://www.w3.org/2000/svg"' in data["text/html"]
+    assert "currentColor" in data[PAGE_HTML]
+    assert '<svg xmlns="http://www.w3.org/2000/svg"' in data[PAGE_HTML]
+    pixels = Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).convert("L")
+    assert pixels.width == 1.5 * sizes["image/png"]["width"]
+    lightest, darkest = pixels.getextrema()[1], pixels.getextrema()[0]
+    assert (lightest, darkest < 80) == (255, True)
 
 
 @every_figure
@@ -107,7 +116,7 @@ def test_state_that_does_not_agree_is_told_in_words_whatever_is_asked_of_it(name
             getattr(figure, key)
     data, _ = figure._repr_mimebundle_()
     assert re.search(says, data["text/plain"])
-    assert re.search(says, data["text/html"])
+    assert re.search(says, data[PAGE_HTML])
     assert state_of(figure)["state"] == json.loads(json.dumps(figure.state()))
 
 

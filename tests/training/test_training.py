@@ -19,6 +19,7 @@ from course_lib.errors import (
     ShapeError,
 )
 from course_lib.history import Evaluation, History
+from course_lib.mime import PAGE_HTML
 from course_lib.model import Bigram, ManyHeads, OneHead, fuse
 from course_lib.training import evaluate, fit, step
 
@@ -651,9 +652,9 @@ def test_a_finished_training_resumes_to_itself(corpus, build, tmp_path):
 
 def test_history_draws_itself_and_reads_as_a_line(corpus, build):
     history = fit(build(), corpus, steps=10, **QUIET)
-    bundle = history._repr_mimebundle_()
-    assert "<svg" in bundle["text/html"]
-    assert f"{history.validation:.3f}" in bundle["text/html"]
+    bundle, _ = history._repr_mimebundle_()
+    assert "<svg" in bundle[PAGE_HTML]
+    assert f"{history.validation:.3f}" in bundle[PAGE_HTML]
     assert bundle["text/plain"].startswith("History: 10 steps")
     assert "ended by steps" in str(history)
     assert "seconds" in history.plot(against="seconds").markup
@@ -665,7 +666,7 @@ def test_an_empty_history_can_be_shown():
     history = History()
     assert math.isnan(history.validation)
     assert "0 steps" in str(history)
-    assert "<svg" in history._repr_mimebundle_()["text/html"]
+    assert "<svg" in history._repr_mimebundle_()[0][PAGE_HTML]
 
 
 def test_seconds_to_a_loss_is_when_it_was_first_reached():
