@@ -27,11 +27,10 @@ Beside the path
         `data.play.automaton` makes draws of the rules, `data.play.dependencies` measures what each
         dependency is worth, and `data.play.writing` writes.
     11. `jax_model`, `jax_exchange` and `flax_model`: the model of chapter 06 in JAX and in Flax.
-    12. `plots`: still figures. `mime`: how they are stored. `errors`: every error that is raised
-        on purpose.
+    12. `mime`: how figures are stored. `plots`: still figures. `errors`: every error raised.
 
 Importing this package alone imports neither torch nor matplotlib; its parts do, when they are
 asked for.
 """
 
-__version__ = "1.0.0"
+__version__ = "0.1.0"
