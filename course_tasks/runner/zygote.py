@@ -124,14 +124,17 @@ class _Preparations:
         self._drawn, self._runs = False, 0
 
     def learn(self, message: Mapping[str, Any]) -> None:
-        """What a run is given tells what later ones of its class need."""
+        """What a run is given tells what later ones of its class need; the first one that draws
+        waits for that.
+        """
         self._runs += 1
         if new := [task for task in message["tasks"] if task not in self._asked]:
             self._asked.update(new)
             self._steps.appendleft(_probes_imported(new))
         if message["draws"] and not self._drawn:
             self._drawn = True
-            self._steps.append(_imported(TO_DRAW))
+            for _ in _imported(TO_DRAW):  # at once: in the run it would be the student's time
+                pass
         if self._runs == RUNS_WORTH_LARGE_PAGES:
             self._steps += [rehearse(MORE_REHEARSALS), collapse()]
 
