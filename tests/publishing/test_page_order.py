@@ -4,12 +4,13 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 from gathered_checks import gather
+from joined_folds import join
 from oldest_first import OldestFirst
 from pybtex.database import Entry, Person
 from task_badges import divide
 
 
-def cell(source, *, check=False, output=""):
+def cell(source, *, check=False, folded=False, output=""):
     """A cell as MyST-NB leaves it in a page's tree."""
     children = [nodes.container("", nodes.literal_block("", source), nb_element="cell_code_source")]
     if output:
@@ -18,6 +19,7 @@ def cell(source, *, check=False, output=""):
     made = nodes.container("", *children, nb_element="cell_code", classes=["cell"])
     if check:
         made["classes"].append("tag_assertion")
+    if check or folded:
         made["hide_mode"] = "input"
     return made
 
@@ -125,3 +127,25 @@ def test_works_are_sorted_by_year_then_name():
     ]
     with pytest.raises(KeyError):
         OldestFirst().sorting_key(Entry("misc", {"title": "no year"}))
+
+
+def test_folded_cells_that_follow_each_other_are_one_fold():
+    document = new_document("chapter")
+    document += section(
+        "Chapter",
+        cell("import torch", folded=True),
+        cell("x = 1", folded=True),
+        cell("figure", folded=True, output="a figure"),
+        cell("y = 2", folded=True),
+        cell("print(y)"),
+        cell("z = 3", folded=True),
+    )
+    assert join(document) == 2
+    cells = [one for one in document[0].children if isinstance(one, nodes.container)]
+    assert [[code.astext() for code in one[0].children] for one in cells] == [
+        ["import torch", "x = 1", "figure"],
+        ["y = 2"],
+        ["print(y)"],
+        ["z = 3"],
+    ]
+    assert cells[0][1].astext() == "a figure"
