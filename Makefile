@@ -7,7 +7,7 @@ RUN = .venv/bin/python -m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book lab test test-fast chapters release format clean
+.PHONY: help book pdf lab test test-fast chapters release format clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,10 @@ help: ## list the commands
 book: ## read: set up, build the book and serve it on http://localhost:8000
 	@sh setup/environment.sh book
 	@$(RUN) setup.book_site --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve) $(if $(filter 0,$(SOLUTIONS)),,--solutions)
+
+pdf: ## print: the whole book as one PDF, with contents and links; needs Chromium
+	@sh setup/environment.sh tests
+	@$(RUN) setup.paper
 
 lab: ## learn: set up, open JupyterLab on the exercises
 	@TORCH=$(TORCH) sh setup/environment.sh lab

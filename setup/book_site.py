@@ -63,7 +63,7 @@ _TOOLS = (
 )
 
 # Not the `jupyter-book` script: its first line names an interpreter, wrong once a folder has moved.
-_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
+JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 
 _STAMP = ".built-from"
 _WARNING = re.compile(r"(WARNING|ERROR|CRITICAL|Error|Exception)\b")
@@ -227,8 +227,8 @@ def _make(root: Path, site: Path, solutions: bool, stamp: str) -> None:
     shutil.rmtree(workshop, ignore_errors=True)
     workshop.mkdir()
     try:
-        (workshop / "_config.yml").write_text(_config(root, solutions), encoding="utf-8")
-        (workshop / "_toc.yml").write_text(_contents(root, solutions), encoding="utf-8")
+        (workshop / "_config.yml").write_text(config_of(root, solutions), encoding="utf-8")
+        (workshop / "_toc.yml").write_text(contents_of(root, solutions), encoding="utf-8")
         _jupyter_book(root, workshop)
         made = workshop / "_build" / "html"
         prune(made)
@@ -263,7 +263,7 @@ def _lead_on(site: Path, root: Path) -> None:
     )
 
 
-def _config(root: Path, solutions: bool) -> str:
+def config_of(root: Path, solutions: bool) -> str:
     """`_config.yml` with what follows from it: title of the edition, address of the repository."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     sphinx = config["sphinx"]["config"]
@@ -279,7 +279,7 @@ def _config(root: Path, solutions: bool) -> str:
     return yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
 
 
-def _contents(root: Path, solutions: bool) -> str:
+def contents_of(root: Path, solutions: bool) -> str:
     """`_toc.yml`; for self-study, with each exercise page followed by its solution."""
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     if solutions:
@@ -305,7 +305,7 @@ def _with_solution(root: Path, section: dict[str, Any]) -> Iterator[dict[str, An
 
 
 def _jupyter_book(root: Path, workshop: Path) -> None:
-    command = [sys.executable, "-c", _JUPYTER_BOOK, "build", str(root)]
+    command = [sys.executable, "-c", JUPYTER_BOOK, "build", str(root)]
     command += ["--config", str(workshop / "_config.yml"), "--toc", str(workshop / "_toc.yml")]
     command += ["--path-output", str(workshop), "-W", "-n", "--keep-going", "-q"]
     result = subprocess.run(

@@ -1,0 +1,66 @@
+// What only a click makes sense of, or stays empty on paper, goes. A list of contents stands before the
+// first page. Sphinx's `singlehtml` keeps the names of places as they are on single pages, where each
+// page has a "summary": they are made unique, and a link leads to the place on its own page, if there
+// is one. Returns the links that lead nowhere.
+() => {
+  const gone = '.headerlink, .copybtn, .notebook-buttons, details.hide, details.checks, ' +
+    'script, noscript, #pst-primary-sidebar, .bd-header, .bd-header-article, ' +
+    '.prev-next-footer, .bd-footer-content, .bd-sidebar-secondary, .bd-footer, ' +
+    '#pst-back-to-top, #jb-print-docs-body, #pst-skip-link, .skip-link, .field-guide-filter, ' +
+    '.check-mark, section#what-this-chapter-checks';
+  for (const one of document.querySelectorAll(gone)) one.remove();
+  for (const one of document.querySelectorAll('details')) one.open = true;
+  for (const cell of document.querySelectorAll('div.cell, div.cell_input, div.cell_output'))
+    if (!cell.textContent.trim() && !cell.querySelector('img, svg')) cell.remove();
+
+  const marks = [...document.querySelectorAll('span[id^="document-"]')];
+  const pages = marks.map(mark => ({
+    name: mark.id.replace('document-', '').split('/').pop(), section: mark.nextElementSibling }))
+    .filter(page => page.section?.matches('section'));
+  const article = document.querySelector('article');
+  const everywhere = new Map();
+  for (const page of pages) {
+    page.section.classList.add('paper-page');
+    page.places = new Map();
+    for (const one of [page.section, ...page.section.querySelectorAll('[id]')]) {
+      if (one.closest('svg')) continue;
+      const old = one.id;
+      one.id = `${page.name}--${old}`;
+      if (!page.places.has(old)) page.places.set(old, one.id);
+      if (!everywhere.has(old)) everywhere.set(old, one.id);
+    }
+    everywhere.set(`page ${page.name}`, page.section.id);
+  }
+  everywhere.set('page index', article.querySelector('section').id);
+  const missing = [];
+  for (const link of article.querySelectorAll('a[href]')) {
+    const href = link.getAttribute('href');
+    if (/^[a-z]+:/i.test(href)) continue;
+    const [path, place = ''] = decodeURIComponent(href).split('#');
+    const file = path.split('/').pop().replace(/\.html$/, '');
+    const own = pages.find(page => page.section.contains(link));
+    const same = path === '' || file === 'index';
+    const to = place
+      ? (same && own?.places.get(place)) || pages.find(p => p.name === file)?.places.get(place)
+        || everywhere.get(place) || (document.getElementById(place) && place)
+      : everywhere.get(`page ${file}`);
+    if (to) link.setAttribute('href', `#${to}`);
+    else if (/\.(ipynb|py|zip|toml|html)$/.test(path) && !place) link.removeAttribute('href');
+    else missing.push(href);
+  }
+
+  const list = document.createElement('nav');
+  list.className = 'paper-contents';
+  list.append(Object.assign(document.createElement('h2'), { textContent: 'Contents' }));
+  for (const page of pages) {
+    const entry = Object.assign(document.createElement('a'), {
+      href: `#${page.section.id}`,
+      textContent: page.section.querySelector('h1, h2, h3, h4').textContent,
+    });
+    const line = document.createElement('p');
+    line.append(entry);
+    list.append(line);
+  }
+  marks[0].closest('.toctree-wrapper').before(list);
+  return [...new Set(missing)];
+}
