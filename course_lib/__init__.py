@@ -33,4 +33,4 @@ Importing this package alone imports neither torch nor matplotlib; its parts do,
 asked for.
 """
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

@@ -28,12 +28,15 @@
     link?.closest("dialog").close();
   });
 
-  // What scrolls sideways can be reached with the keyboard. The theme sees to code and tables.
-  const SCROLLS = ".bd-article div.math, .bd-article .still-figure, .bd-article .diagram";
+  // What scrolls sideways can be reached with the keyboard. The theme measures code and tables once,
+  // maybe before the fonts are there that make them wider.
+  const SCROLLS = "div.math, .still-figure, .diagram, pre, .pst-scrollable-table-container"
+    .split(", ").map((what) => `.bd-article ${what}`).join(", ");
   const reach = () => {
     for (const region of document.querySelectorAll(SCROLLS)) {
-      if (region.scrollWidth > region.clientWidth) region.tabIndex = 0;
-      else region.removeAttribute("tabindex");
+      const wide = region.scrollWidth > region.clientWidth;
+      if (wide || region.scrollHeight > region.clientHeight) region.tabIndex = 0;
+      else if (region.tabIndex === 0) region.removeAttribute("tabindex");
     }
   };
 
@@ -48,9 +51,23 @@
       history.replaceState(null, "", `#${section.id}`);
       section.scrollIntoView();
     }
-    const { top, bottom } = word.getBoundingClientRect();
-    if (top < 0 || bottom > window.innerHeight) word.scrollIntoView({ block: "center" });
+    keepInSight(word);
     return true;
+  };
+
+  // Figures above the word may still be drawn, and move it: until then, or until the reader moves.
+  const keepInSight = (word) => {
+    const look = () => {
+      const { top, bottom } = word.getBoundingClientRect();
+      if (top < 0 || bottom > window.innerHeight) word.scrollIntoView({ block: "center" });
+    };
+    const grown = new ResizeObserver(look);
+    grown.observe(document.querySelector(".bd-article"));
+    const stop = () => grown.disconnect();
+    for (const moved of ["wheel", "touchstart", "pointerdown", "keydown"])
+      window.addEventListener(moved, stop, { once: true, passive: true });
+    setTimeout(stop, 5000);
+    look();
   };
 
   const waitForMarks = () => {
@@ -77,6 +94,15 @@
   // The searched words, which the theme takes away when it has marked them.
   const searched = localStorage.getItem("sphinx_highlight_terms");
   if (searched && !location.hash && document.querySelector(".bd-article")) waitForMarks();
-  window.addEventListener("load", reach);
-  window.addEventListener("resize", reach);
+  let waiting;
+  const reachSoon = () => {
+    reach();
+    clearTimeout(waiting);
+    waiting = setTimeout(reach, 600); // the theme measures again half a second after a change
+  };
+  window.addEventListener("load", reachSoon);
+  window.addEventListener("resize", reachSoon);
+  document.fonts.ready.then(reachSoon);
+  // What is out of sight is not laid out, so it has no width yet that could be too large.
+  document.addEventListener("contentvisibilityautostatechange", reachSoon, true);
 })();

@@ -49,6 +49,15 @@ def figures_mounted(page):
     return page.locator(".course-figure").count()
 
 
+# Code that is laid out only when it comes into sight would come into sight while axe looks.
+IN_SIGHT = "article pre { content-visibility: visible !important; }"
+REACHED = """
+() => [...document.querySelectorAll('article pre, article .pst-scrollable-table-container')]
+  .every(one => one.tabIndex === 0 ||
+    one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight)
+"""
+
+
 def violations(page, context=None, rules=None):
     """What axe-core finds wrong with a page, or a part of it: "rule: place element", one line each.
 
@@ -56,6 +65,9 @@ def violations(page, context=None, rules=None):
     """
     from axe_playwright_python.sync_playwright import Axe
 
+    page.add_style_tag(content=IN_SIGHT)
+    page.evaluate("() => { dispatchEvent(new Event('resize')); }")
+    page.wait_for_function(REACHED)  # tab stops are set a moment after a resize
     # Styles are not fetched anew: axe looks for what they import at the wrong address.
     options = {"resultTypes": ["violations"], "preload": False}
     options |= {"runOnly": rules} if rules else {}

@@ -10,7 +10,7 @@ from reader import ROOT, pages
 from course_figures.pages import SHARED, scripts
 
 WIDE = {"width": 1300, "height": 900}
-MOST_BYTES = 200_000
+MOST_BYTES = 300_000
 # Each carries a whole GPT; its weights have a limit of their own.
 HEAVY = {"live_model", "follow_letter", "looking_inside"}
 

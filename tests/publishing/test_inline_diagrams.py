@@ -107,7 +107,7 @@ def test_diagram_of_the_book_can_be_read(file):
 def test_book_holds_the_drawing_in_its_page(tmp_path):
     shutil.copy(ROOT / "_config.yml", tmp_path)
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: book/index\n", encoding="utf-8")
-    for part in ("_assets", "_ext"):
+    for part in ("_assets", "_ext", "field_guide", "recorded_verdicts"):
         shutil.copytree(ROOT / "book" / part, tmp_path / "book" / part)
     shutil.copy(ROOT / "book" / "references.bib", tmp_path / "book")
     diagrams = tmp_path / "book" / "_assets" / "diagrams"

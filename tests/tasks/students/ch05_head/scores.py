@@ -70,5 +70,5 @@ WRONG = {
 ODD = [
     (lambda x, q, k: products(x, q, k) / 3, "wrong-scale"),
     (lambda x, q, k: x @ q, "shape"),
-    (lambda x, q, k: scores_by_einsum(x, q, k) + torch.arange(x.shape[-2]), "some-positions"),
+    (lambda x, q, k: scores_by_einsum(x, q, k) + torch.arange(x.shape[-2]), "columns-shifted"),
 ]
