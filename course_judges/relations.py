@@ -116,9 +116,8 @@ def _rows(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | Non
     if right.ndim < 2 or right.shape[-1] < _FEW - 1:
         return None
     m, r = (a.reshape(-1, right.shape[-1]) for a in (mine, right))
-    size = (r * r).sum(axis=1)
-    factors = (m * r).sum(axis=1) / np.where(size > 0, size, 1)
-    if close(m, factors[:, None] * r).all() and np.abs(factors).min() > 1e-3:
+    factors = _factors(m, r)
+    if factors is not None:
         worst = int(np.abs(np.log(np.abs(factors))).argmax())
         return Difference(
             "rows-scaled",
@@ -127,8 +126,8 @@ def _rows(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | Non
             f"row {worst} sums to {number(m[worst].sum(), 4)}, the right one to "
             f"{number(r[worst].sum(), 4)}.",
         )
-    offsets = (m - r).mean(axis=1)
-    if close(m, r + offsets[:, None]).all():
+    offsets = _offsets(m, r)
+    if offsets is not None:
         return Difference(
             "rows-shifted",
             "Each row of yours is the right one plus a number of its own.",
@@ -141,20 +140,19 @@ def _columns(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | 
     """Each place of the last axis times a factor, or plus a number, of its own, in all rows."""
     if right.ndim < 2 or right.shape[-1] < 2:
         return None
-    m, r = (a.reshape(-1, right.shape[-1]) for a in (mine, right))
-    if len(r) < _FEW:
+    m, r = (a.reshape(-1, right.shape[-1]).T for a in (mine, right))
+    if r.shape[1] < _FEW:
         return None
-    offsets = (m - r).mean(axis=0)
-    if close(m, r + offsets).all():
+    offsets = _offsets(m, r)
+    if offsets is not None:
         return Difference(
             "columns-shifted",
             "Each place of your last axis is the right one plus a number of its own.",
             f"The numbers go from {number(offsets.min())} to {number(offsets.max())}, the same in "
             "all rows.",
         )
-    size = (r * r).sum(axis=0)
-    factors = (m * r).sum(axis=0) / np.where(size > 0, size, 1)
-    if close(m, factors * r).all() and np.abs(factors).min() > 1e-3:
+    factors = _factors(m, r)
+    if factors is not None:
         return Difference(
             "columns-scaled",
             "Each place of your last axis is the right one times a factor of its own.",
@@ -241,6 +239,20 @@ def _tendency(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference |
         f"The factors go from {number(ratio.min())} to {number(ratio.max())}. "
         + largest(mine, right),
     )
+
+
+def _factors(mine: Array, right: Array) -> Array | None:
+    """By how much each row of `mine` is a multiple of that of `right`; None if one is none."""
+    size = (right * right).sum(axis=1)
+    factors = (mine * right).sum(axis=1) / np.where(size > 0, size, 1)
+    holds = close(mine, factors[:, None] * right).all() and np.abs(factors).min() > 1e-3
+    return factors if holds else None
+
+
+def _offsets(mine: Array, right: Array) -> Array | None:
+    """By how much each row of `mine` is above that of `right`; None if one is not evenly so."""
+    offsets = (mine - right).mean(axis=1)
+    return offsets if close(mine, right + offsets[:, None]).all() else None
 
 
 def _factor(mine: Array, right: Array) -> float | None:

@@ -63,7 +63,7 @@ _TOOLS = (
 )
 
 # Not the `jupyter-book` script: its first line names an interpreter, wrong once a folder has moved.
-JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
+_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 
 _STAMP = ".built-from"
 _WARNING = re.compile(r"(WARNING|ERROR|CRITICAL|Error|Exception)\b")
@@ -227,10 +227,7 @@ def _make(root: Path, site: Path, solutions: bool, stamp: str) -> None:
     shutil.rmtree(workshop, ignore_errors=True)
     workshop.mkdir()
     try:
-        (workshop / "_config.yml").write_text(config_of(root, solutions), encoding="utf-8")
-        (workshop / "_toc.yml").write_text(contents_of(root, solutions), encoding="utf-8")
-        _jupyter_book(root, workshop)
-        made = workshop / "_build" / "html"
+        made = run_jupyter_book(root, workshop, solutions=solutions)
         prune(made)
         _lead_on(made, root)
         (made / _STAMP).write_text(stamp, encoding="utf-8")
@@ -263,7 +260,7 @@ def _lead_on(site: Path, root: Path) -> None:
     )
 
 
-def config_of(root: Path, solutions: bool) -> str:
+def _config(root: Path, solutions: bool) -> str:
     """`_config.yml` with what follows from it: title of the edition, address of the repository."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     sphinx = config["sphinx"]["config"]
@@ -279,7 +276,7 @@ def config_of(root: Path, solutions: bool) -> str:
     return yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
 
 
-def contents_of(root: Path, solutions: bool) -> str:
+def _contents(root: Path, solutions: bool) -> str:
     """`_toc.yml`; for self-study, with each exercise page followed by its solution."""
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     if solutions:
@@ -304,10 +301,39 @@ def _with_solution(root: Path, section: dict[str, Any]) -> Iterator[dict[str, An
         yield {"file": page, "title": "Solutions"}
 
 
-def _jupyter_book(root: Path, workshop: Path) -> None:
-    command = [sys.executable, "-c", JUPYTER_BOOK, "build", str(root)]
+def run_jupyter_book(
+    root: Path, workshop: Path, *, solutions: bool = False, builder: str = "html"
+) -> Path:
+    """Build the pages in a folder of their own.
+
+    Parameters
+    ----------
+    root : Path
+        The course's folder.
+    workshop : Path
+        An empty folder.
+    solutions : bool
+        Whether each exercise is followed by its solution.
+    builder : str
+        Sphinx's name of a form: "html", or "singlehtml" for one page.
+
+    Returns
+    -------
+    Path
+        Where the pages are, in the workshop.
+
+    Raises
+    ------
+    BuildError
+        At an error or a warning; names each.
+    """
+    (workshop / "_config.yml").write_text(_config(root, solutions), encoding="utf-8")
+    (workshop / "_toc.yml").write_text(_contents(root, solutions), encoding="utf-8")
+    command = [sys.executable, "-c", _JUPYTER_BOOK, "build", str(root)]
     command += ["--config", str(workshop / "_config.yml"), "--toc", str(workshop / "_toc.yml")]
     command += ["--path-output", str(workshop), "-W", "-n", "--keep-going", "-q"]
+    if builder != "html":
+        command += ["--builder", "custom", "--custom-builder", builder]
     result = subprocess.run(
         command,
         cwd=root,
@@ -326,6 +352,7 @@ def _jupyter_book(root: Path, workshop: Path) -> None:
             f"The book was not built: mend these, then build again.\n{report}\n"
             f"(the whole report: {_keep_log(root, lines)})"
         )
+    return workshop / "_build" / builder
 
 
 def _keep_log(root: Path, lines: list[str]) -> str:

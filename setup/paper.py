@@ -8,16 +8,12 @@ page folds away.
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 from course_lib.errors import CourseError
 from setup import book_site, chromium
-
-BUILDER = "singlehtml"
-"""Of Sphinx: the whole book as one page."""
 
 NAME = "averages-to-transformers.pdf"
 
@@ -41,9 +37,10 @@ def make(root: str | Path = book_site.ROOT) -> Path:
 
     Raises
     ------
+    BuildError
+        If Jupyter Book reports an error or a warning.
     PaperError
-        If Jupyter Book reports an error, a link leads nowhere, or there is no browser to print
-        with.
+        If a link leads nowhere, or there is no browser to print with.
     """
     root = Path(root).resolve()
     workshop = root / "_build" / "making-pdf"
@@ -51,7 +48,7 @@ def make(root: str | Path = book_site.ROOT) -> Path:
     workshop.mkdir(parents=True)
     made = root / "_build" / NAME
     try:
-        pages = _build(root, workshop)
+        pages = book_site.run_jupyter_book(root, workshop, builder="singlehtml")
         # Sphinx leaves it where the first page is, and its styles where the folder begins.
         print_pdf(shutil.move(pages / "book" / "index.html", pages / "whole.html"), made)
     finally:
@@ -128,24 +125,6 @@ def main() -> int:
 
 def _beside(name: str) -> Path:
     return Path(__file__).with_name(name)
-
-
-def _build(root: Path, workshop: Path) -> Path:
-    """The folder in which Sphinx's builder has left the book."""
-    (workshop / "_config.yml").write_text(book_site.config_of(root, False), encoding="utf-8")
-    (workshop / "_toc.yml").write_text(book_site.contents_of(root, False), encoding="utf-8")
-    command = [sys.executable, "-c", book_site.JUPYTER_BOOK, "build", str(root)]
-    command += ["--config", str(workshop / "_config.yml"), "--toc", str(workshop / "_toc.yml")]
-    command += ["--path-output", str(workshop), "--builder", "custom"]
-    command += ["--custom-builder", BUILDER, "-q"]
-    result = subprocess.run(
-        command, cwd=root, capture_output=True, encoding="utf-8", errors="replace", check=False
-    )
-    pages = workshop / "_build" / BUILDER
-    if result.returncode or not pages.exists():
-        said = (result.stdout + result.stderr).strip()
-        raise PaperError(f"The book was not made:\n{said[-3000:]}")
-    return pages
 
 
 if __name__ == "__main__":

@@ -19,51 +19,36 @@ def only_as_many_as_positions(V, T, strength):
     return {"query": query, "key": key, "value": value, "output": output}
 
 
-def strength_of_both(V, T, strength):
+def _head(V, T, strength, *, key=1.0, value=1.0, last=None):
+    """The right one, with places to go wrong."""
     D, C = max(V, T), V + T + V
-    query, key, value = (torch.zeros(D, C) for _ in range(3))
-    output = torch.zeros(C, D)
+    made = {name: torch.zeros(D, C) for name in ("query", "key", "value")}
+    made["output"] = torch.zeros(C, D)
     for t in range(T):
-        key[t, V + t] = strength
-        if t > 0:
-            query[t - 1, V + t] = strength * math.sqrt(D)
-    value[:V, :V] = output[V + T :, :V] = torch.eye(V)
-    return {"query": query, "key": key, "value": value, "output": output}
+        made["key"][t, V + t] = key
+        if 0 < t < (last or T):
+            made["query"][t - 1, V + t] = strength * math.sqrt(D)
+    made["value"][:V, :V] = value * torch.eye(V)
+    made["output"][V + T :, :V] = torch.eye(V)
+    return made
+
+
+def strength_of_both(V, T, strength):
+    return _head(V, T, strength, key=strength)
 
 
 def also_into_the_token(V, T, strength):
-    D, C = max(V, T), V + T + V
-    query, key, value = (torch.zeros(D, C) for _ in range(3))
-    output = torch.zeros(C, D)
-    for t in range(T):
-        key[t, V + t] = 1.0
-        if t > 0:
-            query[t - 1, V + t] = strength * math.sqrt(D)
-    value[:V, :V] = output[V + T :, :V] = output[:V, :V] = torch.eye(V)
-    return {"query": query, "key": key, "value": value, "output": output}
+    made = _head(V, T, strength)
+    made["output"][:V, :V] = torch.eye(V)
+    return made
 
 
 def value_times_strength(V, T, strength):
-    D, C = max(V, T), V + T + V
-    query, key, value = (torch.zeros(D, C) for _ in range(3))
-    output = torch.zeros(C, D)
-    for t in range(1, T):
-        key[t - 1, V + t - 1] = 1.0
-        query[t - 1, V + t] = strength * math.sqrt(D)
-    value[:V, :V] = strength * torch.eye(V)
-    output[V + T :, :V] = torch.eye(V)
-    return {"query": query, "key": key, "value": value, "output": output}
+    return _head(V, T, strength, value=strength)
 
 
 def all_but_the_last_row(V, T, strength):
-    D, C = max(V, T), V + T + V
-    query, key, value = (torch.zeros(D, C) for _ in range(3))
-    output = torch.zeros(C, D)
-    for t in range(1, T - 1):
-        key[t - 1, V + t - 1] = 1.0
-        query[t - 1, V + t] = strength * math.sqrt(D)
-    value[:V, :V] = output[V + T :, :V] = torch.eye(V)
-    return {"query": query, "key": key, "value": value, "output": output}
+    return _head(V, T, strength, last=T - 1)
 
 
 # 11/prefix-matching

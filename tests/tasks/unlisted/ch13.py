@@ -151,7 +151,7 @@ class ActivatedResult(Cross):
 # 13/teacher
 
 
-def _rows(texts, start, end, pad, longest, x, y):
+def _rows(texts, pad, x, y):
     read = [torch.tensor(x(text)) for text in texts]
     wanted = [torch.tensor(y(text)) for text in texts]
     return (
@@ -163,10 +163,7 @@ def _rows(texts, start, end, pad, longest, x, y):
 def ends_long_texts_too(texts, start, end, pad, longest):
     return _rows(
         texts,
-        start,
-        end,
         pad,
-        longest,
         lambda text: [start, *text[: longest - 1]],
         lambda text: [*text[: longest - 1], end],
     )
@@ -175,10 +172,7 @@ def ends_long_texts_too(texts, start, end, pad, longest):
 def keeps_the_last_words(texts, start, end, pad, longest):
     return _rows(
         texts,
-        start,
-        end,
         pad,
-        longest,
         lambda text: [start, *text, end][:-1][-longest:],
         lambda text: [*text, end][-longest:],
     )
@@ -187,10 +181,7 @@ def keeps_the_last_words(texts, start, end, pad, longest):
 def one_word_fewer(texts, start, end, pad, longest):
     return _rows(
         texts,
-        start,
-        end,
         pad,
-        longest,
         lambda text: [start, *text][: longest - 1],
         lambda text: [*text, end][: longest - 1],
     )
@@ -199,10 +190,7 @@ def one_word_fewer(texts, start, end, pad, longest):
 def starts_in_both(texts, start, end, pad, longest):
     return _rows(
         texts,
-        start,
-        end,
         pad,
-        longest,
         lambda text: [start, *text][:longest],
         lambda text: [start, *text][:longest],
     )
@@ -244,44 +232,21 @@ def _search(
     )
 
 
-def length_multiplies(log_probabilities, start, end, width, longest, power):
-    return _search(
-        log_probabilities,
-        start,
-        end,
-        width,
-        longest,
-        power,
-        score=lambda tokens, total: total * len(tokens) ** power,
-    )
+def length_multiplies(*given):
+    *_, power = given
+    return _search(*given, score=lambda tokens, total: total * len(tokens) ** power)
 
 
-def worst_text(log_probabilities, start, end, width, longest, power):
-    return _search(log_probabilities, start, end, width, longest, power, choose=min)
+def worst_text(*given):
+    return _search(*given, choose=min)
 
 
-def probabilities_added(log_probabilities, start, end, width, longest, power):
-    return _search(
-        log_probabilities,
-        start,
-        end,
-        width,
-        longest,
-        power,
-        total=lambda sofar, gain: sofar + math.exp(gain),
-    )
+def probabilities_added(*given):
+    return _search(*given, total=lambda sofar, gain: sofar + math.exp(gain))
 
 
-def power_ignored(log_probabilities, start, end, width, longest, power):
-    return _search(
-        log_probabilities,
-        start,
-        end,
-        width,
-        longest,
-        power,
-        score=lambda tokens, total: total / len(tokens),
-    )
+def power_ignored(*given):
+    return _search(*given, score=lambda tokens, total: total / len(tokens))
 
 
 def greedy(log_probabilities, start, end, width, longest, power):
