@@ -7,7 +7,7 @@ RUN = .venv/bin/python -m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book pdf lab test test-fast chapters release format clean
+.PHONY: help book pdf epub lab test test-fast chapters release format clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,10 @@ book: ## read: set up, build the book and serve it on http://localhost:8000
 pdf: ## print: the whole book as one PDF, with contents and links; needs Chromium
 	@sh setup/environment.sh tests
 	@$(RUN) setup.paper
+
+epub: ## carry along: the whole book as one EPUB for an e-reader
+	@sh setup/environment.sh book
+	@$(RUN) setup.ebook
 
 lab: ## learn: set up, open JupyterLab on the exercises
 	@TORCH=$(TORCH) sh setup/environment.sh lab

@@ -5,6 +5,7 @@ import { button, choice, controlRow, toggle } from "./runtime/controls.js";
 import { html, setText, svg, svgText } from "./runtime/elements.js";
 import { need } from "./runtime/errors.js";
 import { defineFigure } from "./runtime/frame.js";
+import { partOfMatrix } from "./runtime/highlight.js";
 import { moveInTable, onKeys } from "./runtime/keys.js";
 import { clamp, number, parse } from "./runtime/numbers.js";
 import { drag, pointIn } from "./runtime/pointer.js";
@@ -387,6 +388,27 @@ export default defineFigure(
       if (within(values, side)) return { row: row(values), column: state.T };
       if (within(second, block) || within(outputs, side)) return { row: row(second), column: null };
       return null;
+    };
+
+    figure.locate = (wanted) => {
+      if (!place || !state) return null;
+      const { T, labels, mode } = state;
+      const part = partOfMatrix(wanted, {
+        ...place.first,
+        element: drawing,
+        size: place.size,
+        rows: T,
+        columns: T,
+        rowLabels: labels,
+        columnLabels: labels,
+      });
+      if (part?.row === undefined || part?.column === undefined) return part;
+      const value = number(state.edited.data[part.row * T + part.column]);
+      const name = mode === "weights" ? "weight" : "score";
+      return {
+        ...part,
+        words: `${name}, row ${labels[part.row]}, column ${labels[part.column]}: ${value}`,
+      };
     };
 
     let held = null;

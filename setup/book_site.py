@@ -26,6 +26,7 @@ from typing import Any
 import yaml
 from filelock import FileLock
 
+from course_lib import __version__
 from course_lib.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -260,7 +261,7 @@ def _lead_on(site: Path, root: Path) -> None:
     )
 
 
-def _config(root: Path, solutions: bool) -> str:
+def _config(root: Path, solutions: bool, builder: str) -> str:
     """`_config.yml` with what follows from it: title of the edition, address of the repository."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     sphinx = config["sphinx"]["config"]
@@ -273,6 +274,11 @@ def _config(root: Path, solutions: bool) -> str:
     sphinx["html_theme_options"]["repository_branch"] = repository.get("branch") or "main"
     if solutions:
         sphinx["html_title"] = f"{sphinx['html_title']} · self-study edition"
+    if builder == "epub":
+        sphinx["version"] = __version__
+        sphinx["epub_show_urls"] = "no"
+        # Sphinx's own package of the pages is thrown away: see setup/ebook.py.
+        sphinx["suppress_warnings"] = [*sphinx["suppress_warnings"], "epub.unknown_project_files"]
     return yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
 
 
@@ -315,7 +321,7 @@ def run_jupyter_book(
     solutions : bool
         Whether each exercise is followed by its solution.
     builder : str
-        Sphinx's name of a form: "html", or "singlehtml" for one page.
+        Sphinx's name of a form: "html", "singlehtml" for one page, "epub" for e-readers.
 
     Returns
     -------
@@ -327,7 +333,7 @@ def run_jupyter_book(
     BuildError
         At an error or a warning; names each.
     """
-    (workshop / "_config.yml").write_text(_config(root, solutions), encoding="utf-8")
+    (workshop / "_config.yml").write_text(_config(root, solutions, builder), encoding="utf-8")
     (workshop / "_toc.yml").write_text(_contents(root, solutions), encoding="utf-8")
     command = [sys.executable, "-c", _JUPYTER_BOOK, "build", str(root)]
     command += ["--config", str(workshop / "_config.yml"), "--toc", str(workshop / "_toc.yml")]

@@ -1,13 +1,8 @@
-// What only a click makes sense of, or stays empty on paper, goes. A list of contents stands before the
+// What is not for paper goes (`gone`, of `only_on_screen.py`). A list of contents stands before the
 // first page. Sphinx's `singlehtml` keeps the names of places as they are on single pages, where each
 // page has a "summary": they are made unique, and a link leads to the place on its own page, if there
 // is one. Returns the links that lead nowhere.
-() => {
-  const gone = '.headerlink, .copybtn, .notebook-buttons, details.hide, details.checks, ' +
-    'script, noscript, #pst-primary-sidebar, .bd-header, .bd-header-article, ' +
-    '.prev-next-footer, .bd-footer-content, .bd-sidebar-secondary, .bd-footer, ' +
-    '#pst-back-to-top, #jb-print-docs-body, #pst-skip-link, .skip-link, .field-guide-filter, ' +
-    '.check-mark, section#what-this-chapter-checks';
+(gone) => {
   for (const one of document.querySelectorAll(gone)) one.remove();
   for (const one of document.querySelectorAll('details')) one.open = true;
   for (const cell of document.querySelectorAll('div.cell, div.cell_input, div.cell_output'))

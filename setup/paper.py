@@ -7,13 +7,14 @@ page folds away.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import time
 from pathlib import Path
 
 from course_lib.errors import CourseError
-from setup import book_site, chromium
+from setup import book_site, chromium, only_on_screen
 
 NAME = "averages-to-transformers.pdf"
 
@@ -107,7 +108,8 @@ def print_pdf(page: Path, to: Path) -> None:
 
 def script() -> str:
     """What makes a page of paper of a page on a screen: a function in JavaScript."""
-    return _beside("paper.js").read_text(encoding="utf-8")
+    change = _beside("paper.js").read_text(encoding="utf-8")
+    return f"() => (\n{change}\n)({json.dumps(only_on_screen.SELECTOR)})"
 
 
 def main() -> int:

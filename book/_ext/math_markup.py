@@ -173,10 +173,10 @@ def _add_style(
 
 def _write_font(app: Sphinx, error: Exception | None) -> None:
     """Give the site the glyphs that its pages use."""
-    if error is not None or app.builder.name not in ("html", "dirhtml", "singlehtml"):
+    if error is not None or app.builder.name not in ("html", "dirhtml", "singlehtml", "epub"):
         return
     wanted: set[str] = set()
-    for page in Path(app.outdir).rglob("*.html"):
+    for page in Path(app.outdir).rglob(f"*{app.builder.out_suffix}"):
         wanted |= characters(page.read_text(encoding="utf-8"))
     static = Path(app.outdir) / "_static"
     font(wanted, static / FONT)

@@ -2,6 +2,7 @@
 import { decode, encode } from "./arrays.js";
 import { html, setText, uniqueId } from "./elements.js";
 import { FigureError } from "./errors.js";
+import { Highlight } from "./highlight.js";
 import { clamp } from "./numbers.js";
 import { Schedule } from "./schedule.js";
 import { readTheme, watchTheme } from "./theme.js";
@@ -37,6 +38,8 @@ export class Frame {
     this.bound = [];
     this.redraw = null;
     this.schedule = new Schedule(this);
+    this.locate = null; // a figure with rows or cells says here where they are
+    this.highlight = new Highlight(this);
     this.widths = new Map();
     this.resized = new ResizeObserver((changes) => {
       const others = changes

@@ -1,6 +1,7 @@
 /** A matrix of coloured cells with a cursor that the mouse, a finger and the arrow keys move. */
 import { penOf } from "./canvas.js";
 import { html } from "./elements.js";
+import { partOfMatrix } from "./highlight.js";
 import { moveInTable, onKeys } from "./keys.js";
 import { clamp } from "./numbers.js";
 import { pointIn } from "./pointer.js";
@@ -44,6 +45,7 @@ export class Matrix {
     onKeys(figure, this.area, (key) => this.key(key));
     figure.listen(this.area, "focus", () => this.speak());
     this.area.style.touchAction = "pan-y pinch-zoom";
+    figure.locate = (wanted) => this.locate(wanted);
   }
 
   /** Row and column of the cell under an event; null beside the cells. */
@@ -54,6 +56,15 @@ export class Matrix {
     const column = Math.floor((x - this.left) / this.size);
     const inside = row >= 0 && column >= 0 && row < this.data.rows && column < this.data.columns;
     return inside ? [row, column] : null;
+  }
+
+  /** Where a row, a column or a cell is drawn, with the words for a cell (see `highlight.js`). */
+  locate(wanted) {
+    if (!this.data) return null;
+    const { left, top, size, area: element } = this;
+    const part = partOfMatrix(wanted, { ...this.data, element, x: left, y: top, size });
+    const isCell = part?.row !== undefined && part?.column !== undefined;
+    return isCell ? { ...part, words: this.spoken?.(part.row, part.column) } : part;
   }
 
   key(key) {

@@ -112,10 +112,72 @@
     }
   };
 
+  // ---- words that light up what they speak of --------------------------------------------------
+
+  /** The figure that words speak of: of its kind, the last one before them, or else the first. */
+  const figureOf = (words) => {
+    const kind = `.course-figure-mount[data-course-figure="${words.dataset.figure}"]`;
+    const places = [...document.querySelectorAll(kind)];
+    const follows = (place) =>
+      place.compareDocumentPosition(words) & Node.DOCUMENT_POSITION_FOLLOWING;
+    return places.filter(follows).at(-1) ?? places[0];
+  };
+
+  /** What a screen reader says of such words; a hidden element may still describe others. */
+  const explain = () => {
+    const note = document.createElement("span");
+    note.id = "figure-cell-note";
+    note.hidden = true;
+    note.textContent = "lights up in the figure; Enter brings the figure into sight";
+    document.body.append(note);
+    return note.id;
+  };
+
+  /** The words that each figure is lit by; of several, those that came last count. */
+  const speaking = new Map();
+
+  const light = (figure, words, holds) => {
+    const all = (speaking.get(figure) ?? []).filter((other) => other !== words);
+    if (holds) all.push(words);
+    speaking.set(figure, all);
+    const last = all.at(-1)?.dataset;
+    const detail = last ? { row: last.row, column: last.column } : null;
+    figure.dispatchEvent(new CustomEvent("course-figure-highlight", { detail }));
+  };
+
+  const connect = (words, note) => {
+    const figure = figureOf(words)?.querySelector(".course-figure");
+    if (!figure) return; // it could not be made to answer: the words stay words
+    const reasons = new Set();
+    const because = (reason, holds) => {
+      const before = reasons.size;
+      if (holds) reasons.add(reason);
+      else reasons.delete(reason);
+      if (!before !== !reasons.size) light(figure, words, reasons.size > 0);
+    };
+    words.tabIndex = 0;
+    words.setAttribute("role", "button");
+    words.setAttribute("aria-describedby", note);
+    words.addEventListener("pointerenter", () => because("pointed at", true));
+    words.addEventListener("pointerleave", () => because("pointed at", false));
+    words.addEventListener("focus", () => because("focused", true));
+    words.addEventListener("blur", () => because("focused", false));
+    const bring = () => figure.scrollIntoView({ block: "nearest" });
+    words.addEventListener("click", bring);
+    words.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      bring();
+    });
+  };
+
   /** One after the other: no frame has two figures to build. */
   const start = async () => {
     for (const [index, place] of document.querySelectorAll(".course-figure-mount").entries())
       await mount(place, index);
+    const all = document.querySelectorAll(".figure-cell");
+    const note = all.length ? explain() : "";
+    for (const words of all) connect(words, note);
   };
   if (document.readyState === "complete") start();
   else addEventListener("DOMContentLoaded", start);

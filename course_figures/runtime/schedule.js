@@ -74,6 +74,7 @@ export class Schedule {
     });
     if (this.steps) return;
     delete frame.root.dataset.drawing;
+    frame.highlight.place();
     this.early = Math.min(this.early, EARLY);
     for (const action of this.waiting.splice(0)) frame.guard(action);
     frame.arrive();
