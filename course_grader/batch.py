@@ -24,7 +24,7 @@ from course_grader.course import Course
 from course_grader.errors import ClockBehindError, FaultyAssignmentError
 from course_grader.grade_one import Class, Runner, grade_one
 from course_grader.importing import (
-    SLOW_GRAMMAR,
+    UNUSED_FORMATS,
     put_off,
     quick_turns,
     without,
@@ -166,7 +166,8 @@ def grade(
             ready = stack.enter_context(start())
         # Only now: this imports nbgrader, while others import torch.
         put_off("nbgrader")
-        with without(SLOW_GRAMMAR), without_collections():
+        put_off("requests")
+        with without(*UNUSED_FORMATS), without_collections():
             from course_grader.gradebook.record import Graded, Recorder
             from course_grader.reports import report
 

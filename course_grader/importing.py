@@ -13,27 +13,35 @@ from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
 
-# jsonschema imports it to check international addresses, which no notebook's format has; building
-# its grammar takes a second, half of what importing nbgrader takes.
-SLOW_GRAMMAR = "rfc3987_syntax"
+# jsonschema imports these where they are installed, to check addresses, durations and colors, of
+# which a notebook's format has none. Building the grammar of the first one takes a second, half of
+# what importing nbgrader takes; the others together, a tenth of one.
+UNUSED_FORMATS = (
+    "rfc3987_syntax",
+    "rfc3986_validator",
+    "isoduration",
+    "fqdn",
+    "uri_template",
+    "webcolors",
+)
 
 
 class _Without(MetaPathFinder):
-    def __init__(self, package: str):
-        self._package, self._thread = package, threading.get_ident()
+    def __init__(self, packages: tuple[str, ...]):
+        self._packages, self._thread = packages, threading.get_ident()
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:  # noqa: ARG002
-        if fullname == self._package and threading.get_ident() == self._thread:
+        if fullname in self._packages and threading.get_ident() == self._thread:
             raise ModuleNotFoundError(f"{fullname} is left out here", name=fullname)
 
 
 @contextlib.contextmanager
-def without(package: str) -> Iterator[None]:
-    """Inside the block an optional package is not there for what this thread imports.
+def without(*packages: str) -> Iterator[None]:
+    """Inside the block optional packages are not there for what this thread imports.
 
     Other threads, which may import at the same time, notice nothing.
     """
-    finder = _Without(package)
+    finder = _Without(packages)
     sys.meta_path.insert(0, finder)
     try:
         yield
@@ -64,7 +72,8 @@ def put_off(package: str) -> None:
     """Let modules of a package be imported without all that the package itself imports first.
 
     nbgrader's brings a web server's extensions, of which a gradebook needs nothing: two thirds of
-    its import. Whoever asks for what only the package's own code has, has it run then.
+    its import. Whoever asks for what only the package's own code has, has it run then. With
+    `requests` it asks JupyterHub who its users are, and no command of the course does.
     """
     if package in sys.modules:
         return

@@ -39,7 +39,7 @@ LIMITS = Limits(cell_seconds=10, total_seconds=20, memory_megabytes=256, process
 # Smaller ones, so that the attempts to pass them are over soon.
 _LITTLE_MEMORY = replace(LIMITS, memory_megabytes=96)
 _FEW_PROCESSES = replace(LIMITS, processes=8)
-_A_MOMENT = replace(LIMITS, total_seconds=0.2)
+_A_MOMENT = replace(LIMITS, total_seconds=0.1)
 
 # What a submission left running is ended by the kernel after the run has said that it is over: at
 # once on an idle machine, some tenths of a second later on one with ten busy processes on a core.

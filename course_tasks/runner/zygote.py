@@ -4,7 +4,8 @@
 
 With two sockets there are two such processes. The first one stands behind its walls long before
 torch is imported, and serves the attempts to break out; it has forked the second one, which
-imports torch meanwhile and serves submissions. Both do so by the same functions.
+imports torch meanwhile and serves submissions. Both do so by the same functions, from the same
+shell, which is made before.
 
 It reads no notebook and holds nothing secret. Each submission arrives as two open sockets: the
 *wire*, on which the submission's own process takes its job and leaves its results, and the
@@ -79,6 +80,7 @@ def main() -> None:
     # Collections of garbage took a third of all time: each went through all that libraries hold,
     # and copied its pages. What is imported here is kept out of them, here and in every run.
     gc.disable()
+    shell = _shell()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended supervisors leave nothing behind
     for light in attempts:
         if os.fork() == 0:
@@ -86,11 +88,11 @@ def main() -> None:
             die_with_parent()
             continue
         requests.close()
-        _serve(_shell(), light, form, prepares=False)
+        _serve(shell, light, form, prepares=False)
         return
     _warm_up()
     # A cold one has one run only, which would wait for what makes later ones faster.
-    _serve(_shell(), requests, form, prepares=form != "cold")
+    _serve(shell, requests, form, prepares=form != "cold")
 
 
 def _imported(names: Sequence[str]) -> Iterator[str]:
@@ -116,7 +118,11 @@ def _probes_imported(tasks: Sequence[str]) -> Iterator[str]:
 
 
 class _Preparations:
-    """What makes later runs faster, in steps between requests: who comes waits for one step."""
+    """What makes later runs faster, in steps between requests: who comes waits for one step.
+
+    The first run, which tries whether honest work runs at all, waits for none: it is on its way
+    when they begin.
+    """
 
     def __init__(self) -> None:
         self._steps: deque[Iterator[object]] = deque([rehearse(), _imported(LATER)])
@@ -140,7 +146,7 @@ class _Preparations:
 
     def step(self) -> bool:
         """Take the next step; whether there was one."""
-        while self._steps:
+        while self._runs and self._steps:
             if next(self._steps[0], _DONE) is not _DONE:
                 return True
             self._steps.popleft()
