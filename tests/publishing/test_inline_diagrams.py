@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from inline_diagrams import DiagramError, inline
 
+from course_lib import plots
 from setup import book_site
 
 ROOT = Path(__file__).parents[2]
 DIAGRAMS = sorted((ROOT / "book" / "_assets" / "diagrams").glob("*.svg"))
+PHONE = 352  # the least width of a diagram, 22rem in course.css, where a phone of 390 has 358
 
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 80" width="300" height="80"
  aria-labelledby="name"><title id="name">An arrow</title>
@@ -90,17 +92,18 @@ def test_what_cannot_be_put_into_a_page_is_refused_by_name(svg, alt, why):
 
 @pytest.mark.parametrize("file", DIAGRAMS, ids=lambda file: file.stem)
 def test_diagram_of_the_book_can_be_read(file):
-    """By day and by night, at the width of a page, and with colors that are never the only sign."""
+    """By day and by night, on a page and on a phone, with colors that are never the only sign."""
     svg = file.read_text(encoding="utf-8")
     page = ET.fromstring(inline(svg, file.stem, "words"))
     drawing = page.find("svg")
-    assert float(drawing.get("viewBox").split()[2]) <= 720
+    width = float(drawing.get("viewBox").split()[2])
     assert len(list(drawing.iter("text"))) > 3
     assert "prefers-color-scheme: dark" in svg
     assert "<title" in svg
     sizes = [float(size) for size in re.findall(r"font(?:-size)?\s*:[^;}]*?([\d.]+)px", svg)]
     assert sizes
     assert min(sizes) >= 13
+    assert min(sizes) * PHONE / width >= plots.SMALLEST_LETTERS
 
 
 @pytest.mark.slow
