@@ -25,7 +25,7 @@ import time
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
@@ -37,10 +37,10 @@ import numpy as np
 from benchmarks.mutations import Mutant, mutants
 from course_grader import assignment, release_inspection
 from course_judges import catalogue as judges
-from course_judges.judging import earns_everything
+from course_judges.judging import Evidence, Reference, earns_everything, reference_of
 from course_lib.errors import CourseError
 from course_tasks import catalogue
-from course_tasks.probing import run
+from course_tasks.probing import Inputs, passes, run
 
 ROOT = Path(__file__).parents[1]
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
@@ -142,56 +142,82 @@ def _solution_lines(source: str) -> range:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How many seconds of the processor a mutant gets: for its cell, and for each draw."""
+class Draw:
+    """The inputs of one check, and what is right of its first pass, which most mutants fail.
 
-    cell: float
-    draw: float
+    Attributes
+    ----------
+    inputs : mapping of str to ndarray
+    right : Reference
+    """
+
+    inputs: Inputs
+    right: Reference
 
 
-def limits_of(solved: Solved, draws: int = 2) -> Limits:
-    """What the solution takes, and several times as much.
+@dataclass(frozen=True)
+class Trial:
+    """How the mutants of one task are tried.
+
+    Attributes
+    ----------
+    draws : tuple of Draw
+    cell_seconds, draw_seconds : float
+        Of the processor, which a mutant gets for its cell, and for each draw.
+    """
+
+    draws: tuple[Draw, ...]
+    cell_seconds: float = math.inf
+    draw_seconds: float = math.inf
+
+
+def trial_of(solved: Solved, draws: int) -> Trial:
+    """What all mutants of a task are asked, and several times the seconds that its solution takes.
 
     Raises
     ------
     CourseError
-        If the solution itself does not get through.
+        If the solution itself does not earn every point in each draw, in its first pass alone and
+        in all of them.
     """
-    receiver, child = _begun(solved, solved.source, draws, Limits(math.inf, math.inf))
+    # In a process of its own as well: libraries that start threads must not do so before a fork.
+    receiver, child = _begun(_draw, solved, draws)
+    drawn = Trial(receiver.recv())
+    child.join()
+    receiver, child = _begun(_hand_in, solved, solved.source, drawn)
     told = []
     with contextlib.suppress(EOFError):
         while True:
             told.append(receiver.recv())
     child.join()
-    if len(told) != draws + 1 or not told[-1].survived == draws:
+    if len(told) != draws + 1 or told[-1].survived != draws:
         raise CourseError(f"{solved.task}: the solution of the notebook does not earn every point")
     cell, *each = (one.seconds for one in told)
-    return Limits(
+    return Trial(
+        drawn.draws,
         PROCESSOR_SECONDS + TIMES_THE_SOLUTION * cell,
         PROCESSOR_SECONDS + TIMES_THE_SOLUTION * max(each),
     )
 
 
-def fate_of(solved: Solved, mutant: Mutant, draws: int, limits: Limits) -> Fate:
+def fate_of(solved: Solved, mutant: Mutant, trial: Trial) -> Fate:
     """Hand a mutant in, in a process of its own, so that it may loop, fill memory or exit.
 
     A draw in which it does not come to an end is one that it does not survive, and so are those
     after it.
     """
-    receiver, child = _begun(solved, mutant.source, draws, limits)
-    survived, ended = 0, "ended its process"
-    try:
+    receiver, child = _begun(_hand_in, solved, mutant.source, trial)
+    survived, ended, draws = 0, "ended its process", len(trial.draws)
+    with contextlib.suppress(EOFError):
         while True:
             if not receiver.poll(SECONDS):
                 ended = "endless"
                 break
             told = receiver.recv()
-            survived, ended = told.survived, told.ended or ended
+            survived = told.survived
             if told.ended or told.draws == draws:
                 ended = told.ended
                 break
-    except EOFError:
-        pass
     child.kill()
     child.join()
     return Fate(solved.task, solved.line(mutant), mutant.change, survived, draws, ended)
@@ -208,19 +234,27 @@ class _Told:
 
 
 def _begun(
-    solved: Solved, source: str, draws: int, limits: Limits
+    target: Callable[..., None], *args: object
 ) -> tuple[Connection, multiprocessing.process.BaseProcess]:
     forked = multiprocessing.get_context("fork")
     receiver, sender = forked.Pipe(duplex=False)
-    child = forked.Process(
-        target=_hand_in, args=(solved, source, draws, limits, sender), daemon=True
-    )
+    child = forked.Process(target=target, args=(*args, sender), daemon=True)
     child.start()
     sender.close()
     return receiver, child
 
 
-def _hand_in(solved: Solved, source: str, draws: int, limits: Limits, sender: Connection) -> None:
+def _draw(solved: Solved, draws: int, sender: Connection) -> None:
+    task, probe = judges.task(solved.task), catalogue.probe(solved.task)
+    each = [judges.inputs(solved.task, np.random.default_rng(seed)) for seed in range(draws)]
+    sender.send(tuple(Draw(one, reference_of(task, probe, _first(one))) for one in each))
+
+
+def _first(inputs: Inputs) -> Inputs:
+    return passes(inputs)[0][1]
+
+
+def _hand_in(solved: Solved, source: str, trial: Trial, sender: Connection) -> None:
     survived, asked, since = 0, 0, time.process_time()
 
     def tell(ended: str = "") -> None:
@@ -240,7 +274,7 @@ def _hand_in(solved: Solved, source: str, draws: int, limits: Limits, sender: Co
     warnings.simplefilter("ignore")
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         namespace: dict[str, Any] = {}
-        wind(limits.cell)
+        wind(trial.cell_seconds)
         try:
             exec(compile(solved.before, "<notebook>", "exec"), namespace)
             exec(compile(source, "<mutant>", "exec"), namespace)
@@ -249,14 +283,25 @@ def _hand_in(solved: Solved, source: str, draws: int, limits: Limits, sender: Co
             tell(type(error).__name__)
             return
         tell()
-        task, probe = judges.task(solved.task), catalogue.probe(solved.task)
-        for seed in range(draws):
-            inputs = judges.inputs(solved.task, np.random.default_rng(seed))
-            wind(limits.draw)
-            answers = run(probe, answer, inputs).answers
-            survived += earns_everything(task, probe, inputs, answers)
+        for draw in trial.draws:
+            wind(trial.draw_seconds)
+            survived += _survives(solved.task, answer, draw)
             asked += 1
             tell()
+
+
+def _survives(name: str, answer: Any, draw: Draw) -> bool:
+    """True if an answer earns every point in a draw.
+
+    What fails on the inputs of the first pass fails, whatever comes after it: parts are earned in
+    every pass or not at all. So only survivors of that pass are asked everything.
+    """
+    task, probe = judges.task(name), catalogue.probe(name)
+    first = _first(draw.inputs)
+    at_first = Evidence(first, lambda: draw.right, run(probe, answer, first).answers)
+    if not all(part.earned_by(at_first) for part in task.parts):
+        return False
+    return earns_everything(task, probe, draw.inputs, run(probe, answer, draw.inputs).answers)
 
 
 def known_equivalents(path: Path = EQUIVALENT) -> dict[tuple[str, str, str], str]:
@@ -287,8 +332,9 @@ def fates(work: Sequence[tuple[Solved, Mutant]], draws: int, jobs: int) -> Itera
         judges.task(next(s.task for s, _ in work if s.task.startswith(chapter)))
     tasks = {solved.task: solved for solved, _ in work}
     with ThreadPoolExecutor(jobs) as pool:
-        known = dict(zip(tasks, pool.map(limits_of, tasks.values()), strict=True))
-        yield from pool.map(lambda one: fate_of(one[0], one[1], draws, known[one[0].task]), work)
+        trials = pool.map(lambda one: trial_of(one, draws), tasks.values())
+        known = dict(zip(tasks, trials, strict=True))
+        yield from pool.map(lambda one: fate_of(one[0], one[1], known[one[0].task]), work)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -76,7 +76,8 @@ def test_fates_are_told_apart(monkeypatch):
     one = solved("01/running-sum")
     head = one.source.partition(trial.BEGIN)[0].rstrip(" ")
     probe = catalogue.probe(one.task)
-    asked_once = len(probe.cases) * len(passes(judges.inputs(one.task, np.random.default_rng(0))))
+    asked_of = passes(judges.inputs(one.task, np.random.default_rng(0)))
+    asked_once = len(probe.cases) * (len(asked_of) + 1)  # the first pass alone, and all of them
     bodies = {
         "survives": "    return x.cumsum(dim=-1)\n",
         "killed": "    return x.cumsum(dim=1)\n",
@@ -87,9 +88,9 @@ def test_fates_are_told_apart(monkeypatch):
         "raises": "    raise SystemExit\n",
         "killer": "    import os\n    os._exit(0)\n",
     }
-    limits = trial.limits_of(one)
+    asked = trial.trial_of(one, draws=3)
     fates = {
-        name: trial.fate_of(one, Mutant(1, name, head + body), draws=3, limits=limits)
+        name: trial.fate_of(one, Mutant(1, name, head + body), asked)
         for name, body in bodies.items()
     }
     assert fates["survives"].state == "survives"
