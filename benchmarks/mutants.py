@@ -267,10 +267,10 @@ def _hand_in(solved: Solved, source: str, trial: Trial, sender: Connection) -> N
         signal.raise_signal(signal.SIGKILL)
 
     def wind(seconds: float) -> None:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0 if math.isinf(seconds) else seconds)
+        signal.setitimer(signal.ITIMER_PROF, 0 if math.isinf(seconds) else seconds)
 
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
-    signal.signal(signal.SIGVTALRM, ring)
+    signal.signal(signal.SIGPROF, ring)
     warnings.simplefilter("ignore")
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         namespace: dict[str, Any] = {}
