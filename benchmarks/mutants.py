@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import io
 import json
+import math
 import multiprocessing
 import random
 import resource
@@ -24,9 +25,10 @@ import time
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +37,20 @@ import numpy as np
 from benchmarks.mutations import Mutant, mutants
 from course_grader import assignment, release_inspection
 from course_judges import catalogue as judges
-from course_judges.judging import earns_everything
+from course_judges.judging import Evidence, Reference, earns_everything, reference_of
+from course_lib.errors import CourseError
 from course_tasks import catalogue
-from course_tasks.probing import run
+from course_tasks.probing import Inputs, passes, run
 
 ROOT = Path(__file__).parents[1]
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 BEGIN, END = f"### {release_inspection.BEGIN}", f"### {release_inspection.END}"
 
-PROCESSOR_SECONDS = 20.0  # for all draws of one mutant; an endless loop is a killed mutant
-SECONDS = 120.0
+# An endless loop is a rejected draw. What counts as endless is measured by the solution: a task
+# that trains takes seconds where others take milliseconds, and cut off it would look like killed.
+TIMES_THE_SOLUTION = 4.0
+PROCESSOR_SECONDS = 2.0  # on top of that, for the cell and for each draw
+SECONDS = 240.0  # without a word from a process that waits and computes nothing
 BYTES = 6 << 30
 
 
@@ -135,52 +141,167 @@ def _solution_lines(source: str) -> range:
     return range(min(marks, default=1), max(marks, default=len(lines)) + 1)
 
 
-def fate_of(solved: Solved, mutant: Mutant, draws: int) -> Fate:
-    """Hand a mutant in, in a process of its own, so that it may loop, fill memory or exit."""
-    receiver, sender = multiprocessing.get_context("fork").Pipe(duplex=False)
-    child = multiprocessing.get_context("fork").Process(
-        target=_hand_in, args=(solved, mutant, draws, sender), daemon=True
+@dataclass(frozen=True)
+class Draw:
+    """The inputs of one check, and what is right of its first pass, which most mutants fail.
+
+    Attributes
+    ----------
+    inputs : mapping of str to ndarray
+    right : Reference
+    """
+
+    inputs: Inputs
+    right: Reference
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How the mutants of one task are tried.
+
+    Attributes
+    ----------
+    draws : tuple of Draw
+    cell_seconds, draw_seconds : float
+        Of the processor, which a mutant gets for its cell, and for each draw.
+    """
+
+    draws: tuple[Draw, ...]
+    cell_seconds: float = math.inf
+    draw_seconds: float = math.inf
+
+
+def trial_of(solved: Solved, draws: int) -> Trial:
+    """What all mutants of a task are asked, and several times the seconds that its solution takes.
+
+    Raises
+    ------
+    CourseError
+        If the solution itself does not earn every point in each draw, in its first pass alone and
+        in all of them.
+    """
+    # In a process of its own as well: libraries that start threads must not do so before a fork.
+    receiver, child = _begun(_draw, solved, draws)
+    drawn = Trial(receiver.recv())
+    child.join()
+    receiver, child = _begun(_hand_in, solved, solved.source, drawn)
+    told = []
+    with contextlib.suppress(EOFError):
+        while True:
+            told.append(receiver.recv())
+    child.join()
+    if len(told) != draws + 1 or told[-1].survived != draws:
+        raise CourseError(f"{solved.task}: the solution of the notebook does not earn every point")
+    cell, *each = (one.seconds for one in told)
+    return Trial(
+        drawn.draws,
+        PROCESSOR_SECONDS + TIMES_THE_SOLUTION * cell,
+        PROCESSOR_SECONDS + TIMES_THE_SOLUTION * max(each),
     )
-    child.start()
-    sender.close()
-    survived, ended = 0, ""
-    try:
-        if receiver.poll(SECONDS):
-            survived, ended = receiver.recv()
-        else:
-            ended = "endless"
-    except EOFError:
-        ended = "ended its process"
+
+
+def fate_of(solved: Solved, mutant: Mutant, trial: Trial) -> Fate:
+    """Hand a mutant in, in a process of its own, so that it may loop, fill memory or exit.
+
+    A draw in which it does not come to an end is one that it does not survive, and so are those
+    after it.
+    """
+    receiver, child = _begun(_hand_in, solved, mutant.source, trial)
+    survived, ended, draws = 0, "ended its process", len(trial.draws)
+    with contextlib.suppress(EOFError):
+        while True:
+            if not receiver.poll(SECONDS):
+                ended = "endless"
+                break
+            told = receiver.recv()
+            survived = told.survived
+            if told.ended or told.draws == draws:
+                ended = told.ended
+                break
     child.kill()
     child.join()
     return Fate(solved.task, solved.line(mutant), mutant.change, survived, draws, ended)
 
 
-def _hand_in(solved: Solved, mutant: Mutant, draws: int, sender: Any) -> None:
+@dataclass(frozen=True)
+class _Told:
+    """What a mutant's process says after its cell and after each draw."""
+
+    survived: int = 0
+    draws: int = 0
+    seconds: float = 0.0  # of the processor, since it last said something
+    ended: str = ""
+
+
+def _begun(
+    target: Callable[..., None], *args: object
+) -> tuple[Connection, multiprocessing.process.BaseProcess]:
+    forked = multiprocessing.get_context("fork")
+    receiver, sender = forked.Pipe(duplex=False)
+    child = forked.Process(target=target, args=(*args, sender), daemon=True)
+    child.start()
+    sender.close()
+    return receiver, child
+
+
+def _draw(solved: Solved, draws: int, sender: Connection) -> None:
+    task, probe = judges.task(solved.task), catalogue.probe(solved.task)
+    each = [judges.inputs(solved.task, np.random.default_rng(seed)) for seed in range(draws)]
+    sender.send(tuple(Draw(one, reference_of(task, probe, _first(one))) for one in each))
+
+
+def _first(inputs: Inputs) -> Inputs:
+    return passes(inputs)[0][1]
+
+
+def _hand_in(solved: Solved, source: str, trial: Trial, sender: Connection) -> None:
+    survived, asked, since = 0, 0, time.process_time()
+
+    def tell(ended: str = "") -> None:
+        nonlocal since
+        seconds, since = time.process_time() - since, time.process_time()
+        sender.send(_Told(survived, asked, seconds, ended))
+
     def ring(*_: object) -> None:
-        sender.send((0, "endless"))
+        tell("endless")
         signal.raise_signal(signal.SIGKILL)
 
+    def wind(seconds: float) -> None:
+        signal.setitimer(signal.ITIMER_PROF, 0 if math.isinf(seconds) else seconds)
+
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
-    signal.signal(signal.SIGVTALRM, ring)
-    signal.setitimer(signal.ITIMER_VIRTUAL, PROCESSOR_SECONDS)
+    signal.signal(signal.SIGPROF, ring)
     warnings.simplefilter("ignore")
-    survived, ended = 0, ""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         namespace: dict[str, Any] = {}
+        wind(trial.cell_seconds)
         try:
             exec(compile(solved.before, "<notebook>", "exec"), namespace)
-            exec(compile(mutant.source, "<mutant>", "exec"), namespace)
+            exec(compile(source, "<mutant>", "exec"), namespace)
             answer = namespace[solved.name]
         except Exception as error:  # a cell that fails hands nothing in
-            sender.send((0, type(error).__name__))
+            tell(type(error).__name__)
             return
-        task, probe = judges.task(solved.task), catalogue.probe(solved.task)
-        for seed in range(draws):
-            inputs = judges.inputs(solved.task, np.random.default_rng(seed))
-            answers = run(probe, answer, inputs).answers
-            survived += earns_everything(task, probe, inputs, answers)
-    sender.send((survived, ended))
+        tell()
+        for draw in trial.draws:
+            wind(trial.draw_seconds)
+            survived += _survives(solved.task, answer, draw)
+            asked += 1
+            tell()
+
+
+def _survives(name: str, answer: Any, draw: Draw) -> bool:
+    """True if an answer earns every point in a draw.
+
+    What fails on the inputs of the first pass fails, whatever comes after it: parts are earned in
+    every pass or not at all. So only survivors of that pass are asked everything.
+    """
+    task, probe = judges.task(name), catalogue.probe(name)
+    first = _first(draw.inputs)
+    at_first = Evidence(first, lambda: draw.right, run(probe, answer, first).answers)
+    if not all(part.earned_by(at_first) for part in task.parts):
+        return False
+    return earns_everything(task, probe, draw.inputs, run(probe, answer, draw.inputs).answers)
 
 
 def known_equivalents(path: Path = EQUIVALENT) -> dict[tuple[str, str, str], str]:
@@ -209,8 +330,11 @@ def fates(work: Sequence[tuple[Solved, Mutant]], draws: int, jobs: int) -> Itera
     # Before the first fork, so that no child imports them again.
     for chapter in sorted({solved.task[:2] for solved, _ in work}):
         judges.task(next(s.task for s, _ in work if s.task.startswith(chapter)))
+    tasks = {solved.task: solved for solved, _ in work}
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(lambda one: fate_of(one[0], one[1], draws), work)
+        trials = pool.map(lambda one: trial_of(one, draws), tasks.values())
+        known = dict(zip(tasks, trials, strict=True))
+        yield from pool.map(lambda one: fate_of(one[0], one[1], known[one[0].task]), work)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -20,6 +20,7 @@ from course_judges.chance import IMPLAUSIBLE, follows
 from course_judges.judging import Evidence, Mistake, Part, Task, mistake
 from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
+from course_tasks.ch12_faster.drafts import SINGLE_ROWS
 from course_tasks.verdict import Finding
 
 Outcome = Callable[[Array, Array], Array]
@@ -124,6 +125,16 @@ def _exact(evidence: Evidence) -> bool:
             if rows.any() and not follows(written, p[place]):
                 return False
     return True
+
+
+def _exact_for_one(evidence: Evidence) -> bool:
+    """The same of the few rows that are asked with room for one draft, K = 1."""
+    rows = SINGLE_ROWS
+    count, symbol = (evidence.shaped(f"single.{name}", (rows,)) for name in ("count", "symbol"))
+    drafted = np.minimum(evidence.inputs["drafted"][:rows], 1)
+    written = np.where(count > 0, evidence.inputs["draft"][:rows, 0], symbol)
+    p = evidence.inputs["p"].astype(float)
+    return bool((count >= 0).all() and (count <= drafted).all()) and follows(written, p[0])
 
 
 def _kept_often(evidence: Evidence) -> bool:
@@ -351,17 +362,33 @@ def _off(evidence: Evidence) -> Finding | None:
     )
 
 
+def _wrong_for_one(evidence: Evidence) -> Finding | None:
+    if "single" in evidence.answers.errors or _exact_for_one(evidence):
+        return None
+    return Finding(
+        "wrong-for-one-draft",
+        f"Your answer is right for K = {evidence.number('K')}, and wrong for K = 1.",
+        "Then the axis of drafts has length 1. Is it dropped somewhere, as a `squeeze()` without "
+        "an axis does, or does your answer take for granted that there are more?",
+        DRAFTS,
+    )
+
+
 TASK = Task(
     "Drafts of several lengths",
     _right,
     DRAFTS,
     (
-        Part("What is written has the model's distribution.", 5, _exact),
+        Part(
+            "What is written has the model's distribution.",
+            5,
+            lambda e: _exact(e) and _exact_for_one(e),
+        ),
         Part(
             "It has, drafts are kept often enough, and all chance is the generator's.",
             3,
             lambda e: _exact(e) and _kept_often(e) and _obeys_the_generator(e),
         ),
     ),
-    properties=(_never_keeps, _always_the_same, _off),
+    properties=(_never_keeps, _always_the_same, _off, _wrong_for_one),
 )

@@ -16,8 +16,12 @@ ROWS = 4_000
 
 VOCABULARY, PLACES = 5, 3
 
-# Enough that two seeds do not give the same symbols by chance.
-_FEW = 200
+FEW = 200
+"""Enough rows that two seeds do not give the same symbols by chance."""
+
+SINGLE_ROWS = 1_000
+"""Rows asked with room for one draft: enough to tell distributions apart, few enough that an answer
+which stretches them to a square of rows fits in memory."""
 
 
 def _shares(rng: Rng) -> Array:
@@ -52,16 +56,25 @@ def _inputs(rng: Rng) -> Inputs:
     }
 
 
-def _kept(answer: Any, given: Inputs, seed: int, everywhere: int, rows: int | None = None) -> Any:
-    """An answer on the first rows; `everywhere` seeds what does not use the given generator."""
-    given = {**given, "draft": given["draft"][:rows], "drafted": given["drafted"][:rows]}
-    B = len(given["draft"])
+def _kept(
+    answer: Any,
+    given: Inputs,
+    seed: int,
+    everywhere: int,
+    rows: int | None = None,
+    places: int = PLACES,
+) -> Any:
+    """An answer on the first rows and places; `everywhere` seeds what does not use the given
+    generator.
+    """
+    draft = given["draft"][:rows, :places]
+    B = len(draft)
     torch.manual_seed(everywhere)
     result = answer(
-        tensor(given["p"]).expand(B, -1, -1).clone(),
-        tensor(given["q"]).expand(B, -1, -1).clone(),
-        tensor(given["draft"]),
-        tensor(given["drafted"]),
+        tensor(given["p"][: places + 1]).expand(B, -1, -1).clone(),
+        tensor(given["q"][:places]).expand(B, -1, -1).clone(),
+        tensor(draft),
+        tensor(np.minimum(given["drafted"][:rows], places)),
         seeded(seed),
     )
     return parts_of(result, "count", "symbol")
@@ -74,11 +87,17 @@ def _chance(answer: Any, given: Inputs) -> Any:
 def _seeded(answer: Any, given: Inputs) -> Any:
     seed = int(given["seed"])
     return {
-        "first": _kept(answer, given, seed, 1, _FEW)["symbol"],
-        "again": _kept(answer, given, seed, 2, _FEW)["symbol"],
-        "other": _kept(answer, given, seed + 1, 1, _FEW)["symbol"],
+        "first": _kept(answer, given, seed, 1, FEW)["symbol"],
+        "again": _kept(answer, given, seed, 2, FEW)["symbol"],
+        "other": _kept(answer, given, seed + 1, 1, FEW)["symbol"],
         "alone": _kept(answer, given, seed, 1, 1)["symbol"],  # a batch of one row
     }
 
 
-PROBE = Probe(_inputs, {"chance": _chance, "seeded": _seeded})
+def _single(answer: Any, given: Inputs) -> Any:
+    """K = 1: an axis of length 1, which is easily dropped."""
+    seed = int(given["seed"])
+    return _kept(answer, given, seed, seed, SINGLE_ROWS, places=1)
+
+
+PROBE = Probe(_inputs, {"chance": _chance, "seeded": _seeded, "single": _single})

@@ -2,10 +2,14 @@
 
 import ast
 
+import numpy as np
 import pytest
 
 from benchmarks import mutants as trial
 from benchmarks.mutations import Mutant, mutants
+from course_judges import catalogue as judges
+from course_tasks import catalogue
+from course_tasks.probing import passes
 
 # Other mutants are drawn with another; all of them are tried by `python -m benchmarks.mutants`.
 SEED = 1
@@ -71,21 +75,30 @@ def test_fates_are_told_apart(monkeypatch):
     monkeypatch.setattr(trial, "PROCESSOR_SECONDS", 1.0)
     one = solved("01/running-sum")
     head = one.source.partition(trial.BEGIN)[0].rstrip(" ")
+    probe = catalogue.probe(one.task)
+    asked_of = passes(judges.inputs(one.task, np.random.default_rng(0)))
+    asked_once = len(probe.cases) * (len(asked_of) + 1)  # the first pass alone, and all of them
     bodies = {
         "survives": "    return x.cumsum(dim=-1)\n",
         "killed": "    return x.cumsum(dim=1)\n",
         "endless": "    while True:\n        pass\n",
+        "endless from the second draw on": f"    calls = globals().setdefault('calls', [])\n"
+        f"    calls.append(x)\n    while len(calls) > {asked_once}:\n        pass\n"
+        "    return x.cumsum(dim=-1)\n",
         "raises": "    raise SystemExit\n",
         "killer": "    import os\n    os._exit(0)\n",
     }
+    asked = trial.trial_of(one, draws=3)
     fates = {
-        name: trial.fate_of(one, Mutant(1, name, head + body), draws=3)
+        name: trial.fate_of(one, Mutant(1, name, head + body), asked)
         for name, body in bodies.items()
     }
     assert fates["survives"].state == "survives"
     for name in ("killed", "endless", "raises", "killer"):
         assert fates[name].state == "killed", name
     assert fates["endless"].ended == "endless"
+    late = fates["endless from the second draw on"]
+    assert (late.state, late.survived, late.ended) == ("lucky", 1, "endless")
     assert fates["killer"].ended == "ended its process"
 
 

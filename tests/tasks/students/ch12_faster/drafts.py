@@ -56,6 +56,25 @@ def at_once(p, q, draft, drafted, generator):
     return count, torch.multinomial(left, 1, generator=generator).flatten()
 
 
+def every_short_axis_dropped(p, q, draft, drafted, generator):
+    """Right, unless there is one draft a row: then a column becomes a row."""
+    B, K = draft.shape
+    share = (p[:, :K].gather(2, draft[..., None]) / q.gather(2, draft[..., None])).squeeze()
+    keep = (torch.rand(B, K, generator=generator) < share) & (torch.arange(K) < drafted[:, None])
+    count = keep.long().cumprod(dim=1).sum(dim=1)
+    left = (p[:, :K] - q).relu()[torch.arange(B), count.clamp(max=K - 1)]
+    left = torch.where((count < drafted)[:, None], left, p[torch.arange(B), count])
+    return count, torch.multinomial(left, 1, generator=generator)[:, 0]
+
+
+def single_draft_kept(p, q, draft, drafted, generator):
+    """Right, unless there is one draft a row: that one is always kept."""
+    if draft.shape[1] > 1:
+        return at_once(p, q, draft, drafted, generator)
+    own = p[torch.arange(len(p)), drafted]
+    return drafted.clone(), torch.multinomial(own, 1, generator=generator)[:, 0]
+
+
 def if_equal(p, q, draft, drafted, generator):
     """Draws what the model would write; keeps drafts as long as they are the same."""
     B, K = draft.shape
@@ -112,6 +131,8 @@ WRONG = {
 ODD = [
     (never, "keeps-too-few"),
     (own_seed, "always-the-same"),
+    (every_short_axis_dropped, "error"),
+    (single_draft_kept, "wrong-for-one-draft"),
     (lambda p, q, draft, drafted, generator: (drafted, draft[:, 0]), "other-distribution"),
     (lambda p, q, draft, drafted, generator: drafted, "type"),
 ]
