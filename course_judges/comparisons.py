@@ -8,6 +8,7 @@ hold in every draw of a check is said, so a coincidence would have to happen twi
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -51,6 +52,15 @@ def compared(mine: Array, right: Array) -> Difference | None:
     return None
 
 
+def of_numbers(mine: Array, right: Array) -> Difference | None:
+    """The first comparison of two lists of numbers in which the order means nothing."""
+    for comparison in (_sign, _ratio, _offset, _transformed):
+        found = comparison(mine, right)
+        if found is not None:
+            return found
+    return None
+
+
 def _equal(one: Array, other: Array) -> bool:
     return one.shape == other.shape and bool(close(one, other).all())
 
@@ -69,6 +79,24 @@ def _transposed(mine: Array, right: Array) -> Difference | None:
         f"Your entry (0, 1) stands at (1, 0). Yours has shape {mine.shape}, the right one "
         f"{right.shape}.",
     )
+
+
+def _axes_permuted(mine: Array, right: Array) -> Difference | None:
+    """The right one with its axes in another order."""
+    if not 3 <= right.ndim <= 4 or mine.ndim != right.ndim or mine.size != right.size:
+        return None
+    for order in permutations(range(right.ndim)):
+        if order == tuple(range(right.ndim)) or not _varied(right):
+            continue
+        moved = right.transpose(order)
+        if moved.shape == mine.shape and close(mine, moved).all():
+            return Difference(
+                "axes-permuted",
+                "Your answer is the right one with its axes in another order.",
+                f"Your axes are the right ones numbered {listed(order)}. Yours has shape "
+                f"{mine.shape}, the right one {right.shape}.",
+            )
+    return None
 
 
 def _sign(mine: Array, right: Array) -> Difference | None:
@@ -356,6 +384,7 @@ _OF_ONE_SHAPE: tuple[Comparison, ...] = (
     _shifted,
     _reversed,
     _same_positions,
+    _axes_permuted,
     _some_samples,
     _another_order,
 )
@@ -365,5 +394,6 @@ _OF_TWO_SHAPES: tuple[Comparison, ...] = (
     _several_missing_or_too_many,
     _axis_of_one,
     _transposed,
+    _axes_permuted,
     _another_shape,
 )

@@ -21,6 +21,9 @@ ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, Over
 # So many characters of a text before and after the place where two texts part.
 _AROUND = 24
 
+# A relation between fewer single numbers is hardly one.
+_FEW_NUMBERS = 3
+
 Asks: TypeAlias = "Callable[[Evidence], Finding | None]"
 
 
@@ -57,6 +60,7 @@ def describe(
         lambda e: _exchanged(e, section),
         lambda e: _compared(e, section),
         lambda e: _related(e, section),
+        lambda e: _numbers_together(e, section),
         lambda e: _shape(e, section),
         *examples,
     ]
@@ -271,25 +275,32 @@ def _compared(evidence: Evidence, section: Section) -> Finding | None:
             found = None
             if not isinstance(mine, str) and not isinstance(right, str):
                 found = comparisons.compared(evidence.yours(name), right)
-            if first is None:
-                if found is None:
-                    return None
+            if first is None and found is not None:
                 first = name, found
-            otherwise |= found is None or found.name != first[1].name
+            else:
+                otherwise |= found is None or first is None or found.name != first[1].name
     if first is None:
         return None
     name, found = first
     effect = f"{found.effect} {evidence.called_with(name)}".strip()
     what = found.what
     if otherwise:
-        part = name.partition(".")[2]
-        which = f"this is `{part}`" if part and not part.isdigit() else "this is one result"
-        what = f"{what[:-1]} ({which}; another is wrong in another way)."
+        what = f"{what[:-1]} ({_which(name)}; another is wrong in another way)."
     return Finding(found.name, what, effect, section)
 
 
+def _which(name: str) -> str:
+    part = name.partition(".")[2]
+    if part.isdigit():
+        return f"this is result {int(part) + 1}"
+    return f"this is `{part}`" if part else "this is one result"
+
+
 def _related(evidence: Evidence, section: Section) -> Finding | None:
-    """How the first wrong array comes from the right one, or from what was given."""
+    """How the first wrong array of which that can be said comes from the right one, or from what
+    was given.
+    """
+    without = False
     for name, right in evidence.expected.values.items():
         mine = evidence.answers.values.get(name)
         if mine is None or isinstance(mine, str) or isinstance(right, str):
@@ -298,10 +309,33 @@ def _related(evidence: Evidence, section: Section) -> Finding | None:
             continue
         found = relations.related(evidence.yours(name), right, evidence.inputs)
         if found is None:
-            return None
+            without = True
+            continue
+        what = found.what
+        if without:
+            what = f"{what[:-1]} ({_which(name)}; another is wrong in another way)."
         effect = f"{found.effect} {evidence.called_with(name)}".strip()
-        return Finding(found.name, found.what, effect, section)
+        return Finding(found.name, what, effect, section)
     return None
+
+
+def _numbers_together(evidence: Evidence, section: Section) -> Finding | None:
+    """A relation between all single numbers that were returned, one a case or several."""
+    mine, right = [], []
+    for name, wanted in evidence.expected.values.items():
+        given = evidence.answers.values.get(name)
+        if isinstance(wanted, str) or isinstance(given, str) or given is None:
+            continue
+        if wanted.ndim == given.ndim == 0 and wanted.dtype.kind == "f":
+            mine.append(float(given))
+            right.append(float(wanted))
+    if len(right) < _FEW_NUMBERS or not np.isfinite(mine).all() or not np.isfinite(right).all():
+        return None
+    both = np.array(mine), np.array(right)
+    found = comparisons.of_numbers(*both) or relations.of_numbers(*both)
+    if found is None:
+        return None
+    return Finding(found.name, found.what, f"That holds for {len(right)} numbers.", section)
 
 
 def _difference(evidence: Evidence, section: Section) -> Finding:

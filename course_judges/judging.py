@@ -14,6 +14,7 @@ from functools import cache, partial
 from typing import Any, TypeVar
 
 from course_judges import field_guide
+from course_judges.counterfactuals import right_for_other_arguments
 from course_judges.describing import ODD_DATA, describe, same_value
 from course_judges.evidence import Evidence, Reference, same_case
 from course_judges.rubric import Mistake, Part, Property, Says, Task, matches, mistake
@@ -205,10 +206,18 @@ def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -
         return _another_time(task.section)
     failing = [draw for draw in failing if not draw.after_others]
     good = next((draw for draw, held in zip(draws, right, strict=True) if held), None)
+
+    @cache
+    def other_arguments() -> Finding | None:
+        return right_for_other_arguments(task.answer, probe, task.section, failing, good)
+
+    def as_if(_: Evidence) -> Finding | None:
+        return other_arguments()  # which looks at all draws at once
+
     return (
         _recognise(task, probe, failing, good)
         or _not_repeatable(task, probe, draws)
-        or describe(task.section, task.properties, task.examples, failing, good)
+        or describe(task.section, (*task.properties, as_if), task.examples, failing, good)
     )
 
 

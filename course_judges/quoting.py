@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_judges.comparisons import numbers_apart
 from course_judges.evidence import Evidence
+from course_judges.wording import index as place
 from course_tasks.answers import Array
 
 
@@ -12,8 +14,9 @@ def farthest(evidence: Evidence, value: str) -> str:
     """A sentence on the entry that is farthest from right: where, yours, expected."""
     mine, right = evidence.yours(value), evidence.right(value)
     index = farthest_index(mine, right)
-    where = f" at index {index}" if index else ""
-    return f"Farthest off{where}: yours {mine[index]:.4g}, expected {right[index]:.4g}."
+    where = f" at index {place(index)}" if index else ""
+    one, other = numbers_apart(float(mine[index]), float(right[index]))
+    return f"Farthest off{where}: yours {one}, expected {other}."
 
 
 def farthest_index(mine: Array, right: Array) -> tuple[int, ...]:

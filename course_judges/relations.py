@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from course_judges import places
 from course_judges.comparisons import Difference, close, largest
 from course_judges.wording import listed, number
 from course_tasks.answers import Array
@@ -47,7 +48,11 @@ def related(mine: Array, right: Array, inputs: Mapping[str, Array]) -> Differenc
     inputs : mapping of str to ndarray
         What the answer was run on.
     """
-    if mine.shape != right.shape or right.dtype.kind not in "fiu" or mine.dtype.kind not in "fiu":
+    if mine.shape != right.shape:
+        return None
+    if mine.dtype.kind == right.dtype.kind == "b":
+        return places.marked(mine, right, inputs)
+    if right.dtype.kind not in "fiu" or mine.dtype.kind not in "fiu":
         return None
     relations = _RELATIONS if right.dtype.kind == "f" else _OF_WHOLE_NUMBERS
     mine, right = mine.astype(float), right.astype(float)
@@ -59,6 +64,16 @@ def related(mine: Array, right: Array, inputs: Mapping[str, Array]) -> Differenc
             if found is not None:
                 return found
     return None
+
+
+def of_numbers(mine: Array, right: Array) -> Difference | None:
+    """All of some single numbers too large, or all too small."""
+    wrong = ~close(mine, right)
+    larger = mine > right
+    if not wrong.all() or not (larger.all() or not larger.any()):
+        return None
+    side = "larger" if larger.all() else "smaller"
+    return Difference(f"all-{side}", f"All your numbers are {side} than the right ones.", "")
 
 
 def _an_input(mine: Array, right: Array, inputs: Mapping[str, Array]) -> Difference | None:
@@ -279,10 +294,22 @@ _RELATIONS: tuple[Relation, ...] = (
     _a_line,
     _rows,
     _columns,
+    places.summed,
+    places.clipped,
+    places.permuted,
+    places.nearly,
+    places.same_wrong_number,
+    places.same_number_missed,
     _some_positions,
     _normed,
     _one_sided,
     _tendency,
 )
 # Whole numbers are symbols, places or counts more often than amounts.
-_OF_WHOLE_NUMBERS: tuple[Relation, ...] = (_an_input, _some_positions)
+_OF_WHOLE_NUMBERS: tuple[Relation, ...] = (
+    _an_input,
+    places.permuted,
+    places.same_wrong_number,
+    places.same_number_missed,
+    _some_positions,
+)

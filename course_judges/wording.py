@@ -26,9 +26,18 @@ def index(place: Iterable[int]) -> str:
     return str(places[0]) if len(places) == 1 else f"({listed(places)})"
 
 
-def row(values: Array) -> str:
+def row(values: Array, digits: int = 2) -> str:
     """A row of weights as a person reads it: "[1, 0.33, 0]"."""
-    return "[" + ", ".join(number(float(v), 2) for v in values) + "]"
+    return "[" + ", ".join(number(float(v), digits) for v in values) + "]"
+
+
+def rows_apart(one: Array, other: Array) -> tuple[str, str]:
+    """Two different rows with as many digits as it takes that they differ as shown."""
+    for digits in range(2, 17):
+        shown = row(one, digits), row(other, digits)
+        if shown[0] != shown[1]:
+            break
+    return shown
 
 
 def listed(positions: Iterable[int]) -> str:

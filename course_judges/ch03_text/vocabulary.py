@@ -47,6 +47,20 @@ def _says_the_place(evidence: Evidence) -> bool:
     return int(evidence.inputs["place"][0]) in map(int, re.findall(r"\d+", words))
 
 
+def _counts_the_boundary(evidence: Evidence) -> bool:
+    """True if the error names the symbol, and its place among the tokens in place of the name."""
+    words = str(evidence.answers.values["refuses"])
+    place = int(evidence.inputs["place"][0]) + 1
+    symbol = input_text(evidence.inputs["unknown"])
+    return symbol in words and place in map(int, re.findall(r"\d+", words))
+
+
+def _why_it_matters(evidence: Evidence) -> str:
+    if _counts_the_boundary(evidence):
+        return "Whoever looks there finds another letter."
+    return "In a long text nobody finds it from that."
+
+
 def _bad(evidence: Evidence) -> str:
     """The name with an unknown symbol and where it is, for a sentence."""
     return unwrapped(f"""`{input_text(evidence.inputs["bad"])}` holds
@@ -155,14 +169,16 @@ class _KeyErrorOnly(NameVocabulary):
 
 @mistake(
     lambda e: (
-        "Your error says the symbol and not its position."
+        "The position in your error counts the boundary, too."
+        if _counts_the_boundary(e)
+        else "Your error says the symbol and not its position."
         if input_text(e.inputs["unknown"]) in str(e.answers.values["refuses"])
         else "Your error says the position and not the symbol."
         if _says_the_place(e)
         else "Your error does not say which symbol it is and at which position."
     ),
     lambda e: unwrapped(f"""{_bad(e)}, counted from 0 at the first letter; your error says
-    “{e.answers.values["refuses"]}”. In a long text nobody finds it from that."""),
+    “{e.answers.values["refuses"]}”. {_why_it_matters(e)}"""),
     UNKNOWN,
     recognised=lambda e: (
         isinstance(e.answers.values["refuses"], str)

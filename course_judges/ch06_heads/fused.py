@@ -94,6 +94,14 @@ _values_first = mistake(
     STACK,
 )(Variant(order=(1, 2, 0)))
 
+_matrix_not_transposed = mistake(
+    "You multiplied by the parts of `qkv` as they are; stored as (out, in), they have to be "
+    "transposed.",
+    lambda e: unwrapped(f"""A square part fits both ways round, so nothing complains. The layer is
+    `x @ weight.T`. {_plain(e)}"""),
+    STACK,
+)(Variant(transposes=False))
+
 _scale_by_channels = families.scale_by_channels(
     lambda e: _scale_effect(e, e.number("C") ** 0.5), SUBSPACES
 )(Variant(scale=lambda C, D: math.sqrt(C)))  # noqa: ARG005

@@ -61,6 +61,7 @@ class Variant:
     scale: Callable[[int, int], float] = lambda C, D: math.sqrt(D)  # noqa: ARG005
     fill: float = -math.inf
     dim: int = -1
+    transposes: bool = True
     merge: Callable[[Tensor], Tensor] = lambda found: found.transpose(1, 2).flatten(2)
     mix: Callable[[Tensor, Tensor], Tensor] = lambda found, projection: found @ projection.T
 
@@ -68,6 +69,8 @@ class Variant:
         """(B, T, C) → (B, T, C)."""
         B, T, C = x.shape
         H = len(reach)
+        if not self.transposes:
+            qkv = qkv.view(3, C, C).mT.reshape(3 * C, C)
         parts = self.split(x @ qkv.T, B, T, H)  # (3, B, H, T, D)
         query, key, value = (parts[n] for n in self.order)
         found = looks(

@@ -73,6 +73,22 @@ def middle(
     return going(forward)
 
 
+def without_a_skip(which: str) -> type[DecoderBlock]:
+    """One of the three branches replaces the stream; the others add to it."""
+
+    def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+        branches = {
+            "attention": lambda x: m.attention(m.attention_norm(x)),
+            "cross_attention": lambda x: m.cross_attention(m.cross_norm(x), memory),
+            "feed_forward": lambda x: m.feed_forward(m.feed_forward_norm(x)),
+        }
+        for name, branch in branches.items():
+            x = branch(x) if name == which else x + branch(x)
+        return x
+
+    return going(forward)
+
+
 def thinks_first(m: Any, x: Tensor, memory: Tensor) -> Tensor:
     """Feed-forward before cross-attention."""
     x = x + m.attention(m.attention_norm(x))

@@ -101,6 +101,13 @@ _no_residual = mistake(
     "Each branch replaces the stream; it should add to it.", _stream_is_gone, STREAM
 )(decoder_blocks.adding(lambda x, norm, branch: branch(norm(x))))
 
+_one_skip_missing = mistake(
+    "One of the three branches replaces the stream; each should add to it.",
+    lambda e: f"Look for the line without `x +`. {_stream_is_gone(e)}",
+    STREAM,
+    also=tuple(decoder_blocks.without_a_skip(name) for name in ("attention", "feed_forward")),
+)(decoder_blocks.without_a_skip("cross_attention"))
+
 _residual_twice = mistake(
     "The stream was added twice in each branch.",
     lambda e: f"Your output is {ratio(e, 'plain'):.1f} times as large as it should be. {_off(e)}",

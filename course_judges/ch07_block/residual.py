@@ -78,6 +78,12 @@ def _back_to_the_start_answer(branches: Sequence[nn.Module], x: Tensor) -> Tenso
     return x
 
 
+def _by_the_turn(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for turn, branch in enumerate(branches, start=1):
+        x = x + branch(x) / math.sqrt(turn)
+    return x
+
+
 def _in_place(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     for branch in branches:
         x += branch(x) / math.sqrt(len(branches))
@@ -139,6 +145,11 @@ _divided_by_N = mistake(
     lambda e: unwrapped(f"""Independent contributions add up like √N, not like N, so the stream
     hardly hears its branches. {_both(e)}"""),
 )(_step(lambda x, written, n: x + written / n))
+
+_divided_by_the_turn = mistake(
+    "You divided each branch by the root of its place in the list; all are divided by √N.",
+    lambda e: f"The first branch then adds all that it wrote. {_both(e)}",
+)(_going(_by_the_turn))
 
 _stream_scaled = mistake(
     "You divided the whole sum; only what the branch wrote is divided.",

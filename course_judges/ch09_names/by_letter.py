@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from course_judges.ch09_names.sections import POSITION
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import number, rows_apart, unwrapped
 
 _UNKNOWN = 10_000
 
@@ -36,8 +36,8 @@ def _means(losses, place, counts, longest):
 
 
 def _both(evidence: Evidence) -> str:
-    return unwrapped(f"""Your losses at places 0, 1, … are {row(evidence.yours("losses"))}; expected
-    {row(evidence.right("losses"))}.""")
+    mine, right = rows_apart(evidence.yours("losses"), evidence.right("losses"))
+    return f"Your losses at places 0, 1, … are {mine}; expected {right}."
 
 
 def _row_before(evidence: Evidence) -> str:
@@ -137,6 +137,17 @@ def _zero_for_the_boundary(logits, x, y, boundary, longest):
 )
 def _ends_left_out(logits, x, y, boundary, longest):
     return _means(_losses(logits, y), _place(x, boundary), (y >= 0) & (y != boundary), longest)
+
+
+@mistake(
+    "You divided the sum of each place by the number of all targets, not by that of its own.",
+    lambda e: unwrapped(f"""Every place of yours is too small, by its share of all
+    {e.inputs["y"].size} positions. A mask times the losses, averaged, still counts what is masked.
+    {_both(e)}"""),
+)
+def _shares_of_all(logits, x, y, boundary, longest):
+    losses, place = _losses(logits, y), _place(x, boundary)
+    return torch.stack([(losses * ((place == k) & (y >= 0))).mean() for k in range(longest)])
 
 
 TASK = Task(

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from course_judges.ch09_names.sections import CARRIED
+from course_judges.comparisons import numbers_apart
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
 from course_tasks.ch09_names.carried import START_GRADIENT
@@ -98,7 +99,8 @@ def _ratio_of_gradients(evidence: Evidence) -> Finding | None:
 def _first_off(evidence: Evidence) -> str:
     mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
     off = int((abs(mine - right) > 1e-4 * abs(right) + 1e-5).argmax())
-    return f"The loss of batch {off} is {number(mine[off], 4)}; expected {number(right[off], 4)}."
+    one, other = numbers_apart(float(mine[off]), float(right[off]))
+    return f"The loss of batch {off} is {one}; expected {other}."
 
 
 def _fresh_rows(evidence: Evidence) -> str:

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from course_judges.ch09_names.sections import POSITION, SAME_PAST
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import number, rows_apart, unwrapped
 
 
 def losses_at_last(model, tokens, lengths):
@@ -44,8 +44,8 @@ def _count(evidence: Evidence) -> int:
 
 def _both(evidence: Evidence) -> str:
     lengths = ", ".join(str(int(T)) for T in evidence.inputs["lengths"])
-    return unwrapped(f"""With {lengths} tokens of past your losses are
-    {row(evidence.yours("losses"))}; expected {row(evidence.right("losses"))}.""")
+    mine, right = rows_apart(evidence.yours("losses"), evidence.right("losses"))
+    return f"With {lengths} tokens of past your losses are {mine}; expected {right}."
 
 
 def _longest_right(evidence: Evidence) -> bool:

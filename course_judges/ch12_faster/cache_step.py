@@ -12,7 +12,7 @@ from course_judges import families
 from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import ROW
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed
+from course_judges.wording import listed, unwrapped
 
 Step = Callable[..., tuple[Tensor, Tensor, Tensor]]
 
@@ -29,12 +29,14 @@ def _variant(
     hidden: float = -math.inf,
     writes: tuple[bool, bool] = (True, True),
     copies: bool = True,
+    reads_old: bool = False,
 ) -> Step:
     """A step with one thing done otherwise."""
 
     def step(
         query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
+        before = values
         if copies:
             keys, values = keys.clone(), values.clone()
         rows = torch.arange(len(keys))
@@ -45,7 +47,8 @@ def _variant(
         place = torch.arange(keys.shape[2])
         visible = seen(place, lengths[:, None])[:, None]  # (B, 1, S)
         weights = scores(query, keys).masked_fill(~visible, hidden).softmax(dim=-1)
-        return (weights.unsqueeze(-1) * values).sum(dim=2), keys, values
+        read = before if reads_old else values
+        return (weights.unsqueeze(-1) * read).sum(dim=2), keys, values
 
     return step
 
@@ -98,6 +101,12 @@ _value_not_written = mistake(
 _key_not_written = mistake(
     "The new value was kept, the new key was not.", lambda e: farthest(e, "kept.keys")
 )(_variant(writes=(False, True)))
+
+_old_values_read = mistake(
+    "What was found is made of the values before the new one was written.",
+    lambda e: unwrapped(f"""The new key is compared, but its place still holds a value that was left
+    over. Write key and value first, then look. {_lengths(e)}"""),
+)(_variant(reads_old=True))
 
 _nothing_written = mistake(
     "Neither the new key nor the new value was kept.", lambda e: farthest(e, "kept.keys")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from course_judges.comparisons import numbers_apart
 from course_judges.judging import Evidence
 from course_judges.quoting import farthest_index
-from course_judges.wording import number
 
 
 def farthest(evidence: Evidence, value: str) -> str:
@@ -12,4 +12,5 @@ def farthest(evidence: Evidence, value: str) -> str:
     mine, right = evidence.yours(value), evidence.right(value)
     index = farthest_index(mine, right)
     where = f" at index {index[0] if len(index) == 1 else index}" if index else ""
-    return f"Farthest off{where}: yours {number(mine[index])}, expected {number(right[index])}."
+    one, other = numbers_apart(float(mine[index]), float(right[index]))
+    return f"Farthest off{where}: yours {one}, expected {other}."

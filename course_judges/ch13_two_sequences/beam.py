@@ -31,6 +31,7 @@ class Beam:
     end_kept: bool = True
     start_counts: int = 0
     fewer: bool = False
+    refilled: bool = False
     more: int = 0
 
     def __call__(self, log_probabilities, start, end, width, longest, power):
@@ -53,7 +54,9 @@ class Beam:
             kept = grown[: width - (len(done) if self.fewer else 0)]
             if self.ends:
                 done += [one for one in kept if one[0][-1] == end]
-                live = [one for one in kept if one[0][-1] != end]
+                live = [one for one in (grown if self.refilled else kept) if one[0][-1] != end][
+                    :width
+                ]
             else:
                 live = kept
             if not live or (self.first_finished and done):
@@ -129,6 +132,11 @@ _end_ignored = mistake(
 _finished_forgotten = mistake(
     "Texts that have ended are thrown away as long as others are still growing.", _found
 )(Beam(finished_kept=False))
+
+_refilled = mistake(
+    "You fill the beam up again where texts have ended; finished texts take places among the best.",
+    lambda e: f"Your beam follows more texts than `width` lets it. {_found(e)}",
+)(Beam(refilled=True))
 
 _first_finished = mistake(
     "You stop at the first text that ends; a better one may still be growing.", _found

@@ -164,6 +164,11 @@ _scrambled_split = mistake(
     _sizes,
 )(_with(split=lambda self, x: x.reshape(len(x), self.n_head, x.shape[1], -1)))
 
+_heads_interleaved = mistake(
+    "Your heads take every H-th channel; the D channels of a head stand side by side.",
+    lambda e: f"Unflatten C into (H, D), not into (D, H). {_sizes(e)}",
+)(_with(split=lambda self, x: x.unflatten(-1, (-1, self.n_head)).permute(0, 3, 1, 2)))
+
 _scrambled_merge = mistake("The heads were merged without moving H behind T first.", _sizes)(
     _with(merge=lambda self, found: found.reshape(len(found), found.shape[2], -1))
 )

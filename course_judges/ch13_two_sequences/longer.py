@@ -11,7 +11,7 @@ import torch
 
 from course_judges.ch13_two_sequences.sections import LONGER, POSITIONS
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import row, unwrapped
+from course_judges.wording import rows_apart, unwrapped
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Shift:
     half_outside: bool = True
     relative: bool = False
     ridge: float = 0.0
+    absolute: bool = False
     first: int = 0
 
     def __call__(self, table, shift, trained):
@@ -50,6 +51,8 @@ class Shift:
             last = known if self.tested == "trained" else len(before)
             gap = (before[first:last] @ M - after[first:last]).square()
             error = gap.sum() if self.summed else gap.max() if self.largest else gap.mean()
+            if self.absolute:
+                error = gap.sqrt().mean() ** 2  # of which the root is taken below
             if self.relative:
                 error = error / after[first:last].square().mean()
             errors.append(error.sqrt() if self.root else error)
@@ -71,9 +74,9 @@ def _close(case: str):
 def _both(evidence: Evidence) -> str:
     case = "sines" if not _close("sines")(evidence) else "drawn"
     told = "sines" if case == "sines" else "a drawn table"
+    mine, right = rows_apart(evidence.yours(case), evidence.right(case))
     return unwrapped(f"""With {told} and {", ".join(str(n) for n in evidence.inputs["trained"])}
-    positions your errors are {row(evidence.yours(case))}; expected
-    {row(evidence.right(case))}.""")
+    positions your errors are {mine}; expected {right}.""")
 
 
 _on_trained = mistake(
@@ -106,6 +109,11 @@ _backwards = mistake("Your map goes from the later position to the earlier one."
 _transposed = mistake("You applied the transpose of the map that was fitted.", _both, POSITIONS)(
     Shift(transposed=True)
 )
+
+_absolute = mistake(
+    "Your error is the mean of the absolute gaps; asked for is the root of their mean square.",
+    lambda e: f"{_both(e)} A square counts large gaps more, so the root of its mean is larger.",
+)(Shift(absolute=True))
 
 _no_root = mistake("You return the mean of the squares; take its root.", _both)(Shift(root=False))
 

@@ -4,11 +4,14 @@ Each module holds `WRITTEN`: task -> list of answers, as students write them who
 the judges nor the lists of `students/`. Every third of a task (`held_aside`) was put aside before
 the judges were tuned on the others, so that they say how judges speak of what they have not met.
 What a judge then learned to call by its name, the lists of `students/` take over from here.
-`later.py` has answers that were written when the judges were finished.
+`second_set/` was written when the judges had been tuned on the first one, and has a third aside
+of its own. `later.py` has answers that were written when the judges were finished.
 """
 
 import importlib
 from pathlib import Path
+
+FIRST_SET, SECOND_SET = "unlisted", "unlisted.second_set"
 
 
 def chapters():
@@ -16,13 +19,17 @@ def chapters():
     return sorted(path.stem[2:] for path in Path(__file__).parent.glob("ch[0-9][0-9].py"))
 
 
-def written(chapter):
+def written(chapter, collection=FIRST_SET):
     """task -> list of (answer, whether it was held aside)."""
-    module = importlib.import_module(f"unlisted.ch{chapter}")
-    return {
-        task: [(answer, held_aside(number)) for number, answer in enumerate(answers)]
-        for task, answers in module.WRITTEN.items()
-    }
+    module = importlib.import_module(f"{collection}.ch{chapter}")
+    found, before = {}, 0
+    for task, answers in module.WRITTEN.items():
+        found[task] = [
+            (answer, held_aside(before + number)) for number, answer in enumerate(answers)
+        ]
+        # The second set counts through its chapter, because it has few answers a task.
+        before += len(answers) if collection == SECOND_SET else 0
+    return found
 
 
 def held_aside(number):

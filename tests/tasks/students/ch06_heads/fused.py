@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
+from unlisted.second_set import ch06
 
 
 def fused_by_sdpa(x, qkv, projection, reach):
@@ -111,6 +112,7 @@ WRONG = {
     "other-layout": as_in_task_three,
     "swapped-query-key": fused(thirds=(1, 0, 2)),
     "values-first": fused(thirds=(1, 2, 0)),
+    "matrix-not-transposed": ch06.fused_with_a_matrix_not_transposed,
     "scale-by-channels": fused(scale=lambda C, H: C**0.5),
     "no-scale": fused(scale=lambda C, H: 1),
     "no-causal-mask": fused(mask=lambda t, s, reach, h: (s + t) > -1),

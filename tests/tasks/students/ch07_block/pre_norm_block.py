@@ -2,6 +2,7 @@
 
 import torch
 from torch import nn
+from unlisted.second_set import ch07
 
 from students.ch07_block.shared import norm_by_loop
 
@@ -161,6 +162,7 @@ WRONG = {
     "branch-normed-after": blocked(after_the_branch),
     "stream-normed": blocked(overwritten_by_norm),
     "no-residual": blocked(in_a_row),
+    "one-skip-missing": ch07.DecoderWithoutTheCrossSkip,
     "residual-twice": blocked(added_again),
     "no-norms": blocked(never_normed),
     "thinking-unnormed": blocked(raw_thinking),

@@ -4,6 +4,7 @@ import math
 
 import torch
 from torch import nn
+from unlisted.second_set import ch07
 
 
 class StreamOfList(nn.Module):
@@ -155,6 +156,7 @@ WRONG = {
     "residual-twice": streaming(doubled),
     "scale-missing": streaming(unscaled),
     "divided-by-N": streaming(by_the_number),
+    "divided-by-the-turn": ch07.StreamDividedByTheTurn,
     "stream-scaled": streaming(everything_shrinks),
     "all-read-the-input": streaming(parallel),
     "back-to-the-start": streaming(always_from_the_start),

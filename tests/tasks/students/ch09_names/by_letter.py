@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
+from unlisted.second_set import ch09
 
 
 def _nats(logits, y):
@@ -131,6 +132,7 @@ WRONG = {
     "padding-counts": lambda *given: letters_loop(*given, padded=True),
     "places-cross-rows": lambda *given: letters_loop(*given, carry=True),
     "rest-in-the-last-place": lambda *given: letters_loop(*given, clamp=True),
+    "shares-of-all": ch09.letters_as_shares_of_all,
     "summed": letters_summed,
     "rows-averaged-first": letters_row_means,
 }

@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from unlisted.second_set import ch12
 
 
 def row_by_row(
@@ -87,6 +88,7 @@ WRONG = {
     "written-at-the-end": lambda *given: row_by_row(*given, at=lambda n: -1),
     "value-not-written": lambda *given: row_by_row(*given, value_goes=False),
     "key-not-written": lambda *given: row_by_row(*given, key_goes=False),
+    "old-values-read": ch12.step_with_the_value_too_late,
     "nothing-written": lambda *given: row_by_row(*given, key_goes=False, value_goes=False),
     "no-scale": lambda *given: row_by_row(*given, scale=1.0),
     "zero-mask": masked(lambda s, n: s[None] <= n[:, None], fill=0.0),

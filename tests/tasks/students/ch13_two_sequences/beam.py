@@ -5,6 +5,7 @@
 import heapq
 
 import torch
+from unlisted.second_set import ch13
 
 
 def with_topk(log_probabilities, start, end, width, longest, power):
@@ -91,6 +92,7 @@ WRONG = {
     "each-its-best": but(own=True),
     "end-ignored": but(go_on=True),
     "finished-forgotten": but(forget=True),
+    "refilled": ch13.beam_that_refills_its_live_texts,
     "first-finished": but(halt=True),
     "live-forgotten": but(drop_live=True),
     "length-ignored": but(final=lambda tokens, s: s),

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from unlisted import ch13
+from unlisted.second_set import ch13 as second_set_ch13
 
 INF = float("inf")
 
@@ -150,6 +151,7 @@ WRONG = {
     "scale-by-memory": but(divides="M"),
     "scale-by-heads": but(divides="H"),
     "one-head": but(heads="one"),
+    "heads-interleaved": second_set_ch13.CrossWithHeadsInterleaved,
     "scrambled-split": but(heads="view"),
     "scrambled-merge": but(heads="merge"),
     "causal-mask-kept": but(mask="causal"),

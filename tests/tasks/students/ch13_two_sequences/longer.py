@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from unlisted import ch13
+from unlisted.second_set import ch13 as second_set_ch13
 
 
 def by_lstsq(table, shift, trained):
@@ -61,6 +62,7 @@ WRONG = {
     "gap-left-out": but(test=lambda n, k: slice(n, None)),
     "backwards": but(swap=True),
     "transposed": but(flip=True),
+    "absolute": second_set_ch13.longer_with_absolute_errors,
     "no-root": but(norm=lambda gap, y: gap.square().mean()),
     "summed": but(norm=lambda gap, y: gap.norm()),
     "largest": but(norm=lambda gap, y: gap.abs().max()),

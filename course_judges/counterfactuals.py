@@ -1,0 +1,289 @@
+"""What a wrong answer would be right for: other arguments than those that it was called with.
+
+Whoever uses a number that is one too large, takes the first row for all rows or mixes up two
+arguments computes the right thing of something else. So the right answer is called again, each time
+with one argument changed, and where it then returns exactly what the student's answer returned, in
+every case of every draw that went wrong, that is said.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from course_judges import comparisons
+from course_judges.evidence import Evidence, same_case
+from course_tasks.probing import Probe, run
+from course_tasks.verdict import Finding, Section
+
+# The names of arguments, and what they are changed to.
+_Arguments = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Change:
+    """Another argument: a name for class reports, what it is in words, and how it is made."""
+
+    name: str
+    words: str
+    make: Callable[[_Arguments], _Arguments]
+
+
+def right_for_other_arguments(
+    answer: Any, probe: Probe, section: Section, failing: Sequence[Evidence], good: Evidence | None
+) -> Finding | None:
+    """The first change of an argument for which the student's answer would be right.
+
+    Parameters
+    ----------
+    answer : object
+        The right function or class.
+    probe : Probe
+    section : Section
+        Where to look again.
+    failing : sequence of Evidence
+        The draws in which the student's answer is wrong; one at least.
+    good : Evidence, optional
+        A draw in which it is right.
+
+    Returns
+    -------
+    Finding or None
+        None as well where the right answer takes too long to be called again and again.
+    """
+    if probe.one_draw or probe.same_sizes:
+        return None
+    first = failing[0]
+    case = next((name for name in probe.cases if not first.same(name)), None)
+    if case is None or case in first.answers.errors or _constant(first, case):
+        return None
+    alone = replace(probe, cases={case: probe.cases[case]})
+    for method in _methods(answer):
+        seen: _Arguments = {}
+        run(
+            alone, _with_arguments(answer, method, functools.partial(_recorded, seen)), first.inputs
+        )
+        for change in _changes(seen):
+            variant = _with_arguments(answer, method, change.make)
+            if not _equal(variant, alone, first):
+                continue
+            if all(_equal(variant, probe, draw) for draw in failing) and (
+                good is None or _equal(variant, probe, good)
+            ):
+                return _finding(change, case, first, section)
+    return None
+
+
+def _constant(evidence: Evidence, case: str) -> bool:
+    """True if nothing but one number was returned, which may be right for much."""
+    mine = [
+        value
+        for name, value in evidence.answers.values.items()
+        if name.split(".")[0] == case and not isinstance(value, str)
+    ]
+    return any(value.size > 1 and bool((value == value.flat[0]).all()) for value in mine)
+
+
+def _finding(change: _Change, case: str, evidence: Evidence, section: Section) -> Finding:
+    difference = ""
+    for name, right in evidence.expected.values.items():
+        mine = evidence.answers.values.get(name)
+        if name.split(".")[0] != case or mine is None:
+            continue
+        if isinstance(mine, str) or isinstance(right, str) or mine.shape != right.shape:
+            continue
+        if right.dtype.kind in "fiu" and not comparisons.close(mine, right).all():
+            difference = comparisons.largest(mine, right)
+            break
+    effect = (
+        f"A right answer that is called like that returns exactly what yours does. {difference}"
+    )
+    return Finding(
+        change.name,
+        f"You return what is right for {change.words}.",
+        f"{effect.strip()} {evidence.called_with(case)}".strip(),
+        section,
+    )
+
+
+def _equal(variant: Any, probe: Probe, evidence: Evidence) -> bool:
+    def other(case: str, found: Any) -> bool:
+        return not same_case(evidence.answers, found, case)
+
+    found = run(probe, variant, evidence.inputs, until=other).answers
+    return all(same_case(evidence.answers, found, case) for case in probe.cases)
+
+
+def _methods(answer: Any) -> Iterator[str]:
+    """What can be called with other arguments: "" is the function itself."""
+    if not isinstance(answer, type):
+        yield ""
+        return
+    for name, value in vars(answer).items():
+        if inspect.isfunction(value) and (name == "__init__" or not name.startswith("_")):
+            yield name
+
+
+def _with_arguments(answer: Any, method: str, make: Callable[[_Arguments], _Arguments]) -> Any:
+    """The right answer, called with other arguments."""
+    function = getattr(answer, method) if method else answer
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        bound = signature.bind(*given, **named)
+        bound.apply_defaults()
+        own = dict(bound.arguments)
+        kept = {"self": own.pop("self")} if method else {}
+        bound.arguments.update({**kept, **make(own)})
+        return function(*bound.args, **bound.kwargs)
+
+    return type(answer.__name__, (answer,), {method: call}) if method else call
+
+
+def _recorded(seen: _Arguments, given: _Arguments) -> _Arguments:
+    for name, value in given.items():
+        seen.setdefault(name, value)
+    return given
+
+
+def _changes(seen: _Arguments) -> Iterator[_Change]:
+    """What may be changed in arguments like these."""
+    for name, value in seen.items():
+        for label, words, function in _of_one(value):
+            yield _Change(
+                f"as-if-{name.replace('_', '-')}-{label}",
+                words.format(f"`{name}`"),
+                functools.partial(_one_changed, name, function),
+            )
+    for one in seen:
+        for other in seen:
+            if one == other or not _alike(seen[one], seen[other]):
+                continue
+            if one < other:
+                yield _Change(
+                    f"as-if-{one}-and-{other}-exchanged".replace("_", "-"),
+                    f"`{one}` and `{other}` exchanged",
+                    functools.partial(_exchanged, one, other),
+                )
+            yield _Change(
+                f"as-if-{one}-were-{other}".replace("_", "-"),
+                f"`{other}` in the place of `{one}`",
+                functools.partial(_replaced, one, other),
+            )
+
+
+def _one_changed(name: str, function: Callable[[Any], Any], given: _Arguments) -> _Arguments:
+    return {**given, name: function(given[name])}
+
+
+def _exchanged(one: str, other: str, given: _Arguments) -> _Arguments:
+    return {**given, one: given[other], other: given[one]}
+
+
+def _replaced(one: str, other: str, given: _Arguments) -> _Arguments:
+    return {**given, one: given[other]}
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return one.shape == other.shape and one.dtype == other.dtype
+    return type(one) is type(other) and isinstance(one, int | float)
+
+
+_Ways = tuple[tuple[str, str, Callable[[Any], Any]], ...]
+
+_OF_BOOL: _Ways = (("negated", "{} negated", lambda v: not v),)
+_OF_INT: _Ways = (
+    ("one-more", "{} + 1", lambda v: v + 1),
+    ("one-less", "{} − 1", lambda v: v - 1),
+    ("0", "{} = 0", lambda _: 0),
+    ("1", "{} = 1", lambda _: 1),
+    ("double", "2 · {}", lambda v: 2 * v),
+    ("half", "half of {}", lambda v: v // 2),
+)
+_OF_FLOAT: _Ways = (
+    ("inverse", "1 / {}", lambda v: 1 / v),
+    ("negative", "−{}", lambda v: -v),
+    ("square", "the square of {}", lambda v: v * v),
+    ("root", "the root of {}", lambda v: v**0.5),
+    ("1-minus", "1 − {}", lambda v: 1 - v),
+    ("double", "2 · {}", lambda v: 2 * v),
+    ("half", "half of {}", lambda v: v / 2),
+    ("0", "{} = 0", lambda _: 0.0),
+    ("1", "{} = 1", lambda _: 1.0),
+)
+_OF_LIST: _Ways = (
+    ("reversed", "{} in reverse order", lambda v: v[::-1]),
+    ("sorted", "{} sorted", sorted),
+    ("without-the-first", "{} without its first item", lambda v: v[1:]),
+    ("without-the-last", "{} without its last item", lambda v: v[:-1]),
+    ("first-for-all", "the first item of {} in the place of all", lambda v: v[:1] * len(v)),
+    ("last-for-all", "the last item of {} in the place of all", lambda v: v[-1:] * len(v)),
+    ("largest-for-all", "the largest item of {} in the place of all", lambda v: [max(v)] * len(v)),
+    (
+        "smallest-for-all",
+        "the smallest item of {} in the place of all",
+        lambda v: [min(v)] * len(v),
+    ),
+    ("one-more", "every item of {} + 1", lambda v: [item + 1 for item in v]),
+    ("one-less", "every item of {} − 1", lambda v: [item - 1 for item in v]),
+)
+_OF_TENSOR: _Ways = (
+    ("first-for-all", "the first item of {} in the place of all", lambda v: v[:1].expand_as(v)),
+    ("last-for-all", "the last item of {} in the place of all", lambda v: v[-1:].expand_as(v)),
+)
+_OF_WHOLE_NUMBERS: _Ways = (
+    ("one-more", "{} + 1", lambda v: v + 1),
+    ("one-less", "{} − 1", lambda v: v - 1),
+    ("largest-for-all", "the largest item of {} in the place of all", lambda v: v * 0 + v.max()),
+    ("smallest-for-all", "the smallest item of {} in the place of all", lambda v: v * 0 + v.min()),
+    ("without-the-first", "{} without its first item", lambda v: v[1:]),
+    ("without-the-last", "{} without its last item", lambda v: v[:-1]),
+)
+_OF_FLOATS: _Ways = (
+    ("zero", "{} full of zeros", torch.zeros_like),
+    ("one", "{} full of ones", torch.ones_like),
+    ("negative", "−{}", lambda v: -v),
+    ("square", "the square of {}", lambda v: v * v),
+)
+_OF_BOOLS: _Ways = (
+    ("negated", "{} negated", lambda v: ~v),
+    ("all-true", "{} all True", torch.ones_like),
+)
+
+
+def _of_one(value: Any) -> _Ways:
+    """Each change of such an argument: a label, the words around its name, the function."""
+    if isinstance(value, bool):
+        return _OF_BOOL
+    if isinstance(value, int):
+        return _OF_INT
+    if isinstance(value, float):
+        return _OF_FLOAT
+    if isinstance(value, list):
+        return _OF_LIST
+    if not isinstance(value, torch.Tensor) or not value.ndim:
+        return ()
+    ways = list(_OF_TENSOR)
+    if value.dtype == torch.bool:
+        ways += _OF_BOOLS
+    else:
+        ways += _OF_FLOATS if value.is_floating_point() else _OF_WHOLE_NUMBERS
+    if value.ndim > 1 and value.shape[-1] == value.shape[-2]:
+        ways.append(("transposed", "{} transposed", lambda v: v.mT))
+    for axis in range(value.ndim):
+        of = f" along axis {axis}" if value.ndim > 1 else ""
+        ways.append(
+            (f"flipped-{axis}", f"{{}} in reverse order{of}", functools.partial(_flipped, axis))
+        )
+    return tuple(ways)
+
+
+def _flipped(axis: int, value: Any) -> Any:
+    return value.flip(axis)

@@ -1,0 +1,148 @@
+"""Which places of a wrong array are wrong, and what stands there.
+
+Relations like those in `course_judges.relations`, for arrays of one shape: each function gets the
+student's and the right one, and says something only where it is so of every wrong place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from course_judges.comparisons import Difference, close, largest
+from course_judges.wording import index, listed, number
+from course_tasks.answers import Array
+
+# Of fewer wrong places anything may be true by chance.
+_FEW = 3
+# A row of an answer may be a row of the right one; more of them are hardly looked through by eye.
+_MOST_SLICES = 64
+# The largest share by which a number may be off and still be called nearly right.
+_NEARLY = 0.02
+
+
+def same_wrong_number(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """Wherever the answer is wrong, it holds one and the same number."""
+    wrong = ~close(mine, right)
+    held = np.unique(mine[wrong])
+    if wrong.sum() < _FEW or wrong.all() or len(held) != 1 or len(np.unique(right[wrong])) < _FEW:
+        return None
+    # More of that number than the wrong places would say that it is one of many.
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return Difference(
+        "one-number-where-wrong",
+        f"Wherever your answer is wrong it holds {number(float(held[0]))}.",
+        f"That is so at {int(wrong.sum())} of {right.size} places, first at {index(first)}, where "
+        f"{number(float(right[first]), 4)} belongs.",
+    )
+
+
+def same_number_missed(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """Wherever the answer is wrong, one and the same number belongs."""
+    wrong = ~close(mine, right)
+    wanted = np.unique(right[wrong])
+    if wrong.sum() < _FEW or wrong.all() or len(wanted) != 1:
+        return None
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    belongs = number(float(wanted[0]))
+    all_of_them = bool(wrong[close(right, np.full_like(right, wanted[0]))].all())
+    where = "nowhere" if all_of_them else "only at some of these places"
+    return Difference(
+        "one-number-missed",
+        f"Your answer is wrong only where {belongs} belongs.",
+        f"You have {belongs} {where}: {int(wrong.sum())} of {right.size} places hold something "
+        f"else, first {index(first)}, where you have {number(float(mine[first]), 4)}.",
+    )
+
+
+def marked(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """Of True and False: only too many are True, or only too few."""
+    more, less = mine & ~right, right & ~mine
+    if more.any() == less.any():
+        return None
+    kind, wrong, said = ("many", more, "True") if more.any() else ("few", less, "False")
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return Difference(
+        f"too-{kind}-true",
+        f"Too {kind} of your entries are True; all others are right.",
+        f"At {int(wrong.sum())} of {right.size} places you say {said} and the other belongs, first "
+        f"at {index(first)}.",
+    )
+
+
+def nearly(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """Off by little everywhere, as if something small had been added or rounded."""
+    counted = np.abs(right) > 1e-6
+    if counted.sum() < _FEW or not close(mine[~counted], right[~counted]).all():
+        return None
+    off = np.abs(mine[counted] / right[counted] - 1)
+    if off.max() > _NEARLY:
+        return None
+    share = f"{100 * off.max():.1g}"
+    return Difference(
+        "nearly-right",
+        f"Your numbers are nearly right: none is off by more than {share} %.",
+        "That is more than rounding leaves. Something small takes part that should not, such as a "
+        f"constant against a division by 0, or numbers that were rounded. {largest(mine, right)}",
+    )
+
+
+def clipped(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """The right numbers, cut off above or below."""
+    low, high = mine.min(), mine.max()
+    if low == high or not close(mine, np.clip(right, low, high)).all():
+        return None
+    ends = [
+        f"{side} {number(float(end), 4)}"
+        for side, end, cut in (("below", low, right < low), ("above", high, right > high))
+        if not close(np.where(cut, end, right), right).all() and cut.sum() >= _FEW
+    ]
+    if not ends:
+        return None
+    return Difference(
+        "clipped",
+        f"Your numbers are the right ones, cut off {' and '.join(ends)}.",
+        largest(mine, right),
+    )
+
+
+def summed(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """Running sums of the right ones along an axis, or their differences."""
+    for axis in range(right.ndim):
+        if right.shape[axis] < _FEW:
+            continue
+        of = f" along axis {axis}" if right.ndim > 1 else ""
+        if close(mine, right.cumsum(axis)).all():
+            return Difference(
+                "summed-once-more",
+                f"Your numbers are the running sums of the right ones{of}.",
+                largest(mine, right),
+            )
+        if close(mine.cumsum(axis), right).all():
+            return Difference(
+                "not-summed",
+                f"The right numbers are the running sums of yours{of}.",
+                largest(mine, right),
+            )
+    return None
+
+
+def permuted(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """The right slices along one axis, in another order or some of them more than once."""
+    for axis in range(right.ndim - 1, -1, -1):
+        size = right.shape[axis]
+        if not _FEW <= size <= _MOST_SLICES or right.ndim < 2:
+            continue
+        slices, rights = (np.moveaxis(a, axis, 0).reshape(size, -1) for a in (mine, right))
+        equal = close(slices[:, None], rights[None]).all(axis=-1)
+        if equal.any(axis=0).sum() != len(np.unique(rights, axis=0)) or not equal.any(axis=1).all():
+            continue
+        places = equal.argmax(axis=1)
+        return Difference(
+            "places-permuted",
+            f"Your answer has the right parts along axis {axis}, in another order.",
+            f"At places 0, 1, 2, … of that axis (shape {right.shape}) you have what belongs at "
+            f"{listed(places[:8])}{', …' if size > 8 else ''}.",
+        )
+    return None
