@@ -11,6 +11,9 @@ sh setup/environment.sh tests
 . setup/apt.sh
 PATH="$(pwd)/.venv/bin:$PATH"  # nbgrader calls programs of its environment by name
 export PATH
+# Hundreds of processes import the same modules: they are compiled once, even where an image that
+# this runs in says that nothing is to be kept.
+unset PYTHONDONTWRITEBYTECODE
 
 missing=
 note() { missing="$missing
