@@ -33,6 +33,7 @@ PHRASES = {
     r"\b(?:simply|obviously|trivially)\b": "nothing: the reader decides what is simple",
     r"\bnormalis(?:e|ed|es|ing|ation)\b": "normalize, as the libraries spell it",
     r"\boptimis(?:e|ed|es|er|ers|ing|ation)\b": "optimize, as the libraries spell it",
+    r"\bneighbour(?:s|ing)?\b|\b\w+isation\b": "neighbor, initialization: one spelling everywhere",
     r"^(?:Nothing|Both|Neither|Everything|None|All of it)\.$": "a sentence with a verb",
     r"^Who [^?]*[.:]$": "name who acts: a student who …, if you …",
     r"\bhas no company\b|\bno error,? and no sense\b": "say what happens to the numbers",
@@ -47,7 +48,8 @@ def prose(path):
     else:
         texts = [("page", path.read_text(encoding="utf-8"))]
     for where, text in texts:
-        text = re.sub(r"^(`{3,}|~{3,}).*?^\1\s*$", "", text, flags=re.M | re.S)
+        # A glossary is prose, although it is written in a fence.
+        text = re.sub(r"^(`{3,}|~{3,})(?!\{glossary\}).*?^\1\s*$", "", text, flags=re.M | re.S)
         text = re.sub(r"\$\$.*?\$\$|<!--.*?-->", "", text, flags=re.S)
         # A glued number stays as a number's place; other inline code is no prose.
         text = re.sub(r"\{glue(?::\w+)?\}`[^`]*`", "{glue}", text)
@@ -79,7 +81,8 @@ def test_each_phrase_is_seen_where_it_stands_in_a_page(tmp_path):
         "the text as it comes", "we want to norm it", "it needs a way back", "mend the mask",
         "the triangle stands below it", "it loses {glue:text}`gap` nats",
         "the more the more heads", "simply add them", "normalise the row",
-        "the optimiser steps", "Nothing.",
+        "the optimiser steps", "its neighbours", "before initialisation", "Nothing.",
+        "```{glossary}\nunit\n  The last size of x.\n```",
         "Who cuts among the logits sets them to zero.", "Position 0 has no company.",
     )  # fmt: skip
     for sample in samples:

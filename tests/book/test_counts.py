@@ -1,0 +1,24 @@
+"""The first page and the README count what the course has, and not what it once had."""
+
+from pathlib import Path
+
+import field_guide
+import pytest
+
+from course_judges import catalogue as judges
+from course_tasks import catalogue
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("page", ["book/index.md", "README.md"])
+def test_page_counts_the_tasks_and_the_wrong_answers_that_have_a_name(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = sum(len(judges.task(task).mistakes) for task in catalogue.names())
+    assert f"{len(catalogue.names())} tasks" in text
+    assert f"{named:,} wrong answers" in text
+
+
+def test_readme_counts_the_entries_of_the_field_guide():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"lists {len(list(field_guide.read()))} mistakes" in text
