@@ -128,7 +128,7 @@
     const note = document.createElement("span");
     note.id = "figure-cell-note";
     note.hidden = true;
-    note.textContent = "lights up in the figure; Enter brings the figure into sight";
+    note.textContent = "lights up in the figure; Enter brings that into sight";
     document.body.append(note);
     return note.id;
   };
@@ -162,7 +162,7 @@
     words.addEventListener("pointerleave", () => because("pointed at", false));
     words.addEventListener("focus", () => because("focused", true));
     words.addEventListener("blur", () => because("focused", false));
-    const bring = () => figure.scrollIntoView({ block: "nearest" });
+    const bring = () => figure.querySelector(".cf-highlight").scrollIntoView({ block: "nearest" });
     words.addEventListener("click", bring);
     words.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
