@@ -51,6 +51,8 @@ _SOLID_FACE = (
 _ATTRIBUTE = re.compile(r"""\b(?:class|id)=\\?(?:"([^"]*)"|'([^']*)')""")
 _INLINE_SCRIPT = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 _HEAD_SCRIPT = re.compile(r'<script src="(?P<address>[^"]+)"></script>')
+_EARLY_SCRIPT = re.compile(r'\s*<link rel="preload" as="script"[^>]*>')
+_TABS_SCRIPT = re.compile(r"\s*<script[^>]*design-tabs\.js[^>]*></script>")
 _CODE = re.compile(r'<div class="highlight">(?P<pre><pre[^>]*>)(?P<code>.*?)</pre>', re.DOTALL)
 _STYLE_LINK = re.compile(r'(?P<before>href="(?:\.\./)*_static/)(?P<file>[^"?]+\.css)(\?[^"]*)?"')
 
@@ -166,6 +168,10 @@ def lighten(page: str, *, search: bool = False) -> str:
             return script.group()
         return f'<script defer="defer" src="{address}"></script>'
 
+    # They would come before the styles, which the first paint waits for.
+    head = _EARLY_SCRIPT.sub("", head)
+    if "sd-tab-set" not in body:
+        head = _TABS_SCRIPT.sub("", head)
     return _HEAD_SCRIPT.sub(later, head) + end + body
 
 

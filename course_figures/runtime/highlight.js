@@ -1,5 +1,6 @@
 /** A row, a column or a cell lights up in a figure while words of the page speak of it. */
 import { html } from "./elements.js";
+import { cornerIn } from "./pointer.js";
 
 /** What `mount.js` tells a figure: { row, column } of what to light up, or null. */
 export const HIGHLIGHT = "course-figure-highlight";
@@ -59,12 +60,10 @@ export class Highlight {
     const found = wanted ? figure.locate?.(wanted) : null;
     ring.hidden = !found;
     if (!found) return null;
-    const inner = found.element.getBoundingClientRect();
-    const outer = figure.root.getBoundingClientRect();
-    const { clientLeft, clientTop } = figure.root;
+    const corner = cornerIn(figure.root, found.element);
     Object.assign(ring.style, {
-      left: `${inner.left - outer.left - clientLeft + found.x}px`,
-      top: `${inner.top - outer.top - clientTop + found.y}px`,
+      left: `${corner.x + found.x}px`,
+      top: `${corner.y + found.y}px`,
       width: `${found.width}px`,
       height: `${found.height}px`,
     });

@@ -128,7 +128,7 @@
     const note = document.createElement("span");
     note.id = "figure-cell-note";
     note.hidden = true;
-    note.textContent = "lights up in the figure; Enter brings the figure into sight";
+    note.textContent = "lights up in the figure; Enter brings that into sight";
     document.body.append(note);
     return note.id;
   };
@@ -145,29 +145,31 @@
     figure.dispatchEvent(new CustomEvent("course-figure-highlight", { detail }));
   };
 
+  /** Make a button of some words: until now they were no more than words. */
   const connect = (words, note) => {
     const figure = figureOf(words)?.querySelector(".course-figure");
     if (!figure) return; // it could not be made to answer: the words stay words
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = words.className;
+    Object.assign(button.dataset, words.dataset);
+    button.setAttribute("aria-describedby", note);
+    button.append(...words.childNodes);
+    words.replaceWith(button);
     const reasons = new Set();
     const because = (reason, holds) => {
       const before = reasons.size;
       if (holds) reasons.add(reason);
       else reasons.delete(reason);
-      if (!before !== !reasons.size) light(figure, words, reasons.size > 0);
+      if (!before !== !reasons.size) light(figure, button, reasons.size > 0);
     };
-    words.tabIndex = 0;
-    words.setAttribute("role", "button");
-    words.setAttribute("aria-describedby", note);
-    words.addEventListener("pointerenter", () => because("pointed at", true));
-    words.addEventListener("pointerleave", () => because("pointed at", false));
-    words.addEventListener("focus", () => because("focused", true));
-    words.addEventListener("blur", () => because("focused", false));
-    const bring = () => figure.scrollIntoView({ block: "nearest" });
-    words.addEventListener("click", bring);
-    words.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" && event.key !== " ") return;
-      event.preventDefault();
-      bring();
+    button.addEventListener("pointerenter", () => because("pointed at", true));
+    button.addEventListener("pointerleave", () => because("pointed at", false));
+    button.addEventListener("focus", () => because("focused", true));
+    button.addEventListener("blur", () => because("focused", false));
+    button.addEventListener("click", () => {
+      button.focus({ preventScroll: true }); // where a tap does not
+      figure.querySelector(".cf-highlight").scrollIntoView({ block: "nearest" });
     });
   };
 

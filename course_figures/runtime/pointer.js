@@ -6,6 +6,12 @@ export const pointIn = (element, event) => {
   return { x: event.clientX - box.left, y: event.clientY - box.top };
 };
 
+/** Where the corner of an element is, in pixels from the corner of one that it is placed in. */
+export const cornerIn = (outer, element) => {
+  const [from, to] = [outer.getBoundingClientRect(), element.getBoundingClientRect()];
+  return { x: to.left - from.left - outer.clientLeft, y: to.top - from.top - outer.clientTop };
+};
+
 /**
  * Drag with mouse, pen or finger. Up and down stays the page's own scrolling, so figures are
  * dragged sideways. `start` may return false to decline; all get (point, event).

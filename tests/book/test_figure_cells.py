@@ -158,6 +158,7 @@ def test_words_speak_of_the_figure_before_them_and_enter_brings_it_into_sight(pa
         marked.press("Enter")
         found = lit(page)
         assert found["figure"] == number
+        assert 0 < found["y"] < page.viewport_size["height"]
         page.mouse.move(found["x"], found["y"])  # the figure itself says which cell is there
         there = page.evaluate(f"{models}.map(one => [one.get('query'), one.get('key')])[{number}]")
         assert there == [query, key]

@@ -96,6 +96,18 @@ def test_scripts_wait_for_the_page_but_for_the_one_that_the_page_speaks_to():
     assert "<script>let hint = 'Show';</script>" in page
 
 
+def test_no_script_comes_before_the_styles_and_none_for_tabs_that_a_page_lacks():
+    early = (
+        '<link rel="preload" as="script" href="bootstrap.js?digest=1" />'
+        '<script data-sd-tabs-storage-prefix="tab-" src="design-tabs.js?v=1"></script></head>'
+    )
+    head = HEAD.replace("</head>", early)
+    page = lighten(head)
+    assert "preload" not in page
+    assert "design-tabs" not in page
+    assert "design-tabs" in lighten(head.format('<div class="sd-tab-set"></div>'))
+
+
 def test_theme_without_its_icon_script_fails_the_build():
     with pytest.raises(PageWeightError, match="fontawesome"):
         lighten("<head></head>")
