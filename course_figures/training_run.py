@@ -97,7 +97,7 @@ class TrainingRun(Figure):
         counted, different = _counted(self._text())
         found = {"guess": math.log(different), "counted": counted}
         if not self.text:
-            known = _play()
+            known = excerpt()
             found |= {"reached": known["reached"][self.model], "floor": known["floor"]}
         elif self._shakespeare() and self.model in PUBLISHED:
             found["reached"] = PUBLISHED[self.model]
@@ -141,7 +141,7 @@ class TrainingRun(Figure):
         return still.picture(540, 34 + 44 * len(lines), self.alt, parts)
 
     def _text(self) -> str:
-        return str(self.text) or _play()["text"]
+        return str(self.text) or excerpt()["text"]
 
     def _name(self) -> str:
         if not self.text:
@@ -159,7 +159,7 @@ def _with_article(model: str) -> str:
 
 
 @functools.cache
-def _play() -> dict[str, Any]:
+def excerpt() -> dict[str, Any]:
     """What the committed excerpt of the play says of itself, with its text."""
     known = json.loads(sources.PLAY_EXCERPT.read_text(encoding="utf-8"))
     text = zlib.decompress(base64.b64decode(known.pop("packed"))).decode("utf-8")

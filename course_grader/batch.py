@@ -160,7 +160,7 @@ def grade(
         stack.enter_context(locks.folder(course))
         stack.enter_context(private_tasks.of(course))
         stack.enter_context(quick_turns())
-        start = functools.partial(_starting, form, course, scheduler)
+        start = functools.partial(starting, form, course, scheduler)
         ready = None
         if force or _looks_new(course, assignment, todo):
             ready = stack.enter_context(start())
@@ -257,9 +257,14 @@ def _outcomes(
     return lanes.batches(most=MOST_RECORDED_AT_ONCE, seconds=SECONDS_TO_GATHER)
 
 
-class _Start:
+class Start:
     """Judges, and what runs the submissions: each spends its first second on importing torch, in a
     process of its own.
+
+    Parameters
+    ----------
+    judges, runner : callable ()
+        Each returns its own once that can be used, or raises why it cannot.
     """
 
     def __init__(self, judges: Callable[[], Judges], runner: Callable[[], Runner]):
@@ -275,8 +280,14 @@ class _Start:
 
 
 @contextlib.contextmanager
-def _starting(form: IsolationMode, course: Course, scheduler: str) -> Iterator[_Start]:
-    """Start both, beside what the block does until it asks for them."""
+def starting(form: IsolationMode, course: Course, scheduler: str) -> Iterator[Start]:
+    """Start judges and a runner, beside what the block does until it asks for them.
+
+    Parameters
+    ----------
+    form, course, scheduler
+        See `grade`.
+    """
     with contextlib.ExitStack() as stack:
         opened = stack.enter_context(contextlib.ExitStack())
         # Left before what it opened: nothing can be opened any more when that is closed.
@@ -288,9 +299,10 @@ def _starting(form: IsolationMode, course: Course, scheduler: str) -> Iterator[_
         )
         runner.add_done_callback(lambda _: spawned.set())
         judges = stack.enter_context(Judges(cores()))
-        # Whatever this thread imports holds up the hundreds of small steps until then.
+        # An import in this thread holds the interpreter's lock, and would slow down the hundreds of
+        # small steps by which the other thread starts the sandbox.
         spawned.wait()
-        yield _Start(lambda: judges, runner.result)
+        yield Start(lambda: judges, runner.result)
 
 
 def _runner(

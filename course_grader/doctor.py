@@ -280,11 +280,11 @@ def _sandbox() -> Iterator[Diagnosis]:
             "sudo apt-get install bubblewrap",
         )
         return
-    works, found, remedy = _walls(Path.cwd())
+    works, found, remedy = walls(Path.cwd())
     yield Diagnosis("sandbox", Need.INSTRUCTOR, works, f"{_version(program)}; {found}", remedy)
 
 
-def _walls(root: Path) -> tuple[bool, str, str]:
+def walls(root: Path) -> tuple[bool, str, str]:
     """Whether every wall held when it was tried, what was found, and the remedy."""
     try:
         from course_grader.sandbox import selftest

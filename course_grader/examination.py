@@ -60,8 +60,8 @@ MOST_NOTES = 50
 MOST_CHARACTERS = 2000
 
 
-class _DrawingFailed(CourseError):
-    """The library's own part failed, whatever the submission is."""
+class _DrawingError(CourseError):
+    """A task's inputs could not be drawn, which is never the submission's fault."""
 
 
 class Examination:
@@ -93,7 +93,7 @@ class Examination:
         try:
             shown = draw({task: job.seeds[task] for task in _tasks(work)})
         except Exception as error:  # nothing of the submission is in it
-            raise _DrawingFailed(f"no inputs could be drawn: {_fault(error)}") from error
+            raise _DrawingError(f"no inputs could be drawn: {_fault(error)}") from error
         self._seconds["read"] = time.perf_counter() - began
         steps = [
             (step.kind, step.source if step.kind == "code" else "", step.grade_id)
@@ -336,7 +336,7 @@ def _freeze() -> None:
 
 def _answer(connection: Connection) -> None:
     """Answer until the grader goes away; the clocks end whatever does not come to an end."""
-    began_with = _held()
+    began_with = held_bytes()
     most = began_with + MEGABYTES_OF_A_CHILD * MEGABYTE
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -355,12 +355,12 @@ def _answer(connection: Connection) -> None:
                 said = {"memory": MEGABYTES_OF_A_CHILD, "leaving": True}
             except NotWrittenError as error:
                 said = {"not_written": str(error)}
-            except _DrawingFailed as error:
+            except _DrawingError as error:
                 said = {"machine": str(error)}
             except BaseException as error:
                 said = {"fault": f"{type(error).__name__}: {error}"[:MOST_CHARACTERS]}
                 said["leaving"] = True
-            if what != "prepare" and _held() > began_with + MEGABYTES_TO_LEAVE_AT * MEGABYTE:
+            if what != "prepare" and held_bytes() > began_with + MEGABYTES_TO_LEAVE_AT * MEGABYTE:
                 said["leaving"] = True
             connection.send_bytes(json.dumps(said, ensure_ascii=False).encode("utf-8", "replace"))
             for part in parts:
@@ -378,7 +378,7 @@ def _received(connection: Connection, ended: str, seconds: float, count: int) ->
     return RunResult(raw, ended, seconds)
 
 
-def _held() -> int:
+def held_bytes() -> int:
     """What this process could fill of its own, in bytes: what RLIMIT_DATA counts."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[5]) * resource.getpagesize()

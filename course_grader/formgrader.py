@@ -47,9 +47,9 @@ def guard() -> None:
     handlers.FormgraderHandler.get = _only_this_course(handlers.FormgraderHandler.get)
     handlers.SubmissionFilesHandler.set_extra_headers = _in_an_origin_of_its_own
     handlers.BaseHandler.render = _with_names_as_text(handlers.BaseHandler.render)
-    handlers.SubmissionHandler.exporter = property(_ForMarking)
+    handlers.SubmissionHandler.exporter = property(MarkingExporter)
     NbGraderAPI.get_submitted_timestamp = _time_of_handing_in
-    NbGraderAPI.get_notebook_submissions = _in_numbers(NbGraderAPI.get_notebook_submissions)
+    NbGraderAPI.get_notebook_submissions = in_numbers(NbGraderAPI.get_notebook_submissions)
 
 
 def _only_this_course(get: Any) -> Any:
@@ -91,7 +91,7 @@ def _with_names_as_text(render: Any) -> Any:
     return checked
 
 
-class _ForMarking:
+class MarkingExporter:
     """formgrader's exporter of graded notebooks: names stand in the page as text, below each answer
     its marking scheme, and a number in place of a name where marking is anonymous.
     """
@@ -101,6 +101,7 @@ class _ForMarking:
         self._course = Course(Path(handler.coursedir.root))
 
     def from_filename(self, filename: str, resources: dict[str, Any]) -> Any:
+        """The page of a graded notebook, as nbgrader's own exporter is asked for it."""
         path = Path(filename)
         said = _as_text(resources)
         said["metadata"] = {"name": path.stem, "path": str(path.parent)}
@@ -113,7 +114,7 @@ class _ForMarking:
         return self._exporter.from_notebook_node(notebook, resources=said)
 
 
-def _in_numbers(listed: Any) -> Any:
+def in_numbers(listed: Any) -> Any:
     """The same list of submissions, without names where marking is anonymous."""
 
     @functools.wraps(listed)

@@ -27,7 +27,7 @@ from course_tasks.runner.limits import MEGABYTE, Limits
 
 
 class Runner(Protocol):
-    """Whatever runs a submission out of reach: a sandbox here, or many elsewhere."""
+    """What runs submissions: a sandbox on this machine, or those of a cluster's workers."""
 
     form: IsolationMode
 
@@ -116,7 +116,7 @@ def grade_one(
         return replace(failed, reason=one.misnamed)
     try:
         file, reason = _opened(one, whole)
-        job = _job(one, whole, file)
+        job = job_of(one, whole, file)
         keep = whole.at_once <= judges.count
         with Handling(judges, job, whole.checks, keep=keep) as handling:
             if file is None:
@@ -172,7 +172,16 @@ def _run(
     return handling.finish(ran)
 
 
-def _job(one: Submission, whole: Class, file: Path | None) -> Job:
+def job_of(one: Submission, whole: Class, file: Path | None) -> Job:
+    """What a child of the judges is told of a submission, with seeds that nobody could foresee.
+
+    Parameters
+    ----------
+    one : Submission
+    whole : Class
+    file : Path or None
+        The notebook that is opened, if any.
+    """
     graded, page = whole.places(one)
     return Job(
         one.student,

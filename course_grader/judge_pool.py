@@ -2,8 +2,8 @@
 hold itself: its file, what its run sent, its answers, its pages.
 
 The grader's own process moves bytes to and from them and takes short answers in plain JSON. Inputs
-follow from a seed that nobody could foresee, so that what only the judge may see is drawn again, in
-place of being kept somewhere.
+follow from a seed that nobody could foresee. What only the judge may see of them is kept nowhere:
+it is drawn from the seed a second time.
 """
 
 from __future__ import annotations
@@ -65,6 +65,11 @@ class Judges:
     ----------
     count : int
         Processes; as many as submissions are handled at once.
+
+    Attributes
+    ----------
+    server : Popen
+        The process that all others are forked from; one that has died is started again.
     """
 
     def __init__(self, count: int):
@@ -144,7 +149,7 @@ class Judges:
     def _start(self) -> None:
         self._control, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with its:
-            self._server = subprocess.Popen(
+            self.server = subprocess.Popen(
                 [*SERVER, str(its.fileno())],
                 pass_fds=[its.fileno()],
                 env={**os.environ, "OMP_NUM_THREADS": "1", **QUICK_TORCH},
@@ -152,15 +157,15 @@ class Judges:
 
     def _stop(self) -> None:
         self._control.close()
-        self._server.terminate()
-        self._server.wait()
+        self.server.terminate()
+        self.server.wait()
 
     def _fork(self) -> Child:
         mine, its = socket.socketpair()
         with its:
             try:
                 with self._starting:
-                    if self._server.poll() is not None and not self._closed:
+                    if self.server.poll() is not None and not self._closed:
                         self._stop()
                         self._start()
                     socket.send_fds(self._control, [b"+"], [its.fileno()])
@@ -243,7 +248,9 @@ class Child:
             self._connection.send(about)
             for part in frames:
                 self._connection.send_bytes(part)
-            self._connection.recv_bytes(0)  # it is there, and begins: the first one is only started
+            # An empty message says that the child has been forked and begins now, so that its start
+            # is not counted as the submission's time.
+            self._connection.recv_bytes(0)
             began = time.monotonic()
             said = json.loads(self._connection.recv_bytes(MOST_ANSWER_BYTES))
         except (EOFError, OSError) as error:

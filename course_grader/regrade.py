@@ -142,7 +142,7 @@ class Trial:
         before = {s.student: s for s in standing(self.course, self.assignment, self.url).students}
         after = {s.student: s for s in standing(trial, self.assignment, url).students}
         found = [
-            _difference(before.get(student, StudentGrades(student)), after[student], outcome)
+            difference(before.get(student, StudentGrades(student)), after[student], outcome)
             for student, outcome in self._outcomes.items()
             if outcome.status is not Status.FAILED and student in after
         ]
@@ -204,7 +204,16 @@ def _pages(trial: Course, course: Course, student: str, name: str) -> Iterator[t
             yield path, real / student / name / path.name
 
 
-def _difference(before: StudentGrades, after: StudentGrades, outcome: Outcome) -> Difference:
+def difference(before: StudentGrades, after: StudentGrades, outcome: Outcome) -> Difference:
+    """What a new run changes for a student, and which scores by hand it leaves.
+
+    Parameters
+    ----------
+    before, after : StudentGrades
+        As the gradebook says, and as it would say.
+    outcome : Outcome
+        Of the new run.
+    """
     known = {cell.name: cell.points for cell in before.cells}
     judged_before = {found.grade_id: found.points for found in before.findings}
     judged_after = {task.grade_id: task.points for task in outcome.tasks}

@@ -36,27 +36,38 @@ def judging_key(tasks: Iterable[str]) -> str:
         written with it.
     """
     chapters = frozenset(task.partition("/")[0] for task in tasks)
-    return _digest((*BESIDE_STUDENT_CODE, "course_judges"), chapters, private_tasks.folder())
+    return digest_of((*BESIDE_STUDENT_CODE, "course_judges"), chapters, private_tasks.folder())
 
 
 def sandbox_key() -> str:
     """A digest of all code that runs inside a sandbox: two machines with the same key ask alike."""
-    return _digest(BESIDE_STUDENT_CODE, None, private_tasks.folder())
+    return digest_of(BESIDE_STUDENT_CODE, None, private_tasks.folder())
 
 
 def versions() -> dict[str, str]:
     """The release of the course, and the versions of what computes; "not here" for what is not."""
-    return {"release": course_lib.__version__, **{name: _version(name) for name in _COMPUTING}}
+    return {"release": course_lib.__version__, **{name: version_of(name) for name in _COMPUTING}}
 
 
 @functools.cache
-def _digest(
+def digest_of(
     packages: tuple[str, ...], chapters: frozenset[str] | None, private: Path | None
 ) -> str:
+    """Hexadecimal digest of code, and of the versions of what computes; kept once it is made.
+
+    Parameters
+    ----------
+    packages : tuple of str
+        Of the course, and folders of the same names among private tasks.
+    chapters : frozenset of str, or None
+        Of packages that have any, only these; all of them if None.
+    private : Path or None
+        The folder of private tasks.
+    """
     root = Path(course_lib.__file__).resolve().parents[1]
     digest = hashlib.sha256()
     for name in _COMPUTING:
-        digest.update(f"{name} {_version(name)}\0".encode())
+        digest.update(f"{name} {version_of(name)}\0".encode())
     for place in filter(None, (root, private)):
         for package in packages:
             for path in _files(place / package, chapters):
@@ -73,7 +84,8 @@ def _files(package: Path, chapters: frozenset[str] | None) -> Iterator[Path]:
             yield path
 
 
-def _version(package: str) -> str:
+def version_of(package: str) -> str:
+    """The installed version of a package, in words where there is none."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,8 +27,8 @@ from nbgrader.api import (
 
 from course_grader.course import Course
 from course_grader.errors import GradebookError
+from course_grader.gradebook import runs
 from course_grader.gradebook.database import (
-    FINDINGS,
     RUNS,
     database_url,
     entering,
@@ -37,7 +36,6 @@ from course_grader.gradebook.database import (
     gradebook,
 )
 from course_grader.outcome import Outcome, Status
-from course_lib import __version__
 
 if TYPE_CHECKING:
     from nbgrader.plugins import LateSubmissionPlugin
@@ -46,9 +44,6 @@ if TYPE_CHECKING:
 # seconds each time.
 TIMES_TO_TRY = 10
 SECONDS_BETWEEN = 1.0
-
-# Student code has a say in some reasons (an exception's name); what is longer is read by nobody.
-MOST_CHARACTERS = 2000
 
 
 @dataclass(frozen=True)
@@ -84,6 +79,11 @@ class Recorder:
     sandboxed : bool
         Whether what is recorded ran in a sandbox; the class report says where it did not.
 
+    Attributes
+    ----------
+    book : Gradebook
+        nbgrader's own, open as long as this is.
+
     Raises
     ------
     GradebookError
@@ -95,7 +95,7 @@ class Recorder:
         self.url = url or database_url(course)
         self.sandboxed = sandboxed
         with contextlib.ExitStack() as stack:
-            self._book = stack.enter_context(gradebook(course, self.url))
+            self.book = stack.enter_context(gradebook(course, self.url))
             self._open = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -148,7 +148,7 @@ class Recorder:
     def keys(self, assignment: str) -> dict[str, str]:
         """Content keys under which students' submissions have been graded already."""
         with explained(self.url):
-            rows = self._book.db.execute(
+            rows = self.book.db.execute(
                 sql.select(RUNS.c.student, RUNS.c.key).where(
                     RUNS.c.assignment == assignment, RUNS.c.status != Status.FAILED.value
                 )
@@ -158,7 +158,7 @@ class Recorder:
     def latest(self, assignment: str) -> datetime | None:
         """When a submission of an assignment was last recorded, in UTC; None if none ever was."""
         with explained(self.url):
-            return self._book.db.execute(
+            return self.book.db.execute(
                 sql.select(sql.func.max(RUNS.c.graded_at)).where(RUNS.c.assignment == assignment)
             ).scalar()
 
@@ -232,7 +232,7 @@ class Recorder:
         GradebookError
             If the database refuses. Nothing is written then.
         """
-        session = self._book.db
+        session = self.book.db
         changed = []
         with explained(self.url):
             try:
@@ -259,13 +259,13 @@ class Recorder:
     def runs(self, assignment: str) -> list[Mapping[str, Any]]:
         """How each submission of an assignment went, by student."""
         with explained(self.url):
-            rows = self._book.db.execute(
+            rows = self.book.db.execute(
                 sql.select(RUNS).where(RUNS.c.assignment == assignment).order_by(RUNS.c.student)
             )
             return [dict(row) for row in rows.mappings()]
 
     def _write(self, graded: Sequence[Graded]) -> None:
-        session = self._book.db
+        session = self.book.db
         try:
             # Everything in one go: each look of the session at what is new takes milliseconds.
             with session.no_autoflush:
@@ -282,7 +282,7 @@ class Recorder:
             session.flush()
             with session.no_autoflush:
                 for one in graded:
-                    self._note(one.outcome, one.key)
+                    runs.note(session, one.outcome, one.key, sandboxed=self.sandboxed)
             session.commit()
         except BaseException:
             session.rollback()
@@ -290,7 +290,7 @@ class Recorder:
 
     def _submission(self, outcome: Outcome) -> SubmittedAssignment:
         """The student's row, with a grade and a comment for every cell that has one."""
-        session = self._book.db
+        session = self.book.db
         assignment = self._assignment(outcome.assignment)
         student = session.get(Student, outcome.student)
         if student is None:
@@ -318,7 +318,7 @@ class Recorder:
         return submission
 
     def _assignment(self, name: str) -> Assignment:
-        found = self._book.db.query(Assignment).filter_by(name=name).one_or_none()
+        found = self.book.db.query(Assignment).filter_by(name=name).one_or_none()
         if found is None or not found.notebooks:
             raise GradebookError(
                 f"{name} is not in the gradebook: {entering(self.course, self.url, name)}"
@@ -352,64 +352,15 @@ class Recorder:
         late = submission.total_seconds_late
         if late <= 0:
             return None
-        self._book.db.refresh(notebook)
+        self.book.db.refresh(notebook)
         penalty = self._late.late_submission_penalty(student, notebook.score, late)
         return None if penalty is None else min(max(float(penalty), 0.0), notebook.score)
-
-    def _note(self, outcome: Outcome, key: str) -> None:
-        session = self._book.db
-        who = {"assignment": outcome.assignment, "student": _storable(outcome.student)[:128]}
-        for table in (RUNS, FINDINGS):
-            if table is FINDINGS and outcome.status is Status.FAILED:
-                continue
-            session.execute(
-                sql.delete(table).where(
-                    table.c.assignment == outcome.assignment, table.c.student == who["student"]
-                )
-            )
-        session.execute(
-            sql.insert(RUNS),
-            {
-                **who,
-                "key": key,
-                "status": outcome.status.value,
-                "reason": _storable(outcome.reason),
-                "notes": json.dumps(outcome.notes),
-                "seconds": json.dumps(dict(outcome.seconds)),
-                "sandboxed": self.sandboxed,
-                "graded_at": datetime.now(UTC).replace(tzinfo=None),
-                "graded_by": __version__,
-            },
-        )
-        rows = [
-            {
-                **who,
-                "grade_id": task.grade_id,
-                "place": place,
-                "task": task.task,
-                "points": task.points,
-                "out_of": task.out_of,
-                "verdict": json.dumps(dict(task.verdict)),
-                "reason": _storable(task.reason),
-            }
-            for place, task in enumerate(outcome.tasks)
-        ]
-        if rows:
-            session.execute(sql.insert(FINDINGS), rows)
 
 
 def _lateness(submission: SubmittedAssignment) -> tuple[Any, ...]:
     """All that a student's lateness is made of."""
     taken = [notebook.late_submission_penalty for notebook in submission.notebooks]
     return submission.timestamp, submission.extension, *taken
-
-
-def _storable(text: str) -> str:
-    """Text that every database takes: PostgreSQL refuses NUL, and no driver takes half a pair."""
-    whole = (
-        text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
-    )
-    return whole if len(whole) <= MOST_CHARACTERS else whole[:MOST_CHARACTERS] + " …"
 
 
 def late_plugin(course: Course) -> LateSubmissionPlugin:

@@ -5,6 +5,7 @@ The class report and every export start here, so that they cannot disagree.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections import defaultdict
 from collections.abc import Mapping
@@ -185,7 +186,7 @@ class ClassStanding:
     due: datetime | None
     students: tuple[StudentGrades, ...] = field(default=())
 
-    @property
+    @functools.cached_property
     def handed_in(self) -> tuple[StudentGrades, ...]:
         """Those of whom there is a submission or a run."""
         return tuple(one for one in self.students if one.submitted or one.run)

@@ -75,7 +75,7 @@ def match(
     ----------
     rows : mapping of int to Row
         By their place in the table.
-    students : sequence of Standing
+    students : sequence of StudentGrades
     collected : mapping of str to Record
         By student, from `course collect`.
     platform : str

@@ -139,7 +139,7 @@ def _cell(cell: Cell, found: Finding | None, comment: str, about: About) -> dict
         {
             "what": str(each.get("what", "")),
             "effect": str(each.get("effect", "")),
-            "reading": _reading(str(each.get("section", "")), about),
+            "reading": reading_of(str(each.get("section", "")), about),
             "guide": _guide(str(each.get("entry", "")), about),
         }
         for each in verdict.get("findings", ())
@@ -158,7 +158,7 @@ def _cell(cell: Cell, found: Finding | None, comment: str, about: About) -> dict
     }
 
 
-def _reading(section: str, about: About) -> Reading | None:
+def reading_of(section: str, about: About) -> Reading | None:
     """A section that a judge named, with its address in the published book."""
     if not section:
         return None

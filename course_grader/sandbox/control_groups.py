@@ -19,18 +19,20 @@ from typing import Self
 
 from course_tasks.runner.limits import MEGABYTE, Limits
 
-_PREFIX = "course-"
+# Of every group that a grader makes; its own `grader_name` follows.
+PREFIX = "course-"
 _WANTED = ("memory", "pids", "cpu")
 _UNIFIED = ""  # what /proc/self/cgroup has in place of controllers for version 2
 
-# The one too many, by which the supervisor, which is not in the group, notices it.
+# The group allows one process more than the limit, so that the supervisor, which counts from
+# outside of the group, can see that the limit was passed.
 _BESIDE_PROCESSES = 1
 
 # What the kernel gives a process of niceness 5: what the grader does itself goes first.
 _SHARES, _WEIGHT = "335", "33"
 
-# Version 1 does not say whether a limit was met (its counts of failures stay 0 in newer kernels),
-# but how near it came: what does not fit is a huge page at most.
+# Version 1 does not say whether a limit was met (its counts of failures stay 0 in newer kernels).
+# It says the most that was held: if one more huge page would not have fitted, the limit was met.
 _LIMIT = "memory.limit_in_bytes"
 _PEAKS = ("memory.memsw.max_usage_in_bytes", "memory.max_usage_in_bytes")
 _HUGE_PAGE = 2 * MEGABYTE
@@ -86,12 +88,13 @@ class ControlGroups:
 
     Attributes
     ----------
+    place : Place or None
     problem : str
         Why the newest run has no group; empty if it has one.
     """
 
     def __init__(self, place: Place | None, give_back: Callable[[], None] = lambda: None):
-        self._place, self._give_back = place, give_back
+        self.place, self._give_back = place, give_back
         self._left: list[Path] = []
         self._leaving = threading.Lock()
         self.problem = "" if place else "the system lends none"
@@ -119,11 +122,11 @@ class ControlGroups:
     @contextlib.contextmanager
     def group(self) -> Iterator[Group]:
         """A group for one run, and its end."""
-        group = Group(self._place)
+        group = Group(self.place)
         try:
             yield group
         finally:
-            if self._place:
+            if self.place:
                 self.problem = group.problem
             self._leave(group.folders)
 
@@ -134,10 +137,10 @@ class ControlGroups:
         while self._left and time.monotonic() < deadline:
             time.sleep(_BETWEEN_TRIES)
             self._leave(())
-        if self._place:
+        if self.place:
             with contextlib.suppress(OSError):
                 self._give_back()
-        self._place = None
+        self.place = None
 
     def _leave(self, folders: tuple[Path, ...]) -> None:
         """Remove groups; those whose processes have not ended yet wait for the next call."""
@@ -150,21 +153,24 @@ class Group:
 
     Attributes
     ----------
+    place : Place or None
     folders : tuple of Path
+    memory : Path or None
+        The one of these that bounds memory.
     problem : str
         Why there is none.
     """
 
     def __init__(self, place: Place | None):
-        self._place = place
-        self._memory: Path | None = None
+        self.place = place
+        self.memory: Path | None = None
         self.folders: tuple[Path, ...] = ()
         self.problem = "its runner did not ask for one"
 
     @property
     def lent(self) -> bool:
         """Whether there can be one."""
-        return self._place is not None
+        return self.place is not None
 
     def let_in(self, process: int, limits: Limits, held: int, *, polite: bool = True) -> None:
         """Make the group with its limits, and put a process and all that it will start there.
@@ -178,29 +184,29 @@ class Group:
         polite : bool
             Whether others go first on a busy machine.
         """
-        if self._place is None:
+        if self.place is None:
             return
-        name = f"{_PREFIX}{_me()}-{next(_count)}"
+        name = f"{PREFIX}{grader_name()}-{next(_count)}"
         try:
-            for controller, folder in self._place.folders.items():
+            for controller, folder in self.place.folders.items():
                 group = folder / name
                 if group not in self.folders:
                     group.mkdir()
                     self.folders += (group,)
                 for file, value in self._settings(controller, limits, held, polite).items():
                     if file not in _WHERE_SWAP_IS_COUNTED or (group / file).exists():
-                        _write(group / file, value)
+                        write_to_kernel(group / file, value)
                 if controller == "memory":
-                    self._memory = group
+                    self.memory = group
             for group in self.folders:
-                _write(group / "cgroup.procs", str(process))
+                write_to_kernel(group / "cgroup.procs", str(process))
             self.problem = ""
         except OSError as error:
             self.problem = str(error)
 
     def _settings(self, controller: str, limits: Limits, held: int, polite: bool) -> dict[str, str]:
-        assert self._place is not None
-        first, most = self._place.version == 1, str(memory_bytes(limits, held))
+        assert self.place is not None
+        first, most = self.place.version == 1, str(memory_bytes(limits, held))
         if controller == "pids":
             return {"pids.max": str(limits.processes + _BESIDE_PROCESSES)}
         if controller == "cpu":
@@ -214,13 +220,13 @@ class Group:
 
     def out_of_memory(self) -> bool:
         """Whether the kernel ended a process here because this group, not the machine, was full."""
-        if self._memory is None:
+        if self.memory is None:
             return False
-        full = _counters(self._memory / "memory.events")
+        full = _counters(self.memory / "memory.events")
         if not full:  # version 1
-            full = _counters(self._memory / "memory.oom_control")
-            peak = max(_number(self._memory / file) for file in _PEAKS)
-            full["oom"] = int(peak + _HUGE_PAGE >= _number(self._memory / _LIMIT))
+            full = _counters(self.memory / "memory.oom_control")
+            peak = max(_number(self.memory / file) for file in _PEAKS)
+            full["oom"] = int(peak + _HUGE_PAGE >= _number(self.memory / _LIMIT))
         # A machine without memory ends processes of any group, whose own limit has not been met.
         return full.get("oom", 0) > 0 and full.get("oom_kill", 0) > 0
 
@@ -278,20 +284,20 @@ def _version_2(own: Path) -> tuple[Place, Callable[[], None]]:
     wanted = [name for name in _WANTED if name in offered]
     if "memory" not in wanted:
         raise ValueError("the memory controller is not lent")
-    if any(not _below(process, os.getpid()) for process in _members(own)):
+    if any(not _below(process, os.getpid()) for process in processes_in(own)):
         raise ValueError("others are in this group, too")
-    aside = own / f"{_PREFIX}{_me()}-grader"
+    aside = own / f"{PREFIX}{grader_name()}-grader"
     switch = own / "cgroup.subtree_control"
 
     def give_back() -> None:
-        _write(switch, " ".join(f"-{name}" for name in wanted))
+        write_to_kernel(switch, " ".join(f"-{name}" for name in wanted))
         _move_all(aside, own)
         aside.rmdir()
 
     aside.mkdir()
     try:
         _move_all(own, aside)
-        _write(switch, " ".join(f"+{name}" for name in wanted))
+        write_to_kernel(switch, " ".join(f"+{name}" for name in wanted))
     except OSError:
         _move_all(aside, own)
         aside.rmdir()
@@ -299,19 +305,20 @@ def _version_2(own: Path) -> tuple[Place, Callable[[], None]]:
     return Place(dict.fromkeys(wanted, own), 2), give_back
 
 
-def _members(group: Path) -> list[int]:
+def processes_in(group: Path) -> list[int]:
+    """Numbers of the processes that are in a group itself, not in those below it."""
     return [int(word) for word in (group / "cgroup.procs").read_text(encoding="ascii").split()]
 
 
 def _move_all(source: Path, target: Path) -> None:
     """Move processes, and those that they start meanwhile."""
     for _ in range(_MOST_MOVES):
-        members = _members(source)
+        members = processes_in(source)
         if not members:
             return
         for process in members:
             with contextlib.suppress(ProcessLookupError):
-                _write(target / "cgroup.procs", str(process))
+                write_to_kernel(target / "cgroup.procs", str(process))
     raise OSError(f"{source} does not become empty")
 
 
@@ -325,8 +332,8 @@ def _below(process: int, ancestor: int) -> bool:
 def _sweep(place: Place) -> None:
     """Remove what killed graders left; the kernel lets nobody remove a group that is in use."""
     for folder in {*place.folders.values()}:
-        for group in folder.glob(f"{_PREFIX}*"):
-            owner = "-".join(group.name.removeprefix(_PREFIX).split("-")[:2])
+        for group in folder.glob(f"{PREFIX}*"):
+            owner = "-".join(group.name.removeprefix(PREFIX).split("-")[:2])
             if not _alive(owner):
                 _removed(group)
 
@@ -341,7 +348,8 @@ def _removed(group: Path) -> bool:
     return True
 
 
-def _me() -> str:
+def grader_name() -> str:
+    """What this process calls its groups; no other process, and no later one, has this name."""
     return f"{os.getpid()}-{_started(os.getpid())}"
 
 
@@ -365,7 +373,7 @@ def _stat(process: int) -> list[str]:
     return line.rpartition(")")[2].split()
 
 
-def _write(file: Path, value: str) -> None:
+def write_to_kernel(file: Path, value: str) -> None:
     """Write to a file of the kernel's, which must be there."""
     number = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
     try:

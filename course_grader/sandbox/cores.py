@@ -9,14 +9,16 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 
-_NAME = "course-grading-core-"
+# What the socket of a taken processor is called, before the processor's number.
+SIGN = "course-grading-core-"
 
 
 class Cores:
     """The processors that this process may use, handed out one to a run.
 
-    Graders of one machine agree by names of sockets, one for each processor. They need no folder,
-    and are gone with the process that held them.
+    Graders on one machine see from sockets which processors are taken: each processor has a socket
+    name, and only one process can hold it. Such a name needs no folder, and becomes free when its
+    process ends, however that happens.
     """
 
     def __init__(self) -> None:
@@ -33,7 +35,7 @@ class Cores:
             yield None
             return
         with self._choosing:
-            core, name = self._choose()
+            core, name = self.choose()
             self._used[core] += 1
         try:
             yield core
@@ -43,7 +45,8 @@ class Cores:
             if name is not None:
                 name.close()
 
-    def _choose(self) -> tuple[int, socket.socket | None]:
+    def choose(self) -> tuple[int, socket.socket | None]:
+        """A processor for a run, with the socket that holds it unless somebody else does."""
         known = sorted(os.sched_getaffinity(0), key=lambda core: self._used[core])
         for core in known:
             if not self._used[core] and (name := _name(core)) is not None:
@@ -55,7 +58,7 @@ def _name(core: int) -> socket.socket | None:
     """The machine-wide sign that a processor is taken, unless it is."""
     sign = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
-        sign.bind(f"\0{_NAME}{core}")
+        sign.bind(f"\0{SIGN}{core}")
     except OSError:
         sign.close()
         return None

@@ -215,7 +215,7 @@ def runnable(work: SanitizedSubmission) -> int:
     return sum(step.kind in ("code", "check") for step in work.steps)
 
 
-class _Odd(Exception):
+class _OddFrameError(Exception):
     """What student code sent is not what a runner sends."""
 
 
@@ -246,14 +246,14 @@ def read_steps(
     outputs = 0
     try:
         if len(ran.raw) > len(kinds):
-            raise _Odd("there are more results than steps")
+            raise _OddFrameError("there are more results than steps")
         for number, (raw, kind) in enumerate(zip(ran.raw, kinds, strict=False)):
             result = _read_step(raw, number, kind, limits)
             outputs += len(result.outputs)
             if outputs > MOST_OUTPUTS_OF_A_RUN:
-                raise _Odd(f"its cells show more than {MOST_OUTPUTS_OF_A_RUN} outputs")
+                raise _OddFrameError(f"its cells show more than {MOST_OUTPUTS_OF_A_RUN} outputs")
             found.append(result)
-    except _Odd as error:
+    except _OddFrameError as error:
         return tuple(found), f"result {len(found) + 1} of the run is none: {error}"
     except (ValueError, RecursionError, MemoryError) as error:
         kind_of_error = type(error).__name__
@@ -263,13 +263,13 @@ def read_steps(
 
 def _read_step(raw: RawStep, number: int, kind: str, limits: Limits) -> StepResult:
     if len(raw.header) > most_header_bytes(limits):
-        raise _Odd(f"its header has {len(raw.header)} bytes")
+        raise _OddFrameError(f"its header has {len(raw.header)} bytes")
     if raw.payload and kind != "check":
-        raise _Odd("a cell has answers")
+        raise _OddFrameError("a cell has answers")
     texts = limits.output_kilobytes * 1024 + _BESIDE
     # Each of them becomes an object of its own; in a text they may stand, but not more often.
     if raw.header.count(b"{") + raw.header.count(b"[") > texts:
-        raise _Odd("it holds too many objects")
+        raise _OddFrameError("it holds too many objects")
     header = json.loads(
         raw.header.decode("utf-8", "strict"),
         object_pairs_hook=_once,
@@ -278,12 +278,12 @@ def _read_step(raw: RawStep, number: int, kind: str, limits: Limits) -> StepResu
         parse_constant=_no_number,
     )
     if not isinstance(header, dict) or set(header) != {"step", "outputs", "problem"}:
-        raise _Odd("its header is not that of a result")
+        raise _OddFrameError("its header is not that of a result")
     step, outputs, problem = header["step"], header["outputs"], header["problem"]
     if type(step) is not int or step != number:
-        raise _Odd(f"it is not the one of step {number + 1}")
+        raise _OddFrameError(f"it is not the one of step {number + 1}")
     if not isinstance(outputs, list) or len(outputs) > MOST_OUTPUTS_OF_A_CELL + 1:
-        raise _Odd(f"its outputs are no list of at most {MOST_OUTPUTS_OF_A_CELL + 1}")
+        raise _OddFrameError(f"its outputs are no list of at most {MOST_OUTPUTS_OF_A_CELL + 1}")
     problem = _text(problem, _MOST_PROBLEM)
     room = {"text": texts, "picture": limits.picture_kilobytes * 1024}
     return StepResult([_output(one, room) for one in outputs], problem, raw.seconds, raw.payload)
@@ -295,12 +295,12 @@ def _output(output: Any, room: dict[str, int]) -> dict[str, Any]:
     if kind == "stream":
         name, text = _fields(output, "name", "text")
         if name not in ("stdout", "stderr"):
-            raise _Odd("a stream is neither stdout nor stderr")
+            raise _OddFrameError("a stream is neither stdout nor stderr")
         return {"output_type": "stream", "name": name, "text": _fit(text, room, "text")}
     if kind == "error":
         name, words, lines = _fields(output, "ename", "evalue", "traceback")
         if not isinstance(lines, list):
-            raise _Odd("a traceback is no list")
+            raise _OddFrameError("a traceback is no list")
         return {
             "output_type": "error",
             "ename": _fit(_text(name, _MOST_NAME), room, "text"),
@@ -313,15 +313,15 @@ def _output(output: Any, room: dict[str, int]) -> dict[str, Any]:
     if kind == "execute_result":
         data, metadata, count = _fields(output, "data", "metadata", "execution_count")
         if count is not None and type(count) is not int:
-            raise _Odd("an execution count is no number")
+            raise _OddFrameError("an execution count is no number")
         shown = _shown(data, metadata, room)
         return {"output_type": kind, "data": shown, "metadata": {}, "execution_count": count}
-    raise _Odd("an output is of no known kind")
+    raise _OddFrameError("an output is of no known kind")
 
 
 def _shown(data: Any, metadata: Any, room: dict[str, int]) -> dict[str, str]:
     if not isinstance(data, dict) or not set(data) <= {*TEXTS, PICTURE} or metadata != {}:
-        raise _Odd("an output has a form that no cell's has")
+        raise _OddFrameError("an output has a form that no cell's has")
     return {
         key: _fit(value, room, "picture" if key == PICTURE else "text")
         for key, value in data.items()
@@ -330,7 +330,7 @@ def _shown(data: Any, metadata: Any, room: dict[str, int]) -> dict[str, str]:
 
 def _fields(output: dict[str, Any], *names: str) -> list[Any]:
     if set(output) != {"output_type", *names}:
-        raise _Odd("an output has other parts than those of its kind")
+        raise _OddFrameError("an output has other parts than those of its kind")
     return [output[name] for name in names]
 
 
@@ -338,14 +338,14 @@ def _fit(text: Any, room: dict[str, int], what: str) -> str:
     text = _text(text)
     room[what] -= len(text) * 3 // 4 if what == "picture" else len(text)
     if room[what] < 0:
-        raise _Odd(f"a step shows more {what} than it may")
+        raise _OddFrameError(f"a step shows more {what} than it may")
     return text
 
 
 def _text(text: Any, most: int | None = None) -> str:
     """A text that files and databases can hold: no half of a character, no zero."""
     if not isinstance(text, str) or (most is not None and len(text) > most):
-        raise _Odd("what should be words is none, or too long")
+        raise _OddFrameError("what should be words is none, or too long")
     return (
         text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
     )
@@ -354,15 +354,15 @@ def _text(text: Any, most: int | None = None) -> str:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise _Odd("an object has a key twice")
+        raise _OddFrameError("an object has a key twice")
     return made
 
 
 def _short_int(digits: str) -> int:
     if len(digits) > _MOST_DIGITS:
-        raise _Odd(f"it has a number of {len(digits)} digits")
+        raise _OddFrameError(f"it has a number of {len(digits)} digits")
     return int(digits)
 
 
 def _no_number(_words: str) -> NoReturn:
-    raise _Odd("it has a number that is no count")
+    raise _OddFrameError("it has a number that is no count")

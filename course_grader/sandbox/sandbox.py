@@ -75,6 +75,12 @@ class Sandbox:
 
     Attributes
     ----------
+    library : Path
+        The copied code that is inside, outside.
+    started : StartedSandbox or None
+        What all runs share; none before it is entered, and none where each run has its own.
+    cores : Cores
+        What hands processors out to its runs.
     groups : ControlGroups
         Those of its runs, where the system lends any.
 
@@ -87,10 +93,10 @@ class Sandbox:
     def __init__(self, form: IsolationMode = "warm", spawned: Callable[[], None] = lambda: None):
         self.form, self._spawned = form, spawned
         self._scratch = ScratchFolder("course-library-")
-        self._folder = self._scratch.path
-        copy_library(self._folder)
-        self._shared: StartedSandbox | None = None
-        self._cores = Cores()
+        self.library = self._scratch.path
+        copy_library(self.library)
+        self.started: StartedSandbox | None = None
+        self.cores = Cores()
         self.groups = ControlGroups(None)
         self._restarting = threading.Lock()
 
@@ -103,9 +109,9 @@ class Sandbox:
         self.groups = ControlGroups.find()
         try:
             if self.form == "cold":
-                bubblewrap(self._folder)  # starts with each run; whether it can is said now
+                bubblewrap(self.library)  # starts with each run; whether it can is said now
             else:
-                self._shared = StartedSandbox(self._folder, self.form, self._spawned)
+                self.started = StartedSandbox(self.library, self.form, self._spawned)
         except BaseException:
             self.groups.close()
             raise
@@ -117,9 +123,9 @@ class Sandbox:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        if self._shared is not None:
-            self._shared.stop()
-            self._shared = None
+        if self.started is not None:
+            self.started.stop()
+            self.started = None
         self.groups.close()
         self._scratch.remove()
 
@@ -197,7 +203,7 @@ class Sandbox:
         attempt: bool,
     ) -> RunResult:
         started = self._alive(attempt) if self.form != "cold" else None
-        with self._cores.one() as core, self.groups.group() as group:
+        with self.cores.one() as core, self.groups.group() as group:
             asked = _Asked(
                 *(limits, core, tuple(inputs)),
                 draws=any(_DRAWS in step.source for step in work.steps if step.kind == "code"),
@@ -208,10 +214,10 @@ class Sandbox:
                 requests = started.attempts if attempt else started.requests
                 try:
                     return _run(requests, work, inputs, asked, group, self.form)
-                except _Gone:
+                except _SandboxGoneError:
                     self._end(started)
                     raise
-            started = _started_again(self._folder, "cold")
+            started = _started_again(self.library, "cold")
             try:
                 return _run(started.requests, work, inputs, asked, group, "cold")
             finally:
@@ -220,12 +226,12 @@ class Sandbox:
     def _alive(self, attempt: bool) -> StartedSandbox:
         """The process that all runs share; a new one where it has died."""
         with self._restarting:
-            if self._shared is None:
+            if self.started is None:
                 raise MachineError("the sandbox is not started: use it as a context manager")
-            if not self._shared.alive:
-                self._shared.stop()
-                self._shared = _started_again(self._folder, self.form)
-            started = self._shared
+            if not self.started.alive:
+                self.started.stop()
+                self.started = _started_again(self.library, self.form)
+            started = self.started
         if not attempt:
             try:
                 started.wait()
@@ -234,7 +240,7 @@ class Sandbox:
         return started
 
     def _end(self, started: StartedSandbox) -> None:
-        """End what does not answer; what stands around it may not have noticed yet."""
+        """End a sandbox that does not answer any more; bubblewrap around it may still run."""
         with self._restarting:
             started.stop()
 
@@ -251,7 +257,7 @@ class _Asked:
     alone: bool
 
 
-class _Gone(MachineError):
+class _SandboxGoneError(MachineError):
     """The process that forks runs does not take any more of them."""
 
 
@@ -307,7 +313,7 @@ def _run(
         if group.out_of_memory():
             end = End(too_much_memory(limits))
         lifeline.close()
-        with _in_memory(results.bytes) as held:
+        with in_memory(results.bytes) as held:
             ran = RunResult(results.read(), end.ended, time.monotonic() - began, end.repeat)
             held(ran)
             return ran
@@ -318,7 +324,7 @@ def _hand_over(requests: socket.socket, asked: _Asked, *ends: socket.socket) -> 
     try:
         socket.send_fds(requests, [message], [end.fileno() for end in ends])
     except OSError as error:
-        raise _Gone(f"the sandbox is gone: {error}") from error
+        raise _SandboxGoneError(f"the sandbox is gone: {error}") from error
 
 
 def _let_in(group: Group, wire: socket.socket, asked: _Asked, deadline: float) -> None:
@@ -368,8 +374,10 @@ _LARGE_AT_ONCE = threading.BoundedSemaphore(MOST_LARGE_RUNS)
 
 
 @contextlib.contextmanager
-def _in_memory(size: int) -> Iterator[Callable[[RunResult], None]]:
-    """Wait until there is room in memory for a run's results, and give it back with these.
+def in_memory(size: int) -> Iterator[Callable[[RunResult], None]]:
+    """Wait until there is room for a run's results of so many bytes, and give it back with these.
+
+    The block is given what it has to call with the run.
 
     Whoever keeps many large runs for long is not stopped for it, only slowed down.
     """

@@ -165,21 +165,25 @@ _TRIES = 3
 
 
 def _try(
-    sandbox: Sandbox, *cells: str, limits: Limits = LIMITS, as_submission: bool = False
+    sandbox: Sandbox,
+    *cells: str,
+    limits: Limits = LIMITS,
+    as_submission: bool = False,
+    alone: bool = False,
 ) -> list[str]:
     """Run cells in one run; what each of them said, and how the run ended if it did not.
 
-    A run that the machine ends says so in the first cell's place. One that proves nothing, since
-    other programs held the processor, is tried again, and does not stand back for them any more.
+    If the machine ends a run, the reason stands in place of what its cells said. A run that proves
+    nothing, because other programs held the processor, is repeated, at ordinary priority.
     """
     work = SanitizedSubmission(tuple(Step("code", cell) for cell in cells))
     for number in range(_TRIES):
-        again = number > 0
+        alone = alone or number > 0
         try:
             if as_submission:
-                ran = sandbox.run(work, {}, limits, alone=again)
+                ran = sandbox.run(work, {}, limits, alone=alone)
             else:
-                ran = sandbox.attempt(work, limits, alone=again)
+                ran = sandbox.attempt(work, limits, alone=alone)
         except (MachineError, NoVerdictError) as error:
             return [str(error)] * len(cells)
         if not ran.repeat:
@@ -224,7 +228,7 @@ def _looks(sandbox: Sandbox, root: Path) -> list[Wall]:
     seen = _mark()
     known = [*environment(root, sandbox.form, root), "PWD", "LC_CTYPE", "SHLVL", "_"]
     with ExitStack() as stack, ThreadPoolExecutor(2) as outside:
-        watched = outside.submit(_who, seen, stop := _Stop())
+        watched = outside.submit(status_outside, seen, stop := _Stop())
         gone = outside.submit(_vanished, left)
         try:
             cells = {
@@ -273,7 +277,7 @@ class _Stop:
     now: bool = False
 
 
-def _sleeping(mark: str) -> Iterator[int]:
+def sleeping(mark: str) -> Iterator[int]:
     """The processes outside that sleep so many seconds."""
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -285,10 +289,10 @@ def _sleeping(mark: str) -> Iterator[int]:
                 yield int(entry.name)
 
 
-def _who(mark: str, stop: _Stop) -> dict[str, str]:
+def status_outside(mark: str, stop: _Stop) -> dict[str, str]:
     """Who a process of the sandbox is outside, from the kernel; ends it. Empty if never seen."""
     while not stop.now:
-        for number in _sleeping(mark):
+        for number in sleeping(mark):
             with contextlib.suppress(OSError):  # ended meanwhile
                 status = Path(f"/proc/{number}/status").read_text(encoding="utf-8")
                 os.kill(number, signal.SIGTERM)
@@ -322,7 +326,7 @@ def _user(status: dict[str, str]) -> Wall:
 def _vanished(mark: str) -> bool:
     """Whether a process that was left behind has ended."""
     deadline = time.monotonic() + SECONDS_TO_VANISH
-    while any(True for _ in _sleeping(mark)):
+    while any(True for _ in sleeping(mark)):
         if time.monotonic() > deadline:
             return False
         time.sleep(_BETWEEN_LOOKS)
@@ -385,7 +389,8 @@ def _processes(sandbox: Sandbox, _root: Path) -> list[Wall]:
 
 
 def _time(sandbox: Sandbox, _root: Path) -> list[Wall]:
-    (said,) = _try(sandbox, escape_attempts.ENDLESS, limits=_A_MOMENT)
+    # At low priority, beside two imports of torch, a tenth of a second would take it a whole one.
+    (said,) = _try(sandbox, escape_attempts.ENDLESS, limits=_A_MOMENT, alone=True)
     return [_ends("time", said, "took more than", "bounded")]
 
 

@@ -40,7 +40,7 @@ _PR_CAPBSET_DROP, _CAPABILITY_VERSION_3 = 24, 0x20080522
 _ORDINARY = "grade as an ordinary user"
 
 
-class _StillRootError(Exception):
+class StillRootError(Exception):
     """Why the program cannot be started as another user, and what to do."""
 
 
@@ -49,13 +49,13 @@ def main() -> NoReturn:
     program, *arguments = sys.argv[1:]
     libc = ctypes.CDLL(None, use_errno=True)
     try:
-        user, group = free_number("uid_map", _users()), free_number("gid_map", ())
-        command = [program, *_stage(libc, arguments)]
+        user, group = free_number("uid_map", users_here()), free_number("gid_map", ())
+        command = [program, *stage(libc, arguments)]
         os.chdir("/")
         _give_up_root(libc, user, group, keep_bounds=bool(os.stat(program).st_mode & stat.S_ISUID))
         _check_reach(command, [program, *arguments])
         os.execv(program, command)
-    except _StillRootError as error:
+    except StillRootError as error:
         sys.exit(f"root cannot be given up for the sandbox: {error}")
     except OSError as error:
         sys.exit(f"root cannot be given up for the sandbox: {error}. {_ORDINARY.capitalize()}")
@@ -82,7 +82,7 @@ def choose(mapped: Sequence[range], taken: set[int]) -> int:
 
     Raises
     ------
-    _StillRootError
+    StillRootError
         If there is nobody but root.
     """
     free = [one for one in _NOBODYS if one not in taken and any(one in some for some in mapped)]
@@ -92,13 +92,13 @@ def choose(mapped: Sequence[range], taken: set[int]) -> int:
         for one in range(min(some.stop, 2**31) - 1, max(some.start, 1) - 1, -1):
             if one not in taken:
                 return one
-    raise _StillRootError(
+    raise StillRootError(
         "this container or user namespace has no user but root. "
         f"Give it more (/etc/subuid and /etc/subgid), or {_ORDINARY} outside of it"
     )
 
 
-def _users() -> set[int]:
+def users_here() -> set[int]:
     """Every user of this machine with a name or a process; a directory server is not asked."""
     taken = set()
     if os.path.exists("/etc/passwd"):
@@ -114,7 +114,7 @@ def _users() -> set[int]:
     return taken
 
 
-def _stage(libc: ctypes.CDLL, arguments: list[str]) -> list[str]:
+def stage(libc: ctypes.CDLL, arguments: list[str]) -> list[str]:
     """Bind each source at a place that everybody reaches; the arguments with those places."""
     if libc.unshare(_CLONE_NEWNS) != 0:
         return arguments  # not allowed to: then each source has to be within reach where it is
@@ -168,7 +168,7 @@ def _give_up_root(libc: ctypes.CDLL, user: int, group: int, *, keep_bounds: bool
         os.setresgid(group, group, group)
         os.setresuid(user, user, user)
     except PermissionError as error:
-        raise _StillRootError(
+        raise StillRootError(
             f"changing to user {user} is not allowed here ({error.strerror}). "
             f"Let the container have the capabilities SETUID and SETGID, or {_ORDINARY}"
         ) from error
@@ -176,7 +176,7 @@ def _give_up_root(libc: ctypes.CDLL, user: int, group: int, *, keep_bounds: bool
     if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
         raise OSError(ctypes.get_errno(), "capset")
     if os.getresuid() != (user,) * 3 or os.getresgid() != (group,) * 3 or os.getgroups():
-        raise _StillRootError(
+        raise StillRootError(
             f"the kernel did not change the user to {user}. {_ORDINARY.capitalize()}"
         )
 
@@ -187,7 +187,7 @@ def _check_reach(command: list[str], as_given: list[str]) -> None:
     sources = [at + 1 for at, option in enumerate(command[:end]) if option in _BINDS]
     for at in (0, *sources):
         if not os.access(command[at], os.X_OK if at == 0 or os.path.isdir(command[at]) else 0):
-            raise _StillRootError(
+            raise StillRootError(
                 f"{as_given[at]} is out of reach for anybody but root. Make it readable for every "
                 f"user (and keep it out of /root), or {_ORDINARY}"
             )

@@ -221,7 +221,7 @@ def set_limits(limits: Limits, *, own_users: bool) -> None:
     limits : Limits
     own_users : bool
         Whether a user namespace is around this process. Without one the kernel counts everything
-        that its user runs on the machine, and only the supervisor's census counts processes.
+        that its user runs on the machine, and only the supervisor counts processes.
     """
     seconds = int(limits.total_seconds * (os.cpu_count() or 1)) + 1
     bounds = {

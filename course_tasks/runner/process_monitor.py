@@ -87,13 +87,13 @@ def own_number() -> int:
 
 
 @dataclass
-class Census:
-    """What the processes below one have, counted again and again.
+class ProcessMonitor:
+    """Watches over the processes of a run: what they hold together, counted again and again.
 
     Parameters
     ----------
     ancestor : int
-        This process, of which the run's first one is going to be a copy; see `own_number`.
+        The number of this process, by `own_number`. The run's first process is forked from it.
     limits : Limits
     own_folders : bool
         Whether writable folders, sockets and numbers of processes are this submission's alone.

@@ -4,9 +4,9 @@ It runs no student code, hears no signal, and takes nothing from those whom it w
 run has come it is told by the grader, who counts the results that arrive. A student who sends one
 before its time has only given that step away.
 
-A clock that interrupts must not be another's to turn, either: time in which a run's processes
-waited for a processor that others held does not count, up to a bound. At the bound the run is
-ended as one that proves nothing, to be repeated alone.
+Nobody else's load may make a run lose its time, either. While its processes wait for a processor
+that others hold, its clock stands still, up to a bound. A run that reaches the bound is ended as
+one that proves nothing, and is repeated alone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from course_tasks.runner.isolation import (
 from course_tasks.runner.limits import Limits
 from course_tasks.runner.process_monitor import (
     SECONDS_BETWEEN_COUNTS,
-    Census,
+    ProcessMonitor,
     descendants,
     own_number,
 )
@@ -48,8 +48,8 @@ SECONDS_TO_STOP = 3.0
 # A runner that has closed its connection ends at once, or goes on for nobody.
 SECONDS_TO_END = 2.0
 
-# Everything around a submission's own processes goes first when the machine is busy; a run that is
-# repeated alone, because it had too little, has nothing of the grader's to stand back for.
+# On a busy machine everything else goes before a submission's own processes. Only a run that is
+# repeated alone, because it had got too little of the processor, keeps the ordinary priority.
 _NICENESS = 5
 
 # What the grader says on the lifeline, beside how many results it has.
@@ -114,7 +114,7 @@ def supervise(
         set_dumpable(False)
         # As process 1 it would still get every signal that Python has a handler for.
         heard = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        census = Census(own_number(), limits, own_folders=form != "bare")
+        monitor = ProcessMonitor(own_number(), limits, own_folders=form != "bare")
         ready, its_ready = os.pipe()
         runner = os.fork()
         if runner == 0:
@@ -122,7 +122,7 @@ def supervise(
             os.close(lifeline)
             os.close(ready)
             if grouped:
-                os.write(wire, ASKS_FOR_GROUP + str(census.held_at_start).encode())
+                os.write(wire, ASKS_FOR_GROUP + str(monitor.held_at_start).encode())
             _run(shell, wire, its_ready, limits, core, form, polite=not alone)
         os.close(wire)
         os.close(its_ready)
@@ -133,7 +133,7 @@ def supervise(
         _say(lifeline, End(failed=failed))
         os._exit(1)
     try:
-        end = _watch(runner, lifeline, limits, census, alone)
+        end = _watch(runner, lifeline, limits, monitor, alone)
     except BaseException as error:
         end = End(repeat=f"its supervisor failed: {type(error).__name__}: {error}")
     if form != "warm":
@@ -217,11 +217,11 @@ def _until_ready(ready: int, lifeline: int) -> str:
     return said.decode("utf-8", "replace") or "isolation failed: the runner ended without a word"
 
 
-def _watch(runner: int, lifeline: int, limits: Limits, census: Census, alone: bool) -> End:
+def _watch(runner: int, lifeline: int, limits: Limits, monitor: ProcessMonitor, alone: bool) -> End:
     """Wait for the runner's end."""
 
     def timer_of(limit: float) -> Timer:
-        return Timer(limit, census.time, time.monotonic(), alone=alone)
+        return Timer(limit, monitor.time, time.monotonic(), alone=alone)
 
     total, timer = timer_of(limits.total_seconds), timer_of(limits.cell_seconds)
     step, interrupted, closed = 0, False, False
@@ -244,7 +244,7 @@ def _watch(runner: int, lifeline: int, limits: Limits, census: Census, alone: bo
             return _how(status)
         if time.monotonic() < next_count:
             continue
-        broken = census.excess()
+        broken = monitor.excess()
         next_count = time.monotonic() + SECONDS_BETWEEN_COUNTS
         if broken:
             return End(broken)

@@ -118,10 +118,10 @@ def _probes_imported(tasks: Sequence[str]) -> Iterator[str]:
 
 
 class _Preparations:
-    """What makes later runs faster, in steps between requests: who comes waits for one step.
+    """What makes later runs faster, done in steps while no request waits.
 
-    The first run, which tries whether honest work runs at all, waits for none: it is on its way
-    when they begin.
+    A request that comes during a step is served after it. The first request, which tries whether
+    honest work runs at all, waits for nothing, since the steps begin only after it.
     """
 
     def __init__(self) -> None:
@@ -191,7 +191,7 @@ def _shell() -> object:
 
 
 def _warm_up() -> None:
-    """Import what every submission imports; no student code runs here."""
+    """Import what every submission imports, before any student code runs."""
     import numpy  # noqa: F401
     import torch
     import torch.nn.functional

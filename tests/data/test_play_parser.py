@@ -31,7 +31,7 @@ class Reading(NamedTuple):
     choices: tuple | None  # (rule, option, earlier choices), a linked list
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """No derivation begins with this text."""
 
     def __init__(self, position, symbol):
@@ -68,7 +68,7 @@ class Recogniser:
                     reading = reading._replace(text=reading.text[1:])
                     left += [reading] if reading.text else self.expand(reading, position + 1, text)
             if not left:
-                raise Unreadable(position, symbol)
+                raise UnreadableError(position, symbol)
             after = sum(reading.probability for reading in left)
             nll.append(-math.log(after / before))
             # Only ratios matter: a fresh scale keeps long texts from vanishing.
@@ -165,7 +165,7 @@ def cost(recogniser, text):
     """Nats of a text; infinite for one that the grammar cannot write."""
     try:
         return sum(recogniser.read(text)[0])
-    except Unreadable:
+    except UnreadableError:
         return math.inf
 
 

@@ -99,7 +99,7 @@ def test_gradients_of_every_parameter_are_those_of_torch(room):
 
 @browser
 def test_fifty_steps_have_the_losses_of_torch(room):
-    text = training_run._play()["text"][:30_000]
+    text = training_run.excerpt()["text"][:30_000]
     batch, T, steps, rate = 16, 8, 50, 0.01
     for name, build in IN_TORCH.items():
         settings = {"rate": rate, "batch": batch, "context": T}
@@ -283,7 +283,7 @@ def test_text_that_nothing_can_be_learned_from_is_refused(text, says):
 
 def test_excerpt_is_the_beginning_of_the_play_and_knows_its_floor():
     whole = corpora.play_once()
-    known = training_run._play()
+    known = training_run.excerpt()
     assert known["text"] == whole.text[: play_excerpt.CHARACTERS]
     cut = int(training_run.TRAIN_SHARE * play_excerpt.CHARACTERS)
     assert known["floor"] == round(whole.floor(slice(cut, play_excerpt.CHARACTERS)), 3)

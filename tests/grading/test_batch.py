@@ -58,7 +58,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 @pytest.fixture
 def shared(running, monkeypatch):
     """Classes are graded with the judges and the sandbox that all tests share."""
-    starting = batch._starting
+    starting = batch.starting
 
     @contextlib.contextmanager
     def started(form, course, scheduler):
@@ -67,9 +67,9 @@ def shared(running, monkeypatch):
             with starting(form, course, scheduler) as ready:
                 yield ready
         else:
-            yield batch._Start(lambda: judges, lambda: sandbox)
+            yield batch.Start(lambda: judges, lambda: sandbox)
 
-    monkeypatch.setattr(batch, "_starting", started)
+    monkeypatch.setattr(batch, "starting", started)
 
 
 @pytest.fixture
@@ -112,6 +112,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from course_grader import batch
 from course_grader.course import Course
+from course_grader.gradebook import runs
 from course_grader.gradebook.record import Recorder
 from course_grader.atomic import write_atomically
 
@@ -119,8 +120,8 @@ outcomes, pages = pickle.load(sys.stdin.buffer)
 count = int(sys.argv[1])
 runner = SimpleNamespace(form="warm", slots=1)
 judges = SimpleNamespace(require=lambda tasks: None, expect=lambda tasks: None)
-start = batch._Start(lambda: judges, lambda: runner)
-batch._starting = lambda *given: nullcontext(start)
+start = batch.Start(lambda: judges, lambda: runner)
+batch.starting = lambda *given: nullcontext(start)
 end = lambda: os.kill(os.getpid(), signal.SIGKILL)
 done = 0
 
@@ -157,7 +158,7 @@ def killed(root, moment):
     elif moment == "after the gradebook":
         Recorder.record_all, count = after(Recorder.record_all), 1
     elif moment == "in the middle of a transaction":
-        Recorder._note = before(Recorder._note)
+        runs.note = before(runs.note)
     batch.grade_one = grade_one
     batch.MOST_RECORDED_AT_ONCE = 2
     batch.grade(Course(Path(root)), "01-averages", jobs=1)
@@ -329,7 +330,7 @@ def test_fault_of_the_grader_over_one_submission_is_nobodys_zero_and_stops_nobod
     class_of, monkeypatch
 ):
     course = class_of("ada", "ben", "cem")
-    real = grade_one._job
+    real = grade_one.job_of
 
     def faulty(one, *rest):
         if one.student == "ben":
@@ -337,7 +338,7 @@ def test_fault_of_the_grader_over_one_submission_is_nobodys_zero_and_stops_nobod
         return real(one, *rest)
 
     with monkeypatch.context() as patched:
-        patched.setattr(grade_one, "_job", faulty)
+        patched.setattr(grade_one, "job_of", faulty)
         summary = grade(course, NAME)
     status = {one.student: one.status for one in summary.outcomes}
     assert status == {"ada": Status.GRADED, "ben": Status.FAILED, "cem": Status.GRADED}
@@ -385,8 +386,8 @@ class TestRunsThatProveNothing:
         nbformat.write(notebook, path)
         judges, sandbox = running
         runner = Doubtful(sandbox, "this is ada", *ways)
-        start = batch._Start(lambda: judges, lambda: runner)
-        monkeypatch.setattr(batch, "_starting", lambda *_: contextlib.nullcontext(start))
+        start = batch.Start(lambda: judges, lambda: runner)
+        monkeypatch.setattr(batch, "starting", lambda *_: contextlib.nullcontext(start))
         told = []
         summary = grade(
             course, NAME, jobs=2, progress=lambda one, *_: told.append((one.student, one.reason))

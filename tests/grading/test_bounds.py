@@ -16,7 +16,7 @@ from course_grader.assignment import Assignment, Check, read
 from course_grader.course import Course
 from course_grader.errors import FaultyAssignmentError, MachineError, NotWrittenError
 from course_grader.examination import Examination
-from course_grader.grade_one import _job, grade_one
+from course_grader.grade_one import grade_one, job_of
 from course_grader.judge_job import Prepared
 from course_grader.judge_pool import Handling, Judges
 from course_grader.outcome import Outcome, Status
@@ -172,7 +172,7 @@ class TestResults:
         where = (tmp_path / "graded.ipynb", tmp_path / "page.html")
         whole = class_without_gradebook(HERE, name, where)
         one = Submission("ada", name, HERE.solutions / name)
-        handling = Handling(judges, _job(one, whole, one.notebook), whole.checks)
+        handling = Handling(judges, job_of(one, whole, one.notebook), whole.checks)
         found = handling.prepare()
         assert isinstance(found, Prepared)
         return handling, found.work.steps
@@ -258,7 +258,7 @@ def test_graders_own_process_holds_no_more_for_hostile_files(tmp_path):
 
 def test_child_and_what_it_may_add_stay_under_six_hundred_megabytes(judges):
     judges.require([check.task for check in CHECKS.values()])
-    status = Path(f"/proc/{judges._server.pid}/status").read_text()
+    status = Path(f"/proc/{judges.server.pid}/status").read_text()
     (held,) = [int(line.split()[1]) / 1024 for line in status.splitlines() if "VmHWM" in line]
     assert held + judge_pool.MEGABYTES_OF_A_CHILD < 600
 
@@ -269,10 +269,10 @@ def test_largest_honest_assignment_leaves_room(judges, tmp_path):
     whole = class_without_gradebook(HERE, "08-gpt", where)
     one = Submission("ada", "08-gpt", HERE.solutions / "08-gpt")
     exam = Examination()
-    before = examination._held()
-    said, inputs = exam.prepare(_job(one, whole, one.notebook))
+    before = examination.held_bytes()
+    said, inputs = exam.prepare(job_of(one, whole, one.notebook))
     assert len(inputs) == len(said["tasks"])
-    assert examination._held() - before < judge_pool.MEGABYTES_OF_A_CHILD * MEGABYTE / 2
+    assert examination.held_bytes() - before < judge_pool.MEGABYTES_OF_A_CHILD * MEGABYTE / 2
 
 
 ENDLESS = "while True: pass"
@@ -321,8 +321,8 @@ class TestChildren:
 
     def test_dead_server_is_started_again(self, hand_in):
         with Judges(1) as pool:
-            pool._server.kill()
-            pool._server.wait()
+            pool.server.kill()
+            pool.server.wait()
             assert hand_in(notebook(), pool=pool).status is Status.GRADED
 
     def test_server_that_cannot_be_started_is_the_machines_failure(self, monkeypatch, hand_in):
@@ -403,5 +403,5 @@ class TestJudging:
         whole = class_without_gradebook(HERE, NAME, where)
         one = Submission("ada", NAME, HERE.solutions / NAME)
         exam = Examination()
-        exam.prepare(_job(one, whole, one.notebook))
+        exam.prepare(job_of(one, whole, one.notebook))
         return exam

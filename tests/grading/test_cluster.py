@@ -14,7 +14,7 @@ from course_grader.batch import Summary, grade
 from course_grader.cli import app
 from course_grader.errors import MachineError, NoVerdictError, SandboxUnavailableError
 from course_grader.release import release
-from course_grader.sandbox import cluster
+from course_grader.sandbox import cluster, cluster_worker
 from course_grader.sandbox.protocol import RawStep, RunResult, read_steps
 from course_grader.sandbox.sanitize import SanitizedSubmission, Step
 from course_tasks.errors import FrameError
@@ -103,16 +103,16 @@ WORK = SanitizedSubmission((Step("code", "1"),))
 
 
 def test_run_comes_back_from_its_bytes_as_it_was():
-    data = cluster.to_bytes(RAN, "cold")
+    data = cluster_worker.to_bytes(RAN, "cold")
     assert isinstance(data, bytes)
-    assert cluster.from_bytes(data) == (RAN, "cold")
+    assert cluster_worker.from_bytes(data) == (RAN, "cold")
 
 
 @pytest.mark.parametrize("cut", [0, 5, 40, -1])
 def test_bytes_that_are_no_run_are_refused(cut):
-    whole = cluster.to_bytes(RAN, "warm")
+    whole = cluster_worker.to_bytes(RAN, "warm")
     with pytest.raises(FrameError):
-        cluster.from_bytes(whole[:cut])
+        cluster_worker.from_bytes(whole[:cut])
 
 
 class Walls:
@@ -140,7 +140,7 @@ def workers_here(monkeypatch):
         yield walls
         walls.ended = True
 
-    monkeypatch.setattr(cluster, "proven", proven)
+    monkeypatch.setattr(cluster_worker, "proven", proven)
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
     ) as made:
@@ -169,10 +169,10 @@ def test_cold_start_on_a_worker_is_said(workers_here):
 
 def test_no_worker_that_could_grade_is_refused_with_what_each_has(workers_here, monkeypatch):
     made, _ = workers_here
-    keys = iter(["the grader's", "the worker's"])
-    monkeypatch.setattr(cluster, "sandbox_key", lambda: next(keys))
-    known = iter([{"torch": "2.13.0", "jax": "0.10.2"}, {"torch": "2.9.1", "jax": "0.10.2"}])
-    monkeypatch.setattr(cluster, "versions", lambda: next(known))
+    for where, torch in ((cluster, "2.13.0"), (cluster_worker, "2.9.1")):
+        known = {"torch": torch, "jax": "0.10.2"}
+        monkeypatch.setattr(where, "sandbox_key", lambda key=torch: key)
+        monkeypatch.setattr(where, "versions", lambda known=known: known)
     said = r"can grade:\n  - worker .*: it has torch 2\.9\.1 \(the grader: 2\.13\.0\): install what"
     with (
         pytest.raises(SandboxUnavailableError, match=said),
@@ -186,9 +186,9 @@ def test_no_worker_that_could_grade_is_refused_with_what_each_has(workers_here, 
 def test_worker_of_another_version_that_comes_later_runs_nothing(workers_here, monkeypatch):
     made, _ = workers_here
     with cluster.Cluster(made.scheduler_address) as many:
-        monkeypatch.setattr(cluster, "sandbox_key", lambda: "another")
+        monkeypatch.setattr(cluster_worker, "sandbox_key", lambda: "another")
         made.scale(2)
-        many._client.wait_for_workers(2, timeout=20)
+        made.wait_for_workers(2, timeout=20)
         assert [many.run(WORK, {}, Limits()) for _ in range(4)] == [RAN] * 4
         assert many.slots == 2  # of the first worker
         (left,) = many.left_out
@@ -211,14 +211,14 @@ def test_without_workers_each_submission_fails_after_a_time_and_then_at_once(
     monkeypatch.setattr(cluster, "SECONDS_BETWEEN_LOOKS", 0.1)
     with cluster.Cluster(made.scheduler_address) as many:
         made.scale(0)
-        while many._workers():
+        while made.scheduler.workers:
             time.sleep(0.05)
         with pytest.raises(MachineError, match=r"no worker that can grade for 0\.5 s: start some"):
             many.run(WORK, {}, Limits())
         with monkeypatch.context() as patched:
-            patched.setattr(many._client, "submit", None)
+            patched.setattr(distributed.Client, "submit", None)
             with pytest.raises(MachineError, match="start some"):
                 many.run(WORK, {}, Limits())
         made.scale(1)
-        many._client.wait_for_workers(1, timeout=20)
+        made.wait_for_workers(1, timeout=20)
         assert many.run(WORK, {}, Limits()) == RAN

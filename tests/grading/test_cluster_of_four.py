@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from course_grader.sandbox import cluster
+from course_grader.sandbox import cluster, cluster_worker
 from course_grader.sandbox.protocol import RawStep, RunResult
 from course_grader.sandbox.sanitize import SanitizedSubmission, Step
 from course_tasks.runner.limits import Limits
@@ -37,7 +37,6 @@ class Walls:
 
 def test_one_of_another_version_one_dead_and_one_slow_cost_nobody_a_submission(monkeypatch):
     walls, keys = [], []
-    known = iter([{"release": "1.0.0"}, {"release": "0.9.0"}])
 
     @contextlib.contextmanager
     def proven(form, root):
@@ -45,13 +44,15 @@ def test_one_of_another_version_one_dead_and_one_slow_cost_nobody_a_submission(m
         yield walls[-1]
 
     def key():
-        """The grader asks first, then its four workers, of which the last is not like them."""
+        """Each of the four workers asks, and the last one is not like the grader."""
         keys.append(len(keys))
-        return "another" if keys[-1] == 4 else "the same"
+        return "another" if keys[-1] == 3 else "the same"
 
-    monkeypatch.setattr(cluster, "proven", proven)
-    monkeypatch.setattr(cluster, "sandbox_key", key)
-    monkeypatch.setattr(cluster, "versions", lambda: next(known))
+    monkeypatch.setattr(cluster_worker, "proven", proven)
+    monkeypatch.setattr(cluster, "sandbox_key", lambda: "the same")
+    monkeypatch.setattr(cluster_worker, "sandbox_key", key)
+    monkeypatch.setattr(cluster, "versions", lambda: {"release": "1.0.0"})
+    monkeypatch.setattr(cluster_worker, "versions", lambda: {"release": "0.9.0"})
     with (
         distributed.LocalCluster(
             n_workers=4, threads_per_worker=1, processes=False, dashboard_address=None

@@ -48,13 +48,13 @@ def run(sandbox, *cells, limits=LIMITS):
 def lent():
     """Where this process may make groups for real."""
     groups = ControlGroups.find()
-    place = groups._place
+    place = groups.place
     groups.close()
     return place
 
 
 def groups_of_this_process(place):
-    mark = f"{control_groups._PREFIX}{control_groups._me()}-*"
+    mark = f"{control_groups.PREFIX}{control_groups.grader_name()}-*"
     return [path for folder in set(place.folders.values()) for path in folder.glob(mark)]
 
 
@@ -91,7 +91,7 @@ class TestRuns:
             for number, ran in enumerate((first, second)):
                 assert (ran.ended, ran.repeat) == ("", "")
                 said = ran.raw[0].header.decode()
-                mark = f"{control_groups._PREFIX}{control_groups._me()}-"
+                mark = f"{control_groups.PREFIX}{control_groups.grader_name()}-"
                 assert said.count(mark) == len(set(place.folders.values())), number
             assert first.raw[0].header != second.raw[0].header
             assert started.groups.problem == ""
@@ -100,7 +100,7 @@ class TestRuns:
     def test_every_form_of_run_has_one(self, sandbox):
         ran = run(sandbox, "print(open('/proc/self/cgroup').read())")
         assert (ran.ended, ran.repeat) == ("", "")
-        assert control_groups._me() in ran.raw[0].header.decode()
+        assert control_groups.grader_name() in ran.raw[0].header.decode()
 
     @pytest.mark.parametrize("bomb", BOMBS)
     def test_run_that_the_group_ends_is_the_submissions_doing(self, warm, small, bomb):
@@ -162,7 +162,7 @@ class TestRuns:
         assert (ran.ended, ran.repeat, len(ran.raw)) == ("", "", 1)
 
     def test_doctor_says_which_bound_holds(self, place, tmp_path):
-        works, found, _ = doctor._walls(tmp_path)
+        works, found, _ = doctor.walls(tmp_path)
         assert works, found
         assert "memory is bounded by a control group, and by counting" in found
 
@@ -191,7 +191,7 @@ class TestFailures:
         others = set(groups_of_this_process(place))
         with Sandbox("warm") as started, monkeypatch.context() as patch:
             if fails == "write":
-                patch.setattr(control_groups, "_write", refuse)
+                patch.setattr(control_groups, "write_to_kernel", refuse)
             else:
                 patch.setattr(Path, fails, refuse)
             ran = run(started, "6 * 7")
@@ -203,14 +203,14 @@ class TestFailures:
         from course_grader.errors import MachineError
 
         with Sandbox("warm") as started:
-            code = started._folder / "course_tasks/runner/isolation.py"
+            code = started.library / "course_tasks/runner/isolation.py"
             text = code.read_text()
             broken = "def fresh_folders(limits: Limits) -> None:"
             assert broken in text
             code.write_text(
                 text.replace(broken, f"{broken}\n    raise OSError(1, 'no folders today')\n")
             )
-            started._shared.stop()
+            started.started.stop()
             with pytest.raises(MachineError, match="no folders today"):
                 run(started, "1")
 
@@ -219,11 +219,11 @@ class TestFailures:
         monkeypatch.setattr(sandboxes, "SECONDS_OF_GRACE", 0.5)
         monkeypatch.setattr(sandboxes, "stretched", lambda limit, *, alone: 0.0)
         with Sandbox("warm") as started:
-            code = started._folder / "course_tasks/runner/supervisor.py"
+            code = started.library / "course_tasks/runner/supervisor.py"
             text, asks = code.read_text(), "os.write(wire, ASKS_FOR_GROUP"
             assert text.count(asks) == 1
             code.write_text(text.replace(asks, f"time.sleep(600); {asks}"))
-            started._shared.stop()
+            started.started.stop()
             ran = run(started, "1")
         assert (ran.raw, ran.ended) == ((), "")
         assert ran.repeat
@@ -297,7 +297,7 @@ class TestCounters:
     )
     def test_only_a_process_ended_at_the_groups_own_limit_counts(self, tmp_path, files, expected):
         group = Group(Place({"memory": tmp_path}, 2))
-        group._memory = tmp_path
+        group.memory = tmp_path
         for name, text in files.items():
             (tmp_path / name).write_text(text)
         assert group.out_of_memory() is expected
@@ -347,8 +347,8 @@ class TestVersionTwo:
                 file.unlink()
             os.rmdir(group)
 
-        monkeypatch.setattr(control_groups, "_write", write)
-        monkeypatch.setattr(control_groups, "_members", members)
+        monkeypatch.setattr(control_groups, "write_to_kernel", write)
+        monkeypatch.setattr(control_groups, "processes_in", members)
         monkeypatch.setattr(Path, "rmdir", rmdir)
         return own
 
@@ -358,15 +358,15 @@ class TestVersionTwo:
     def test_grader_moves_aside_makes_groups_and_moves_back(self, tree):
         groups = self.found(tree)
         (aside,) = (one for one in tree.iterdir() if one.is_dir())
-        assert control_groups._members(aside) == [os.getpid()]
-        assert control_groups._members(tree) == []
+        assert control_groups.processes_in(aside) == [os.getpid()]
+        assert control_groups.processes_in(tree) == []
         assert (tree / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
         with subprocess.Popen(["sleep", "60"]) as other:
             with groups.group() as group:
                 group.let_in(other.pid, LIMITS, 5 * MEGABYTE)
                 (made,) = group.folders
                 assert group.problem == ""
-                assert control_groups._members(made) == [other.pid]
+                assert control_groups.processes_in(made) == [other.pid]
                 said = {path.name: path.read_text() for path in made.iterdir()}
                 assert said["memory.max"] == str(memory_bytes(LIMITS, 5 * MEGABYTE))
                 assert said["memory.oom.group"] == "1"
@@ -375,39 +375,39 @@ class TestVersionTwo:
                 (made / "cgroup.procs").write_text("")
             other.kill()
         groups.close()
-        assert control_groups._members(tree) == [os.getpid()]
+        assert control_groups.processes_in(tree) == [os.getpid()]
         assert [one for one in tree.iterdir() if one.is_dir()] == []
         assert (tree / "cgroup.subtree_control").read_text() == "-memory -pids -cpu"
 
     def test_where_others_are_nobody_is_moved(self, tree):
         (tree / "cgroup.procs").write_text(f"{os.getpid()}\n1\n")
-        assert self.found(tree)._place is None
-        assert control_groups._members(tree) == [os.getpid(), 1]
+        assert self.found(tree).place is None
+        assert control_groups.processes_in(tree) == [os.getpid(), 1]
         assert [one for one in tree.iterdir() if one.is_dir()] == []
 
     def test_where_limits_cannot_be_had_all_is_left_as_it_was(self, tree, monkeypatch):
-        write = control_groups._write
+        write = control_groups.write_to_kernel
 
         def refusing(file, value):
             if file.name == "cgroup.subtree_control":
                 raise OSError(errno.EACCES, "not delegated")
             write(file, value)
 
-        monkeypatch.setattr(control_groups, "_write", refusing)
-        assert self.found(tree)._place is None
-        assert control_groups._members(tree) == [os.getpid()]
+        monkeypatch.setattr(control_groups, "write_to_kernel", refusing)
+        assert self.found(tree).place is None
+        assert control_groups.processes_in(tree) == [os.getpid()]
         assert [one for one in tree.iterdir() if one.is_dir()] == []
 
     def test_without_memory_there_is_no_place(self, tree):
         (tree / "cgroup.controllers").write_text("cpuset cpu io\n")
-        assert self.found(tree)._place is None
-        assert control_groups._members(tree) == [os.getpid()]
+        assert self.found(tree).place is None
+        assert control_groups.processes_in(tree) == [os.getpid()]
 
     def test_group_outside_of_what_is_mounted_is_not_this_processes_to_use(self, tree):
         root = tree.parents[3]
         for group in ("/", "/other/lent.scope", "/../lent.scope"):
             (root / "proc/self/cgroup").write_text(f"0::{group}\n")
-            assert self.found(tree)._place is None
+            assert self.found(tree).place is None
 
 
 def test_bound_of_a_group_is_never_below_the_counted_one():

@@ -106,11 +106,11 @@ def test_page_has_points_of_hand_and_judge_findings_comment_and_release(graded):
 def test_sections_are_links_where_the_book_is_published(graded, monkeypatch):
     about = feedback.about_class(graded, NAME)
     found = feedback.About(about.title, about.questions, about.chapters, "https://book.example/x")
-    from course_grader.reports.student_page import _reading
+    from course_grader.reports.student_page import reading_of
 
-    reading = _reading("chapter 01, “The mean of the past”", found)
+    reading = reading_of("chapter 01, “The mean of the past”", found)
     assert reading.address == ("https://book.example/x/book/01-averages.html#the-mean-of-the-past")
-    assert _reading("chapter 01", found).address == ""
+    assert reading_of("chapter 01", found).address == ""
 
 
 def test_same_pages_make_the_same_archive(graded):

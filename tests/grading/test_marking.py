@@ -49,7 +49,7 @@ class Exported(HTMLExporter):
 def test_scheme_stands_below_each_answer_and_in_no_file(graded):
     course, path, handler = graded
     before = path.read_bytes()
-    page, _ = formgrader._ForMarking(handler).from_filename(str(path), dict(RESOURCES))
+    page, _ = formgrader.MarkingExporter(handler).from_filename(str(path), dict(RESOURCES))
     assert set(schemes(course, NAME)) == set(questions(course))
     assert page.count("Only you see this") == len(questions(course))
     assert page.index("Because.") < page.index("Marking scheme (4 points)")
@@ -60,7 +60,7 @@ def test_scheme_stands_below_each_answer_and_in_no_file(graded):
 def test_course_without_the_solution_is_marked_without_a_scheme(graded):
     course, path, handler = graded
     (course.solutions / NAME / f"{NAME}.ipynb").unlink()
-    page, _ = formgrader._ForMarking(handler).from_filename(str(path), dict(RESOURCES))
+    page, _ = formgrader.MarkingExporter(handler).from_filename(str(path), dict(RESOURCES))
     assert "Because." in page
     assert "Only you see this" not in page
 
@@ -75,10 +75,10 @@ def test_numbers_stand_for_names_where_marking_is_anonymous(graded):
     course, path, handler = graded
     settings = course.root / "nbgrader_config.py"
     listed = [{"student": WHO, "last_name": "Lovelace", "first_name": "Ada", "index": 4}]
-    checked = formgrader._in_numbers(lambda *_: [dict(one) for one in listed])
+    checked = formgrader.in_numbers(lambda *_: [dict(one) for one in listed])
     assert checked(handler, NAME, NAME) == listed
     settings.write_text(settings.read_text() + "\nc.CourseGrade.anonymous_marking = True\n")
-    page, _ = formgrader._ForMarking(handler).from_filename(str(path), dict(RESOURCES))
+    page, _ = formgrader.MarkingExporter(handler).from_filename(str(path), dict(RESOURCES))
     told = f"{page}{handler.settings['nbgrader_exporter'].given}{checked(handler, NAME, NAME)}"
     assert "Submission #5" in told
     assert not [word for word in (WHO, "Ada,", "Lovelace") if word in told]
@@ -89,4 +89,4 @@ def test_settings_that_cannot_be_read_are_said(graded):
     settings = course.root / "nbgrader_config.py"
     settings.write_text(settings.read_text() + "\nc.CourseGrade.anonymous_marking = 'often'\n")
     with pytest.raises(ValueError, match="anonymous_marking"):
-        formgrader._ForMarking(handler).from_filename(str(path), dict(RESOURCES))
+        formgrader.MarkingExporter(handler).from_filename(str(path), dict(RESOURCES))

@@ -173,7 +173,7 @@ def test_change_of_a_private_judge_makes_grades_stale_and_only_of_its_chapter(co
 def _digest_again():
     from course_grader import staleness
 
-    staleness._digest.cache_clear()
+    staleness.digest_of.cache_clear()
 
 
 def drop(path):

@@ -13,7 +13,7 @@ from traitlets.config import Config
 
 from course_grader.course import Course
 from course_grader.errors import GradebookError
-from course_grader.gradebook import record
+from course_grader.gradebook import record, runs
 from course_grader.gradebook.database import database_url, gradebook, without_password
 from course_grader.gradebook.record import Recorder
 from course_grader.gradebook.standing import standing
@@ -96,10 +96,10 @@ def test_submission_is_written_as_a_whole_or_not_at_all(entered, monkeypatch):
     put(entered, outcome(entered, "ada", 0.0))
     before = of(entered, "ada")
 
-    def broken(*_):
+    def broken(*_, **__):
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(Recorder, "_note", broken)
+    monkeypatch.setattr(runs, "note", broken)
     with pytest.raises(RuntimeError, match="killed"):
         put(entered, outcome(entered, "ada", 1.0), outcome(entered, "ben"))
     assert of(entered, "ada") == before
@@ -224,8 +224,8 @@ class TestUnusable:
     def test_full_disk_loses_nothing_and_says_so(self, entered):
         put(entered, outcome(entered, "ada"))
         with Recorder(entered) as recorder:
-            pages = recorder._book.db.execute(sql.text("pragma page_count")).scalar()
-            recorder._book.db.execute(sql.text(f"pragma max_page_count = {pages}"))
+            pages = recorder.book.db.execute(sql.text("pragma page_count")).scalar()
+            recorder.book.db.execute(sql.text(f"pragma max_page_count = {pages}"))
 
             def whole_class():
                 for number in range(200):
@@ -239,8 +239,8 @@ class TestUnusable:
         monkeypatch.setattr(record, "SECONDS_BETWEEN", 0.1)
         other = sqlite3.connect(entered.root / "gradebook.db", check_same_thread=False)
         with Recorder(entered) as recorder:
-            recorder._book.db.execute(sql.text("pragma busy_timeout = 1"))
-            recorder._book.db.commit()
+            recorder.book.db.execute(sql.text("pragma busy_timeout = 1"))
+            recorder.book.db.commit()
             other.execute("begin immediate")
             release_later = threading.Timer(0.3, other.rollback)
             release_later.start()

@@ -89,7 +89,7 @@ def test_points_of_a_hand_are_kept_and_named_where_the_judge_says_otherwise(ente
             Cell(second.grade_id, 0.0, 4.0, False, False),
         ),
     )
-    found = regrade._difference(before, after, now)
+    found = regrade.difference(before, after, now)
     assert found.kept == (first.grade_id,)
     assert found.tasks == ((second.grade_id, 4.0, 0.0),)
     assert (found.before, found.after) == (6.0, 2.0)

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import signal
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -285,8 +286,9 @@ class TestMachine:
     def test_dead_sandbox_is_started_again(self):
         with Sandbox("warm") as sandbox:
             run(sandbox, "1")
-            sandbox._shared._process.kill()
-            sandbox._shared._process.wait()
+            os.kill(sandbox.started.number, signal.SIGKILL)
+            while sandbox.started.alive:
+                time.sleep(0.01)
             assert not run(sandbox, "2").steps[0].problem
 
     def test_sandbox_that_was_never_started_is_the_machines_fault(self):
@@ -296,7 +298,7 @@ class TestMachine:
     def test_nothing_stays_when_it_ends(self, tmp_path, monkeypatch):
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
         with Sandbox("warm") as sandbox:
-            number = sandbox._shared._process.pid
+            number = sandbox.started.number
             assert list(tmp_path.iterdir())
         assert not list(tmp_path.iterdir())
         with pytest.raises(ProcessLookupError):

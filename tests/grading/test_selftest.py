@@ -186,8 +186,8 @@ def test_missing_bounds_are_found_each_by_its_own_attempt(tmp_path, sabotage, mo
 
 def test_process_that_outlives_its_run_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(selftest, "SECONDS_TO_VANISH", 0)
-    monkeypatch.setattr(selftest, "_sleeping", lambda mark: iter([os.getpid()]))
-    monkeypatch.setattr(selftest, "_who", lambda mark, stop: {})
+    monkeypatch.setattr(selftest, "sleeping", lambda mark: iter([os.getpid()]))
+    monkeypatch.setattr(selftest, "status_outside", lambda mark, stop: {})
     monkeypatch.setattr(escape_attempts, "SEEN", "print('no way')")
     found = broken(tmp_path)
     assert set(found) == {"leftovers", "user"}

@@ -35,11 +35,11 @@ def course(tmp_path, monkeypatch):
     monkeypatch.setattr("course_lib.__file__", str(tmp_path / "course_lib" / "__init__.py"))
 
     def key(ask):
-        staleness._digest.cache_clear()
+        staleness.digest_of.cache_clear()
         return ask()
 
     yield tmp_path, key
-    staleness._digest.cache_clear()
+    staleness.digest_of.cache_clear()
 
 
 def key_of_05():
@@ -67,9 +67,9 @@ def test_workers_must_agree_on_what_runs_inside_and_on_nothing_else(course, name
 def test_another_version_of_what_computes_makes_it_stale(course, monkeypatch, package):
     _, key = course
     before = key(key_of_05)
-    real = staleness._version
+    real = staleness.version_of
     monkeypatch.setattr(
-        staleness, "_version", lambda name: "0.1" if name == package else real(name)
+        staleness, "version_of", lambda name: "0.1" if name == package else real(name)
     )
     assert key(key_of_05) != before
 

@@ -355,10 +355,10 @@ class TestClock:
         more = replace(few, cell_seconds=10)
 
         class OneCore(Cores):
-            def _choose(self):
+            def choose(self):
                 return core, None
 
-        before, warm._cores = warm._cores, OneCore()
+        before, warm.cores = warm.cores, OneCore()
         try:
             with ThreadPoolExecutor(2) as threads:
                 hog = threads.submit(run, warm, textwrap.dedent(hogs), limits=more)
@@ -367,7 +367,7 @@ class TestClock:
                 looped = hog.result()
             alone = run(warm, honest, limits=few)
         finally:
-            warm._cores = before
+            warm.cores = before
         # By the wall's clock alone it would have been interrupted.
         assert (starved.repeat, printed(starved)) == ("", "done\n")
         assert starved.raw[0].seconds > few.cell_seconds
@@ -379,7 +379,7 @@ class TestClock:
 
     def test_runs_have_a_core_each_until_there_are_no_more(self, monkeypatch):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 7})
-        monkeypatch.setattr("course_grader.sandbox.cores._NAME", f"course-test-{os.getpid()}-")
+        monkeypatch.setattr("course_grader.sandbox.cores.SIGN", f"course-test-{os.getpid()}-")
         mine, others = Cores(), Cores()
         with mine.one() as first, mine.one() as second:
             assert {first, second} == {3, 7}
@@ -439,7 +439,7 @@ class TestSupervisor:
     @pytest.mark.parametrize("victim", ["zygote", "supervisor"])
     def test_loss_of_what_watches_over_a_run_is_to_be_repeated(self, victim):
         with Sandbox("warm") as sandbox, ThreadPoolExecutor(1) as thread:
-            first = sandbox._shared._process.pid
+            first = sandbox.started.number
             long = replace(SOON, cell_seconds=300, total_seconds=400)
             under_way = thread.submit(run, sandbox, "import time; time.sleep(300)", limits=long)
             chain = wait_for_chain(first)
@@ -457,10 +457,10 @@ class TestSupervisor:
     def test_wall_that_cannot_be_put_up_is_the_machines_failure(self, monkeypatch):
         """A limit that the kernel refuses, in the runner itself, after all others were set."""
         with Sandbox("warm") as sandbox:
-            code = sandbox._folder / "course_tasks/runner/seccomp.py"
+            code = sandbox.library / "course_tasks/runner/seccomp.py"
             text = code.read_text()
             code.write_text(text.replace("def install_seccomp_filter() -> None:", BROKEN_DOORS))
-            sandbox._shared.stop()
+            sandbox.started.stop()
             with pytest.raises(MachineError, match=r"isolation failed: .*no filter today"):
                 run(sandbox, "1")
 
@@ -488,7 +488,7 @@ def wait_for_chain(started):
 
 def wait_for_children(sandbox, count):
     """Until the runs of a sandbox have so many processes."""
-    process, end = psutil.Process(sandbox._shared.number), time.monotonic() + 120
+    process, end = psutil.Process(sandbox.started.number), time.monotonic() + 120
     while len(process.children(recursive=True)) < count and time.monotonic() < end:
         time.sleep(0.05)
 
@@ -640,7 +640,7 @@ class TestRoomInMemory:
         size = sandbox.MOST_BYTES_IN_MEMORY + 1
 
         def made():
-            with sandbox._in_memory(size) as held:
+            with sandbox.in_memory(size) as held:
                 ran = ran_of(header())
                 held(ran)
                 return ran

@@ -363,7 +363,7 @@ def _ancestor(number, name):
 
 @as_root
 def test_two_sandboxes_of_root_are_two_users():
-    numbers = {unprivileged.free_number("uid_map", unprivileged._users()) for _ in range(20)}
+    numbers = {unprivileged.free_number("uid_map", unprivileged.users_here()) for _ in range(20)}
     assert len(numbers) > 10
     assert numbers <= set(range(61184, 65520))
 
@@ -384,7 +384,7 @@ def test_user_belongs_to_nobody_and_exists_in_the_namespace(mapped, taken, expec
 
 @pytest.mark.parametrize("mapped", [[range(0, 1)], [range(0, 3)]], ids=["only root", "all taken"])
 def test_root_that_is_alone_is_told_what_to_do(mapped):
-    with pytest.raises(unprivileged._StillRootError, match=r"subuid.*ordinary user"):
+    with pytest.raises(unprivileged.StillRootError, match=r"subuid.*ordinary user"):
         unprivileged.choose(mapped, {1, 2})
 
 
@@ -435,7 +435,7 @@ class TestRoot:
                 return -1
 
         given = ["--ro-bind", "/usr", "/usr", "--", "python"]
-        assert unprivileged._stage(Forbidding(), given) == given
+        assert unprivileged.stage(Forbidding(), given) == given
 
     @pytest.mark.parametrize("mask", ["022", "077"])
     def test_starts_whatever_rights_root_gives_to_new_files(self, mask):
@@ -444,7 +444,7 @@ class TestRoot:
     def test_nothing_of_the_stage_is_seen_outside(self):
         with Sandbox("warm") as sandbox:
             outside = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
-            inside = Path(f"/proc/{sandbox._shared.number}/ns/mnt").readlink()
+            inside = Path(f"/proc/{sandbox.started.number}/ns/mnt").readlink()
             assert inside != Path("/proc/self/ns/mnt").readlink()
         assert not re.search(r" /tmp/\d+ ", outside)
 
