@@ -131,6 +131,14 @@ def test_two_pictures_on_a_page_share_no_id(drawing):
     assert not ids[0] & ids[1]
 
 
+def test_panels_that_are_alike_share_no_id():
+    fig, axes = plots.figure(columns=2)
+    for ax in axes:
+        plots.heatmap(ax, [[0, 1], [1, 0]], rows=["a", "b"], columns=["a", "b"])
+    ids = re.findall(r'\bid="([^"]+)"', plots.show(fig, alt="a").markup)
+    assert len(ids) == len(set(ids)) > 1
+
+
 def test_every_reference_inside_a_picture_is_resolved(drawing):
     markup = plots.show(drawing, alt="a").markup
     ids = set(re.findall(r'\bid="([^"]+)"', markup))
