@@ -276,7 +276,9 @@ def _inline(svg: str, width: int, alt: str) -> str:
     # matplotlib derives some ids from memory addresses, which differ from run to run. Numbers in
     # the order of appearance do not.
     names = {name: str(i) for i, name in enumerate(dict.fromkeys(_ID.findall(svg)))}
-    svg = _ID.sub(lambda m: f'id="{names[m[1]]}"', svg)
+    # Images that are alike get the same id from matplotlib: the first keeps it.
+    unseen = dict.fromkeys(names, True)
+    svg = _ID.sub(lambda m: f'id="{names[m[1]]}"' if unseen.pop(m[1], None) else "", svg)
     svg = _REFERENCE.sub(lambda m: m[1] + names[m[2]], svg)
     prefix = f"p{hashlib.sha256((alt + svg).encode()).hexdigest()[:8]}-"
     svg = _ID.sub(rf'id="{prefix}\1"', svg)

@@ -2,10 +2,12 @@
 
 import base64
 import io
+import json
 import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,11 @@ from PIL import Image
 
 from course_lib import plots
 from course_lib.mime import PAGE_HTML, PIXELS
+
+PHONE = 358  # what a page has for pictures on a screen of 390 pixels
+CHAPTERS = sorted((Path(__file__).parents[1] / "book").glob("[0-9]*.ipynb"))
+# How many pictures of a chapter may be wider: they scroll.
+SCROLLING = {"12-faster": 3, "13-two-sequences": 2}
 
 
 @pytest.fixture
@@ -73,7 +80,24 @@ def test_letters_keep_nine_pixels_where_the_page_is_narrow(columns, fits_a_phone
     view = float(re.search(r'viewBox="0 0 ([\d.]+)', markup)[1])
     sizes = [float(size) for size in re.findall(r"<text[^>]*font-size: ([\d.]+)px", markup)]
     assert 9 <= min(sizes) * least / view < 9.1
-    assert (least <= 358) == fits_a_phone
+    assert (least <= PHONE) == fits_a_phone
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
+def test_a_phone_shows_the_pictures_of_a_chapter_whole(chapter):
+    markup = [
+        "".join(output["data"][PAGE_HTML])
+        for cell in json.loads(chapter.read_text(encoding="utf-8"))["cells"]
+        for output in cell.get("outputs", ())
+        if PAGE_HTML in output.get("data", ())
+    ]
+    stills = [one for one in markup if one.startswith('<div class="still-figure"><svg')]
+    wide = [
+        re.search(r'aria-label="([^"]{0,60})', one)[1]
+        for one in stills
+        if int(re.search(r"min-width:(\d+)px", one)[1]) > PHONE
+    ]
+    assert len(wide) <= SCROLLING.get(chapter.stem, 0), wide
 
 
 def test_picture_without_words_is_refused(drawing):
@@ -129,6 +153,14 @@ def test_two_pictures_on_a_page_share_no_id(drawing):
     ids = [set(re.findall(r'\bid="([^"]+)"', plots.show(drawing, alt=alt).markup)) for alt in "ab"]
     assert ids[0]
     assert not ids[0] & ids[1]
+
+
+def test_panels_that_are_alike_share_no_id():
+    fig, axes = plots.figure(columns=2)
+    for ax in axes:
+        plots.heatmap(ax, [[0, 1], [1, 0]], rows=["a", "b"], columns=["a", "b"])
+    ids = re.findall(r'\bid="([^"]+)"', plots.show(fig, alt="a").markup)
+    assert len(ids) == len(set(ids)) > 1
 
 
 def test_every_reference_inside_a_picture_is_resolved(drawing):

@@ -1,7 +1,8 @@
 """A Sphinx extension: what the theme's pages do not say to readers who do not see them.
 
 The theme's templates leave the arrows of its contents without words, its panel of contents outside
-of every landmark, and docutils marks works of a bibliography with a role that is no longer one.
+of every landmark, docutils marks works of a bibliography with a role that is no longer one, and
+MyST-NB names each fold of code by other words than those that it shows.
 Neither a setting nor a style mends that, so the pages are mended when they are written.
 """
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # A chapter in the contents, with the arrow that folds what stands below it.
 _ARROW = re.compile(r"(?P<link><a [^>]*>(?P<title>[^<]*)</a>)(?P<fold><details[^>]*>)<summary>")
+
+_FOLD = '<summary aria-label="Toggle hidden content">'
 
 _PANEL = '<div id="pst-primary-sidebar"'
 _NAMED_PANEL = f'{_PANEL} role="region" aria-label="The book"'
@@ -34,7 +37,8 @@ def mended(page: str) -> str:
     -------
     str
         The same page: each arrow of the contents names its chapter, the panel of contents is a
-        region, and each work of a bibliography is an item of a list.
+        region, each work of a bibliography is an item of a list, and a fold is called what stands
+        on it.
     """
 
     def named(found: re.Match[str]) -> str:
@@ -44,7 +48,7 @@ def mended(page: str) -> str:
         return f"{found['link']}{found['fold']}<summary {label}>"
 
     page = _ARROW.sub(named, page)
-    page = page.replace(_PANEL, _NAMED_PANEL)
+    page = page.replace(_PANEL, _NAMED_PANEL).replace(_FOLD, "<summary>")
     return page.replace('role="doc-biblioentry"', 'role="listitem"')
 
 
