@@ -99,9 +99,16 @@ _oldest_hidden = mistake(
     cases=("filling", "full"),
 )(_variant(taken=lambda age, count, W: (age <= count) & (age < W - 1)))
 
-_new_token_hidden = mistake("The new token does not see itself.", _full, cases=("filling", "full"))(
-    _variant(taken=lambda age, count, _: (age <= count) & (age > 0))
-)
+_new_token_hidden = mistake(
+    "The new token does not see itself.",
+    _full,
+    cases=("filling", "full"),
+    also=(  # only as long as there are free places
+        _variant(
+            taken=lambda age, count, W: (age <= count) & ((age > 0) | (count >= W) | (count == 0))
+        ),
+    ),
+)(_variant(taken=lambda age, count, _: (age <= count) & (age > 0)))
 
 _always_the_last_place = mistake(
     "When the ring is full, you write into the last place; the oldest has to go.",
