@@ -54,7 +54,7 @@ def compared(mine: Array, right: Array) -> Difference | None:
 
 def of_numbers(mine: Array, right: Array) -> Difference | None:
     """The first comparison of two lists of numbers in which the order means nothing."""
-    for comparison in (_sign, _ratio, _offset, _transformed):
+    for comparison in (_all_alike, _sign, _ratio, _offset, _transformed):
         found = comparison(mine, right)
         if found is not None:
             return found

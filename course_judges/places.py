@@ -59,7 +59,7 @@ def same_number_missed(mine: Array, right: Array, _: Mapping[str, Array]) -> Dif
 def marked(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
     """Of True and False: only too many are True, or only too few."""
     more, less = mine & ~right, right & ~mine
-    if more.any() == less.any():
+    if mine.size < _FEW or more.any() == less.any():
         return None
     kind, wrong, said = ("many", more, "True") if more.any() else ("few", less, "False")
     first = tuple(int(i) for i in np.argwhere(wrong)[0])

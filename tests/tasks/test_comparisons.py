@@ -108,6 +108,7 @@ def test_where_tokens_and_marks_are_wrong_is_named(mine, right, name):
         (FOUR / np.log(2), "constant-ratio"),
         (np.exp(FOUR), "transformed"),
         (FOUR + 0.5, "constant-difference"),
+        (np.zeros(4), "all-alike"),
         (FOUR + np.sqrt(FOUR), "all-larger"),
         (FOUR * [1, 0.5, 0.9, 0.2] - 0.1, "all-smaller"),
         (FOUR * [1, 2, 0.5, 1], None),
