@@ -67,6 +67,7 @@ def describe(
         lambda e: _compared(e, section, only_one=True),
         lambda e: _related(e, section, only_one=True),
         lambda e: _numbers_together(e, relations.of_numbers, section),
+        lambda e: _numbers_together(e, relations.of_questions, section, kind="b"),
     ]
     if _has_another_shape(first):
         # Numbers of another shape are compared by what differs in the shape before all else.
@@ -335,6 +336,7 @@ def _numbers_together(
     evidence: Evidence,
     compare: Callable[[Array, Array], comparisons.Difference | None],
     section: Section,
+    kind: str = "f",
 ) -> Finding | None:
     """A relation between all single numbers that were returned, one a case or several."""
     mine, right = [], []
@@ -342,15 +344,16 @@ def _numbers_together(
         given = evidence.answers.values.get(name)
         if isinstance(wanted, str) or isinstance(given, str) or given is None:
             continue
-        if wanted.ndim == given.ndim == 0 and wanted.dtype.kind == "f":
-            mine.append(float(given))
-            right.append(float(wanted))
+        if wanted.ndim == given.ndim == 0 and wanted.dtype.kind == kind == given.dtype.kind:
+            mine.append(given.item())
+            right.append(wanted.item())
     if len(right) < _FEW_NUMBERS or not np.isfinite(mine).all() or not np.isfinite(right).all():
         return None
     found = compare(np.array(mine), np.array(right))
     if found is None:
         return None
-    return Finding(found.name, found.what, f"That holds for {len(right)} numbers.", section)
+    effect = f"That holds for {len(right)} numbers." if kind == "f" else found.effect
+    return Finding(found.name, found.what, effect, section)
 
 
 def _difference(evidence: Evidence, section: Section) -> Finding:

@@ -107,6 +107,20 @@ def clipped(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | N
     )
 
 
+def bounded(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """All within −1 and 1 where the right ones are not, like cosines, sines and probabilities."""
+    beyond = np.abs(right) > 1.5
+    if np.abs(mine).max() > 1 or beyond.sum() < _FEW or len(np.unique(mine)) < _FEW:
+        return None
+    low = "0" if (mine >= 0).all() else "−1"
+    return Difference(
+        "bounded",
+        f"All your numbers lie between {low} and 1; the right ones do not.",
+        f"{int(beyond.sum())} of {right.size} right ones are larger than 1.5, the sign left aside. "
+        f"{largest(mine, right)}",
+    )
+
+
 def summed(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
     """Running sums of the right ones along an axis, or their differences."""
     for axis in range(right.ndim):

@@ -125,7 +125,10 @@ _one_place_ahead = mistake(
 
 @mistake(
     "You moved all tokens up by one place; in a ring nothing moves but what is overwritten.",
-    lambda e: f"The output is right, but each step copies the whole cache. {_full(e)}",
+    lambda e: (
+        "Each step then copies the whole cache, and whoever looks for token number n in place "
+        f"n mod W finds another one. {_full(e)}"
+    ),
     cases=("full",),
 )
 def _moved_up(

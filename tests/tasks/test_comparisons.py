@@ -69,7 +69,8 @@ def test_relation_is_named(mine, right, name):
         (RIGHT[:, :, [1, 0, 2, 4, 3]], "places-permuted"),
         (RIGHT * (1 + 0.01 * np.sin(9 * RIGHT)), "nearly-right"),
         (np.where(RIGHT > 1, 7.0, RIGHT), "one-number-where-wrong"),
-        (np.abs(np.sin(9 * RIGHT)), "never-negative"),
+        (np.sin(9 * RIGHT) * 0.9, "bounded"),
+        (3 * np.abs(np.sin(9 * RIGHT)), "never-negative"),
         (RIGHT * np.exp(np.abs(np.sin(9 * RIGHT))), "all-larger"),
     ],
 )
@@ -119,8 +120,15 @@ def test_numbers_of_several_cases_are_compared_together(mine, name):
     assert (found and found.name) == name
 
 
+def test_yes_too_often_is_named_and_both_ways_are_not():
+    right = np.array([True, False, False, True])
+    assert relations.of_questions(right | True, right).name == "too-often-true"
+    assert relations.of_questions(right & False, right).name == "too-often-false"
+    assert relations.of_questions(~right, right) is None
+
+
 def test_nothing_is_said_of_numbers_without_a_relation():
-    assert related(np.sin(9 * RIGHT), RIGHT, {"x": INPUT}) is None
+    assert related(3 * np.sin(9 * RIGHT), RIGHT, {"x": INPUT}) is None
 
 
 def test_order_is_named_only_if_no_simpler_relation_holds():
