@@ -37,7 +37,8 @@ def fared(verdicts):
 def told(verdicts):
     """The different things that the draws say, each with how often it came first."""
     first = Counter(
-        f"{verdict.points:g}/{verdict.out_of:g} {verdict.findings[0].name if verdict.findings else '-'}"
+        f"{verdict.points:g}/{verdict.out_of:g} "
+        f"{verdict.findings[0].name if verdict.findings else '-'}"
         for verdict in verdicts
     )
     return ", ".join(f"{count}x {name}" for name, count in first.items())

@@ -54,7 +54,7 @@ def compared(mine: Array, right: Array) -> Difference | None:
 
 def of_numbers(mine: Array, right: Array) -> Difference | None:
     """The first comparison of two lists of numbers in which the order means nothing."""
-    for comparison in (_sign, _ratio, _offset, _transformed):
+    for comparison in (_all_alike, _sign, _ratio, _offset, _transformed):
         found = comparison(mine, right)
         if found is not None:
             return found
@@ -238,11 +238,12 @@ def _some_samples(mine: Array, right: Array) -> Difference | None:
     if not good.any():
         return None
     first = int(np.flatnonzero(~good)[0])
-    rows = "row" if right.ndim == 2 else "sample"
+    rows = "row" if right.ndim == 2 else "part"
+    of = "" if right.ndim == 2 else f" along axis 0 of shape {right.shape}"
     right_ones, others = np.flatnonzero(good), np.flatnonzero(~good)
     return Difference(
         "some-samples" if right.ndim > 2 else "some-rows",
-        f"Some {rows}s of your answer are right, others are not.",
+        f"Some {rows}s of your answer{of} are right, others are not.",
         f"Right: {listed(right_ones)}; not: {listed(others)}. "
         + largest(mine[first], right[first], f"In {rows} {first}, the largest difference"),
     )

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from course_judges import comparisons
+from course_judges.describing import same_value
 from course_judges.evidence import Evidence, same_case
 from course_tasks.probing import Probe, run
 from course_tasks.verdict import Finding, Section
@@ -60,7 +61,7 @@ def right_for_other_arguments(
         return None
     first = failing[0]
     case = next((name for name in probe.cases if not first.same(name)), None)
-    if case is None or case in first.answers.errors or _constant(first, case):
+    if case is None or case in first.answers.errors or _trivial(first, case):
         return None
     alone = replace(probe, cases={case: probe.cases[case]})
     for method in _methods(answer):
@@ -79,14 +80,21 @@ def right_for_other_arguments(
     return None
 
 
-def _constant(evidence: Evidence, case: str) -> bool:
-    """True if nothing but one number was returned, which may be right for much."""
+def _trivial(evidence: Evidence, case: str) -> bool:
+    """True if one number was returned everywhere, or an input: they may be right for much."""
     mine = [
         value
         for name, value in evidence.answers.values.items()
         if name.split(".")[0] == case and not isinstance(value, str)
     ]
-    return any(value.size > 1 and bool((value == value.flat[0]).all()) for value in mine)
+    return any(
+        value.size > 1
+        and (
+            bool((value == value.flat[0]).all())
+            or any(same_value(value, given) for given in evidence.inputs.values())
+        )
+        for value in mine
+    )
 
 
 def _finding(change: _Change, case: str, evidence: Evidence, section: Section) -> Finding:

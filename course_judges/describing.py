@@ -9,7 +9,7 @@ import numpy as np
 
 from course_judges import comparisons, relations
 from course_judges.wording import index, number
-from course_tasks.answers import Answers, Raised, Value
+from course_tasks.answers import Answers, Array, Raised, Value
 from course_tasks.verdict import Finding, Section
 
 if TYPE_CHECKING:
@@ -60,9 +60,14 @@ def describe(
         lambda e: _exchanged(e, section),
         lambda e: _compared(e, section),
         lambda e: _related(e, section),
-        lambda e: _numbers_together(e, section),
+        lambda e: _numbers_together(e, comparisons.of_numbers, section),
         lambda e: _shape(e, section),
         *examples,
+        # Where no example is worked out, what is true of one of several results.
+        lambda e: _compared(e, section, only_one=True),
+        lambda e: _related(e, section, only_one=True),
+        lambda e: _numbers_together(e, relations.of_numbers, section),
+        lambda e: _numbers_together(e, relations.of_questions, section, kind="b"),
     ]
     if _has_another_shape(first):
         # Numbers of another shape are compared by what differs in the shape before all else.
@@ -263,8 +268,11 @@ def _exchanged(evidence: Evidence, section: Section) -> Finding | None:
     return None
 
 
-def _compared(evidence: Evidence, section: Section) -> Finding | None:
-    """How the first array that differs does; where others differ in another way, that is said."""
+def _compared(evidence: Evidence, section: Section, *, only_one: bool = False) -> Finding | None:
+    """How the first array that differs does; where others differ in another way, that is said.
+
+    With `only_one`, how the first does of which something can be said.
+    """
     first: tuple[str, comparisons.Difference] | None = None
     otherwise = False
     for name, right in evidence.expected.values.items():
@@ -277,6 +285,8 @@ def _compared(evidence: Evidence, section: Section) -> Finding | None:
                 found = comparisons.compared(evidence.yours(name), right)
             if first is None and found is not None:
                 first = name, found
+            elif first is None and not only_one:
+                return None
             else:
                 otherwise |= found is None or first is None or found.name != first[1].name
     if first is None:
@@ -285,7 +295,7 @@ def _compared(evidence: Evidence, section: Section) -> Finding | None:
     effect = f"{found.effect} {evidence.called_with(name)}".strip()
     what = found.what
     if otherwise:
-        what = f"{what[:-1]} ({_which(name)}; another is wrong in another way)."
+        what = f"{what[:-1]} ({_which(name)}; of another result that cannot be said)."
     return Finding(found.name, what, effect, section)
 
 
@@ -296,9 +306,10 @@ def _which(name: str) -> str:
     return f"this is `{part}`" if part else "this is one result"
 
 
-def _related(evidence: Evidence, section: Section) -> Finding | None:
-    """How the first wrong array of which that can be said comes from the right one, or from what
-    was given.
+def _related(evidence: Evidence, section: Section, *, only_one: bool = False) -> Finding | None:
+    """How the first wrong array comes from the right one, or from what was given.
+
+    With `only_one`, how the first does of which that can be said.
     """
     without = False
     for name, right in evidence.expected.values.items():
@@ -309,33 +320,40 @@ def _related(evidence: Evidence, section: Section) -> Finding | None:
             continue
         found = relations.related(evidence.yours(name), right, evidence.inputs)
         if found is None:
+            if not only_one:
+                return None
             without = True
             continue
         what = found.what
         if without:
-            what = f"{what[:-1]} ({_which(name)}; another is wrong in another way)."
+            what = f"{what[:-1]} ({_which(name)}; of another result that cannot be said)."
         effect = f"{found.effect} {evidence.called_with(name)}".strip()
         return Finding(found.name, what, effect, section)
     return None
 
 
-def _numbers_together(evidence: Evidence, section: Section) -> Finding | None:
+def _numbers_together(
+    evidence: Evidence,
+    compare: Callable[[Array, Array], comparisons.Difference | None],
+    section: Section,
+    kind: str = "f",
+) -> Finding | None:
     """A relation between all single numbers that were returned, one a case or several."""
     mine, right = [], []
     for name, wanted in evidence.expected.values.items():
         given = evidence.answers.values.get(name)
         if isinstance(wanted, str) or isinstance(given, str) or given is None:
             continue
-        if wanted.ndim == given.ndim == 0 and wanted.dtype.kind == "f":
-            mine.append(float(given))
-            right.append(float(wanted))
+        if wanted.ndim == given.ndim == 0 and wanted.dtype.kind == kind == given.dtype.kind:
+            mine.append(given.item())
+            right.append(wanted.item())
     if len(right) < _FEW_NUMBERS or not np.isfinite(mine).all() or not np.isfinite(right).all():
         return None
-    both = np.array(mine), np.array(right)
-    found = comparisons.of_numbers(*both) or relations.of_numbers(*both)
+    found = compare(np.array(mine), np.array(right))
     if found is None:
         return None
-    return Finding(found.name, found.what, f"That holds for {len(right)} numbers.", section)
+    effect = f"That holds for {len(right)} numbers." if kind == "f" else found.effect
+    return Finding(found.name, found.what, effect, section)
 
 
 def _difference(evidence: Evidence, section: Section) -> Finding:

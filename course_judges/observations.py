@@ -42,7 +42,11 @@ def experiment(title: str, ranges: Ranges, section: Section, points: Mapping[str
             Part(f"`{name}` is what runs give", worth, _inside(ranges, name))
             for name, worth in points.items()
         ),
-        properties=(_unknown_text(ranges, section), _outside(ranges, section)),
+        properties=(
+            _unknown_text(ranges, section),
+            _made_of_others(ranges, section),
+            _outside(ranges, section),
+        ),
     )
 
 
@@ -197,6 +201,45 @@ def _unknown_text(ranges: Ranges, section: Section) -> Property:
             f"{' or '.join(repr(text) for text in ranges)}.",
             section,
         )
+
+    return says
+
+
+def _made_of_others(ranges: Ranges, section: Section) -> Property:
+    """One minus what runs give, or what is missing to another of the numbers."""
+
+    def says(evidence: Evidence) -> Finding | None:
+        names = tuple(ranges[_text(evidence)])
+        values = {name: noted(evidence, name) for name in names}
+        wrong = [name for name in names if not lies(ranges, name, values[name], evidence)]
+        for name in wrong:
+            value = values[name]
+            if 0 <= value <= 1 and lies(ranges, name, 1 - value, evidence):
+                return Finding(
+                    "one-minus",
+                    f"`{name}` is one minus what runs give.",
+                    f"You noted {number(value)}; 1 − {number(value)} is {number(1 - value)}, which "
+                    "is what was asked for. Look again which share is meant.",
+                    section,
+                )
+        for first in names:
+            if first in wrong or not wrong:
+                continue
+            for sign, words in ((1, "more than"), (-1, "less than")):
+                if all(
+                    lies(ranges, name, values[first] + sign * values[name], evidence)
+                    for name in wrong
+                ):
+                    name = wrong[0]
+                    return Finding(
+                        "differences-noted",
+                        f"You noted by how much `{name}` is {words} `{first}`.",
+                        f"{number(values[first])} {'+' if sign > 0 else '−'} "
+                        f"{number(values[name])} is {number(values[first] + sign * values[name])}, "
+                        "which is what runs give. Write down the number itself.",
+                        section,
+                    )
+        return None
 
     return says
 

@@ -16,8 +16,8 @@ from course_tasks.answers import Array
 
 # Of fewer wrong places anything may be true by chance.
 _FEW = 3
-# A row of an answer may be a row of the right one; more of them are hardly looked through by eye.
-_MOST_SLICES = 64
+# Each part of an answer is compared with each of the right one; more numbers than these take long.
+_MOST_COMPARED = 300_000
 # The largest share by which a number may be off and still be called nearly right.
 _NEARLY = 0.02
 
@@ -59,7 +59,7 @@ def same_number_missed(mine: Array, right: Array, _: Mapping[str, Array]) -> Dif
 def marked(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
     """Of True and False: only too many are True, or only too few."""
     more, less = mine & ~right, right & ~mine
-    if more.any() == less.any():
+    if mine.size < _FEW or more.any() == less.any():
         return None
     kind, wrong, said = ("many", more, "True") if more.any() else ("few", less, "False")
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -107,6 +107,20 @@ def clipped(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | N
     )
 
 
+def bounded(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
+    """All within −1 and 1 where the right ones are not, like cosines, sines and probabilities."""
+    beyond = np.abs(right) > 1.5
+    if np.abs(mine).max() > 1 or beyond.sum() < _FEW or len(np.unique(mine)) < _FEW:
+        return None
+    low = "0" if (mine >= 0).all() else "−1"
+    return Difference(
+        "bounded",
+        f"All your numbers lie between {low} and 1; the right ones do not.",
+        f"{int(beyond.sum())} of {right.size} right ones are larger than 1.5, the sign left aside. "
+        f"{largest(mine, right)}",
+    )
+
+
 def summed(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
     """Running sums of the right ones along an axis, or their differences."""
     for axis in range(right.ndim):
@@ -132,17 +146,19 @@ def permuted(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | 
     """The right slices along one axis, in another order or some of them more than once."""
     for axis in range(right.ndim - 1, -1, -1):
         size = right.shape[axis]
-        if not _FEW <= size <= _MOST_SLICES or right.ndim < 2:
+        if not _FEW <= size <= _MOST_COMPARED / right.size or right.ndim < 2:
             continue
         slices, rights = (np.moveaxis(a, axis, 0).reshape(size, -1) for a in (mine, right))
-        equal = close(slices[:, None], rights[None]).all(axis=-1)
-        if equal.any(axis=0).sum() != len(np.unique(rights, axis=0)) or not equal.any(axis=1).all():
+        equal: Array = np.asarray(close(slices[:, None], rights[None]).all(axis=-1))
+        found = equal.argmax(axis=1)
+        if len(np.unique(rights, axis=0)) < size or not equal.any(axis=1).all():
+            continue  # parts that are alike could stand anywhere, and some are none of the right
+        if len(set(found)) < 2:
             continue
-        places = equal.argmax(axis=1)
         return Difference(
             "places-permuted",
-            f"Your answer has the right parts along axis {axis}, in another order.",
+            f"Your answer has the right parts along axis {axis}, at other places.",
             f"At places 0, 1, 2, … of that axis (shape {right.shape}) you have what belongs at "
-            f"{listed(places[:8])}{', …' if size > 8 else ''}.",
+            f"{listed(found[:8])}{', …' if size > 8 else ''}.",
         )
     return None

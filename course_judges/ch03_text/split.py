@@ -83,7 +83,20 @@ def _seeded(evidence: Evidence) -> bool:
         and _same_split(evidence, "again")
         and not _same_split(evidence, "other")
         and not _depends_on_the_run(evidence)
+        and not _a_stretch_each(evidence)
     )
+
+
+def _a_stretch_each(evidence: Evidence) -> bool:
+    """True if every validation split holds neighbors of the sorted names, which chance hardly ever
+    does once.
+    """
+    for names, _, validation in _all_splits(evidence):
+        distinct = sorted(set(names))
+        places = sorted({distinct.index(name) for name in validation})
+        if not places or places[-1] - places[0] != len(places) - 1:
+            return False
+    return True
 
 
 def _depends_on_the_run(evidence: Evidence) -> bool:
@@ -271,6 +284,21 @@ def _duplicates_dropped(names, fraction, seed):
 )
 def _splits_exchanged(names, fraction, seed):
     return split_names(names, fraction, seed)[::-1]
+
+
+@mistake(
+    "Your validation split is a stretch of neighbors in the sorted list.",
+    lambda e: unwrapped(f"""It goes from `{min(_parts_of(e)[1])}` to `{max(_parts_of(e)[1])}` and
+    leaves out no name between them. Names that begin alike are alike, so this tests other names
+    than it trains. Draw each name by chance."""),
+    recognised=_a_stretch_each,
+)
+def _neighbors_held_out(names, fraction, seed):
+    distinct = sorted(set(names))
+    count = round(fraction * len(distinct))
+    start = seed % (len(distinct) - count)
+    held = set(distinct[start : start + count])
+    return [n for n in names if n not in held], [n for n in names if n in held]
 
 
 TASK = Task(

@@ -57,7 +57,7 @@ def _counts_the_boundary(evidence: Evidence) -> bool:
 
 def _why_it_matters(evidence: Evidence) -> str:
     if _counts_the_boundary(evidence):
-        return "Whoever looks there finds another letter."
+        return "Whoever looks there looks one letter too far."
     return "In a long text nobody finds it from that."
 
 

@@ -16,6 +16,7 @@ from course_judges.ch06_heads.drops import (
     zero_over_zero,
 )
 from course_judges.ch06_heads.sections import DROPOUT
+from course_judges.comparisons import numbers_apart
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
@@ -70,9 +71,10 @@ def _share(evidence: Evidence) -> str:
 
 def _factor(evidence: Evidence) -> str:
     p, mine = _p(evidence), _draws(evidence).factors
-    return unwrapped(f"""With p = {p:g}, what you keep is multiplied by
-    {number(float(np.median(mine)))}; it should be 1 / (1 − p) = {number(1 / (1 - p))}, which makes
-    the mean over many draws what it is without dropout.""")
+    off = float(mine[np.abs(mine - 1 / (1 - p)).argmax()])
+    yours, right = numbers_apart(off, 1 / (1 - p))
+    return unwrapped(f"""With p = {p:g}, what you keep is multiplied by {yours}; it should be
+    1 / (1 − p) = {right}, which makes the mean over many draws what it is without dropout.""")
 
 
 def _ratio(evidence: Evidence) -> Array:

@@ -8,7 +8,7 @@ from course_judges.ch07_block import decoder_blocks
 from course_judges.ch07_block.sections import BLOCK, PLACE, STREAM, TWO
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest, ratio
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
 from course_tasks.verdict import Finding
 
 NAMES = ("attention_norm", "cross_norm", "feed_forward_norm")
@@ -49,8 +49,8 @@ def _stream_is_gone(evidence: Evidence) -> str:
         float(np.corrcoef(x, v.ravel())[0, 1])
         for v in (evidence.yours("plain"), evidence.right("plain"))
     )
-    return unwrapped(f"""The correlation of your output with x is {mine:.2f}; with the stream
-    carried through it is {right:.2f}. {_off(evidence)}""")
+    return unwrapped(f"""The correlation of your output with x is {number(mine, 2)}; with the
+    stream carried through it is {number(right, 2)}. {_off(evidence)}""")
 
 
 def _some_positions(evidence: Evidence) -> Finding | None:

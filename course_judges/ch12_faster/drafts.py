@@ -159,6 +159,11 @@ def _obeys_the_generator(evidence: Evidence) -> bool:
     return bool(np.array_equal(first, again)) and not np.array_equal(first, other)
 
 
+def _right_at_first(evidence: Evidence) -> bool:
+    kept, drafted, written = _reaching(evidence, 0)
+    return follows(np.where(kept, drafted, written), evidence.inputs["p"][0].astype(float))
+
+
 def _first_place(evidence: Evidence) -> str:
     """Shares of what is written at the first place, beside the model's."""
     kept, drafted, written = _reaching(evidence, 0)
@@ -357,7 +362,10 @@ def _off(evidence: Evidence) -> Finding | None:
     return Finding(
         "other-distribution",
         "What you write is not distributed as the model says.",
-        _first_place(evidence),
+        _first_place(evidence)
+        if not _right_at_first(evidence)
+        else "At the first place it is "
+        "right, at later ones it is not: which drafts are kept there may depend on those before.",
         DRAFTS,
     )
 

@@ -99,9 +99,16 @@ _oldest_hidden = mistake(
     cases=("filling", "full"),
 )(_variant(taken=lambda age, count, W: (age <= count) & (age < W - 1)))
 
-_new_token_hidden = mistake("The new token does not see itself.", _full, cases=("filling", "full"))(
-    _variant(taken=lambda age, count, _: (age <= count) & (age > 0))
-)
+_new_token_hidden = mistake(
+    "The new token does not see itself.",
+    _full,
+    cases=("filling", "full"),
+    also=(  # only as long as there are free places
+        _variant(
+            taken=lambda age, count, W: (age <= count) & ((age > 0) | (count >= W) | (count == 0))
+        ),
+    ),
+)(_variant(taken=lambda age, count, _: (age <= count) & (age > 0)))
 
 _always_the_last_place = mistake(
     "When the ring is full, you write into the last place; the oldest has to go.",
@@ -118,7 +125,10 @@ _one_place_ahead = mistake(
 
 @mistake(
     "You moved all tokens up by one place; in a ring nothing moves but what is overwritten.",
-    lambda e: f"The output is right, but each step copies the whole cache. {_full(e)}",
+    lambda e: (
+        "Each step then copies the whole cache, and whoever looks for token number n in place "
+        f"n mod W finds another one. {_full(e)}"
+    ),
     cases=("full",),
 )
 def _moved_up(

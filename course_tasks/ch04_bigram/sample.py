@@ -21,6 +21,10 @@ def _sample_inputs(rng: Rng) -> Inputs:
     kinds = np.stack([ladder[order], ladder[::-1][order]]) + rng.permutation([-2.0, 2.0])[:, None]
     cold = rng.normal(size=(V + 2, V)) * 2
     cold[0] = np.eye(V)[V - 1] * 3
+    # In the other rows two symbols are nearly alike, so that a low temperature still draws both.
+    last, best = np.argsort(cold[1:], axis=1)[:, -2:].T
+    rows = np.arange(1, len(cold))
+    cold[rows, last] = cold[rows, best] - 0.05
     # One row alone, and in it all logits but one are −inf: there is nothing to choose.
     alone = np.full((1, V), -np.inf)
     alone[0, rng.integers(V)] = rng.normal()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from course_judges import comparisons, relations
 from course_judges.comparisons import compared, numbers_apart
 from course_judges.relations import related
 from course_tasks.watching import Watch
@@ -26,6 +27,8 @@ INPUT = np.random.default_rng(1).normal(size=RIGHT.shape)
         (np.repeat(RIGHT[:, :1], 4, axis=1), RIGHT, "all-alike"),
         (RIGHT[:, :4, :4].swapaxes(1, 2), RIGHT[:, :4, :4], "transposed"),
         (RIGHT.swapaxes(1, 2), RIGHT, "transposed"),
+        (RIGHT.transpose(2, 0, 1), RIGHT, "axes-permuted"),
+        (RIGHT[:, :3, :3].swapaxes(0, 1), RIGHT[:, :3, :3], "axes-permuted"),
         (np.roll(RIGHT, 1, axis=1), RIGHT, "off-by-one-position"),
         (np.roll(RIGHT, -1, axis=1), RIGHT, "off-by-one-position"),
         (RIGHT[..., ::-1], RIGHT, "reversed"),
@@ -59,7 +62,15 @@ def test_relation_is_named(mine, right, name):
         (RIGHT + FIVE, "columns-shifted"),
         (np.concatenate([RIGHT[:, :1], RIGHT[:, 1:] ** 3], axis=1), "some-positions"),
         ((RIGHT - RIGHT.mean(-1, keepdims=True)) / RIGHT.std(-1, keepdims=True), "rows-normed"),
-        (np.abs(np.sin(9 * RIGHT)), "never-negative"),
+        (RIGHT.cumsum(1), "summed-once-more"),
+        (np.diff(RIGHT, axis=2, prepend=0), "not-summed"),
+        (np.clip(RIGHT, -0.5, 0.5), "clipped"),
+        (RIGHT[:, [2, 0, 1, 2]], "places-permuted"),
+        (RIGHT[:, :, [1, 0, 2, 4, 3]], "places-permuted"),
+        (RIGHT * (1 + 0.01 * np.sin(9 * RIGHT)), "nearly-right"),
+        (np.where(RIGHT > 1, 7.0, RIGHT), "one-number-where-wrong"),
+        (np.sin(9 * RIGHT) * 0.9, "bounded"),
+        (3 * np.abs(np.sin(9 * RIGHT)), "never-negative"),
         (RIGHT * np.exp(np.abs(np.sin(9 * RIGHT))), "all-larger"),
     ],
 )
@@ -70,8 +81,54 @@ def test_where_an_answer_comes_from_is_named(mine, name):
     assert found.what.endswith(".")
 
 
+TOKENS = np.random.default_rng(2).integers(3, 90, size=(4, 5))
+TOKENS[:2, :2] = -100
+MARKED = RIGHT > 0
+
+
+@pytest.mark.parametrize(
+    ("mine", "right", "name"),
+    [
+        (np.where(TOKENS < 0, [[0], [9], [2], [3]], TOKENS), TOKENS, "one-number-missed"),
+        (np.where(TOKENS % 2 == 0, 0, TOKENS), TOKENS, "one-number-where-wrong"),
+        (TOKENS[:, [0, 2, 1, 3, 4]], TOKENS, "places-permuted"),
+        (MARKED | (RIGHT > -1), MARKED, "too-many-true"),
+        (MARKED & (RIGHT > 1), MARKED, "too-few-true"),
+        (MARKED ^ (np.abs(RIGHT) > 1), MARKED, None),
+        (TOKENS + TOKENS.T[:4, :1] % 7 + 1, TOKENS, None),
+    ],
+)
+def test_where_tokens_and_marks_are_wrong_is_named(mine, right, name):
+    found = related(mine, right, {})
+    assert (found and found.name) == name
+
+
+@pytest.mark.parametrize(
+    ("mine", "name"),
+    [
+        (FOUR / np.log(2), "constant-ratio"),
+        (np.exp(FOUR), "transformed"),
+        (FOUR + 0.5, "constant-difference"),
+        (np.zeros(4), "all-alike"),
+        (FOUR + np.sqrt(FOUR), "all-larger"),
+        (FOUR * [1, 0.5, 0.9, 0.2] - 0.1, "all-smaller"),
+        (FOUR * [1, 2, 0.5, 1], None),
+    ],
+)
+def test_numbers_of_several_cases_are_compared_together(mine, name):
+    found = comparisons.of_numbers(mine, FOUR) or relations.of_numbers(mine, FOUR)
+    assert (found and found.name) == name
+
+
+def test_yes_too_often_is_named_and_both_ways_are_not():
+    right = np.array([True, False, False, True])
+    assert relations.of_questions(right | True, right).name == "too-often-true"
+    assert relations.of_questions(right & False, right).name == "too-often-false"
+    assert relations.of_questions(~right, right) is None
+
+
 def test_nothing_is_said_of_numbers_without_a_relation():
-    assert related(np.sin(9 * RIGHT), RIGHT, {"x": INPUT}) is None
+    assert related(3 * np.sin(9 * RIGHT), RIGHT, {"x": INPUT}) is None
 
 
 def test_order_is_named_only_if_no_simpler_relation_holds():

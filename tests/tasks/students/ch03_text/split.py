@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import torch
+from unlisted.second_set import ch03
 
 
 def split_with_random(names, fraction, seed):
@@ -121,6 +122,7 @@ RIGHT = {
 
 
 WRONG = {
+    "neighbors-held-out": ch03.split_by_neighbors,
     "not-shuffled": split_in_order,
     "unseeded": split_anew,
     "seed-ignored": split_always_42,

@@ -127,7 +127,7 @@ WRONG = {
 
 
 ODD = [
-    (tilted(lambda row, d, m, T: 2 * m * d), "some-positions"),
+    (tilted(lambda row, d, m, T: 2 * m * d), "as-if-slope-double"),
     (lambda s, m: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
     (lambda s, m: distance_by_loop(s, m) / 2, "rows-do-not-sum-to-one"),
 ]

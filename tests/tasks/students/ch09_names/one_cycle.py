@@ -102,4 +102,4 @@ WRONG = {
 }
 
 
-ODD = [(cycle_twice_as_fast, "constant-ratio")]
+ODD = [(cycle_twice_as_fast, "as-if-peak-double")]

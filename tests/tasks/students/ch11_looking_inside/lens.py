@@ -77,6 +77,6 @@ WRONG = {
 ODD = [
     (lambda *given: library(*given) * 2, "constant-ratio"),
     (lambda *given: library(*given)[-1], "shape"),
-    (lambda *given: library(*given).transpose(0, 1), "shape"),
+    (lambda *given: library(*given).transpose(0, 1), "axes-permuted"),
     (lambda *given: library(*given) / 0, "not-finite"),
 ]

@@ -72,4 +72,4 @@ WRONG = {
 }
 
 
-ODD = [(lambda *a: [1 + e for e in by_lstsq(*a)], "difference")]
+ODD = [(lambda *a: [1 + e for e in by_lstsq(*a)], "constant-difference")]

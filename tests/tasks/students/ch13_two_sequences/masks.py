@@ -123,6 +123,6 @@ WRONG = {
 
 
 ODD = [
-    (edited(lambda m, t: torch.ones_like(m)), "difference"),
+    (edited(lambda m, t: torch.ones_like(m)), "too-many-true"),
     (lambda s, t: by_loop(s, t)[:1], "type"),
 ]
