@@ -7,7 +7,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import browsing
 import hypothesis
+import pytest
 from compared import TURNS
 
 # Tests run in as many processes as there are cores. With threads of their own on top, torch's would
@@ -78,6 +80,11 @@ def pytest_report_header(config):
         return "notebooks: all"
     turn = config.option.notebooks_turn
     return f"notebooks: changed ones, and a third of the others (again: --notebooks-turn={turn})"
+
+
+@pytest.hookimpl(trylast=True)  # after the fixtures, which close their pages
+def pytest_runtest_teardown(item, nextitem):
+    browsing.close_unless_shared(item, nextitem)
 
 
 def pytest_collection_modifyitems(items):
