@@ -7,10 +7,10 @@ RUN = .venv/bin/python -m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book pdf epub lab test test-fast chapters release format clean
+.PHONY: help book pdf epub lab test test-fast test-notebooks chapters release format clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  make book takes SERVE=0 (only build), PORT=9000, SOLUTIONS=1 (self-study edition), PYTHON=..."
 	@echo "  make lab takes SERVE=0 (only set up), TORCH=cpu (PyTorch without its GPU libraries), PYTHON=..."
 
@@ -35,6 +35,9 @@ test: ## set up everything, then run every test with one summary (ARGS="-k play"
 
 test-fast: ## what to run between edits: without browser, sandbox and whole notebooks
 	@COURSE_TEST_DRAWS=1 sh setup/test.sh -m "not slow and not browser and not sandbox" $(ARGS)
+
+test-notebooks: ## run every notebook that changed, compare its outputs, and record which hold
+	@sh setup/test.sh tests/notebooks --record-notebooks $(ARGS)
 
 chapters: ## run chapters and solutions, and store their outputs
 	@sh setup/environment.sh tests

@@ -1,13 +1,31 @@
 """Settings that hold for every test."""
 
+import atexit
 import os
+import random
+import shutil
+import tempfile
 from pathlib import Path
 
+import browsing
 import hypothesis
+import pytest
+from compared import TURNS
 
 # Tests run in as many processes as there are cores. With threads of their own on top, torch's would
 # wait for each other most of the time. Set before torch is imported; kernels and commands inherit.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Many answers to a task of chapter 10 compile to the same programs, so JAX keeps them for the time
+# of a run: in a folder for each process, since one could read what another is still writing. Set
+# before JAX is imported; commands inherit it.
+COMPILED = tempfile.mkdtemp(prefix="course-jax-")
+atexit.register(shutil.rmtree, COMPILED, ignore_errors=True)
+os.environ |= {
+    "JAX_COMPILATION_CACHE_DIR": COMPILED,
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+}
 
 # A busy machine is not a broken promise: no example has to be done within a time.
 hypothesis.settings.register_profile("no deadline", deadline=None)
@@ -20,12 +38,53 @@ TESTS = Path(__file__).parent
 # hundredths of a second comes last. A whole class that a module grades once would be graded again
 # by a worker that takes some of the module's tests, so it, too, stands where nobody takes from.
 FIRST = (
+    "tasks/test_library_holds_no_answer.py",
     "threats/test_threats.py",
     "notebooks/test_outputs.py",
     "grading/test_term.py",
-    "tasks/test_library_holds_no_answer.py",
+    "grading/test_class.py",
+    "figures/test_jupyterlab.py",
+    "book/test_jupyterlab.py",
+    "grading/test_formgrader.py",
+    "grading/test_nbgrader_steps.py",
 )
 LAST = ("tasks/test_empty_answers.py", "tasks/test_judgement.py")
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup(
+        "notebooks", "which notebooks are run (tests/notebooks/test_outputs.py)"
+    )
+    group.addoption("--all-notebooks", action="store_true", help="run every notebook")
+    group.addoption(
+        "--notebooks-turn",
+        type=int,
+        choices=range(TURNS),
+        help="which third of the unchanged notebooks is run; without this, it is drawn",
+    )
+    group.addoption(
+        "--record-notebooks",
+        action="store_true",
+        help="keep in tests/notebooks/compared.json which comparisons have passed",
+    )
+
+
+def pytest_configure(config):
+    """Draw the notebooks' turn once: processes that share the tests are given these options."""
+    if config.option.notebooks_turn is None:
+        config.option.notebooks_turn = random.randrange(TURNS)
+
+
+def pytest_report_header(config):
+    if config.option.all_notebooks:
+        return "notebooks: all"
+    turn = config.option.notebooks_turn
+    return f"notebooks: changed ones, and a third of the others (again: --notebooks-turn={turn})"
+
+
+@pytest.hookimpl(trylast=True)  # after the fixtures, which close their pages
+def pytest_runtest_teardown(item, nextitem):
+    browsing.close_unless_shared(item, nextitem)
 
 
 def pytest_collection_modifyitems(items):

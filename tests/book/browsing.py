@@ -1,5 +1,6 @@
 """The browser that tests drive, and a reader's visit with it: fixtures for a conftest to import."""
 
+import contextlib
 import os
 
 import pytest
@@ -7,14 +8,38 @@ from reader import Visit
 
 from setup import chromium
 
+# The browser that runs, and what ends it.
+_RUNNING = []
+_END = contextlib.ExitStack()
 
-@pytest.fixture(scope="module")
+# Modules in these folders of tests share one browser.
+SHARING = ("book", "figures")
+
+
+@pytest.fixture
 def browser():
     """A headless Chromium. Its absence fails CI and skips elsewhere, with the remedy.
 
-    It goes with its module: while Playwright runs, its event loop does, and no notebook can be run
-    in the same process.
+    Tests share it until `close_unless_shared` ends it.
     """
+    if not _RUNNING:
+        _RUNNING.append(_start())
+    return _RUNNING[0]
+
+
+def close_unless_shared(item, following):
+    """End the browser after a test if the next one is of a module that does not share it.
+
+    While Playwright runs, its event loop does, and no notebook can be run in the same process.
+    """
+    folder = item.path.parent
+    shared = folder.name in SHARING and following and following.path.parent == folder
+    if not shared and (following is None or following.path != item.path):
+        _RUNNING.clear()
+        _END.close()
+
+
+def _start():
     from playwright.sync_api import sync_playwright
 
     if chromium.find() is None:
@@ -22,10 +47,9 @@ def browser():
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)
-    with sync_playwright() as playwright:
-        running = chromium.launch(playwright)
-        yield running
-        running.close()
+    running = chromium.launch(_END.enter_context(sync_playwright()))
+    _END.callback(running.close)
+    return running
 
 
 @pytest.fixture

@@ -215,6 +215,7 @@ def test_without_a_route_and_without_fallback_the_error_says_what_was_tried_and_
     assert 'load("play")' in message
 
 
+@pytest.mark.slow
 def test_in_a_notebook_the_notice_is_a_box_with_its_text_beside_it_and_nothing_on_stderr(tmp_path):
     code = (
         "from course_lib.data.notices import Notice\n"
@@ -325,6 +326,7 @@ def test_a_cache_is_asked_for_only_when_something_must_be_fetched(folder, tmp_pa
 # Importing
 
 
+@pytest.mark.slow
 def test_importing_data_brings_in_neither_pictures_nor_the_network():
     code = (
         "import sys, course_lib.data\n"

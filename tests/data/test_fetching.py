@@ -266,6 +266,7 @@ print("text", hashlib.sha256(text.encode()).hexdigest(), flush=True)
 """
 
 
+@pytest.mark.slow
 def test_processes_that_load_at_once_get_the_same_text_and_fetch_it_once(server, publish, cache):
     publish(server, shakespeare=SHAKESPEARE)
     source = load.__globals__["SOURCES"]["shakespeare"]

@@ -33,6 +33,7 @@ def test_default_text_is_the_one_everyone_has(comedy):
     assert digest(comedy.text) == DIGEST
 
 
+@pytest.mark.slow
 def test_text_does_not_depend_on_the_order_of_hashes():
     code = (
         "import hashlib; from course_lib.data import play; "

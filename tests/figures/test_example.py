@@ -3,6 +3,7 @@
 import ast
 import json
 
+import pytest
 from reader import ROOT
 
 import course_figures as figures
@@ -19,6 +20,7 @@ def run(cell, names):
     return eval(compile(ast.Expression(last.value), cell["id"], "eval"), names) if last else None
 
 
+@pytest.mark.slow
 def test_every_cell_of_the_example_runs_and_every_figure_is_among_what_it_shows():
     names, shown = {}, set()
     for cell in json.loads(EXAMPLE.read_text(encoding="utf-8"))["cells"]:

@@ -184,6 +184,7 @@ def test_text_for_jupyterlab_holds_the_figure_with_all_that_it_imports_and_asks_
         assert "http" not in re.sub(r"http://www\.w3\.org/2000/svg", "", text)
 
 
+@pytest.mark.slow
 def test_scripts_of_a_page_hand_over_what_its_figures_need_and_no_weights_that_nobody_wants():
     for name in sources.names():
         texts = pages.scripts(name)

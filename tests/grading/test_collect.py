@@ -742,6 +742,7 @@ def bombs():
 MOST_MEGABYTES = 250
 
 
+@pytest.mark.slow
 def test_no_file_takes_much_memory_and_none_stops_the_others(course, inbox):
     report = (
         "import sys\n"

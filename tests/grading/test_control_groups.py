@@ -82,6 +82,7 @@ def small(monkeypatch):
     monkeypatch.setattr(control_groups, "memory_bytes", lambda limits, held: 40 * MEGABYTE)
 
 
+@pytest.mark.slow
 class TestRuns:
     def test_honest_run_is_in_groups_of_its_own_and_leaves_none(self, place):
         before = groups_of_this_process(place)  # other tests' runs may still be ending
@@ -182,6 +183,7 @@ class TestRuns:
         assert wall.found == "bounded by counting, over several processes, too"
 
 
+@pytest.mark.slow
 class TestFailures:
     @pytest.mark.parametrize("fails", ["mkdir", "rmdir", "write"])
     def test_no_run_fails_for_want_of_a_group(self, place, monkeypatch, fails):

@@ -1,5 +1,8 @@
 """`course check`: a student's notebook runs from the top, and every task is told what was found."""
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import nbformat
@@ -19,6 +22,7 @@ def test_verdict_is_read_under_the_name_under_which_it_is_written():
 
 
 # Every other assignment is tried unfilled and solved in the sandbox, with the same judge.
+@pytest.mark.slow
 class TestAssignment:
     def test_unfilled_exercise_is_not_attempted_and_shows_no_traceback(self, exercise):
         report = check_notebook.check_notebook(exercise.path)
@@ -45,8 +49,19 @@ def answers_of(book):
     ]
 
 
+def ample_seconds():
+    """What is enough for any cell that ends, on a machine as busy as this one is now: a notebook's
+    longest one imports torch.
+    """
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", "import torch, course_tasks"], check=True)
+    return max(8, round(5 * (time.monotonic() - began)))
+
+
+@pytest.mark.slow
 def test_each_thing_that_goes_wrong_is_named_and_stops_nothing_else(exercise, solution):
     """One notebook, one run: another trouble in every task, and the experiment not begun."""
+    limit = ample_seconds()
     tasks = answers_of(exercise)
     names = [check.answer for _, check in tasks]
     cells = [exercise.cell(grade_id) for grade_id, _ in tasks]
@@ -65,14 +80,14 @@ def test_each_thing_that_goes_wrong_is_named_and_stops_nothing_else(exercise, so
     path = exercise.save(exercise.path.with_name("mine.ipynb"))
     before = path.read_bytes()
 
-    report = check_notebook.check_notebook(path, cell_seconds=8)
+    report = check_notebook.check_notebook(path, cell_seconds=limit)
 
     first, second, third, fourth, fifth, sixth, experiment = report.results
     assert first.state == third.state == fourth.state == fifth.state == "no verdict"
     assert first.findings[0].what == f"`{names[0]}` is not defined."
     assert "stopped with SyntaxError: '(' was never closed (line 1)" in first.findings[0].effect
     assert second.state == "interrupted"
-    assert second.findings[0].what == "Your answer ran for more than 8 s and was stopped."
+    assert second.findings[0].what == f"Your answer ran for more than {limit} s and was stopped."
     assert "ZeroDivisionError: division by zero" in third.findings[0].effect
     assert "was it renamed" in fourth.findings[0].effect
     assert fifth.findings[0].what == "This cell shows no verdict."
@@ -86,6 +101,7 @@ def test_each_thing_that_goes_wrong_is_named_and_stops_nothing_else(exercise, so
     assert path.read_bytes() == before, "the student's file is not written"
 
 
+@pytest.mark.slow
 def test_definition_below_its_check_is_named_and_a_copied_check_does_not_count(exercise, solution):
     (below, first), (given, second) = answers_of(solution)[:2]
     exercise.remove(below)

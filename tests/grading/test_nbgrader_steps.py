@@ -141,6 +141,7 @@ class TestFindingTheCourse:
         with pytest.raises(CourseNotFoundError, match="trial"):
             Course.find(inner)
 
+    @pytest.mark.slow
     def test_command_run_in_a_students_folder_runs_nothing_of_it(self, course, mark):
         folder = course.submitted / "eve" / NAME
         plant(folder, mark)

@@ -77,6 +77,7 @@ def test_release_puts_it_in_with_examples_and_nothing_of_its_judge(course):
         catalogue.module_of(TASK)
 
 
+@pytest.mark.slow
 def test_check_at_the_desk_knows_the_examples_only(course, tmp_path):
     """In a process that has no private folder, as a student's kernel is."""
     release(course, NAME)

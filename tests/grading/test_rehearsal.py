@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import builtins, gc, json, linecache, os, random, sys, warnings
 import numpy as np
@@ -65,6 +67,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.slow
 def test_what_is_prepared_changes_nothing_that_a_submission_sees():
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False

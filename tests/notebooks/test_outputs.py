@@ -1,5 +1,9 @@
 """Stored outputs of chapters and solutions are what a run gives, and chapters run anywhere: without
 a network, and without data.
+
+A notebook is run if anything that its outputs follow from is not as it was when they were last
+compared (`compared.py` says what counts), and always with --all-notebooks. Of the others, one in
+three is run, drawn anew for each run of the tests: --notebooks-turn=1 repeats what a run drew.
 """
 
 import os
@@ -7,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import compared
 import pytest
 
 from course_lib.data import SOURCES, find
@@ -28,11 +33,37 @@ NO_NETWORK = {
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture
+def compare(request):
+    """Compares a notebook's outputs with those of a run, unless it is known how that ends."""
+    asked = request.config.option
+
+    def compare_unless_known(notebook, data, *options, environment=None):
+        known = compared.is_known(notebook, data)
+        before = compared.digest_of(notebook, data)
+        its_turn = NOTEBOOKS.index(notebook) % compared.TURNS == asked.notebooks_turn
+        if known and not its_turn and not asked.all_notebooks:
+            pytest.skip(KNOWN)
+        run(notebook, *options, environment=environment)
+        if asked.record_notebooks and not known:
+            compared.record(notebook, data, before)
+
+    return compare_unless_known
+
+
+KNOWN = (
+    "nothing that its outputs follow from has changed since they were last compared with a run; "
+    "--all-notebooks runs it"
+)
+
+
 def run(notebook, *options, environment=None):
     """One notebook under nbval, in a pytest of its own and without a network; fails with the end of
     what that says.
     """
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    # Without what these tests set for themselves. JAX compiles anew, as a chapter shows.
+    ours = ("PYTEST_", "JAX_COMPILATION_", "JAX_PERSISTENT_")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     clean["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # all others take a second
     done = subprocess.run(
         [
@@ -58,34 +89,37 @@ def named(paths):
     return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
 
 
+NOTEBOOKS = CHAPTERS + SOLUTIONS
 MISSING = [name for name in SOURCES if find(name) is None]
 
 # The others read no corpus: a run without data is the run that compares their outputs.
-READ_A_CORPUS = [
-    path for path in CHAPTERS + SOLUTIONS if "load(" in path.read_text(encoding="utf-8")
-]
+READ_A_CORPUS = [path for path in NOTEBOOKS if "load(" in path.read_text(encoding="utf-8")]
 # Where the corpora are at hand, outputs are compared on them, and two short chapters show that the
-# play stands in: all the trainings once more would take a fifth of the time of all tests.
-ON_THE_PLAY = [path for path in READ_A_CORPUS if MISSING or path.stem in ("03-text", "04-bigram")]
+# play stands in: all the trainings once more would take a fifth of the time of all tests. They are
+# run where a comparison is recorded, so that nothing is left to do where there are no corpora.
+SHORT = ("03-text", "04-bigram")
 
 
 def test_there_are_chapters_and_solutions_and_some_read_a_corpus():
     assert CHAPTERS
     assert SOLUTIONS
-    assert len(ON_THE_PLAY) >= 2
+    assert {path.stem for path in READ_A_CORPUS} >= set(SHORT)
 
 
-@pytest.mark.parametrize("notebook", named(CHAPTERS + SOLUTIONS))
-def test_stored_outputs_are_what_a_run_gives(notebook):
+@pytest.mark.parametrize("notebook", named(NOTEBOOKS))
+def test_stored_outputs_are_what_a_run_gives(notebook, compare):
     if MISSING and notebook in READ_A_CORPUS:
         pytest.skip(
             f"{' and '.join(MISSING)}: not on this machine, so outputs cannot be compared; "
             "set COURSE_DATA or run `course data`. The run on the play is tested"
         )
-    run(notebook, "--nbval")
+    compare(notebook, "corpora", "--nbval")
 
 
-@pytest.mark.parametrize("notebook", named(ON_THE_PLAY))
-def test_every_assertion_holds_on_the_play_without_data(notebook, tmp_path):
+@pytest.mark.parametrize("notebook", named(READ_A_CORPUS))
+def test_every_assertion_holds_on_the_play_without_data(notebook, tmp_path, request, compare):
+    asked = request.config.option
+    if not (MISSING or notebook.stem in SHORT or asked.all_notebooks or asked.record_notebooks):
+        pytest.skip("the corpora are here; --all-notebooks runs it without them, too")
     nowhere = {"COURSE_DATA": "", "COURSE_CACHE": str(tmp_path / "cache")}
-    run(notebook, "--nbval-lax", environment=nowhere)
+    compare(notebook, "play", "--nbval-lax", environment=nowhere)

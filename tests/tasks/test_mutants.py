@@ -102,6 +102,7 @@ def test_fates_are_told_apart(monkeypatch):
     assert fates["killer"].ended == "ended its process"
 
 
+@pytest.mark.slow
 def test_listed_equivalents_are_mutants_of_the_solution_and_have_a_reason():
     listed = trial.known_equivalents()
     made = {
@@ -114,6 +115,7 @@ def test_listed_equivalents_are_mutants_of_the_solution_and_have_a_reason():
     assert all(len(reason) > 20 for reason in listed.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chapter", ["01", "02", "03", "04"])
 def test_sampled_mutants_are_killed_or_known_to_be_equivalent(chapter):
     solved = [one for one in trial.solutions() if one.task.startswith(chapter)]

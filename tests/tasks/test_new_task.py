@@ -127,6 +127,7 @@ def fill(course):
     nbformat.write(chapter, course / "book" / f"{CHAPTER}.ipynb")
 
 
+@pytest.mark.slow
 def test_every_piece_of_a_new_task_says_what_to_write_until_all_is_green(course):
     write_task(course, NAME, title="Where a symbol stood last", chapter_title="Pointers")
     said = run_in(course, "-c", PIECES)
@@ -154,6 +155,7 @@ def faults_of(course):
     return [fault for fault in found if "there is no task" not in fault]
 
 
+@pytest.mark.slow
 def test_task_is_gone_with_its_three_files_and_its_cells(course):
     names = "from course_tasks import catalogue; print(*catalogue.names())"
     assert "01/window" in run_in(course, "-c", names).stdout.split()

@@ -19,7 +19,10 @@ ANSWERS = [
     for answer, _ in answers
 ] + [(task, answer) for task, answers in later.WRITTEN.items() for answer in answers]
 
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning"),
+]
 
 
 @pytest.fixture(scope="module")
