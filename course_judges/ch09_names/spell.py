@@ -172,9 +172,10 @@ _prefix_not_counted = mistake(
     "You count drawn letters only; the prefix belongs to the name.", _first_off
 )(Speller(counted=lambda prefix: -prefix))
 
-_boundary_counted = mistake("You count the boundary at the beginning as a letter.", _lengths)(
-    Speller(counted=lambda _: 1)
-)
+_boundary_counted = mistake(
+    "Your count of letters is one too high where the boundary is forbidden.",
+    lambda e: f"The boundary at the beginning is no letter; is it counted? {_lengths(e)}",
+)(Speller(counted=lambda _: 1))
 
 _prefix_forgotten = mistake(
     "You return drawn letters only; the name begins with its prefix.", _first_off

@@ -101,7 +101,7 @@ _oldest_hidden = mistake(
 
 _new_token_hidden = mistake(
     "The new token does not see itself.",
-    _full,
+    lambda e: _filling(e) if e.same("full") else _full(e),
     cases=("filling", "full"),
     also=(  # only as long as there are free places
         _variant(
