@@ -58,6 +58,7 @@ def test_every_chapter_has_pictures():
 
 
 @pytest.mark.parametrize("path", named(WITH_PICTURES))
+@pytest.mark.slow
 def test_a_viewer_that_cleans_html_shows_every_picture(path):
     # GitHub and nbviewer convert with nbconvert; this is its strictest setting.
     exporter = HTMLExporter(sanitize_html=True)
