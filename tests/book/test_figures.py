@@ -21,7 +21,7 @@ WANTED = {
     "book/03-text": {"windows"},
     "book/04-bigram": {"bigram_table", "training_run"},
     "book/05-head": {"attention_map"},
-    "book/06-heads": {"attention_map", "head_shapes"},
+    "book/06-heads": {"attention_map", "head_shapes", "training_run"},
     "book/07-block": {"residual_stream"},
     "book/08-gpt": {"live_model", "sampling"},
     "book/09-names": {"sampling"},
