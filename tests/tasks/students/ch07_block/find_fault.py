@@ -214,7 +214,7 @@ WRONG = {
 
 ODD = [
     (lambda block, B, T, C: {"future": True}, "type"),
-    (inspecting(stream=lambda block, x: False), "difference"),
+    (inspecting(stream=lambda block, x: False), "too-often-false"),
 ]
 
 
