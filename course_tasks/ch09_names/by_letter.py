@@ -12,10 +12,10 @@ from course_tasks.probing import Inputs, Probe
 
 def _by_letter_inputs(rng: Rng) -> Inputs:
     B, T, V = 9, int(rng.integers(20, 24)), int(rng.integers(8, 12))
-    # Any symbol may be the boundary, and no other stands for it.
-    boundary = int(rng.integers(1, V))
-    letters = rng.choice([v for v in range(V) if v != boundary], size=(B, T + 1))
     longest = 5
+    # Any symbol may be the boundary, and no other number that is given stands for it.
+    boundary = int(rng.choice([v for v in range(1, V) if v != longest]))
+    letters = rng.choice([v for v in range(V) if v != boundary], size=(B, T + 1))
     for b, row in enumerate(letters):
         # The first row begins within a name, and the next with a boundary.
         place = (int(rng.integers(1, 4)), 0)[b] if b < 2 else int(rng.integers(4))

@@ -22,8 +22,14 @@ def _inputs(rng: Rng) -> Inputs:
     H, D = int(rng.choice([2, 4])), 8
     C = H * D
     M = int(rng.integers(13, 16))
-    memory = values(rng, B, S, M)
-    memory[1] *= 12  # scores so large that nearly all the weight goes to one place
+    memory, value = values(rng, B, S, M), _drawn(rng, C, M)
+    # In sample 1 the scores are so large that nearly all the weight goes to one place. What makes
+    # them so lies along a direction that only keys read: values as large would turn rounding in a
+    # score into a difference that nobody is to blame for.
+    direction = rng.normal(size=M).astype(np.float32)
+    direction /= np.linalg.norm(direction)
+    memory[1] += 25 * np.outer(values(rng, S), direction)
+    value -= np.outer(value @ direction, direction)
     real = np.ones((B, S), dtype=bool)
     real[0, S - 2 :] = False
     real[2, : S - 1] = False  # one word only, behind its padding
@@ -37,7 +43,7 @@ def _inputs(rng: Rng) -> Inputs:
         "empty": empty,
         "query": _drawn(rng, C, C),
         "key": _drawn(rng, C, M),
-        "value": _drawn(rng, C, M),
+        "value": value,
         "projection": _drawn(rng, C, C),
         "gain": rng.uniform(0.5, 1.8, C).astype(np.float32),
         "shift": values(rng, C),
