@@ -18,8 +18,6 @@ from course_lib.mime import PAGE_HTML, PIXELS
 
 PHONE = 358  # what a page has for pictures on a screen of 390 pixels
 CHAPTERS = sorted((Path(__file__).parents[1] / "book").glob("[0-9]*.ipynb"))
-# How many pictures of a chapter may be wider: they scroll.
-SCROLLING = {"12-faster": 3, "13-two-sequences": 2}
 
 
 @pytest.fixture
@@ -97,7 +95,7 @@ def test_a_phone_shows_the_pictures_of_a_chapter_whole(chapter):
         for one in stills
         if int(re.search(r"min-width:(\d+)px", one)[1]) > PHONE
     ]
-    assert len(wide) <= SCROLLING.get(chapter.stem, 0), wide
+    assert not wide
 
 
 def test_picture_without_words_is_refused(drawing):
