@@ -139,7 +139,7 @@ class TestFindings:
         assert verdict_on(lambda x: x * torch.nan).findings[0].name == "not-finite"
 
     def test_unexplained_difference_shows_yours_and_the_right_one(self):
-        finding = verdict_on(lambda x: 2 * x + x**2).findings[0]
+        finding = verdict_on(lambda x: 2 * x + 3 * x**2).findings[0]
         assert finding.name == "difference"
         assert "yours" in finding.effect
         assert "expected" in finding.effect
@@ -485,7 +485,7 @@ def test_a_recognised_mistake_must_differ_from_the_right_answer():
     same = Task("Doubling", double, HERE, TASK.parts, (Mistake("none", double, "?", "?", HERE),))
     inputs = PROBE.inputs(np.random.default_rng(0))
     verdict = judge(
-        "00/double", same, PROBE, inputs, run(PROBE, lambda x: 2 * x + x**2, inputs).answers
+        "00/double", same, PROBE, inputs, run(PROBE, lambda x: 2 * x + 3 * x**2, inputs).answers
     )
     assert verdict.findings[0].name == "difference"
 
