@@ -11,7 +11,6 @@ from __future__ import annotations
 import html
 import os
 import re
-import shutil
 import sys
 import time
 import uuid
@@ -25,7 +24,7 @@ import yaml
 
 from course_lib import __version__
 from course_lib.errors import CourseError
-from setup import book_site
+from setup import book_site, one_file
 from setup.ebook_pages import SUFFIX, Leaf, leaf, whole
 
 NAME = "averages-to-transformers.epub"
@@ -98,19 +97,13 @@ def make(root: str | Path = book_site.ROOT) -> Path:
     EbookError
         If a link leads nowhere, or a page shows a file that there is not.
     """
-    root = Path(root).resolve()
-    workshop = root / "_build" / "making-epub"
-    shutil.rmtree(workshop, ignore_errors=True)
-    workshop.mkdir(parents=True)
-    made = root / "_build" / NAME
-    try:
-        pages = book_site.run_jupyter_book(root, workshop, builder="epub")
-        parts = contents(yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8")))
-        config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-        _pack(book_files(pages, parts, config), made)
-    finally:
-        shutil.rmtree(workshop, ignore_errors=True)
-    return made
+    toc, config = (
+        yaml.safe_load((Path(root) / name).read_text(encoding="utf-8"))
+        for name in ("_toc.yml", "_config.yml")
+    )
+    return one_file.make(
+        root, NAME, "epub", lambda pages, to: _pack(book_files(pages, contents(toc), config), to)
+    )
 
 
 def contents(toc: Mapping[str, Any]) -> list[Entry]:
@@ -181,15 +174,7 @@ def book_files(
 
 def main() -> int:
     """What `make epub` calls; returns the exit code."""
-    start = time.perf_counter()
-    try:
-        made = make()
-    except CourseError as error:
-        print(error, file=sys.stderr)
-        return 1
-    size, seconds = made.stat().st_size / 1e6, time.perf_counter() - start
-    print(f"Made {made} in {seconds:.0f} s ({size:.1f} MB).")
-    return 0
+    return one_file.report(make)
 
 
 def _entry(line: Mapping[str, Any]) -> Entry:

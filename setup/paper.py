@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-import time
 from pathlib import Path
 
 from course_lib.errors import CourseError
-from setup import book_site, chromium, only_on_screen
+from setup import book_site, chromium, one_file, only_on_screen
 
 NAME = "averages-to-transformers.pdf"
 
@@ -43,18 +42,7 @@ def make(root: str | Path = book_site.ROOT) -> Path:
     PaperError
         If a link leads nowhere, or there is no browser to print with.
     """
-    root = Path(root).resolve()
-    workshop = root / "_build" / "making-pdf"
-    shutil.rmtree(workshop, ignore_errors=True)
-    workshop.mkdir(parents=True)
-    made = root / "_build" / NAME
-    try:
-        pages = book_site.run_jupyter_book(root, workshop, builder="singlehtml")
-        # Sphinx leaves it where the first page is, and its styles where the folder begins.
-        print_pdf(shutil.move(pages / "book" / "index.html", pages / "whole.html"), made)
-    finally:
-        shutil.rmtree(workshop, ignore_errors=True)
-    return made
+    return one_file.make(root, NAME, "singlehtml", _print)
 
 
 def print_pdf(page: Path, to: Path) -> None:
@@ -114,15 +102,12 @@ def script() -> str:
 
 def main() -> int:
     """What `make pdf` calls; returns the exit code."""
-    start = time.perf_counter()
-    try:
-        made = make()
-    except CourseError as error:
-        print(error, file=sys.stderr)
-        return 1
-    size, seconds = made.stat().st_size / 1e6, time.perf_counter() - start
-    print(f"Made {made} in {seconds:.0f} s ({size:.1f} MB).")
-    return 0
+    return one_file.report(make)
+
+
+def _print(pages: Path, to: Path) -> None:
+    # Sphinx leaves it where the first page is, and its styles where the folder begins.
+    print_pdf(shutil.move(pages / "book" / "index.html", pages / "whole.html"), to)
 
 
 def _beside(name: str) -> Path:
