@@ -1,4 +1,7 @@
-"""A JupyterLab of its own for a test: a copy of the notebooks, no settings of the tester."""
+"""A JupyterLab of its own for a test: a copy of the notebooks, no settings of the tester.
+
+And the two things that every test does in it: open a notebook, and run a cell.
+"""
 
 import contextlib
 import json
@@ -11,9 +14,15 @@ import time
 import urllib.request
 
 import pytest
+from playwright.sync_api import TimeoutError as NotInTime
 from reader import ROOT
 
 START_SECONDS = 120
+ANSWER_MILLISECONDS = 120_000
+
+# Keys pressed while JupyterLab still moves the focus reach no cell, so they are pressed again.
+START_MILLISECONDS = 10_000
+PRESSED_AT_MOST = 12
 
 # JupyterLab with nothing of the tester's own: every cell on the page, no news, no suggestions.
 SETTINGS = {
@@ -81,3 +90,34 @@ def wait_for(address, running, log):
         else:
             return
     pytest.fail(f"JupyterLab did not answer within {START_SECONDS} s:\n{log.read_text()}")
+
+
+def open_notebook(lab, visit, path, count):
+    """A reader in JupyterLab with nothing else open, and the notebook's `count` cells."""
+    reader = visit(lab, viewport={"width": 1300, "height": 900})
+    page = reader.page
+    page.set_default_timeout(ANSWER_MILLISECONDS)
+    page.goto(f"{lab}/lab/tree/{path}?reset")
+    cells = page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell")
+    cells.nth(count - 1).wait_for(state="attached")
+    # The status bar: before it names the kernel, running a cell asks which one is meant.
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    return reader, cells
+
+
+def run(page, cell):
+    """Run a cell, and wait until the kernel is done with it."""
+    prompt = cell.locator(".jp-InputPrompt")
+    before = prompt.inner_text()
+    for _ in range(PRESSED_AT_MOST):
+        prompt.click()
+        page.keyboard.press("ControlOrMeta+Enter")
+        changed = "([prompt, before]) => prompt.innerText !== before"
+        with contextlib.suppress(NotInTime):
+            page.wait_for_function(
+                changed, arg=[prompt.element_handle(), before], timeout=START_MILLISECONDS
+            )
+            break
+    else:
+        pytest.fail(f"the cell with the prompt {before!r} does not run")
+    page.wait_for_function("prompt => !prompt.innerText.includes('*')", arg=prompt.element_handle())

@@ -3,10 +3,8 @@
 import json
 
 import pytest
-from jupyterlab_server import jupyterlab_server
+from jupyterlab_server import jupyterlab_server, open_notebook, run
 from reader import ROOT
-
-ANSWER_MILLISECONDS = 120_000
 
 ASSIGNMENTS = sorted(path.stem for path in (ROOT / "exercises").glob("*/*.ipynb"))
 
@@ -56,24 +54,13 @@ def fill(page, cell, text):
     page.keyboard.insert_text(text)
 
 
-def run(page, cell):
-    cell.locator(".jp-InputPrompt").click()
-    page.keyboard.press("ControlOrMeta+Enter")
-
-
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ASSIGNMENTS[:1])
 def test_exercise_is_opened_filled_checked_and_answered_in_jupyterlab(lab, visit, name):
     assignment = Assignment(name)
-    reader = visit(lab, viewport={"width": 1300, "height": 900})
+    reader, cells = open_notebook(lab, visit, assignment.path, len(assignment.cells))
     page = reader.page
-    page.set_default_timeout(ANSWER_MILLISECONDS)
-    page.goto(f"{lab}/lab/tree/{assignment.path}")
-    cells = page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell")
-    cells.nth(len(assignment.cells) - 1).wait_for(state="attached")
-    # The status bar: before it names the kernel, running a cell asks which one is meant.
-    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
 
     # everything as it was handed out: no traceback, "not attempted" under every task
     page.get_by_role("menuitem", name="Run", exact=True).click()

@@ -5,12 +5,10 @@ import json
 import nbformat
 import pytest
 from answers import ANSWERS
-from jupyterlab_server import jupyterlab_server
+from jupyterlab_server import jupyterlab_server, open_notebook, run
 from reader import ROOT
 
 import course_figures as figures
-
-ANSWER_MILLISECONDS = 120_000
 
 EXAMPLE = "examples/figures.ipynb"
 EVERY = "examples/every_figure.ipynb"
@@ -38,23 +36,6 @@ def lab(tmp_path_factory):
     with jupyterlab_server(folder, "examples") as address:
         nbformat.write(notebook, folder / "course" / EVERY)
         yield address
-
-
-def open_notebook(lab, visit, path, count):
-    """A reader in JupyterLab, and the cells of the notebook that is open before them."""
-    reader = visit(lab, viewport={"width": 1300, "height": 900})
-    page = reader.page
-    page.set_default_timeout(ANSWER_MILLISECONDS)
-    page.goto(f"{lab}/lab/tree/{path}")
-    cells = page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell")
-    cells.nth(count - 1).wait_for(state="attached")
-    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-    return reader, cells
-
-
-def run(page, cell):
-    cell.locator(".jp-InputPrompt").click()
-    page.keyboard.press("ControlOrMeta+Enter")
 
 
 @pytest.mark.browser
