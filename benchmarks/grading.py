@@ -4,7 +4,9 @@
     python -m benchmarks.grading --classes 30 --repeat 1 --stock 4 --large 60     two minutes
 
 Each submission is one notebook of an assignment that imports torch: every third unfilled, the
-others solved. Sandbox, self-test, judge, gradebook, feedback and report are on. Stock nbgrader runs
+others solved. Its experiment, which the course doesn't run again for grading and stock nbgrader
+would run for seconds, is left out on both sides. Sandbox, self-test, judge, gradebook, feedback and
+report are on. Stock nbgrader runs
 `--stock` submissions of the same class in the same run, and is reported per submission. Both take
 turns `--repeat` times, and the run of the median stands for all. Writes `results/grading.json`, and
 the same as tables beside it.
@@ -33,6 +35,7 @@ from course_grader.course import Course
 
 ROOT = Path(__file__).parents[1]
 ASSIGNMENT = "05-head"
+EXPERIMENT = "run-experiment"  # the cell that runs it
 
 # Stages of a whole run, of which some overlap: while nbgrader is imported, sandbox and judges
 # import torch. And stages of each submission: as many at once as there are workers, but for the
@@ -71,8 +74,19 @@ def class_of(size: int, folder: Path) -> Course:
         part = course.solutions if number % 3 else course.exercises
         target = course.submitted / f"s{number:04d}" / ASSIGNMENT
         target.mkdir(parents=True)
-        shutil.copy(part / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", target)
+        notebook = f"{ASSIGNMENT}.ipynb"
+        handed_in = without_experiment((part / ASSIGNMENT / notebook).read_text(encoding="utf-8"))
+        (target / notebook).write_text(handed_in, encoding="utf-8")
     return course
+
+
+def without_experiment(text: str) -> str:
+    """A notebook without the call that runs its experiment."""
+    notebook = json.loads(text)
+    calls = [cell for cell in notebook["cells"] if cell["id"] == EXPERIMENT]
+    assert len(calls) == 1, f"{ASSIGNMENT} has no cell {EXPERIMENT}"
+    calls[0]["source"] = []
+    return json.dumps(notebook)
 
 
 def afresh(course: Course) -> Course:
