@@ -90,7 +90,7 @@ def main() -> None:
     if path.exists() and not options.fresh:
         measured = json.loads(path.read_text(encoding="utf-8"))["results"]["measured"]
     speedrun.run(corpus, dataclasses.replace(BASE, steps=2))  # imports that torch puts off
-    tricks = {trick.switch: [trick.reason, trick.source] for trick in speedrun.TRICKS}
+    tricks = {trick.switch: [trick.effect, trick.source] for trick in speedrun.TRICKS}
     for seed in range(options.seeds):
         for name, recipe in variants().items():
             entry = measured.setdefault(name, {"runs": []})

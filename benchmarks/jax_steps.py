@@ -75,7 +75,7 @@ def jax_step(way: str) -> Callable[[], object]:
     corpus = data.load("shakespeare")
     tokens = jnp.array(corpus.train.numpy())
     optimizer = optax.adamw(1e-2, weight_decay=0.01)
-    parameters = jax_model.initialise(jax.random.key(0), len(corpus.vocabulary), **SIZES)
+    parameters = jax_model.initialize(jax.random.key(0), len(corpus.vocabulary), **SIZES)
     x, y = jax_model.draw_windows(jax.random.key(1), tokens, B, SIZES["block_size"])
     if way == "JAX scan":
         key = jax.random.key(2)

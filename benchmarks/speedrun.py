@@ -1,8 +1,8 @@
 """The speed run: a small language model, trained in as few seconds as an ordinary machine allows.
 
-`Recipe` says how; each trick in it is a switch, listed in `TRICKS` with its reason and its source,
-so that its worth can be measured by switching it off. `run` trains. Nothing here is special to the
-text: any corpus of the course will do.
+`Recipe` says how; each trick in it is a switch, listed in `TRICKS` with what it does and where it
+comes from, so that its worth can be measured by switching it off. `run` trains. Nothing here is
+special to the text: any corpus of the course will do.
 """
 
 from __future__ import annotations
@@ -97,27 +97,30 @@ class Recipe:
 
 
 class Trick(NamedTuple):
-    """One switch of a `Recipe`: its field, why it saves time, and where it comes from."""
+    """One switch of a `Recipe`: its field, what it does when it is on, and where it comes from.
+
+    Whether it helps, and by how much, is for `benchmarks/ablation.py` to measure.
+    """
 
     switch: str
-    reason: str
+    effect: str
     source: str
 
 
 TRICKS = (
-    Trick("count_order", "short contexts need counting, not training", "Chen and Goodman (1999)"),
+    Trick("count_order", "the network adds to the logits of counts", "Chen and Goodman (1999)"),
     Trick("one_gather", "a batch is one indexing, not a list of slices", "NumPy, strided windows"),
     Trick("fused_projections", "one product for all heads' q, k, v", "Shoeybi et al. (2019)"),
-    Trick("muon", "every direction of a matrix learns equally fast", "Jordan et al. (2024)"),
-    Trick("bare_norm", "a norm without weights: less to do, less to learn", "Xu et al. (2019)"),
-    Trick("squared_relu", "sharper features for one more product", "So et al. (2021)"),
-    Trick("previous_token", "the last symbol matters most: mix it in", "Peng et al. (2023)"),
-    Trick("ngram_embeddings", "a table gives pairs and triples at once", "Svenstrup et al. (2017)"),
-    Trick("one_cycle", "large steps, then ever smaller ones", "Smith and Topin (2018)"),
-    Trick("rare_evaluation", "look at the validation split once, at the end", "this course"),
-    Trick("context_growth", "first steps learn short contexts only", "Li et al. (2022)"),
-    Trick("bfloat16", "half the bits, where the processor has them", "Kalamkar et al. (2019)"),
-    Trick("compiled", "one kernel for many, if start-up is repaid", "Ansel et al. (2024)"),
+    Trick("muon", "Muon trains the matrices of the block, not AdamW", "Jordan et al. (2024)"),
+    Trick("bare_norm", "an RMS norm without weights, not a LayerNorm", "Xu et al. (2019)"),
+    Trick("squared_relu", "what the ReLU returns is squared", "So et al. (2021)"),
+    Trick("previous_token", "heads also read the position before", "Peng et al. (2023)"),
+    Trick("ngram_embeddings", "embeds pairs and triples too", "Svenstrup et al. (2017)"),
+    Trick("one_cycle", "the rate rises, then falls; not constant", "Smith and Topin (2018)"),
+    Trick("rare_evaluation", "the validation split is read once, at the end", "this course"),
+    Trick("context_growth", "half as long windows for a third of the run", "Li et al. (2022)"),
+    Trick("bfloat16", "products of matrices in 16 bits", "Kalamkar et al. (2019)"),
+    Trick("compiled", "torch.compile makes the model's kernels", "Ansel et al. (2024)"),
 )
 
 
@@ -191,7 +194,7 @@ class SpeedGPT(nn.Module):
         if self.recipe.ngram_embeddings:
             pair = tokens + V * F.pad(tokens, (1, -1))
             triple = pair + V * V * F.pad(tokens, (2, -2))
-            # An odd multiplier spreads neighbouring triples over the table.
+            # An odd multiplier spreads neighboring triples over the table.
             x = x + self.pairs(pair) + self.triples(triple * 40_503 // 7 % HASHED_ROWS)
         logits = self.output.bias.expand(*tokens.shape, V)
         share = self.recipe.count_share

@@ -84,7 +84,7 @@ def load(model: FlaxManyHeads, parameters: Parameters) -> None:
     model : FlaxManyHeads
         Of the sizes of the tree.
     parameters : tree
-        As `course_lib.jax_model.initialise` makes it.
+        As `course_lib.jax_model.initialize` makes it.
     """
     model.tokens.embedding[...] = parameters["tokens"]
     model.positions.embedding[...] = parameters["positions"]
@@ -97,7 +97,7 @@ def load(model: FlaxManyHeads, parameters: Parameters) -> None:
 
 
 def tree_of(model: FlaxManyHeads) -> Parameters:
-    """The arrays of a Flax model, as a tree of the form that `initialise` makes."""
+    """The arrays of a Flax model, as a tree of the form that `initialize` makes."""
 
     def linear(layer: Any) -> Parameters:
         return {"weight": layer.kernel[...], "bias": layer.bias[...]}

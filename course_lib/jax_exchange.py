@@ -24,7 +24,7 @@ def from_torch(model: ManyHeads) -> Parameters:
     Returns
     -------
     tree
-        As `initialise` makes it; copies.
+        As `initialize` makes it; copies.
     """
     attention = model.attention
     if isinstance(attention, FusedMultiHead):
@@ -52,7 +52,7 @@ def to_torch(parameters: Parameters) -> ManyHeads:
     Parameters
     ----------
     parameters : tree
-        As `initialise` makes it; gradients have the same form.
+        As `initialize` makes it; gradients have the same form.
 
     Returns
     -------

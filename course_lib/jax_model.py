@@ -90,7 +90,7 @@ def logits_of(parameters: Parameters, tokens: jax.Array) -> jax.Array:
     Parameters
     ----------
     parameters : tree
-        As `initialise` makes it.
+        As `initialize` makes it.
     tokens : (T,) integer
         T is at most the number of rows of `positions`.
 
@@ -135,7 +135,7 @@ def loss_of(parameters: Parameters, tokens: jax.Array, targets: jax.Array) -> ja
     return -jnp.where(counted, log_p, 0).sum() / counted.sum()
 
 
-def initialise(
+def initialize(
     key: jax.Array, vocab_size: int, block_size: int, n_embd: int, n_head: int
 ) -> Parameters:
     """Draw the parameters of a model, spread as PyTorch spreads them.

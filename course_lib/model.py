@@ -274,7 +274,7 @@ class GPT(nn.Module):
     config : Config
         Its sizes.
 
-    Source: Radford et al. (2019); initialisation as in section 2.3.
+    Source: Radford et al. (2019); initialization as in section 2.3.
     """
 
     def __init__(self, config: Config):
@@ -292,9 +292,9 @@ class GPT(nn.Module):
         self.output = nn.Linear(config.n_embd, config.vocab_size, bias=False)
         if config.tied:
             self.output.weight = self.embedding.tokens.weight
-        self.initialise()
+        self.initialize()
 
-    def initialise(self) -> None:
+    def initialize(self) -> None:
         """Small weights: the first guess is nearly uniform, and the first loss nearly ln V."""
         branches = [part for part in self.modules() if isinstance(part, MultiHead | FeedForward)]
         ends = [last_linear(branch) for branch in branches]

@@ -113,7 +113,7 @@ def _upper_triangle(T: int, width: int) -> Tensor:
 
 
 @mistake(
-    "Your window is centred on each position, so half of it lies in the future.",
+    "Your window is centered on each position, so half of it lies in the future.",
     lambda e: unwrapped(f"""Row 0 gives weight to {positions(matrix(e)[0])}; it may see position 0
     alone. The window ends at position t."""),
     FUTURE,

@@ -106,7 +106,7 @@ def _bits_not_nats(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    unwrapped("""You normalised over the positions (T); the V symbols compete with each other at
+    unwrapped("""You normalized over the positions (T); the V symbols compete with each other at
     each position."""),
     lambda e: unwrapped(f"""Your probabilities sum to 1 down each column of T = {e.number("T")}
     positions, not over the V = {e.number("V")} symbols. {_two_losses("plain")(e)}"""),

@@ -117,7 +117,7 @@ def _other_rows_move(evidence: Evidence) -> Finding | None:
     return Finding(
         "moves-other-rows",
         "Your step moves rows that have no gradient.",
-        f"Symbol {row} does not occur in `x`, so nothing is learnt about what follows it; your row"
+        f"Symbol {row} does not occur in `x`, so nothing is learned about what follows it; your row"
         f" {row} moved by up to {moved.max():.3f}.",
         STEP,
     )

@@ -106,7 +106,7 @@ def _jumps(evidence: Evidence) -> Finding | None:
 
 
 _starts_at_zero = mistake(
-    "Your first step has a rate of 0, so nothing is learnt from the first batch.",
+    "Your first step has a rate of 0, so nothing is learned from the first batch.",
     lambda e: f"{_at(e, 0)} Steps count from 0, so step `warm_up − 1` is the last of the warm-up.",
 )(_shaped(rise=lambda step, warm_up: step / warm_up))
 

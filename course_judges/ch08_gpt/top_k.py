@@ -173,7 +173,7 @@ TASK = Task(
     (
         Part("Each row keeps its own k likeliest symbols and no other.", 1, sets_agree("kept")),
         Part(
-            "What is kept has its probability, renormalised, with any k and any logits.",
+            "What is kept has its probability, renormalized, with any k and any logits.",
             1,
             matches("kept", "edges", "extreme"),
         ),

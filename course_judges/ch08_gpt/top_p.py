@@ -188,7 +188,7 @@ TASK = Task(
             sets_agree("nucleus"),
         ),
         Part(
-            "What is kept has its probability, renormalised; p = 1 keeps all.",
+            "What is kept has its probability, renormalized; p = 1 keeps all.",
             1,
             matches("nucleus", "everything", "extreme"),
         ),

@@ -95,7 +95,7 @@ def test_heads_of_a_fresh_flax_model_start_from_different_numbers():
 
 @pytest.mark.slow
 def test_training_in_one_loop_learns_and_leaves_its_start_alone():
-    start = jax_model.initialise(jax.random.key(0), V, T, C, H)
+    start = jax_model.initialize(jax.random.key(0), V, T, C, H)
     before = jax.tree.map(jnp.copy, start)
     tokens = jnp.tile(jnp.arange(V), 30)
     trained, losses = jax_model.scan_training(
@@ -108,7 +108,7 @@ def test_training_in_one_loop_learns_and_leaves_its_start_alone():
 
 
 def test_no_two_arrays_of_a_fresh_tree_begin_alike():
-    tree = jax_model.initialise(jax.random.key(0), V, T, C, H)
+    tree = jax_model.initialize(jax.random.key(0), V, T, C, H)
     firsts = [float(leaf.ravel()[0]) for leaf in jax.tree.leaves(tree)]
     ratios = {round(a / b, 6) for a in firsts for b in firsts if a is not b}
     assert len(set(firsts)) == len(firsts)
@@ -117,8 +117,8 @@ def test_no_two_arrays_of_a_fresh_tree_begin_alike():
 
 def test_impossible_sizes_are_refused_by_name():
     with pytest.raises(ConfigError, match="n_head = 5"):
-        jax_model.initialise(jax.random.key(0), V, T, C, 5)
-    tree = jax_model.initialise(jax.random.key(0), V, T, C, H)
+        jax_model.initialize(jax.random.key(0), V, T, C, 5)
+    tree = jax_model.initialize(jax.random.key(0), V, T, C, H)
     with pytest.raises(ShapeError, match="pass the last 5"):
         jax_model.logits_of(tree, jnp.zeros(T + 1, dtype=int))
 

@@ -31,12 +31,12 @@ def test_it_learns_with_each_trick_switched_on_and_off(corpus, trick, on):
     assert history.steps == 25
 
 
-def test_every_trick_is_a_switch_with_a_reason_and_a_source():
+def test_every_trick_is_a_switch_with_what_it_does_and_a_source():
     fields = {field.name for field in dataclasses.fields(Recipe)}
     for trick in TRICKS:
         assert trick.switch in fields
-        assert trick.reason
-        assert "\n" not in trick.reason
+        assert trick.effect
+        assert "\n" not in trick.effect
         assert trick.source
         off = getattr(Recipe(count_order=5).without(trick), trick.switch)
         assert not off

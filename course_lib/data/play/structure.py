@@ -70,7 +70,7 @@ DEPENDENCIES = (
     ),
     Dependency(
         "vocabulary",
-        "Each speaker has turns of phrase, favourite things and oaths of their own.",
+        "Each speaker has turns of phrase, favorite things and oaths of their own.",
         {"line": "speaker", "more": "speaker", "favourite": "speaker", "oath": "speaker"},
     ),
     Dependency(
