@@ -60,7 +60,7 @@ def pytest_addoption(parser):
         "--notebooks-turn",
         type=int,
         choices=range(TURNS),
-        help="which third of the unchanged notebooks is run; without this, it is drawn",
+        help=f"which of {TURNS} parts of the unchanged notebooks is run; without this, it is drawn",
     )
     group.addoption(
         "--record-notebooks",
@@ -79,7 +79,7 @@ def pytest_report_header(config):
     if config.option.all_notebooks:
         return "notebooks: all"
     turn = config.option.notebooks_turn
-    return f"notebooks: changed ones, and a third of the others (again: --notebooks-turn={turn})"
+    return f"notebooks: changed ones, and 1 in {TURNS} others (again: --notebooks-turn={turn})"
 
 
 @pytest.hookimpl(trylast=True)  # after the fixtures, which close their pages

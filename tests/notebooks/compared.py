@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 RECORD = Path(__file__).with_name("compared.json")
 
 # Of so many notebooks, one is run although nothing changed that is known to matter.
-TURNS = 3
+TURNS = 6
 
 PACKAGES = ("course_lib", "course_tasks", "course_judges", "course_figures", "course_grader")
 # What comes with a package that a notebook imports: `check` takes the judges where they are.

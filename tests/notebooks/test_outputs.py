@@ -3,7 +3,7 @@ a network, and without data.
 
 A notebook is run if anything that its outputs follow from is not as it was when they were last
 compared (`compared.py` says what counts), and always with --all-notebooks. Of the others, one in
-three is run, drawn anew for each run of the tests: --notebooks-turn=1 repeats what a run drew.
+six is run, drawn anew for each run of the tests: --notebooks-turn=1 repeats what a run drew.
 """
 
 import os

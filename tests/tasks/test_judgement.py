@@ -2,6 +2,7 @@
 what is true of them.
 """
 
+import functools
 import re
 import warnings
 from pathlib import Path
@@ -24,11 +25,26 @@ def tricks_of(task):
     return getattr(students_of(task), "TRICKS", {})
 
 
+def takes_long(task):
+    """Whether an answer trains a model, or is compiled anew, for a second or more."""
+    return task == "08/train" or task.startswith("10/")
+
+
+def rows(pairs):
+    """Parameters of a test; between edits, what takes long is left to the run of all tests."""
+    return [
+        pytest.param(*pair, marks=[pytest.mark.slow] if takes_long(pair[0]) else [])
+        for pair in pairs
+    ]
+
+
 TASKS = catalogue.names()
-MISTAKES = [(t, m.name) for t in TASKS for m in judges.task(t).mistakes]
-STYLES = [(t, style) for t in TASKS for style in students_of(t).RIGHT]
-TRICKS = [(t, name) for t in TASKS for name in tricks_of(t)]
-ODD = [(t, i) for t in TASKS for i in range(len(getattr(students_of(t), "ODD", [])))]
+TRIED = rows((t,) for t in TASKS)
+DRAWN = rows((t,) for t in TASKS if catalogue.probe(t).inputs is not nothing)
+MISTAKES = rows((t, m.name) for t in TASKS for m in judges.task(t).mistakes)
+STYLES = rows((t, style) for t in TASKS for style in students_of(t).RIGHT)
+TRICKS = rows((t, name) for t in TASKS for name in tricks_of(t))
+ODD = rows((t, i) for t in TASKS for i in range(len(getattr(students_of(t), "ODD", []))))
 
 
 pytestmark = pytest.mark.usefixtures("kept_runs")
@@ -141,7 +157,7 @@ def test_no_evidence_means_no_points(task):
     assert verdict.points == 0
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", TRIED)
 def test_warnings_cost_nothing(task, capfd):
     import sys
 
@@ -158,7 +174,7 @@ def test_warnings_cost_nothing(task, capfd):
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", TRIED)
 def test_bytes_between_probe_and_judge_change_nothing(task):
     known, probe = judges.task(task), catalogue.probe(task)
     inputs = judges.inputs(task, np.random.default_rng(1))
@@ -170,7 +186,7 @@ def test_bytes_between_probe_and_judge_change_nothing(task):
     assert judge(task, known, probe, inputs, answers).state is State.RIGHT
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", TRIED)
 def test_parts_are_not_earned_by_zeros(task):
     """A claim that is true of an empty answer would be points for nothing."""
     known, probe = judges.task(task), catalogue.probe(task)
@@ -184,17 +200,21 @@ def test_parts_are_not_earned_by_zeros(task):
         assert verdict.points == 0, str(verdict)
 
 
-@pytest.mark.parametrize("task", [t for t in TASKS if catalogue.probe(t).inputs is not nothing])
+@pytest.mark.parametrize("task", DRAWN)
 def test_inputs_differ_from_draw_to_draw(task):
     draws = {arrays_to_bytes(judges.inputs(task, np.random.default_rng(seed))) for seed in range(6)}
     assert len(draws) >= 5
+
+
+@functools.cache  # a chapter is named in hundreds of sections
+def headings(chapter):
+    """Every heading of a chapter."""
+    notebook = (ROOT / "book" / f"{chapter}.ipynb").read_text(encoding="utf-8")
+    return set(re.findall(r'"#+ (.+?)(?:\\n)?"', notebook))
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_sections_named_in_feedback_exist_in_the_book(task):
     known = judges.task(task)
     for section in {known.section, *(m.section for m in known.mistakes)}:
-        chapter = (ROOT / "book" / f"{section.chapter}.ipynb").read_text(encoding="utf-8")
-        assert re.search(rf'"#+ {re.escape(section.heading)}(\\n)?"', chapter), (
-            f"{section} is not in the book"
-        )
+        assert section.heading in headings(section.chapter), f"{section} is not in the book"

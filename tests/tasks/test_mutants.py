@@ -71,6 +71,7 @@ def test_every_task_has_a_solution_that_can_be_changed():
         assert next(mutants(one.source, one.lines), None), one.task
 
 
+@pytest.mark.slow  # three of them use up their time
 def test_fates_are_told_apart(monkeypatch):
     monkeypatch.setattr(trial, "PROCESSOR_SECONDS", 1.0)
     one = solved("01/running-sum")
