@@ -1,6 +1,6 @@
 """What checks say to wrong answers that no list names, in several draws each.
 
-    python -m benchmarks.unlisted            the first set and the second one
+    python -m benchmarks.unlisted            all sets
     python -m benchmarks.unlisted 05 --second --say
 
 For the answers that a judge was tuned on, `--say` prints what they are told. Of those held aside
@@ -48,6 +48,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("chapters", nargs="*", help="for example 05; all without")
     parser.add_argument("--second", action="store_true", help="only the second set")
+    parser.add_argument("--third", action="store_true", help="only the third set")
     parser.add_argument("--task", help="only this task")
     parser.add_argument("--generic", action="store_true", help="say only what is generic or worse")
     parser.add_argument("--say", action="store_true", help="print what each answer is told")
@@ -60,14 +61,8 @@ def main(arguments=None):
 
     warnings.simplefilter("ignore")
     totals = {False: Counter(), True: Counter()}
-    for collection in (
-        [unlisted.SECOND_SET]
-        if asked.second
-        else [
-            unlisted.FIRST_SET,
-            unlisted.SECOND_SET,
-        ]
-    ):
+    chosen = [unlisted.SECOND_SET] * asked.second + [unlisted.THIRD_SET] * asked.third
+    for collection in chosen or [unlisted.FIRST_SET, unlisted.SECOND_SET, unlisted.THIRD_SET]:
         for chapter in asked.chapters or unlisted.chapters():
             for task, answers in unlisted.written(chapter, collection).items():
                 if asked.task and task != asked.task:

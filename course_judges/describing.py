@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from course_judges import comparisons, relations
-from course_judges.wording import index, number
-from course_tasks.answers import Answers, Array, Raised, Value
+from course_judges import comparisons, kinds, places, relations
+from course_judges.wording import index, number, sentence
+from course_tasks.answers import Array, Value
 from course_tasks.verdict import Finding, Section
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def describe(
         A draw in which it is right.
     """
     first = failing[0]
-    for say in (_error, _kind):
+    for say in (kinds.error, kinds.kind):
         finding = say(first, section)
         if finding is not None:
             return finding
@@ -61,17 +61,17 @@ def describe(
         lambda e: _compared(e, section),
         lambda e: _related(e, section),
         lambda e: _numbers_together(e, comparisons.of_numbers, section),
-        lambda e: _shape(e, section),
+        lambda e: kinds.shape(e, section),
         *examples,
         # Where no example is worked out, what is true of one of several results.
         lambda e: _compared(e, section, only_one=True),
         lambda e: _related(e, section, only_one=True),
         lambda e: _numbers_together(e, relations.of_numbers, section),
-        lambda e: _numbers_together(e, relations.of_questions, section, kind="b"),
+        lambda e: _numbers_together(e, places.of_questions, section, kind="b"),
     ]
-    if _has_another_shape(first):
+    if kinds.has_another_shape(first):
         # Numbers of another shape are compared by what differs in the shape before all else.
-        asked = [lambda e: _compared(e, section), lambda e: _shape(e, section), *asked]
+        asked = [lambda e: _compared(e, section), lambda e: kinds.shape(e, section), *asked]
     found = _first_of_all(asked, failing) or _difference(first, section)
     return found if right is None else _only_some(found, first, right)
 
@@ -105,6 +105,9 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
     where = f" It is right with {sizes[1]} and wrong with {sizes[0]}." if all(sizes) else ""
     if where and sizes[0] == sizes[1]:
         where = " With other numbers of the same sizes it is right."
+    if where and not _equal(right):
+        # Judged by how often something happens: what was not seen there may still be wrong.
+        where = f" With {sizes[1]} it did not show."
     if found.name != "difference":
         return Finding(found.name, found.what, found.effect + where, found.section)
     return Finding(
@@ -115,111 +118,13 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
     )
 
 
-def _error(evidence: Evidence, section: Section) -> Finding | None:
-    for case, raised in evidence.answers.errors.items():
-        if case in evidence.expected.errors:
-            continue  # the reference raises here, too; its kind is the part's business
-        where = f" at `{raised.line}`" if raised.line else ""
-        if raised.not_attempted:
-            return Finding(
-                "partly-attempted",
-                f"A part of the scaffold still raises NotImplementedError{where}.",
-                "",
-                section,
-            )
-        with_what = evidence.called_with(case)
-        if raised.kind == "ReturnedTypeError":
-            return _returned(raised, with_what, section)
-        return Finding(
-            "error",
-            f"Your answer stopped with {raised.kind}{where}.",
-            f"{_sentence(raised.message)} {with_what}".strip(),
-            section,
-        )
-    return None
-
-
-def _returned(raised: Raised, with_what: str, section: Section) -> Finding:
-    """What came back is nothing that can be compared; nothing stopped."""
-    what, _, wanted = raised.message.partition("; ")
-    wanted = f"{wanted[:1].upper()}{wanted[1:]}"
-    return Finding(
-        "type",
-        f"Your answer {what}.",
-        " ".join(filter(None, (_sentence(wanted), with_what))),
-        section,
-    )
-
-
-def _kind(evidence: Evidence, section: Section) -> Finding | None:
-    """Of what kind the returned thing is: one array, several, a text."""
-    for name, right in evidence.expected.values.items():
-        mine = evidence.answers.values.get(name)
-        case = name.split(".")[0]
-        if mine is None:
-            if case in evidence.answers.errors:
-                continue
-            return Finding(
-                "type",
-                f"Your answer returns {_kinds(evidence.answers, case)}; "
-                f"expected {_kinds(evidence.expected, case)}.",
-                "",
-                section,
-            )
-        if isinstance(right, str) != isinstance(mine, str):
-            return Finding(
-                "type",
-                f"Your answer returns {_described(mine)}; expected {_described(right)}.",
-                "",
-                section,
-            )
-    return None
-
-
-def _kinds(answers: Answers, case: str) -> str:
-    """What a case returned: "a text", "two values", "numbers of shape (3, 4)"."""
-    if case in answers.values:
-        return _described(answers.values[case])
-    parts = [name for name in answers.values if name.startswith(f"{case}.")]
-    if not parts:
-        return "an empty tuple, list or dict"
-    names = [name.removeprefix(f"{case}.") for name in parts]
-    if all(name.isdigit() for name in names):
-        return f"{len(parts)} {'values' if len(parts) > 1 else 'value in a tuple or list'}"
-    return f"{len(parts)} values ({', '.join(f'`{name}`' for name in names[:6])[:120]})"
-
-
-def _described(value: Value) -> str:
-    if isinstance(value, str):
-        return "a text"
-    return "one number" if not value.shape else f"numbers of shape {value.shape}"
-
-
-def _has_another_shape(evidence: Evidence) -> bool:
-    return any(
-        isinstance(right, np.ndarray) and mine is not None and np.shape(mine) != right.shape
-        for right, mine in _pairs(evidence)
-    )
-
-
-def _pairs(evidence: Evidence) -> list[tuple[Value, Value | None]]:
+def _equal(evidence: Evidence) -> bool:
+    """True if all that was returned equals what is right, so that nothing was left to chance."""
     values = evidence.answers.values
-    return [(right, values.get(name)) for name, right in evidence.expected.values.items()]
-
-
-def _shape(evidence: Evidence, section: Section) -> Finding | None:
-    for name, right in evidence.expected.values.items():
-        mine = evidence.answers.array(name)
-        if isinstance(right, np.ndarray) and mine is not None and mine.shape != right.shape:
-            has = f"has shape {mine.shape}" if mine.shape else "is one number"
-            wanted = f"shape {right.shape}" if right.shape else "one number"
-            return Finding(
-                "shape",
-                f"Your answer {has}; expected {wanted}.",
-                evidence.called_with(name),
-                section,
-            )
-    return None
+    return all(
+        name in values and same_value(values[name], wanted)
+        for name, wanted in evidence.expected.values.items()
+    )
 
 
 def _not_a_number(evidence: Evidence, section: Section) -> Finding | None:
@@ -387,7 +292,7 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
         return Finding(
             "no-error",
             f"Your answer accepts what it should refuse with a {expected.kind}.",
-            f"A right answer says: {_sentence(expected.message)} "
+            f"A right answer says: {sentence(expected.message)} "
             f"{evidence.called_with(missing)}".strip(),
             section,
         )
@@ -430,8 +335,3 @@ def same_value(one: Value, other: Value) -> bool:
     if isinstance(one, str) or isinstance(other, str):
         return isinstance(one, str) and isinstance(other, str) and one == other
     return one.shape == other.shape and bool(comparisons.close(one, other).all())
-
-
-def _sentence(text: str) -> str:
-    text = " ".join(text.split()) or "It gave no reason."
-    return text if text[-1] in ".!?" else text + "."

@@ -143,6 +143,11 @@ def mode_not_restored(recognised: Callable[[Evidence], bool]) -> Callable[[Any],
     """A model is left in another mode than it was given in."""
 
     def says(evidence: Evidence) -> str:
+        if not evidence.yours("training.whole_afterwards"):
+            return (
+                "The model itself is in its mode again, and the modules inside it are not: "
+                "`model.training = …` sets one attribute, `model.train(…)` reaches them all."
+            )
         if evidence.yours("training.training_afterwards"):
             return "It was in evaluation mode and is in training mode now."
         return (

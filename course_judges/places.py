@@ -56,18 +56,40 @@ def same_number_missed(mine: Array, right: Array, _: Mapping[str, Array]) -> Dif
     )
 
 
+def _one_way(mine: Array, right: Array) -> tuple[bool, Array] | None:
+    """What stands wherever True and False are mistaken, and where that is; None if both do."""
+    more, less = mine & ~right, right & ~mine
+    if more.any() == less.any():
+        return None
+    return (True, more) if more.any() else (False, less)
+
+
 def marked(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
     """Of True and False: only too many are True, or only too few."""
-    more, less = mine & ~right, right & ~mine
-    if mine.size < _FEW or more.any() == less.any():
+    found = _one_way(mine, right)
+    if found is None or mine.size < _FEW:
         return None
-    kind, wrong, said = ("many", more, "True") if more.any() else ("few", less, "False")
+    said, wrong = found
+    kind = "many" if said else "few"
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     return Difference(
         f"too-{kind}-true",
         f"Too {kind} of your entries are True; all others are right.",
         f"At {int(wrong.sum())} of {right.size} places you say {said} and the other belongs, first "
         f"at {index(first)}.",
+    )
+
+
+def of_questions(mine: Array, right: Array) -> Difference | None:
+    """Of questions with yes and no: yes too often, and never too rarely, or the other way round."""
+    found = _one_way(mine, right)
+    if found is None:
+        return None
+    said, wrong = found
+    return Difference(
+        f"too-often-{str(said).lower()}",
+        f"Where your answer is wrong, it is {said} and should be {not said}.",
+        f"That is so for {int(wrong.sum())} of {right.size} questions.",
     )
 
 

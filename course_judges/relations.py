@@ -76,19 +76,6 @@ def of_numbers(mine: Array, right: Array) -> Difference | None:
     return Difference(f"all-{side}", f"All your numbers are {side} than the right ones.", "")
 
 
-def of_questions(mine: Array, right: Array) -> Difference | None:
-    """Of questions with yes and no: yes too often, and never too rarely, or the other way round."""
-    more, less = int((mine & ~right).sum()), int((right & ~mine).sum())
-    if bool(more) == bool(less):
-        return None
-    said, instead = ("True", "False") if more else ("False", "True")
-    return Difference(
-        f"too-often-{said.lower()}",
-        f"Where your answer is wrong, it is {said} and should be {instead}.",
-        f"That is so for {more + less} of {right.size} questions.",
-    )
-
-
 def _an_input(mine: Array, right: Array, inputs: Mapping[str, Array]) -> Difference | None:
     """An input itself, or the right answer with an input added."""
     for name, given in inputs.items():

@@ -50,6 +50,12 @@ def word(number: int) -> str:
     return _WORDS[number] if number < len(_WORDS) else str(number)
 
 
+def sentence(text: str) -> str:
+    """A message of an exception on one line, with a full stop at its end."""
+    text = " ".join(text.split()) or "It gave no reason."
+    return text if text[-1] in ".!?" else text + "."
+
+
 def unwrapped(text: str) -> str:
     """A text that the source wraps, on one line: a break and the blanks around it are one blank."""
     return re.sub(r"\s*\n\s*", " ", text)

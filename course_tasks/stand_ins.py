@@ -8,6 +8,11 @@ from torch import Tensor, nn
 CERTAIN = 60.0
 
 
+def in_mode(model: nn.Module, *, training: bool) -> bool:
+    """True if the model and all modules inside it are in training mode, or in evaluation mode."""
+    return all(module.training == training for module in model.modules())
+
+
 class Dice(nn.Module):
     """A language model that rolls the same loaded dice whatever it is shown.
 

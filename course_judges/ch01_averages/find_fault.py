@@ -63,6 +63,13 @@ def _signed(value: float) -> str:
     return f"{'−' if value < 0 else '+'} {abs(value):.0e}"
 
 
+def _within_the_allowance(evidence: Evidence) -> str:
+    t, weights = _first_wrong(evidence, "sums")
+    return unwrapped(f"""Row {t} sums to 1 {_signed(float(weights.sum(dtype=np.float64)) - 1)}, and
+    you call it faulty. Sums may differ from 1 by less than 1e-5. `round(decimals=5)` leaves half of
+    that, and 1e-6 a tenth.""")
+
+
 @mistake("Your answer is the wrong way round: True marks the sound rows.", _wrong_row("sums"))
 def _inverted_answer(weights: Tensor) -> Tensor:
     return ~faulty_rows(weights)
@@ -165,6 +172,13 @@ def _signs_unasked(weights: Tensor) -> Tensor:
 def _nan_slips_through(weights: Tensor) -> Tensor:
     ahead = (torch.triu(weights, diagonal=1) > 1e-5).any(dim=1)
     return ahead | (weights < 0).any(dim=1) | ((weights.sum(dim=1) - 1).abs() > 1e-5)
+
+
+@mistake(
+    "You allow a sum less rounding than the task does.", _within_the_allowance, cases=("sums",)
+)
+def _stricter_than_asked(weights: Tensor) -> Tensor:
+    return faulty_rows(weights) | ((weights.sum(dim=1) - 1).abs() > 3e-6)
 
 
 TASK = Task(

@@ -19,7 +19,7 @@ from course_judges.ch03_text.targets import (
     targets_once,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, unwrapped
 
 
 def sequential_windows(tokens, batch_size, block_size, padding):
@@ -196,6 +196,30 @@ def _targets_stop_at_the_window(tokens, batch_size, block_size, padding):
     y = y.clone()
     y[:, :, -1] = IGNORED
     return x, y
+
+
+def _shares(evidence: Evidence) -> str:
+    N, B = len(evidence.inputs["over"]) - 1, evidence.number("batch_size")
+    L = -(-N // B)
+    rows = [len(row) for row in torch.arange(N).tensor_split(B)]
+    return unwrapped(f"""{N} inputs in {B} rows: yours take {listed(rows)}. Every row takes L = {L}
+    of them, and the last one takes the rest, {N - (B - 1) * L}.""")
+
+
+@mistake(
+    "You made the rows as equal as possible; every row but the last takes L inputs.",
+    _shares,
+    cases=("over",),
+)
+def _rows_as_equal_as_possible(tokens, batch_size, block_size, padding):
+    x, y = tokens[:-1].tensor_split(batch_size), tokens[1:].tensor_split(batch_size)
+    steps = -(-len(x[0]) // block_size)
+
+    def lay_out(rows, filler):
+        filled = [F.pad(row, (0, steps * block_size - len(row)), value=filler) for row in rows]
+        return torch.stack(filled).view(batch_size, steps, block_size).transpose(0, 1)
+
+    return lay_out(x, padding), lay_out(y, IGNORED)
 
 
 TASK = Task(

@@ -226,9 +226,9 @@ _zero_over_zero = mistake(
 )(zero_over_zero)
 
 _seed_fixed_inside = mistake(
-    "You seed a generator of your own: every call drops the same heads.",
+    "A seed is fixed inside your function: every call drops the same heads.",
     unwrapped("""Two generators with different seeds dropped the same heads in your answer, 60
-    samples long. Draw from the given one."""),
+    samples long. Draw from the given one, and leave its seed to the caller."""),
     recognised=lambda e: (
         bool(_draws(e).dropped) and np.array_equal(e.yours("seeded.first"), e.yours("seeded.other"))
     ),

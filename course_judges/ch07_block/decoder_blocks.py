@@ -60,6 +60,22 @@ def norm_replaces(x: Tensor, norm: nn.Module, branch: Callable[[Tensor], Tensor]
     return x + branch(x)
 
 
+def one_norm_replaces(which: str) -> type[DecoderBlock]:
+    """In one of the three branches the normed stream takes the place of the stream."""
+
+    def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+        branches = {
+            "attention": (m.attention_norm, m.attention),
+            "cross_attention": (m.cross_norm, lambda h: m.cross_attention(h, memory)),
+            "feed_forward": (m.feed_forward_norm, m.feed_forward),
+        }
+        for name, (norm, branch) in branches.items():
+            x = norm_replaces(x, norm, branch) if name == which else x + branch(norm(x))
+        return x
+
+    return going(forward)
+
+
 def middle(
     read: Callable[[Any, Tensor, Tensor], tuple[Tensor, Tensor]],
 ) -> type[DecoderBlock]:

@@ -117,6 +117,12 @@ _smooth_gate = mistake(
     lambda e: f"{_closed(e)}, and a little goes through each. {farthest(e, 'mixed')}",
 )(_going(lambda m, x: m.down(nn.functional.silu(m.gate(x)) * m.up(x))))
 
+_gate_as_a_switch = mistake(
+    "Your gates are switches: an open one lets its value through as it is, and does not scale it.",
+    lambda e: unwrapped(f"""ReLU is more than a comparison with 0: what is above 0 stays a number,
+    and multiplies. {farthest(e, "open")}"""),
+)(_going(lambda m, x: m.down((m.gate(x) > 0) * m.up(x))))
+
 _residual_inside = mistake(
     "You added `x` inside the network; the addition is the block's work.",
     lambda e: unwrapped(f"""Take x off your output, and it is right; in a block the stream would be

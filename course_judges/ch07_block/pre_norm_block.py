@@ -39,8 +39,12 @@ def _off(evidence: Evidence) -> str:
 
 def _mean_and_spread(evidence: Evidence) -> str:
     mine, right = evidence.yours("plain")[0, 0], evidence.right("plain")[0, 0]
-    return unwrapped(f"""Position 0 of your output has mean {mine.mean():.2f} and spread
-    {mine.std():.2f}; expected {right.mean():.2f} and {right.std():.2f}.""")
+    means, spreads = (
+        [number(round(float(value), 2)) for value in both]
+        for both in ((mine.mean(), right.mean()), (mine.std(), right.std()))
+    )
+    return unwrapped(f"""Position 0 of your output has mean {means[0]} and spread {spreads[0]};
+    expected {means[1]} and {spreads[1]}.""")
 
 
 def _stream_is_gone(evidence: Evidence) -> str:
@@ -96,6 +100,14 @@ _stream_normed = mistake(
     lambda e: f"Only the branch should read the normed copy. {_mean_and_spread(e)}",
     PLACE,
 )(decoder_blocks.adding(decoder_blocks.norm_replaces))
+
+_one_stream_normed = mistake(
+    "In one of the three branches the normed `x` replaced the stream.",
+    lambda e: unwrapped(f"""Look for the line `x = norm(x)`: what is added to must be the stream as
+    it was. {_mean_and_spread(e)}"""),
+    PLACE,
+    also=tuple(decoder_blocks.one_norm_replaces(name) for name in ("attention", "cross_attention")),
+)(decoder_blocks.one_norm_replaces("feed_forward"))
 
 _no_residual = mistake(
     "Each branch replaces the stream; it should add to it.", _stream_is_gone, STREAM

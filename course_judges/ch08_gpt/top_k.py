@@ -166,6 +166,25 @@ def _cuts_ties(logits: Tensor, k: Tensor) -> Tensor:
     return logits.masked_fill(order.argsort(dim=-1) >= k.unsqueeze(1), -torch.inf).softmax(dim=-1)
 
 
+def _nearly_tied_row(evidence: Evidence) -> str:
+    row, k = evidence.inputs["tied"][1], int(evidence.inputs["k"][1])
+    last, further = np.sort(row)[::-1][k - 1 : k + 1]
+    return unwrapped(f"""With k = {k}, the k-th largest logit of row 1 is {last:.4f} and the next
+    one {further:.4f}: that is less, and you keep both. Two equal logits need no allowance for
+    rounding, since nothing was computed with them.""")
+
+
+@mistake(
+    "You keep what is nearly as likely as the k-th; only what is exactly as likely is kept.",
+    _nearly_tied_row,
+    cases=("ties",),
+)
+def _near_ties_kept(logits: Tensor, k: Tensor) -> Tensor:
+    ordered = logits.sort(dim=-1, descending=True).values
+    last = ordered.gather(1, k.clamp(max=logits.shape[1]).unsqueeze(1) - 1)
+    return logits.masked_fill(logits < last - 1e-2, -torch.inf).softmax(dim=-1)
+
+
 TASK = Task(
     "The likeliest k",
     top_k,

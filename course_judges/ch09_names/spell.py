@@ -25,6 +25,7 @@ class Speller:
     mode: str = "restored"
     start: bool = True
     cropped: bool = True
+    pinned: bool = False
     place: int = -1
     multiplied: bool = False
     forbidden: str = "-inf"
@@ -54,6 +55,8 @@ class Speller:
 
     def _next(self, model, letters, given, shortest, temperature, point):
         context = [0, *letters] if self.start or not letters else letters
+        if self.pinned and len(context) > model.block_size:
+            context = [0, *context[1 - model.block_size :]]
         if self.cropped:
             context = context[-model.block_size :]
         with torch.no_grad():
@@ -143,6 +146,13 @@ _no_crop = mistake(
     have up to {e.number("longest")} letters."""),
     recognised=_too_long,
 )(Speller(cropped=False))
+
+_boundary_pinned = mistake(
+    "Your context keeps the boundary in front of it, however long the name has become.",
+    lambda e: unwrapped(f"""The model reads the last {e.number("block_size")} tokens of the boundary
+    and the letters. Once there are that many letters, the boundary is none of them. A 0 in front of
+    later letters says that a name begins there. {_first_off(e)}"""),
+)(Speller(pinned=True))
 
 _reads_first_logits = families.reads_first_logits(_first_off)(Speller(place=0))
 

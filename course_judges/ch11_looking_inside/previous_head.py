@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,7 +13,7 @@ from course_judges.ch11_looking_inside.sections import BUILD
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future
 from course_judges.quoting import farthest
-from course_judges.wording import row, unwrapped
+from course_judges.wording import number, row, unwrapped
 from course_tasks.verdict import Finding
 
 Made = dict[str, Tensor]
@@ -123,16 +124,38 @@ def _misplaced(evidence: Evidence) -> Finding | None:
     )
 
 
+def _hidden_scores(evidence: Evidence) -> Finding | None:
+    """The right weights, because the mask hides scores that are not right."""
+    if not evidence.same("head.weights") or evidence.same("head.scores"):
+        return None
+    mine, right = (side("head.scores") for side in (evidence.yours, evidence.right))
+    t, s = (int(i) for i in np.argwhere(abs(mine - right) > 1e-4)[0])
+    return Finding(
+        "hidden-scores",
+        "Your weights are right because the mask hides a score that is not.",
+        f"Position {t} gives position {s} the score {number(float(mine[t, s]))}; it should be "
+        f"{number(float(right[t, s]))}. Only the position before t has a score, and before 0 there "
+        "is none.",
+        BUILD,
+    )
+
+
 TASK = Task(
     "A previous-token head by hand",
     previous_token_head,
     BUILD,
     (
-        Part("Each position looks one back, as sharply as asked.", 2, matches("head.weights")),
         Part(
-            "It writes the token found there, into channels of its own.", 2, matches("head", "wide")
+            "Each position looks one back, as sharply as asked, and nowhere else.",
+            2,
+            matches("head.weights", "head.scores"),
+        ),
+        Part(
+            "It writes the token found there, into channels of its own.",
+            2,
+            matches("head.weights", "head.written", "wide"),
         ),
     ),
-    properties=(_misplaced, no_weight_on_the_future("head.weights", BUILD)),
+    properties=(_misplaced, _hidden_scores, no_weight_on_the_future("head.weights", BUILD)),
     cases=_PATTERN,
 )

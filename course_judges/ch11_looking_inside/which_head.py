@@ -14,7 +14,7 @@ from course_judges.ch11_looking_inside.sections import ABLATE, PLAY
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
-from course_tasks.ch11_looking_inside.shared import Pass, Run
+from course_tasks.ch11_looking_inside.shared import LAYERS, Pass, Run
 
 Result = dict[str, Any]
 
@@ -149,6 +149,12 @@ _index_not_split = mistake(
     lambda e: f"`argmax` counts through the whole table. {_named(e)}",
     cases=_CHOICE,
 )(_by(unravel=lambda i, H: (0, i)))  # noqa: ARG005
+
+_divided_by_the_layers = mistake(
+    "You divide the place in the flattened table by the number of layers; heads fill its rows.",
+    lambda e: f"A layer holds {e.right('first.damage').shape[1]} heads. {_named(e)}",
+    cases=_CHOICE,
+)(_by(unravel=lambda i, H: divmod(i, LAYERS)))  # noqa: ARG005
 
 _layer_and_head_exchanged = mistake(
     "Layer and head changed places in what you name.",

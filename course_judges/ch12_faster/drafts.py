@@ -1,29 +1,30 @@
-"""Judges 12/drafts: how many drafts are kept, and what is written after them.
-
-Answers draw at random, so they are judged by how often things happen. At each place a row either
-keeps its draft, and which symbol that is, or rejects it and writes another. A rule says how
-probable each of these outcomes is; the model's own distribution says what has to be written.
-"""
+"""Judges 12/drafts: how many drafts are kept, and what is written after them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges.ch12_faster.draft_outcomes import (
+    Rule,
+    counts,
+    exact,
+    exact_for_one,
+    fits,
+    kept_often,
+    normed,
+    obeys_the_generator,
+    reaching,
+)
 from course_judges.ch12_faster.sections import DRAFTS
-from course_judges.chance import IMPLAUSIBLE, follows
+from course_judges.chance import follows
 from course_judges.judging import Evidence, Mistake, Part, Task, mistake
 from course_judges.wording import number, unwrapped
-from course_tasks.answers import Array
-from course_tasks.ch12_faster.drafts import SINGLE_ROWS
 from course_tasks.verdict import Finding
-
-Outcome = Callable[[Array, Array], Array]
 
 
 def _right(
@@ -41,132 +42,14 @@ def _right(
     return count, torch.multinomial(instead, 1, generator=generator).squeeze(1)
 
 
-def _normed(values: Array) -> Array:
-    return np.asarray(values / values.sum())
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What becomes of one draft, in probabilities.
-
-    Attributes
-    ----------
-    keep : callable (p, q) -> (V,)
-        With which probability each symbol is kept once it is drafted.
-    instead : callable (p, q) -> (V,)
-        What is written after a rejection.
-    judged_by : int
-        How many places later the model's distribution is taken.
-    after : callable (p, k) -> (V,)
-        What is written after k drafts that were all kept; p is (K + 1, V).
-    """
-
-    keep: Outcome = lambda p, q: np.minimum(1, p / q)
-    instead: Outcome = lambda p, q: _normed(np.maximum(0, p - q))
-    judged_by: int = 0
-    after: Callable[[Array, int], Array] = lambda p, k: p[k]
-
-
-def _counts(evidence: Evidence) -> tuple[Array, Array]:
-    B = evidence.number("B")
-    count, symbol = evidence.shaped("chance.count", (B,)), evidence.shaped("chance.symbol", (B,))
-    if count.dtype.kind not in "iu" or symbol.dtype.kind not in "iu":
-        raise ValueError("counts and symbols are whole numbers")
-    return count, symbol
-
-
-def _reaching(evidence: Evidence, place: int) -> tuple[Array, Array, Array]:
-    """Of rows that have a draft at a place and kept all before it: kept, drafted, written."""
-    count, symbol = _counts(evidence)
-    rows = (evidence.inputs["drafted"] > place) & (count >= place)
-    return count[rows] > place, evidence.inputs["draft"][rows, place], symbol[rows]
-
-
-def _fits(evidence: Evidence, rule: Rule) -> bool:
-    """True if the answers can have come from a rule."""
-    p, q = evidence.inputs["p"].astype(float), evidence.inputs["q"].astype(float)
-    V = p.shape[1]
-    for place in range(len(q)):
-        kept, drafted, written = _reaching(evidence, place)
-        own = p[place + rule.judged_by]
-        keep = np.clip(rule.keep(own, q[place]), 0, 1)
-        rejected = 1 - (q[place] * keep).sum()
-        instead = rule.instead(own, q[place]) if rejected > 1e-9 else np.zeros(V)
-        outcomes = np.concatenate([q[place] * keep, rejected * instead])
-        if len(kept) and not follows(np.where(kept, drafted, V + written), outcomes):
-            return False
-    return _fits_after(evidence, rule)
-
-
-def _fits_after(evidence: Evidence, rule: Rule) -> bool:
-    p = evidence.inputs["p"].astype(float)
-    count, symbol = _counts(evidence)
-    for k in (len(p) - 1, len(p) - 2, 0):
-        done = (evidence.inputs["drafted"] == k) & (count == k)
-        if done.any() and not follows(symbol[done], rule.after(p, k)):
-            return False
-    return True
-
-
-def _exact(evidence: Evidence) -> bool:
-    """What is written at each place is distributed as the model says, whatever rule was used."""
-    p = evidence.inputs["p"].astype(float)
-    count, symbol = _counts(evidence)
-    drafted, draft = evidence.inputs["drafted"], evidence.inputs["draft"]
-    if (count < 0).any() or (count > drafted).any():
-        return False
-    for most in np.unique(drafted):
-        for place in range(most + 1):
-            rows = (drafted == most) & (count >= place)
-            column = min(place, draft.shape[1] - 1)
-            written = np.where(count[rows] > place, draft[rows, column], symbol[rows])
-            if place == 0 and not rows.all(where=drafted == most):
-                return False
-            if rows.any() and not follows(written, p[place]):
-                return False
-    return True
-
-
-def _exact_for_one(evidence: Evidence) -> bool:
-    """The same of the few rows that are asked with room for one draft, K = 1."""
-    rows = SINGLE_ROWS
-    count, symbol = (evidence.shaped(f"single.{name}", (rows,)) for name in ("count", "symbol"))
-    drafted = np.minimum(evidence.inputs["drafted"][:rows], 1)
-    written = np.where(count > 0, evidence.inputs["draft"][:rows, 0], symbol)
-    p = evidence.inputs["p"].astype(float)
-    return bool((count >= 0).all() and (count <= drafted).all()) and follows(written, p[0])
-
-
-def _kept_often(evidence: Evidence) -> bool:
-    """At least as many drafts are kept as by accepting those that equal a symbol drawn from p."""
-    p, q = evidence.inputs["p"].astype(float), evidence.inputs["q"].astype(float)
-    for place in range(len(q)):
-        kept, _, _ = _reaching(evidence, place)
-        least = float((p[place] * q[place]).sum())
-        share = float(kept.mean()) if len(kept) else 0.0
-        gap = share * np.log(max(share, 1e-12) / least) + (1 - share) * np.log(
-            max(1 - share, 1e-12) / (1 - least)
-        )
-        if share < least and len(kept) * gap > IMPLAUSIBLE:
-            return False
-    return True
-
-
-def _obeys_the_generator(evidence: Evidence) -> bool:
-    """The same seed gives the same symbols whatever else is seeded, and another gives others."""
-    first, again, other = (evidence.yours(f"seeded.{name}") for name in ("first", "again", "other"))
-    evidence.shaped("seeded.alone", (1,))
-    return bool(np.array_equal(first, again)) and not np.array_equal(first, other)
-
-
 def _right_at_first(evidence: Evidence) -> bool:
-    kept, drafted, written = _reaching(evidence, 0)
+    kept, drafted, written = reaching(evidence, 0)
     return follows(np.where(kept, drafted, written), evidence.inputs["p"][0].astype(float))
 
 
 def _first_place(evidence: Evidence) -> str:
     """Shares of what is written at the first place, beside the model's."""
-    kept, drafted, written = _reaching(evidence, 0)
+    kept, drafted, written = reaching(evidence, 0)
     found = np.bincount(np.where(kept, drafted, written), minlength=evidence.number("V"))
     shares, p = found / found.sum(), evidence.inputs["p"][0]
     worst = int(np.abs(shares - p).argmax())
@@ -176,7 +59,7 @@ def _first_place(evidence: Evidence) -> str:
 
 def _after_all(evidence: Evidence) -> str:
     p = evidence.inputs["p"]
-    count, symbol = _counts(evidence)
+    count, symbol = counts(evidence)
     K = len(p) - 1
     done = (evidence.inputs["drafted"] == K) & (count == K)
     shares = np.bincount(symbol[done], minlength=p.shape[1]) / max(1, done.sum())
@@ -214,7 +97,7 @@ def _following(rule: Rule, *, stops: bool = True, limited: bool = True) -> Calla
 
 def _by_rule(what: str, effect: Callable[[Evidence], str], rule: Rule) -> Mistake:
     """A mistake whose outcomes are those of a rule."""
-    return mistake(what, effect, recognised=lambda e: _fits(e, rule))(_following(rule))
+    return mistake(what, effect, recognised=lambda e: fits(e, rule))(_following(rule))
 
 
 _again_from_p = _by_rule(
@@ -232,13 +115,13 @@ _from_the_draft_again = _by_rule(
 _difference_the_other_way = _by_rule(
     "After a rejection you drew from max(0, q − p): from what the draft has too much of.",
     _first_place,
-    Rule(instead=lambda p, q: _normed(np.maximum(0, q - p))),
+    Rule(instead=lambda p, q: normed(np.maximum(0, q - p))),
 )
 
 _absolute_difference = _by_rule(
     "After a rejection you drew from |p − q|; what the draft has too much of counts as 0.",
     _first_place,
-    Rule(instead=lambda p, q: _normed(np.abs(p - q))),
+    Rule(instead=lambda p, q: normed(np.abs(p - q))),
 )
 
 _ratio_inverted = _by_rule(
@@ -281,7 +164,7 @@ _last_place_repeated = _by_rule(
 
 
 def _padding_kept(evidence: Evidence) -> bool:
-    count, _ = _counts(evidence)
+    count, _ = counts(evidence)
     return bool((count > evidence.inputs["drafted"]).any())
 
 
@@ -301,7 +184,7 @@ def _goes_on(evidence: Evidence) -> bool:
     number_kept = np.array([1.0])
     for share in chance:
         number_kept = np.convolve(number_kept, [1 - share, share])
-    count, _ = _counts(evidence)
+    count, _ = counts(evidence)
     return follows(count[evidence.inputs["drafted"] == K], number_kept)
 
 
@@ -327,14 +210,14 @@ _generator_ignored = mistake(
     "Not everything random comes from the generator that was given.",
     "With the same seed your answer draws other symbols. Pass `generator=generator` to each draw.",
     recognised=lambda e: (
-        _exact(e) and not np.array_equal(e.yours("seeded.first"), e.yours("seeded.again"))
+        exact(e) and not np.array_equal(e.yours("seeded.first"), e.yours("seeded.again"))
     ),
 )(_without_the_generator)
 
 
 def _never_keeps(evidence: Evidence) -> Finding | None:
-    if _exact(evidence) and not _kept_often(evidence):
-        kept, _, _ = _reaching(evidence, 0)
+    if exact(evidence) and not kept_often(evidence):
+        kept, _, _ = reaching(evidence, 0)
         return Finding(
             "keeps-too-few",
             "What you write is distributed as it should be, but few drafts are kept.",
@@ -346,7 +229,7 @@ def _never_keeps(evidence: Evidence) -> Finding | None:
 
 def _always_the_same(evidence: Evidence) -> Finding | None:
     first, other = evidence.yours("seeded.first"), evidence.yours("seeded.other")
-    if _exact(evidence) and np.array_equal(first, other):
+    if exact(evidence) and np.array_equal(first, other):
         return Finding(
             "always-the-same",
             "Your draws are the same for two generators.",
@@ -357,7 +240,7 @@ def _always_the_same(evidence: Evidence) -> Finding | None:
 
 
 def _off(evidence: Evidence) -> Finding | None:
-    if _exact(evidence):
+    if exact(evidence):
         return None
     return Finding(
         "other-distribution",
@@ -371,7 +254,7 @@ def _off(evidence: Evidence) -> Finding | None:
 
 
 def _wrong_for_one(evidence: Evidence) -> Finding | None:
-    if "single" in evidence.answers.errors or _exact_for_one(evidence):
+    if "single" in evidence.answers.errors or exact_for_one(evidence):
         return None
     return Finding(
         "wrong-for-one-draft",
@@ -390,12 +273,12 @@ TASK = Task(
         Part(
             "What is written has the model's distribution.",
             5,
-            lambda e: _exact(e) and _exact_for_one(e),
+            lambda e: exact(e) and exact_for_one(e),
         ),
         Part(
             "It has, drafts are kept often enough, and all chance is the generator's.",
             3,
-            lambda e: _exact(e) and _kept_often(e) and _obeys_the_generator(e),
+            lambda e: exact(e) and kept_often(e) and obeys_the_generator(e),
         ),
     ),
     properties=(_never_keeps, _always_the_same, _off, _wrong_for_one),

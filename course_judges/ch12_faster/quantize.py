@@ -25,7 +25,7 @@ def _variant(
     size: Size = _of_each_group,
     most: Callable[[int], int] = lambda bits: 2 ** (bits - 1) - 1,
     rounded: Callable[[Tensor], Tensor] = torch.round,
-    zeros: bool = True,
+    zeros: float | None = 1.0,
     inverse: bool = False,
     kind: torch.dtype = torch.int8,
     neighbors: bool = True,
@@ -36,8 +36,8 @@ def _variant(
         if not neighbors:
             parts = weight.view(rows, group, -1).transpose(1, 2)
         scale = (size(parts) / most(bits)).expand(*parts.shape[:2], 1)
-        if zeros:
-            scale = torch.where(scale == 0, 1.0, scale)
+        if zeros is not None:
+            scale = torch.where(scale == 0, zeros, scale)
         codes = rounded(parts / scale)
         if not neighbors:
             codes = codes.transpose(1, 2)
@@ -59,6 +59,10 @@ def _groups(evidence: Evidence) -> str:
 
 def _codes(evidence: Evidence) -> str:
     return farthest(evidence, "eight.codes")
+
+
+def _scale_of_zeros(evidence: Evidence) -> float:
+    return float(evidence.shaped("hollow.scales", evidence.right("hollow.scales").shape)[1, 0])
 
 
 _one_scale_for_all = mistake("The whole matrix shares one scale.", _groups)(
@@ -135,8 +139,18 @@ _empty_group_divides = mistake(
     "A group of zeros has the largest absolute value 0, and you divide by it.",
     "0 / 0 is NaN, and NaN as a whole number can be anything: use a scale of 1 there.",
     cases=("eight", "four"),
-    recognised=lambda e: e.same("eight", "four") and not e.same("hollow"),
-)(_variant(zeros=False))
+    recognised=lambda e: (
+        e.same("eight", "four") and not e.same("hollow") and not _scale_of_zeros(e) > 0
+    ),
+)(_variant(zeros=None))
+
+_another_scale_for_zeros = mistake(
+    "A group of zeros has a scale of 1; yours has another one.",
+    lambda e: unwrapped(f"""Row 1 of one matrix begins with a group of zeros. Its scale is
+    {_scale_of_zeros(e):.2g} in yours. Whatever keeps you from dividing by 0 there, the scale that
+    you return is 1."""),
+    recognised=lambda e: e.same("eight", "four") and 0 < _scale_of_zeros(e) != 1,
+)(_variant(zeros=1e-8))
 
 TASK = Task(
     "Groups of weights",

@@ -12,6 +12,7 @@ from course_judges.ch13_two_sequences.sections import BEAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, number, unwrapped
 from course_tasks.ch13_two_sequences.beam import TABLES
+from course_tasks.verdict import Finding
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Beam:
     ends: bool = True
     finished_kept: bool = True
     first_finished: bool = False
+    enough_finished: bool = False
     live_too: bool = True
     power: str = "at the end"
     start_kept: bool = False
@@ -59,7 +61,8 @@ class Beam:
                 ]
             else:
                 live = kept
-            if not live or (self.first_finished and done):
+            stops = (self.first_finished and done) or (self.enough_finished and len(done) >= width)
+            if not live or stops:
                 break
         if not self.finished_kept:
             choice = live or done
@@ -142,6 +145,11 @@ _first_finished = mistake(
     "You stop at the first text that ends; a better one may still be growing.", _found
 )(Beam(first_finished=True))
 
+_enough_have_ended = mistake(
+    "You stop when `width` texts have ended; a text that still grows may become a better one.",
+    _found,
+)(Beam(enough_finished=True))
+
 _live_forgotten = mistake(
     "Texts that have reached `longest` without an end are left out of the choice.", _found
 )(Beam(live_too=False))
@@ -177,6 +185,16 @@ _one_too_few = mistake("Your texts have one token less than `longest` allows.", 
 )
 
 
+def _another_text(evidence: Evidence) -> Finding | None:
+    """Another text, told without the numbers that fill its row up."""
+    texts = [
+        name for name in evidence.expected.values if ".tokens" in name and evidence.comparable(name)
+    ]
+    if all((evidence.yours(name) == evidence.right(name)).all() for name in texts):
+        return None
+    return Finding("another-text", "Your beam ends with another text.", _found(evidence), BEAM)
+
+
 TASK = Task(
     "A beam that knows about length",
     beam_search,
@@ -186,4 +204,5 @@ TASK = Task(
         Part("A wider beam finds the right texts, at every longest.", 3, matches("beam", "short")),
         Part("Length is taken into account at the end.", 2, matches("length")),
     ),
+    properties=(_another_text,),
 )

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from course_tasks.ch04_bigram.shared import DRAWS
 from course_tasks.inputs import Rng, seeded, tensor, whole
 from course_tasks.probing import Inputs, Probe
-from course_tasks.stand_ins import CERTAIN, Dice
+from course_tasks.stand_ins import CERTAIN, Dice, in_mode
 
 
 class Clockwork(nn.Module):
@@ -32,6 +32,7 @@ class Clockwork(nn.Module):
         self.wheels = wheels
         self.vocab_size = vocab_size
         self.block_size = len(wheels)
+        self.dropout = nn.Dropout()  # never asked: only its mode is looked at
 
     def forward(self, tokens: Tensor, targets: Tensor | None = None) -> tuple[Tensor, None]:  # noqa: ARG002
         """Logits (B, T, V) of the next symbol, and no loss."""
@@ -68,7 +69,11 @@ def _generate(
 ) -> dict[str, Any]:
     model = Clockwork(tensor(given["wheels"]), int(given["V"])).train(training)
     tokens = answer(model, tensor(given[prompt]), count, seeded(int(given["seed"])))
-    return {"tokens": tokens, "training_afterwards": model.training}
+    return {
+        "tokens": tokens,
+        "training_afterwards": model.training,
+        "whole_afterwards": in_mode(model, training=model.training),
+    }
 
 
 def _generate_short(answer: Any, given: Inputs) -> Any:

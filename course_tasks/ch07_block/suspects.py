@@ -8,6 +8,7 @@ block counts only where its runs could show as much.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -77,13 +78,20 @@ def _norm(x: Tensor, gain: Tensor, over: tuple[int, ...]) -> Tensor:
 def _gather(x: Tensor, weight: Tensor, hears: Array) -> Tensor:
     """Attention without learned queries, over all positions of all samples at once."""
     B, T, C = x.shape
-    places, samples = torch.arange(T).repeat(B), torch.arange(B).repeat_interleave(T)  # (B·T,)
-    later = (places[:, None] - places).sign() + 1  # (B·T, B·T)
-    below = (samples[:, None] - samples).sign() + 1  # (B·T, B·T)
+    later, below = _relations(B, T)
     flat = x.flatten(0, 1)  # (B, T, C) → (B·T, C)
     scores = flat @ weight @ flat.T / C  # (B·T, B·T)
     scores = scores.masked_fill(~torch.from_numpy(hears)[later, below], -torch.inf)
     return (scores.softmax(dim=-1) @ flat).unflatten(0, (B, T))  # (B·T, C) → (B, T, C)
+
+
+@cache
+def _relations(B: int, T: int) -> tuple[Tensor, Tensor]:
+    """(B·T, B·T) each: whether a position is later (2), at the same place (1) or earlier (0) than
+    another, and whether its sample stands below, is the same, or stands above.
+    """
+    places, samples = torch.arange(T).repeat(B), torch.arange(B).repeat_interleave(T)  # (B·T,)
+    return (places[:, None] - places).sign() + 1, (samples[:, None] - samples).sign() + 1
 
 
 def _think(x: Tensor, weight: Tensor, hears: Array) -> Tensor:  # noqa: ARG001
@@ -104,10 +112,13 @@ def tell_the_stream(a: Array, b: Array) -> bool:
     """True if what a norm takes off, and the stream carries, is all that makes two positions
     differ; or if there is nothing but that in a position, or too much for a branch to be heard.
     """
-    flat = max(np.abs(_normed(a)).max(-1).min() < 0.1, np.abs(a).max() > _LARGE)
-    rows = [x.reshape(-1, 1, x.shape[-1]) for x in (_normed(a), _normed(b), a, b)]  # (B·T, 1, C)
-    alike = (rows[0] == rows[1].swapaxes(0, 1)).all(-1)  # (B·T, B·T)
-    return bool(flat or (alike & (rows[2] != rows[3].swapaxes(0, 1)).any(-1)).any())
+    normed = _normed(a)
+    if np.abs(normed).max(-1).min() < 0.1 or np.abs(a).max() > _LARGE:
+        return True
+    # Compared for every run of a block: what takes long is done only where it can matter.
+    rows = [x.reshape(-1, x.shape[-1]) for x in (normed, normed if a is b else _normed(b), a, b)]
+    one, other = np.nonzero((rows[0][:, None] == rows[1]).all(-1))  # positions that norm alike
+    return bool((rows[2][one] != rows[3][other]).any())
 
 
 def _normed(x: Array) -> Array:

@@ -10,7 +10,7 @@ import torch
 from course_tasks.ch08_gpt.probe_models import Progression
 from course_tasks.inputs import Rng, seeded, tensor, whole
 from course_tasks.probing import Inputs, Probe
-from course_tasks.stand_ins import Dice
+from course_tasks.stand_ins import Dice, in_mode
 
 # Rows that share one distribution: enough that chance and mistake cannot be taken for each other.
 DRAWS = 3000
@@ -47,7 +47,11 @@ def _write(
     tokens = answer(
         model, tensor(given[prompt]), count, int(given["stop"]), seeded(int(given["seed"]))
     )
-    return {"tokens": tokens, "training_afterwards": model.training}
+    return {
+        "tokens": tokens,
+        "training_afterwards": model.training,
+        "whole_afterwards": in_mode(model, training=model.training),
+    }
 
 
 def _write_few(answer: Any, given: Inputs) -> Any:

@@ -84,6 +84,7 @@ class Progression(nn.Module):
         self.vocab_size = vocab_size
         self.block_size = block_size
         self.lengths: list[int] = []
+        self.dropout = nn.Dropout()  # never asked: only its mode is looked at
 
     def forward(self, tokens: Tensor, targets: Tensor | None = None) -> tuple[Tensor, None]:  # noqa: ARG002
         """Logits (B, T, V) of the next symbol, and no loss."""

@@ -20,7 +20,7 @@ def _top_k_inputs(rng: Rng) -> Inputs:
     logits = spread_logits(rng, B, V)
     return {
         "logits": logits,
-        "tied": _with_a_tie(logits, k),
+        "tied": _with_a_tie(rng, logits, k),
         "extreme": extreme(logits),
         "k": k.astype(np.int64),
         "large": np.array([V, V + 3, V, 1, V + 1][:B], dtype=np.int64),
@@ -29,11 +29,12 @@ def _top_k_inputs(rng: Rng) -> Inputs:
     }
 
 
-def _with_a_tie(logits: Array, k: Array) -> Array:
-    """The same rows, with the next likely symbol as likely as the k-th."""
+def _with_a_tie(rng: Rng, logits: Array, k: Array) -> Array:
+    """The same rows, with the next likely symbol as likely as the k-th; in row 1, nearly."""
     tied, rows = logits.copy(), np.arange(len(k))
     order = logits.argsort(axis=1)[:, ::-1]
     tied[rows, order[rows, k]] = tied[rows, order[rows, k - 1]]
+    tied[1, order[1, k[1]]] -= rng.uniform(4e-4, 8e-4)
     return tied
 
 

@@ -30,6 +30,7 @@ class Echoes(nn.Module):
         super().__init__()
         self.register_buffer("table", table)
         self.fading, self.block_size = fading, block_size
+        self.dropout = nn.Dropout()  # never asked: only its mode is looked at
 
     def forward(self, tokens: Tensor, _: Tensor | None = None) -> tuple[Tensor, None]:
         """(B, T) → logits (B, T, V) and None: no loss is given away."""

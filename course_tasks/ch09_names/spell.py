@@ -9,6 +9,7 @@ import numpy as np
 from course_tasks.ch09_names.shared import echoing_model, random_echoes
 from course_tasks.inputs import Rng, number, whole
 from course_tasks.probing import Case, Inputs, Probe
+from course_tasks.stand_ins import in_mode
 
 NAMES_A_CASE = 16
 
@@ -57,7 +58,7 @@ def _spell(prefix: int, shortest: bool) -> Case:
             letters = [int(token) for token in found][:16]
             row[: len(letters)] = letters
             # What it left behind is an answer, too: the mode of the model, and the prefix.
-            row[15] = KEPT if model.training == training else OTHER_MODE
+            row[15] = KEPT if in_mode(model, training=training) else OTHER_MODE
             if letters_given != start[:prefix].tolist():
                 row[15] = PREFIX_CHANGED
         return rows

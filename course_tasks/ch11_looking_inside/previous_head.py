@@ -34,7 +34,8 @@ def _head(answer: Any, given: Inputs) -> Any:
 
 def _wide(answer: Any, given: Inputs) -> Any:
     """More tokens than positions: the two numbers change places."""
-    return _run(answer, given, "many", int(given["T"]), int(given["V"]))
+    made = _run(answer, given, "many", int(given["T"]), int(given["V"]))
+    return {name: made[name] for name in ("weights", "written")}
 
 
 def _run(answer: Any, given: Inputs, name: str, V: int, T: int) -> Any:
@@ -54,7 +55,8 @@ def _run(answer: Any, given: Inputs, name: str, V: int, T: int) -> Any:
     scores = (x @ query.T) @ (x @ key.T).mT / query.shape[0] ** 0.5  # (B, T, T)
     future = torch.ones(T, T, dtype=torch.bool).triu(1)
     weights = scores.masked_fill(future, -torch.inf).softmax(dim=-1)
-    return {"weights": weights, "written": weights @ (x @ value.T) @ output.T}
+    written = weights @ (x @ value.T) @ output.T
+    return {"weights": weights, "written": written, "scores": scores[0]}  # before the mask
 
 
 PROBE = Probe(_inputs, {"head": _head, "wide": _wide})

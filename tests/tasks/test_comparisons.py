@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from course_judges import comparisons, relations
+from course_judges import comparisons, places, relations
 from course_judges.comparisons import compared, numbers_apart
 from course_judges.relations import related
 from course_tasks.watching import Watch
@@ -122,9 +122,9 @@ def test_numbers_of_several_cases_are_compared_together(mine, name):
 
 def test_yes_too_often_is_named_and_both_ways_are_not():
     right = np.array([True, False, False, True])
-    assert relations.of_questions(right | True, right).name == "too-often-true"
-    assert relations.of_questions(right & False, right).name == "too-often-false"
-    assert relations.of_questions(~right, right) is None
+    assert places.of_questions(right | True, right).name == "too-often-true"
+    assert places.of_questions(right & False, right).name == "too-often-false"
+    assert places.of_questions(~right, right) is None
 
 
 def test_nothing_is_said_of_numbers_without_a_relation():

@@ -6,12 +6,15 @@ the judges were tuned on the others, so that they say how judges speak of what t
 What a judge then learned to call by its name, the lists of `students/` take over from here.
 `second_set/` was written when the judges had been tuned on the first one, and has a third aside
 of its own. `later.py` has answers that were written when the judges were finished.
+`third_set/` was written from the tasks' statements, when the judges had been mended after the
+second one. All of it was aside until the judges had spoken.
 """
 
 import importlib
 from pathlib import Path
 
 FIRST_SET, SECOND_SET = "unlisted", "unlisted.second_set"
+THIRD_SET = "unlisted.third_set"
 
 
 def chapters():
@@ -25,7 +28,8 @@ def written(chapter, collection=FIRST_SET):
     found, before = {}, 0
     for task, answers in module.WRITTEN.items():
         found[task] = [
-            (answer, held_aside(before + number)) for number, answer in enumerate(answers)
+            (answer, collection == THIRD_SET or held_aside(before + number))
+            for number, answer in enumerate(answers)
         ]
         # The second set counts through its chapter, because it has few answers a task.
         before += len(answers) if collection == SECOND_SET else 0

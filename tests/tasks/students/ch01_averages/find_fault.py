@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+from unlisted.third_set.ch01 import sums_rounded_to_five_decimals
 
 
 def fault_loop(weights):
@@ -88,6 +89,7 @@ WRONG = {
     "future-unasked": lambda weights: _ask(weights, ahead=False),
     "sums-unasked": lambda weights: _ask(weights, sums=False),
     "signs-unasked": lambda weights: _ask(weights, signs=False),
+    "stricter-than-asked": sums_rounded_to_five_decimals,
     "nan-slips-through": lambda weights: _ask(weights, nan=False),
 }
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from unlisted.third_set.ch03 import rows_as_equal_as_possible
 
 
 def sequential_loop(tokens, batch_size, block_size, padding):
@@ -138,6 +139,7 @@ WRONG = {
     "padding-is-a-target": sequential_counts_padding,
     "targets-stop-at-the-row": sequential_row_shift,
     "targets-stop-at-the-window": sequential_window_shift,
+    "rows-as-equal-as-possible": rows_as_equal_as_possible,
 }
 
 

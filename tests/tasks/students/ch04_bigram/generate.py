@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from unlisted.third_set.ch04 import mode_of_the_outer_module_only
 
 from students.ch04_bigram.shared import sample_by_cumulative_sum, sample_by_gumbel
 
@@ -166,4 +167,5 @@ ODD = [
         "wrong-frequencies",
     ),
     (lambda m, tokens, count, g: generate_into_buffer(m, tokens, count + 1, g), "one-too-many"),
+    (mode_of_the_outer_module_only, "mode-not-restored"),
 ]

@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 from torch import nn
+from unlisted.third_set.ch07 import GateOpenOrClosed
 
 
 class GatedBase(nn.Module):
@@ -82,6 +83,7 @@ WRONG = {
     "relu-at-the-end": gated(lambda self, x: F.relu(gated_by_where(self, x))),
     "added-not-multiplied": gated(lambda self, x: self.down(self.up(x) + F.relu(self.gate(x)))),
     "sigmoid-gate": gated(lambda self, x: self.down(self.up(x) / (1 + (-self.gate(x)).exp()))),
+    "gate-as-a-switch": GateOpenOrClosed,
     "smooth-gate": gated(
         lambda self, x: self.down(self.up(x) * self.gate(x) * self.gate(x).sigmoid())
     ),

@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 from unlisted.second_set import ch07
+from unlisted.third_set.ch07 import LastSkipFromTheNorm
 
 from students.ch07_block.shared import norm_by_loop
 
@@ -161,6 +162,7 @@ WRONG = {
     "post-for-pre": blocked(after_the_sum),
     "branch-normed-after": blocked(after_the_branch),
     "stream-normed": blocked(overwritten_by_norm),
+    "one-stream-normed": LastSkipFromTheNorm,
     "no-residual": blocked(in_a_row),
     "one-skip-missing": ch07.DecoderWithoutTheCrossSkip,
     "residual-twice": blocked(added_again),

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
+from unlisted.third_set.ch08 import ties_within_a_thousandth
 
 
 def top_k_row_by_row(logits, k):
@@ -94,6 +95,7 @@ WRONG = {
     "all-alike": fair_dice,
     "left-sorted": lambda z, k: top_k_by_rows(z, k).sort(descending=True).values,
     "cuts-ties": top_k_by_rows,
+    "near-ties-kept": ties_within_a_thousandth,
     "softmax-twice": lambda z, k: top_k_by_edge(F.softmax(z, -1), k),
 }
 

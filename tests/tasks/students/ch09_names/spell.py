@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import torch
+from unlisted.third_set.ch09 import boundary_always_in_front
 
 
 def spell_loop(model, prefix, shortest, longest, temperature, uniform):
@@ -119,6 +120,7 @@ WRONG = {
     "writes-on": spelled(stop=False),
     "no-start-boundary": spelled(start=False),
     "no-crop": spelled(crop=False),
+    "boundary-pinned": boundary_always_in_front,
     "reads-first-logits": spelled(place=0),
     "temperature-multiplied": spelled(times=True),
     "most-likely": spelled(best=True),

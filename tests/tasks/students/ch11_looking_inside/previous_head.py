@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+from unlisted.third_set.ch11 import first_position_looks_at_the_last
 
 
 def built(V, T, strength, shift=-1, scale=None, source="token", target="previous"):
@@ -69,4 +70,5 @@ ODD = [
     (lambda V, T, s: list(built(V, T, s).values()), "type"),
     (lambda V, T, s: {**built(V, T, s), "key": torch.zeros(V, T)}, "error"),
     (lambda V, T, s: built(V, T, s + 0.7), "some-positions"),
+    (first_position_looks_at_the_last, "hidden-scores"),
 ]

@@ -2,6 +2,7 @@
 
 import torch
 from unlisted import ch11
+from unlisted.third_set.ch11 import number_divided_by_the_layers
 
 from students.ch11_looking_inside.shared import cross_entropy, table
 
@@ -90,6 +91,7 @@ WRONG = {
     "loss-of-all-positions": experiment(place=None),
     "sign-exchanged": experiment(sign=-1),
     "index-not-split": experiment(choose=lambda damage, looks: (0, int(damage.argmax()))),
+    "divided-by-the-layers": number_divided_by_the_layers,
     "layer-and-head-exchanged": experiment(choose=lambda damage, looks: largest(damage)[::-1]),
     "looked-at-the-start": experiment(look=lambda weights, source: weights[-1, 0]),
     "looked-backwards": experiment(look=lambda weights, source: weights[source, -1]),

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from unlisted import ch12
+from unlisted.third_set.ch12 import smallest_scale_for_zeros
 
 
 def by_loop(
@@ -81,6 +82,7 @@ WRONG = {
     "half-the-codes": lambda *given: by_loop(*given, top=lambda bits: 2**bits - 1),
     "always-eight-bits": lambda *given: by_loop(*given, top=lambda bits: 127),
     "cut-not-rounded": lambda *given: by_loop(*given, to_whole=lambda x: x),
+    "another-scale-for-zeros": smallest_scale_for_zeros,
     "rounded-down": lambda *given: by_loop(*given, to_whole=torch.floor),
     "scale-inverted": inverted,
     "codes-not-int8": as_floats,

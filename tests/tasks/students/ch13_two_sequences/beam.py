@@ -6,6 +6,7 @@ import heapq
 
 import torch
 from unlisted.second_set import ch13
+from unlisted.third_set.ch13 import ends_when_enough_are_finished
 
 
 def with_topk(log_probabilities, start, end, width, longest, power):
@@ -93,6 +94,7 @@ WRONG = {
     "end-ignored": but(go_on=True),
     "finished-forgotten": but(forget=True),
     "refilled": ch13.beam_that_refills_its_live_texts,
+    "enough-have-ended": ends_when_enough_are_finished,
     "first-finished": but(halt=True),
     "live-forgotten": but(drop_live=True),
     "length-ignored": but(final=lambda tokens, s: s),
@@ -111,4 +113,7 @@ WRONG = {
 }
 
 
-ODD = [(lambda *a: (with_topk(*a)[0], 0.0), "all-alike")]
+ODD = [
+    (lambda *a: (with_topk(*a)[0], 0.0), "all-alike"),
+    (lambda *a: (with_topk(*a)[0][::-1], with_topk(*a)[1]), "another-text"),
+]

@@ -1,0 +1,141 @@
+"""How often drafts are kept, and what is written after them: what 12/drafts is judged by.
+
+Answers draw at random, so they are judged by how often things happen. At each place a row either
+keeps its draft, and which symbol that is, or rejects it and writes another. A rule says how
+probable each of these outcomes is; the model's own distribution says what has to be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_judges.chance import IMPLAUSIBLE, follows
+from course_judges.evidence import Evidence
+from course_tasks.answers import Array
+from course_tasks.ch12_faster.drafts import SINGLE_ROWS
+
+Outcome = Callable[[Array, Array], Array]
+
+
+def normed(values: Array) -> Array:
+    """(V,) divided by their sum."""
+    return np.asarray(values / values.sum())
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What becomes of one draft, in probabilities.
+
+    Attributes
+    ----------
+    keep : callable (p, q) -> (V,)
+        With which probability each symbol is kept once it is drafted.
+    instead : callable (p, q) -> (V,)
+        What is written after a rejection.
+    judged_by : int
+        How many places later the model's distribution is taken.
+    after : callable (p, k) -> (V,)
+        What is written after k drafts that were all kept; p is (K + 1, V).
+    """
+
+    keep: Outcome = lambda p, q: np.minimum(1, p / q)
+    instead: Outcome = lambda p, q: normed(np.maximum(0, p - q))
+    judged_by: int = 0
+    after: Callable[[Array, int], Array] = lambda p, k: p[k]
+
+
+def counts(evidence: Evidence) -> tuple[Array, Array]:
+    """(B,) each: how many drafts each row keeps, and its symbol after them."""
+    B = evidence.number("B")
+    count, symbol = evidence.shaped("chance.count", (B,)), evidence.shaped("chance.symbol", (B,))
+    if count.dtype.kind not in "iu" or symbol.dtype.kind not in "iu":
+        raise ValueError("counts and symbols are whole numbers")
+    return count, symbol
+
+
+def reaching(evidence: Evidence, place: int) -> tuple[Array, Array, Array]:
+    """Of rows that have a draft at a place and kept all before it: kept, drafted, written."""
+    count, symbol = counts(evidence)
+    rows = (evidence.inputs["drafted"] > place) & (count >= place)
+    return count[rows] > place, evidence.inputs["draft"][rows, place], symbol[rows]
+
+
+def fits(evidence: Evidence, rule: Rule) -> bool:
+    """True if the answers can have come from a rule."""
+    p, q = evidence.inputs["p"].astype(float), evidence.inputs["q"].astype(float)
+    V = p.shape[1]
+    for place in range(len(q)):
+        kept, drafted, written = reaching(evidence, place)
+        own = p[place + rule.judged_by]
+        keep = np.clip(rule.keep(own, q[place]), 0, 1)
+        rejected = 1 - (q[place] * keep).sum()
+        instead = rule.instead(own, q[place]) if rejected > 1e-9 else np.zeros(V)
+        outcomes = np.concatenate([q[place] * keep, rejected * instead])
+        if len(kept) and not follows(np.where(kept, drafted, V + written), outcomes):
+            return False
+    return fits_after(evidence, rule)
+
+
+def fits_after(evidence: Evidence, rule: Rule) -> bool:
+    """The same of what is written where all drafts of a row were kept."""
+    p = evidence.inputs["p"].astype(float)
+    count, symbol = counts(evidence)
+    for k in (len(p) - 1, len(p) - 2, 0):
+        done = (evidence.inputs["drafted"] == k) & (count == k)
+        if done.any() and not follows(symbol[done], rule.after(p, k)):
+            return False
+    return True
+
+
+def exact(evidence: Evidence) -> bool:
+    """What is written at each place is distributed as the model says, whatever rule was used."""
+    p = evidence.inputs["p"].astype(float)
+    count, symbol = counts(evidence)
+    drafted, draft = evidence.inputs["drafted"], evidence.inputs["draft"]
+    if (count < 0).any() or (count > drafted).any():
+        return False
+    for most in np.unique(drafted):
+        for place in range(most + 1):
+            rows = (drafted == most) & (count >= place)
+            column = min(place, draft.shape[1] - 1)
+            written = np.where(count[rows] > place, draft[rows, column], symbol[rows])
+            if place == 0 and not rows.all(where=drafted == most):
+                return False
+            if rows.any() and not follows(written, p[place]):
+                return False
+    return True
+
+
+def exact_for_one(evidence: Evidence) -> bool:
+    """The same of the few rows that are asked with room for one draft, K = 1."""
+    rows = SINGLE_ROWS
+    count, symbol = (evidence.shaped(f"single.{name}", (rows,)) for name in ("count", "symbol"))
+    drafted = np.minimum(evidence.inputs["drafted"][:rows], 1)
+    written = np.where(count > 0, evidence.inputs["draft"][:rows, 0], symbol)
+    p = evidence.inputs["p"].astype(float)
+    return bool((count >= 0).all() and (count <= drafted).all()) and follows(written, p[0])
+
+
+def kept_often(evidence: Evidence) -> bool:
+    """At least as many drafts are kept as by accepting those that equal a symbol drawn from p."""
+    p, q = evidence.inputs["p"].astype(float), evidence.inputs["q"].astype(float)
+    for place in range(len(q)):
+        kept, _, _ = reaching(evidence, place)
+        least = float((p[place] * q[place]).sum())
+        share = float(kept.mean()) if len(kept) else 0.0
+        gap = share * np.log(max(share, 1e-12) / least) + (1 - share) * np.log(
+            max(1 - share, 1e-12) / (1 - least)
+        )
+        if share < least and len(kept) * gap > IMPLAUSIBLE:
+            return False
+    return True
+
+
+def obeys_the_generator(evidence: Evidence) -> bool:
+    """The same seed gives the same symbols whatever else is seeded, and another gives others."""
+    first, again, other = (evidence.yours(f"seeded.{name}") for name in ("first", "again", "other"))
+    evidence.shaped("seeded.alone", (1,))
+    return bool(np.array_equal(first, again)) and not np.array_equal(first, other)
