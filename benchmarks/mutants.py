@@ -7,12 +7,17 @@ Every solution is changed in one place at a time (`benchmarks/mutations.py`) and
 several draws. A mutant is *killed* if every draw costs it a point, *lucky* if some do not, and
 *survives* if none does. Survivors that do what the solution does are listed, with the reason, in
 `benchmarks/equivalent_mutants.toml`; all others are gaps of a judge.
+
+Most of the time of chapter 10 goes into JAX's compiler. One process at a time (`--jobs 1`) may keep
+what it compiles for the next: set JAX_COMPILATION_CACHE_DIR to a new folder, and
+JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS to 0.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import io
 import json
 import math
@@ -329,7 +334,10 @@ def fates(work: Sequence[tuple[Solved, Mutant]], draws: int, jobs: int) -> Itera
     """Hand in many mutants, some at a time."""
     # Before the first fork, so that no child imports them again.
     for chapter in sorted({solved.task[:2] for solved, _ in work}):
-        judges.task(next(s.task for s, _ in work if s.task.startswith(chapter)))
+        task = next(s.task for s, _ in work if s.task.startswith(chapter))
+        judges.task(task)
+        for package in catalogue.requires(task):
+            importlib.import_module(package)
     tasks = {solved.task: solved for solved, _ in work}
     with ThreadPoolExecutor(jobs) as pool:
         trials = pool.map(lambda one: trial_of(one, draws), tasks.values())

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_judges.ch07_block.faults import FORMS
+from course_judges.ch07_block.faults import FAINT, FAINTISH, FORMS
 from course_judges.ch07_block.sections import AXIS, BLOCK, STREAM
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import unwrapped
@@ -128,26 +128,72 @@ def _not_run(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _misjudged(fault: str) -> Callable[[Evidence], str]:
+def _errors(evidence: Evidence, fault: str) -> tuple[list[str], list[str]]:
+    """Names of the blocks that went free though they have this fault, and of those accused."""
+    missed: list[str] = []
+    accused: list[str] = []
+    names = list(FORMS)
+    for i, which in enumerate(evidence.inputs["order"]):
+        mine = bool(evidence.yours(f"block_{i}.{fault}"))
+        right = bool(evidence.right(f"block_{i}.{fault}"))
+        if mine != right:
+            (accused if mine else missed).append(names[int(which)])
+    return missed, accused
+
+
+def _misjudged(*faults: str) -> Callable[[Evidence], str]:
     """Which blocks were accused wrongly, and which went free."""
 
     def say(evidence: Evidence) -> str:
-        accused: list[str] = []
-        missed: list[str] = []
-        names = list(FORMS)
-        for i, which in enumerate(evidence.inputs["order"]):
-            mine = bool(evidence.yours(f"block_{i}.{fault}"))
-            right = bool(evidence.right(f"block_{i}.{fault}"))
-            if mine != right:
-                (accused if mine else missed).append(f"“{names[int(which)]}”")
         sentences = []
-        if missed:
-            sentences.append(f"Not found: {', '.join(missed)}.")
-        if accused:
-            sentences.append(f"Accused without reason: {', '.join(accused)}.")
-        return f"Of {len(names)} blocks, `{fault}`: " + " ".join(sentences)
+        for fault in faults:
+            missed, accused = (
+                ", ".join(f"“{name}”" for name in names) for names in _errors(evidence, fault)
+            )
+            if missed:
+                sentences.append(f"`{fault}`: not found: {missed}.")
+            if accused:
+                sentences.append(f"`{fault}`: accused without reason: {accused}.")
+        return f"Of {len(FORMS)} blocks, " + " ".join(sentences)
 
     return say
+
+
+def _faint_missed(evidence: Evidence) -> Finding | None:
+    """Speaks where nobody is accused without reason and what was not found moves outputs little."""
+    errors = [_errors(evidence, fault) for fault in FAULTS]
+    missed = {name for names, _ in errors for name in names}
+    if any(accused for _, accused in errors) or not missed & FAINT or missed - FAINT - FAINTISH:
+        return None
+    return Finding(
+        "faint-missed",
+        "You do not find faults that move the outputs only a little.",
+        unwrapped(f"""{_misjudged(*FAULTS)(evidence)} They move outputs by some tenths where x is
+        drawn by `torch.randn`, and rounding by less than a hundred-thousandth: a tolerance of 1e-4
+        lies between the two."""),
+        BLOCK,
+    )
+
+
+def _faint_samples_missed(evidence: Evidence) -> bool:
+    """True if the only error is that samples are not seen to hear those before them."""
+    errors = {fault: _errors(evidence, fault) for fault in FAULTS}
+    others = errors["future"] + errors["stream"]
+    return errors["batch"] == (["faint batch for time"], []) and not any(others)
+
+
+def _nudged_by_a_constant(evidence: Evidence) -> bool:
+    """True if what was changed later in the text is the same for all features of a position."""
+    if _errors(evidence, "future") != (["mask of −3"], []):
+        return False
+    first, second = (evidence.yours(f"block_0.runs.future.{k}") for k in (0, 1))
+    return any(
+        np.array_equal(p[0], q[0])
+        and 0 < np.abs(q - p).max()
+        and np.ptp(q - p, axis=-1).max() < 1e-5
+        for p in first
+        for q in second
+    )
 
 
 def _accuses_the_sound_stream(evidence: Evidence) -> bool:
@@ -180,12 +226,14 @@ def _never(block: Block, x: Tensor) -> bool:  # noqa: ARG001
 
 def _inputs(rng: Rng) -> Inputs:
     """Blocks in any order; the probe must not know them by name."""
-    # No size is half of another: a wrong axis must not fit by chance.
-    B, T, C = int(rng.integers(4, 6)), int(rng.choice([6, 12])), int(rng.integers(7, 12))
+    # No size is half of another or one more than that, so that a wrong axis does not fit by chance;
+    # half of C lies inside every text, as half of T does.
+    B, T, C = int(rng.integers(4, 6)), int(rng.choice([6, 12])), int(rng.choice([9, 11]))
     order = rng.permutation(BLOCKS)
     forms = [list(FORMS.values())[i] for i in order]
     return {
-        "weights": rng.normal(size=(2, C, C)) / np.sqrt(C) * 2,
+        # Scores small enough that no faint position is loud by chance.
+        "weights": rng.normal(size=(2, C, C)) / np.sqrt(C) * np.array([[[0.5]], [[1.0]]]),
         "gains": rng.uniform(0.5, 1.5, (2, C)),
         **{
             part: np.stack(arrays)
@@ -222,16 +270,16 @@ _constant_nudge = mistake(
     "You nudged all features of a position by the same number, and the norm takes that off again.",
     lambda e: f"{_misjudged('future')(e)} Put fresh random numbers there instead.",
     AXIS,
-    cases=_column("future"),
+    recognised=_nudged_by_a_constant,
 )(_inspector(future=_constant_future))
 
 _one_direction_only = mistake(
     "You missed a block in which samples look at one another in one direction only.",
     lambda e: unwrapped(f"""{_misjudged("batch")(e)} In one block, sample b sees the samples before
     it and none after: change each sample in turn, to fresh random numbers, and look at all
-    others."""),
+    others. It hears them faintly, so a tolerance wider than 1e-4 may hide it, too."""),
     AXIS,
-    cases=_column("batch"),
+    recognised=_faint_samples_missed,
 )(_inspector(batch=_last_sample))
 
 _future_always_accused = mistake(
@@ -286,7 +334,7 @@ TASK = Task(
             _found("stream"),
         ),
     ),
-    properties=(_not_run,),
+    properties=(_not_run, _faint_missed),
     uncompared=("runs",),
     inputs=_inputs,
 )

@@ -28,9 +28,9 @@ class BlockBehavior(NamedTuple):
 
     Attributes
     ----------
-    hears : (3, 3) bool
-        Whether a position hears another one, by the sign of the difference of their places, −1 to
-        1, and by that of their samples.
+    hears : (3, 3) float
+        With what weight a position hears another one, 0 for not at all, by the sign of the
+        difference of their places, −1 to 1, and by that of their samples.
     over : (2, 3) bool
         The dimensions over which each of the two norms averages.
     carries : (2,) float
@@ -80,8 +80,8 @@ def _gather(x: Tensor, weight: Tensor, hears: Array) -> Tensor:
     B, T, C = x.shape
     later, below = _relations(B, T)
     flat = x.flatten(0, 1)  # (B, T, C) → (B·T, C)
-    scores = flat @ weight @ flat.T / C  # (B·T, B·T)
-    scores = scores.masked_fill(~torch.from_numpy(hears)[later, below], -torch.inf)
+    mask = torch.from_numpy(hears).log()[later, below]  # (B·T, B·T): −∞ where nothing is heard
+    scores = flat @ weight @ flat.T / C + mask  # (B·T, B·T)
     return (scores.softmax(dim=-1) @ flat).unflatten(0, (B, T))  # (B·T, C) → (B, T, C)
 
 

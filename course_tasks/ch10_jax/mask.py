@@ -17,6 +17,7 @@ def _mask_inputs(rng: Rng) -> Inputs:
     real[0] = False
     real[int(rng.integers(2, T - 2))] = False
     scores = values(rng, T, T)
+    scores[-2, 1] = 0.0  # a visible score that counts as false where truth is asked
     hidden = ~(np.tril(np.ones((T, T), dtype=bool)) & real & real[:, None])
     wild = scores.copy()
     wild[hidden] = rng.uniform(95, 130, size=int(hidden.sum()))

@@ -93,7 +93,14 @@ WRONG = {
 }
 
 
-ODD = [(lambda s, real: two_wheres(2 * s, real), "some-rows")]
+def zero_hides(scores, real):
+    return jnp.where(scores, two_wheres(scores, real), 0.0)
+
+
+ODD = [
+    (lambda s, real: two_wheres(2 * s, real), "some-rows"),
+    (zero_hides, "some-rows"),
+]
 
 
 SCAFFOLD = head_scaffold
