@@ -169,7 +169,8 @@
     button.addEventListener("pointerleave", () => because("pointed at", false));
     button.addEventListener("focus", () => because("focused", true));
     button.addEventListener("blur", () => because("focused", false));
-    let again = false; // whether a finger is on words that it has lit before
+    // Whether a finger is on words that it has lit before.
+    let again = false;
     button.addEventListener("pointerdown", (event) => {
       again = !pointing(event) && document.activeElement === button;
     });
