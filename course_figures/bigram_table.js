@@ -5,7 +5,7 @@ import { html, setText, svg, svgText } from "./runtime/elements.js";
 import { need } from "./runtime/errors.js";
 import { defineFigure } from "./runtime/frame.js";
 import { Matrix } from "./runtime/matrix.js";
-import { grouped, number } from "./runtime/numbers.js";
+import { grouped, number, percent } from "./runtime/numbers.js";
 import { drawSymbol, random } from "./runtime/random.js";
 import { spoken, visible } from "./runtime/symbols.js";
 
@@ -212,7 +212,7 @@ export default defineFigure(["counts", "symbols", "smoothing", "row", "text", "s
             fill: figure.theme.probability,
             opacity: j === matrix.column ? 1 : 0.6,
           }),
-          svgText(36 + long, y + 10, `${number(100 * probability(row, j), 1)} %`, {
+          svgText(36 + long, y + 10, percent(probability(row, j)), {
             "font-size": 12,
           }),
         );
@@ -263,7 +263,7 @@ export default defineFigure(["counts", "symbols", "smoothing", "row", "text", "s
       shown(column),
       Number.isNaN(p)
         ? " was never asked for."
-        : ` ${number(100 * p, 2)} %` + ` (${grouped(counts[row * V + column])} pairs).`,
+        : ` ${percent(p, 2)}` + ` (${grouped(counts[row * V + column])} pairs).`,
     );
     const text = figure.get("text");
     setText(output, text ? [...text].slice(-400).join("") : "Nothing is written yet.");
@@ -273,7 +273,7 @@ export default defineFigure(["counts", "symbols", "smoothing", "row", "text", "s
     });
     const likeliest = order
       .slice(0, 3)
-      .map((j) => `“${visible(symbols[j])}” ${number(100 * probability(row, j), 0)} %`)
+      .map((j) => `“${visible(symbols[j])}” ${percent(probability(row, j), 0)}`)
       .join(", ");
     figure.describe(
       `A table of ${V} by ${V} pairs of symbols. After “${visible(symbols[row])}” the ` +

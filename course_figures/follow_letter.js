@@ -9,7 +9,7 @@ import { defineFigure } from "./runtime/frame.js";
 import { trace } from "./runtime/letter_trace.js";
 import { LIVE_WEIGHTS } from "./runtime/live_weights.js";
 import { Matrix } from "./runtime/matrix.js";
-import { number } from "./runtime/numbers.js";
+import { number, percent } from "./runtime/numbers.js";
 import { drawSymbol, random } from "./runtime/random.js";
 import { visible } from "./runtime/symbols.js";
 import { heat } from "./runtime/theme.js";
@@ -308,7 +308,7 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     const drawn = next();
     setText(
       outcome,
-      `Drawn: “${visible(drawn)}”, which has ${number(100 * shares[symbols.indexOf(drawn)], 1)} %.`,
+      `Drawn: “${visible(drawn)}”, which has ${percent(shares[symbols.indexOf(drawn)])}.`,
     );
     setText(
       figure.readout,

@@ -9,7 +9,7 @@ import { FigureError, need } from "./runtime/errors.js";
 import { defineFigure } from "./runtime/frame.js";
 import { headPicker } from "./runtime/head_picker.js";
 import { LIVE_WEIGHTS } from "./runtime/live_weights.js";
-import { grouped, number } from "./runtime/numbers.js";
+import { grouped, number, percent } from "./runtime/numbers.js";
 import { drawSymbol, random } from "./runtime/random.js";
 import { nextProbabilities } from "./runtime/sampling_rules.js";
 import { NEXT_FRAME } from "./runtime/schedule.js";
@@ -445,7 +445,7 @@ export default defineFigure(
     const whyDrawn = (many) => {
       if (coming === null) return `The likeliest of ${many} symbols; one of them is drawn.`;
       const { token, share, rank } = coming;
-      return `“${visible(symbols[token])}” is drawn, number ${rank} of ${many}, with ${number(100 * share, 1)} %.`;
+      return `“${visible(symbols[token])}” is drawn, number ${rank} of ${many}, with ${percent(share)}.`;
     };
 
     const showText = (all, tokens) => {
@@ -492,7 +492,7 @@ export default defineFigure(
         choice.node.classList.toggle("live_model-drawn", coming?.token === token);
         setText(choice.name, visible(symbols[token]));
         choice.bar.style.width = `${100 * share}%`;
-        setText(choice.share, `${number(100 * share, 1)} %`);
+        setText(choice.share, percent(share));
         choice.node.setAttribute(
           "aria-label",
           `${spoken(symbols[token])}, ${number(100 * share, 1)} percent`,

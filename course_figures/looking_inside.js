@@ -8,7 +8,7 @@ import { defineFigure } from "./runtime/frame.js";
 import { headPicker } from "./runtime/head_picker.js";
 import { LIVE_WEIGHTS } from "./runtime/live_weights.js";
 import { Matrix } from "./runtime/matrix.js";
-import { number } from "./runtime/numbers.js";
+import { number, percent } from "./runtime/numbers.js";
 import { NEXT_FRAME } from "./runtime/schedule.js";
 import { softmax } from "./runtime/softmax.js";
 import { spoken, visible } from "./runtime/symbols.js";
@@ -132,7 +132,7 @@ export default defineFigure(["text", "off", "layer", "head", "position", "weight
 
   const best = (shares) => {
     const token = shares.indexOf(Math.max(...shares));
-    return `“${visible(names[token])}” ${number(100 * shares[token], 1)} %`;
+    return `“${visible(names[token])}” ${percent(shares[token])}`;
   };
 
   const tell = () => {
@@ -164,7 +164,7 @@ export default defineFigure(["text", "off", "layer", "head", "position", "weight
         ...cells.map((cell) => html("td", null, cell)),
       );
     const asked = known ? tokenOf.get(exact[t]) : undefined;
-    const share = (shares) => (asked === undefined ? "" : `${number(100 * shares[asked], 1)} %`);
+    const share = (shares) => (asked === undefined ? "" : percent(shares[asked]));
     table.replaceChildren(
       html(
         "caption",

@@ -3,7 +3,7 @@ import { button, controlRow, slider } from "./runtime/controls.js";
 import { html, setText, svg, svgText } from "./runtime/elements.js";
 import { need } from "./runtime/errors.js";
 import { defineFigure } from "./runtime/frame.js";
-import { number } from "./runtime/numbers.js";
+import { number, percent } from "./runtime/numbers.js";
 import { drawSymbol, random } from "./runtime/random.js";
 import { nextProbabilities } from "./runtime/sampling_rules.js";
 import { NEXT_FRAME } from "./runtime/schedule.js";
@@ -13,7 +13,7 @@ const SHOWN = 12;
 const STOPS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 40, 50];
 const MOST_DRAWS = 2000;
 
-const percent = (share) => `${number(100 * share, 100 * share < 10 ? 1 : 0)} %`;
+const rounded = (share) => percent(share, 100 * share < 10 ? 1 : 0);
 
 /** Everything that follows from the state, computed once a drawing. */
 const computeSampling = (figure) => {
@@ -73,7 +73,7 @@ const cutWords = ({ V, cut, before }) => {
   );
   return (
     `${kept} of ${V} symbols may be drawn: ${parts.join(", ")}. ` +
-    `What is cut had ${percent(lost)} at temperature 1.`
+    `What is cut had ${rounded(lost)} at temperature 1.`
   );
 };
 
@@ -252,7 +252,7 @@ export default defineFigure(
         setText(made.name, visible(symbols[v]));
         made.before.style.width = `${(100 * before[v]) / largest}%`;
         made.after.style.width = `${(100 * after[v]) / largest}%`;
-        setText(made.share, cut[v] ? `cut by ${cut[v]}` : percent(after[v]));
+        setText(made.share, cut[v] ? `cut by ${cut[v]}` : rounded(after[v]));
         made.node.classList.toggle("sampling-cut", cut[v] !== "");
         const last = drawn.length > 0 && drawn.at(-1) === v;
         made.node.classList.toggle("sampling-last", last);
@@ -272,7 +272,7 @@ export default defineFigure(
       figure.describe(
         `After “${contexts[figure.get("context")]}”, at temperature ` +
           `${number(figure.get("temperature"))}: ${what} The most likely is ${spoken(symbols[best])} with ` +
-          `${percent(after[best])}. ${last}`,
+          `${rounded(after[best])}. ${last}`,
       );
       if (drawn.length && last !== told) figure.say(last);
       told = last;

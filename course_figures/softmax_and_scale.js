@@ -398,6 +398,7 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
     const T = scores.length;
     const across = (score) => track.x + track.width * (0.5 + score / (2 * most));
     const largest = Math.max(...weights);
+    const below = place.weights.width > 100 ? "◆ softmax of the logits" : "◆ their softmax";
     const parts = [
       svgText(track.x, 10, "Scores", { "font-weight": 600 }),
       svgText(place.weights.x, 10, "Weights", { "font-weight": 600 }),
@@ -407,7 +408,7 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
         "font-size": 12,
         "font-style": "italic",
       }),
-      svgText(place.weights.x, 28, "◆ softmax of the logits", { "font-size": 12 }),
+      svgText(place.weights.x, 28, below, { "font-size": 12 }),
       ...[-most, 0, most].map((value) =>
         svgText(across(value), 28, number(value), {
           "text-anchor": value < 0 ? "start" : value > 0 ? "end" : "middle",

@@ -18,10 +18,12 @@ const PUBLISHED = { bigram: 2.5, "one head": 2.409, "four heads": 2.239 };
 const LEAST_SYMBOLS = 2000;
 const MOST_SYMBOLS = 5000000;
 const MOST_DIFFERENT = 256;
-const CALM_STEPS = 100; // at once, where the reader wants nothing to move
+// At once, where the reader wants nothing to move.
+const CALM_STEPS = 100;
 const MOST_POINTS = 600;
 const MOST_HEADS = 4;
-const SIDE = 290; // pixels that the maps have, where there is room
+// Pixels that the maps have, where there is room.
+const SIDE = 290;
 
 const isShakespeare = (text, symbols) =>
   text.length === 1115394 && symbols.length === 65 && text.startsWith("First Citizen:\n");
@@ -29,17 +31,25 @@ const isShakespeare = (text, symbols) =>
 export default defineFigure(["model", "rate", "batch", "context", "seed", "text"], (figure) => {
   figure.title("A model that learns");
   let worker = null;
-  let waiting = []; // messages for a worker that does not listen yet; null when it does
-  let sent = {}; // what the worker knows, by name
-  let about = null; // the text that it has: { symbols, counted, length }
-  let latest = null; // its last report
-  let seen = null; // its last report with a sample
-  let broke = null; // where the loss became no number
+  // Messages for a worker that does not listen yet; null when it does.
+  let waiting = [];
+  // What the worker knows, by name.
+  let sent = {};
+  // The text that it has: { symbols, counted, length }.
+  let about = null;
+  // Its last report.
+  let latest = null;
+  // Its last report with a sample.
+  let seen = null;
+  // Where the loss became no number.
+  let broke = null;
   let batches = [];
   let validation = [];
-  let running = false; // what the reader wants
+  // What the reader wants.
+  let running = false;
   let inSight = false;
-  let pointed = 0; // the map that the reader pointed at last
+  // The map that the reader pointed at last.
+  let pointed = 0;
 
   // ---- the worker ----------------------------------------------------------------------------
 
@@ -257,11 +267,13 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
 
   const summary = () => {
     const parts = [`Step ${grouped(latest.step)}.`];
-    if (batches.length) parts.push(`Loss on the batches ${number(batches.at(-1)[1], 3)},`);
+    const losses = [];
+    if (batches.length) losses.push(`on the batches ${number(batches.at(-1)[1], 3)}`);
     if (seen)
-      parts.push(
-        `on the validation text ${number(seen.validation, 3)}${seen.exact ? "" : " (estimated)"}.`,
+      losses.push(
+        `on the validation text ${number(seen.validation, 3)}${seen.exact ? "" : " (estimated)"}`,
       );
+    if (losses.length) parts.push(`Loss ${losses.join(", ")}.`);
     if (latest.speed && !seen?.exact) parts.push(`${number(latest.speed, 0)} steps a second.`);
     parts.push(`Seed ${figure.get("seed")}.`);
     return parts.join(" ");

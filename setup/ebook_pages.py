@@ -234,8 +234,9 @@ def _lead(body: Tag, made: Leaf, is_page: Callable[[str], bool]) -> None:
         if _OTHER_MACHINE.match(address):
             continue
         path, _, place = address.partition("#")
-        there = _place(made.name, unquote(path)) if path else made.name + SUFFIX
-        there, end = posixpath.splitext(there) if path else (made.name, SUFFIX)
+        there, end = (
+            posixpath.splitext(_place(made.name, unquote(path))) if path else (made.name, SUFFIX)
+        )
         if end not in (SUFFIX, ".html") or not is_page(there):
             link.unwrap()
             continue

@@ -4,7 +4,10 @@ import { grouped } from "./numbers.js";
 
 const HIGH = 300;
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 8, 10, 34];
-const APART = 14; // pixels between two labels
+// Pixels between two labels.
+const APART = 14;
+// Pixels over a line in which the curve and its scatter would cross a label.
+const NEAR = 28;
 
 /** A number of steps, round and not smaller, for the end of the axis. */
 const roundUp = (steps) => {
@@ -25,7 +28,7 @@ export const lossChart = ({ theme }, area, { room, batches, validation, lines })
   const losses = lines.map(({ loss }) => loss);
   const newest = validation.length ? validation.at(-1)[1] : Infinity;
   const most = Math.max(...losses) + 0.35;
-  const least = Math.max(0, Math.min(...losses, newest) - 0.15);
+  const least = Math.max(0, Math.min(...losses, newest) - 0.3);
   const steps = roundUp(Math.max(100, batches.at(-1)?.[0] ?? 0, validation.at(-1)?.[0] ?? 0));
   const x = (step) => LEFT + (step / steps) * (room - LEFT - RIGHT);
   const y = (loss) =>
@@ -71,20 +74,21 @@ export const lossChart = ({ theme }, area, { room, batches, validation, lines })
     pen.fill();
   }
 
-  // Labels stand above their lines, and where two lines are close the lower one's below it.
+  pen.setLineDash([5, 4]);
+  for (const { loss } of lines) {
+    const ends = [0, steps].map((step) => [step, loss]);
+    path(ends, theme.soft, 1);
+  }
+  pen.setLineDash([]);
+
+  // Labels stand at the right, where the curve ends: above their lines, or below them where the
+  // curve comes close from above, or where another label is in the way.
   let last = -Infinity;
   pen.textAlign = "right";
   for (const { loss, label } of [...lines].sort((a, b) => b.loss - a.loss)) {
-    pen.setLineDash([5, 4]);
-    path(
-      [
-        [0, loss],
-        [steps, loss],
-      ],
-      theme.soft,
-      1,
-    );
-    const at = Math.max(y(loss) - 7, last + APART);
+    const above = y(loss) - y(newest);
+    const side = above >= 0 && above < NEAR ? 8 : -7;
+    const at = Math.max(y(loss) + side, last + APART);
     const width = pen.measureText(label).width;
     pen.fillStyle = theme.paper; // what is written on stands out from the curves
     pen.globalAlpha = 0.8;
@@ -94,5 +98,4 @@ export const lossChart = ({ theme }, area, { room, batches, validation, lines })
     pen.fillText(label, room - RIGHT, at);
     last = at;
   }
-  pen.setLineDash([]);
 };

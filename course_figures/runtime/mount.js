@@ -163,11 +163,23 @@
       else reasons.delete(reason);
       if (!before !== !reasons.size) light(figure, button, reasons.size > 0);
     };
-    button.addEventListener("pointerenter", () => because("pointed at", true));
+    // A finger only touches: what it lights stays lit, by the focus, until the next tap.
+    const pointing = ({ pointerType }) => pointerType !== "touch";
+    button.addEventListener("pointerenter", (event) => because("pointed at", pointing(event)));
     button.addEventListener("pointerleave", () => because("pointed at", false));
     button.addEventListener("focus", () => because("focused", true));
     button.addEventListener("blur", () => because("focused", false));
+    // Whether a finger is on words that it has lit before.
+    let again = false;
+    button.addEventListener("pointerdown", (event) => {
+      again = !pointing(event) && document.activeElement === button;
+    });
     button.addEventListener("click", () => {
+      if (again) {
+        again = false;
+        button.blur();
+        return;
+      }
       button.focus({ preventScroll: true }); // where a tap does not
       figure.querySelector(".cf-highlight").scrollIntoView({ block: "nearest" });
     });

@@ -9,6 +9,9 @@ export const number = (value, digits = 2) => {
   return (text === "-0" ? "0" : text).replace("-", "−");
 };
 
+/** A share in percent, which no line is broken within. */
+export const percent = (share, digits = 1) => `${number(100 * share, digits)}\u00a0%`;
+
 /** A whole number as an English reader writes it; the browser's own formatter is slow to load. */
 export const grouped = (whole) => String(whole).replace(/\B(?=(\d{3})+$)/g, ",");
 

@@ -4,9 +4,12 @@ import { drawSymbol, random } from "./random.js";
 import { softmax } from "./softmax.js";
 import { SIZES, Trainable } from "./trainable_models.js";
 
-const TRAIN_SHARE = 0.9; // as in course_lib.data: the beginning is for training
-const ESTIMATE = 8192; // tokens of the validation split that are read now and then
-const AT_ONCE = 2048; // tokens in one forward pass of a validation
+// As in course_lib.data: the beginning is for training.
+const TRAIN_SHARE = 0.9;
+// Tokens of the validation split that are read now and then.
+const ESTIMATE = 8192;
+// Tokens in one forward pass of a validation.
+const AT_ONCE = 2048;
 
 /** The longest context; positions beyond the one that is trained keep their first weights. */
 export const LONGEST = 32;

@@ -9,21 +9,30 @@
 import { bytesOf } from "./arrays.js";
 import { Corpus, TrainingLoop } from "./training_loop.js";
 
-const REPORT = 250; // milliseconds between two reports
-const LOOK = 1000; // milliseconds between two validations, each with a sample
-const BREATH = 40; // milliseconds of steps between two looks at what the page has sent
-const SAMPLE = 160; // symbols
+// Milliseconds between two reports.
+const REPORT = 250;
+// Milliseconds between two validations, each with a sample.
+const LOOK = 1000;
+// Milliseconds of steps between two looks at what the page has sent.
+const BREATH = 40;
+// Symbols.
+const SAMPLE = 160;
 
 let corpus = null;
 let loop = null;
 let settings = null;
-let limit = 0; // steps that may still be taken; Infinity while it runs on
-let ready = Promise.resolve(); // what was sent is answered in the order in which it came
-let losses = []; // of the steps since the last report
+// Steps that may still be taken; Infinity while it runs on.
+let limit = 0;
+// What was sent is answered in the order in which it came.
+let ready = Promise.resolve();
+// Of the steps since the last report.
+let losses = [];
 let reported = 0;
 let looked = 0;
-let worked = 0; // milliseconds of steps since the last report
-let queued = false; // whether steps are about to be taken
+// Milliseconds of steps since the last report.
+let worked = 0;
+// Whether steps are about to be taken.
+let queued = false;
 const channel = new MessageChannel();
 const soon = () => {
   if (queued) return;

@@ -142,6 +142,26 @@ def test_pointing_and_focusing_light_exactly_the_cell_and_leaving_puts_it_out(pa
 
 
 @pytest.mark.browser
+def test_tap_lights_the_cell_and_a_second_tap_or_one_elsewhere_puts_it_out(page_of):
+    words = cell("averaging", "a cell", row=3, column=1) + " " + cell("averaging", "a row", row=-1)
+    page = page_of(Averaging([4, 0, 6, 7]), behind_all=words, has_touch=True)
+    one, row = page.get_by_role("button", name="a cell"), page.get_by_role("button", name="a row")
+    size = page.evaluate("document.querySelector('.course-figure').shown.cells[2]")
+    one.tap()
+    assert lit(page)["width"] == size
+    one.tap()
+    assert lit(page) is None
+    one.tap()
+    row.tap()  # the other words take over
+    assert lit(page)["width"] == 4 * size
+    page.get_by_role("heading").first.tap()
+    assert lit(page) is None
+    row.focus()  # and a keyboard that is there as well still lights it
+    row.press("Enter")
+    assert lit(page)["width"] == 4 * size
+
+
+@pytest.mark.browser
 def test_words_speak_of_the_figure_before_them_and_enter_brings_it_into_sight(page_of):
     vocabulary = Vocabulary("abcdevwxyz")
     head = OneHead(len(vocabulary), 12, 8, 5)

@@ -57,7 +57,7 @@ def test_pointing_reads_a_cell_and_clicking_draws_from_its_row(figure_page, coun
     page.mouse.move(*at(page, q, 3, V))
     settle(page)
     assert trait(page, "row") == q
-    assert "After “q” the likeliest are “u” 100 %" in words(page)
+    assert "After “q” the likeliest are “u” 100\N{NO-BREAK SPACE}%" in words(page)
     page.mouse.click(*at(page, q, 3, V))
     assert trait(page, "text") == "qu"
     settle(page)
