@@ -12,7 +12,7 @@ export const headPicker = (figure, { parent }) => {
   const node = html(
     "fieldset",
     { class: "cf-heads" },
-    html("legend", null, "Heads: one row a layer"),
+    html("legend", null, "Choose a head: one row a layer"),
   );
   parent.append(node);
   let maps = [];
