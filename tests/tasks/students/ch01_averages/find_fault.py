@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import torch
-from unlisted.third_set.ch01 import sums_rounded_to_five_decimals
 
 
 def fault_loop(weights):
@@ -89,7 +88,9 @@ WRONG = {
     "future-unasked": lambda weights: _ask(weights, ahead=False),
     "sums-unasked": lambda weights: _ask(weights, sums=False),
     "signs-unasked": lambda weights: _ask(weights, signs=False),
-    "stricter-than-asked": sums_rounded_to_five_decimals,
+    "stricter-than-asked": lambda weights: (
+        _ask(weights) | (weights.sum(dim=1).round(decimals=5) != 1).numpy()
+    ),
     "nan-slips-through": lambda weights: _ask(weights, nan=False),
 }
 
