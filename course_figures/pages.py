@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Collection
 from typing import Any
 
 from course_figures import sources
@@ -32,10 +33,27 @@ def scripts(*figures: str) -> dict[str, str]:
     shared = sources.common()
     head = map(sources.script, (sources.LINKER, sources.MOUNT))
     texts = {SHARED: "".join([*head, *map(sources.registration, shared)])}
-    for path in sources.needed(*figures):
-        if path not in shared:
-            texts[path.removesuffix(".js")] = sources.registration(path)
-    return texts
+    _, *others = script_names(*figures, shared=shared)
+    return texts | {name: sources.registration(f"{name}.js") for name in others}
+
+
+def script_names(*figures: str, shared: Collection[str]) -> list[str]:
+    """The names that `scripts` has for some figures, without the texts.
+
+    Parameters
+    ----------
+    *figures : str
+        Names of the figures' modules that the page needs.
+    shared : collection of str
+        What `sources.common` gives: the paths of the modules that stand in `SHARED`.
+
+    Returns
+    -------
+    list of str
+        In the same order.
+    """
+    own = [path for path in sources.needed(*figures) if path not in shared]
+    return [SHARED, *(path.removesuffix(".js") for path in own)]
 
 
 def used(markup: str) -> list[str]:

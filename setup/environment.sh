@@ -161,7 +161,8 @@ say "Installing $what into .venv (about $size; minutes the first time) ..."
     exit 1
 }
 # Compiled by all cores, where pip would use one. Some packages carry files for other Pythons, which
-# cannot be compiled and are never imported.
-.venv/bin/python -m compileall -qq -j 0 .venv/lib || true
+# cannot be compiled and are never imported. Building the book imports a fraction of what is
+# installed for it, which Python compiles then.
+[ "$suite" = book ] || .venv/bin/python -m compileall -qq -j 0 .venv/lib || true
 state >"$stamp.new"
 mv "$stamp.new" "$stamp"

@@ -8,7 +8,9 @@ a module therefore changes no stored output.
 
 from __future__ import annotations
 
+import functools
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension with Sphinx."""
     app.connect("builder-inited", _write_scripts)
-    app.connect("html-page-context", _add)
+    shared = functools.cache(sources.common)  # every page asks, and nothing changes meanwhile
+    app.connect("html-page-context", functools.partial(_add, shared))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -39,11 +42,18 @@ def _write_scripts(app: Sphinx) -> None:
     app.config.html_static_path.append(str(static))
 
 
-def _add(app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
+def _add(
+    shared: Callable[[], list[str]],
+    app: Sphinx,
+    _page: str,
+    _template: str,
+    context: dict[str, Any],
+    _tree: Any,
+) -> None:
     """Add what the figures of one page need, if it has any."""
     figures = pages.used(context.get("body", ""))
     if not figures:
         return
     app.add_css_file("figures/figures.css")
-    for name in pages.scripts(*figures):
+    for name in pages.script_names(*figures, shared=shared()):
         app.add_js_file(f"figures/{name}.js", loading_method="defer")

@@ -4,7 +4,7 @@ import pytest
 from browsing import browser, visit
 from reader import ROOT, pages
 
-from setup import book_site
+from setup import book_site, site_server
 
 __all__ = ["browser", "visit"]
 
@@ -24,7 +24,7 @@ def self_study():
 @pytest.fixture(scope="session")
 def served(book):
     """Address of the book on this machine, without a slash at the end."""
-    with book_site.server(book) as running:
+    with site_server.server(book) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{running.server_address[1]}"
         running.shutdown()

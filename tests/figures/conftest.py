@@ -4,7 +4,7 @@ import pytest
 from browsing import browser, visit
 
 from course_figures.pages import standalone
-from setup import book_site
+from setup import site_server
 
 __all__ = ["browser", "visit"]
 
@@ -27,7 +27,7 @@ def figure_page(visit, tmp_path):
         path.write_text(standalone(*figures), encoding="utf-8")
         address = tmp_path.as_uri()
         if over == "http":
-            servers.append(book_site.server(tmp_path))
+            servers.append(site_server.server(tmp_path))
             threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
             address = f"http://127.0.0.1:{servers[-1].server_address[1]}"
         visited = visit(

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from course_grader.notebook_form import normalize
-from setup import book_site
+from setup import book_site, site_server
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,6 +76,47 @@ def test_a_build_is_made_again_only_when_a_source_changed(small_book):
     book_site.build(small_book)
     assert not (built / "mark").exists()
     assert "Another title" in page(built, "book/index.html")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2,
+    reason="needs two cores, and a system that can do without one of them",
+)
+def test_more_cores_build_the_same_site(small_book):
+    names = [f"book/{number:02}-page" for number in range(2, 8)]
+    for name in names:
+        (small_book / f"{name}.md").write_text(f"# {name}\n\nWith $x^2$.\n")
+    contents = yaml.safe_load((small_book / "_toc.yml").read_text())
+    contents["parts"][0]["chapters"] += [{"file": name} for name in names]
+    (small_book / "_toc.yml").write_text(yaml.safe_dump(contents))
+    # An extension that notes which process reads and which writes a page.
+    (small_book / "book" / "_ext" / "oldest_first.py").write_text(
+        (small_book / "book" / "_ext" / "oldest_first.py").read_text()
+        + "import os, pathlib\n"
+        + "def note(app, *_):\n"
+        + "    with pathlib.Path(app.srcdir, 'processes').open('a') as file:\n"
+        + "        print(os.getpid(), file=file)\n"
+        + "register = setup\n"
+        + "def setup(app):\n"
+        + "    app.connect('doctree-read', note)\n"
+        + "    return register(app)\n"
+    )
+    mine = os.sched_getaffinity(0)
+    sites, processes = [], []
+    for cores in ({min(mine)}, mine):
+        os.sched_setaffinity(0, cores)
+        try:
+            site = book_site.build(small_book, force=True)
+        finally:
+            os.sched_setaffinity(0, mine)
+        files = [path for path in site.rglob("*") if path.is_file()]
+        sites.append({path.relative_to(site): path.read_bytes() for path in files})
+        noted = small_book / "processes"
+        processes.append(len(set(noted.read_text().split())))
+        noted.unlink()
+    assert processes[0] == 1 < processes[1]
+    assert sites[0] == sites[1]
 
 
 @pytest.mark.slow
@@ -147,19 +188,19 @@ def test_a_taken_port_gives_way_to_the_next_free_one():
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert book_site.free_port(port) > port
+        assert site_server.free_port(port) > port
 
 
 @pytest.mark.parametrize("port", [0, -1, 65536])
 def test_a_number_that_is_no_port_is_refused(port):
-    with pytest.raises(book_site.NoFreePortError, match=f"{port} is not a port"):
-        book_site.free_port(port)
+    with pytest.raises(site_server.NoFreePortError, match=f"{port} is not a port"):
+        site_server.free_port(port)
 
 
 def test_serving_on_a_taken_port_says_so_and_serves_on_another(tmp_path):
     (tmp_path / "index.html").write_text("the book")
     program = (
-        "import sys; from setup import book_site; book_site.serve(sys.argv[1], int(sys.argv[2]))"
+        "import sys; from setup.site_server import serve; serve(sys.argv[1], int(sys.argv[2]))"
     )
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -187,13 +228,13 @@ def test_serving_on_a_taken_port_says_so_and_serves_on_another(tmp_path):
 
 
 def test_the_server_speaks_to_this_machine_only(tmp_path):
-    with book_site.server(tmp_path) as running:
+    with site_server.server(tmp_path) as running:
         assert running.server_address[0] == "127.0.0.1"
 
 
 def test_a_rebuilt_page_is_not_taken_from_the_browsers_cache(tmp_path):
     (tmp_path / "index.html").write_text("the book")
-    with book_site.server(tmp_path) as running:
+    with site_server.server(tmp_path) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         connection = http.client.HTTPConnection(*running.server_address, timeout=10)
         connection.request("GET", "/")
