@@ -52,7 +52,9 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     figure.set({
       text,
       position: last,
-      ...(figure.get("stage").startsWith("head") ? { place: 0 } : {}),
+      ...(figure.get("stage").startsWith("head")
+        ? { place: Math.min(figure.get("place"), last) }
+        : {}),
     });
   };
   const open = (stage, place) => figure.set({ stage, place });
