@@ -52,7 +52,9 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     figure.set({
       text,
       position: last,
-      ...(figure.get("stage").startsWith("head") ? { place: 0 } : {}),
+      ...(figure.get("stage").startsWith("head")
+        ? { place: Math.min(figure.get("place"), last) }
+        : {}),
     });
   };
   const open = (stage, place) => figure.set({ stage, place });
@@ -95,7 +97,8 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     return `${labels ? `“${labels[i]}”` : `number ${i}`}: ${number(values[i], 3)}`;
   };
   const columnsOf = ({ values, labels }) => {
-    const most = COLUMNS[values.length] ?? Math.min(16, values.length);
+    const rows = Math.ceil(values.length / 16);
+    const most = COLUMNS[values.length] ?? Math.ceil(values.length / rows);
     // A letter is written into a cell that has room for it.
     return labels ? Math.min(most, Math.floor((figure.room(parent) - 4) / LEGIBLE)) : most;
   };

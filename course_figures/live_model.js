@@ -443,7 +443,8 @@ export default defineFigure(
     };
 
     const whyDrawn = (many) => {
-      if (coming === null) return `The likeliest of ${many} symbols; the next one is drawn from all of them.`;
+      if (coming === null)
+        return `The likeliest of ${many} symbols; the next one is drawn from all of them.`;
       const { token, share, rank } = coming;
       return `“${visible(symbols[token])}” is drawn, number ${rank} of ${many}, with ${percent(share)}.`;
     };

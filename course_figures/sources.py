@@ -44,8 +44,10 @@ _OTHER_IMPORT = re.compile(
     re.MULTILINE,
 )
 
-# No text in quotation marks goes over several lines (a test looks): what begins a line is code.
+# No text in quotation marks goes over several lines (a test looks): what begins a line is code,
+# and the spaces before it mean nothing.
 _COMMENT = re.compile(r"^[ \t]*//.*$|^[ \t]*/\*(?:[^*]|\*(?!/))*\*/[ \t]*$", re.MULTILINE)
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
 def names() -> list[str]:
@@ -174,8 +176,12 @@ def script(path: Path) -> str:
 
 
 def _bare(text: str) -> str:
-    """A text without the comments that have lines of their own; these lines stay, but empty."""
-    return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    """A text without indents and without the comments that have lines of their own.
+
+    They are an eighth of what a page would carry. Their lines stay, empty, so that a browser names
+    the line of the file where an error is.
+    """
+    return _INDENT.sub("", _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text))
 
 
 def _text(path: str) -> str:

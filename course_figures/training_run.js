@@ -167,7 +167,7 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
       post(figure.calm ? { steps: CALM_STEPS } : { run: true });
       return figure.later();
     },
-    { parent: buttons },
+    { parent: buttons, main: true },
   );
   const one = button(
     figure,

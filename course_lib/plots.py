@@ -21,7 +21,7 @@ import matplotlib as mpl
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.colors import to_hex
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
@@ -36,6 +36,23 @@ hue.
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """One marker for each colour, because colour is never the only sign."""
+
+_WEIGHT, _PLUS, _MINUS = PALETTE[3], PALETTE[6], PALETTE[5]
+
+WEIGHTS: dict[str, Any] = {
+    "cmap": LinearSegmentedColormap.from_list("weights", [_WEIGHT + "00", _WEIGHT + "a6"]),
+    "vmin": 0,
+    "vmax": 1,
+}
+"""How `heatmap` draws weights: nothing for 0, and for 1 the colour that they have in all figures.
+The page shows through, so that numbers in a cell can be read in the colour of the page's own text.
+"""
+
+SIGNED = LinearSegmentedColormap.from_list(
+    "signed",
+    [(0, _MINUS + "a6"), (0.5, _MINUS + "00"), (0.5, _PLUS + "00"), (1, _PLUS + "a6")],
+)
+"""A colour map for values of both signs, with nothing for 0, and the colours of all figures."""
 
 # A phone takes longer to lay out a larger SVG than to show the same picture as pixels.
 LARGEST_SVG_BYTES = 150_000
@@ -223,7 +240,7 @@ def heatmap(
     cmap : str
         Colour map; the default keeps its order in grey.
     **imshow
-        Passed on to `Axes.imshow`.
+        Passed on to `Axes.imshow`; `**WEIGHTS` where the values are weights.
 
     Returns
     -------

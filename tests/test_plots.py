@@ -190,6 +190,28 @@ def test_heavy_picture_is_stored_once():
     assert "base64" not in forms[PAGE_HTML]
 
 
+PAGES = {"light": ("#ffffff", "#222832"), "dark": ("#121212", "#ced6dd")}  # paper, ink
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "colours", [plots.WEIGHTS["cmap"], plots.SIGNED], ids=["weights", "signed"]
+)
+def test_numbers_can_be_read_on_any_value_of_a_heatmap(colours, page):
+    paper, ink = PAGES[page]
+    behind = np.array([int(paper[i : i + 2], 16) for i in (1, 3, 5)])
+    for value in np.linspace(0, 1, 21):
+        *colour, alpha = colours(value)
+        seen = alpha * 255 * np.array(colour) + (1 - alpha) * behind
+        assert contrast("#" + "".join(f"{round(c):02x}" for c in seen), ink) >= 4.5
+
+
+def test_heatmap_draws_nothing_where_a_weight_or_a_signed_value_is_0():
+    assert plots.WEIGHTS["cmap"](0.0)[3] == 0
+    assert plots.SIGNED(0.5)[3] < 0.01
+    assert (plots.WEIGHTS["vmin"], plots.WEIGHTS["vmax"]) == (0, 1)  # one scale in all stills
+
+
 def test_heatmap_names_its_rows_and_columns():
     fig, ax = plots.figure()
     plots.heatmap(ax, np.eye(2), rows=["to", "be"], columns=["or", "not"])

@@ -3,7 +3,8 @@
 On a phone a line holds forty characters, and many of them would end between a number and its
 percent sign, within "T = 8", or in the middle of `n = 1`; and browsers put what follows a formula
 on a new line, even if it is a comma. So spaces that belong to a number do not break, and a short
-piece of code, or a formula and the punctuation at it, stays on one line.
+piece of code, a range or a shape in brackets, or a formula and the punctuation at it, stays on one
+line.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ _UNIT = re.compile(r"(?<=\d) (?=(?:%|[kMG]B\b|ms\b|µs\b|s\b))")
 _UNIT_BEHIND = re.compile(r"^ (?=(?:%|[kMG]B\b|ms\b|µs\b|s\b))")
 _PRODUCT = re.compile(r"(?<=\d) ([×·]) (?=\d)")
 _SIZE = re.compile(r"\b([A-Za-zα-ω]) ([=≈<>≤≥]) (?=[\d−])")
+_RANGE = r"\([\d−][\d.,]*(?:–| to )[\d−][\d.,]*\)"
+_SHAPE = r"\((?:[A-Z\d][A-Z\d·/]*, ?)+(?:[A-Z\d][A-Z\d·/]*)?\)"
+_BRACKETS = re.compile(f"({_RANGE}|{_SHAPE})")
 _OPENING = re.compile(r"[(\[“‘]+$")
 _CLOSING = re.compile(r"^[,.;:!?)\]”’]+")
 
@@ -119,10 +123,19 @@ def _held(parts: list[nodes.Node]) -> Iterator[nodes.Node]:
                 text = _CLOSING.sub("", text)
             if place + 1 < len(parts) and isinstance(parts[place + 1], nodes.math):
                 text = _OPENING.sub("", text)
-            yield nodes.Text(unbroken(text, before))
+            yield from _whole_brackets(unbroken(text, before))
         else:
             yield part
         before = part.astext()
+
+
+def _whole_brackets(text: str) -> Iterator[nodes.Node]:
+    """A text as nodes, with ranges and shapes on one line: "(1.35–1.44)", "(B, T, C)"."""
+    for place, piece in enumerate(_BRACKETS.split(text)):
+        if place % 2:
+            yield nodes.inline("", piece, classes=[UNBROKEN])
+        elif piece:
+            yield nodes.Text(piece)
 
 
 def _is_text(node: nodes.Node | None) -> bool:

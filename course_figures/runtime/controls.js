@@ -17,11 +17,11 @@ const place = (figure, node, parent = figure.controls) => {
   return node;
 };
 
-/** A button with a label. */
-export const button = (figure, label, action, { parent, title } = {}) => {
+/** A button with a label; `main` is the one that a reader begins with. */
+export const button = (figure, label, action, { parent, title, main } = {}) => {
   const node = html(
     "button",
-    { type: "button", class: "cf-button", title, "data-label": label },
+    { type: "button", class: main ? "cf-button cf-main" : "cf-button", title, "data-label": label },
     label,
   );
   figure.listen(node, "click", action);

@@ -88,7 +88,9 @@ export const lossChart = ({ theme }, area, { room, batches, validation, lines })
   for (const { loss, label } of [...lines].sort((a, b) => b.loss - a.loss)) {
     const above = y(loss) - y(newest);
     const side = above >= 0 && above < NEAR ? 8 : -7;
-    const at = Math.max(y(loss) + side, last + APART);
+    const free = last + APART;
+    // Pushed down to its own line, a label goes on to below it, so that the line does not cross it.
+    const at = y(loss) + side >= free ? y(loss) + side : Math.max(free, y(loss) + 8);
     const width = pen.measureText(label).width;
     pen.fillStyle = theme.paper; // what is written on stands out from the curves
     pen.globalAlpha = 0.8;

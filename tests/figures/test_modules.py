@@ -113,14 +113,14 @@ def test_module_comes_after_all_that_it_imports_over_several_lines_too(folder):
     assert '"b.js", `";\nimport { c } from "`, "runtime/c.js"' in sources.registration("a.js")
 
 
-def test_comments_stay_at_home_and_every_line_keeps_its_number(folder):
-    text = "/** What\n * it is. */\nconst a = 1; // one\n  // two /* */\n  /* 3 */ const b = 2;\n"
+def test_comments_and_indents_stay_at_home_and_every_line_keeps_its_number(folder):
+    text = "/** What\n * it is. */\nconst a = 1; // one\n  // two /* */\n  /* 3 */ const b =  2;\n"
     write(folder, a=text)
-    kept = "\n\nconst a = 1; // one\n\n  /* 3 */ const b = 2;\n//# sourceURL="
+    kept = "\n\nconst a = 1; // one\n\n/* 3 */ const b =  2;\n//# sourceURL="
     assert kept in sources.registration("a.js")
 
 
-def test_no_text_of_a_module_goes_over_several_lines_where_it_could_look_like_a_comment():
+def test_no_text_goes_over_several_lines_where_it_could_look_like_a_comment_or_lose_an_indent():
     for path in [*sources.FOLDER.glob("*.js"), *sources.RUNTIME.glob("*.js")]:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             assert line.count("`") % 2 == 0, f"{path.name}:{number}"

@@ -4,7 +4,10 @@ import colorsys
 import re
 
 import pytest
+from matplotlib.colors import to_hex
 from reader import ROOT
+
+from course_lib import plots
 
 FIGURES = ROOT / "course_figures"
 DIAGRAMS = sorted((ROOT / "book" / "_assets" / "diagrams").glob("*.svg"))
@@ -76,6 +79,15 @@ def test_diagrams_have_the_hues_and_the_marks_of_the_figures(file):
         for role, letter in (("query", "Q"), ("key", "K"), ("value", "V")):
             if re.fullmatch(rf"\W*(?:{letter}|{role}s?|{letter} · {role})", text.strip()):
                 assert text.strip().startswith(MARKS[role]), text
+
+
+def test_stills_have_the_hues_of_the_figures():
+    light, _, _ = rules(STYLE, ".course-figure-still")
+    own = {"plus": plots.SIGNED(1.0), "minus": plots.SIGNED(0.0)}
+    own["weight"] = plots.WEIGHTS["cmap"](1.0)
+    for name, colour in own.items():
+        figures = light[re.fullmatch(r"var\(--cf-(\w+)\)", light[name])[1]]
+        assert apart(to_hex(colour), figures) < 26, name
 
 
 def test_modules_speak_of_roles_and_not_of_colours():

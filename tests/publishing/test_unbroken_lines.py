@@ -59,3 +59,17 @@ def test_short_code_is_kept_whole_and_its_spaces_stay():
     assert made[0]["classes"] == [UNBROKEN]
     assert made[0].astext() == short
     assert made[2]["classes"] == []
+
+
+@pytest.mark.parametrize(
+    "held", ["(1.35–1.44)", "(2.028 to 2.031)", "(−3 to 4)", "(B, T, C)", "(T,)", "(B·T, 3)"]
+)
+def test_range_or_shape_in_brackets_is_kept_whole(held):
+    before, whole, after = paragraph(nodes.Text(f"1.4 {held} s"))
+    assert (before, whole.astext(), after) == ("1.4 ", held, " s")
+    assert whole["classes"] == [UNBROKEN]
+
+
+@pytest.mark.parametrize("text", ["3 to 4", "(3 of 4)", "(see 1–2)", "(Ada, Ben)", "(C)"])
+def test_other_brackets_may_break(text):
+    assert [type(one) for one in paragraph(nodes.Text(text))] == [nodes.Text]
