@@ -32,6 +32,9 @@ def test_links_lead_to_their_own_page_first():
             "document.getElementById(a.getAttribute('href').slice(1))?.textContent.trim()])"
         )
         assert page.evaluate("document.querySelector('details').open")
+        page.evaluate(paper.NUMBER_CONTENTS, {"01-one--one": 3, "02-two--two": 4})
+        lines = page.locator(".paper-contents p").all_inner_texts()
+        assert [" ".join(line.split()) for line in lines] == ["One 3", "Two 4"]
     seen = {(words, (target or "").split("\n")[0][:40]) for words, target in leads}
     assert ("below", "Summaryfirst") in seen
     assert ("below", "Summarysecond") in seen
@@ -48,6 +51,19 @@ def test_book_is_printed_with_an_outline(tmp_path):
     assert printed.startswith(b"%PDF")
     assert b"/Outlines" in printed
     assert b"/Dest" in printed  # a link within
+    numbers = paper.page_numbers(printed)
+    assert (numbers["01-one--one"], numbers["02-two--two"]) == (3, 4)  # after the contents
+
+
+def test_paper_shows_what_a_page_shows_without_scripts(tmp_path):
+    (tmp_path / "figure.js").write_text(
+        "const link = document.createElement('a'); link.href = '#by-a-script';"
+        "document.querySelector('article').append(link);"
+    )
+    whole = tmp_path / "whole.html"
+    more = '<script src="figure.js?v=1"></script>'
+    whole.write_text(PAGE.format(more=more), encoding="utf-8")
+    paper.print_pdf(whole, tmp_path / "book.pdf")  # the script's link leads nowhere
 
 
 def test_link_that_leads_nowhere_is_named(tmp_path):
