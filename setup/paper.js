@@ -4,7 +4,10 @@
 // is one. Returns the links that lead nowhere.
 (gone) => {
   for (const one of document.querySelectorAll(gone)) one.remove();
-  for (const one of document.querySelectorAll('details')) one.open = true;
+  for (const one of document.querySelectorAll('details')) {
+    one.removeAttribute('name'); // of folds with one name, a browser opens one at a time
+    one.open = true;
+  }
   for (const cell of document.querySelectorAll('div.cell, div.cell_input, div.cell_output'))
     if (!cell.textContent.trim() && !cell.querySelector('img, svg')) cell.remove();
 

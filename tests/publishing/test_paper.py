@@ -12,7 +12,8 @@ PAGE = """<!DOCTYPE html>
 <div class="toctree-wrapper">
 <span id="document-book/01-one"></span><section id="one"><h2>One</h2>
 <p><a href="#summary">below</a> <a href="book/index.html#only-two">there</a></p>
-<details><summary>Hint</summary>Look back.</details>
+<details name="h"><summary>Hint</summary>Look back.</details>
+<details name="h"><summary>Hint</summary>Look ahead.</details>
 <section id="summary"><h3>Summary</h3><p>first</p></section></section>
 <span id="document-book/02-two"></span><section id="two"><h2>Two</h2>
 <p><a href="#summary">below</a> <a href="01-one.html#summary">of one</a></p>
@@ -31,7 +32,7 @@ def test_links_lead_to_their_own_page_first():
             "[...document.querySelectorAll('article p > a')].map(a => [a.textContent, "
             "document.getElementById(a.getAttribute('href').slice(1))?.textContent.trim()])"
         )
-        assert page.evaluate("document.querySelector('details').open")
+        assert page.locator("details[open]").count() == page.locator("details").count() == 2
         page.evaluate(paper.NUMBER_CONTENTS, {"01-one--one": 3, "02-two--two": 4})
         lines = page.locator(".paper-contents p").all_inner_texts()
         assert [" ".join(line.split()) for line in lines] == ["One 3", "Two 4"]
