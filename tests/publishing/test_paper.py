@@ -35,7 +35,7 @@ def test_links_lead_to_their_own_page_first():
         assert page.locator("details[open]").count() == page.locator("details").count() == 2
         page.evaluate(paper.NUMBER_CONTENTS, {"01-one--one": 3, "02-two--two": 4})
         lines = page.locator(".paper-contents p").all_inner_texts()
-        assert [" ".join(line.split()) for line in lines] == ["One 3", "Two 4"]
+        assert ["".join(line.split()) for line in lines] == ["One3", "Two4"]
     seen = {(words, (target or "").split("\n")[0][:40]) for words, target in leads}
     assert ("below", "Summaryfirst") in seen
     assert ("below", "Summarysecond") in seen
