@@ -97,7 +97,7 @@ const paint = (figure, pen, tiles, { wide, high }) => {
     ({ symbol }) => visible(symbol),
     ink,
   );
-  write(`${narrow ? 7.5 : 9}px ${font}`, 0.78, ({ token }) => String(token), soft);
+  write(`9px ${font}`, 0.78, ({ token }) => String(token), soft);
   pen.globalAlpha = 1;
 };
 

@@ -20,7 +20,7 @@ SELECTOR = ", ".join(
         "#jb-print-docs-body",
         "#pst-skip-link",
         ".skip-link",
-        ".field-guide-filter",
+        ".guide-filter",
         ".check-mark",
         "section#what-this-chapter-checks",
     )

@@ -4,13 +4,19 @@
 // is one. Returns the links that lead nowhere.
 (gone) => {
   for (const one of document.querySelectorAll(gone)) one.remove();
-  for (const one of document.querySelectorAll('details')) one.open = true;
+  for (const one of document.querySelectorAll('details')) {
+    one.removeAttribute('name'); // of folds with one name, a browser opens one at a time
+    one.open = true;
+  }
   for (const cell of document.querySelectorAll('div.cell, div.cell_input, div.cell_output'))
     if (!cell.textContent.trim() && !cell.querySelector('img, svg')) cell.remove();
 
   const marks = [...document.querySelectorAll('span[id^="document-"]')];
   const pages = marks.map(mark => ({
-    name: mark.id.replace('document-', '').split('/').pop(), section: mark.nextElementSibling }))
+    name: mark.id.replace('document-', '').split('/').pop(),
+    below: mark.id.startsWith('document-exercises/'),
+    section: mark.nextElementSibling,
+  }))
     .filter(page => page.section?.matches('section'));
   const article = document.querySelector('article');
   const everywhere = new Map();
@@ -53,7 +59,8 @@
       textContent: page.section.querySelector('h1, h2, h3, h4').textContent,
     });
     const line = document.createElement('p');
-    line.append(entry);
+    if (page.below) line.className = 'below';
+    line.append(entry, document.createElement('span')); // for the number of its page
     list.append(line);
   }
   marks[0].closest('.toctree-wrapper').before(list);

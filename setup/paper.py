@@ -8,14 +8,31 @@ page folds away.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from course_lib.errors import CourseError
 from setup import book_site, chromium, one_file, only_on_screen
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
 NAME = "averages-to-transformers.pdf"
+
+_SCRIPT = re.compile(r"\.js(\?.*)?$")
+
+NUMBER_CONTENTS = """numbers => {
+  for (const line of document.querySelectorAll('.paper-contents p')) {
+    const place = line.querySelector('a').getAttribute('href').slice(1);
+    if (!(place in numbers)) throw new Error(`${place} is on no page`);
+    line.querySelector('span').textContent = numbers[place];
+  }
+}"""
+"""Puts into each line of the contents the number of the page that it leads to: in JavaScript."""
 
 
 class PaperError(CourseError):
@@ -73,25 +90,45 @@ def print_pdf(page: Path, to: Path) -> None:
                 f"or run `playwright install chromium`. {error}"
             ) from error
         opened = browser.new_page(color_scheme="light")
+        # Scripts would put figures that answer, with their buttons, in place of still pictures.
+        opened.route(_SCRIPT, lambda route: route.abort())
         opened.goto(page.as_uri(), wait_until="load", timeout=300_000)
         missing = opened.evaluate(script())
         if missing:
             raise PaperError(f"links that lead nowhere: {', '.join(missing[:20])}")
         opened.add_style_tag(path=_beside("paper.css"))
         opened.emulate_media(media="print")
-        opened.pdf(
-            path=to,
-            format="A4",
-            margin=dict.fromkeys(("top", "bottom", "left", "right"), "18mm"),
-            print_background=True,
-            display_header_footer=True,
-            header_template="<span></span>",
-            footer_template='<span style="font-size:8px;width:100%;text-align:center" '
-            'class="pageNumber"></span>',
-            outline=True,
-            tagged=True,
-        )
+        # Where a chapter begins is known only once the book is printed, so it is printed twice.
+        opened.evaluate(NUMBER_CONTENTS, page_numbers(_printed(opened)))
+        to.write_bytes(_printed(opened))
         browser.close()
+
+
+def page_numbers(printed: bytes) -> dict[str, int]:
+    """On which page each place of a PDF is that a link leads to.
+
+    Parameters
+    ----------
+    printed : bytes
+        A PDF as Chromium writes it: places have names, and only pages' content is compressed.
+
+    Returns
+    -------
+    dict of str to int
+        The page's number, from 1, by the place's name.
+
+    Raises
+    ------
+    PaperError
+        If the file is written in another way.
+    """
+    objects = dict(re.findall(rb"\n(\d+) 0 obj\n(<<.*?)\nendobj", printed, re.DOTALL))
+    root = re.search(rb"/Type /Catalog\n/Pages (\d+) 0 R\n/Dests (\d+) 0 R", printed)
+    if root is None:
+        raise PaperError("the printed book has no list of places that links lead to")
+    order = {page: number for number, page in enumerate(_leaves(objects, root[1]), start=1)}
+    places = re.findall(rb"/(\S+) \[(\d+) 0 R /XYZ", objects[root[2]])
+    return {_name(place): order[page] for place, page in places}
 
 
 def script() -> str:
@@ -108,6 +145,37 @@ def main() -> int:
 def _print(pages: Path, to: Path) -> None:
     # Sphinx leaves it where the first page is, and its styles where the folder begins.
     print_pdf(shutil.move(pages / "book" / "index.html", pages / "whole.html"), to)
+
+
+def _printed(page: Page) -> bytes:
+    return page.pdf(
+        format="A4",
+        margin=dict.fromkeys(("top", "bottom", "left", "right"), "18mm"),
+        print_background=True,
+        display_header_footer=True,
+        header_template="<span></span>",
+        footer_template='<span style="font-size:8px;width:100%;text-align:center" '
+        'class="pageNumber"></span>',
+        outline=True,
+        tagged=True,
+    )
+
+
+def _leaves(objects: dict[bytes, bytes], node: bytes) -> Iterator[bytes]:
+    """The pages below a node of a PDF's tree of pages, in their order."""
+    below = re.search(rb"/Kids \[([^\]]*)\]", objects[node])
+    if below is None:
+        yield node
+    else:
+        for one in re.findall(rb"(\d+) 0 R", below[1]):
+            yield from _leaves(objects, one)
+
+
+def _name(written: bytes) -> str:
+    """A name of a PDF as text: what is not a plain letter stands there as #41."""
+    return re.sub(
+        rb"#([0-9A-F]{2})", lambda found: bytes.fromhex(found[1].decode()), written
+    ).decode()
 
 
 def _beside(name: str) -> Path:

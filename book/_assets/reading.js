@@ -32,8 +32,14 @@
   // maybe before the fonts are there that make them wider.
   const SCROLLS = "div.math, .still-figure, .diagram, pre, .pst-scrollable-table-container"
     .split(", ").map((what) => `.bd-article ${what}`).join(", ");
+  // Whether there is more of it to the right, which course.css shows: a phone has no bar to tell.
+  const mark = (region) => {
+    const rest = region.scrollWidth - region.clientWidth - region.scrollLeft;
+    region.toggleAttribute("data-goes-on", rest > 1);
+  };
   const reach = () => {
     for (const region of document.querySelectorAll(SCROLLS)) {
+      mark(region);
       const wide = region.scrollWidth > region.clientWidth;
       if (wide || region.scrollHeight > region.clientHeight) region.tabIndex = 0;
       else if (region.tabIndex === 0) region.removeAttribute("tabindex");
@@ -102,6 +108,9 @@
   };
   window.addEventListener("load", reachSoon);
   window.addEventListener("resize", reachSoon);
+  const marked = (event) => event.target instanceof Element && event.target.matches(SCROLLS);
+  const scrolled = (event) => marked(event) && mark(event.target);
+  document.addEventListener("scroll", scrolled, { capture: true, passive: true });
   document.fonts.ready.then(reachSoon);
   // What is out of sight is not laid out, so it has no width yet that could be too large.
   document.addEventListener("contentvisibilityautostatechange", reachSoon, true);

@@ -381,15 +381,40 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def _insert(app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Put the drawing below a chapter's title."""
-    if doctree is None or page not in {stop.page for stop in STOPS}:
+    """Put the drawing below a chapter's title, or below all of them if one page holds the book."""
+    if doctree is None:
         return
-    env = app.env
+    one_page = app.builder.name == "singlehtml"
+    leading_to = app.builder.get_target_uri if one_page else context["pathto"]
 
     def address(other: str) -> str | None:
-        return context["pathto"](other) if other in env.found_docs else None
+        return leading_to(other) if other in app.env.found_docs else None
 
-    markup = drawing(page, address)
-    context["body"] = re.sub(
-        r"</h1>", lambda match: match.group() + markup, context["body"], count=1
-    )
+    for stop in STOPS:
+        if one_page:
+            title = rf'id="document-{re.escape(stop.page)}".*?</h\d>'
+        elif page == stop.page:
+            title = "</h1>"
+        else:
+            continue
+        context["body"] = below(context["body"], title, drawing(stop.page, address))
+
+
+def below(body: str, title: str, markup: str) -> str:
+    """A page with some markup after the first place that a pattern describes.
+
+    Parameters
+    ----------
+    body : str
+        The page's HTML.
+    title : str
+        A regular expression, which ends where the markup goes.
+    markup : str
+        What is put there.
+
+    Returns
+    -------
+    str
+        The page; unchanged if the place is not in it.
+    """
+    return re.sub(title, lambda found: found[0] + markup, body, count=1, flags=re.DOTALL)

@@ -279,6 +279,23 @@ def test_panel_of_contents_closes_after_a_choice(served, visit):
 
 @pytest.mark.browser
 @pytest.mark.slow
+def test_a_finger_finds_every_control_and_an_eye_what_goes_on_to_the_right(served, visit):
+    reader = visit(served, viewport=PHONE, has_touch=True, is_mobile=True)
+    page = reader.open(f"{served}/book/04-bigram.html")
+    formula = page.wait_for_selector("div.math[data-goes-on]")
+    formula.evaluate("formula => formula.scrollTo(formula.scrollWidth, 0)")
+    page.wait_for_function("formula => !formula.hasAttribute('data-goes-on')", arg=formula)
+    figures_mounted(page)
+    heights = page.evaluate(
+        """() => [...document.querySelectorAll('.bd-header-article button, .cf-button')]
+          .filter(one => one.checkVisibility()).map(one => one.getBoundingClientRect().height)"""
+    )
+    assert min(heights) >= 43.5
+    assert reader.faults == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
 def test_mark_in_the_text_leads_to_its_check_and_back(served, visit):
     reader = visit(served, viewport=WIDE)
     page = reader.open(f"{served}/book/05-head.html")

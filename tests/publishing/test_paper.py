@@ -12,7 +12,8 @@ PAGE = """<!DOCTYPE html>
 <div class="toctree-wrapper">
 <span id="document-book/01-one"></span><section id="one"><h2>One</h2>
 <p><a href="#summary">below</a> <a href="book/index.html#only-two">there</a></p>
-<details><summary>Hint</summary>Look back.</details>
+<details name="h"><summary>Hint</summary>Look back.</details>
+<details name="h"><summary>Hint</summary>Look ahead.</details>
 <section id="summary"><h3>Summary</h3><p>first</p></section></section>
 <span id="document-book/02-two"></span><section id="two"><h2>Two</h2>
 <p><a href="#summary">below</a> <a href="01-one.html#summary">of one</a></p>
@@ -31,7 +32,10 @@ def test_links_lead_to_their_own_page_first():
             "[...document.querySelectorAll('article p > a')].map(a => [a.textContent, "
             "document.getElementById(a.getAttribute('href').slice(1))?.textContent.trim()])"
         )
-        assert page.evaluate("document.querySelector('details').open")
+        assert page.locator("details[open]").count() == page.locator("details").count() == 2
+        page.evaluate(paper.NUMBER_CONTENTS, {"01-one--one": 3, "02-two--two": 4})
+        lines = page.locator(".paper-contents p").all_inner_texts()
+        assert ["".join(line.split()) for line in lines] == ["One3", "Two4"]
     seen = {(words, (target or "").split("\n")[0][:40]) for words, target in leads}
     assert ("below", "Summaryfirst") in seen
     assert ("below", "Summarysecond") in seen
@@ -48,6 +52,19 @@ def test_book_is_printed_with_an_outline(tmp_path):
     assert printed.startswith(b"%PDF")
     assert b"/Outlines" in printed
     assert b"/Dest" in printed  # a link within
+    numbers = paper.page_numbers(printed)
+    assert (numbers["01-one--one"], numbers["02-two--two"]) == (3, 4)  # after the contents
+
+
+def test_paper_shows_what_a_page_shows_without_scripts(tmp_path):
+    (tmp_path / "figure.js").write_text(
+        "const link = document.createElement('a'); link.href = '#by-a-script';"
+        "document.querySelector('article').append(link);"
+    )
+    whole = tmp_path / "whole.html"
+    more = '<script src="figure.js?v=1"></script>'
+    whole.write_text(PAGE.format(more=more), encoding="utf-8")
+    paper.print_pdf(whole, tmp_path / "book.pdf")  # the script's link leads nowhere
 
 
 def test_link_that_leads_nowhere_is_named(tmp_path):

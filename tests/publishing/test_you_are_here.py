@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from you_are_here import STOPS, drawing
+from you_are_here import STOPS, below, drawing
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,6 +76,13 @@ def test_last_chapter_has_nothing_ahead():
     figure = drawn(STOPS[-1].page)
     assert not [part for part in figure.iter() if part.get("class") == "ahead"]
     assert "still to come" not in "".join(figure.itertext())
+
+
+def test_the_drawing_stands_below_the_title_of_its_own_chapter():
+    book = '<i id="document-a"></i><h2>A</h2>a<i id="document-b"></i>\n<h2>B</h2>b<h3>C</h3>'
+    found = below(book, r'id="document-b".*?</h\d>', "here")
+    assert found == book.replace("B</h2>", "B</h2>here")
+    assert below(book, r'id="document-c".*?</h\d>', "here") == book
 
 
 def test_no_notebook_stores_the_drawing():
