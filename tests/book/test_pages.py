@@ -4,8 +4,11 @@ import os
 import re
 
 import pytest
+import subjects
 from browsing import figures_mounted, violations
 from reader import pages
+
+pytestmark = pytest.mark.turns(of=subjects.page)
 
 PAGES = [*pages(), "search", "genindex"]
 
