@@ -62,6 +62,14 @@ def all_tasks(test):
     return Subject("all tasks", _judging(test.path, None), together="all tasks")
 
 
+def mutants(test):
+    """All judges, and solutions that are changed in one place."""
+    changed_by = ("benchmarks/mutants.py", "benchmarks/mutations.py", "course_grader")
+    known = files_of("solutions", "benchmarks/equivalent_mutants.toml", *changed_by)
+    digest = digest_of(_judging(test.path, None), files=known)
+    return Subject("all solutions", digest, together=test.name)
+
+
 def tasks_and_all_callables(test):
     """Judges of one chapter, and all that a student's cell could import, of any chapter."""
     chapter = test.callspec.params["chapter"]

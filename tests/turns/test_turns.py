@@ -191,6 +191,12 @@ CASE = type("Case", (), {"name": "forging/always-equal"})
             ["course_grader/batch.py"],
         ),
         (
+            subjects.mutants,
+            Asked("tests/tasks/test_mutants.py"),
+            ["solutions/02-affinities/02-affinities.ipynb", "benchmarks/equivalent_mutants.toml"],
+            ["benchmarks/speedrun.py"],
+        ),
+        (
             subjects.tasks_and_all_callables,
             Asked("tests/tasks/test_library_holds_no_answer.py", chapter="07"),
             ["course_lib/plots.py", "course_tasks/ch08_gpt/train.py"],
