@@ -143,7 +143,10 @@ def files_of(*folders, chapters=None, without=MADE_BY_PYTHON):
     for folder in folders:
         place = ROOT / folder
         for path in [place] if place.is_file() else place.rglob("*"):
-            of = {one[1] for one in map(_OF_A_CHAPTER.match, path.relative_to(ROOT).parts) if one}
+            parts = path.relative_to(ROOT).parts
+            if any(part.startswith(".") for part in parts):  # what an editor keeps for itself
+                continue
+            of = {one[1] for one in map(_OF_A_CHAPTER.match, parts) if one}
             own = chapters is None or of <= set(chapters)
             if own and path.suffix not in without and path.is_file():
                 found.append(path)
