@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every test, with one summary. Words given to it go to pytest: setup/test.sh -k play
+# Runs the tests, with one summary. Words given to it go to pytest: setup/test.sh -k play
 # WORKERS=4 runs four tests at a time, where four cores are idle; two by default.
 #
 # Chromium, bubblewrap and PostgreSQL are not Python packages: they are installed through apt where
@@ -34,7 +34,7 @@ find_postgresql() {  # Debian keeps its server's programs out of PATH; each test
 }
 
 if ! find_chromium; then
-    install_packages chromium-headless-shell >/dev/null ||
+    install_packages chromium chromium-headless-shell >/dev/null ||
         install_packages chromium >/dev/null || true
     if ! find_chromium; then
         case $(uname -s) in
