@@ -106,8 +106,8 @@ def test_fates_are_told_apart(monkeypatch):
     assert fates["killer"].ended == "ended its process"
 
 
-@in_turn
 @pytest.mark.slow
+@in_turn
 def test_listed_equivalents_are_mutants_of_the_solution_and_have_a_reason():
     listed = trial.known_equivalents()
     made = {
