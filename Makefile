@@ -7,7 +7,7 @@ RUN = .venv/bin/python -m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book pdf epub lab test test-fast test-notebooks chapters release format clean
+.PHONY: help book pdf epub lab test test-all test-fast test-notebooks chapters release format clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,14 +30,17 @@ lab: ## learn: set up, open JupyterLab on the exercises
 	@TORCH=$(TORCH) sh setup/environment.sh lab
 	@$(if $(filter 0,$(SERVE)),:,cd exercises && exec ../.venv/bin/jupyter lab)
 
-test: ## set up everything, then run every test with one summary (ARGS="-k play" for some)
+test: ## set up everything, then test: what changed, and 1 in 6 of the rest (ARGS="-k play" for some)
 	@sh setup/test.sh $(ARGS)
+
+test-all: ## run every test, whatever changed; ARGS=--record keeps what has passed
+	@sh setup/test.sh --all $(ARGS)
 
 test-fast: ## what to run between edits: without browser, sandbox and whole notebooks
 	@COURSE_TEST_DRAWS=1 sh setup/test.sh -m "not slow and not browser and not sandbox" $(ARGS)
 
-test-notebooks: ## run every notebook that changed, compare its outputs, and record which hold
-	@sh setup/test.sh tests/notebooks --record-notebooks $(ARGS)
+test-notebooks: ## run the notebooks that changed, compare their outputs, and record which hold
+	@sh setup/test.sh tests/notebooks --record $(ARGS)
 
 chapters: ## run chapters and solutions, and store their outputs
 	@sh setup/environment.sh tests

@@ -2,7 +2,6 @@
 
 import atexit
 import os
-import random
 import shutil
 import tempfile
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import browsing
 import hypothesis
 import pytest
-from compared import TURNS
+import turns
 
 # Tests run in as many processes as there are cores. With threads of their own on top, torch's would
 # wait for each other most of the time. Set before torch is imported; kernels and commands inherit.
@@ -52,34 +51,12 @@ LAST = ("tasks/test_empty_answers.py", "tasks/test_judgement.py")
 
 
 def pytest_addoption(parser):
-    group = parser.getgroup(
-        "notebooks", "which notebooks are run (tests/notebooks/test_outputs.py)"
-    )
-    group.addoption("--all-notebooks", action="store_true", help="run every notebook")
-    group.addoption(
-        "--notebooks-turn",
-        type=int,
-        choices=range(TURNS),
-        help=f"which of {TURNS} parts of the unchanged notebooks is run; without this, it is drawn",
-    )
-    group.addoption(
-        "--record-notebooks",
-        action="store_true",
-        help="keep in tests/notebooks/compared.json which comparisons have passed",
-    )
+    turns.add_options(parser)
 
 
 def pytest_configure(config):
-    """Draw the notebooks' turn once: processes that share the tests are given these options."""
-    if config.option.notebooks_turn is None:
-        config.option.notebooks_turn = random.randrange(TURNS)
-
-
-def pytest_report_header(config):
-    if config.option.all_notebooks:
-        return "notebooks: all"
-    turn = config.option.notebooks_turn
-    return f"notebooks: changed ones, and 1 in {TURNS} others (again: --notebooks-turn={turn})"
+    """Choose what runs (CONTRIBUTING.md, *Not every test runs every time*)."""
+    config.pluginmanager.register(turns.Turns(config), "turns")
 
 
 @pytest.hookimpl(trylast=True)  # after the fixtures, which close their pages

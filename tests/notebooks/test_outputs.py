@@ -1,9 +1,8 @@
 """Stored outputs of chapters and solutions are what a run gives, and chapters run anywhere: without
 a network, and without data.
 
-A notebook is run if anything that its outputs follow from is not as it was when they were last
-compared (`compared.py` says what counts), and always with --all-notebooks. Of the others, one in
-six is run, drawn anew for each run of the tests: --notebooks-turn=1 repeats what a run drew.
+Notebooks take turns: one is run if anything that its outputs follow from is not as it was when they
+were last compared (`tests/turns/subjects.py` says what counts). Of the others, one in six is run.
 """
 
 import os
@@ -11,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import compared
 import pytest
+import subjects
 
 from course_lib.data import SOURCES, find
 
@@ -31,30 +30,6 @@ NO_NETWORK = {
 }
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def compare(request):
-    """Compares a notebook's outputs with those of a run, unless it is known how that ends."""
-    asked = request.config.option
-
-    def compare_unless_known(notebook, data, *options, environment=None):
-        known = compared.is_known(notebook, data)
-        before = compared.digest_of(notebook, data)
-        its_turn = NOTEBOOKS.index(notebook) % compared.TURNS == asked.notebooks_turn
-        if known and not its_turn and not asked.all_notebooks:
-            pytest.skip(KNOWN)
-        run(notebook, *options, environment=environment)
-        if asked.record_notebooks and not known:
-            compared.record(notebook, data, before)
-
-    return compare_unless_known
-
-
-KNOWN = (
-    "nothing that its outputs follow from has changed since they were last compared with a run; "
-    "--all-notebooks runs it"
-)
 
 
 def run(notebook, *options, environment=None):
@@ -106,20 +81,22 @@ def test_there_are_chapters_and_solutions_and_some_read_a_corpus():
     assert {path.stem for path in READ_A_CORPUS} >= set(SHORT)
 
 
+@pytest.mark.turns(of=subjects.notebook_on_corpora)
 @pytest.mark.parametrize("notebook", named(NOTEBOOKS))
-def test_stored_outputs_are_what_a_run_gives(notebook, compare):
+def test_stored_outputs_are_what_a_run_gives(notebook):
     if MISSING and notebook in READ_A_CORPUS:
         pytest.skip(
             f"{' and '.join(MISSING)}: not on this machine, so outputs cannot be compared; "
             "set COURSE_DATA or run `course data`. The run on the play is tested"
         )
-    compare(notebook, "corpora", "--nbval")
+    run(notebook, "--nbval")
 
 
+@pytest.mark.turns(of=subjects.notebook_on_play)
 @pytest.mark.parametrize("notebook", named(READ_A_CORPUS))
-def test_every_assertion_holds_on_the_play_without_data(notebook, tmp_path, request, compare):
+def test_every_assertion_holds_on_the_play_without_data(notebook, tmp_path, request):
     asked = request.config.option
-    if not (MISSING or notebook.stem in SHORT or asked.all_notebooks or asked.record_notebooks):
-        pytest.skip("the corpora are here; --all-notebooks runs it without them, too")
+    if not (MISSING or notebook.stem in SHORT or asked.all or asked.record):
+        pytest.skip("the corpora are here; --all runs it without them, too")
     nowhere = {"COURSE_DATA": "", "COURSE_CACHE": str(tmp_path / "cache")}
-    compare(notebook, "play", "--nbval-lax", environment=nowhere)
+    run(notebook, "--nbval-lax", environment=nowhere)

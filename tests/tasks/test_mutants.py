@@ -4,12 +4,15 @@ import ast
 
 import numpy as np
 import pytest
+import subjects
 
 from benchmarks import mutants as trial
 from benchmarks.mutations import Mutant, mutants
 from course_judges import catalogue as judges
 from course_tasks import catalogue
 from course_tasks.probing import passes
+
+in_turn = pytest.mark.turns(of=subjects.mutants)
 
 # Other mutants are drawn with another; all of them are tried by `python -m benchmarks.mutants`.
 SEED = 1
@@ -104,6 +107,7 @@ def test_fates_are_told_apart(monkeypatch):
 
 
 @pytest.mark.slow
+@in_turn
 def test_listed_equivalents_are_mutants_of_the_solution_and_have_a_reason():
     listed = trial.known_equivalents()
     made = {
@@ -116,6 +120,7 @@ def test_listed_equivalents_are_mutants_of_the_solution_and_have_a_reason():
     assert all(len(reason) > 20 for reason in listed.values())
 
 
+@in_turn
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", ["01", "02", "03", "04"])
 def test_sampled_mutants_are_killed_or_known_to_be_equivalent(chapter):

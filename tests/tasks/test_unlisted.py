@@ -3,6 +3,7 @@ of their own.
 """
 
 import pytest
+import subjects
 from unlisted import SECOND_SET, THIRD_SET, chapters, held_aside, later, written
 
 from course_tasks import check
@@ -40,6 +41,7 @@ ANSWERS = (
 )
 
 pytestmark = [
+    pytest.mark.turns(of=subjects.all_tasks),
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning"),
 ]
