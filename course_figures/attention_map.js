@@ -11,6 +11,9 @@ import { marked } from "./runtime/roles.js";
 import { softmax } from "./runtime/softmax.js";
 import { spoken, visible } from "./runtime/symbols.js";
 
+const BESIDE = 400; // pixels of a window that the page's header, controls, sentence and bars take
+const LOWEST = 300; // pixels of a map that can still be pointed at, however low the window is
+
 const computeAttention = (figure, before) => {
   const problem = figure.get("problem");
   need(!problem, `${problem}.`.replace(/\.\.$/, "."), "Type another text.");
@@ -242,6 +245,8 @@ export default defineFigure(
         most: 30,
         colour: "weight",
         width: figure.room(main),
+        // Whoever moves along a row reads its numbers below: both fit into a laptop's window.
+        height: Math.max(LOWEST, globalThis.innerHeight - BESIDE),
         text: (t, s) => (weight(t, s) < 0.095 ? "" : number(weight(t, s), 1).replace("0.", ".")),
       });
       yield;

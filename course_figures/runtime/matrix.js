@@ -12,7 +12,7 @@ const PAGE = 10; // rows that Page up and Page down jump
 /**
  * Its `update` is called when the figure is drawn, with { rows, columns, value(row, column),
  * strength?(value) in −1 … 1, text?(row, column), rowLabels?, columnLabels?, most?, least?,
- * width?, colour? }, where colour is what the values are: "weight", "probability", or "plus" for
+ * width?, height?, colour? }, where width and height are the room in pixels and colour is what the values are: "weight", "probability", or "plus" for
  * numbers that may be negative.
  */
 export class Matrix {
@@ -107,7 +107,9 @@ export class Matrix {
         : 18
       : 1;
     const room = (data.width ?? this.figure.room(this.area.parentElement)) - this.left - 2;
-    this.size = clamp(Math.floor((room * 4) / columns) / 4, least, most);
+    const wide = Math.floor((room * 4) / columns) / 4;
+    const tall = ((data.height ?? Infinity) - this.top - 2) / rows;
+    this.size = clamp(Math.min(wide, tall), least, most);
     if (this.size > 8) this.size = Math.floor(this.size);
     const width = Math.ceil(this.left + columns * this.size + 2);
     const height = Math.ceil(this.top + rows * this.size + 2);

@@ -246,3 +246,18 @@ def test_what_is_missing_or_does_not_fit_is_named():
         )
     with pytest.raises(FigureError, match="head is 1: give 0 to 0"):
         AttentionMap(models()["OneHead"], "bad", VOCABULARY, head=1)
+
+
+@browser
+def test_long_text_and_the_numbers_of_a_row_fit_a_laptops_window(figure_page):
+    figure = AttentionMap(
+        models()["OneHead"], "bad cab\nhead fed a beach face\ngag a bad ", VOCABULARY
+    )
+    page = figure_page(figure)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.reload()
+    settle(page)
+    matrix = page.locator(".cf-matrix").first.bounding_box()
+    bars = page.locator(".attention_map-vectors").bounding_box()
+    assert bars["y"] + bars["height"] - matrix["y"] < 720 - 60  # below the page's header
+    assert matrix["height"] >= 290
