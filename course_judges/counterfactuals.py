@@ -3,7 +3,8 @@
 Whoever uses a number that is one too large, takes the first row for all rows or mixes up two
 arguments computes the right thing of something else. So the right answer is called again, each time
 with one argument changed, and where it then returns exactly what the student's answer returned, in
-every case of every draw that went wrong, that is said.
+every case of every draw that went wrong, that is said. Of several results some may be right: then
+it is enough that the others are explained.
 """
 
 from __future__ import annotations
@@ -16,11 +17,16 @@ from typing import Any
 
 import torch
 
-from course_judges import comparisons
+from course_judges import comparisons, partial
 from course_judges.describing import same_value
 from course_judges.evidence import Evidence, same_case
+from course_judges.wording import results_by_name
+from course_tasks.answers import Answers
 from course_tasks.probing import Probe, run
 from course_tasks.verdict import Finding, Section
+
+# Fewer whole numbers than that may be right for other arguments by chance.
+_FEW = 4
 
 # The names of arguments, and what they are changed to.
 _Arguments = dict[str, Any]
@@ -57,27 +63,95 @@ def right_for_other_arguments(
     Finding or None
         None as well where the right answer takes too long to be called again and again.
     """
-    if probe.one_draw or probe.same_sizes:
-        return None
     first = failing[0]
-    case = next((name for name in probe.cases if not first.same(name)), None)
-    if case is None or case in first.answers.errors or _trivial(first, case):
+    case = _first_wrong_case(probe, first)
+    if case is None:
         return None
     alone = replace(probe, cases={case: probe.cases[case]})
+    wrong = _wrong_results(failing)
+    if not wrong or _few_numbers(first, case, wrong):
+        return None
+    for change, variant in _variants(answer, alone, first):
+        if not _explains(variant, alone, first, wrong):
+            continue
+        if all(_explains(variant, probe, draw, wrong) for draw in failing) and (
+            good is None or _explains(variant, probe, good, wrong)
+        ):
+            return _finding(change, case, first, section, wrong)
+    return None
+
+
+def right_where_wrong(
+    answer: Any, probe: Probe, section: Section, failing: Sequence[Evidence]
+) -> Finding | None:
+    """The first change of an argument that makes all that is wrong in the student's answer right,
+    and that is not asked of the rest of it: where `k` is large, it is what is right for k − 1.
+
+    The parameters are those of `right_for_other_arguments`.
+    """
+    first = failing[0]
+    case = _first_wrong_case(probe, first)
+    if case is None:
+        return None
+    alone = replace(probe, cases={case: probe.cases[case]})
+    for change, variant in _variants(answer, alone, first):
+        if not partial.explained(first, run(alone, variant, first.inputs).answers, (case,)):
+            continue
+        if all(
+            partial.explained(draw, run(probe, variant, draw.inputs).answers, tuple(probe.cases))
+            for draw in failing
+        ):
+            return Finding(
+                change.name,
+                f"Where your answer is wrong, it is what is right for {change.words}.",
+                f"That is so for {partial.share_wrong(first, (case,))}.",
+                section,
+            )
+    return None
+
+
+def _first_wrong_case(probe: Probe, evidence: Evidence) -> str | None:
+    """The first case in which the answer is wrong; None where no other arguments are tried."""
+    if probe.one_draw or probe.same_sizes:
+        return None
+    case = next((name for name in probe.cases if not evidence.same(name)), None)
+    if case is None or case in evidence.answers.errors or _trivial(evidence, case):
+        return None
+    return case
+
+
+def _variants(answer: Any, probe: Probe, evidence: Evidence) -> Iterator[tuple[_Change, Any]]:
+    """The right answer, called with other arguments, for each change of those that it is given."""
     for method in _methods(answer):
         seen: _Arguments = {}
         run(
-            alone, _with_arguments(answer, method, functools.partial(_recorded, seen)), first.inputs
+            probe,
+            _with_arguments(answer, method, functools.partial(_recorded, seen)),
+            evidence.inputs,
         )
         for change in _changes(seen):
-            variant = _with_arguments(answer, method, change.make)
-            if not _equal(variant, alone, first):
-                continue
-            if all(_equal(variant, probe, draw) for draw in failing) and (
-                good is None or _equal(variant, probe, good)
-            ):
-                return _finding(change, case, first, section)
-    return None
+            yield change, _with_arguments(answer, method, change.make)
+
+
+def _few_numbers(evidence: Evidence, case: str, wrong: frozenset[str]) -> bool:
+    """True if what is wrong beside right results is a few whole numbers: they may be right for
+    many other arguments.
+    """
+    results = {n: v for n, v in evidence.expected.values.items() if n.split(".")[0] == case}
+    bad = [value for name, value in results.items() if name.partition(".")[2] in wrong]
+    return len(bad) < len(results) and all(
+        isinstance(value, str) or (value.dtype.kind != "f" and value.size < _FEW) for value in bad
+    )
+
+
+def _wrong_results(failing: Sequence[Evidence]) -> frozenset[str]:
+    """The names of the results that are wrong in some draw, without those of their cases."""
+    return frozenset(
+        name.partition(".")[2]
+        for draw in failing
+        for name, right in draw.expected.values.items()
+        if name not in draw.answers.values or not same_value(draw.answers.values[name], right)
+    )
 
 
 def _trivial(evidence: Evidence, case: str) -> bool:
@@ -97,7 +171,9 @@ def _trivial(evidence: Evidence, case: str) -> bool:
     )
 
 
-def _finding(change: _Change, case: str, evidence: Evidence, section: Section) -> Finding:
+def _finding(
+    change: _Change, case: str, evidence: Evidence, section: Section, wrong: frozenset[str]
+) -> Finding:
     difference = ""
     for name, right in evidence.expected.values.items():
         mine = evidence.answers.values.get(name)
@@ -111,20 +187,34 @@ def _finding(change: _Change, case: str, evidence: Evidence, section: Section) -
     effect = (
         f"A right answer that is called like that returns exactly what yours does. {difference}"
     )
+    what = "You return"
+    results = [n.partition(".")[2] for n in evidence.expected.values if n.split(".")[0] == case]
+    if any(name not in wrong for name in results):
+        what = f"In {results_by_name(name for name in results if name in wrong)} you return"
+        effect = f"The rest is right. {difference}"
     return Finding(
         change.name,
-        f"You return what is right for {change.words}.",
+        f"{what} what is right for {change.words}.",
         f"{effect.strip()} {evidence.called_with(case)}".strip(),
         section,
     )
 
 
-def _equal(variant: Any, probe: Probe, evidence: Evidence) -> bool:
-    def other(case: str, found: Any) -> bool:
-        return not same_case(evidence.answers, found, case)
+def _explains(variant: Any, probe: Probe, evidence: Evidence, wrong: frozenset[str]) -> bool:
+    """True if the student's answer has all results of these names from this variant."""
 
-    found = run(probe, variant, evidence.inputs, until=other).answers
-    return all(same_case(evidence.answers, found, case) for case in probe.cases)
+    def of(answers: Answers) -> Answers:
+        kept = {n: v for n, v in answers.values.items() if n.partition(".")[2] in wrong}
+        return replace(answers, values=kept)
+
+    mine = of(evidence.answers)
+    asked = {name.split(".")[0] for name in (*mine.values, *mine.errors)}
+
+    def other(case: str, found: Answers) -> bool:
+        return case in asked and not same_case(mine, of(found), case)
+
+    found = of(run(probe, variant, evidence.inputs, until=other).answers)
+    return all(same_case(mine, found, case) for case in probe.cases if case in asked)
 
 
 def _methods(answer: Any) -> Iterator[str]:
@@ -259,6 +349,11 @@ _OF_FLOATS: _Ways = (
     ("one", "{} full of ones", torch.ones_like),
     ("negative", "−{}", lambda v: -v),
     ("square", "the square of {}", lambda v: v * v),
+    (
+        "mean-for-all",
+        "the mean of {} over axis 0 in the place of all",
+        lambda v: v.mean(0, keepdim=True).expand_as(v),
+    ),
 )
 _OF_BOOLS: _Ways = (
     ("negated", "{} negated", lambda v: ~v),

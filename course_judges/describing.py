@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from course_judges import comparisons, kinds, places, relations
-from course_judges.wording import index, number, sentence
+from course_judges.wording import index, number, results_by_name, sentence
 from course_tasks.answers import Array, Value
 from course_tasks.verdict import Finding, Section
 
@@ -278,6 +278,18 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
             effect = f"Yours is {yours}, expected {wanted}."
         else:
             effect = f"{wrong} of {right.size} numbers differ. {comparisons.largest(mine, right)}"
+        right_ones, wrong_ones = _results(evidence, name.split(".")[0])
+        if right_ones:
+            verb = "is" if len(wrong_ones) == 1 else "are"
+            return Finding(
+                "some-results",
+                f"Of what you return, {results_by_name(wrong_ones)} {verb} wrong.",
+                f"{_first_upper(results_by_name(right_ones))} "
+                f"{'is' if len(right_ones) == 1 else 'are'} right. "
+                f"In {results_by_name(wrong_ones[:1])}: "
+                f"{effect[:1].lower()}{effect[1:]} {with_what}".strip(),
+                section,
+            )
         return Finding(
             "difference",
             "The values differ from the right ones.",
@@ -297,6 +309,21 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
             section,
         )
     return Finding("difference", "Your answer does not do what the task asks.", "", section)
+
+
+def _results(evidence: Evidence, case: str) -> tuple[list[str], list[str]]:
+    """The names of the results of a case that are right, and of those that are not."""
+    held: tuple[list[str], list[str]] = [], []
+    for name, wanted in evidence.expected.values.items():
+        of, _, result = name.partition(".")
+        if of == case and result:
+            mine = evidence.answers.values.get(name)
+            held[mine is None or not same_value(mine, wanted)].append(result)
+    return held
+
+
+def _first_upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _text_differs(mine: str, right: str) -> tuple[str, str]:

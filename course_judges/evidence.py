@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
+from typing import Any
+
+import numpy as np
 
 from course_judges.describing import same_value
 from course_tasks.answers import Answers, Array, Raised
@@ -32,10 +35,13 @@ class Reference:
     answers : Answers
     called : mapping of str to str
         For each case with what the function was called.
+    arguments : mapping of str to (mapping of str to Any)
+        For each case what the function was given, by its names, where it was called once.
     """
 
     answers: Answers
     called: Mapping[str, str]
+    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,14 @@ class Evidence:
         """
         called = self._reference.called.get(value.split(".")[0], "") or self.sizes()
         return f"It was called with {called}." if called else ""
+
+    def arguments(self, value: str) -> dict[str, Array]:
+        """The arrays that the function was given where it returned this value; none where it was
+        called more than once.
+        """
+        given = self._reference.arguments.get(value.split(".")[0], {})
+        arrays = {name: np.asarray(one) for name, one in given.items() if hasattr(one, "__array__")}
+        return {name: one for name, one in arrays.items() if one.ndim}
 
     @property
     def repeatable(self) -> bool:

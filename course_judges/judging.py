@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
+from functools import partial as bound
 from typing import Any, TypeVar
 
-from course_judges import field_guide
-from course_judges.counterfactuals import right_for_other_arguments
+from course_judges import conditions, field_guide, partial
+from course_judges.counterfactuals import right_for_other_arguments, right_where_wrong
 from course_judges.describing import ODD_DATA, describe, same_value
 from course_judges.evidence import Evidence, Reference, same_case
 from course_judges.rubric import Mistake, Part, Property, Says, Task, matches, mistake
@@ -39,6 +40,28 @@ __all__ = [
     "not_attempted",
     "reference_of",
 ]
+
+# Findings that say no more than at which places an answer is wrong.
+SAYS_WHERE = frozenset(
+    {
+        "some-rows",
+        "some-samples",
+        "some-positions",
+        "one-number-where-wrong",
+        "one-number-missed",
+        "zeros",
+        "too-many-true",
+        "too-few-true",
+        "some-results",
+        "some-inputs",
+        "difference",
+        "only-the-first",
+        "only-the-last",
+    }
+)
+
+# What a probe calls the arguments as they are after the call, where a part is about them.
+GIVEN = "given"
 
 # Several times as long as the longest sentence of a judge about an ordinary answer.
 MOST_CHARACTERS_OF_A_FINDING = 1500
@@ -131,7 +154,8 @@ def reference_of(task: Task, probe: Probe, inputs: Inputs) -> Reference:
         if not set(name.removeprefix(SECOND).removeprefix(REPEATED).split("."))
         & set(task.uncompared)
     }
-    return Reference(Answers(right, made.answers.errors, made.answers.changed), made.called)
+    answers = Answers(right, made.answers.errors, made.answers.changed)
+    return Reference(answers, made.called, made.arguments)
 
 
 def _draws(task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> list[Evidence]:
@@ -143,7 +167,7 @@ def _draws(task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> list[E
             made[0] = replace(made[0], again=mine)
             made.append(replace(made[0], answers=mine, again=made[0].answers, after_others=True))
         else:
-            known = cache(partial(reference_of, task, probe, drawn))
+            known = cache(bound(reference_of, task, probe, drawn))
             made.append(Evidence(drawn, known, mine))
     return made
 
@@ -216,9 +240,71 @@ def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -
 
     return (
         _recognise(task, probe, failing, good)
+        or _written_into_what_is_given(task, failing)
         or _not_repeatable(task, probe, draws)
-        or describe(task.section, (*task.properties, as_if), task.examples, failing, good)
+        or _told_where(
+            describe(task.section, (*task.properties, as_if), task.examples, failing, good),
+            task,
+            probe,
+            failing,
+        )
     )
+
+
+def _told_where(finding: Finding, task: Task, probe: Probe, failing: Sequence[Evidence]) -> Finding:
+    """The same where it says more than at which places the answer is wrong; otherwise a mistake
+    that is made there, or what the arguments have in common there.
+    """
+    if finding.name not in SAYS_WHERE:
+        return finding
+    made = _made_in_part(finding, task, probe, failing)
+    if made is not None:
+        return made
+    located = _with_condition(finding, failing)
+    known = right_where_wrong(task.answer, probe, task.section, failing)
+    return located if known is None else replace(known, effect=f"{known.effect} {located.effect}")
+
+
+def _made_in_part(
+    finding: Finding, task: Task, probe: Probe, failing: Sequence[Evidence]
+) -> Finding | None:
+    for known in task.mistakes:
+        cases = known.cases or task.cases or tuple(probe.cases)
+        if known.recognised is None and all(
+            any(
+                partial.explained(draw, run(probe, variant, draw.inputs).answers, cases)
+                for variant in (known.answer, *known.also)
+            )
+            for draw in failing
+        ):
+            return Finding(
+                known.name,
+                _say(known.what, failing[0]),
+                f"It is not so everywhere, but it explains all that is wrong in your answer: "
+                f"{partial.share_wrong(failing[0], cases)}. {finding.effect}",
+                known.section or task.section,
+            )
+    return None
+
+
+def _with_condition(finding: Finding, failing: Sequence[Evidence]) -> Finding:
+    """The same, and what the arguments have in common where the answer is wrong."""
+    said = conditions.common(failing)
+    before, called, sizes = finding.effect.partition(" It was called with ")
+    return replace(finding, effect=f"{f'{before} {said}'.strip()}{called}{sizes}")
+
+
+def _written_into_what_is_given(task: Task, failing: Sequence[Evidence]) -> Finding | None:
+    """What was returned is right, and what a task shows of its arguments afterwards is not."""
+    wrong = [
+        name
+        for draw in failing
+        for name, right in draw.expected.values.items()
+        if name not in draw.answers.values or not same_value(draw.answers.values[name], right)
+    ]
+    if not failing[0].changed or not all(GIVEN in name.split(".")[1:] for name in wrong):
+        return None
+    return _changes_what_it_is_given(failing[0], task.section)
 
 
 def _another_time(section: Section) -> Finding:
@@ -331,6 +417,6 @@ def _say(says: Says, evidence: Evidence) -> str:
     if isinstance(says, str):
         return says
     try:
-        return says(evidence)
+        return says(evidence).strip()
     except ODD_DATA:
         return ""

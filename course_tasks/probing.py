@@ -131,11 +131,14 @@ class Run:
         What was written to stderr and what Python warned of; shown, never counted.
     called : mapping of str to str
         For each case with what a function was called last; empty for classes.
+    arguments : mapping of str to (mapping of str to Any)
+        For each case what a function was given, by its names, where it was called once.
     """
 
     answers: Answers
     warnings: tuple[str, ...] = ()
     called: Mapping[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def run(
@@ -170,6 +173,7 @@ def run(
     errors: dict[str, Raised] = {}
     changed: dict[str, str] = {}
     called: dict[str, str] = {}
+    arguments: dict[str, Mapping[str, Any]] = {}
     noise = io.StringIO()
     with (
         _own_randomness(),
@@ -195,6 +199,7 @@ def run(
             except BaseException as error:  # SystemExit in an answer is an answer, too
                 errors[name] = _raised(error, watch)
             called[name] = watch.called
+            arguments[name] = watch.arguments
             written = watch.changed or [
                 "" for key, array in given.items() if not same_array(array, drawn[key])
             ]
@@ -205,7 +210,7 @@ def run(
     said = dict.fromkeys(str(w.message) for w in caught)
     if noise.getvalue().strip():
         said[noise.getvalue().strip()] = None
-    return Run(Answers(values, errors, changed), tuple(said), called)
+    return Run(Answers(values, errors, changed), tuple(said), called, arguments)
 
 
 def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:
