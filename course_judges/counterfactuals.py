@@ -25,9 +25,6 @@ from course_tasks.answers import Answers
 from course_tasks.probing import Probe, run
 from course_tasks.verdict import Finding, Section
 
-# Fewer whole numbers than that may be right for other arguments by chance.
-_FEW = 4
-
 # The names of arguments, and what they are changed to.
 _Arguments = dict[str, Any]
 
@@ -41,10 +38,8 @@ class _Change:
     make: Callable[[_Arguments], _Arguments]
 
 
-def right_for_other_arguments(
-    answer: Any, probe: Probe, section: Section, failing: Sequence[Evidence], good: Evidence | None
-) -> Finding | None:
-    """The first change of an argument for which the student's answer would be right.
+class OtherArguments:
+    """The right answer of a task, called with other arguments, beside one student's answer.
 
     Parameters
     ----------
@@ -57,57 +52,85 @@ def right_for_other_arguments(
         The draws in which the student's answer is wrong; one at least.
     good : Evidence, optional
         A draw in which it is right.
+    """
 
-    Returns
-    -------
-    Finding or None
+    def __init__(
+        self,
+        answer: Any,
+        probe: Probe,
+        section: Section,
+        failing: Sequence[Evidence],
+        good: Evidence | None,
+    ) -> None:
+        self._answer, self._probe, self._section = answer, probe, section
+        self._failing, self._good = failing, good
+        self._case = _first_wrong_case(probe, failing[0])
+        self._tried: list[tuple[_Change, Any, Answers]] = []
+        self._others = self._try_others()
+
+    def explain_all(self) -> Finding | None:
+        """The first change of an argument for which the student's answer would be right.
+
         None as well where the right answer takes too long to be called again and again.
-    """
-    first = failing[0]
-    case = _first_wrong_case(probe, first)
-    if case is None:
+        """
+        wrong = _wrong_results(self._failing)
+        first, case = self._failing[0], self._case
+        if case is None or not wrong or _whole_numbers_wrong(first, case, wrong):
+            return None
+        for change, variant, found in self._variants():
+            if not _same_results(first.answers, found, (case,), wrong):
+                continue
+            if all(_explains(variant, self._probe, draw, wrong) for draw in self._failing) and (
+                self._good is None or _explains(variant, self._probe, self._good, wrong)
+            ):
+                return _finding(change, case, first, self._section, wrong)
         return None
-    alone = replace(probe, cases={case: probe.cases[case]})
-    wrong = _wrong_results(failing)
-    if not wrong or _few_numbers(first, case, wrong):
+
+    def explain_where_wrong(self) -> Finding | None:
+        """The first change of an argument for which all that is wrong in the student's answer
+        would be right, and the rest of it would not: where `k` is large, it is right for k − 1.
+        """
+        first, case = self._failing[0], self._case
+        if case is None:
+            return None
+        for change, variant, found in self._variants():
+            if partial.explained(first, found, (case,)) and all(
+                partial.explained(
+                    draw,
+                    run(self._probe, variant, draw.inputs, watched=False).answers,
+                    tuple(self._probe.cases),
+                )
+                for draw in self._failing
+            ):
+                return Finding(
+                    change.name,
+                    f"Where your answer is wrong, it is what is right for {change.words}.",
+                    f"That is so for {partial.share_wrong(first, (case,))}.",
+                    self._section,
+                )
         return None
-    for change, variant in _variants(answer, alone, first):
-        if not _explains(variant, alone, first, wrong):
-            continue
-        if all(_explains(variant, probe, draw, wrong) for draw in failing) and (
-            good is None or _explains(variant, probe, good, wrong)
-        ):
-            return _finding(change, case, first, section, wrong)
-    return None
 
+    def _variants(self) -> Iterator[tuple[_Change, Any, Answers]]:
+        """Each change with the answer that it makes and what that gives in the first wrong case;
+        none is run twice.
+        """
+        yield from list(self._tried)
+        for one in self._others:
+            self._tried.append(one)
+            yield one
 
-def right_where_wrong(
-    answer: Any, probe: Probe, section: Section, failing: Sequence[Evidence]
-) -> Finding | None:
-    """The first change of an argument that makes all that is wrong in the student's answer right,
-    and that is not asked of the rest of it: where `k` is large, it is what is right for k − 1.
-
-    The parameters are those of `right_for_other_arguments`.
-    """
-    first = failing[0]
-    case = _first_wrong_case(probe, first)
-    if case is None:
-        return None
-    alone = replace(probe, cases={case: probe.cases[case]})
-    for change, variant in _variants(answer, alone, first):
-        if not partial.explained(first, run(alone, variant, first.inputs).answers, (case,)):
-            continue
-        if all(
-            partial.explained(draw, run(probe, variant, draw.inputs).answers, tuple(probe.cases))
-            for draw in failing
-        ):
-            return Finding(
-                change.name,
-                f"Where your answer is wrong, it is what is right for {change.words}.",
-                f"That is so for {partial.share_wrong(first, (case,))}.",
-                section,
-            )
-    return None
+    def _try_others(self) -> Iterator[tuple[_Change, Any, Answers]]:
+        case, inputs = self._case, self._failing[0].inputs
+        if case is None:
+            return
+        alone = replace(self._probe, cases={case: self._probe.cases[case]})
+        for method in _methods(self._answer):
+            seen: _Arguments = {}
+            recording = functools.partial(_recorded, seen)
+            run(alone, _with_arguments(self._answer, method, recording), inputs, watched=False)
+            for change in _changes(seen):
+                variant = _with_arguments(self._answer, method, change.make)
+                yield change, variant, run(alone, variant, inputs, watched=False).answers
 
 
 def _first_wrong_case(probe: Probe, evidence: Evidence) -> str | None:
@@ -120,27 +143,14 @@ def _first_wrong_case(probe: Probe, evidence: Evidence) -> str | None:
     return case
 
 
-def _variants(answer: Any, probe: Probe, evidence: Evidence) -> Iterator[tuple[_Change, Any]]:
-    """The right answer, called with other arguments, for each change of those that it is given."""
-    for method in _methods(answer):
-        seen: _Arguments = {}
-        run(
-            probe,
-            _with_arguments(answer, method, functools.partial(_recorded, seen)),
-            evidence.inputs,
-        )
-        for change in _changes(seen):
-            yield change, _with_arguments(answer, method, change.make)
-
-
-def _few_numbers(evidence: Evidence, case: str, wrong: frozenset[str]) -> bool:
-    """True if what is wrong beside right results is a few whole numbers: they may be right for
-    many other arguments.
+def _whole_numbers_wrong(evidence: Evidence, case: str, wrong: frozenset[str]) -> bool:
+    """True if whole numbers are wrong beside right results: they may be right for many other
+    arguments.
     """
     results = {n: v for n, v in evidence.expected.values.items() if n.split(".")[0] == case}
     bad = [value for name, value in results.items() if name.partition(".")[2] in wrong]
-    return len(bad) < len(results) and all(
-        isinstance(value, str) or (value.dtype.kind != "f" and value.size < _FEW) for value in bad
+    return len(bad) < len(results) and any(
+        isinstance(value, str) or value.dtype.kind != "f" for value in bad
     )
 
 
@@ -203,18 +213,27 @@ def _finding(
 def _explains(variant: Any, probe: Probe, evidence: Evidence, wrong: frozenset[str]) -> bool:
     """True if the student's answer has all results of these names from this variant."""
 
+    def other(case: str, found: Answers) -> bool:
+        return not _same_results(evidence.answers, found, (case,), wrong)
+
+    found = run(probe, variant, evidence.inputs, until=other, watched=False).answers
+    return _same_results(evidence.answers, found, tuple(probe.cases), wrong)
+
+
+def _same_results(
+    mine: Answers, found: Answers, cases: tuple[str, ...], wrong: frozenset[str]
+) -> bool:
+    """True if two answers agree in the results of these names, in every one of these cases that has
+    any.
+    """
+
     def of(answers: Answers) -> Answers:
         kept = {n: v for n, v in answers.values.items() if n.partition(".")[2] in wrong}
         return replace(answers, values=kept)
 
-    mine = of(evidence.answers)
+    mine, found = of(mine), of(found)
     asked = {name.split(".")[0] for name in (*mine.values, *mine.errors)}
-
-    def other(case: str, found: Answers) -> bool:
-        return case in asked and not same_case(mine, of(found), case)
-
-    found = of(run(probe, variant, evidence.inputs, until=other).answers)
-    return all(same_case(mine, found, case) for case in probe.cases if case in asked)
+    return all(same_case(mine, found, case) for case in cases if case in asked)
 
 
 def _methods(answer: Any) -> Iterator[str]:
@@ -230,16 +249,17 @@ def _methods(answer: Any) -> Iterator[str]:
 def _with_arguments(answer: Any, method: str, make: Callable[[_Arguments], _Arguments]) -> Any:
     """The right answer, called with other arguments."""
     function = getattr(answer, method) if method else answer
-    signature = inspect.signature(function)
+    parameters = inspect.signature(function).parameters
+    defaults = {
+        name: one.default for name, one in parameters.items() if one.default is not one.empty
+    }
 
     @functools.wraps(function)
     def call(*given: Any, **named: Any) -> Any:
-        bound = signature.bind(*given, **named)
-        bound.apply_defaults()
-        own = dict(bound.arguments)
+        # What `Signature.bind` does as well, at a multiple of the time.
+        own = {**defaults, **dict(zip(parameters, given, strict=False)), **named}
         kept = {"self": own.pop("self")} if method else {}
-        bound.arguments.update({**kept, **make(own)})
-        return function(*bound.args, **bound.kwargs)
+        return function(**kept, **make(own))
 
     return type(answer.__name__, (answer,), {method: call}) if method else call
 

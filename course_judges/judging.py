@@ -15,7 +15,7 @@ from functools import partial as bound
 from typing import Any, TypeVar
 
 from course_judges import conditions, field_guide, partial
-from course_judges.counterfactuals import right_for_other_arguments, right_where_wrong
+from course_judges.counterfactuals import OtherArguments
 from course_judges.describing import ODD_DATA, describe, same_value
 from course_judges.evidence import Evidence, Reference, same_case
 from course_judges.rubric import Mistake, Part, Property, Says, Task, matches, mistake
@@ -124,7 +124,9 @@ def any_of(probe: Probe, cases: tuple[str, ...], *variants: Any) -> Callable[[Ev
     """True of an answer that equals one of several ways to make the same mistake."""
 
     def fits(evidence: Evidence) -> bool:
-        outcomes = (run(probe, variant, evidence.inputs).answers for variant in variants)
+        outcomes = (
+            run(probe, variant, evidence.inputs, watched=False).answers for variant in variants
+        )
         return any(
             all(same_case(evidence.answers, wrong, case) for case in cases) for wrong in outcomes
         )
@@ -231,12 +233,11 @@ def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -
     failing = [draw for draw in failing if not draw.after_others]
     good = next((draw for draw, held in zip(draws, right, strict=True) if held), None)
 
-    @cache
-    def other_arguments() -> Finding | None:
-        return right_for_other_arguments(task.answer, probe, task.section, failing, good)
+    others = OtherArguments(task.answer, probe, task.section, failing, good)
+    explained = cache(others.explain_all)
 
     def as_if(_: Evidence) -> Finding | None:
-        return other_arguments()  # which looks at all draws at once
+        return explained()  # which looks at all draws at once
 
     return (
         _recognise(task, probe, failing, good)
@@ -247,11 +248,18 @@ def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -
             task,
             probe,
             failing,
+            others,
         )
     )
 
 
-def _told_where(finding: Finding, task: Task, probe: Probe, failing: Sequence[Evidence]) -> Finding:
+def _told_where(
+    finding: Finding,
+    task: Task,
+    probe: Probe,
+    failing: Sequence[Evidence],
+    others: OtherArguments,
+) -> Finding:
     """The same where it says more than at which places the answer is wrong; otherwise a mistake
     that is made there, or what the arguments have in common there.
     """
@@ -261,7 +269,7 @@ def _told_where(finding: Finding, task: Task, probe: Probe, failing: Sequence[Ev
     if made is not None:
         return made
     located = _with_condition(finding, failing)
-    known = right_where_wrong(task.answer, probe, task.section, failing)
+    known = others.explain_where_wrong()
     return located if known is None else replace(known, effect=f"{known.effect} {located.effect}")
 
 
@@ -272,7 +280,9 @@ def _made_in_part(
         cases = known.cases or task.cases or tuple(probe.cases)
         if known.recognised is None and all(
             any(
-                partial.explained(draw, run(probe, variant, draw.inputs).answers, cases)
+                partial.explained(
+                    draw, run(probe, variant, draw.inputs, watched=False).answers, cases
+                )
                 for variant in (known.answer, *known.also)
             )
             for draw in failing
@@ -406,7 +416,7 @@ def _equals(
         return case in cases and not same_case(evidence.answers, wrong, case)
 
     # Most mistakes differ from the answer in the first case already: the others are not run.
-    wrong = run(probe, variant, evidence.inputs, until=other).answers
+    wrong = run(probe, variant, evidence.inputs, until=other, watched=False).answers
     return all(same_case(evidence.answers, wrong, case) for case in cases) and (
         not wrong_somewhere or any(not same_case(wrong, evidence.expected, case) for case in cases)
     )
