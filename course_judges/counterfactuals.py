@@ -25,6 +25,9 @@ from course_tasks.answers import Answers
 from course_tasks.probing import Probe, run
 from course_tasks.verdict import Finding, Section
 
+# Changes that somebody makes in some rows only; a negative number or a square would be far-fetched.
+_PLAUSIBLE = ("-one-more", "-one-less", "-for-all", "-transposed", "-exchanged")
+
 # The names of arguments, and what they are changed to.
 _Arguments = dict[str, Any]
 
@@ -83,7 +86,7 @@ class OtherArguments:
             if all(_explains(variant, self._probe, draw, wrong) for draw in self._failing) and (
                 self._good is None or _explains(variant, self._probe, self._good, wrong)
             ):
-                return _finding(change, case, first, self._section, wrong)
+                return _finding(change, case, first, self._section)
         return None
 
     def explain_where_wrong(self) -> Finding | None:
@@ -94,6 +97,8 @@ class OtherArguments:
         if case is None:
             return None
         for change, variant, found in self._variants():
+            if not change.name.endswith(_PLAUSIBLE):
+                continue
             if partial.explained(first, found, (case,)) and all(
                 partial.explained(
                     draw,
@@ -181,9 +186,7 @@ def _trivial(evidence: Evidence, case: str) -> bool:
     )
 
 
-def _finding(
-    change: _Change, case: str, evidence: Evidence, section: Section, wrong: frozenset[str]
-) -> Finding:
+def _finding(change: _Change, case: str, evidence: Evidence, section: Section) -> Finding:
     difference = ""
     for name, right in evidence.expected.values.items():
         mine = evidence.answers.values.get(name)
@@ -198,9 +201,9 @@ def _finding(
         f"A right answer that is called like that returns exactly what yours does. {difference}"
     )
     what = "You return"
-    results = [n.partition(".")[2] for n in evidence.expected.values if n.split(".")[0] == case]
-    if any(name not in wrong for name in results):
-        what = f"In {results_by_name(name for name in results if name in wrong)} you return"
+    right_ones, wrong_ones = evidence.results(case)
+    if right_ones and wrong_ones:
+        what = f"In {results_by_name(wrong_ones)} you return"
         effect = f"The rest is right. {difference}"
     return Finding(
         change.name,

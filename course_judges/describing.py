@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,6 +21,9 @@ ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, Over
 
 # So many characters of a text before and after the place where two texts part.
 _AROUND = 24
+
+# So many entries of a list are quoted.
+_QUOTED = 4
 
 # A relation between fewer single numbers is hardly one.
 _FEW_NUMBERS = 3
@@ -278,8 +282,8 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
             effect = f"Yours is {yours}, expected {wanted}."
         else:
             effect = f"{wrong} of {right.size} numbers differ. {comparisons.largest(mine, right)}"
-        right_ones, wrong_ones = _results(evidence, name.split(".")[0])
-        if right_ones:
+        right_ones, wrong_ones = evidence.results(name.split(".")[0])
+        if right_ones and wrong_ones:
             verb = "is" if len(wrong_ones) == 1 else "are"
             return Finding(
                 "some-results",
@@ -311,17 +315,6 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
     return Finding("difference", "Your answer does not do what the task asks.", "", section)
 
 
-def _results(evidence: Evidence, case: str) -> tuple[list[str], list[str]]:
-    """The names of the results of a case that are right, and of those that are not."""
-    held: tuple[list[str], list[str]] = [], []
-    for name, wanted in evidence.expected.values.items():
-        of, _, result = name.partition(".")
-        if of == case and result:
-            mine = evidence.answers.values.get(name)
-            held[mine is None or not same_value(mine, wanted)].append(result)
-    return held
-
-
 def _first_upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -330,6 +323,10 @@ def _text_differs(mine: str, right: str) -> tuple[str, str]:
     """How one text differs from another: a name and a sentence."""
     if not mine:
         return "empty-text", "Your answer returns an empty text."
+    if "\n" in right:
+        name, what = _lines_differ(mine.split("\n"), right.split("\n"))
+        if name:
+            return name, what
     if sorted(mine) == sorted(right):
         return "another-order", "Your text has the right symbols in another order."
     if mine == right[:-1] or mine == right[1:]:
@@ -342,8 +339,34 @@ def _text_differs(mine: str, right: str) -> tuple[str, str]:
     return "difference", "Your answer returns another text."
 
 
+def _lines_differ(mine: list[str], right: list[str]) -> tuple[str, str]:
+    """The same of lists, whose entries are the lines of a text."""
+    if sorted(mine) == sorted(right):
+        return "another-order", "You have the right entries in another order."
+    if sorted(one.lower() for one in mine) == sorted(one.lower() for one in right):
+        return "another-case", "Your entries differ from the right ones in capital letters."
+    missing, extra = Counter(right) - Counter(mine), Counter(mine) - Counter(right)
+    if extra and missing:
+        return "", ""
+    some = missing or extra
+    quoted = ", ".join(f"`{one}`" for one in list(some)[:_QUOTED])
+    name, said = ("entries-missing", "missing") if missing else ("entries-too-many", "too many")
+    return (
+        name,
+        f"{some.total()} of your entries are {said}: {quoted}{'…' * (len(some) > _QUOTED)}.",
+    )
+
+
 def _texts(mine: str, right: str) -> str:
-    """Two texts around the place where they part."""
+    """Two texts around the place where they part; of lists, whose entries are lines, the entries
+    from there on.
+    """
+    if "\n" in right:
+        lists = mine.split("\n"), right.split("\n")
+        pairs = zip(*lists, strict=False)
+        first = next((n for n, (a, b) in enumerate(pairs) if a != b), min(map(len, lists)))
+        told = [", ".join(one[first : first + _QUOTED]) or "nothing" for one in lists]
+        return f"From entry {first} on yours are {told[0]}; expected {told[1]}."
     part = next(
         (n for n, (a, b) in enumerate(zip(mine, right, strict=False)) if a != b),
         min(len(mine), len(right)),

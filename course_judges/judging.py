@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from course_judges import conditions, field_guide, partial
 from course_judges.counterfactuals import OtherArguments
 from course_judges.describing import ODD_DATA, describe, same_value
-from course_judges.evidence import Evidence, Reference, same_case
+from course_judges.evidence import GIVEN, Evidence, Reference, same_case
 from course_judges.rubric import Mistake, Part, Property, Says, Task, matches, mistake
 from course_tasks.answers import Answers
 from course_tasks.probing import REPEATED, SECOND, Inputs, Probe, passes, run
@@ -59,9 +59,6 @@ SAYS_WHERE = frozenset(
         "only-the-last",
     }
 )
-
-# What a probe calls the arguments as they are after the call, where a part is about them.
-GIVEN = "given"
 
 # Several times as long as the longest sentence of a judge about an ordinary answer.
 MOST_CHARACTERS_OF_A_FINDING = 1500
@@ -157,7 +154,7 @@ def reference_of(task: Task, probe: Probe, inputs: Inputs) -> Reference:
         & set(task.uncompared)
     }
     answers = Answers(right, made.answers.errors, made.answers.changed)
-    return Reference(answers, made.called, made.arguments)
+    return Reference(answers, made.called, made.arguments, made.results)
 
 
 def _draws(task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> list[Evidence]:
@@ -270,7 +267,14 @@ def _told_where(
         return made
     located = _with_condition(finding, failing)
     known = others.explain_where_wrong()
-    return located if known is None else replace(known, effect=f"{known.effect} {located.effect}")
+    if known is None:
+        return located
+    return replace(known, effect=f"{known.effect} {_places(located)}".strip())
+
+
+def _places(finding: Finding) -> str:
+    """Which parts of an answer are right and which are not, where a finding says it."""
+    return finding.effect if finding.effect.startswith("Right: ") else ""
 
 
 def _made_in_part(
@@ -287,11 +291,14 @@ def _made_in_part(
             )
             for draw in failing
         ):
+            explained = (
+                "It is not so everywhere, but it explains all that is wrong in your answer: "
+                f"{partial.share_wrong(failing[0], cases)}."
+            )
             return Finding(
                 known.name,
                 _say(known.what, failing[0]),
-                f"It is not so everywhere, but it explains all that is wrong in your answer: "
-                f"{partial.share_wrong(failing[0], cases)}. {finding.effect}",
+                f"{explained} {_places(finding)}".strip(),
                 known.section or task.section,
             )
     return None

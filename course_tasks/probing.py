@@ -133,12 +133,15 @@ class Run:
         For each case with what a function was called last; empty for classes.
     arguments : mapping of str to (mapping of str to Any)
         For each case what a function was given, by its names, where it was called once.
+    results : mapping of str to int
+        For each case how many things a function returned; 0 for classes.
     """
 
     answers: Answers
     warnings: tuple[str, ...] = ()
     called: Mapping[str, str] = field(default_factory=dict)
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    results: Mapping[str, int] = field(default_factory=dict)
 
 
 def run(
@@ -178,6 +181,7 @@ def run(
     changed: dict[str, str] = {}
     called: dict[str, str] = {}
     arguments: dict[str, Mapping[str, Any]] = {}
+    results: dict[str, int] = {}
     noise = io.StringIO()
     with (
         _own_randomness(),
@@ -206,6 +210,7 @@ def run(
                 errors[name] = _raised(error, watch)
             called[name] = watch.called
             arguments[name] = watch.arguments
+            results[name] = watch.results
             written = watch.changed or [
                 "" for key, array in given.items() if not same_array(array, drawn[key])
             ]
@@ -216,7 +221,7 @@ def run(
     said = dict.fromkeys(str(w.message) for w in caught)
     if noise.getvalue().strip():
         said[noise.getvalue().strip()] = None
-    return Run(Answers(values, errors, changed), tuple(said), called, arguments)
+    return Run(Answers(values, errors, changed), tuple(said), called, arguments, results)
 
 
 def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:

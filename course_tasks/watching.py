@@ -33,6 +33,8 @@ class Watch:
         Copies of what the only call was given; empty when there were several.
     calls : int
         How often it was called.
+    results : int
+        How many things the last call returned: in a tuple, a list or a dict, or else one.
     returned_nothing : bool
         Whether the last call came to its end and returned None.
     """
@@ -42,6 +44,7 @@ class Watch:
         self.called = ""
         self.arguments: dict[str, Any] = {}
         self.calls = 0
+        self.results = 0
         self.returned_nothing = False
 
     def on(self, answer: Any) -> Any:
@@ -60,6 +63,7 @@ class Watch:
             self.called = ", ".join(filter(None, map(_described, given, given.values())))
             result = answer(*args, **named)
             self.returned_nothing = result is None
+            self.results = len(result) if isinstance(result, tuple | list | dict) else 1
             self.changed += [
                 name
                 for name, value in given.items()
