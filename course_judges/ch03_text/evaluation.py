@@ -99,6 +99,23 @@ def _last_window_dropped(tokens, block_size, stride):
 
 
 @mistake(
+    "Your last window moved back until the text fills it; it begins a stride after the one before.",
+    lambda e: unwrapped(f"""Your last row of inputs is `{row(e.yours("long.x")[-1])}`, expected
+    `{row(e.right("long.x")[-1])}`. What the text does not fill is 0 in x and −100 in y."""),
+    cases=("long",),
+)
+def _last_window_moved_back(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    inputs = len(tokens) - 1
+    back = (len(x) - 1) * stride + block_size - inputs
+    if 0 < back <= inputs - block_size + stride and len(x) > 1:
+        x[-1] = tokens[inputs - block_size : inputs]
+        y[-1] = IGNORED
+        y[-1, block_size - stride + back :] = tokens[-(stride - back) :]
+    return x, y
+
+
+@mistake(
     "Your windows do not overlap.",
     lambda e: unwrapped(f"""Your second window begins at position {e.number("block_size")} instead
     of {e.number("stride")}, so its first target has one token of past. The chapter's windows do

@@ -79,6 +79,17 @@ _keeps_one_too_few = mistake(
     with ≥, not >."""),
 )(_keeping(lambda z, k: _ranks(z) < k.unsqueeze(1) - 1))
 
+
+@mistake(
+    "A row that should stay whole loses its unlikeliest symbol.",
+    lambda e: unwrapped(f"""With k ≥ V = {e.yours("edges").shape[1]} a row keeps all of its
+    symbols, and the place of the last one is V − 1: cap k at V before you subtract 1."""),
+    cases=("kept", "edges"),
+)
+def _capped_below_all(logits: Tensor, k: Tensor) -> Tensor:
+    return top_k(logits, k.clamp(max=logits.shape[1] - 1))
+
+
 _keeps_one_too_many = mistake(
     "Each row keeps one symbol too many.", lambda e: f"{_kept_first(e)} Ranks count from 0."
 )(_keeping(lambda z, k: _ranks(z) <= k.unsqueeze(1)))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from unlisted.fourth_set import ch03 as fourth_set
 
 
 def evaluation_loop(tokens, block_size, stride):
@@ -111,6 +112,7 @@ RIGHT = {
 
 
 WRONG = {
+    "last-window-moved-back": fourth_set.last_window_slides_back,
     "counted-twice": evaluation_all_count,
     "first-window-cut": evaluation_same_mask_for_all,
     "least-past": evaluation_early,
