@@ -149,6 +149,24 @@ def _padding_is_a_target(tokens, block_size, stride):
     return x, torch.where(x == 0, 0, y)
 
 
+@mistake(
+    "Where the text holds a 0, your targets are −100 as in padding.",
+    lambda e: unwrapped(f"""Token 0 is a symbol like any other: in a text with
+    {int((e.inputs["zeros"] == 0).sum())} of them {int((e.yours("zeros.y") == IGNORED).sum())} of
+    your targets are −100, expected {int((e.right("zeros.y") == IGNORED).sum())}. Ask for the
+    position, not for the number that stands there."""),
+    cases=("long", "zeros"),
+    also=(lambda *given: _without_zeros(*given, of_y=True),),
+)
+def _padding_known_by_its_number(tokens, block_size, stride):
+    return _without_zeros(tokens, block_size, stride)
+
+
+def _without_zeros(tokens, block_size, stride, *, of_y=False):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    return x, torch.where((y if of_y else x) == 0, IGNORED, y)
+
+
 TASK = Task(
     "Overlapping windows, every target once",
     overlapping_windows,
@@ -163,7 +181,7 @@ TASK = Task(
         Part(
             "A target counts where it has the most past.",
             2,
-            matches("long.y", "short.y", "exact.y"),
+            matches("long.y", "short.y", "exact.y", "zeros"),
         ),
     ),
     properties=(not_the_next_token("long.x", "long.y", "tokens"), counted_otherwise("long.y")),

@@ -9,7 +9,9 @@ import torch
 from torch import Tensor
 
 from course_judges.ch08_gpt.rows import (
+    exactly_zero,
     extremes,
+    nearly_zero,
     other_symbols,
     probabilities,
     row_that_differs,
@@ -205,11 +207,14 @@ TASK = Task(
         Part(
             "What is kept has its probability, renormalized, with any k and any logits.",
             1,
-            matches("kept", "edges", "extreme"),
+            lambda e: (
+                e.same("kept", "edges", "extreme") and exactly_zero("kept", "edges", "extreme")(e)
+            ),
         ),
         Part("What is as likely as the k-th symbol is kept, too.", 2, matches("ties")),
     ),
     properties=(
+        nearly_zero("kept", "edges", "extreme"),
         probabilities("kept"),
         other_symbols("kept"),
         extremes("extreme", "kept", "edges", "ties"),
