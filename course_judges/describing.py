@@ -62,6 +62,7 @@ def describe(
         lambda e: _not_a_number(e, section),
         *properties,
         lambda e: _exchanged(e, section),
+        lambda e: _text(e, section),
         lambda e: _compared(e, section),
         lambda e: _related(e, section),
         lambda e: _numbers_together(e, comparisons.of_numbers, section),
@@ -174,6 +175,20 @@ def _exchanged(evidence: Evidence, section: Section) -> Finding | None:
                     f"They are {said}: each has what belongs to the other.",
                     section,
                 )
+    return None
+
+
+def _text(evidence: Evidence, section: Section) -> Finding | None:
+    """How a text differs, where it is the first thing that does and more can be said than that."""
+    for name, right in evidence.expected.values.items():
+        mine = evidence.answers.values.get(name)
+        if mine is None or same_value(mine, right):
+            continue
+        if not isinstance(right, str) or not isinstance(mine, str):
+            return None
+        label, what = _text_differs(mine, right)
+        effect = f"{_texts(mine, right)} {evidence.called_with(name)}".strip()
+        return None if label == "difference" else Finding(label, what, effect, section)
     return None
 
 

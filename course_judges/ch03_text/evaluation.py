@@ -185,4 +185,5 @@ TASK = Task(
         ),
     ),
     properties=(not_the_next_token("long.x", "long.y", "tokens"), counted_otherwise("long.y")),
+    cases=("long", "short", "exact"),
 )
