@@ -31,8 +31,13 @@ def written(chapter, collection=FIRST_SET):
     """task -> list of (answer, whether it was held aside)."""
     module = importlib.import_module(f"{collection}.ch{chapter}")
     if collection == FOURTH_SET:
+        right = importlib.import_module(collection).BREAKS_NO_CONTRACT
         return {
-            task: [(answer, (task, answer.__name__) in drawn_aside()) for answer in answers]
+            task: [
+                (answer, (task, answer.__name__) in drawn_aside())
+                for answer in answers
+                if (task, answer.__name__) not in right
+            ]
             for task, answers in module.WRITTEN.items()
         }
     found, before = {}, 0
