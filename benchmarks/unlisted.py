@@ -49,6 +49,7 @@ def main(arguments=None):
     parser.add_argument("chapters", nargs="*", help="for example 05; all without")
     parser.add_argument("--second", action="store_true", help="only the second set")
     parser.add_argument("--third", action="store_true", help="only the third set")
+    parser.add_argument("--fourth", action="store_true", help="only the fourth set")
     parser.add_argument("--task", help="only this task")
     parser.add_argument("--generic", action="store_true", help="say only what is generic or worse")
     parser.add_argument("--say", action="store_true", help="print what each answer is told")
@@ -62,7 +63,8 @@ def main(arguments=None):
     warnings.simplefilter("ignore")
     totals = {False: Counter(), True: Counter()}
     chosen = [unlisted.SECOND_SET] * asked.second + [unlisted.THIRD_SET] * asked.third
-    for collection in chosen or [unlisted.FIRST_SET, unlisted.SECOND_SET, unlisted.THIRD_SET]:
+    chosen += [unlisted.FOURTH_SET] * asked.fourth
+    for collection in chosen or unlisted.ALL_SETS:
         for chapter in asked.chapters or unlisted.chapters():
             for task, answers in unlisted.written(chapter, collection).items():
                 if asked.task and task != asked.task:

@@ -11,7 +11,7 @@ import { marked } from "./runtime/roles.js";
 import { softmax } from "./runtime/softmax.js";
 import { spoken, visible } from "./runtime/symbols.js";
 
-const BESIDE = 400; // pixels of a window that the page's header, controls, sentence and bars take
+const BESIDE = 380; // pixels of a window that the page's header, controls, sentence and bars take
 const LOWEST = 300; // pixels of a map that can still be pointed at, however low the window is
 
 const computeAttention = (figure, before) => {

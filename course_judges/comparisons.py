@@ -13,11 +13,13 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from course_judges.wording import index, listed, number
+from course_judges.wording import index, listed, number, rows_apart
 from course_tasks.answers import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE, Array
 
 # Of fewer numbers that are not 0 a ratio or an order says nothing.
 _FEW = 3
+# Rows of so many numbers are quoted whole.
+_SHORT = 8
 
 
 class Difference(NamedTuple):
@@ -241,12 +243,26 @@ def _some_samples(mine: Array, right: Array) -> Difference | None:
     rows = "row" if right.ndim == 2 else "part"
     of = "" if right.ndim == 2 else f" along axis 0 of shape {right.shape}"
     right_ones, others = np.flatnonzero(good), np.flatnonzero(~good)
+    effect = f"Right: {listed(right_ones)}; not: {listed(others)}. "
+    if right.ndim == 2 and right.shape[1] <= _SHORT:
+        yours, wanted = rows_apart(mine[first].astype(float), right[first].astype(float))
+        effect += f"Row {first} of yours is {yours}, expected {wanted}."
+    else:
+        effect += largest(mine[first], right[first], f"In {rows} {first}, the largest difference")
     return Difference(
         "some-samples" if right.ndim > 2 else "some-rows",
         f"Some {rows}s of your answer{of} are right, others are not.",
-        f"Right: {listed(right_ones)}; not: {listed(others)}. "
-        + largest(mine[first], right[first], f"In {rows} {first}, the largest difference"),
+        f"{effect} {of_the_wrong(mine[~good], right[~good])}".strip(),
     )
+
+
+def of_the_wrong(mine: Array, right: Array) -> str:
+    """What is true of the wrong parts alone, as a sentence; empty if nothing is known of them."""
+    for comparison in (_sign, _ratio, _offset, _transformed, _all_alike, _shifted, _reversed):
+        found = comparison(mine, right)
+        if found is not None:
+            return f"Of what is wrong: {found.what[:1].lower()}{found.what[1:]}"
+    return ""
 
 
 def _same_positions(mine: Array, right: Array) -> Difference | None:

@@ -3,7 +3,8 @@
 Whoever uses a number that is one too large, takes the first row for all rows or mixes up two
 arguments computes the right thing of something else. So the right answer is called again, each time
 with one argument changed, and where it then returns exactly what the student's answer returned, in
-every case of every draw that went wrong, that is said.
+every case of every draw that went wrong, that is said. Of several results some may be right: then
+it is enough that the others are explained.
 """
 
 from __future__ import annotations
@@ -16,11 +17,16 @@ from typing import Any
 
 import torch
 
-from course_judges import comparisons
+from course_judges import comparisons, partial
 from course_judges.describing import same_value
 from course_judges.evidence import Evidence, same_case
+from course_judges.wording import results_by_name
+from course_tasks.answers import Answers
 from course_tasks.probing import Probe, run
 from course_tasks.verdict import Finding, Section
+
+# Changes that somebody makes in some rows only; a negative number or a square would be far-fetched.
+_PLAUSIBLE = ("-one-more", "-one-less", "-for-all", "-transposed", "-exchanged")
 
 # The names of arguments, and what they are changed to.
 _Arguments = dict[str, Any]
@@ -35,10 +41,8 @@ class _Change:
     make: Callable[[_Arguments], _Arguments]
 
 
-def right_for_other_arguments(
-    answer: Any, probe: Probe, section: Section, failing: Sequence[Evidence], good: Evidence | None
-) -> Finding | None:
-    """The first change of an argument for which the student's answer would be right.
+class OtherArguments:
+    """The right answer of a task, called with other arguments, beside one student's answer.
 
     Parameters
     ----------
@@ -51,33 +55,118 @@ def right_for_other_arguments(
         The draws in which the student's answer is wrong; one at least.
     good : Evidence, optional
         A draw in which it is right.
-
-    Returns
-    -------
-    Finding or None
-        None as well where the right answer takes too long to be called again and again.
     """
+
+    def __init__(
+        self,
+        answer: Any,
+        probe: Probe,
+        section: Section,
+        failing: Sequence[Evidence],
+        good: Evidence | None,
+    ) -> None:
+        self._answer, self._probe, self._section = answer, probe, section
+        self._failing, self._good = failing, good
+        self._case = _first_wrong_case(probe, failing[0])
+        self._tried: list[tuple[_Change, Any, Answers]] = []
+        self._others = self._try_others()
+
+    def explain_all(self) -> Finding | None:
+        """The first change of an argument for which the student's answer would be right.
+
+        None as well where the right answer takes too long to be called again and again.
+        """
+        wrong = _wrong_results(self._failing)
+        first, case = self._failing[0], self._case
+        if case is None or not wrong or _whole_numbers_wrong(first, case, wrong):
+            return None
+        for change, variant, found in self._variants():
+            if not _same_results(first.answers, found, (case,), wrong):
+                continue
+            if all(_explains(variant, self._probe, draw, wrong) for draw in self._failing) and (
+                self._good is None or _explains(variant, self._probe, self._good, wrong)
+            ):
+                return _finding(change, case, first, self._section)
+        return None
+
+    def explain_where_wrong(self) -> Finding | None:
+        """The first change of an argument for which all that is wrong in the student's answer
+        would be right, and the rest of it would not: where `k` is large, it is right for k − 1.
+        """
+        first, case = self._failing[0], self._case
+        if case is None:
+            return None
+        for change, variant, found in self._variants():
+            if not change.name.endswith(_PLAUSIBLE):
+                continue
+            if partial.explained(first, found, (case,)) and all(
+                partial.explained(
+                    draw,
+                    run(self._probe, variant, draw.inputs, watched=False).answers,
+                    tuple(self._probe.cases),
+                )
+                for draw in self._failing
+            ):
+                return Finding(
+                    change.name,
+                    f"Where your answer is wrong, it is what is right for {change.words}.",
+                    f"That is so for {partial.share_wrong(first, (case,))}.",
+                    self._section,
+                )
+        return None
+
+    def _variants(self) -> Iterator[tuple[_Change, Any, Answers]]:
+        """Each change with the answer that it makes and what that gives in the first wrong case;
+        none is run twice.
+        """
+        yield from list(self._tried)
+        for one in self._others:
+            self._tried.append(one)
+            yield one
+
+    def _try_others(self) -> Iterator[tuple[_Change, Any, Answers]]:
+        case, inputs = self._case, self._failing[0].inputs
+        if case is None:
+            return
+        alone = replace(self._probe, cases={case: self._probe.cases[case]})
+        for method in _methods(self._answer):
+            seen: _Arguments = {}
+            recording = functools.partial(_recorded, seen)
+            run(alone, _with_arguments(self._answer, method, recording), inputs, watched=False)
+            for change in _changes(seen):
+                variant = _with_arguments(self._answer, method, change.make)
+                yield change, variant, run(alone, variant, inputs, watched=False).answers
+
+
+def _first_wrong_case(probe: Probe, evidence: Evidence) -> str | None:
+    """The first case in which the answer is wrong; None where no other arguments are tried."""
     if probe.one_draw or probe.same_sizes:
         return None
-    first = failing[0]
-    case = next((name for name in probe.cases if not first.same(name)), None)
-    if case is None or case in first.answers.errors or _trivial(first, case):
+    case = next((name for name in probe.cases if not evidence.same(name)), None)
+    if case is None or case in evidence.answers.errors or _trivial(evidence, case):
         return None
-    alone = replace(probe, cases={case: probe.cases[case]})
-    for method in _methods(answer):
-        seen: _Arguments = {}
-        run(
-            alone, _with_arguments(answer, method, functools.partial(_recorded, seen)), first.inputs
-        )
-        for change in _changes(seen):
-            variant = _with_arguments(answer, method, change.make)
-            if not _equal(variant, alone, first):
-                continue
-            if all(_equal(variant, probe, draw) for draw in failing) and (
-                good is None or _equal(variant, probe, good)
-            ):
-                return _finding(change, case, first, section)
-    return None
+    return case
+
+
+def _whole_numbers_wrong(evidence: Evidence, case: str, wrong: frozenset[str]) -> bool:
+    """True if whole numbers are wrong beside right results: they may be right for many other
+    arguments.
+    """
+    results = {n: v for n, v in evidence.expected.values.items() if n.split(".")[0] == case}
+    bad = [value for name, value in results.items() if name.partition(".")[2] in wrong]
+    return len(bad) < len(results) and any(
+        isinstance(value, str) or value.dtype.kind != "f" for value in bad
+    )
+
+
+def _wrong_results(failing: Sequence[Evidence]) -> frozenset[str]:
+    """The names of the results that are wrong in some draw, without those of their cases."""
+    return frozenset(
+        name.partition(".")[2]
+        for draw in failing
+        for name, right in draw.expected.values.items()
+        if name not in draw.answers.values or not same_value(draw.answers.values[name], right)
+    )
 
 
 def _trivial(evidence: Evidence, case: str) -> bool:
@@ -111,20 +200,43 @@ def _finding(change: _Change, case: str, evidence: Evidence, section: Section) -
     effect = (
         f"A right answer that is called like that returns exactly what yours does. {difference}"
     )
+    what = "You return"
+    right_ones, wrong_ones = evidence.results(case)
+    if right_ones and wrong_ones:
+        what = f"In {results_by_name(wrong_ones)} you return"
+        effect = f"The rest is right. {difference}"
     return Finding(
         change.name,
-        f"You return what is right for {change.words}.",
+        f"{what} what is right for {change.words}.",
         f"{effect.strip()} {evidence.called_with(case)}".strip(),
         section,
     )
 
 
-def _equal(variant: Any, probe: Probe, evidence: Evidence) -> bool:
-    def other(case: str, found: Any) -> bool:
-        return not same_case(evidence.answers, found, case)
+def _explains(variant: Any, probe: Probe, evidence: Evidence, wrong: frozenset[str]) -> bool:
+    """True if the student's answer has all results of these names from this variant."""
 
-    found = run(probe, variant, evidence.inputs, until=other).answers
-    return all(same_case(evidence.answers, found, case) for case in probe.cases)
+    def other(case: str, found: Answers) -> bool:
+        return not _same_results(evidence.answers, found, (case,), wrong)
+
+    found = run(probe, variant, evidence.inputs, until=other, watched=False).answers
+    return _same_results(evidence.answers, found, tuple(probe.cases), wrong)
+
+
+def _same_results(
+    mine: Answers, found: Answers, cases: tuple[str, ...], wrong: frozenset[str]
+) -> bool:
+    """True if two answers agree in the results of these names, in every one of these cases that has
+    any.
+    """
+
+    def of(answers: Answers) -> Answers:
+        kept = {n: v for n, v in answers.values.items() if n.partition(".")[2] in wrong}
+        return replace(answers, values=kept)
+
+    mine, found = of(mine), of(found)
+    asked = {name.split(".")[0] for name in (*mine.values, *mine.errors)}
+    return all(same_case(mine, found, case) for case in cases if case in asked)
 
 
 def _methods(answer: Any) -> Iterator[str]:
@@ -140,16 +252,17 @@ def _methods(answer: Any) -> Iterator[str]:
 def _with_arguments(answer: Any, method: str, make: Callable[[_Arguments], _Arguments]) -> Any:
     """The right answer, called with other arguments."""
     function = getattr(answer, method) if method else answer
-    signature = inspect.signature(function)
+    parameters = inspect.signature(function).parameters
+    defaults = {
+        name: one.default for name, one in parameters.items() if one.default is not one.empty
+    }
 
     @functools.wraps(function)
     def call(*given: Any, **named: Any) -> Any:
-        bound = signature.bind(*given, **named)
-        bound.apply_defaults()
-        own = dict(bound.arguments)
+        # What `Signature.bind` does as well, at a multiple of the time.
+        own = {**defaults, **dict(zip(parameters, given, strict=False)), **named}
         kept = {"self": own.pop("self")} if method else {}
-        bound.arguments.update({**kept, **make(own)})
-        return function(*bound.args, **bound.kwargs)
+        return function(**kept, **make(own))
 
     return type(answer.__name__, (answer,), {method: call}) if method else call
 
@@ -259,6 +372,11 @@ _OF_FLOATS: _Ways = (
     ("one", "{} full of ones", torch.ones_like),
     ("negative", "−{}", lambda v: -v),
     ("square", "the square of {}", lambda v: v * v),
+    (
+        "mean-for-all",
+        "the mean of {} over axis 0 in the place of all",
+        lambda v: v.mean(0, keepdim=True).expand_as(v),
+    ),
 )
 _OF_BOOLS: _Ways = (
     ("negated", "{} negated", lambda v: ~v),

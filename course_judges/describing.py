@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from course_judges import comparisons, kinds, places, relations
-from course_judges.wording import index, number, sentence
+from course_judges.wording import index, number, results_by_name, sentence
 from course_tasks.answers import Array, Value
 from course_tasks.verdict import Finding, Section
 
@@ -20,6 +21,9 @@ ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, Over
 
 # So many characters of a text before and after the place where two texts part.
 _AROUND = 24
+
+# So many entries of a list are quoted.
+_QUOTED = 4
 
 # A relation between fewer single numbers is hardly one.
 _FEW_NUMBERS = 3
@@ -58,6 +62,7 @@ def describe(
         lambda e: _not_a_number(e, section),
         *properties,
         lambda e: _exchanged(e, section),
+        lambda e: _text(e, section),
         lambda e: _compared(e, section),
         lambda e: _related(e, section),
         lambda e: _numbers_together(e, comparisons.of_numbers, section),
@@ -173,6 +178,20 @@ def _exchanged(evidence: Evidence, section: Section) -> Finding | None:
     return None
 
 
+def _text(evidence: Evidence, section: Section) -> Finding | None:
+    """How a text differs, where it is the first thing that does and more can be said than that."""
+    for name, right in evidence.expected.values.items():
+        mine = evidence.answers.values.get(name)
+        if mine is None or same_value(mine, right):
+            continue
+        if not isinstance(right, str) or not isinstance(mine, str):
+            return None
+        label, what = _text_differs(mine, right)
+        effect = f"{_texts(mine, right)} {evidence.called_with(name)}".strip()
+        return None if label == "difference" else Finding(label, what, effect, section)
+    return None
+
+
 def _compared(evidence: Evidence, section: Section, *, only_one: bool = False) -> Finding | None:
     """How the first array that differs does; where others differ in another way, that is said.
 
@@ -278,6 +297,18 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
             effect = f"Yours is {yours}, expected {wanted}."
         else:
             effect = f"{wrong} of {right.size} numbers differ. {comparisons.largest(mine, right)}"
+        right_ones, wrong_ones = evidence.results(name.split(".")[0])
+        if right_ones and wrong_ones:
+            verb = "is" if len(wrong_ones) == 1 else "are"
+            return Finding(
+                "some-results",
+                f"Of what you return, {results_by_name(wrong_ones)} {verb} wrong.",
+                f"{_first_upper(results_by_name(right_ones))} "
+                f"{'is' if len(right_ones) == 1 else 'are'} right. "
+                f"In {results_by_name(wrong_ones[:1])}: "
+                f"{effect[:1].lower()}{effect[1:]} {with_what}".strip(),
+                section,
+            )
         return Finding(
             "difference",
             "The values differ from the right ones.",
@@ -299,10 +330,18 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
     return Finding("difference", "Your answer does not do what the task asks.", "", section)
 
 
+def _first_upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _text_differs(mine: str, right: str) -> tuple[str, str]:
     """How one text differs from another: a name and a sentence."""
     if not mine:
         return "empty-text", "Your answer returns an empty text."
+    if "\n" in right:
+        name, what = _lines_differ(mine.split("\n"), right.split("\n"))
+        if name:
+            return name, what
     if sorted(mine) == sorted(right):
         return "another-order", "Your text has the right symbols in another order."
     if mine == right[:-1] or mine == right[1:]:
@@ -315,8 +354,34 @@ def _text_differs(mine: str, right: str) -> tuple[str, str]:
     return "difference", "Your answer returns another text."
 
 
+def _lines_differ(mine: list[str], right: list[str]) -> tuple[str, str]:
+    """The same of lists, whose entries are the lines of a text."""
+    if sorted(mine) == sorted(right):
+        return "another-order", "You have the right entries in another order."
+    if sorted(one.lower() for one in mine) == sorted(one.lower() for one in right):
+        return "another-case", "Your entries differ from the right ones in capital letters."
+    missing, extra = Counter(right) - Counter(mine), Counter(mine) - Counter(right)
+    if extra and missing:
+        return "", ""
+    some = missing or extra
+    quoted = ", ".join(f"`{one}`" for one in list(some)[:_QUOTED])
+    name, said = ("entries-missing", "missing") if missing else ("entries-too-many", "too many")
+    return (
+        name,
+        f"{some.total()} of your entries are {said}: {quoted}{'…' * (len(some) > _QUOTED)}.",
+    )
+
+
 def _texts(mine: str, right: str) -> str:
-    """Two texts around the place where they part."""
+    """Two texts around the place where they part; of lists, whose entries are lines, the entries
+    from there on.
+    """
+    if "\n" in right:
+        lists = mine.split("\n"), right.split("\n")
+        pairs = zip(*lists, strict=False)
+        first = next((n for n, (a, b) in enumerate(pairs) if a != b), min(map(len, lists)))
+        told = [", ".join(one[first : first + _QUOTED]) or "nothing" for one in lists]
+        return f"From entry {first} on yours are {told[0]}; expected {told[1]}."
     part = next(
         (n for n, (a, b) in enumerate(zip(mine, right, strict=False)) if a != b),
         min(len(mine), len(right)),

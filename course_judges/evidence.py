@@ -6,13 +6,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
+from typing import Any
+
+import numpy as np
 
 from course_judges.describing import same_value
 from course_tasks.answers import Answers, Array, Raised
 from course_tasks.probing import Inputs
+
+# What a probe calls the arguments as they are after the call, where a part is about them.
+GIVEN = "given"
 
 # Judges do arithmetic with a student's array and their own, which NumPy stretches to each other's
 # shapes: (100000, 1) with (100,) would make ten million numbers of what came as some kilobytes.
@@ -32,10 +38,16 @@ class Reference:
     answers : Answers
     called : mapping of str to str
         For each case with what the function was called.
+    arguments : mapping of str to (mapping of str to Any)
+        For each case what the function was given, by its names, where it was called once.
+    results : mapping of str to int
+        For each case how many things the function returned.
     """
 
     answers: Answers
     called: Mapping[str, str]
+    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    results: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -78,6 +90,28 @@ class Evidence:
         """
         called = self._reference.called.get(value.split(".")[0], "") or self.sizes()
         return f"It was called with {called}." if called else ""
+
+    def arguments(self, value: str) -> dict[str, Array]:
+        """The arrays that the function was given where it returned this value; none where it was
+        called more than once.
+        """
+        given = self._reference.arguments.get(value.split(".")[0], {})
+        arrays = {name: np.asarray(one) for name, one in given.items() if hasattr(one, "__array__")}
+        return {name: one for name, one in arrays.items() if one.ndim}
+
+    def results(self, case: str) -> tuple[list[str], list[str]]:
+        """The names of what the function returned in a case: what is right, and what is not; none
+        where it returns one thing only, or the probe gives what it sees names of its own.
+        """
+        held: tuple[list[str], list[str]] = [], []
+        for name, wanted in self.expected.values.items():
+            of, _, result = name.partition(".")
+            if of == case and result and result.split(".")[0] != GIVEN:
+                mine = self.answers.values.get(name)
+                held[mine is None or not same_value(mine, wanted)].append(result)
+        several = self._reference.results.get(case, 0) > 1
+        named = {name.split(".")[0] for name in (*held[0], *held[1])}
+        return held if several and len(named) <= self._reference.results[case] else ([], [])
 
     @property
     def repeatable(self) -> bool:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
+from functools import partial as bound
 from typing import Any, TypeVar
 
-from course_judges import field_guide
-from course_judges.counterfactuals import right_for_other_arguments
+from course_judges import conditions, field_guide, partial
+from course_judges.counterfactuals import OtherArguments
 from course_judges.describing import ODD_DATA, describe, same_value
-from course_judges.evidence import Evidence, Reference, same_case
+from course_judges.evidence import GIVEN, Evidence, Reference, same_case
 from course_judges.rubric import Mistake, Part, Property, Says, Task, matches, mistake
 from course_tasks.answers import Answers
 from course_tasks.probing import REPEATED, SECOND, Inputs, Probe, passes, run
@@ -39,6 +40,25 @@ __all__ = [
     "not_attempted",
     "reference_of",
 ]
+
+# Findings that say no more than at which places an answer is wrong.
+SAYS_WHERE = frozenset(
+    {
+        "some-rows",
+        "some-samples",
+        "some-positions",
+        "one-number-where-wrong",
+        "one-number-missed",
+        "zeros",
+        "too-many-true",
+        "too-few-true",
+        "some-results",
+        "some-inputs",
+        "difference",
+        "only-the-first",
+        "only-the-last",
+    }
+)
 
 # Several times as long as the longest sentence of a judge about an ordinary answer.
 MOST_CHARACTERS_OF_A_FINDING = 1500
@@ -101,7 +121,9 @@ def any_of(probe: Probe, cases: tuple[str, ...], *variants: Any) -> Callable[[Ev
     """True of an answer that equals one of several ways to make the same mistake."""
 
     def fits(evidence: Evidence) -> bool:
-        outcomes = (run(probe, variant, evidence.inputs).answers for variant in variants)
+        outcomes = (
+            run(probe, variant, evidence.inputs, watched=False).answers for variant in variants
+        )
         return any(
             all(same_case(evidence.answers, wrong, case) for case in cases) for wrong in outcomes
         )
@@ -131,7 +153,8 @@ def reference_of(task: Task, probe: Probe, inputs: Inputs) -> Reference:
         if not set(name.removeprefix(SECOND).removeprefix(REPEATED).split("."))
         & set(task.uncompared)
     }
-    return Reference(Answers(right, made.answers.errors, made.answers.changed), made.called)
+    answers = Answers(right, made.answers.errors, made.answers.changed)
+    return Reference(answers, made.called, made.arguments, made.results)
 
 
 def _draws(task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> list[Evidence]:
@@ -143,7 +166,7 @@ def _draws(task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> list[E
             made[0] = replace(made[0], again=mine)
             made.append(replace(made[0], answers=mine, again=made[0].answers, after_others=True))
         else:
-            known = cache(partial(reference_of, task, probe, drawn))
+            known = cache(bound(reference_of, task, probe, drawn))
             made.append(Evidence(drawn, known, mine))
     return made
 
@@ -207,18 +230,98 @@ def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -
     failing = [draw for draw in failing if not draw.after_others]
     good = next((draw for draw, held in zip(draws, right, strict=True) if held), None)
 
-    @cache
-    def other_arguments() -> Finding | None:
-        return right_for_other_arguments(task.answer, probe, task.section, failing, good)
+    others = OtherArguments(task.answer, probe, task.section, failing, good)
+    explained = cache(others.explain_all)
 
     def as_if(_: Evidence) -> Finding | None:
-        return other_arguments()  # which looks at all draws at once
+        return explained()  # which looks at all draws at once
 
     return (
         _recognise(task, probe, failing, good)
+        or _written_into_what_is_given(task, failing)
         or _not_repeatable(task, probe, draws)
-        or describe(task.section, (*task.properties, as_if), task.examples, failing, good)
+        or _told_where(
+            describe(task.section, (*task.properties, as_if), task.examples, failing, good),
+            task,
+            probe,
+            failing,
+            others,
+        )
     )
+
+
+def _told_where(
+    finding: Finding,
+    task: Task,
+    probe: Probe,
+    failing: Sequence[Evidence],
+    others: OtherArguments,
+) -> Finding:
+    """The same where it says more than at which places the answer is wrong; otherwise a mistake
+    that is made there, or what the arguments have in common there.
+    """
+    if finding.name not in SAYS_WHERE:
+        return finding
+    made = _made_in_part(finding, task, probe, failing)
+    if made is not None:
+        return made
+    located = _with_condition(finding, failing)
+    known = others.explain_where_wrong()
+    if known is None:
+        return located
+    return replace(known, effect=f"{known.effect} {_places(located)}".strip())
+
+
+def _places(finding: Finding) -> str:
+    """Which parts of an answer are right and which are not, where a finding says it."""
+    return finding.effect if finding.effect.startswith("Right: ") else ""
+
+
+def _made_in_part(
+    finding: Finding, task: Task, probe: Probe, failing: Sequence[Evidence]
+) -> Finding | None:
+    for known in task.mistakes:
+        cases = known.cases or task.cases or tuple(probe.cases)
+        if known.recognised is None and all(
+            any(
+                partial.explained(
+                    draw, run(probe, variant, draw.inputs, watched=False).answers, cases
+                )
+                for variant in (known.answer, *known.also)
+            )
+            for draw in failing
+        ):
+            explained = (
+                "It is not so everywhere, but it explains all that is wrong in your answer: "
+                f"{partial.share_wrong(failing[0], cases)}."
+            )
+            return Finding(
+                known.name,
+                _say(known.what, failing[0]),
+                f"{explained} {_places(finding)}".strip(),
+                known.section or task.section,
+            )
+    return None
+
+
+def _with_condition(finding: Finding, failing: Sequence[Evidence]) -> Finding:
+    """The same, and what the arguments have in common where the answer is wrong."""
+    said = conditions.common(failing)
+    before, called, sizes = finding.effect.partition(" It was called with ")
+    return replace(finding, effect=f"{f'{before} {said}'.strip()}{called}{sizes}")
+
+
+def _written_into_what_is_given(task: Task, failing: Sequence[Evidence]) -> Finding | None:
+    """What was returned is right, and what a task shows of its arguments afterwards is not."""
+    wrong = [
+        name
+        for draw in failing
+        for name, right in draw.expected.values.items()
+        if name not in draw.answers.values or not same_value(draw.answers.values[name], right)
+    ]
+    if not failing[0].changed or not all(GIVEN in name.split(".")[1:] for name in wrong):
+        return None
+    return _changes_what_it_is_given(failing[0], task.section)
 
 
 def _another_time(section: Section) -> Finding:
@@ -320,7 +423,7 @@ def _equals(
         return case in cases and not same_case(evidence.answers, wrong, case)
 
     # Most mistakes differ from the answer in the first case already: the others are not run.
-    wrong = run(probe, variant, evidence.inputs, until=other).answers
+    wrong = run(probe, variant, evidence.inputs, until=other, watched=False).answers
     return all(same_case(evidence.answers, wrong, case) for case in cases) and (
         not wrong_somewhere or any(not same_case(wrong, evidence.expected, case) for case in cases)
     )
@@ -331,6 +434,6 @@ def _say(says: Says, evidence: Evidence) -> str:
     if isinstance(says, str):
         return says
     try:
-        return says(evidence)
+        return says(evidence).strip()
     except ODD_DATA:
         return ""

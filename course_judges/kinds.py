@@ -118,7 +118,16 @@ def shape(evidence: Evidence, section: Section) -> Finding | None:
             return Finding(
                 "shape",
                 f"Your answer {has}; expected {wanted}.",
-                evidence.called_with(name),
+                f"{_one_axis(mine.shape, right.shape)} {evidence.called_with(name)}".strip(),
                 section,
             )
     return None
+
+
+def _one_axis(mine: tuple[int, ...], right: tuple[int, ...]) -> str:
+    """A sentence on the only axis in which two shapes differ, if it is the only one."""
+    axes = [axis for axis, (a, b) in enumerate(zip(mine, right, strict=False)) if a != b]
+    if len(mine) != len(right) or len(mine) < 2 or len(axes) != 1:
+        return ""
+    axis = axes[0]
+    return f"Axis {axis} has {mine[axis]} items instead of {right[axis]}; the others are right."

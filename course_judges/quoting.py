@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_judges.comparisons import numbers_apart
+from course_judges.comparisons import close, numbers_apart
 from course_judges.evidence import Evidence
 from course_judges.wording import index as place
 from course_tasks.answers import Array
 
 
 def farthest(evidence: Evidence, value: str) -> str:
-    """A sentence on the entry that is farthest from right: where, yours, expected."""
+    """A sentence on the entry that is farthest from right: where, yours, expected; empty where all
+    are right.
+    """
     mine, right = evidence.yours(value), evidence.right(value)
+    if close(mine, right).all():
+        return ""
     index = farthest_index(mine, right)
     where = f" at index {place(index)}" if index else ""
     one, other = numbers_apart(float(mine[index]), float(right[index]))

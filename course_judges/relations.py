@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from course_judges import places
-from course_judges.comparisons import Difference, close, largest
+from course_judges.comparisons import Difference, close, largest, of_the_wrong
 from course_judges.wording import listed, number
 from course_tasks.answers import Array
 
@@ -192,9 +192,17 @@ def _some_positions(mine: Array, right: Array, _: Mapping[str, Array]) -> Differ
         return Difference(
             "some-positions",
             f"Your numbers are right at some positions{of}, and wrong at the others.",
-            f"Right: {_places(fine)}; not: {_places(~fine)}. {largest(mine, right)}",
+            f"Right: {_places(fine)}; not: {_places(~fine)}. {largest(mine, right)} "
+            f"{_of_the_wrong(mine, right, axis, ~fine)}".strip(),
         )
     return None
+
+
+def _of_the_wrong(mine: Array, right: Array, axis: int, wrong: Array) -> str:
+    """What is true of the wrong positions of an axis alone."""
+    if right.ndim == 1 or wrong.sum() < 2:
+        return ""
+    return of_the_wrong(np.compress(wrong, mine, axis), np.compress(wrong, right, axis))
 
 
 def _normed(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:

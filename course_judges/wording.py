@@ -45,6 +45,14 @@ def listed(positions: Iterable[int]) -> str:
     return ", ".join(str(int(s)) for s in positions)
 
 
+def results_by_name(names: Iterable[str]) -> str:
+    """Results of a function as its task calls them: "`keys` and result 3"; results of a tuple are
+    numbered from 1.
+    """
+    said = [f"result {int(name) + 1}" if name.isdigit() else f"`{name}`" for name in names]
+    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+
+
 def word(number: int) -> str:
     """A count in words, as far as the words go."""
     return _WORDS[number] if number < len(_WORDS) else str(number)

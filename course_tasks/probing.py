@@ -131,11 +131,17 @@ class Run:
         What was written to stderr and what Python warned of; shown, never counted.
     called : mapping of str to str
         For each case with what a function was called last; empty for classes.
+    arguments : mapping of str to (mapping of str to Any)
+        For each case what a function was given, by its names, where it was called once.
+    results : mapping of str to int
+        For each case how many things a function returned; 0 for classes.
     """
 
     answers: Answers
     warnings: tuple[str, ...] = ()
     called: Mapping[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    results: Mapping[str, int] = field(default_factory=dict)
 
 
 def run(
@@ -144,6 +150,7 @@ def run(
     inputs: Inputs,
     *,
     until: Callable[[str, Answers], bool] | None = None,
+    watched: bool = True,
 ) -> Run:
     """Run an answer on the inputs of a task.
 
@@ -158,6 +165,9 @@ def run(
         and only of what the probe does not keep back.
     until : callable (case, Answers) -> bool, optional
         Asked after each case, with the answers so far; no further case is run when it says True.
+    watched : bool
+        Whether to look what a function does besides returning. For those of whom it is known, that
+        is half of the time.
 
     Returns
     -------
@@ -170,6 +180,8 @@ def run(
     errors: dict[str, Raised] = {}
     changed: dict[str, str] = {}
     called: dict[str, str] = {}
+    arguments: dict[str, Mapping[str, Any]] = {}
+    results: dict[str, int] = {}
     noise = io.StringIO()
     with (
         _own_randomness(),
@@ -189,12 +201,16 @@ def run(
             given = {key: array.copy() for key, array in drawn.items()}
             watch = Watch()
             try:
-                values |= flatten(name, probe.cases[case](watch.on(answer), given))
+                values |= flatten(
+                    name, probe.cases[case](watch.on(answer) if watched else answer, given)
+                )
             except (KeyboardInterrupt, JaxMissingError, UnfilledTaskError):
                 raise
             except BaseException as error:  # SystemExit in an answer is an answer, too
                 errors[name] = _raised(error, watch)
             called[name] = watch.called
+            arguments[name] = watch.arguments
+            results[name] = watch.results
             written = watch.changed or [
                 "" for key, array in given.items() if not same_array(array, drawn[key])
             ]
@@ -205,7 +221,7 @@ def run(
     said = dict.fromkeys(str(w.message) for w in caught)
     if noise.getvalue().strip():
         said[noise.getvalue().strip()] = None
-    return Run(Answers(values, errors, changed), tuple(said), called)
+    return Run(Answers(values, errors, changed), tuple(said), called, arguments, results)
 
 
 def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:

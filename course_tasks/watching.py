@@ -29,6 +29,12 @@ class Watch:
         Arguments that were others after a call, by the names that the function gives them.
     called : str
         The sizes and numbers of the last call: "x of shape (2, 5, 3), width = 4".
+    arguments : dict of str to Any
+        Copies of what the only call was given; empty when there were several.
+    calls : int
+        How often it was called.
+    results : int
+        How many things the last call returned: in a tuple, a list or a dict, or else one.
     returned_nothing : bool
         Whether the last call came to its end and returned None.
     """
@@ -36,6 +42,9 @@ class Watch:
     def __init__(self) -> None:
         self.changed: list[str] = []
         self.called = ""
+        self.arguments: dict[str, Any] = {}
+        self.calls = 0
+        self.results = 0
         self.returned_nothing = False
 
     def on(self, answer: Any) -> Any:
@@ -48,10 +57,13 @@ class Watch:
         def call(*args: Any, **named: Any) -> Any:
             given = _by_name(signature, args, named)
             before = {name: _copy(value, _DEPTH) for name, value in given.items()}
+            self.calls += 1
+            self.arguments = before if self.calls == 1 else {}
             self.returned_nothing = False
             self.called = ", ".join(filter(None, map(_described, given, given.values())))
             result = answer(*args, **named)
             self.returned_nothing = result is None
+            self.results = len(result) if isinstance(result, tuple | list | dict) else 1
             self.changed += [
                 name
                 for name, value in given.items()

@@ -155,7 +155,7 @@ export class Matrix {
     const { rows, columns, rowLabels, columnLabels } = this.data;
     const { size, left, top } = this;
     const { theme } = this.figure;
-    const every = Math.ceil(11 / size);
+    const every = Math.ceil(10 / size); // letters are at least 10 pixels high
     const write = (labels, count, current, put) => {
       for (let i = 0; labels && i < count; i += 1) {
         if (i % every !== 0 && i !== current) continue;

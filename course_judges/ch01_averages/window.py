@@ -144,7 +144,8 @@ def _multiplied_mask(T: int, width: int) -> Tensor:
 
 def _uneven(evidence: Evidence) -> Finding | None:
     """In an average all that is seen counts the same."""
-    for t, weights in enumerate(matrix(evidence)):
+    rows = [*enumerate(matrix(evidence)), *enumerate(evidence.yours("wide"))]
+    for t, weights in rows:
         seen = weights[np.abs(weights) > 1e-5]
         if len(seen) and np.ptp(seen) > 1e-4:
             return Finding(

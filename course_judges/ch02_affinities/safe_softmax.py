@@ -12,6 +12,7 @@ from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import rows_sum_to_one, scores_times_a_factor
 from course_judges.wording import number, row, unwrapped
 from course_tasks.ch02_affinities.safe_softmax import PROBE as SAFE_SOFTMAX
+from course_tasks.verdict import Finding
 
 
 def safe_softmax(scores: Tensor) -> Tensor:
@@ -228,6 +229,27 @@ def _empty_row_nan(scores: Tensor) -> Tensor:
     return scores.softmax(dim=-1)
 
 
+def _hidden_places_weigh(evidence: Evidence) -> Finding | None:
+    """Weight on hidden places of a row with low scores, where ordinary rows have none."""
+    scores, mine = evidence.inputs["large"], evidence.yours("large")
+    if not evidence.same("ordinary") or mine.shape != scores.shape:
+        return None
+    hidden = np.isneginf(scores)
+    leaks = np.where(hidden, mine, 0.0).sum(axis=-1)
+    if leaks.max() < 1e-4:
+        return None
+    t = int(leaks.argmax())
+    seen = scores[t][~hidden[t]]
+    return Finding(
+        "hidden-places-weigh",
+        "In a row of low scores, hidden places get weight.",
+        f"Row {t} has scores from {number(float(seen.min()), 6)} to "
+        f"{number(float(seen.max()), 6)}, and {leaks[t]:.0%} of your weight lies where −∞ stands. "
+        "Whatever number takes the place of −∞, scores can be as low: leave −∞ as it is.",
+        STABLE,
+    )
+
+
 TASK = Task(
     "A softmax that survives",
     safe_softmax,
@@ -238,6 +260,7 @@ TASK = Task(
         Part("Rows that may see nothing are 0, and the others right.", 1, matches("empty")),
     ),
     properties=(
+        _hidden_places_weigh,
         rows_sum_to_one("ordinary", STABLE),
         rows_sum_to_one("large", STABLE),
         scores_times_a_factor("ordinary", lambda e: e.inputs["ordinary"], STABLE),

@@ -205,6 +205,20 @@ def _targets_missing(evidence: Evidence) -> Finding | None:
     )
 
 
+@mistake(
+    "A symbol of the text is no target where it has the number of the padding.",
+    lambda e: unwrapped(f"""With `padding` = {e.number("symbol")}, which is a symbol of this text,
+    {int((e.yours("common.y") == IGNORED).sum())} of your targets are −100;
+    {int((e.right("common.y") == IGNORED).sum())} lie before the text. Ask for the position, not for
+    the number that stands there."""),
+    TARGET,
+    cases=("batch", "young", "common"),
+)
+def _padding_known_by_its_number(tokens, ends, block_size, padding):
+    x, y = batch_ending_at(tokens, ends, block_size, padding)
+    return x, torch.where(y == padding, IGNORED, y)
+
+
 def _targets_of(evidence: Evidence, b: int) -> str:
     return unwrapped(f"""Row {b} should have the targets `{row(evidence.right("batch.y")[b])}`;
     yours are `{row(evidence.yours("batch.y")[b])}`.""")
@@ -238,7 +252,11 @@ TASK = Task(
             1,
             _batch_part("batch.x", lambda e: ~_is_whole_row(e)),
         ),
-        Part("Targets follow their inputs.", 1, _batch_part("batch.y", _is_whole_row)),
+        Part(
+            "Targets follow their inputs.",
+            1,
+            lambda e: _batch_part("batch.y", _is_whole_row)(e) and e.same("common"),
+        ),
         Part(
             "Targets before the text are −100, and the first token is a target.",
             1,

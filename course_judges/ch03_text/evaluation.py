@@ -99,6 +99,23 @@ def _last_window_dropped(tokens, block_size, stride):
 
 
 @mistake(
+    "Your last window moved back until the text fills it; it begins a stride after the one before.",
+    lambda e: unwrapped(f"""Your last row of inputs is `{row(e.yours("long.x")[-1])}`, expected
+    `{row(e.right("long.x")[-1])}`. What the text does not fill is 0 in x and −100 in y."""),
+    cases=("long",),
+)
+def _last_window_moved_back(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    inputs = len(tokens) - 1
+    back = (len(x) - 1) * stride + block_size - inputs
+    if 0 < back <= inputs - block_size + stride and len(x) > 1:
+        x[-1] = tokens[inputs - block_size : inputs]
+        y[-1] = IGNORED
+        y[-1, block_size - stride + back :] = tokens[-(stride - back) :]
+    return x, y
+
+
+@mistake(
     "Your windows do not overlap.",
     lambda e: unwrapped(f"""Your second window begins at position {e.number("block_size")} instead
     of {e.number("stride")}, so its first target has one token of past. The chapter's windows do
@@ -132,6 +149,24 @@ def _padding_is_a_target(tokens, block_size, stride):
     return x, torch.where(x == 0, 0, y)
 
 
+@mistake(
+    "Where the text holds a 0, your targets are −100 as in padding.",
+    lambda e: unwrapped(f"""Token 0 is a symbol like any other: in a text with
+    {int((e.inputs["zeros"] == 0).sum())} of them {int((e.yours("zeros.y") == IGNORED).sum())} of
+    your targets are −100, expected {int((e.right("zeros.y") == IGNORED).sum())}. Ask for the
+    position, not for the number that stands there."""),
+    cases=("long", "zeros"),
+    also=(lambda *given: _without_zeros(*given, of_y=True),),
+)
+def _padding_known_by_its_number(tokens, block_size, stride):
+    return _without_zeros(tokens, block_size, stride)
+
+
+def _without_zeros(tokens, block_size, stride, *, of_y=False):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    return x, torch.where((y if of_y else x) == 0, IGNORED, y)
+
+
 TASK = Task(
     "Overlapping windows, every target once",
     overlapping_windows,
@@ -146,8 +181,9 @@ TASK = Task(
         Part(
             "A target counts where it has the most past.",
             2,
-            matches("long.y", "short.y", "exact.y"),
+            matches("long.y", "short.y", "exact.y", "zeros"),
         ),
     ),
     properties=(not_the_next_token("long.x", "long.y", "tokens"), counted_otherwise("long.y")),
+    cases=("long", "short", "exact"),
 )

@@ -222,6 +222,19 @@ def _rows_as_equal_as_possible(tokens, batch_size, block_size, padding):
     return lay_out(x, padding), lay_out(y, IGNORED)
 
 
+@mistake(
+    "A symbol of the text is no target where it has the number of the padding.",
+    lambda e: unwrapped(f"""With `padding` = {e.number("symbol")}, which is a symbol of this text,
+    {int((e.yours("common.y") == IGNORED).sum())} of your targets are −100;
+    {int((e.right("common.y") == IGNORED).sum())} places have no input. Fill what is missing with
+    −100, and look at no number of the text."""),
+    cases=("steps", "common"),
+)
+def _padding_known_by_its_number(tokens, batch_size, block_size, padding):
+    x, y = sequential_windows(tokens, batch_size, block_size, padding)
+    return x, torch.where((x == padding) | (y == padding), IGNORED, y)
+
+
 TASK = Task(
     "Sequential windows that lose nothing",
     sequential_windows,
@@ -239,7 +252,12 @@ TASK = Task(
             2,
             lambda e: all(
                 targets_once(*one)(e)
-                for one in (("steps.y", "tokens"), ("exact.y", "exact"), ("over.y", "over"))
+                for one in (
+                    ("steps.y", "tokens"),
+                    ("exact.y", "exact"),
+                    ("over.y", "over"),
+                    ("common.y", "tokens"),
+                )
             ),
         ),
     ),

@@ -193,6 +193,34 @@ class _ErrorNamesNothing(NameVocabulary):
         return super().encode(name)
 
 
+@mistake(
+    "Your letters are small ones only; a capital is a symbol of its own.",
+    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`, and the names hold
+    `{"".join(sorted(s for s in set(input_text(e.inputs["names"])) if s.isupper()))}` as well. Names
+    would come back from `decode` in other letters than they had."""),
+    cases=("symbols",),
+)
+class _LowercaseLetters(NameVocabulary):
+    def __init__(self, names, boundary):
+        super().__init__([name.lower() for name in names], boundary)
+
+
+@mistake(
+    "Your vocabularies share one table: what one of them knows, all of them know.",
+    lambda e: unwrapped(f"""A second vocabulary was made whose names hold
+    `{input_text(e.inputs["unknown"])}`, and now the first one encodes it, too. A table in the
+    class's body is one for all; make it in `__init__`."""),
+    UNKNOWN,
+)
+class _SharedTable(NameVocabulary):
+    token = {}  # noqa: RUF012
+
+    def __init__(self, names, boundary):
+        self.boundary = boundary
+        self.symbols = (boundary, *sorted(set("".join(names))))
+        self.token.update({symbol: token for token, symbol in enumerate(self.symbols)})
+
+
 TASK = Task(
     "A vocabulary for names",
     NameVocabulary,

@@ -96,6 +96,10 @@ _distance_squared = mistake("Your penalty grows with the square of the distance.
     _with(lambda s, d, m: s - m * d**2)
 )
 
+_penalty_doubles = mistake(
+    "Your penalty doubles with every step back; each step adds one slope.", _last_row
+)(_with(lambda s, d, m: s - m * torch.where(d > 0, 2.0 ** (d - 1), 0.0)))
+
 _logarithm_of_distance = mistake(
     "Your penalty grows with the logarithm of the distance.", _last_row
 )(_with(lambda s, d, m: s - m * (d + 1).log()))

@@ -210,6 +210,26 @@ class _AlwaysCausal(Head):
 
 
 @mistake(
+    "Looking both ways you average two answers, one of the past and one of what follows; it is one "
+    "softmax over the whole text.",
+    lambda e: f"The weights of past and future compete in one row. {_first(e)}",
+    FUTURE,
+    cases=("causal", "both_ways"),
+)
+class _MeanOfTwoDirections(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        back = super().weights(x)
+        if self.causal:
+            return back
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
+        past = self.past[: x.shape[1], : x.shape[1]]
+        one, other = (
+            scores.masked_fill(hidden, -torch.inf).softmax(dim=-1) for hidden in (~past, ~past.T)
+        )
+        return (one + other) / 2
+
+
+@mistake(
     "Your mask is the wrong way round: the past is hidden and the future seen.",
     lambda e: f"{_moved(e)} {_first(e, 'causal')}",
     FUTURE,

@@ -156,6 +156,23 @@ _reach_one_too_few = mistake(
     cases=_BOTH,
 )(Variant(visible=partial(windows, more=-1)))
 
+_reach_from_the_start = mistake(
+    "Your heads see the first `reach` positions of the text; they should see the last ones.",
+    _reaches,
+    cases=_BOTH,
+)(
+    Variant(
+        visible=lambda T, reach: past(T) & (torch.arange(T) < torch.tensor(reach)[:, None, None])
+    )
+)
+
+_reach_capped_below_the_text = mistake(
+    "Your reach ends one position before the text does: the last position never sees the first.",
+    lambda e: unwrapped(f"""The text has T = {e.number("T")} positions, and a head with a reach of
+    {e.number("T")} or more sees all of them from the last one: cap the reach at T."""),
+    cases=_BOTH,
+)(Variant(visible=lambda T, reach: windows(T, [min(width, T - 1) for width in reach])))
+
 _reach_reversed = mistake("The reaches went to the heads in reverse order.", _reaches, cases=_BOTH)(
     Variant(visible=lambda T, reach: windows(T, reach[::-1]))
 )

@@ -125,6 +125,12 @@ def memory_unheard(m: Any, x: Tensor, memory: Tensor) -> Tensor:  # noqa: ARG001
     return x + m.feed_forward(m.feed_forward_norm(x))
 
 
+def attentions_side_by_side(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+    """Both attentions read the stream as it came; the third branch reads what they left."""
+    x = x + m.attention(m.attention_norm(x)) + m.cross_attention(m.cross_norm(x), memory)
+    return x + m.feed_forward(m.feed_forward_norm(x))
+
+
 def side_by_side(m: Any, x: Tensor, memory: Tensor) -> Tensor:
     """All branches read what entered."""
     gathered = m.attention(m.attention_norm(x))

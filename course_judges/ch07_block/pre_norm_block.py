@@ -30,7 +30,7 @@ def _norms_used(evidence: Evidence) -> str:
 
 def _lower(evidence: Evidence, value: str) -> str:
     sentence = farthest(evidence, value)
-    return sentence[0].lower() + sentence[1:]
+    return sentence[:1].lower() + sentence[1:]
 
 
 def _off(evidence: Evidence) -> str:
@@ -167,6 +167,12 @@ _side_by_side = mistake(
     lambda e: f"No branch hears of the ones before it. {_off(e)}",
     STREAM,
 )(decoder_blocks.going(decoder_blocks.side_by_side))
+
+_attentions_side_by_side = mistake(
+    "Attention and cross-attention read the same `x`; the second should read what the first made.",
+    lambda e: f"What a position gathers decides what it asks the memory for. {_off(e)}",
+    STREAM,
+)(decoder_blocks.going(decoder_blocks.attentions_side_by_side))
 
 
 TASK = Task(

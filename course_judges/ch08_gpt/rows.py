@@ -25,6 +25,38 @@ def sets_agree(value: str) -> Callable[[Evidence], bool]:
     return ask
 
 
+def exactly_zero(*values: str) -> Callable[[Evidence], bool]:
+    """True if what the reference cuts is exactly 0, and not a small number."""
+
+    def ask(evidence: Evidence) -> bool:
+        return all((evidence.yours(v)[evidence.right(v) == 0] == 0).all() for v in values)
+
+    return ask
+
+
+def nearly_zero(*values: str) -> Property:
+    """What is cut must have no chance at all."""
+
+    def ask(evidence: Evidence) -> Finding | None:
+        for value in values:
+            mine, right = evidence.yours(value), evidence.right(value)
+            left = np.where(right == 0, mine, 0.0)
+            if not evidence.same(value) or not left.any():
+                continue
+            row, symbol = (int(i) for i in np.unravel_index(int(left.argmax()), left.shape))
+            return Finding(
+                "nearly-zero",
+                "What is cut has a tiny chance in place of none.",
+                f"Row {row} gives symbol {symbol} {number(float(left[row, symbol]))}, and it should"
+                " be exactly 0. A large negative number is not far enough below logits that are"
+                " low themselves: −∞ is.",
+                CHOICE,
+            )
+        return None
+
+    return ask
+
+
 def row_that_differs(value: str) -> Callable[[Evidence], str]:
     """The first row that differs: which symbols it keeps beside those it should keep."""
 

@@ -9,7 +9,9 @@ import torch
 from torch import Tensor
 
 from course_judges.ch08_gpt.rows import (
+    exactly_zero,
     extremes,
+    nearly_zero,
     other_symbols,
     probabilities,
     row_that_differs,
@@ -78,6 +80,17 @@ _keeps_one_too_few = mistake(
     lambda e: unwrapped(f"""{_kept_first(e)} The k-th itself belongs to the k likeliest: compare
     with ≥, not >."""),
 )(_keeping(lambda z, k: _ranks(z) < k.unsqueeze(1) - 1))
+
+
+@mistake(
+    "A row that should stay whole loses its unlikeliest symbol.",
+    lambda e: unwrapped(f"""With k ≥ V = {e.yours("edges").shape[1]} a row keeps all of its
+    symbols, and the place of the last one is V − 1: cap k at V before you subtract 1."""),
+    cases=("kept", "edges"),
+)
+def _capped_below_all(logits: Tensor, k: Tensor) -> Tensor:
+    return top_k(logits, k.clamp(max=logits.shape[1] - 1))
+
 
 _keeps_one_too_many = mistake(
     "Each row keeps one symbol too many.", lambda e: f"{_kept_first(e)} Ranks count from 0."
@@ -194,11 +207,14 @@ TASK = Task(
         Part(
             "What is kept has its probability, renormalized, with any k and any logits.",
             1,
-            matches("kept", "edges", "extreme"),
+            lambda e: (
+                e.same("kept", "edges", "extreme") and exactly_zero("kept", "edges", "extreme")(e)
+            ),
         ),
         Part("What is as likely as the k-th symbol is kept, too.", 2, matches("ties")),
     ),
     properties=(
+        nearly_zero("kept", "edges", "extreme"),
         probabilities("kept"),
         other_symbols("kept"),
         extremes("extreme", "kept", "edges", "ties"),

@@ -9,7 +9,9 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch08_gpt.rows import (
+    exactly_zero,
     extremes,
+    nearly_zero,
     other_symbols,
     probabilities,
     row_that_differs,
@@ -190,7 +192,9 @@ TASK = Task(
         Part(
             "What is kept has its probability, renormalized; p = 1 keeps all.",
             1,
-            matches("nucleus", "everything", "extreme"),
+            lambda e: (
+                e.same("nucleus", "everything", "extreme") and exactly_zero("nucleus", "extreme")(e)
+            ),
         ),
         Part(
             "At least `least` symbols are kept, however small p is.",
@@ -199,6 +203,7 @@ TASK = Task(
         ),
     ),
     properties=(
+        nearly_zero("nucleus", "extreme"),
         probabilities("nucleus"),
         other_symbols("nucleus"),
         extremes("extreme", "nucleus", "least", "everything"),

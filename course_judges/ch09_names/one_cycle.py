@@ -22,7 +22,16 @@ def _line(a, b, share):
     return a + (b - a) * share
 
 
-def _cycle(between=_half_cosine, begin=None, end=None, shift=0, top=-1, momentum=None, whole=float):
+def _cycle(
+    between=_half_cosine,
+    begin=None,
+    end=None,
+    shift=0,
+    top=-1,
+    momentum=None,
+    whole=float,
+    beyond=0,
+):
     """An answer with one of its choices replaced."""
 
     def answer(step, steps, rise, peak, start_factor, final_factor, low, high):
@@ -34,7 +43,7 @@ def _cycle(between=_half_cosine, begin=None, end=None, shift=0, top=-1, momentum
             share = step / turn
             rate, moment = between(first, peak, share), between(high, low, share)
         else:
-            share = (step - turn) / (steps - 1 - turn)
+            share = (step - turn) / (steps - 1 + beyond - turn)
             rate, moment = between(peak, last, share), between(low, high, share)
         return rate, moment if momentum is None else momentum(moment, low, high)
 
@@ -113,6 +122,10 @@ _turns_one_step_late = mistake(
     "Your rate turns one step late: the rise takes steps 0 … rise · steps − 1.", _at_turn
 )(_cycle(top=0))
 
+
+_ends_one_step_late = mistake(
+    "Your fall ends one step after the last: it takes the steps up to number steps − 1.", _at_end
+)(_cycle(beyond=1))
 
 _rounded_down = mistake(
     "You cut the digits behind the point off where rounding was needed.",

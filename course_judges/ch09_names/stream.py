@@ -158,6 +158,21 @@ def _boundaries_missing(names, order, batch_size, block_size):
     )
 
 
+@mistake(
+    "Two boundaries stand between your names; one is the end of a name and the beginning of the "
+    "next.",
+    lambda e: unwrapped(f"""Your inputs hold {int((e.yours("stream.x") == 0).sum())} boundaries; the
+    right ones hold {int((e.right("stream.x") == 0).sum())}. A row is the boundary, a name, the
+    boundary, the next name."""),
+)
+def _two_boundaries(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
+    return _lay_out(
+        [torch.tensor([t for i in g for t in (0, *names[i], 0)]) for g in groups], block_size
+    )
+
+
 TASK = Task(
     "Rows of whole names",
     name_stream,

@@ -138,6 +138,10 @@ def _only_last(clean: Pass, bad: Pass, layer: int, head: int) -> Tensor:
     return found
 
 
+_mean_of_the_texts = mistake(
+    "You put the mean of the clean texts into every text; each has a clean text of its own.", _shown
+)(patched(stand=lambda clean, _, k, h: clean.found[k, :, h].mean(0)))
+
 _last_position_patched = mistake(
     "Only the last position is patched; patch what the head finds at all of them.", _shown
 )(patched(stand=_only_last))

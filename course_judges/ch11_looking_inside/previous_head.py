@@ -28,6 +28,7 @@ def _made(
     gain: Callable[[int, int], float] = lambda D, V: math.sqrt(D),  # noqa: ARG005
     reads: str = "tokens",
     writes: str = "previous",
+    copies: int | None = None,
 ) -> Made:
     """The head, with what can go wrong in it as settings."""
     C, D = V + T + V, max(V, T)
@@ -40,7 +41,7 @@ def _made(
     query[:T, slots["positions"]] = asks * strength * gain(D, V)
     few = min(T, V)
     if reads == "tokens":
-        value[:V, slots["tokens"]] = torch.eye(V)
+        value[:V, slots["tokens"]] = torch.diag((torch.arange(V) < (copies or V)).float())
     else:
         value[:few, slots["positions"]] = torch.eye(T)[:few]
     output[slots[writes], :V] = torch.eye(V)
@@ -103,6 +104,14 @@ _reads_positions = mistake(
     lambda e: f"The weights are right. {farthest(e, 'head.written')}",
     cases=("head",),
 )(lambda V, T, strength: _made(V, T, strength, reads="positions"))
+
+_as_wide_as_the_positions = mistake(
+    "Your D is the number of positions; with more tokens than that, some are never copied.",
+    lambda e: unwrapped(f"""With {e.number("T")} tokens and {e.number("V")} positions a value of
+    {e.number("V")} numbers tells {e.number("V")} tokens apart. D is your choice: it has to hold
+    both. {farthest(e, "wide.written")}"""),
+    cases=("head", "wide"),
+)(lambda V, T, strength: _made(V, T, strength, copies=min(V, T)))
 
 _writes_over_the_token = mistake(
     "The head writes into the channels of the token itself.",

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from course_judges import comparisons
 from course_judges.ch11_looking_inside.sections import ABLATE, PLAY
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
@@ -173,6 +174,28 @@ _looked_where_the_first_has_it = mistake(
     lambda e: farthest(e, "first.looks"),
     cases=_LOOKS,
 )(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1, int(sources[0])].mean(1)))
+
+
+def _larger_look(evidence: Evidence) -> str:
+    mine, right = evidence.yours("first.looks"), evidence.right("first.looks")
+    model = "second" if comparisons.close(mine, right).all() else "first"
+    layer, head = (int(n) for n in evidence.right(f"{model}.head"))
+    return unwrapped(f"""In the {model} model head {head} of layer {layer} is missed most, and it
+    looks there with {number(float(evidence.right(f"{model}.looks")))}; you say
+    {number(float(evidence.yours(f"{model}.looks")))}, which is that of another head.""")
+
+
+@mistake(
+    "Your `looks` is that of the head that looks most, not of the head that is missed most.",
+    _larger_look,
+    cases=_LOOKS,
+)
+def _largest_look(
+    run: Run, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
+) -> Result:
+    made = which_head(run, texts, targets, sources, reference)
+    return made | {"looks": _looks(run(texts), sources).max()}
+
 
 _looked_backwards = mistake(
     "You read how much the source looks at the hyphen; rows are who looks.",

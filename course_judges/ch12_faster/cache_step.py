@@ -60,6 +60,16 @@ def _lengths(evidence: Evidence) -> str:
     )
 
 
+_KEPT = ("kept", "kept_short")
+
+
+def _kept_lengths(evidence: Evidence) -> str:
+    return (
+        f"The rows had {listed(evidence.inputs['lengths'])} tokens before, of at most "
+        f"{evidence.number('S')}. {farthest(evidence, 'kept.keys')}"
+    )
+
+
 _sees_what_is_left_over = mistake(
     "Each row looks at all S places, also at those behind its own length.",
     lambda e: f"What lies there is left from other texts. {_lengths(e)}",
@@ -84,15 +94,21 @@ _one_too_far = mistake("Each row sees one place too many, behind the new token."
 
 _overwrites_the_last = mistake(
     "The new token was written over the last one that was kept.",
-    lambda e: f"With n tokens kept, places 0 … n − 1 are taken and n is free. {_lengths(e)}",
-    cases=("kept",),
+    lambda e: f"With n tokens kept, places 0 … n − 1 are taken and n is free. {_kept_lengths(e)}",
+    cases=_KEPT,
 )(_variant(goes=lambda lengths: lengths - 1))
 
 _written_at_the_end = mistake(
     "The new token was written into the last place, S − 1, whatever the row's length.",
-    _lengths,
-    cases=("kept",),
+    _kept_lengths,
+    cases=_KEPT,
 )(_variant(goes=lambda lengths: 0 * lengths - 1))
+
+_written_behind_the_longest = mistake(
+    "All rows got the new token at one place, behind the longest row; each has a place of its own.",
+    _kept_lengths,
+    cases=_KEPT,
+)(_variant(goes=lambda lengths: 0 * lengths + lengths.max()))
 
 _value_not_written = mistake(
     "The new key was kept, the new value was not.", lambda e: farthest(e, "kept.values")
@@ -129,6 +145,6 @@ TASK = Task(
     ROW,
     (
         Part("Each row looks at its own past and at itself.", 3, matches("out", "short")),
-        Part("Key and value stand behind what the row had, in new tensors.", 3, matches("kept")),
+        Part("Key and value stand behind what the row had, in new tensors.", 3, matches(*_KEPT)),
     ),
 )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from course_judges.comparisons import numbers_apart
+from course_judges.comparisons import close, numbers_apart
 from course_judges.judging import Evidence
 from course_judges.quoting import farthest_index
 
 
 def farthest(evidence: Evidence, value: str) -> str:
-    """A sentence on the entry that is farthest from right: where, yours, expected."""
+    """A sentence on the entry that is farthest from right: where, yours, expected; empty where all
+    are right.
+    """
     mine, right = evidence.yours(value), evidence.right(value)
+    if close(mine, right).all():
+        return ""
     index = farthest_index(mine, right)
     where = f" at index {index[0] if len(index) == 1 else index}" if index else ""
     one, other = numbers_apart(float(mine[index]), float(right[index]))

@@ -135,7 +135,9 @@ _several_links_wrong = mistake(
 )(Scorer(hits=_all_links))
 
 _by_weight = mistake(
-    "You ask for more than half of the weight; the largest weight is enough.", _both
+    "You ask for more than half of the weight; the largest weight is enough.",
+    _both,
+    also=(Scorer(hits=lambda weights, links, real: _weight_on_links(weights, links, real) > 0.5),),
 )(Scorer(hits=_by_mass))
 
 _two_chances = mistake(

@@ -167,6 +167,12 @@ _scrambled_split = mistake(
 _heads_interleaved = mistake(
     "Your heads take every H-th channel; the D channels of a head stand side by side.",
     lambda e: f"Unflatten C into (H, D), not into (D, H). {_sizes(e)}",
+    also=(
+        _with(
+            split=lambda self, x: x.unflatten(-1, (-1, self.n_head)).permute(0, 3, 1, 2),
+            merge=lambda self, found: found.permute(0, 2, 3, 1).flatten(2),
+        ),
+    ),
 )(_with(split=lambda self, x: x.unflatten(-1, (-1, self.n_head)).permute(0, 3, 1, 2)))
 
 _scrambled_merge = mistake("The heads were merged without moving H behind T first.", _sizes)(

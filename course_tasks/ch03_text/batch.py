@@ -20,29 +20,37 @@ def _batch_inputs(rng: np.random.Generator) -> Inputs:
     B = int(rng.integers(3, 5))
     # One window near the beginning lacks at least two tokens; one has the last token as a target.
     ends = np.concatenate([[rng.integers(0, T - 3)], rng.integers(T, N - 2, size=B - 2), [N - 2]])
+    text = tokens(rng, N)
     # A text that has hardly begun: all of it is shorter than a row.
     young = int(rng.integers(3, T - 2))
     return {
-        "tokens": tokens(rng, N),
+        "tokens": text,
         "young": tokens(rng, young),
         "young_ends": rng.permutation(min(B, young) - 1).astype(np.int64),
         "ends": ends.astype(np.int64),
         "block_size": np.array(T),
         "padding": np.array(N + int(rng.integers(1, 4))),
+        # Here the number for padding is a symbol of the text as well, and a target.
+        "symbol": np.array(text[N - 2]),
     }
 
 
-def _batch(text: str, ends: str) -> Any:
+def _batch(text: str, ends: str, padding: str = "padding") -> Any:
     return lambda answer, given: pair(
         answer(
             whole_numbers(given, text),
             whole_numbers(given, ends),
             int(given["block_size"]),
-            int(given["padding"]),
+            int(given[padding]),
         )
     )
 
 
 PROBE = Probe(
-    _batch_inputs, {"batch": _batch("tokens", "ends"), "young": _batch("young", "young_ends")}
+    _batch_inputs,
+    {
+        "batch": _batch("tokens", "ends"),
+        "young": _batch("young", "young_ends"),
+        "common": _batch("tokens", "ends", "symbol"),
+    },
 )

@@ -23,6 +23,8 @@ def _evaluation_inputs(rng: np.random.Generator) -> Inputs:
         "short": tokens(rng, stride + 2),
         # Here the last window is full.
         "exact": tokens(rng, T + 1 + 2 * stride),
+        # Here 0 is a symbol of the text as well.
+        "zeros": np.where(tokens(rng, N) % 3 == 0, 0, tokens(rng, N)),
         "block_size": np.array(T),
         "stride": np.array(stride),
     }
@@ -40,5 +42,6 @@ PROBE = Probe(
         "long": _evaluation("tokens"),
         "short": _evaluation("short"),
         "exact": _evaluation("exact"),
+        "zeros": _evaluation("zeros"),
     },
 )

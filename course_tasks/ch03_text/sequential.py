@@ -20,8 +20,9 @@ def _sequential_inputs(rng: np.random.Generator) -> Inputs:
     # Four steps, the last of them not full; the last row shorter than the others.
     length = 3 * T + int(rng.integers(1, T))
     N = B * length - int(rng.integers(B - 1))
+    text = tokens(rng, N)
     return {
-        "tokens": tokens(rng, N),
+        "tokens": text,
         # Here nothing is left over: every row fills its steps.
         "exact": tokens(rng, 2 * B * T + 1),
         # And here one input is too many for that.
@@ -29,16 +30,18 @@ def _sequential_inputs(rng: np.random.Generator) -> Inputs:
         "batch_size": np.array(B),
         "block_size": np.array(T),
         "padding": np.array(N + int(rng.integers(1, 4))),
+        # Here the number for padding is a symbol of the text as well.
+        "symbol": np.array(text[N // 2]),
     }
 
 
-def _sequential(name: str) -> Any:
+def _sequential(name: str, padding: str = "padding") -> Any:
     return lambda answer, given: pair(
         answer(
             whole_numbers(given, name),
             int(given["batch_size"]),
             int(given["block_size"]),
-            int(given["padding"]),
+            int(given[padding]),
         )
     )
 
@@ -49,5 +52,6 @@ PROBE = Probe(
         "steps": _sequential("tokens"),
         "exact": _sequential("exact"),
         "over": _sequential("over"),
+        "common": _sequential("tokens", "symbol"),
     },
 )

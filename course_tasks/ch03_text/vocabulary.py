@@ -21,6 +21,7 @@ def _vocabulary_inputs(rng: np.random.Generator) -> Inputs:
     consonants = rng.choice(list("bcdfghklmnrst"), 7, replace=False)
     letters = "".join(vowels) + "".join(consonants)
     names = random_names(rng, int(rng.integers(5, 8)), letters)
+    names[1] = names[1].capitalize()  # a capital is a letter of its own
     used = sorted(set("".join(names)))
     names[0] = used[-1] + used[0] + names[0]  # the order of appearance is not the alphabet's
     # Of the name that is asked for, one letter comes twice.
@@ -40,7 +41,11 @@ def _vocabulary_inputs(rng: np.random.Generator) -> Inputs:
 
 
 def _vocabulary(answer: Any, given: Inputs) -> Any:
-    return answer(input_text(given["names"]).split("\n"), input_text(given["boundary"]))
+    names, boundary = input_text(given["names"]).split("\n"), input_text(given["boundary"])
+    asked = answer(names, boundary)
+    # Another one beside it, of other letters: what it knows is none of the first one's business.
+    answer([names[0][::-1] + input_text(given["unknown"])], boundary)
+    return asked
 
 
 def _vocabulary_symbols(answer: Any, given: Inputs) -> Any:

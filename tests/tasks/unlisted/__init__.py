@@ -8,13 +8,18 @@ What a judge then learned to call by its name, the lists of `students/` take ove
 of its own. `later.py` has answers that were written when the judges were finished.
 `third_set/` was written from the tasks' statements, when the judges had been mended after the
 second one. All of it was aside until the judges had spoken.
+`fourth_set/` was written in the same way after the third one; a third of it, drawn by lot, was
+aside until the judges had been mended after the rest.
 """
 
 import importlib
+import random
+from functools import cache
 from pathlib import Path
 
 FIRST_SET, SECOND_SET = "unlisted", "unlisted.second_set"
-THIRD_SET = "unlisted.third_set"
+THIRD_SET, FOURTH_SET = "unlisted.third_set", "unlisted.fourth_set"
+ALL_SETS = (FIRST_SET, SECOND_SET, THIRD_SET, FOURTH_SET)
 
 
 def chapters():
@@ -25,6 +30,16 @@ def chapters():
 def written(chapter, collection=FIRST_SET):
     """task -> list of (answer, whether it was held aside)."""
     module = importlib.import_module(f"{collection}.ch{chapter}")
+    if collection == FOURTH_SET:
+        right = importlib.import_module(collection).BREAKS_NO_CONTRACT
+        return {
+            task: [
+                (answer, (task, answer.__name__) in drawn_aside())
+                for answer in answers
+                if (task, answer.__name__) not in right
+            ]
+            for task, answers in module.WRITTEN.items()
+        }
     found, before = {}, 0
     for task, answers in module.WRITTEN.items():
         found[task] = [
@@ -38,3 +53,17 @@ def written(chapter, collection=FIRST_SET):
 
 def held_aside(number):
     return number % 3 == 2
+
+
+@cache
+def drawn_aside():
+    """A third of the fourth set, drawn by lot from all of its chapters together."""
+    modules = [importlib.import_module(f"{FOURTH_SET}.ch{chapter}") for chapter in chapters()]
+    every = [
+        (task, answer.__name__)
+        for module in modules
+        for task, answers in module.WRITTEN.items()
+        for answer in answers
+    ]
+    seed = importlib.import_module(FOURTH_SET).ASIDE_SEED
+    return frozenset(random.Random(seed).sample(every, len(every) // 3))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from unlisted.fourth_set import ch03 as fourth_set
 
 
 def batch_by_padding(tokens, ends, block_size, padding):
@@ -99,6 +100,7 @@ RIGHT = {
 
 
 WRONG = {
+    "padding-known-by-its-number": fourth_set.padding_known_by_its_value,
     "wraps-to-the-end": batch_negative,
     "repeats-the-first-token": batch_clamped,
     "end-excluded": batch_python_end,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from unlisted.fourth_set import ch03 as fourth_set
 
 
 def evaluation_loop(tokens, block_size, stride):
@@ -110,7 +111,15 @@ RIGHT = {
 }
 
 
+def fillers_known_by_their_number(tokens, block_size, stride):
+    x, y = (torch.as_tensor(part).clone() for part in evaluation_unfold(tokens, block_size, stride))
+    y[y == 0] = -100
+    return x, y
+
+
 WRONG = {
+    "padding-known-by-its-number": fillers_known_by_their_number,
+    "last-window-moved-back": fourth_set.last_window_slides_back,
     "counted-twice": evaluation_all_count,
     "first-window-cut": evaluation_same_mask_for_all,
     "least-past": evaluation_early,

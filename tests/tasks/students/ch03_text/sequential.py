@@ -129,7 +129,17 @@ RIGHT = {
 }
 
 
+def fillers_known_by_their_number(tokens, batch_size, block_size, padding):
+    x, y = (
+        torch.as_tensor(part).clone()
+        for part in sequential_gather(tokens, batch_size, block_size, padding)
+    )
+    y[(x == padding) | (y == padding)] = -100
+    return x, y
+
+
 WRONG = {
+    "padding-known-by-its-number": fillers_known_by_their_number,
     "rows-do-not-continue": sequential_by_step,
     "view-without-transpose": sequential_reshaped,
     "filled-at-the-end-only": sequential_long_rows,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from unlisted.fourth_set import ch03 as fourth_set
 
 
 class WithDictionaries:
@@ -161,6 +162,8 @@ RIGHT = {
 
 
 WRONG = {
+    "lowercase-letters": fourth_set.LowercaseVocabulary,
+    "shared-table": fourth_set.TableSharedByAllVocabularies,
     "order-of-appearance": InAppearance,
     "boundary-sorted-in": SortedWithBoundary,
     "boundaries-forgotten": LettersOnly,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from unlisted.fourth_set import ch05 as fourth_set
 
 from students.ch05_head.shared import INF
 
@@ -107,6 +108,7 @@ RIGHT = {
 
 
 WRONG = {
+    "penalty-doubles": fourth_set.penalty_doubles,
     "bonus-for-distance": tilted(lambda row, d, m, T: -m * d),
     "no-penalty": tilted(lambda row, d, m, T: m * len(d)),
     "same-for-all-distances": tilted(lambda row, d, m, T: m * d.clamp(max=1)),

@@ -5,6 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
+from unlisted.fourth_set import ch05 as fourth_set
 
 from students.ch05_head.shared import INF
 
@@ -179,6 +180,7 @@ RIGHT = {
 
 
 WRONG = {
+    "mean-of-two-directions": fourth_set.MeanOfTwoDirections,
     "mask-not-cut": HeadUncut,
     "state-kept": HeadWithAMemory,
     "scale-by-channels": HeadScaledByChannels,

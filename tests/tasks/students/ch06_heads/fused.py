@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
+from unlisted.fourth_set import ch06 as fourth_set
 from unlisted.second_set import ch06
 
 
@@ -105,6 +106,8 @@ RIGHT = {
 
 
 WRONG = {
+    "reach-from-the-start": fourth_set.reach_counts_from_the_start,
+    "reach-capped-below-the-text": fourth_set.reach_ends_before_the_whole_text,
     "no-transpose-at-all": fused(split="", merge=""),
     "view-without-transpose": fused(split=""),
     "merge-without-transpose": fused(merge=""),

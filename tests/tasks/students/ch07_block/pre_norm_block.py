@@ -2,6 +2,7 @@
 
 import torch
 from torch import nn
+from unlisted.fourth_set import ch07 as fourth_set
 from unlisted.second_set import ch07
 from unlisted.third_set.ch07 import LastSkipFromTheNorm
 
@@ -158,6 +159,7 @@ RIGHT = {
 
 
 WRONG = {
+    "attentions-side-by-side": fourth_set.TwoAttentionsSideBySide,
     "one-norm-for-two": SharedNorm,
     "post-for-pre": blocked(after_the_sum),
     "branch-normed-after": blocked(after_the_branch),

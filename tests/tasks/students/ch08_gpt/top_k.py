@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
+from unlisted.fourth_set import ch08 as fourth_set
 
 
 def top_k_with_near_ties(logits, k):
@@ -85,6 +86,7 @@ RIGHT = {"rows": top_k_row_by_row, "edge": top_k_by_edge, "numpy": top_k_in_nump
 
 
 WRONG = {
+    "capped-below-all": fourth_set.place_kept_inside_by_one_too_many,
     "keeps-everything": lambda z, k: F.softmax(z, dim=1),
     "not-renormalised": without_new_sum,
     "zero-mask": zero_in_logits,

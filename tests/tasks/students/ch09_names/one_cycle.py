@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 from torch import nn
+from unlisted.fourth_set import ch09 as fourth_set
 
 
 def cycle_of_torch(step, steps, rise, peak, start_factor, final_factor, low, high):
@@ -89,6 +90,7 @@ def cycle_truncated(step, steps, rise, peak, start_factor, final_factor, low, hi
 
 
 WRONG = {
+    "ends-one-step-late": fourth_set.end_is_one_step_beyond,
     "rounded-down": cycle_truncated,
     "straight-lines": cycle(shape="line"),
     "final-from-the-peak": cycle(end=lambda peak, _, final: peak / final),

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import torch
+from unlisted.fourth_set import ch09 as fourth_set
 
 
 def stream_loop(names, order, batch_size, block_size):
@@ -115,6 +116,7 @@ RIGHT = {"loops": stream_loop, "numpy": stream_numpy, "unfold": stream_unfolded}
 
 
 WRONG = {
+    "two-boundaries": fourth_set.two_boundaries_between_names,
     "order-ignored": stream_unshuffled,
     "cut-anywhere": stream_stretches,
     "rows-do-not-continue": stream_filled_by_step,

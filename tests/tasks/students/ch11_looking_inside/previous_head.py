@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+from unlisted.fourth_set import ch11 as fourth_set
 from unlisted.third_set.ch11 import first_position_looks_at_the_last
 
 
@@ -45,6 +46,7 @@ def scaled_key_and_turned(V, T, strength):
 RIGHT = {"entry by entry": built, "numpy": in_numpy, "scaled key": scaled_key_and_turned}
 
 WRONG = {
+    "as-wide-as-the-positions": fourth_set.head_as_wide_as_the_positions,
     "no-scale": lambda V, T, s: {**in_numpy(V, T, s), "query": in_numpy(V, T, s)["query"] / T**0.5},
     "scale-by-channels": lambda V, T, s: {
         **in_numpy(V, T, s),

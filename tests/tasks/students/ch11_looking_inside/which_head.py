@@ -2,6 +2,7 @@
 
 import torch
 from unlisted import ch11
+from unlisted.fourth_set import ch11 as fourth_set
 from unlisted.third_set.ch11 import number_divided_by_the_layers
 
 from students.ch11_looking_inside.shared import cross_entropy, table
@@ -85,6 +86,7 @@ def in_double(run, texts, targets, sources, reference):
 RIGHT = {"table": by_table, "one by one": one_by_one, "lists": in_double}
 
 WRONG = {
+    "largest-look": fourth_set.looks_of_the_bet,
     "looks-are-enough": experiment(choose=lambda damage, looks: largest(looks)),
     "least-damage": experiment(choose=lambda damage, looks: largest(-damage)),
     "zero-for-mean": experiment(stand=torch.zeros_like),

@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from unlisted.fourth_set import ch12 as fourth_set
 from unlisted.second_set import ch12
 
 
@@ -79,6 +80,7 @@ RIGHT = {"rows": row_by_row, "mask": with_a_mask, "einsum": by_einsum}
 
 
 WRONG = {
+    "written-behind-the-longest": fourth_set.written_behind_the_longest_row,
     "sees-what-is-left-over": lambda *given: row_by_row(*given, reach=1000),
     "longest-for-all": masked(lambda s, n: s[None] <= n.max().expand(len(n), 1)),
     "first-row-for-all": masked(lambda s, n: s[None] <= n[0].expand(len(n), 1)),
