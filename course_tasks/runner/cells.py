@@ -83,7 +83,7 @@ class _Hook(DisplayHook):
         pass
 
 
-class _Transformers(TransformerManager):
+class CellTransformers(TransformerManager):
     """IPython's own, which takes a cell apart, token by token, only where that can change it: a
     third of the time that short cells take.
     """
@@ -101,7 +101,7 @@ class _Transformers(TransformerManager):
 class Shell(InteractiveShell):
     """IPython without a kernel around it: its outputs are kept, not sent."""
 
-    input_transformer_manager = Instance(_Transformers, ())
+    input_transformer_manager = Instance(CellTransformers, ())
     outputs: Outputs
 
     def init_display_pub(self) -> None:
