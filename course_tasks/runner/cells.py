@@ -93,6 +93,7 @@ class CellTransformers(TransformerManager):
         self._usual = list(self.token_transformers)
 
     def do_token_transforms(self, lines: list[str]) -> list[str]:
+        """The lines of a cell with IPython's own syntax made into Python."""
         if self.token_transformers == self._usual and not _OWN_SYNTAX.search("".join(lines)):
             return lines
         return super().do_token_transforms(lines)
