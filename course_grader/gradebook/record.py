@@ -240,7 +240,13 @@ class Recorder:
                 found = self._assignment(assignment)
                 if due is not None:
                     found.duedate = due
-                for submission in found.submissions:
+                # With their notebooks, which would be fetched one by one.
+                for submission in (
+                    session.query(SubmittedAssignment)
+                    .options(sql.orm.selectinload(SubmittedAssignment.notebooks))
+                    .filter_by(assignment_id=found.id)
+                    .all()
+                ):
                     student = submission.student_id
                     before = _lateness(submission)
                     submission.timestamp = times.get(student, submission.timestamp)
