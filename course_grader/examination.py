@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from course_grader import private_tasks
 from course_grader.assignment import Assignment, Check, read
 from course_grader.errors import NotWrittenError
-from course_grader.importing import UNUSED_FORMATS, UNUSED_OF_TORCH, putting_off, without
+from course_grader.importing import UNUSED_FORMATS, without
 from course_grader.judge_job import Job
 from course_grader.judge_pool import (
     MEGABYTES_OF_A_CHILD,
@@ -306,8 +306,7 @@ def _warm_up() -> None:
     """What every process would do first, done once."""
     with without(*UNUSED_FORMATS):
         from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-    with putting_off(*UNUSED_OF_TORCH):
-        from course_judges import judging  # noqa: F401
+    from course_judges import judging  # noqa: F401
 
     private_tasks.join_chapters()
     outputs = [new_output("stream", text=""), new_output("display_data")]  # each reads its schema

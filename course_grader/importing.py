@@ -8,9 +8,8 @@ import importlib
 import importlib.util
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from collections.abc import Iterator
+from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
 
@@ -54,11 +53,8 @@ class _Later(ModuleType):
     """A package whose own code runs when somebody asks for something that only it has."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # the import system asks for those that every module may have
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         inner = f"{self.__name__}.{name}"
-        package = "__path__" in vars(self)
-        if package and not name.startswith("_") and importlib.util.find_spec(inner) is not None:
+        if not name.startswith("_") and importlib.util.find_spec(inner) is not None:
             return importlib.import_module(inner)
         spec = self.__spec__
         assert spec is not None
@@ -87,55 +83,6 @@ def put_off(package: str) -> None:
     module = importlib.util.module_from_spec(spec)
     module.__class__ = _Later
     sys.modules[package] = module
-
-
-# Torch imports these last of all, and needs none of them to calculate: how shapes of results are
-# worked out without the numbers, and how a model is written as a program. A fifth of its import.
-UNUSED_OF_TORCH = ("torch._meta_registrations", "torch.export")
-
-
-class _PutOff(MetaPathFinder):
-    def __init__(self, modules: tuple[str, ...]):
-        self._modules = modules
-
-    def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None = None,
-        target: ModuleType | None = None,  # noqa: ARG002
-    ) -> ModuleSpec | None:
-        spec = PathFinder.find_spec(fullname, path) if fullname in self._modules else None
-        if spec is not None and spec.loader is not None:
-            spec.loader = _SecondTime(spec.loader)
-        return spec
-
-
-class _SecondTime(Loader):
-    """Runs a module's code not when it is imported, but when it is asked for again."""
-
-    def __init__(self, loader: Loader):
-        self._loader, self._imported = loader, False
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        return _Later(spec.name)
-
-    def exec_module(self, module: ModuleType) -> None:
-        if self._imported:
-            self._loader.exec_module(module)
-        self._imported = True
-
-
-@contextlib.contextmanager
-def putting_off(*modules: str) -> Iterator[None]:
-    """Inside the block the code of these modules, of a package that is imported there, is left for
-    whoever asks one of them for something.
-    """
-    finder = _PutOff(modules)
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)
 
 
 @contextlib.contextmanager
