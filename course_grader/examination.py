@@ -311,7 +311,7 @@ def _warm_up() -> None:
     private_tasks.join_chapters()
     outputs = [new_output("stream", text=""), new_output("display_data")]  # each reads its schema
     new_notebook(cells=[new_code_cell(outputs=outputs), new_markdown_cell()])
-    rendering.compile_templates()
+    rendering.compile_templates("page.html", "feedback.html", "no_verdict.html")
     _freeze()
 
 

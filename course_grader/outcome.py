@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -119,7 +119,7 @@ class Outcome:
             "assignment": self.assignment,
             "status": self.status.value,
             "reason": self.reason,
-            "tasks": [{**asdict(task), "html": ""} for task in self.tasks],
+            "tasks": [{**vars(task), "html": ""} for task in self.tasks],
             "unanswered": sorted(self.unanswered),
             "notes": list(self.notes),
             "seconds": dict(self.seconds),

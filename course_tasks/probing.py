@@ -194,12 +194,13 @@ def run(
             for prefix, drawn in passes(probe.shown(inputs))
             for case in probe.cases
         ]
+        watch = Watch()
         for prefix, drawn, case in asked:
             if prefix and not Answers(values, errors).attempted:
                 break  # an unfilled scaffold stays unfilled
             name = prefix + case
             given = {key: array.copy() for key, array in drawn.items()}
-            watch = Watch()
+            watch.begin()
             try:
                 values |= flatten(
                     name, probe.cases[case](watch.on(answer) if watched else answer, given)

@@ -40,6 +40,12 @@ class Watch:
     """
 
     def __init__(self) -> None:
+        self._answer: Any = None
+        self._signature: inspect.Signature | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was seen, before another case is asked."""
         self.changed: list[str] = []
         self.called = ""
         self.arguments: dict[str, Any] = {}
@@ -51,7 +57,9 @@ class Watch:
         """The same function, watched; anything else is returned as it is."""
         if not isinstance(answer, _FUNCTIONS):
             return answer
-        signature = _signature(answer)
+        if answer is not self._answer:  # working it out takes longer than most calls
+            self._signature, self._answer = _signature(answer), answer
+        signature = self._signature
 
         @functools.wraps(answer)
         def call(*args: Any, **named: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
@@ -28,6 +28,7 @@ from nbgrader.api import (
 from course_grader.course import Course
 from course_grader.errors import GradebookError
 from course_grader.gradebook import runs
+from course_grader.gradebook.cell_rows import CellRows
 from course_grader.gradebook.database import (
     RUNS,
     database_url,
@@ -239,14 +240,21 @@ class Recorder:
                 found = self._assignment(assignment)
                 if due is not None:
                     found.duedate = due
-                for submission in found.submissions:
+                # With their notebooks, which would be fetched one by one.
+                for submission in (
+                    session.query(SubmittedAssignment)
+                    .options(sql.orm.selectinload(SubmittedAssignment.notebooks))
+                    .filter_by(assignment_id=found.id)
+                    .all()
+                ):
                     student = submission.student_id
                     before = _lateness(submission)
                     submission.timestamp = times.get(student, submission.timestamp)
                     if extended is not None and found.duedate is not None:
                         until = extended.get(student)
                         submission.extension = until - found.duedate if until else None
-                    session.flush()
+                    if session.is_modified(submission):
+                        session.flush()
                     self._take_off(submission, student)
                     if _lateness(submission) != before:
                         changed.append(student)
@@ -266,19 +274,16 @@ class Recorder:
 
     def _write(self, graded: Sequence[Graded]) -> None:
         session = self.book.db
+        recorded = [one for one in graded if one.outcome.status is not Status.FAILED]
         try:
             # Everything in one go: each look of the session at what is new takes milliseconds.
             with session.no_autoflush:
-                written = []
-                for one in graded:
-                    if one.outcome.status is not Status.FAILED:
-                        submission = self._submission(one.outcome)
-                        submission.timestamp = one.timestamp
-                        self._grade(submission, one.outcome, same_work=one.same_work)
-                        written.append((submission, one.outcome.student))
+                written = list(zip(self._submissions(recorded), recorded, strict=True))
             session.flush()
-            for submission, student in written:
-                self._take_off(submission, student)
+            with session.no_autoflush:
+                self._grade(written)
+            for submission, one in written:
+                self._take_off(submission, one.outcome.student)
             session.flush()
             with session.no_autoflush:
                 for one in graded:
@@ -288,34 +293,37 @@ class Recorder:
             session.rollback()
             raise
 
-    def _submission(self, outcome: Outcome) -> SubmittedAssignment:
-        """The student's row, with a grade and a comment for every cell that has one."""
+    def _submissions(self, graded: Sequence[Graded]) -> Iterator[SubmittedAssignment]:
+        """The students' rows, with those of their notebooks; what is missing is made."""
         session = self.book.db
-        assignment = self._assignment(outcome.assignment)
-        student = session.get(Student, outcome.student)
-        if student is None:
-            student = Student(id=outcome.student)
-            session.add(student)
-        submission = (
-            session.query(SubmittedAssignment)
-            .filter_by(assignment_id=assignment.id, student_id=outcome.student)
-            .one_or_none()
-        )
-        if submission is None:
-            submission = SubmittedAssignment(assignment=assignment, student=student)
-            session.add(submission)
-        mine = {each.notebook: each for each in submission.notebooks}
-        for notebook in assignment.notebooks:
-            if notebook not in mine:
-                mine[notebook] = SubmittedNotebook(notebook=notebook, assignment=submission)
-                session.add(mine[notebook])
-            graded = {grade.cell for grade in mine[notebook].grades}
-            said = {comment.cell for comment in mine[notebook].comments}
-            for cell in set(notebook.grade_cells) - graded:
-                session.add(Grade(cell=cell, notebook=mine[notebook]))
-            for cell in set(notebook.solution_cells) - said:
-                session.add(Comment(cell=cell, notebook=mine[notebook]))
-        return submission
+        names = {one.outcome.student for one in graded}
+        students = {row.id: row for row in session.query(Student).filter(Student.id.in_(names))}
+        assignments = {
+            name: self._assignment(name) for name in {one.outcome.assignment for one in graded}
+        }
+        known = {
+            (row.assignment_id, row.student_id): row
+            for row in session.query(SubmittedAssignment).filter(
+                SubmittedAssignment.assignment_id.in_(one.id for one in assignments.values()),
+                SubmittedAssignment.student_id.in_(names),
+            )
+        }
+        for one in graded:
+            name, assignment = one.outcome.student, assignments[one.outcome.assignment]
+            if name not in students:
+                students[name] = Student(id=name)
+                session.add(students[name])
+            submission = known.get((assignment.id, name))
+            if submission is None:
+                submission = SubmittedAssignment(assignment=assignment, student=students[name])
+                known[assignment.id, name] = submission
+                session.add(submission)
+            submission.timestamp = one.timestamp
+            mine = {each.notebook for each in submission.notebooks}
+            for notebook in assignment.notebooks:
+                if notebook not in mine:
+                    session.add(SubmittedNotebook(notebook=notebook, assignment=submission))
+            yield submission
 
     def _assignment(self, name: str) -> Assignment:
         found = self.book.db.query(Assignment).filter_by(name=name).one_or_none()
@@ -325,21 +333,35 @@ class Recorder:
             )
         return found
 
-    def _grade(self, submission: SubmittedAssignment, outcome: Outcome, *, same_work: bool) -> None:
-        points = {task.grade_id: task.points for task in outcome.tasks}
-        empty = outcome.unanswered
-        for notebook in submission.notebooks:
-            for grade in notebook.grades:
-                name = grade.cell.name
-                known = same_work and grade.manual_score is not None
-                looked_at = known and not grade.needs_manual_grade
-                # What no judge looked at waits for a person; an empty answer needs nobody's time.
-                grade.auto_score = points.get(name, 0.0 if name in empty else None)
-                judged = grade.auto_score is not None
-                again = not judged or grade.manual_score is not None
-                grade.needs_manual_grade = again and not looked_at
-            for comment in notebook.comments:
-                comment.auto_comment = "No response." if comment.cell.name in empty else None
+    def _grade(self, written: Sequence[tuple[SubmittedAssignment, Graded]]) -> None:
+        """A grade and a comment for every cell that has one, as plain rows: nbgrader's objects of
+        them, some twenty a submission, would take most of the time.
+        """
+        ids = [each.id for submission, _ in written for each in submission.notebooks]
+        grades, comments = CellRows(self.book.db, Grade, ids), CellRows(self.book.db, Comment, ids)
+        for submission, one in written:
+            points = {task.grade_id: task.points for task in one.outcome.tasks}
+            empty = one.outcome.unanswered
+            for notebook in submission.notebooks:
+                for cell in notebook.notebook.grade_cells:
+                    before = grades.known.get((notebook.id, cell.id))
+                    # What no judge looked at waits for a person; an empty answer needs nobody's.
+                    score = points.get(cell.name, 0.0 if cell.name in empty else None)
+                    by_hand, waits = False, True
+                    if before is not None:
+                        by_hand, waits = before.manual_score is not None, before.needs_manual_grade
+                    looked_at = one.same_work and by_hand and not waits
+                    again = score is None or by_hand
+                    grades.set(
+                        *(notebook.id, cell.id),
+                        auto_score=score,
+                        needs_manual_grade=again and not looked_at,
+                    )
+                for cell in notebook.notebook.solution_cells:
+                    said = "No response." if cell.name in empty else None
+                    comments.set(notebook.id, cell.id, auto_comment=said)
+        grades.write()
+        comments.write()
 
     def _take_off(self, submission: SubmittedAssignment, student: str) -> None:
         """Points for being late, from a score that the database adds up."""

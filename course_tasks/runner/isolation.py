@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import functools
 import os
 import platform
 import random
@@ -55,8 +56,10 @@ MOST_SIGNALS = 256
 MOST_CORES = 4
 
 
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
+@functools.cache
+def _libc(kind: type[ctypes.CDLL] = ctypes.CDLL) -> ctypes.CDLL:
+    # Each new one makes classes of its own. Made before a process is forked, it costs no run time.
+    return kind(None, use_errno=True)
 
 
 def _must(returned: int, what: str) -> None:
@@ -101,7 +104,7 @@ def fork_into_namespaces(*, own_users: bool = True) -> int:
     if machine not in _CLONE_CALLS:
         raise IsolationError(errno.ENOSYS, f"the call `clone` has no known number on {machine}")
     # What `os.fork` does around the call, and with the interpreter held while it lasts.
-    libc, python = ctypes.PyDLL(None, use_errno=True), ctypes.pythonapi
+    libc, python = _libc(ctypes.PyDLL), ctypes.pythonapi
     libc.syscall.restype = ctypes.c_long
     python.PyOS_BeforeFork()
     number = libc.syscall(

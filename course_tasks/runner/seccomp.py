@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
 import platform
 import socket
@@ -197,6 +198,28 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
 
 
+@functools.cache
+def filter_code() -> bytes:
+    """The filter as the kernel takes it; worked out once, before the processes that install it are
+    forked.
+
+    Raises
+    ------
+    IsolationError
+        On a processor whose numbers are not known here.
+    """
+    machine = platform.machine()
+    if machine not in _ARCHITECTURES:
+        known = ", ".join(_ARCHITECTURES)
+        raise IsolationError(
+            errno.ENOSYS, f"no filter of system calls for processor {machine}; there are {known}"
+        )
+    return b"".join(
+        operation.to_bytes(2, "little") + bytes((yes, no)) + value.to_bytes(4, "little")
+        for operation, yes, no, value in instructions(*_ARCHITECTURES[machine])
+    )
+
+
 def install_seccomp_filter() -> None:
     """Install the filter in this process.
 
@@ -205,16 +228,7 @@ def install_seccomp_filter() -> None:
     IsolationError
         On a processor whose numbers are not known here, or if the kernel refuses.
     """
-    machine = platform.machine()
-    if machine not in _ARCHITECTURES:
-        known = ", ".join(_ARCHITECTURES)
-        raise IsolationError(
-            errno.ENOSYS, f"no filter of system calls for processor {machine}; there are {known}"
-        )
-    code = b"".join(
-        operation.to_bytes(2, "little") + bytes((yes, no)) + value.to_bytes(4, "little")
-        for operation, yes, no, value in instructions(*_ARCHITECTURES[machine])
-    )
+    code = filter_code()
     room = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.cast(room, ctypes.c_void_p))
     libc = ctypes.CDLL(None, use_errno=True)

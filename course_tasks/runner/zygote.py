@@ -42,6 +42,7 @@ from course_tasks.runner.isolation import (
 )
 from course_tasks.runner.limits import Limits
 from course_tasks.runner.rehearsal import rehearse
+from course_tasks.runner.seccomp import filter_code
 from course_tasks.runner.supervisor import supervise
 
 # What notebooks of the course import, and no first one has to wait for: imported between requests,
@@ -77,6 +78,7 @@ def main() -> None:
         Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO, encoding="ascii")
     if form != "bare":
         set_dumpable(False)
+        filter_code()
     # Collections of garbage took a third of all time: each went through all that libraries hold,
     # and copied its pages. What is imported here is kept out of them, here and in every run.
     gc.disable()
