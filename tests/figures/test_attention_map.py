@@ -250,9 +250,8 @@ def test_what_is_missing_or_does_not_fit_is_named():
 
 @browser
 def test_long_text_and_the_numbers_of_a_row_fit_a_laptops_window(figure_page):
-    figure = AttentionMap(
-        models()["OneHead"], "bad cab\nhead fed a beach face\ngag a bad ", VOCABULARY
-    )
+    model = OneHead(V, 40, 8, 5)
+    figure = AttentionMap(model, "bad cab\nhead fed a beach face\ngag a bad ", VOCABULARY)
     page = figure_page(figure)
     page.set_viewport_size({"width": 1280, "height": 720})
     page.reload()
