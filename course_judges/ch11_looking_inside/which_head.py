@@ -219,8 +219,8 @@ TASK = Task(
     which_head,
     PLAY,
     (
-        Part("The loss at the links without each head.", 2, matches(*_BREAK)),
-        Part("The head that is missed most.", 1, _right_heads),
+        Part("The loss at the links without each head.", 3, matches(*_BREAK)),
+        Part("The head that is missed most.", 2, _right_heads),
         Part("How much it looks at the source.", 1, matches(*_LOOKS)),
     ),
     uncompared=("prediction",),
