@@ -154,6 +154,12 @@ def test_mutant_is_asked_no_more_when_a_part_is_lost():
             assert len(calls) == wrong_from, known.name
 
 
+def test_order_of_heads_and_query_key_and_value_shows_in_every_draw_of_convert():
+    # `reshape(n_head, 3, …)` for `reshape(3, n_head, …)` is the same with three heads.
+    draws = (catalogue.probe("10/convert").inputs(np.random.default_rng(n)) for n in range(40))
+    assert all(int(one["H"]) != 3 and one["H"] != one["D"] for one in draws)
+
+
 @pytest.mark.slow
 def test_listed_equivalents_are_mutants_of_the_solution_and_have_a_reason():
     listed = trial.known_equivalents()
