@@ -8,9 +8,7 @@ several draws. A mutant is *killed* if every draw costs it a point, *lucky* if s
 *survives* if none does. Survivors that do what the solution does are listed, with the reason, in
 `benchmarks/equivalent_mutants.toml`; all others are gaps of a judge.
 
-Most of the time of chapter 10 goes into JAX's compiler. One process at a time (`--jobs 1`) may keep
-what it compiles for the next: set JAX_COMPILATION_CACHE_DIR to a new folder, and
-JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS to 0.
+A check of 08/train trains a model: each draw of its changes takes three to four minutes.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ import argparse
 import contextlib
 import importlib
 import io
+import itertools
 import json
 import math
 import multiprocessing
@@ -32,7 +31,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -42,9 +41,11 @@ import numpy as np
 from benchmarks.mutations import Mutant, mutants
 from course_grader import assignment, release_inspection
 from course_judges import catalogue as judges
-from course_judges.judging import Evidence, Reference, earns_everything, reference_of
+from course_judges.evidence import same_case
+from course_judges.judging import Evidence, Part, Reference, earns_everything, reference_of
 from course_lib.errors import CourseError
 from course_tasks import catalogue
+from course_tasks.answers import Answers
 from course_tasks.probing import Inputs, passes, run
 
 ROOT = Path(__file__).parents[1]
@@ -57,6 +58,10 @@ TIMES_THE_SOLUTION = 4.0
 PROCESSOR_SECONDS = 2.0  # on top of that, for the cell and for each draw
 SECONDS = 240.0  # without a word from a process that waits and computes nothing
 BYTES = 6 << 30
+# So many mutants share a process where JAX compiles each operation: the next one finds most of them
+# compiled. Everywhere else a mutant has a process of its own.
+TOGETHER = 20
+ENDLESS, GONE = "endless", "ended its process"
 
 
 @dataclass(frozen=True)
@@ -152,12 +157,27 @@ class Draw:
 
     Attributes
     ----------
+    task : str
     inputs : mapping of str to ndarray
     right : Reference
+        Found where no mutant has run.
     """
 
+    task: str
     inputs: Inputs
     right: Reference
+
+    @classmethod
+    def of(cls, task: str, seed: int) -> Draw:
+        """The draw of a seed."""
+        inputs = judges.inputs(task, np.random.default_rng(seed))
+        right = reference_of(judges.task(task), catalogue.probe(task), passes(inputs)[0][1])
+        return cls(task, inputs, right)
+
+    @property
+    def first(self) -> Inputs:
+        """The inputs of the first pass."""
+        return passes(self.inputs)[0][1]
 
 
 @dataclass(frozen=True)
@@ -189,7 +209,7 @@ def trial_of(solved: Solved, draws: int) -> Trial:
     receiver, child = _begun(_draw, solved, draws)
     drawn = Trial(receiver.recv())
     child.join()
-    receiver, child = _begun(_hand_in, solved, solved.source, drawn)
+    receiver, child = _begun(_hand_in, solved, [(solved.source, draws)], drawn)
     told = []
     with contextlib.suppress(EOFError):
         while True:
@@ -211,21 +231,49 @@ def fate_of(solved: Solved, mutant: Mutant, trial: Trial) -> Fate:
     A draw in which it does not come to an end is one that it does not survive, and so are those
     after it.
     """
-    receiver, child = _begun(_hand_in, solved, mutant.source, trial)
-    survived, ended, draws = 0, "ended its process", len(trial.draws)
-    with contextlib.suppress(EOFError):
-        while True:
-            if not receiver.poll(SECONDS):
-                ended = "endless"
-                break
-            told = receiver.recv()
-            survived = told.survived
-            if told.ended or told.draws == draws:
-                ended = told.ended
-                break
+    draws = len(trial.draws)
+    receiver, child = _begun(_hand_in, solved, [(mutant.source, draws)], trial)
+    survived, ended = _heard(receiver, draws)
     child.kill()
     child.join()
     return Fate(solved.task, solved.line(mutant), mutant.change, survived, draws, ended)
+
+
+def fates_together(solved: Solved, several: Sequence[Mutant], trial: Trial) -> list[Fate]:
+    """Hand mutants in, one after the other in one process.
+
+    What one leaves behind might reject the next. So the solution is handed in last; if it is
+    refused, or a mutant has ended the process before, each is tried again in a process of its own.
+    """
+    draws = len(trial.draws)
+    sources = [*((mutant.source, draws) for mutant in several), (solved.source, 1)]
+    receiver, child = _begun(_hand_in, solved, sources, trial)
+    heard: list[tuple[int, str]] = []
+    for _, asked in sources:
+        heard.append(_heard(receiver, asked))
+        if heard[-1][1] in (ENDLESS, GONE):
+            break
+    child.kill()
+    child.join()
+    if len(heard) < len(sources) or heard[-1] != (1, ""):
+        return [fate_of(solved, mutant, trial) for mutant in several]
+    return [
+        Fate(solved.task, solved.line(mutant), mutant.change, survived, draws, ended)
+        for mutant, (survived, ended) in zip(several, heard, strict=False)  # less the solution
+    ]
+
+
+def _heard(receiver: Connection, draws: int) -> tuple[int, str]:
+    """In how many draws one that was handed in survived, and how it ended if it did not return."""
+    survived = 0
+    with contextlib.suppress(EOFError):
+        while receiver.poll(SECONDS):
+            told = receiver.recv()
+            survived = told.survived
+            if told.ended or told.draws == draws:
+                return survived, told.ended
+        return survived, ENDLESS
+    return survived, GONE
 
 
 @dataclass(frozen=True)
@@ -250,16 +298,13 @@ def _begun(
 
 
 def _draw(solved: Solved, draws: int, sender: Connection) -> None:
-    task, probe = judges.task(solved.task), catalogue.probe(solved.task)
-    each = [judges.inputs(solved.task, np.random.default_rng(seed)) for seed in range(draws)]
-    sender.send(tuple(Draw(one, reference_of(task, probe, _first(one))) for one in each))
+    sender.send(tuple(Draw.of(solved.task, seed) for seed in range(draws)))
 
 
-def _first(inputs: Inputs) -> Inputs:
-    return passes(inputs)[0][1]
-
-
-def _hand_in(solved: Solved, source: str, trial: Trial, sender: Connection) -> None:
+def _hand_in(
+    solved: Solved, sources: Sequence[tuple[str, int]], trial: Trial, sender: Connection
+) -> None:
+    """Hand in one source after the other, each in as many draws as stand beside it."""
     survived, asked, since = 0, 0, time.process_time()
 
     def tell(ended: str = "") -> None:
@@ -268,7 +313,7 @@ def _hand_in(solved: Solved, source: str, trial: Trial, sender: Connection) -> N
         sender.send(_Told(survived, asked, seconds, ended))
 
     def ring(*_: object) -> None:
-        tell("endless")
+        tell(ENDLESS)
         signal.raise_signal(signal.SIGKILL)
 
     def wind(seconds: float) -> None:
@@ -278,35 +323,81 @@ def _hand_in(solved: Solved, source: str, trial: Trial, sender: Connection) -> N
     signal.signal(signal.SIGPROF, ring)
     warnings.simplefilter("ignore")
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        namespace: dict[str, Any] = {}
-        wind(trial.cell_seconds)
-        try:
-            exec(compile(solved.before, "<notebook>", "exec"), namespace)
-            exec(compile(source, "<mutant>", "exec"), namespace)
-            answer = namespace[solved.name]
-        except Exception as error:  # a cell that fails hands nothing in
-            tell(type(error).__name__)
-            return
-        tell()
-        for draw in trial.draws:
-            wind(trial.draw_seconds)
-            survived += _survives(solved.task, answer, draw)
-            asked += 1
+        for source, draws in sources:
+            survived, asked = 0, 0
+            namespace: dict[str, Any] = {}
+            wind(trial.cell_seconds)
+            try:
+                exec(compile(solved.before, "<notebook>", "exec"), namespace)
+                exec(compile(source, "<mutant>", "exec"), namespace)
+                answer = namespace[solved.name]
+            except Exception as error:  # a cell that fails hands nothing in
+                tell(type(error).__name__)
+                continue
             tell()
+            for draw in trial.draws[:draws]:
+                wind(trial.draw_seconds)
+                survived, asked = survived + survives(answer, draw), asked + 1
+                tell()
 
 
-def _survives(name: str, answer: Any, draw: Draw) -> bool:
+def survives(answer: Any, draw: Draw) -> bool:
     """True if an answer earns every point in a draw.
 
-    What fails on the inputs of the first pass fails, whatever comes after it: parts are earned in
-    every pass or not at all. So only survivors of that pass are asked everything.
+    Parts are earned in every pass or not at all. So the first pass ends where a part is lost, and
+    only its survivors are asked everything.
     """
-    task, probe = judges.task(name), catalogue.probe(name)
-    first = _first(draw.inputs)
-    at_first = Evidence(first, lambda: draw.right, run(probe, answer, first).answers)
+    task, probe = judges.task(draw.task), catalogue.probe(draw.task)
+    asked: list[str] = []
+
+    def lost(case: str, so_far: Answers) -> bool:
+        asked.append(case)
+        evidence = _SoFar(
+            draw.first, lambda: draw.right, _Unknown(), so_far=so_far, asked=tuple(asked)
+        )
+        return any(evidence.refutes(part) for part in task.parts)
+
+    answers = run(probe, answer, draw.first, until=lost).answers
+    at_first = Evidence(draw.first, lambda: draw.right, answers)
     if not all(part.earned_by(at_first) for part in task.parts):
         return False
-    return earns_everything(task, probe, draw.inputs, run(probe, answer, draw.inputs).answers)
+    if len(passes(draw.inputs)) > 1:
+        answers = run(probe, answer, draw.inputs).answers
+    return earns_everything(task, probe, draw.inputs, answers)
+
+
+class NotAskedError(Exception):
+    """A part looks at more than the cases that were asked."""
+
+
+class _Unknown(Answers):
+    """Stands for answers of which not all are known: whoever looks at one is stopped."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise NotAskedError(name)
+
+
+@dataclass(frozen=True)
+class _SoFar(Evidence):
+    """What is known of an answer before all cases are asked; `answers` are none to look at."""
+
+    so_far: Answers = field(default_factory=Answers)
+    asked: tuple[str, ...] = ()
+
+    def same(self, *cases: str) -> bool:
+        for case in cases:
+            if case not in self.asked:
+                raise NotAskedError(case)
+            if not same_case(self.so_far, self.expected, case):
+                return False
+        return True
+
+    def refutes(self, part: Part) -> bool:
+        """True if the part is lost whatever the other cases bring."""
+        try:
+            return not part.earned_by(self)
+        except NotAskedError:
+            return False
 
 
 def known_equivalents(path: Path = EQUIVALENT) -> dict[tuple[str, str, str], str]:
@@ -333,6 +424,7 @@ def sample(solved: Sequence[Solved], count: int, seed: int) -> list[tuple[Solved
 def fates(work: Sequence[tuple[Solved, Mutant]], draws: int, jobs: int) -> Iterator[Fate]:
     """Hand in many mutants, some at a time."""
     # Before the first fork, so that no child imports them again.
+    importlib.import_module("torch._dynamo")  # which the first optimizer asks for: a second or more
     for chapter in sorted({solved.task[:2] for solved, _ in work}):
         task = next(s.task for s, _ in work if s.task.startswith(chapter))
         judges.task(task)
@@ -342,7 +434,25 @@ def fates(work: Sequence[tuple[Solved, Mutant]], draws: int, jobs: int) -> Itera
     with ThreadPoolExecutor(jobs) as pool:
         trials = pool.map(lambda one: trial_of(one, draws), tasks.values())
         known = dict(zip(tasks, trials, strict=True))
-        yield from pool.map(lambda one: fate_of(one[0], one[1], known[one[0].task]), work)
+
+        def tried(group: tuple[Solved, list[Mutant]]) -> list[Fate]:
+            solved, several = group
+            if len(several) == 1:
+                return [fate_of(solved, several[0], known[solved.task])]
+            return fates_together(solved, several, known[solved.task])
+
+        for found in pool.map(tried, _groups(work)):
+            yield from found
+
+
+def _groups(work: Sequence[tuple[Solved, Mutant]]) -> Iterator[tuple[Solved, list[Mutant]]]:
+    """Mutants that share a process: several where operations are compiled, one everywhere else."""
+    for _, same in itertools.groupby(work, key=lambda one: one[0].task):
+        of_a_task = list(same)
+        solved = of_a_task[0][0]
+        most = TOGETHER if "jax" in catalogue.requires(solved.task) else 1
+        for start in range(0, len(of_a_task), most):
+            yield solved, [mutant for _, mutant in of_a_task[start : start + most]]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -47,6 +47,15 @@ def _overflowing(scores: Tensor, visible: Tensor) -> Tensor:
     return e / torch.where(total > 0, total, 1.0)
 
 
+# So far below the largest score an exponential in float32 is 0 beside it, and so near it is not.
+_LOST, _KEPT = 104.0, 60.0
+
+
+def _largest_of_the_row(scores: Tensor, visible: Tensor) -> Tensor:
+    powers = torch.where(visible, (scores - scores.amax(-1, keepdim=True)).exp(), 0.0)
+    return powers / powers.sum(-1, keepdim=True).clamp(min=1e-30)
+
+
 @dataclass(frozen=True)
 class Variant:
     """The weights, right unless told otherwise."""
@@ -72,6 +81,48 @@ def _rows_right(evidence: Evidence) -> bool:
     )
 
 
+def _largest_visible(evidence: Evidence) -> Array:
+    """(T,): of the large scores that a row sees; −∞ where it sees nothing."""
+    visible = _right(torch.from_numpy(_sees(evidence))).numpy()
+    return np.where(visible, evidence.inputs["large"], -np.inf).max(axis=1)
+
+
+def _empty(evidence: Evidence) -> Array:
+    """(T,): which rows that see something have no weights among the large scores."""
+    mine = evidence.yours("large")
+    return _sees(evidence) & ((mine == 0).all(axis=1) | np.isnan(mine).any(axis=1))
+
+
+def _subtracts(evidence: Evidence, largest: Array) -> bool:
+    """True if rows that see scores far below this one are empty, and rows near it are right."""
+    sees = _largest_visible(evidence)
+    seeing = np.isfinite(sees)
+    below = np.where(seeing, largest - sees, 0.0)
+    close = np.asarray(
+        np.isclose(evidence.yours("large"), evidence.right("large"), atol=1e-5).all(axis=1)
+    )
+    near, far = seeing & (below < _KEPT), np.asarray(below > _LOST)
+    return bool(far.any() and _empty(evidence)[far].all() and close[near].all())
+
+
+def _largest_of(evidence: Evidence) -> tuple[str, Array] | None:
+    """Of which scores the largest is subtracted, and it for each row; None where neither fits."""
+    scores = evidence.inputs["large"]
+    both = ("in its row", scores.max(axis=1)), ("in any row", np.full(len(scores), scores.max()))
+    return next((one for one in both if _subtracts(evidence, one[1])), None)
+
+
+def _empty_row(evidence: Evidence) -> str:
+    found = _largest_of(evidence)
+    assert found is not None  # or the mistake is not recognized
+    which, largest = found
+    row = int(np.flatnonzero(_empty(evidence))[0])
+    sees = number(float(_largest_visible(evidence)[row]))
+    return unwrapped(f"""Row {row} of the large scores has no weights left. It sees scores up to
+    {sees}, and the largest {which} is {number(float(largest[row]))}: beside that one, every
+    exponential is 0. Mask first, so that the largest score is one that the row sees.""")
+
+
 def _gradients(evidence: Evidence) -> list[tuple[str, Array]]:
     return [(case, evidence.yours(case)) for case in ("gradient", "wild")]
 
@@ -85,12 +136,16 @@ def _nan_share(evidence: Evidence) -> str:
     case, gradient = next((case, g) for case, g in _gradients(evidence) if not np.isfinite(g).all())
     rows = np.flatnonzero(~np.isfinite(gradient).all(axis=1))
     why = (
-        "A bias that is added hides scores on the way out only: choose with `jnp.where` before the"
-        " softmax."
+        "A NaN that arises on the way, such as 0 / 0 in a row that sees nothing, can be replaced in"
+        " the weights; in the gradient it stays. Choose harmless numbers with `jnp.where` before"
+        " you divide, not after."
         if case == "gradient"
-        else "Here hidden scores are near 100, and `exp` of them is infinite before it is masked."
+        else f"Hidden scores reach {number(float(evidence.inputs['wild'].max()))} here. What is"
+        " computed of them before they are masked, such as `exp`, can be infinite: the mask keeps"
+        " it out of the weights, not out of the gradient. Mask the scores first."
     )
-    return f"Your weights are right, and the gradient is NaN in rows {listed(rows)}. {why}"
+    fine = "Your weights are right" if evidence.same(*_CASES) else "Small scores get right weights"
+    return f"{fine}, and the gradient is NaN in rows {listed(rows)}. {why}"
 
 
 _CASES = ("whole", "values", "large")
@@ -146,6 +201,12 @@ _softmax_over_queries = families.softmax_over_queries(_values)(
     InTorch(Variant(softmax=lambda s, v: safe_softmax(s, v, dim=0)))
 )
 
+_largest_of_hidden_scores = mistake(
+    "Scores that a row does not see count in your softmax: those far below them are lost.",
+    _empty_row,
+    recognised=lambda e: e.same("whole", "values") and _largest_of(e) is not None,
+)(InTorch(Variant(softmax=_largest_of_the_row)))
+
 _overflow = mistake(
     "Large scores overflow: their exponential is infinite.",
     lambda e: unwrapped(f"""With scores up to {number(float(e.inputs["large"].max()))}
@@ -155,7 +216,7 @@ _overflow = mistake(
 )(InTorch(Variant(softmax=_overflowing)))
 
 _nan_gradients = mistake(
-    "The weights are fine, and the gradient behind them is not.",
+    "The gradient behind your weights is NaN.",
     _nan_share,
     recognised=lambda e: (
         e.same("values") and any(not np.isfinite(g).all() for _, g in _gradients(e))

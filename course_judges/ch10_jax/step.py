@@ -51,6 +51,12 @@ _moves_by_old_velocity = mistake(
     "The parameters moved by the velocity that came in, not by the new one.", _plain
 )(InTorch(Variant(move=lambda p, v, old, r: p - r * old)))  # noqa: ARG005
 
+_nesterov_momentum = mistake(
+    "You made Nesterov's step: momentum · new velocity + gradient. The new velocity alone is asked"
+    " for.",
+    _plain,
+)(InTorch(Variant(ahead=True)))
+
 _gradient_shrunk = mistake(
     "You multiplied the gradient by the momentum as well; only the old velocity shrinks.", _plain
 )(InTorch(Variant(move=lambda p, v, old, r: p - r * v, gather=lambda m, v, g, r: m * (v + g))))  # noqa: ARG005

@@ -79,6 +79,8 @@ class Variant:
         Whether the velocity that came in is handed back.
     exchanged : bool
         Whether the two trees come back in the other order.
+    ahead : bool
+        Whether the step goes on as Nesterov's does: by momentum · new velocity + gradient.
     """
 
     clip: Callable[[Tree, Tensor], Tree] = clipped
@@ -88,6 +90,7 @@ class Variant:
     loss_after: bool = False
     old_velocity: bool = False
     exchanged: bool = False
+    ahead: bool = False
 
     def __call__(
         self,
@@ -106,8 +109,9 @@ class Variant:
         new = joined(lambda v, g: self.gather(momentum, v, g, learning_rate), velocity, gradients)
         if self.clip_after:
             new = self.clip(new, largest_norm)
+        by = joined(lambda v, g: momentum * v + g, new, gradients) if self.ahead else new
         moved = joined(
-            lambda p, v, old: self.move(p, v, old, learning_rate), parameters, new, velocity
+            lambda p, v, old: self.move(p, v, old, learning_rate), parameters, by, velocity
         )
         if self.loss_after:
             value = loss(moved, batch)

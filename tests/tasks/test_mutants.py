@@ -9,8 +9,10 @@ import subjects
 from benchmarks import mutants as trial
 from benchmarks.mutations import Mutant, mutants
 from course_judges import catalogue as judges
+from course_judges.evidence import same_case
 from course_tasks import catalogue
-from course_tasks.probing import passes
+from course_tasks.ch10_jax.sides import InTorch
+from course_tasks.probing import passes, run
 
 in_turn = pytest.mark.turns(of=subjects.mutants)
 
@@ -104,6 +106,61 @@ def test_fates_are_told_apart(monkeypatch):
     late = fates["endless from the second draw on"]
     assert (late.state, late.survived, late.ended) == ("lucky", 1, "endless")
     assert fates["killer"].ended == "ended its process"
+
+
+def test_mutants_that_share_a_process_have_the_fates_of_those_that_do_not(monkeypatch):
+    one = solved("01/running-sum")
+    head = one.source.partition(trial.BEGIN)[0].rstrip(" ")
+    right = "    return x @ torch.triu(torch.ones(x.shape[-1], x.shape[-1]))\n"
+    bodies = {
+        "survives": right,
+        "killed": "    return x.cumsum(dim=1)\n",
+        "has a cell that fails": "    pass\nraise ValueError\n",
+        "spoils what the solution needs": f"    torch.triu = torch.tril\n{right}",
+    }
+    survives, killed, fails, spoils = (Mutant(1, n, head + body) for n, body in bodies.items())
+    asked = trial.trial_of(one, draws=2)
+
+    def states(*several):
+        return [fate.state for fate in trial.fates_together(one, several, asked)]
+
+    assert states(spoils, survives) == ["killed", "survives"]
+    monkeypatch.delattr(trial, "fate_of")  # the others need no process of their own
+    assert states(killed, fails, survives) == ["killed", "killed", "survives"]
+
+
+def test_mutant_is_asked_no_more_when_a_part_is_lost():
+    task, probe = judges.task("10/step"), catalogue.probe("10/step")
+    draw = trial.Draw.of("10/step", seed=0)
+    calls = []
+
+    def counted(answer):
+        def call(*args):
+            calls.append(args)
+            return answer.answer(*args)
+
+        return InTorch(call)
+
+    assert trial.survives(counted(task.answer), draw)
+    assert len(calls) == 4 * len(probe.cases)  # the first pass, and then all three
+    for known in task.mistakes:
+        if isinstance(known.answer, InTorch):
+            calls.clear()
+            assert not trial.survives(counted(known.answer), draw), known.name
+            wrong_from = next(
+                number
+                for number, case in enumerate(probe.cases, 1)
+                if not same_case(
+                    run(probe, known.answer, draw.first).answers, draw.right.answers, case
+                )
+            )
+            assert len(calls) == wrong_from, known.name
+
+
+def test_order_of_heads_and_query_key_and_value_shows_in_every_draw_of_convert():
+    # `reshape(n_head, 3, …)` for `reshape(3, n_head, …)` is the same with three heads.
+    draws = (catalogue.probe("10/convert").inputs(np.random.default_rng(n)) for n in range(40))
+    assert all(int(one["H"]) != 3 and one["H"] != one["D"] for one in draws)
 
 
 @pytest.mark.slow

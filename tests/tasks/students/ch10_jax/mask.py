@@ -66,6 +66,13 @@ def naive(scores, real):
     return e / jnp.maximum(e.sum(1, keepdims=True), 1e-30)
 
 
+def largest_of_all(scores, real):
+    visible = who(real)
+    e = jnp.exp(scores - scores.max(1, keepdims=True)) * visible
+    total = e.sum(1, keepdims=True)
+    return e / jnp.where(total == 0, 1.0, total)
+
+
 RIGHT = {
     "two wheres": two_wheres,
     "built in": built_in,
@@ -87,6 +94,7 @@ WRONG = {
     "zero-mask": soft(0),
     "weights-cut-afterwards": lambda scores, real: jax.nn.softmax(scores) * who(real),
     "softmax-over-queries": partial(two_wheres, axis=0),
+    "largest-of-hidden-scores": largest_of_all,
     "overflow": naive,
     "nan-gradients": additive,
     "gradient-stopped": lambda s, real: two_wheres(jax.lax.stop_gradient(s), real),

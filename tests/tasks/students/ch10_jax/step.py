@@ -66,6 +66,14 @@ def old_move(loss, p, v, batch, lr, beta, largest):
     return by_tree_map(loss, p, v, batch, lr, beta, largest, move=move)
 
 
+def looks_ahead(loss, p, v, batch, lr, beta, largest):
+    value, g = jax.value_and_grad(loss)(p, batch)
+    g = shorten(g, largest)
+    v = jax.tree.map(lambda old, new: beta * old + new, v, g)
+    p = jax.tree.map(lambda a, speed, new: a - lr * beta * speed - lr * new, p, v, g)
+    return p, v, value
+
+
 def both_shrunk(loss, p, v, batch, lr, beta, largest):
     def mix(old, new):
         return beta * (old + new)
@@ -123,6 +131,7 @@ WRONG = {
     "uphill": plus,
     "momentum-forgotten": no_momentum,
     "moves-by-old-velocity": old_move,
+    "nesterov-momentum": looks_ahead,
     "gradient-shrunk": both_shrunk,
     "averaged-gradient": averaged,
     "rate-in-velocity": rate_inside,
