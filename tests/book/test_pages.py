@@ -300,6 +300,23 @@ def test_a_finger_finds_every_control_and_an_eye_what_goes_on_to_the_right(serve
 
 @pytest.mark.browser
 @pytest.mark.slow
+def test_no_gap_stands_behind_a_root(served, visit):
+    reader = visit(served, viewport=WIDE)
+    page = reader.open(f"{served}/book/05-head.html")
+    page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
+    gaps = page.evaluate(
+        """() => [...document.querySelectorAll('p math')]
+          .filter(one => one.querySelector('msqrt') === one.lastElementChild.lastElementChild)
+          .map(one => one.getBoundingClientRect().right
+            - one.querySelector('msqrt').lastElementChild.getBoundingClientRect().right)"""
+    )
+    assert gaps
+    assert 0 <= min(gaps) <= max(gaps) < 3  # of 18 pixels, which a letter is high
+    assert reader.faults == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
 def test_mark_in_the_text_leads_to_its_check_and_back(served, visit):
     reader = visit(served, viewport=WIDE)
     page = reader.open(f"{served}/book/05-head.html")
