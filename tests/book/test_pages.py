@@ -306,9 +306,9 @@ def test_no_gap_stands_behind_a_root(served, visit):
     page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
     gaps = page.evaluate(
         """() => [...document.querySelectorAll('p math')]
-          .filter(one => one.querySelector('msqrt') === one.lastElementChild.lastElementChild)
+          .filter(one => one.lastElementChild?.localName === 'msqrt')
           .map(one => one.getBoundingClientRect().right
-            - one.querySelector('msqrt').lastElementChild.getBoundingClientRect().right)"""
+            - one.lastElementChild.lastElementChild.getBoundingClientRect().right)"""
     )
     assert gaps
     assert 0 <= min(gaps) <= max(gaps) < 3  # of 18 pixels, which a letter is high
