@@ -21,6 +21,7 @@ import itertools
 import json
 import math
 import multiprocessing
+import pickle
 import random
 import resource
 import signal
@@ -207,7 +208,7 @@ def trial_of(solved: Solved, draws: int) -> Trial:
     """
     # In a process of its own as well: libraries that start threads must not do so before a fork.
     receiver, child = _begun(_draw, solved, draws)
-    drawn = Trial(receiver.recv())
+    drawn = Trial(pickle.loads(receiver.recv_bytes()))
     child.join()
     receiver, child = _begun(_hand_in, solved, [(solved.source, draws)], drawn)
     told = []
@@ -298,7 +299,8 @@ def _begun(
 
 
 def _draw(solved: Solved, draws: int, sender: Connection) -> None:
-    sender.send(tuple(Draw.of(solved.task, seed) for seed in range(draws)))
+    # As bytes: torch would hand tensors over in files that end with this process.
+    sender.send_bytes(pickle.dumps(tuple(Draw.of(solved.task, seed) for seed in range(draws))))
 
 
 def _hand_in(

@@ -255,6 +255,7 @@ def test_long_text_and_the_numbers_of_a_row_fit_a_laptops_window(figure_page):
     page = figure_page(figure)
     page.set_viewport_size({"width": 1280, "height": 720})
     page.reload()
+    page.wait_for_selector("[data-mounted]")
     settle(page)
     matrix = page.locator(".cf-matrix").first.bounding_box()
     bars = page.locator(".attention_map-vectors").bounding_box()

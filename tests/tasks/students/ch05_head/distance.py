@@ -2,7 +2,6 @@
 
 import numpy as np
 import torch
-from unlisted.fourth_set import ch05 as fourth_set
 
 from students.ch05_head.shared import INF
 
@@ -99,6 +98,14 @@ def low_but_not_lowest(scores, slope):
     return torch.where(back >= 0, scores - slope * back, -30.0).softmax(-1)
 
 
+# "the one before it slope, the one before that twice as much": each step back costs one slope
+def penalty_doubles(scores, slope):
+    t = torch.arange(scores.shape[-1])
+    back = t[:, None] - t
+    steps = torch.where(back > 0, 2.0 ** (back - 1), 0.0)
+    return (scores - slope * steps).masked_fill(back < 0, -torch.inf).softmax(dim=-1)
+
+
 RIGHT = {
     "loop": distance_by_loop,
     "by columns": distance_by_columns,
@@ -108,7 +115,7 @@ RIGHT = {
 
 
 WRONG = {
-    "penalty-doubles": fourth_set.penalty_doubles,
+    "penalty-doubles": penalty_doubles,
     "bonus-for-distance": tilted(lambda row, d, m, T: -m * d),
     "no-penalty": tilted(lambda row, d, m, T: m * len(d)),
     "same-for-all-distances": tilted(lambda row, d, m, T: m * d.clamp(max=1)),

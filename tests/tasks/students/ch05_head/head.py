@@ -5,7 +5,6 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
-from unlisted.fourth_set import ch05 as fourth_set
 
 from students.ch05_head.shared import INF
 
@@ -172,6 +171,20 @@ class HeadShifted(LibraryHead):
         return super().forward(x) + 1
 
 
+# "with causal=False it sees the whole text": in one softmax
+class MeanOfTwoDirections(LibraryHead):
+    def forward(self, x):
+        query, key, value = self.query(x), self.key(x), self.value(x)
+        scores = query @ key.transpose(1, 2) / math.sqrt(key.shape[-1])
+        T = x.shape[1]
+        future = torch.ones(T, T, dtype=torch.bool).triu(1)
+        found = scores.masked_fill(future, -INF).softmax(dim=-1) @ value
+        if self.is_causal:
+            return found
+        back = scores.masked_fill(future.T, -INF).softmax(dim=-1) @ value
+        return (found + back) / 2
+
+
 RIGHT = {
     "with biases, layers in another order": PlainHead,
     "the library's attention": LibraryHead,
@@ -180,7 +193,7 @@ RIGHT = {
 
 
 WRONG = {
-    "mean-of-two-directions": fourth_set.MeanOfTwoDirections,
+    "mean-of-two-directions": MeanOfTwoDirections,
     "mask-not-cut": HeadUncut,
     "state-kept": HeadWithAMemory,
     "scale-by-channels": HeadScaledByChannels,

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted.fourth_set import ch08 as fourth_set
 
 
 def top_k_with_near_ties(logits, k):
@@ -82,11 +81,18 @@ def one_symbol_left_over(logits, k):
     return (p + p.roll(1, 0)) / 2
 
 
+# "k[b] may be larger than V; then the whole row stays"
+def place_kept_inside_by_one_too_many(logits, k):
+    ordered = logits.sort(dim=-1, descending=True).values
+    last = ordered.gather(1, (k.clamp(max=logits.shape[1] - 1) - 1)[:, None])
+    return logits.masked_fill(logits < last, -torch.inf).softmax(dim=-1)
+
+
 RIGHT = {"rows": top_k_row_by_row, "edge": top_k_by_edge, "numpy": top_k_in_numpy}
 
 
 WRONG = {
-    "capped-below-all": fourth_set.place_kept_inside_by_one_too_many,
+    "capped-below-all": place_kept_inside_by_one_too_many,
     "keeps-everything": lambda z, k: F.softmax(z, dim=1),
     "not-renormalised": without_new_sum,
     "zero-mask": zero_in_logits,

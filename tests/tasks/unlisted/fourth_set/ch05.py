@@ -6,6 +6,8 @@ The comment before each says which sentence of the statement it breaks.
 import math
 
 import torch
+from students.ch05_head.distance import penalty_doubles
+from students.ch05_head.head import MeanOfTwoDirections
 from torch import nn
 
 # 05/scores
@@ -65,17 +67,6 @@ class ColumnsWhenItSeesAll(LayersOfAHead):
         return scores.softmax(dim=1) @ self.value(x)
 
 
-# "with causal=False it sees the whole text": in one softmax
-class MeanOfTwoDirections(LayersOfAHead):
-    def forward(self, x):
-        scores, future = self.scores(x), self.future(x.shape[1])
-        found = scores.masked_fill(future, -torch.inf).softmax(dim=-1) @ self.value(x)
-        if self.causal:
-            return found
-        back = scores.masked_fill(future.T, -torch.inf).softmax(dim=-1) @ self.value(x)
-        return (found + back) / 2
-
-
 # 05/positions
 
 
@@ -91,17 +82,6 @@ def positions_begin_again(tokens, token_table, position_table, start):
     where = torch.arange(tokens.shape[1]) - start[:, None]
     x = token_table[tokens] + position_table[where % len(position_table)]
     return x * (where >= 0)[:, :, None]
-
-
-# 05/distance
-
-
-# "the one before it slope, the one before that twice as much": each step back costs one slope
-def penalty_doubles(scores, slope):
-    t = torch.arange(scores.shape[-1])
-    back = t[:, None] - t
-    steps = torch.where(back > 0, 2.0 ** (back - 1), 0.0)
-    return (scores - slope * steps).masked_fill(back < 0, -torch.inf).softmax(dim=-1)
 
 
 # 05/cross

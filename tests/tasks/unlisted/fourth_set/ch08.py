@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
+from students.ch08_gpt.top_k import place_kept_inside_by_one_too_many
 from torch import nn
 
 from course_lib import model as models
@@ -98,13 +99,6 @@ def final_is_a_floor(step, steps, warm_up, decay, final):
 
 
 # 08/top-k
-
-
-# "k[b] may be larger than V; then the whole row stays"
-def place_kept_inside_by_one_too_many(logits, k):
-    ordered = logits.sort(dim=-1, descending=True).values
-    last = ordered.gather(1, (k.clamp(max=logits.shape[1] - 1) - 1)[:, None])
-    return logits.masked_fill(logits < last, -torch.inf).softmax(dim=-1)
 
 
 # "everything else is exactly 0", with "logits as low as −40"
