@@ -55,7 +55,9 @@ class Turns:
                 "--record takes whole modules and all draws: leave out -k, the names of tests and "
                 "COURSE_TEST_DRAWS"
             )
-        if asked.turn is None:
+        if hasattr(config, "workerinput"):  # of pytest-xdist, which hands on the command line alone
+            asked.turn = config.workerinput["turn"]
+        elif asked.turn is None:
             asked.turn = random.randrange(TURNS)
         # Whoever names tests wants them to run.
         self.everything = asked.all or bool(named)
@@ -70,6 +72,11 @@ class Turns:
             return "turns: everything that is asked for"
         turn = self.config.option.turn
         return f"turns: what changed, and 1 in {TURNS} of the rest (again: --turn={turn})"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node):
+        """Give a process that shares the tests the turn that was drawn."""
+        node.workerinput["turn"] = self.config.option.turn
 
     @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m: a subject is all of its tests
     def pytest_collection_modifyitems(self, items):
