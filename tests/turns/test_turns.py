@@ -371,6 +371,8 @@ class TestRuns:
             assert "10 tests were left out" in said
             numbers = {int(one) for one in re.findall(r"test_code\[01-(\d)", said)}
             assert numbers == {turn}
+        for _ in range(3):  # each draws a turn, which both processes have to take
+            assert project.run("-p", "xdist", "-n", "2")[0] == {"passed": 3}
         assert project.run("--all")[0] == {"passed": 13}
         (project.folder / "code/ch01_one.txt").write_text("broken")
         assert project.run("--turn=0")[0] == {"failed": 6, "passed": 2}
