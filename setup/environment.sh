@@ -5,8 +5,9 @@
 #   setup/environment.sh lab     what working on the exercises needs
 #   setup/environment.sh tests   everything, in the versions of requirements-lock.txt
 #
-# With uv on the PATH it installs, otherwise pip does. TORCH=cpu takes PyTorch without its GPU
-# libraries, where the platform has both; LOCK=0 takes the newest versions that the ranges allow.
+# uv installs, which takes a third of pip's time: the one on the PATH, otherwise one that pip brings
+# into .venv. Where that fails, pip does it alone. TORCH=cpu takes PyTorch without its GPU libraries,
+# where the platform has both; LOCK=0 takes the newest versions that the ranges allow.
 #
 # A stamp in .venv records the folder, the interpreter and the lists that were installed. It is
 # written last, so an interrupted run is taken up again; while it matches, there is nothing to do.
@@ -93,6 +94,27 @@ if [ -x .venv/bin/python ] && [ "$suite" != tests ] && holds tests; then
     exit 0
 fi
 
+volume="--quiet --progress-bar off"
+uv_volume=--quiet
+if [ -t 1 ]; then volume=; uv_volume=; fi  # somebody is watching: show what comes
+pip_install="install --disable-pip-version-check --no-input --no-compile $volume"
+
+with_pip() {
+    # shellcheck disable=SC2086  # lists of words on purpose
+    .venv/bin/python -m pip $pip_install "$@"
+}
+
+# Put pip into an empty .venv, and uv where there is none. A pip outside it, or uv, does that in a
+# second; ensurepip, the way of `python -m venv`, takes three.
+seed() {
+    if command -v uv >/dev/null 2>&1; then
+        uv pip install --quiet --python .venv/bin/python pip
+    else
+        # shellcheck disable=SC2086
+        "$python" -m pip --python .venv/bin/python $pip_install --retries 1 --only-binary :all: pip uv
+    fi
+}
+
 if ! works; then
     if [ -e .venv ] || [ -L .venv ]; then
         say "The environment .venv is incomplete or was made in another folder; making it anew."
@@ -112,48 +134,68 @@ if ! works; then
         fi
     fi
     say "Creating .venv with $("$python" --version) ($python) ..."
-    "$python" -m venv .venv
+    "$python" -m venv --without-pip .venv
+    if ! seed 2>/dev/null; then
+        say "Neither uv nor a pip outside .venv could put pip into it; the one that comes with Python goes in first ..."
+        .venv/bin/python -I -m ensurepip --upgrade --default-pip >/dev/null
+    fi
 fi
 
-volume="--quiet --progress-bar off"
-if [ -t 1 ]; then volume=; fi  # somebody is watching: show what comes
-
-with_pip() {
-    # shellcheck disable=SC2086  # lists of words on purpose
-    .venv/bin/python -m pip install --disable-pip-version-check --no-input --no-compile $volume "$@"
+# Find uv, or let pip bring it, and tell that one what pip is told of mirrors and certificates. A uv
+# that was there before has settings of its own.
+find_uv() {
+    uv=$(command -v uv) && return
+    uv=.venv/bin/uv
+    [ -x "$uv" ] || with_pip --retries 1 --only-binary :all: uv || return 1
+    settings=$(.venv/bin/python setup/pip_settings.py) || return 1
+    eval "$settings"
 }
 
 with_uv() {
-    uv=$(command -v uv || echo .venv/bin/uv)
+    no_index=
+    find_uv || return 1
     backend=
     if [ "${TORCH:-}" = cpu ]; then backend=--torch-backend=cpu; fi
     # shellcheck disable=SC2086
-    "$uv" pip install --python .venv/bin/python $backend "$@"
+    "$uv" pip install --python .venv/bin/python $uv_volume $no_index $backend "$@"
 }
 
+# Install what is named: the quick way in the versions $quick, the plain way in the versions $plain.
 install() {
-    if command -v uv >/dev/null 2>&1; then
-        with_uv "$@"
-    elif [ "${TORCH:-}" = cpu ]; then
-        with_pip uv && with_uv "$@"  # pip would have to be told an address for each platform
-    else
-        with_pip "$@"
+    # shellcheck disable=SC2086
+    with_uv $quick "$@" && return
+    if [ "${TORCH:-}" = cpu ]; then
+        say "uv did not succeed, and pip alone does not know where PyTorch without its GPU libraries is."
+        return 1
     fi
+    say "The quick way, with uv, did not work here. Trying pip alone$newest, which takes longer ..."
+    # shellcheck disable=SC2086
+    with_pip $plain "$@"
 }
 
+quick=
+plain=
+newest=
 say "Installing $what into .venv (about $size; minutes the first time) ..."
 {
     case $suite in
         book)
             section "To read" >.venv/reading.txt
+            # The versions that the book was tested with, as finished packages. Where one is
+            # missing for a platform or a later Python, a reader gets the newest of everything.
+            if [ "${LOCK:-1}" != 0 ]; then
+                quick="-c requirements-lock.txt --only-binary :all:"
+                newest=" and the newest versions that requirements.txt allows"
+            fi
             install -r .venv/reading.txt
             ;;
         lab) install -e . ;;
         tests)
-            locked="-c requirements-lock.txt"
-            if [ "${LOCK:-1}" = 0 ]; then locked=; fi
-            # shellcheck disable=SC2086
-            install $locked -r requirements.txt -r requirements-test.txt -e .
+            if [ "${LOCK:-1}" != 0 ]; then
+                quick="-c requirements-lock.txt"
+                plain=$quick  # a test of other versions would be a test of something else
+            fi
+            install -r requirements.txt -r requirements-test.txt -e .
             ;;
     esac
 } || {
