@@ -444,7 +444,9 @@ export default defineFigure(
       if (found && found.row !== figure.get("row")) go(found.row, cursor.column);
     });
 
-    /** What is typed after one more key: a sign begins a number, a key that fits into none is lost. */
+    /**
+     * What is typed after one more key: a sign begins a number, a key that fits into none is lost.
+     */
     const longer = (key) =>
       /^[-−_]$/.test(key) ? "-" : /^-?\d*[.,]?\d*$/.test(typed + key) ? typed + key : typed;
     const isMinus = (key) => /^[-−]$/.test(key);

@@ -39,7 +39,9 @@ const contiguous = ({ shape, strides }) => {
   return shape.every((size, axis) => size === 1 || strides[axis] === wanted[axis]);
 };
 
-/** Every stage of the route: its key, code, names of sizes, tensor, and what belongs in its cells. */
+/**
+ * Every stage of the route: its key, code, names of sizes, tensor, and what belongs in its cells.
+ */
 const route = ({ B, T, H, D, split, merge }) => {
   const C = H * D;
   const x = view({ memory: Array.from({ length: B * T * C }, (_, i) => i) }, [B, T, C]);
@@ -65,7 +67,9 @@ const route = ({ B, T, H, D, split, merge }) => {
 
 // ---- where cells stand --------------------------------------------------------------------------
 
-/** The last size runs across, the one before it down, the one before that in frames; b outermost. */
+/**
+ * The last size runs across, the one before it down, the one before that in frames; b outermost.
+ */
 const arrange = (width, { names, tensor: { shape } }) => {
   const four = shape.length === 4 ? shape : [shape[0], 1, shape[1], shape[2]];
   const [B, frames, rows, columns] = four;

@@ -30,7 +30,7 @@ CORPORA = MappingProxyType({"shakespeare": "Tiny Shakespeare", "play": "the play
 """What a model may have been trained on, as readers call it."""
 
 MARKUP = Path(__file__).resolve().parents[1] / "book" / "_assets" / "live_model.html"
-"""The figure for pages that are no notebook; `course_figures.live_weights` writes it."""
+"""The figure for pages that are no notebook; `course_figures.live_training` writes it."""
 
 
 class LiveModel(Figure):
@@ -39,7 +39,7 @@ class LiveModel(Figure):
     The page computes in float64, and differs from the torch model in float64 by less than 1e-9.
     In float32, torch rounds attention by less than 1e-5, and logits, which reach 16, by a few 1e-5.
 
-    The model is the one that `course_figures.live_weights` trained; `LiveModel.of` shows yours.
+    The model is the one that `course_figures.live_training` trained; `LiveModel.of` shows yours.
 
     Parameters
     ----------

@@ -1,16 +1,13 @@
-"""The model that lives in the page: its training, its rounded weights, and how to get it back.
+"""The model that lives in the page: its rounded weights in a file, and how to get it back.
 
-`python -m course_figures.live_weights` trains it anew (about three minutes on one processor
-core, where Tiny Shakespeare is at hand) and writes the file that pages and notebooks read, and the
-figure as the first page holds it. On the same machine it gives the same weights again.
+`live_training` trains it and writes the file that comes with the course.
 """
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,61 +15,20 @@ import torch
 from torch import Tensor, nn
 
 from course_figures import sources
-from course_lib import checkpoints, schedules
+from course_lib import checkpoints
 from course_lib.contexts import evaluation_mode
-from course_lib.data import Corpus, Vocabulary, load
+from course_lib.data import Vocabulary
 from course_lib.errors import CheckpointError, ConfigError
 from course_lib.model import GPT, Config, fuse
-from course_lib.training import History, evaluate, fit
 
 WEIGHTS = sources.LIVE_WEIGHTS
 """The committed weights: Tiny Shakespeare, at most 600 kB."""
-
-STEPS = 2500
-BLOCK_SIZE, N_LAYER, N_HEAD, N_EMBD = 64, 3, 4, 64
-SEED = 1337
 
 # The largest int8 of either sign; -128 would make the range lopsided.
 LARGEST = 127
 
 
-def train(corpus: Corpus, steps: int = STEPS, *, progress: bool = True) -> tuple[GPT, History]:
-    """Train the live model.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        Its text and vocabulary.
-    steps : int
-        Batches of 64 windows of 64 tokens.
-    progress : bool
-        Show a bar.
-
-    Returns
-    -------
-    (GPT, History)
-        The fused model in evaluation mode, and what happened.
-    """
-    torch.manual_seed(SEED)
-    config = Config(len(corpus.vocabulary), BLOCK_SIZE, N_LAYER, N_HEAD, N_EMBD)
-    model = fuse(GPT(config))
-    history = fit(
-        model,
-        corpus,
-        steps=steps,
-        batch_size=64,
-        optimizer="muon",
-        lr=4e-3,
-        muon_lr=0.03,
-        schedule=schedules.linear(warm_up=min(50, steps // 4)),
-        seed=SEED,
-        progress=progress,
-    )
-    assert isinstance(model, GPT)
-    return model.eval(), history
-
-
-def quantise(matrix: Tensor) -> tuple[Tensor, Tensor]:
+def quantize(matrix: Tensor) -> tuple[Tensor, Tensor]:
     """Round each row to 255 evenly spaced values.
 
     Parameters
@@ -104,7 +60,7 @@ def pack(model: nn.Module) -> dict[str, Tensor]:
     packed: dict[str, Tensor] = {}
     for name, tensor in model.state_dict().items():
         if tensor.ndim == 2:
-            packed[name], packed[f"{name}.scale"] = quantise(tensor)
+            packed[name], packed[f"{name}.scale"] = quantize(tensor)
         else:
             packed[name] = tensor.float()
     return packed
@@ -151,7 +107,7 @@ def write_packed(path: Path, model: GPT, facts: Mapping[str, Any]) -> dict[str, 
         If the model is no GPT, or computes something else than the GPT of the library.
     """
     fused = _library_model(model)
-    return _keep(path, pack(fused), fused, facts)
+    return keep(path, pack(fused), fused, facts)
 
 
 def _library_model(model: nn.Module) -> GPT:
@@ -186,48 +142,30 @@ def _library_model(model: nn.Module) -> GPT:
     return fused
 
 
-def _keep(
+def keep(
     path: Path, packed: Mapping[str, Tensor], fused: nn.Module, facts: Mapping[str, Any]
 ) -> dict[str, Any]:
-    facts = {**facts, "digest": digest(packed), "model": checkpoints.describe_model(fused)}
-    checkpoints.write_checkpoint(path, packed, facts)
-    return facts
-
-
-def write_weights(path: Path, model: GPT, corpus: Corpus, steps: int) -> dict[str, Any]:
-    """Round a trained model, measure what is left of it, and keep both in one file.
+    """Keep weights that are rounded already in one file.
 
     Parameters
     ----------
     path : Path
         Replaced when the new file is complete.
-    model : GPT
-        Fused; takes the rounded weights, in place.
-    corpus : Corpus
-        What it was trained on.
-    steps : int
-        How long.
+    packed : mapping of str to Tensor
+        As `pack` gives them.
+    fused : Module
+        The model that they are of.
+    facts : mapping
+        Kept beside them.
 
     Returns
     -------
     dict
-        The facts in the file: `corpus`, `corpus_sha256`, `vocabulary`, `steps`, `seed`,
-        `validation_loss` (nats, of the rounded weights), `exact_validation_loss`, `digest`,
-        `model`.
+        The facts with `digest` and `model` added.
     """
-    exact = evaluate(model, corpus.validation, BLOCK_SIZE)
-    packed = pack(model)
-    model.load_state_dict(unpack(packed))
-    facts = {
-        "corpus": corpus.name,
-        "corpus_sha256": hashlib.sha256(corpus.text.encode()).hexdigest(),
-        "vocabulary": "".join(corpus.vocabulary.symbols),
-        "steps": steps,
-        "seed": SEED,
-        "validation_loss": evaluate(model, corpus.validation, BLOCK_SIZE),
-        "exact_validation_loss": exact,
-    }
-    return _keep(path, packed, model, facts)
+    facts = {**facts, "digest": digest(packed), "model": checkpoints.describe_model(fused)}
+    checkpoints.write_checkpoint(path, packed, facts)
+    return facts
 
 
 def live_model(path: Path = WEIGHTS) -> tuple[GPT, Vocabulary, dict[str, Any]]:
@@ -236,7 +174,7 @@ def live_model(path: Path = WEIGHTS) -> tuple[GPT, Vocabulary, dict[str, Any]]:
     Parameters
     ----------
     path : Path
-        A file that `write_weights` wrote.
+        A file that `live_training.write_weights` or `write_packed` wrote.
 
     Returns
     -------
@@ -245,7 +183,7 @@ def live_model(path: Path = WEIGHTS) -> tuple[GPT, Vocabulary, dict[str, Any]]:
     vocabulary : Vocabulary
         Of the text that it was trained on.
     facts : dict
-        As `write_weights` returns them.
+        As whatever wrote the file returned them.
 
     Raises
     ------
@@ -256,7 +194,7 @@ def live_model(path: Path = WEIGHTS) -> tuple[GPT, Vocabulary, dict[str, Any]]:
     if digest(packed) != facts.get("digest"):
         raise CheckpointError(
             f"{path.name} holds other weights than its digest says: take the file from the course "
-            "again, or write it anew with python -m course_figures.live_weights"
+            "again, or write it anew with python -m course_figures.live_training"
         )
     model = GPT(Config(**facts["model"]["config"]))
     model.load_state_dict(_apart(unpack(packed), model.config))
@@ -276,30 +214,3 @@ def _apart(fused: Mapping[str, Tensor], config: Config) -> dict[str, Tensor]:
             for head in range(config.n_head):
                 plain[f"{prefix}heads.{head}.{part}.weight"] = next(parts)
     return plain
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Train and write; see the module's first lines."""
-    parser = argparse.ArgumentParser(description="Train the model that lives in the page.")
-    parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--output", type=Path, default=WEIGHTS)
-    parser.add_argument("--markup", action="store_true", help="only the first page's figure again")
-    options = parser.parse_args(arguments)
-    if not options.markup:
-        torch.set_num_threads(1)  # with more, sums are taken in another order and rounded otherwise
-        corpus = load("shakespeare", fallback=False)
-        model, history = train(corpus, options.steps)
-        facts = write_weights(options.output, model, corpus, options.steps)
-        print(history)
-        print(
-            f"{options.output.name}: {options.output.stat().st_size:,} bytes, validation loss "
-            f"{facts['validation_loss']:.4f} ({facts['exact_validation_loss']:.4f} before rounding)"
-        )
-    if options.output == WEIGHTS:
-        from course_figures.live_model import MARKUP, WritingModel
-
-        MARKUP.write_text(WritingModel().html() + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -197,7 +197,9 @@ const strokesOf = (colour) => {
   };
 };
 
-/** The stream lies flat; what is added starts at its tip, at the true angle; dashed is their sum. */
+/**
+ * The stream lies flat; what is added starts at its tip, at the true angle; dashed is their sum.
+ */
 const triangle = (drawing, strokes, width, height, scale, { before, part, cosine, unit }) => {
   const y = height - 8;
   const left = 4;

@@ -1,4 +1,6 @@
-/** AdamW over flat arrays. Source: Loshchilov and Hutter (2019); the same sums as torch.optim.AdamW. */
+/**
+ * AdamW over flat arrays. Source: Loshchilov and Hutter (2019); the same sums as torch.optim.AdamW.
+ */
 export class AdamW {
   constructor(parameters, { beta1 = 0.9, beta2 = 0.99, decay = 0.01, epsilon = 1e-8 } = {}) {
     Object.assign(this, { parameters, beta1, beta2, decay, epsilon, steps: 0 });

@@ -10,9 +10,10 @@ const FAINTEST = 0.01; // of the weights that have an arc
 /**
  * The end of a text in one line, with an arc from its newest symbol to each that a head looks at.
  *
- * An arc is as thick and as strong as its weight is large, and a bar under the symbol says the same.
- * Returns { update({ symbols, weight(key), coming }) }, where coming is the symbol that is about to
- * be written, or null. What it shows must be said elsewhere: it is hidden from screen readers.
+ * An arc is as thick and as strong as its weight is large, and a bar under the symbol says the
+ * same. Returns { update({ symbols, weight(key), coming }) }, where coming is the symbol that is
+ * about to be written, or null. What it shows must be said elsewhere: it is hidden from screen
+ * readers.
  */
 export const attentionArcs = (figure, { parent }) => {
   const area = html("canvas", { class: "live_model-arcs", "aria-hidden": "true" });

@@ -2,7 +2,8 @@
  * Buttons, sliders, choices, switches and fields.
  *
  * Each is bound to a trait by its name, or to two functions {read, write}; it shows what the state
- * holds whenever the figure is drawn. `parent` says where it stands, among the controls if left out.
+ * holds whenever the figure is drawn. `parent` says where it stands, among the controls
+ * if left out.
  */
 import { html, setText, uniqueId } from "./elements.js";
 import { number } from "./numbers.js";

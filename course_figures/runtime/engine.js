@@ -1,5 +1,6 @@
 /**
- * A GPT of the course in plain typed arrays: what `course_lib.model.GPT` computes, and nothing else.
+ * A GPT of the course in plain typed arrays: what `course_lib.model.GPT` computes, and
+ * nothing else.
  *
  * Sizes are named as in the book: T tokens, C channels, H heads of D channels, V symbols, B the
  * longest context (block_size). All arrays are flat and row-major; shapes stand in the comments.

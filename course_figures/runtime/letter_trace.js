@@ -1,9 +1,10 @@
 /**
  * The way of one letter through a GPT: every vector on it, and where each number comes from.
  *
- * A stage is { id, name, says, chapter, values, labels?, explain(i) }. `explain` gives the number in
- * words and the terms that it is the sum of: { words, terms: [{ label, value, from?, place? }] },
- * the largest first, where `from` and `place` name the stage and the number that a term comes from.
+ * A stage is { id, name, says, chapter, values, labels?, explain(i) }. `explain` gives the number
+ * in words and the terms that it is the sum of, the largest first:
+ * { words, terms: [{ label, value, from?, place? }] }, where `from` and `place` name the stage and
+ * the number that a term comes from.
  */
 import { layerNorm, linear, relu } from "./layers.js";
 import { number } from "./numbers.js";

@@ -1,9 +1,9 @@
 // Gives the browser texts as ES modules, over `file://` too, where it loads no module from a file.
 //
-// A classic script: it stands first in a page's scripts, and in the one module that JupyterLab gets.
-// Every module arrives as a text, cut at the places of its imports; it is imported from a blob in
-// which these places hold the addresses of the blobs that it needs. So a module that several
-// figures import is there once, with a scope of its own.
+// A classic script: it stands first in a page's scripts, and in the one module that JupyterLab
+// gets. Every module arrives as a text, cut at the places of its imports; it is imported from a
+// blob in which these places hold the addresses of the blobs that it needs. So a module that
+// several figures import is there once, with a scope of its own.
 // biome-ignore lint/correctness/noUnusedVariables: the scripts that stand behind this one use it
 const courseFigures = (() => {
   const texts = new Map();

@@ -12,8 +12,8 @@ const PAGE = 10; // rows that Page up and Page down jump
 /**
  * Its `update` is called when the figure is drawn, with { rows, columns, value(row, column),
  * strength?(value) in −1 … 1, text?(row, column), rowLabels?, columnLabels?, most?, least?,
- * width?, height?, colour? }, where width and height are the room in pixels and colour is what the values are: "weight", "probability", or "plus" for
- * numbers that may be negative.
+ * width?, height?, colour? }, where width and height are the room in pixels and colour is what the
+ * values are: "weight", "probability", or "plus" for numbers that may be negative.
  */
 export class Matrix {
   /**

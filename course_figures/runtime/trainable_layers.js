@@ -1,9 +1,9 @@
 /**
  * Layers that learn: forward, and backward from the gradient of what came out.
  *
- * Sizes are named as in the book: n rows (B windows of T positions, one after the other), C channels,
- * H heads of D channels. Arrays are flat and row-major; a gradient has the shape of what it is of.
- * `backward` adds to the gradients of the weights, which a step sets to 0 before.
+ * Sizes are named as in the book: n rows (B windows of T positions, one after the other), C
+ * channels, H heads of D channels. Arrays are flat and row-major; a gradient has the shape of what
+ * it is of. `backward` adds to the gradients of the weights, which a step sets to 0 before.
  */
 import { EPSILON, layerNorm, linear } from "./layers.js";
 import { START } from "./parameters.js";
@@ -118,7 +118,9 @@ export class Norm {
   }
 }
 
-/** Causal attention of H heads of D channels over queries, keys and values that stand in one row. */
+/**
+ * Causal attention of H heads of D channels over queries, keys and values that stand in one row.
+ */
 export class Attention {
   constructor(H, D) {
     this.H = H;
@@ -196,7 +198,8 @@ export class Attention {
 /**
  * Mean cross-entropy of logits (n, V) against targets (n,), in nats.
  *
- * The logits become probabilities, or, where `gradient` says so, their gradient: (p − [target]) / n.
+ * The logits become probabilities, or, where `gradient` says so, their gradient:
+ * (p − [target]) / n.
  */
 export function crossEntropy(logits, targets, n, V, gradient) {
   let total = 0;

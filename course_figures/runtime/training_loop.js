@@ -73,8 +73,8 @@ export class TrainingLoop {
   }
 
   /**
-   * Mean loss on windows of the validation split that stand one behind the other: on all of them, or
-   * on some, evenly spread and always the same.
+   * Mean loss on windows of the validation split that stand one behind the other: on all of them,
+   * or on some, evenly spread and always the same.
    */
   validate(T, all = false) {
     const { validation } = this.corpus;
@@ -116,8 +116,9 @@ export class TrainingLoop {
   }
 
   /**
-   * What the model looks at: of a model with heads, their weights (H, T, T) over the first T symbols
-   * of the validation split; of a bigram, what it holds likely after each symbol, (1, V, V).
+   * What the model looks at: of a model with heads, their weights (H, T, T) over the first T
+   * symbols of the validation split; of a bigram, what it holds likely after each symbol,
+   * (1, V, V).
    */
   maps(T) {
     const { symbols, validation } = this.corpus;

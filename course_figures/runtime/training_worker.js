@@ -1,10 +1,11 @@
 /**
  * Trains beside the page, in a worker, and reports; the page says what to train and how.
  *
- * It says { listening } when it does: what came before would be lost. The page sends { text } or { packed } (deflated, in base64), { begin: { model, seed } },
+ * It says { listening } when it does: what came before would be lost. The page sends { text } or
+ * { packed } (deflated, in base64), { begin: { model, seed } },
  * { change: { rate, batch, context } }, { run: true | false } and { steps: count }. It gets
- * { text: { symbols, counted, length } }, { report: { … } }, { broke: { step, rate } } where the loss
- * is no number any more, and { fault: "what went wrong" }.
+ * { text: { symbols, counted, length } }, { report: { … } }, { broke: { step, rate } } where the
+ * loss is no number any more, and { fault: "what went wrong" }.
  */
 import { bytesOf } from "./arrays.js";
 import { Corpus, TrainingLoop } from "./training_loop.js";
