@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from course_judges import comparisons
-from course_judges.describing import same_value
+from course_judges.equality import close
 from course_judges.evidence import Evidence
 from course_judges.wording import listed, number
 from course_tasks.answers import Array
@@ -52,14 +51,12 @@ def common(failing: Sequence[Evidence]) -> str:
 
 
 def _of_a_draw(evidence: Evidence) -> Iterator[Condition]:
-    for name, right in evidence.expected.values.items():
-        mine = evidence.answers.values.get(name)
+    for name in evidence.wrong_values:
+        mine, right = evidence.answers.values.get(name), evidence.expected.values[name]
         if isinstance(right, str) or isinstance(mine, str) or mine is None:
             continue
-        if same_value(mine, right):
-            continue
         if mine.shape == right.shape:
-            wrong = ~comparisons.close(evidence.yours(name), right)
+            wrong = ~close(evidence.yours(name), right)
             for argument, given in evidence.arguments(name).items():
                 yield from _of_an_argument(argument, given, wrong)
         return

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from course_judges import comparisons, kinds, places, relations
-from course_judges.wording import index, number, results_by_name, sentence
-from course_tasks.answers import Array, Value
+from course_judges import comparisons, kinds, places, relations, texts
+from course_judges.differences import Comparison, Difference, largest
+from course_judges.equality import close, same_value
+from course_judges.evidence import ODD_DATA, Evidence
+from course_judges.wording import index, number, numbers_apart, results_by_name, sentence
 from course_tasks.verdict import Finding, Section
-
-if TYPE_CHECKING:
-    from course_judges.evidence import Evidence
-
-# What asking for a number raises when a student's data is missing, empty or of another shape.
-ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, OverflowError)
-
-# So many characters of a text before and after the place where two texts part.
-_AROUND = 24
-
-# So many entries of a list are quoted.
-_QUOTED = 4
 
 # A relation between fewer single numbers is hardly one.
 _FEW_NUMBERS = 3
 
-Asks: TypeAlias = "Callable[[Evidence], Finding | None]"
+Asks: TypeAlias = Callable[[Evidence], Finding | None]
 
 
 def describe(
@@ -110,7 +100,7 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
     where = f" It is right with {sizes[1]} and wrong with {sizes[0]}." if all(sizes) else ""
     if where and sizes[0] == sizes[1]:
         where = " With other numbers of the same sizes it is right."
-    if where and not _equal(right):
+    if where and right.wrong_values:
         # Judged by how often something happens: what was not seen there may still be wrong.
         where = f" With {sizes[1]} it did not show."
     if found.name != "difference":
@@ -123,17 +113,8 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
     )
 
 
-def _equal(evidence: Evidence) -> bool:
-    """True if all that was returned equals what is right, so that nothing was left to chance."""
-    values = evidence.answers.values
-    return all(
-        name in values and same_value(values[name], wanted)
-        for name, wanted in evidence.expected.values.items()
-    )
-
-
 def _not_a_number(evidence: Evidence, section: Section) -> Finding | None:
-    for name in evidence.expected.values:
+    for name in evidence.wrong_values:
         if not evidence.comparable(name):
             continue
         mine, right = evidence.yours(name), evidence.right(name)
@@ -149,8 +130,7 @@ def _not_a_number(evidence: Evidence, section: Section) -> Finding | None:
                 "that was never taken away."
             )
             return Finding("not-finite", f"Your answer holds {number(held)}{at}.", why, section)
-        if not same_value(mine, right):
-            return None  # what is wrong first is described first
+        return None  # what is wrong first is described first
     return None
 
 
@@ -180,14 +160,14 @@ def _exchanged(evidence: Evidence, section: Section) -> Finding | None:
 
 def _text(evidence: Evidence, section: Section) -> Finding | None:
     """How a text differs, where it is the first thing that does and more can be said than that."""
-    for name, right in evidence.expected.values.items():
-        mine = evidence.answers.values.get(name)
-        if mine is None or same_value(mine, right):
+    for name in evidence.wrong_values:
+        mine, right = evidence.answers.values.get(name), evidence.expected.values[name]
+        if mine is None:
             continue
         if not isinstance(right, str) or not isinstance(mine, str):
             return None
-        label, what = _text_differs(mine, right)
-        effect = f"{_texts(mine, right)} {evidence.called_with(name)}".strip()
+        label, what = texts.differs(mine, right)
+        effect = f"{texts.around_the_difference(mine, right)} {evidence.called_with(name)}".strip()
         return None if label == "difference" else Finding(label, what, effect, section)
     return None
 
@@ -197,37 +177,56 @@ def _compared(evidence: Evidence, section: Section, *, only_one: bool = False) -
 
     With `only_one`, how the first does of which something can be said.
     """
-    first: tuple[str, comparisons.Difference] | None = None
+    first: tuple[str, Difference] | None = None
     otherwise = False
-    for name, right in evidence.expected.values.items():
-        mine = evidence.answers.values.get(name)
+    for name in evidence.wrong_values:
+        mine, right = evidence.answers.values.get(name), evidence.expected.values[name]
         if mine is None:
             otherwise = True
-        elif not same_value(mine, right):
-            found = None
-            if not isinstance(mine, str) and not isinstance(right, str):
-                found = comparisons.compared(evidence.yours(name), right)
-            if first is None and found is not None:
-                first = name, found
-            elif first is None and not only_one:
-                return None
-            else:
-                otherwise |= found is None or first is None or found.name != first[1].name
+            continue
+        found = None
+        if not isinstance(mine, str) and not isinstance(right, str):
+            found = comparisons.compared(evidence.yours(name), right)
+        if first is None and found is not None:
+            first = name, found
+        elif first is None and not only_one:
+            return None
+        else:
+            otherwise |= found is None or first is None or found.name != first[1].name
     if first is None:
         return None
     name, found = first
-    effect = f"{found.effect} {evidence.called_with(name)}".strip()
-    what = found.what
-    if otherwise:
-        what = f"{what[:-1]} ({_which(name)}; of another result that cannot be said)."
-    return Finding(found.name, what, effect, section)
+    of_which = _of_which(evidence, name, otherwise=otherwise, alike=not otherwise)
+    effect = " ".join(filter(None, (found.effect, of_which, evidence.called_with(name))))
+    return Finding(found.name, found.what, effect, section)
 
 
-def _which(name: str) -> str:
-    part = name.partition(".")[2]
-    if part.isdigit():
-        return f"this is result {int(part) + 1}"
-    return f"this is `{part}`" if part else "this is one result"
+def _of_which(evidence: Evidence, name: str, *, otherwise: bool, alike: bool = False) -> str:
+    """Of which result something is said, where a function returns several.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    name : str
+        Of the value that was compared.
+    otherwise : bool
+        Whether it does not hold of another wrong value.
+    alike : bool
+        Whether it holds of every other wrong value.
+    """
+    right, wrong = evidence.results(name.split(".")[0])
+    words = []
+    if wrong and (right or not alike):
+        this = [one for one in wrong if name.endswith(f".{one}")]
+        said = [f"That is said of {results_by_name(wrong if alike else this)}"]
+        if right:
+            said.append(f"{results_by_name(right)} {'is' if len(right) == 1 else 'are'} right")
+        if otherwise and len(wrong) > 1:
+            said.append("another result is wrong in another way")
+        words.append("; ".join(said) + ".")
+    if otherwise and len(wrong) < 2:
+        words.append("In another call your answer is wrong in another way.")
+    return " ".join(words)
 
 
 def _related(evidence: Evidence, section: Section, *, only_one: bool = False) -> Finding | None:
@@ -236,11 +235,9 @@ def _related(evidence: Evidence, section: Section, *, only_one: bool = False) ->
     With `only_one`, how the first does of which that can be said.
     """
     without = False
-    for name, right in evidence.expected.values.items():
-        mine = evidence.answers.values.get(name)
+    for name in evidence.wrong_values:
+        mine, right = evidence.answers.values.get(name), evidence.expected.values[name]
         if mine is None or isinstance(mine, str) or isinstance(right, str):
-            continue
-        if same_value(mine, right):
             continue
         found = relations.related(evidence.yours(name), right, evidence.inputs)
         if found is None:
@@ -248,17 +245,15 @@ def _related(evidence: Evidence, section: Section, *, only_one: bool = False) ->
                 return None
             without = True
             continue
-        what = found.what
-        if without:
-            what = f"{what[:-1]} ({_which(name)}; of another result that cannot be said)."
-        effect = f"{found.effect} {evidence.called_with(name)}".strip()
-        return Finding(found.name, what, effect, section)
+        of_which = _of_which(evidence, name, otherwise=without)
+        effect = " ".join(filter(None, (found.effect, of_which, evidence.called_with(name))))
+        return Finding(found.name, found.what, effect, section)
     return None
 
 
 def _numbers_together(
     evidence: Evidence,
-    compare: Callable[[Array, Array], comparisons.Difference | None],
+    compare: Comparison,
     section: Section,
     kind: str = "f",
 ) -> Finding | None:
@@ -281,22 +276,21 @@ def _numbers_together(
 
 
 def _difference(evidence: Evidence, section: Section) -> Finding:
-    for name, right in evidence.expected.values.items():
-        mine = evidence.answers.values.get(name)
-        if mine is None or same_value(mine, right):
+    for name in evidence.wrong_values:
+        mine, right = evidence.answers.values.get(name), evidence.expected.values[name]
+        if mine is None:
             continue
         with_what = evidence.called_with(name)
         if isinstance(right, str) or isinstance(mine, str):
-            name, what = _text_differs(str(mine), str(right))
-            return Finding(
-                name, what, f"{_texts(str(mine), str(right))} {with_what}".strip(), section
-            )
-        wrong = int((~comparisons.close(mine, right)).sum())
+            label, what = texts.differs(str(mine), str(right))
+            quoted = texts.around_the_difference(str(mine), str(right))
+            return Finding(label, what, f"{quoted} {with_what}".strip(), section)
+        wrong = int((~close(mine, right)).sum())
         if right.ndim == 0:
-            yours, wanted = comparisons.numbers_apart(float(mine), float(right))
+            yours, wanted = numbers_apart(float(mine), float(right))
             effect = f"Yours is {yours}, expected {wanted}."
         else:
-            effect = f"{wrong} of {right.size} numbers differ. {comparisons.largest(mine, right)}"
+            effect = f"{wrong} of {right.size} numbers differ. {largest(mine, right)}"
         right_ones, wrong_ones = evidence.results(name.split(".")[0])
         if right_ones and wrong_ones:
             verb = "is" if len(wrong_ones) == 1 else "are"
@@ -309,10 +303,13 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
                 f"{effect[:1].lower()}{effect[1:]} {with_what}".strip(),
                 section,
             )
+        beside = _where_right(evidence, name)
         return Finding(
-            "difference",
-            "The values differ from the right ones.",
-            f"{effect} {with_what}".strip(),
+            "some-calls" if beside else "difference",
+            "Your answer is right in one call and wrong in another."
+            if beside
+            else "The values differ from the right ones.",
+            f"{beside} {effect} {with_what}".strip(),
             section,
         )
     missing = next(
@@ -327,76 +324,37 @@ def _difference(evidence: Evidence, section: Section) -> Finding:
             f"{evidence.called_with(missing)}".strip(),
             section,
         )
-    return Finding("difference", "Your answer does not do what the task asks.", "", section)
+    return kinds.of_number(evidence, section) or Finding(
+        "difference", "Your answer does not do what the task asks.", "", section
+    )
+
+
+def _where_right(evidence: Evidence, wrong: str) -> str:
+    """With which other arguments the answer is right; empty where it never is, or where shapes and
+    single numbers do not tell the two calls apart.
+    """
+    case = wrong.split(".")[0]
+    off = {name.split(".")[0] for name in evidence.wrong_values} | set(evidence.answers.errors)
+    mine = _arguments(evidence.called_with(case))
+    for name in evidence.expected.values:
+        other = name.split(".")[0]
+        theirs = _arguments(evidence.called_with(other))
+        if other in off or theirs.keys() != mine.keys():
+            continue
+        apart = [one for one in mine if mine[one] != theirs[one]]
+        if apart and len(apart) < len(mine):
+            right, bad = (
+                " and ".join(f"{one} {held[one]}" for one in apart) for held in (theirs, mine)
+            )
+            return f"It is right with {right}, and wrong with {bad}."
+    return ""
+
+
+def _arguments(called: str) -> dict[str, str]:
+    """ "It was called with x of shape (2, 3), k = 4." as {"x": "of shape (2, 3)", "k": "= 4"}."""
+    found = re.findall(r"(\w+) (of shape \([^)]*\)|= [^,]+?)(?=, \w+ (?:of|=)|\.$)", called)
+    return dict(found)
 
 
 def _first_upper(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _text_differs(mine: str, right: str) -> tuple[str, str]:
-    """How one text differs from another: a name and a sentence."""
-    if not mine:
-        return "empty-text", "Your answer returns an empty text."
-    if "\n" in right:
-        name, what = _lines_differ(mine.split("\n"), right.split("\n"))
-        if name:
-            return name, what
-    if sorted(mine) == sorted(right):
-        return "another-order", "Your text has the right symbols in another order."
-    if mine == right[:-1] or mine == right[1:]:
-        which = "last" if mine == right[:-1] else "first"
-        return f"{which}-missing", f"Your text is right, but its {which} symbol is missing."
-    if right in mine:
-        return "too-many", "Your text holds the right one, and more."
-    if mine.lower() == right.lower():
-        return "another-case", "Your text differs in capital and small letters alone."
-    return "difference", "Your answer returns another text."
-
-
-def _lines_differ(mine: list[str], right: list[str]) -> tuple[str, str]:
-    """The same of lists, whose entries are the lines of a text."""
-    if sorted(mine) == sorted(right):
-        return "another-order", "You have the right entries in another order."
-    if sorted(one.lower() for one in mine) == sorted(one.lower() for one in right):
-        return "another-case", "Your entries differ from the right ones in capital letters."
-    missing, extra = Counter(right) - Counter(mine), Counter(mine) - Counter(right)
-    if extra and missing:
-        return "", ""
-    some = missing or extra
-    quoted = ", ".join(f"`{one}`" for one in list(some)[:_QUOTED])
-    name, said = ("entries-missing", "missing") if missing else ("entries-too-many", "too many")
-    return (
-        name,
-        f"{some.total()} of your entries are {said}: {quoted}{'…' * (len(some) > _QUOTED)}.",
-    )
-
-
-def _texts(mine: str, right: str) -> str:
-    """Two texts around the place where they part; of lists, whose entries are lines, the entries
-    from there on.
-    """
-    if "\n" in right:
-        lists = mine.split("\n"), right.split("\n")
-        pairs = zip(*lists, strict=False)
-        first = next((n for n, (a, b) in enumerate(pairs) if a != b), min(map(len, lists)))
-        told = [", ".join(one[first : first + _QUOTED]) or "nothing" for one in lists]
-        return f"From entry {first} on yours are {told[0]}; expected {told[1]}."
-    part = next(
-        (n for n, (a, b) in enumerate(zip(mine, right, strict=False)) if a != b),
-        min(len(mine), len(right)),
-    )
-    begin = max(part - _AROUND, 0)
-    shown = [
-        ("…" if begin else "") + text[begin : part + _AROUND] + ("…" * (part + _AROUND < len(text)))
-        for text in (mine, right)
-    ]
-    where = f"They part at character {part}. " if part else ""
-    return f"{where}Yours: {shown[0]!r}; expected: {shown[1]!r}."
-
-
-def same_value(one: Value, other: Value) -> bool:
-    """True if two values are the same text, or arrays of one shape with the same numbers."""
-    if isinstance(one, str) or isinstance(other, str):
-        return isinstance(one, str) and isinstance(other, str) and one == other
-    return one.shape == other.shape and bool(comparisons.close(one, other).all())

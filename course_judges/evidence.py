@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from course_judges.describing import same_value
+from course_judges.equality import same_value
 from course_tasks.answers import Answers, Array, Raised
 from course_tasks.probing import Inputs
+
+# What asking for a number raises when a student's data is missing, empty or of another shape.
+ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, OverflowError)
 
 # What a probe calls the arguments as they are after the call, where a part is about them.
 GIVEN = "given"
@@ -84,6 +87,16 @@ class Evidence:
         """What the reference makes of the inputs."""
         return self._reference.answers
 
+    @cached_property
+    def wrong_values(self) -> tuple[str, ...]:
+        """The names of what is right and is not so in the answer, or is not there at all."""
+        mine = self.answers.values
+        return tuple(
+            name
+            for name, right in self.expected.values.items()
+            if name not in mine or not same_value(mine[name], right)
+        )
+
     def called_with(self, value: str) -> str:
         """A sentence on the call that returned this value: "It was called with x of shape (2, 3).";
         on the whole-number inputs where the answer is a class, and empty where there are none.
@@ -101,17 +114,19 @@ class Evidence:
 
     def results(self, case: str) -> tuple[list[str], list[str]]:
         """The names of what the function returned in a case: what is right, and what is not; none
-        where it returns one thing only, or the probe gives what it sees names of its own.
+        where it returns one thing only, or the probe looks at something else than all of it.
         """
         held: tuple[list[str], list[str]] = [], []
-        for name, wanted in self.expected.values.items():
+        for name in self.expected.values:
             of, _, result = name.partition(".")
             if of == case and result and result.split(".")[0] != GIVEN:
-                mine = self.answers.values.get(name)
-                held[mine is None or not same_value(mine, wanted)].append(result)
-        several = self._reference.results.get(case, 0) > 1
+                held[name in self.wrong_values].append(result)
+        if len({name.split(".")[0] for name in (*held[0], *held[1])}) == 1:
+            # The probe's name of one dict or tuple, whose entries are what was returned.
+            held = _bare(held[0]), _bare(held[1])
         named = {name.split(".")[0] for name in (*held[0], *held[1])}
-        return held if several and len(named) <= self._reference.results[case] else ([], [])
+        returned = self._reference.results.get(case, 0)
+        return held if len(named) == returned > 1 else ([], [])
 
     @property
     def repeatable(self) -> bool:
@@ -201,6 +216,10 @@ class Evidence:
             if v.ndim == 0 and v.dtype.kind in "iu" and k != "seed"
         }
         return ", ".join(f"{name} = {int(value)}" for name, value in scalars.items())
+
+
+def _bare(names: list[str]) -> list[str]:
+    return [name.partition(".")[2] or name for name in names]
 
 
 def _stretched(one: tuple[int, ...], other: tuple[int, ...]) -> int:

@@ -4,6 +4,10 @@ its data.
 This half of a task knows the answers, so it never stands beside student code. Everything it reads
 is plain data. A task's judge imports from here what it is written with: `Task`, `Part` and
 `mistake` from `course_judges.rubric`, and `Evidence` from `course_judges.evidence`.
+
+Points are decided here. What is said of a wrong answer is sought in this order: a named mistake
+(`recognition`), what is true of its data (`describing`), other arguments for which it would be
+right (`counterfactuals`), and what its wrong places have in common (`locating`).
 """
 
 from __future__ import annotations
@@ -14,10 +18,13 @@ from functools import cache
 from functools import partial as bound
 from typing import Any, TypeVar
 
-from course_judges import conditions, field_guide, partial
+from course_judges import field_guide
 from course_judges.counterfactuals import OtherArguments
-from course_judges.describing import ODD_DATA, describe, same_value
+from course_judges.describing import describe
+from course_judges.equality import same_value
 from course_judges.evidence import GIVEN, Evidence, Reference, same_case
+from course_judges.locating import locate
+from course_judges.recognition import recognize
 from course_judges.rubric import Mistake, Part, Property, Says, Task, matches, mistake
 from course_tasks.answers import Answers
 from course_tasks.probing import REPEATED, SECOND, Inputs, Probe, passes, run
@@ -41,24 +48,6 @@ __all__ = [
     "reference_of",
 ]
 
-# Findings that say no more than at which places an answer is wrong.
-SAYS_WHERE = frozenset(
-    {
-        "some-rows",
-        "some-samples",
-        "some-positions",
-        "one-number-where-wrong",
-        "one-number-missed",
-        "zeros",
-        "too-many-true",
-        "too-few-true",
-        "some-results",
-        "some-inputs",
-        "difference",
-        "only-the-first",
-        "only-the-last",
-    }
-)
 
 # Several times as long as the longest sentence of a judge about an ordinary answer.
 MOST_CHARACTERS_OF_A_FINDING = 1500
@@ -237,10 +226,10 @@ def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -
         return explained()  # which looks at all draws at once
 
     return (
-        _recognise(task, probe, failing, good)
+        recognize(task, probe, failing, good)
         or _written_into_what_is_given(task, failing)
         or _not_repeatable(task, probe, draws)
-        or _told_where(
+        or locate(
             describe(task.section, (*task.properties, as_if), task.examples, failing, good),
             task,
             probe,
@@ -250,75 +239,9 @@ def _found(task: Task, probe: Probe, draws: list[Evidence], right: list[bool]) -
     )
 
 
-def _told_where(
-    finding: Finding,
-    task: Task,
-    probe: Probe,
-    failing: Sequence[Evidence],
-    others: OtherArguments,
-) -> Finding:
-    """The same where it says more than at which places the answer is wrong; otherwise a mistake
-    that is made there, or what the arguments have in common there.
-    """
-    if finding.name not in SAYS_WHERE:
-        return finding
-    made = _made_in_part(finding, task, probe, failing)
-    if made is not None:
-        return made
-    located = _with_condition(finding, failing)
-    known = others.explain_where_wrong()
-    if known is None:
-        return located
-    return replace(known, effect=f"{known.effect} {_places(located)}".strip())
-
-
-def _places(finding: Finding) -> str:
-    """Which parts of an answer are right and which are not, where a finding says it."""
-    return finding.effect if finding.effect.startswith("Right: ") else ""
-
-
-def _made_in_part(
-    finding: Finding, task: Task, probe: Probe, failing: Sequence[Evidence]
-) -> Finding | None:
-    for known in task.mistakes:
-        cases = known.cases or task.cases or tuple(probe.cases)
-        if known.recognised is None and all(
-            any(
-                partial.explained(
-                    draw, run(probe, variant, draw.inputs, watched=False).answers, cases
-                )
-                for variant in (known.answer, *known.also)
-            )
-            for draw in failing
-        ):
-            explained = (
-                "It is not so everywhere, but it explains all that is wrong in your answer: "
-                f"{partial.share_wrong(failing[0], cases)}."
-            )
-            return Finding(
-                known.name,
-                _say(known.what, failing[0]),
-                f"{explained} {_places(finding)}".strip(),
-                known.section or task.section,
-            )
-    return None
-
-
-def _with_condition(finding: Finding, failing: Sequence[Evidence]) -> Finding:
-    """The same, and what the arguments have in common where the answer is wrong."""
-    said = conditions.common(failing)
-    before, called, sizes = finding.effect.partition(" It was called with ")
-    return replace(finding, effect=f"{f'{before} {said}'.strip()}{called}{sizes}")
-
-
 def _written_into_what_is_given(task: Task, failing: Sequence[Evidence]) -> Finding | None:
     """What was returned is right, and what a task shows of its arguments afterwards is not."""
-    wrong = [
-        name
-        for draw in failing
-        for name, right in draw.expected.values.items()
-        if name not in draw.answers.values or not same_value(draw.answers.values[name], right)
-    ]
+    wrong = [name for draw in failing for name in draw.wrong_values]
     if not failing[0].changed or not all(GIVEN in name.split(".")[1:] for name in wrong):
         return None
     return _changes_what_it_is_given(failing[0], task.section)
@@ -381,59 +304,3 @@ def interrupted(name: str, task: Task, seconds: float) -> Verdict:
 
 def _nothing(task: Task) -> tuple[PartResult, ...]:
     return tuple(PartResult(part.name, part.points, earned=False) for part in task.parts)
-
-
-def _recognise(
-    task: Task, probe: Probe, failing: Sequence[Evidence], right: Evidence | None
-) -> Finding | None:
-    """The first mistake that fits in every draw in which the answer is wrong; where it is right,
-    the mistake has to be right, too.
-    """
-    for known in task.mistakes:
-        if all(_fits(known, task, probe, draw) for draw in failing) and (
-            right is None or _fits(known, task, probe, right, wrong_somewhere=False)
-        ):
-            return Finding(
-                known.name,
-                _say(known.what, failing[0]),
-                _say(known.effect, failing[0]),
-                known.section or task.section,
-            )
-    return None
-
-
-def _fits(
-    known: Mistake, task: Task, probe: Probe, evidence: Evidence, *, wrong_somewhere: bool = True
-) -> bool:
-    if known.recognised is not None:
-        if not wrong_somewhere:
-            return True  # its statistics speak of wrong answers only
-        return Part(known.name, 0, known.recognised).earned_by(evidence)
-    cases = known.cases or task.cases or tuple(probe.cases)
-    variants = (known.answer, *known.also)
-    return any(_equals(variant, cases, probe, evidence, wrong_somewhere) for variant in variants)
-
-
-def _equals(
-    variant: Any, cases: tuple[str, ...], probe: Probe, evidence: Evidence, wrong_somewhere: bool
-) -> bool:
-    """True if the answer is this wrong one in all of these cases, and wrong in one of them."""
-
-    def other(case: str, wrong: Answers) -> bool:
-        return case in cases and not same_case(evidence.answers, wrong, case)
-
-    # Most mistakes differ from the answer in the first case already: the others are not run.
-    wrong = run(probe, variant, evidence.inputs, until=other, watched=False).answers
-    return all(same_case(evidence.answers, wrong, case) for case in cases) and (
-        not wrong_somewhere or any(not same_case(wrong, evidence.expected, case) for case in cases)
-    )
-
-
-def _say(says: Says, evidence: Evidence) -> str:
-    """A sentence about this run; without numbers where odd data leaves none to quote."""
-    if isinstance(says, str):
-        return says
-    try:
-        return says(evidence).strip()
-    except ODD_DATA:
-        return ""

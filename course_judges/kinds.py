@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from course_judges.evidence import Evidence
 from course_judges.wording import sentence
 from course_tasks.answers import Answers, Raised, Value
 from course_tasks.verdict import Finding, Section
 
-if TYPE_CHECKING:
-    from course_judges.evidence import Evidence
+# How the kinds of arrays are called.
+_KINDS = {"f": "decimal numbers", "i": "whole numbers", "u": "whole numbers", "b": "True and False"}
 
 
 def error(evidence: Evidence, section: Section) -> Finding | None:
@@ -119,6 +118,25 @@ def shape(evidence: Evidence, section: Section) -> Finding | None:
                 "shape",
                 f"Your answer {has}; expected {wanted}.",
                 f"{_one_axis(mine.shape, right.shape)} {evidence.called_with(name)}".strip(),
+                section,
+            )
+    return None
+
+
+def of_number(evidence: Evidence, section: Section) -> Finding | None:
+    """The first array that holds decimals in place of whole numbers, or truths, or the like."""
+    for name, right in evidence.expected.values.items():
+        mine = evidence.answers.array(name)
+        if not isinstance(right, np.ndarray) or mine is None:
+            continue
+        held, wanted = (_KINDS.get(one.dtype.kind, "") for one in (mine, right))
+        if held and wanted and held != wanted:
+            result = name.partition(".")[2]
+            what = f"`{result}`" if result and not result.isdigit() else "What you return"
+            return Finding(
+                "kind-of-number",
+                f"{what} holds {held}; asked for are {wanted}.",
+                f"The numbers themselves may be right. {evidence.called_with(name)}".strip(),
                 section,
             )
     return None

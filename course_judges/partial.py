@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from course_judges import comparisons
+from course_judges.equality import close
 from course_judges.evidence import Evidence
 from course_tasks.answers import Answers
 
@@ -41,8 +41,8 @@ def explained(evidence: Evidence, wrong: Answers, cases: Sequence[str]) -> bool:
             return False
         if mine is None or other is None or not mine.shape == other.shape == right.shape:
             return False
-        off = ~comparisons.close(mine, right)
-        if not comparisons.close(mine[off], other[off]).all():
+        off = ~close(mine, right)
+        if not close(mine[off], other[off]).all():
             return False
         agreed += np.asarray(mine[off], dtype=float).tolist()
     return len(np.unique(np.round(agreed, 6))) >= _FEW
@@ -54,6 +54,6 @@ def share_wrong(evidence: Evidence, cases: Sequence[str]) -> str:
     for name, right in evidence.expected.values.items():
         mine = evidence.answers.values.get(name)
         if name.split(".")[0] in cases and not isinstance(mine, str) and mine is not None:
-            off += int((~comparisons.close(mine, np.asarray(right))).sum())
+            off += int((~close(mine, np.asarray(right))).sum())
             of += int(np.asarray(right).size)
     return f"{off} of {of} numbers"

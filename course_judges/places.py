@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from course_judges.comparisons import Difference, close, largest
+from course_judges.differences import Difference, largest
+from course_judges.equality import close
 from course_judges.wording import index, listed, number
 from course_tasks.answers import Array
 
@@ -20,6 +21,8 @@ _FEW = 3
 _MOST_COMPARED = 300_000
 # The largest share by which a number may be off and still be called nearly right.
 _NEARLY = 0.02
+# Where more numbers than this share are exact, it matters which of them are not.
+_MOST_EXACT = 0.2
 
 
 def same_wrong_number(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
@@ -99,14 +102,16 @@ def nearly(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | No
     if counted.sum() < _FEW or not close(mine[~counted], right[~counted]).all():
         return None
     off = np.abs(mine[counted] / right[counted] - 1)
-    if off.max() > _NEARLY:
+    exact = close(mine[counted], right[counted]).mean()
+    if off.max() > _NEARLY or exact > _MOST_EXACT:
         return None
     share = f"{100 * off.max():.1g}"
     return Difference(
         "nearly-right",
         f"Your numbers are nearly right: none is off by more than {share} %.",
-        "That is more than rounding leaves. Something small takes part that should not, such as a "
-        f"constant against a division by 0, or numbers that were rounded. {largest(mine, right)}",
+        "That is more than rounding leaves. It may be a constant against a division by 0, numbers "
+        "that were rounded, or a mean in which some numbers weigh more than others. "
+        f"{largest(mine, right)}",
     )
 
 

@@ -22,6 +22,29 @@ _SMALL = 1e-4
 NEGLIGIBLE = 1e-5
 
 
+def integers(evidence: Evidence, *values: str) -> bool:
+    """True if these arrays of an answer hold integers, as tokens and places have to be."""
+    return all(evidence.yours(value).dtype.kind in "iu" for value in values)
+
+
+def holds_integers(values: tuple[str, ...], section: Section) -> Property:
+    """Arrays that are right, but for their type, must hold integers."""
+
+    def ask(evidence: Evidence) -> Finding | None:
+        if not evidence.same(*values) or integers(evidence, *values):
+            return None
+        off = next(value for value in values if not integers(evidence, value))
+        return Finding(
+            "kind-of-number",
+            f"The numbers are right, but `{off.partition('.')[2]}` does not hold integers.",
+            "An embedding and a loss want tokens as integers. `torch.zeros` makes decimal numbers "
+            "unless told `dtype=torch.long`.",
+            section,
+        )
+
+    return ask
+
+
 def rows_sum_to_one(value: str, section: Section) -> Property:
     """Rows of a (…, T, S) array of weights must sum to 1 wherever those of the reference do."""
 

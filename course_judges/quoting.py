@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_judges.comparisons import close, numbers_apart
+from course_judges.equality import close
 from course_judges.evidence import Evidence
 from course_judges.wording import index as place
+from course_judges.wording import numbers_apart
 from course_tasks.answers import Array
 
 

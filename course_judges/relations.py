@@ -14,7 +14,9 @@ from typing import TypeAlias
 import numpy as np
 
 from course_judges import places
-from course_judges.comparisons import Difference, close, largest, of_the_wrong
+from course_judges.comparisons import of_the_wrong
+from course_judges.differences import Difference, largest
+from course_judges.equality import close
 from course_judges.wording import listed, number
 from course_tasks.answers import Array
 

@@ -14,8 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from course_judges.describing import ODD_DATA
-from course_judges.evidence import Evidence
+from course_judges.evidence import ODD_DATA, Evidence
 from course_lib.errors import CourseError
 from course_tasks.probing import Inputs
 from course_tasks.verdict import Finding, Section
@@ -194,3 +193,13 @@ def _mistake_name(variable: str) -> str:
 def matches(*cases: str) -> Callable[[Evidence], bool]:
     """A part's condition: the answer equals the reference in all of these cases."""
     return lambda evidence: evidence.same(*cases)
+
+
+def say(says: Says, evidence: Evidence) -> str:
+    """A sentence about this run; without numbers where odd data leaves none to quote."""
+    if isinstance(says, str):
+        return says
+    try:
+        return says(evidence).strip()
+    except ODD_DATA:
+        return ""

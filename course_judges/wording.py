@@ -31,6 +31,15 @@ def row(values: Array, digits: int = 2) -> str:
     return "[" + ", ".join(number(float(v), digits) for v in values) + "]"
 
 
+def numbers_apart(one: float, other: float) -> tuple[str, str]:
+    """Two different numbers with as many digits as it takes that they differ as shown."""
+    for digits in range(4, 17):
+        shown = number(one, digits), number(other, digits)
+        if shown[0] != shown[1]:
+            return shown
+    return shown
+
+
 def rows_apart(one: Array, other: Array) -> tuple[str, str]:
     """Two different rows with as many digits as it takes that they differ as shown."""
     for digits in range(2, 17):

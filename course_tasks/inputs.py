@@ -47,6 +47,21 @@ def on(*names: str) -> Case:
     return lambda answer, given: answer(*(tensor(given[name]) for name in names))
 
 
+def integer(value: Any, what: str) -> int:
+    """An integer that was returned: Python's own, or a single one of NumPy, torch or JAX.
+
+    Raises
+    ------
+    ReturnedTypeError
+        In words that a student can use, if it is a decimal number or no number; a probe that turned
+        1.5 into 1 would take a wrong answer for a right one.
+    """
+    held = value.item() if hasattr(value, "item") else value
+    if not isinstance(held, int):
+        raise ReturnedTypeError(f"returned {held!r} in its {what}; expected integers there")
+    return held
+
+
 def parts_of(result: Any, *names: str) -> dict[str, Any]:
     """The parts of a returned tuple or list, or of an array with so many rows, by name.
 

@@ -110,7 +110,7 @@ _SIGN = {
 }
 # Mid tones with a contrast of at least 3:1 on white and on near-black; the sign and the words say
 # the same.
-_COLOUR = {
+_COLOR = {
     State.RIGHT: "#2b9348",
     State.PARTLY: "#b07d10",
     State.WRONG: "#c9413f",
@@ -195,10 +195,10 @@ class Verdict:
             Address of the published book, for links; see `Section.link`. Empty: no links, where
             neither a book nor an exercise is near.
         """
-        colour = _COLOUR[self.state]
+        color = _COLOR[self.state]
         rows = [
             f'<p style="margin:0 0 .3em">'
-            f'<span style="color:{colour}" aria-hidden="true">{_SIGN[self.state]}</span> '
+            f'<span style="color:{color}" aria-hidden="true">{_SIGN[self.state]}</span> '
             f"<strong>{html.escape(self.headline)}</strong></p>"
         ]
         if self._shows_parts:
@@ -225,7 +225,7 @@ class Verdict:
             for note in self.notes
         ]
         return (
-            f'<div class="course-verdict" role="status" style="border-left:4px solid {colour};'
+            f'<div class="course-verdict" role="status" style="border-left:4px solid {color};'
             'padding:.5em .9em;margin:.3em 0;line-height:1.45;overflow-wrap:anywhere">'
             f"{''.join(rows)}</div>"
         )

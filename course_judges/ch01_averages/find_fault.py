@@ -35,11 +35,17 @@ def _first_wrong(evidence: Evidence, case: str) -> tuple[int, Array]:
     return t, evidence.inputs[case][t]
 
 
+def _sum(weights: Array) -> str:
+    """The sum of a row; near 1 by how much it differs, if that is more than rounding."""
+    off = float(weights.sum(dtype=np.float64)) - 1
+    return f"1 {_signed(off)}" if 3e-6 < abs(off) < 5e-3 else number(1 + off)
+
+
 def _wrong_row(case: str) -> Callable[[Evidence], str]:
     def say(evidence: Evidence) -> str:
         t, weights = _first_wrong(evidence, case)
         verdict = "faulty" if evidence.yours(case)[t] else "sound"
-        return f"You call row {t} {verdict}: {row(weights)}, with sum {number(weights.sum())}."
+        return f"You call row {t} {verdict}: {row(weights)}, with sum {_sum(weights)}."
 
     return say
 

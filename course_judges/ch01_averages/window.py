@@ -168,7 +168,11 @@ TASK = Task(
             2,
             same_places("weights"),
         ),
-        Part("On top of that, every row averages what it sees.", 2, matches("weights", "wide")),
+        Part(
+            "On top of that, every row averages what it sees.",
+            2,
+            matches("weights", "wide", "narrow", "full"),
+        ),
     ),
     properties=(
         no_weight_on_the_future("weights", FUTURE),

@@ -179,7 +179,7 @@ _one_name_for_all = mistake(
 )(always_sound)
 
 _scale_unasked = mistake(
-    "Your inspector does not ask about the scale.",
+    "Weights with another scale pass as sound.",
     lambda e: unwrapped(f"""Without a scale or divided by C, rows still sum to 1 and hide the
     future. The last weight of the last row tells: {number(_matrix(e, SOUND)[-1, -1])} if sound,
     {number(_matrix(e, NO_SCALE)[-1, -1])} without scale, {number(_matrix(e, BY_C)[-1, -1])} divided
@@ -203,17 +203,17 @@ _scales_confused = mistake(
 )(saying(no_scale=BY_C, divided_by_C=NO_SCALE))
 
 _sums_unasked = mistake(
-    "Your inspector does not ask what the rows sum to.",
+    "Weights that were scaled too late get another name.",
     lambda e: unwrapped(f"""{_says_of(e, LATE)} The proportions of a row are those of “no scale”,
     but it sums to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number("C")}."""),
     recognised=_only({LATE: LABELS}),
 )(saying(scaled_too_late=NO_SCALE))
 
 _columns_unasked = mistake(
-    "Your inspector does not ask along which size the weights sum to 1.",
+    "Weights whose softmax ran down the columns get another name.",
     lambda e: unwrapped(f"""{_says_of(e, COLUMNS)} There, column 0 sums to
     {number(_matrix(e, COLUMNS)[:, 0].sum())} and row 0 to
-    {number(_matrix(e, COLUMNS)[0].sum())}."""),
+    {number(_matrix(e, COLUMNS)[0].sum())}; the future is hidden before, as in the sound ones."""),
     DEPENDS,
     recognised=_only({COLUMNS: LABELS}),
 )(saying(columns=NO_SCALE))
@@ -232,7 +232,7 @@ _masks_confused = mistake(
 )(saying(zero_mask=NO_MASK))
 
 _future_unasked = mistake(
-    "Your inspector does not look at the future.",
+    "Weights that look ahead pass as sound.",
     lambda e: unwrapped(f"""{_says_of(e, NO_MASK)} There, row 0 gives
     {number(_matrix(e, NO_MASK)[0, 1:].sum())} of its weight to positions after it. A look at the
     last row alone does not show that: it has no future."""),

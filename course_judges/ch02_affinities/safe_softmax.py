@@ -257,7 +257,9 @@ TASK = Task(
     (
         Part("Rows of ordinary scores are right.", 1, matches("ordinary")),
         Part("Rows of scores as large as ±10,000 are right.", 2, matches("large")),
-        Part("Rows that may see nothing are 0, and the others right.", 1, matches("empty")),
+        Part(
+            "Rows that may see nothing are 0, and the others right.", 1, matches("empty", "single")
+        ),
     ),
     properties=(
         _hidden_places_weigh,

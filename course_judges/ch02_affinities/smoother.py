@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from course_judges.ch02_affinities.sections import DEPENDS, KERNEL, ROLES, STABLE
@@ -119,6 +120,21 @@ _underflow = mistake(
     STABLE,
     recognised=lambda e: e.same("near") and any_of(SMOOTHER, ("far",), _underflows, _guarded)(e),
 )(_underflows)
+
+
+@mistake(
+    "Far away from all stations, you return the plain mean of them.",
+    lambda e: unwrapped(f"""About 100 from the nearest station your values are
+    {row(e.yours("far")[0])} at every place, expected {row(e.right("far")[0])} at the first one. The
+    nearest station still counts most there, however small all e^score are: a softmax shifts the
+    scores before it takes the exponential."""),
+    STABLE,
+    cases=("near", "far"),
+)
+def _plain_mean_far_away(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+    lost = _powers(at, known, width).sum(-1, keepdim=True) == 0
+    return torch.where(lost, values.mean(0), _guarded(at, known, values, width))
+
 
 _no_minus = mistake(
     "The minus sign is missing: the stations that are farthest away count most.",

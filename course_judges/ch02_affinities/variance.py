@@ -116,111 +116,111 @@ def _rows(evidence: Evidence, value: str) -> str:
 
 
 def _second_off(evidence: Evidence) -> Finding | None:
-    if not _agrees(dot_variances, "growth.plain")(evidence):
+    if not _agrees(dot_variances, "growth.0")(evidence):
         return None
     return Finding(
         "wrong-scale",
         "The variances are right, those of the divided dot products are not.",
-        _rows(evidence, "scaled"),
+        _rows(evidence, "1"),
         ROOT,
     )
 
 
 _no_scale = mistake(
     "The second result equals the first: nothing was divided.",
-    lambda e: unwrapped(f"""Your last entry is {number(e.yours("growth.scaled")[-1])} in both. Dot
+    lambda e: unwrapped(f"""Your last entry is {number(e.yours("growth.1")[-1])} in both. Dot
     products of {e.number("D")} entries divided by √{e.number("D")} have variance
-    {number(e.right("growth.scaled")[-1])}."""),
+    {number(e.right("growth.1")[-1])}."""),
     ROOT,
-    recognised=_agrees(_unscaled, "growth.plain", "growth.scaled"),
+    recognised=_agrees(_unscaled, "growth.0", "growth.1"),
 )(_unscaled)
 
 _scale_by_channels = mistake(
     "You divided every dot product by the same √D, whatever went into it.",
     lambda e: unwrapped(f"""Entry 0 adds up one product and was divided by √{e.number("D")}: its
-    variance is {number(e.yours("growth.scaled")[0])}, expected
-    {number(e.right("growth.scaled")[0])}. The scale counts the terms that were added up: √1, √2,
+    variance is {number(e.yours("growth.1")[0])}, expected
+    {number(e.right("growth.1")[0])}. The scale counts the terms that were added up: √1, √2,
     √3, …"""),
     ROOT,
-    recognised=_agrees(_scaled_by_all, "growth.plain", "growth.scaled"),
+    recognised=_agrees(_scaled_by_all, "growth.0", "growth.1"),
 )(_scaled_by_all)
 
 _scale_by_d = mistake(
     "You divided by d, not by √d.",
-    lambda e: unwrapped(f"""{_rows(e, "scaled")} Dividing by d divides the variance by d², and the
+    lambda e: unwrapped(f"""{_rows(e, "1")} Dividing by d divides the variance by d², and the
     spread shrinks to nothing as d grows."""),
     ROOT,
-    recognised=_agrees(_scaled_by_count, "growth.plain", "growth.scaled"),
+    recognised=_agrees(_scaled_by_count, "growth.0", "growth.1"),
 )(_scaled_by_count)
 
 _scaled_the_variance = mistake(
     "You divided the variance by √d; it is the dot products that are divided.",
-    lambda e: unwrapped(f"""{_rows(e, "scaled")} Numbers divided by √d have a variance divided by d:
+    lambda e: unwrapped(f"""{_rows(e, "1")} Numbers divided by √d have a variance divided by d:
     a factor counts squared."""),
-    recognised=_agrees(_variance_scaled, "growth.plain", "growth.scaled"),
+    recognised=_agrees(_variance_scaled, "growth.0", "growth.1"),
 )(_variance_scaled)
 
 _states_the_law = mistake(
     "You returned what theory says, 1, 2, 3, …; these draws were not looked at.",
     lambda e: unwrapped(f"""The law holds on average. For these {e.number("N")} pairs the measured
-    variances are {row(e.right("growth.plain"))}."""),
-    recognised=_agrees(_the_law, "growth.plain", "growth.scaled"),
+    variances are {row(e.right("growth.0"))}."""),
+    recognised=_agrees(_the_law, "growth.0", "growth.1"),
 )(_the_law)
 
 _adds_variances = mistake(
     unwrapped("""You added up the variances of the single products, which is the variance of the sum
     only on average."""),
-    lambda e: unwrapped(f"""{_rows(e, "plain")} In {e.number("N")} draws, products that are
+    lambda e: unwrapped(f"""{_rows(e, "0")} In {e.number("N")} draws, products that are
     independent still vary together a little. Add up the products first, then measure."""),
-    recognised=_agrees(_added_variances, "growth.plain"),
+    recognised=_agrees(_added_variances, "growth.0"),
 )(_added_variances)
 
 _single_products = mistake(
     "You measured single products; a dot product adds up the first d of them.",
-    lambda e: f"{_rows(e, 'plain')} `cumsum` adds up along the entries.",
-    recognised=_agrees(_single_products_answer, "growth.plain"),
+    lambda e: f"{_rows(e, '0')} `cumsum` adds up along the entries.",
+    recognised=_agrees(_single_products_answer, "growth.0"),
 )(_single_products_answer)
 
 _mean_not_sum = mistake(
     "You took the mean of the products; a dot product is their sum.",
-    lambda e: f"{_rows(e, 'plain')} The mean of d products divides by d once too often.",
-    recognised=_agrees(_means, "growth.plain"),
+    lambda e: f"{_rows(e, '0')} The mean of d products divides by d once too often.",
+    recognised=_agrees(_means, "growth.0"),
 )(_means)
 
 _all_pairs = mistake(
     "You compared every query with every key; here query n belongs to key n alone.",
     lambda e: unwrapped(f"""`queries @ keys.T` holds {e.number("N") ** 2} dot products; the task
-    asks for {e.number("N")}, its diagonal. {_rows(e, "plain")}"""),
+    asks for {e.number("N")}, its diagonal. {_rows(e, "0")}"""),
     PAIRS,
-    recognised=_agrees(_all_pairs_answer, "growth.plain"),
+    recognised=_agrees(_all_pairs_answer, "growth.0"),
 )(_all_pairs_answer)
 
 _standard_deviation = mistake(
     "These are standard deviations; a variance is their square.",
-    lambda e: _rows(e, "plain"),
-    recognised=_agrees(_deviations, "growth.plain"),
+    lambda e: _rows(e, "0"),
+    recognised=_agrees(_deviations, "growth.0"),
 )(_deviations)
 
 _mean_square = mistake(
     "You took the mean of the squares without subtracting the mean.",
-    lambda e: unwrapped(f"""{_rows(e, "plain")} The mean of the dot products is 0 for endless draws;
+    lambda e: unwrapped(f"""{_rows(e, "0")} The mean of the dot products is 0 for endless draws;
     for these {e.number("N")} it is not."""),
-    recognised=_agrees(_mean_squares, "growth.plain"),
+    recognised=_agrees(_mean_squares, "growth.0"),
 )(_mean_squares)
 
 _starts_at_nothing = mistake(
     "Your first entry is a dot product of nothing: every entry has one term too few.",
-    lambda e: unwrapped(f"""{_rows(e, "plain")} Entry d − 1 belongs to d terms: `[:, :d]` for d from
+    lambda e: unwrapped(f"""{_rows(e, "0")} Entry d − 1 belongs to d terms: `[:, :d]` for d from
     1 to {e.number("D")}, both included."""),
-    recognised=_agrees(_one_short, "growth.plain"),
+    recognised=_agrees(_one_short, "growth.0"),
 )(_one_short)
 
 _variance_over_channels = mistake(
     "You measured along the entries, not over the pairs.",
-    lambda e: unwrapped(f"""Your first result has {len(e.yours("growth.plain"))} numbers, one a
+    lambda e: unwrapped(f"""Your first result has {len(e.yours("growth.0"))} numbers, one a
     pair; expected are {e.number("D")}, one for each d. The pairs are the first size:
     `var(dim=0)`."""),
-    recognised=_agrees(_along_channels, "growth.plain"),
+    recognised=_agrees(_along_channels, "growth.0"),
 )(_along_channels)
 
 
@@ -232,12 +232,12 @@ TASK = Task(
         Part(
             "Entry d − 1 is the variance of the dot products of the first d entries.",
             2,
-            _agrees(dot_variances, "growth.plain"),
+            _agrees(dot_variances, "growth.0"),
         ),
         Part(
             "On top of that, the second result is the variance after dividing by √d.",
             2,
-            _agrees(dot_variances, "growth.plain", "growth.scaled"),
+            _agrees(dot_variances, "growth.0", "growth.1"),
         ),
     ),
     properties=(_second_off,),

@@ -48,8 +48,14 @@ def _targets_there_are(evidence: Evidence) -> int:
     return len(evidence.inputs["tokens"]) - 1
 
 
+_CASES = ("long", "short", "exact", "single", "dense", "sparse")
+
+
 def _once_in_all(evidence: Evidence) -> bool:
-    asked = (("long.y", "tokens"), ("short.y", "short"), ("exact.y", "exact"))
+    asked = (
+        *((f"{case}.y", "tokens") for case in ("long", "dense", "sparse")),
+        *((f"{case}.y", case) for case in ("short", "exact", "single")),
+    )
     return all(targets_once(value, tokens)(evidence) for value, tokens in asked)
 
 
@@ -175,13 +181,13 @@ TASK = Task(
         Part(
             "Windows begin every `stride` tokens and the last is filled up.",
             1,
-            matches("long.x", "short.x", "exact.x"),
+            matches(*(f"{case}.x" for case in _CASES)),
         ),
         Part("Every token but the first is a target, once.", 3, _once_in_all),
         Part(
             "A target counts where it has the most past.",
             2,
-            matches("long.y", "short.y", "exact.y", "zeros"),
+            matches(*(f"{case}.y" for case in _CASES), "zeros"),
         ),
     ),
     properties=(not_the_next_token("long.x", "long.y", "tokens"), counted_otherwise("long.y")),

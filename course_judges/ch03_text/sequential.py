@@ -229,10 +229,19 @@ def _rows_as_equal_as_possible(tokens, batch_size, block_size, padding):
     {int((e.right("common.y") == IGNORED).sum())} places have no input. Fill what is missing with
     −100, and look at no number of the text."""),
     cases=("steps", "common"),
+    also=(
+        lambda *given: _without_padding(*given, of_y=False),
+        lambda *given: _without_padding(*given, of_x=False),
+    ),
 )
 def _padding_known_by_its_number(tokens, batch_size, block_size, padding):
+    return _without_padding(tokens, batch_size, block_size, padding)
+
+
+def _without_padding(tokens, batch_size, block_size, padding, *, of_x=True, of_y=True):
     x, y = sequential_windows(tokens, batch_size, block_size, padding)
-    return x, torch.where((x == padding) | (y == padding), IGNORED, y)
+    ignored = ((x == padding) & of_x) | ((y == padding) & of_y)
+    return x, torch.where(ignored, IGNORED, y)
 
 
 TASK = Task(
@@ -244,7 +253,7 @@ TASK = Task(
         Part(
             "The inputs are all there, in B rows of equal length.",
             1,
-            matches("steps.x", "exact.x", "over.x"),
+            matches("steps.x", "exact.x", "over.x", "few.x"),
         ),
         Part("Each target is the token that follows its input.", 1, _step_targets_follow),
         Part(
@@ -256,6 +265,7 @@ TASK = Task(
                     ("steps.y", "tokens"),
                     ("exact.y", "exact"),
                     ("over.y", "over"),
+                    ("few.y", "few"),
                     ("common.y", "tokens"),
                 )
             ),

@@ -35,7 +35,7 @@ _SPLIT_CASES = {"split": "names", "again": "names", "other": "names", "others": 
 
 def _parts_of(evidence: Evidence, case: str = "split") -> tuple[list[str], list[str]]:
     """Training and validation names that the answer returned."""
-    both = (evidence.answers.values[f"{case}.{half}"] for half in ("train", "validation"))
+    both = (evidence.answers.values[f"{case}.{half}"] for half in ("training", "validation"))
     train, validation = (str(text).split("\n") if str(text) else [] for text in both)
     return train, validation
 
@@ -115,7 +115,17 @@ def _depends_on_the_run(evidence: Evidence) -> bool:
     )
 
 
+def _none_held_out(evidence: Evidence) -> bool:
+    """True where a fraction that rounds to no name leaves all entries in training."""
+    train, validation = _parts_of(evidence, "few")
+    return not validation and sorted(train) == sorted(_names_of(evidence, "few"))
+
+
 def _right_size(evidence: Evidence) -> bool:
+    return _none_held_out(evidence) and _right_where_some_are_held_out(evidence)
+
+
+def _right_where_some_are_held_out(evidence: Evidence) -> bool:
     return all(
         t and len(set(v)) == round(_fraction(evidence) * len(set(names)))
         for names, t, v in _all_splits(evidence)
@@ -140,7 +150,7 @@ def _entries_lost(evidence: Evidence) -> Finding | None:
 
 
 def _another_size(evidence: Evidence) -> Finding | None:
-    if _right_size(evidence):
+    if _right_where_some_are_held_out(evidence):
         return None
     for names, _, validation in _all_splits(evidence):
         share = _fraction(evidence) * len(set(names))
@@ -299,6 +309,35 @@ def _neighbors_held_out(names, fraction, seed):
     start = seed % (len(distinct) - count)
     held = set(distinct[start : start + count])
     return [n for n in names if n not in held], [n for n in names if n in held]
+
+
+def _says_few(evidence: Evidence) -> str:
+    names, (train, validation) = _names_of(evidence, "few"), _parts_of(evidence, "few")
+    distinct = len(set(names))
+    held = "all of them" if len(set(validation)) == distinct else f"{len(set(validation))} of them"
+    slices = " `order[-0:]` is the whole list: count from the front." if not train else ""
+    return unwrapped(f"""With fraction = {_fraction(evidence):g}, {distinct} distinct
+    {"name" if distinct == 1 else "names"} rounded give 0 for validation and {len(names)} entries
+    for training; yours has {held} in validation, and {len(train)}
+    {"entry" if len(train) == 1 else "entries"} in training.{slices}""")
+
+
+@mistake(
+    "Where the fraction rounds to no name at all, your split is another.",
+    _says_few,
+    recognised=lambda e: (
+        _nothing_lost(e)
+        and _apart(e)
+        and _seeded(e)
+        and _right_where_some_are_held_out(e)
+        and not _none_held_out(e)
+    ),
+)
+def _none_becomes_all(names, fraction, seed):
+    distinct = sorted(set(names))
+    order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
+    chosen = {distinct[i] for i in order[-round(fraction * len(distinct)) :]}
+    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
 
 
 TASK = Task(

@@ -33,6 +33,65 @@ class NameVocabulary:
         return "".join(self.symbols[token] for token in tokens).strip(self.boundary)
 
 
+def _refusals_are_right(evidence: Evidence) -> bool:
+    return _refusal_names_symbol_and_place(evidence) and not _refused_otherwise(evidence)
+
+
+# Names that are refused besides the first one, and the cases that ask for them.
+_REFUSED = {
+    "bad_first": "refuses_first",
+    "bad_twice": "refuses_twice",
+    "bad_turned": "refuses_turned",
+}
+
+
+def _refused_otherwise(evidence: Evidence) -> str:
+    """The first of these names whose error says no unknown symbol with its position; empty if all
+    errors do.
+    """
+    for asked, case in _REFUSED.items():
+        words, name = evidence.answers.values.get(case), input_text(evidence.inputs[asked])
+        if not isinstance(words, str):
+            return asked
+        # A message may quote the whole name, which holds every symbol.
+        besides = words.replace(name, "")
+        numbers = set(map(int, re.findall(r"\d+", besides)))
+        unknown = _unknown_in(name)
+        meant = [one for one in unknown if one[0] in besides]
+        if not meant and name in words:
+            meant = unknown
+        if not any(place in numbers for _, place in meant):
+            return asked
+    return ""
+
+
+def _unknown_in(name: str) -> list[tuple[str, int]]:
+    """The symbols that no vocabulary of this task holds, and where they are."""
+    return [(symbol, place) for place, symbol in enumerate(name) if not symbol.isascii()]
+
+
+def _says_otherwise(evidence: Evidence) -> str:
+    asked = _refused_otherwise(evidence)
+    name = input_text(evidence.inputs[asked])
+    there = " and ".join(f"`{symbol}` at position {place}" for symbol, place in _unknown_in(name))
+    said = evidence.answers.values.get(_REFUSED[asked])
+    raised = evidence.answers.errors.get(_REFUSED[asked])
+    ending = (
+        f"your error says “{said}”"
+        if isinstance(said, str)
+        else f"`encode` ends in a `{raised.kind}`"
+        if raised is not None
+        else "`encode` raises nothing"
+    )
+    more = (
+        " Position 0 counts as False, so ask `is not None` where you ask for a position."
+        if asked == "bad_first"
+        else " Symbol and position belong together: name the first that is unknown, and where it "
+        "is."
+    )
+    return f"`{name}` holds {there}; {ending}.{more}"
+
+
 def _refusal_names_symbol_and_place(evidence: Evidence) -> bool:
     words = evidence.answers.values["refuses"]
     return (
@@ -221,6 +280,28 @@ class _SharedTable(NameVocabulary):
         self.token.update({symbol: token for token, symbol in enumerate(self.symbols)})
 
 
+@mistake(
+    lambda e: (
+        "An unknown symbol at position 0 is not refused as it should be."
+        if _refused_otherwise(e) == "bad_first"
+        else "Of two unknown symbols, your error does not say one with its own position."
+    ),
+    _says_otherwise,
+    UNKNOWN,
+    recognised=lambda e: (
+        e.same("symbols", "encode", "decode")
+        and _refusal_names_symbol_and_place(e)
+        and bool(_refused_otherwise(e))
+    ),
+)
+class _RefusesOnlySome(NameVocabulary):
+    def encode(self, name):
+        position = next((p for p, symbol in enumerate(name) if symbol not in self.token), None)
+        if position:
+            raise ValueError(f"unknown symbol {name[position]!r} at position {position}")
+        return torch.tensor([self.token.get(s, 0) for s in self.boundary + name + self.boundary])
+
+
 TASK = Task(
     "A vocabulary for names",
     NameVocabulary,
@@ -229,9 +310,7 @@ TASK = Task(
         Part("The boundary is token 0 and the letters follow in order.", 1, matches("symbols")),
         Part("A name is encoded between two boundaries.", 1, matches("encode")),
         Part("Decoding gives the name back, without boundaries.", 1, matches("decode")),
-        Part(
-            "An unknown symbol is refused, with its position.", 1, _refusal_names_symbol_and_place
-        ),
+        Part("An unknown symbol is refused, with its position.", 1, _refusals_are_right),
     ),
     cases=("refuses",),
 )

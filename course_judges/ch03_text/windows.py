@@ -24,7 +24,8 @@ def windows(tokens, block_size, stride):
 def _targets_follow(evidence: Evidence) -> bool:
     """True of any windows, as long as each target is the token after its input."""
     T = evidence.number("block_size")
-    for case, tokens in (("exact", "tokens"), ("longer", "longer")):
+    asked = (("exact", "tokens"), *((name, name) for name in ("longer", "apart", "single")))
+    for case, tokens in asked:
         x, y = evidence.yours(f"{case}.x"), evidence.yours(f"{case}.y")
         after = successors(evidence.inputs[tokens])
         if x.shape != y.shape or x.ndim != 2 or not x.size or x.shape[1] != T:
@@ -150,13 +151,31 @@ def _stride_is_block_size(tokens, block_size, stride):
     return windows(tokens, block_size, block_size)
 
 
+@mistake(
+    "Where the stride is larger than T, your windows stand end to end.",
+    lambda e: unwrapped(f"""With T = {e.number("block_size")} and stride =
+    {int(e.inputs["large_stride"][0])} your second window begins with
+    {int(e.yours("apart.x")[1, 0])}, which is at position {e.number("block_size")}; the one at
+    position {int(e.inputs["large_stride"][0])} begins with {int(e.right("apart.x")[1, 0])}. A
+    stride may be larger than a window: the tokens between two windows are then in none."""),
+    cases=("exact", "longer", "apart.x"),
+)
+def _stride_cut_to_a_window(tokens, block_size, stride):
+    return windows(tokens, block_size, min(stride, block_size))
+
+
 TASK = Task(
     "Windows with a stride",
     windows,
     TARGET,
     (
         Part("Each target is the token that follows its input.", 2, _targets_follow),
-        Part("Every window that fits is there, and no other.", 2, matches("exact.x", "longer.x")),
+        Part(
+            "Every window that fits is there, and no other.",
+            2,
+            matches("exact.x", "longer.x", "apart.x", "single.x"),
+        ),
     ),
     properties=(not_the_next_token("exact.x", "exact.y", "tokens"),),
+    cases=("exact", "longer"),
 )

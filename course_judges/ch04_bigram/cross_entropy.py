@@ -12,8 +12,9 @@ from torch import Tensor
 
 from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import FLAT, GUESS, TABLE
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, unwrapped
+from course_judges.wording import listed, numbers_apart, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -44,8 +45,11 @@ def _uses_ignored_as_index(evidence: Evidence) -> bool:
 
 def _two_losses(case: str) -> Callable[[Evidence], str]:
     def say(evidence: Evidence) -> str:
-        mine, right = (np.ravel(v)[0] for v in (evidence.yours(case), evidence.right(case)))
-        return f"Your loss is {mine:.4g}; it should be {right:.4g} (with {evidence.sizes()})."
+        mine, right = np.ravel(evidence.yours(case)), np.ravel(evidence.right(case))
+        # Of several losses one that is wrong, with so many digits that it is seen to be.
+        first = int(np.argmin(close(mine, right))) if mine.shape == right.shape else 0
+        yours, wanted = numbers_apart(float(mine[first]), float(right[first]))
+        return f"Your loss is {yours}; it should be {wanted} (with {evidence.sizes()})."
 
     return say
 
@@ -166,6 +170,24 @@ def _mean_of_row_means(logits: Tensor, targets: Tensor) -> Tensor:
 )
 def _overflow(logits: Tensor, targets: Tensor) -> Tensor:
     return _losses(logits - logits.exp().sum(dim=-1, keepdim=True).log(), targets).mean()
+
+
+@mistake(
+    "With large logits, your loss is that of symbols which are all equally likely.",
+    lambda e: unwrapped(f"""With logits near {float(e.inputs["shift"]):.0f} your loss is
+    {float(e.yours("shifted")):.4g} = log {e.number("V")}; it should be
+    {float(e.right("shifted")):.4g}, as without them. If you cut logits off at a limit (`clamp`),
+    all of them are the limit there, and no difference is left. Subtracting the largest logit of
+    each position keeps the differences."""),
+    TABLE,
+    recognised=lambda e: (
+        e.same("plain")
+        and not e.same("shifted")
+        and abs(float(e.yours("shifted")) - math.log(e.number("V"))) < 1e-5
+    ),
+)
+def _large_logits_alike(logits: Tensor, targets: Tensor) -> Tensor:
+    return cross_entropy(logits.clamp(-50, 50), targets)
 
 
 @mistake(

@@ -133,6 +133,24 @@ _train_mode_sampling = families.train_mode_sampling(
     _two_texts("training.tokens"), cases=("short", "training")
 )(Writer(quiet=False))
 
+
+@mistake(
+    "Your model writes its first symbol in evaluation mode, and the others in training mode.",
+    _two_texts("training.tokens"),
+    cases=("short", "training"),
+)
+def _mode_restored_too_early(
+    model: Any, tokens: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    was_training = model.training
+    model.eval()
+    for _ in range(count):
+        logits, _loss = model(tokens[:, -model.block_size :])
+        tokens = torch.cat([tokens, drawn(logits[:, -1], generator).unsqueeze(1)], dim=1)
+        model.train(was_training)
+    return tokens
+
+
 _mode_not_restored = families.mode_not_restored(
     lambda e: e.same("training.tokens") and not e.same("training")
 )(Writer(restore=False))

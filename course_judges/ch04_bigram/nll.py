@@ -11,7 +11,7 @@ from torch import Tensor
 
 from course_judges.ch04_bigram.sections import COUNTING, GUESS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -56,6 +56,10 @@ def _underflow(evidence: Evidence) -> str:
     exponent = float(evidence.right("long.nll")) * steps / math.log(10)
     return unwrapped(f"""The long text has {steps} steps and a probability near 10^−{exponent:.0f},
     which is rounded to 0, and −log 0 is infinite. Sum the logarithms.""")
+
+
+def _possible_loss(evidence: Evidence) -> float:
+    return float(evidence.yours("possible.nll"))
 
 
 def _lengths(evidence: Evidence) -> list[int]:
@@ -257,6 +261,21 @@ def _means_of_perplexities(evidence: Evidence) -> tuple[float, float]:
     return float(torch.cat(steps).exp().mean()), sum(over_texts) / len(over_texts)
 
 
+@mistake(
+    lambda e: f"Where the table holds zeros, your loss is {number(_possible_loss(e))}.",
+    lambda e: unwrapped(f"""It has {int((e.inputs["possible"] == 0).sum())} of them here, and no
+    text takes such a step; the loss is {number(float(e.right("possible.nll")))}. log 0 is −∞, and
+    0 · −∞ is not a number: take the logarithm of the probabilities of the steps that there
+    are."""),
+    recognised=lambda e: e.same("short.nll") and not np.isfinite(_possible_loss(e)),
+)
+def _zeros_that_no_step_reads(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    V = len(probabilities)
+    steps = torch.cat([text[:-1] * V + text[1:] for text in texts])
+    counts = torch.bincount(steps, minlength=V * V).view(V, V)
+    return _with_perplexity(-(counts * probabilities.log()).sum() / counts.sum())
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """What the first step of the first text adds, and the mean of all."""
     if evidence.same("short.nll"):
@@ -287,10 +306,11 @@ TASK = Task(
         Part(
             "The loss is the mean surprise of a symbol, over all texts together.",
             2,
-            matches("short.nll"),
+            matches("short.nll", "possible.nll"),
         ),
         Part("The perplexity is e to the mean surprise.", 1, matches("short.perplexity")),
         Part("A long text is scored as well as a short one.", 1, matches("long")),
     ),
     examples=(_worked_out,),
+    cases=("short", "long"),
 )

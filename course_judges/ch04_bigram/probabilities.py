@@ -38,11 +38,15 @@ def _seen_rows_are(smoothed: Callable[[Array, float], Array]) -> Callable[[Evide
     """Compares the rows of symbols that were seen; 0 / 0 in the others can end in several ways."""
 
     def recognised(evidence: Evidence) -> bool:
-        V, k = evidence.number("V"), float(evidence.inputs["k"])
-        counts = _counts_of(torch.from_numpy(evidence.inputs["sparse"]), V).numpy()
-        seen = counts.sum(axis=1) > 0
-        return evidence.same("counted") and np.allclose(
-            evidence.yours("smoothed")[seen], smoothed(counts[seen], k), atol=1e-5
+        counts = _counts_of(torch.from_numpy(evidence.inputs["sparse"]), evidence.number("V"))
+        seen = counts.numpy().sum(axis=1) > 0
+        return evidence.same("counted") and all(
+            np.allclose(
+                evidence.yours(case)[seen],
+                smoothed(counts.numpy()[seen], float(evidence.inputs[k])),
+                atol=1e-5,
+            )
+            for case, k in (("smoothed", "k"), ("little", "small_k"))
         )
 
     return recognised
@@ -87,8 +91,19 @@ def _unseen_row(evidence: Evidence) -> str:
     for it holds {values[0]:.3g}; every entry should be k / (V · k) = 1 / {V}.""")
 
 
+def _row_at_k(evidence: Evidence) -> str:
+    """A pair that occurs, in the smoothed table: its counts, its share and yours."""
+    V, k = evidence.number("V"), float(evidence.inputs["k"])
+    counts = _counts_of(torch.from_numpy(evidence.inputs["sparse"]), V).numpy()
+    i, j = (int(n) for n in np.unravel_index(int(counts.argmax()), counts.shape))
+    return unwrapped(f"""With k = {k:g}, symbol {j} after symbol {i}, which comes
+    {int(counts[i, j])} times of {int(counts[i].sum())}, has ({int(counts[i, j])} + {k:g}) /
+    ({int(counts[i].sum())} + {V} · {k:g}) = {evidence.right("smoothed")[i, j]:.3g}; yours is
+    {evidence.yours("smoothed")[i, j]:.3g}.""")
+
+
 def _rows_are_no_distributions(evidence: Evidence) -> Finding | None:
-    for case, section in (("counted", SHARES), ("smoothed", UNSEEN)):
+    for case, section in (("counted", SHARES), ("smoothed", UNSEEN), ("little", UNSEEN)):
         if not np.allclose(evidence.yours(case).sum(axis=1), 1, atol=1e-4):
             return Finding(
                 "rows-do-not-sum-to-one",
@@ -206,6 +221,44 @@ def _no_smoothing(tokens: Tensor, vocab_size: int, k: float) -> Tensor:  # noqa:
 
 
 @mistake(
+    "You put `k` only where nothing was counted; it is added to every count.",
+    lambda e: unwrapped(f"""{_row_at_k(e)} With k = 0 nothing of this shows."""),
+    UNSEEN,
+    cases=("counted", "smoothed", "little"),
+)
+def _k_for_zeros_only(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = _counts_of(tokens, vocab_size)
+    return _shares(torch.where(counts == 0, k, counts))
+
+
+@mistake(
+    "You cut `k` to a whole number.",
+    lambda e: unwrapped(f"""With k = {float(e.inputs["k"]):g} your shares are those of
+    k = {int(e.inputs["k"])}, and with k = {float(e.inputs["small_k"]):g} nothing is added. A count
+    may get any part of 1: the counts have to be floats before `k` is added."""),
+    UNSEEN,
+    recognised=_seen_rows_are(lambda n, k: (n + int(k)) / (n + int(k)).sum(1, keepdims=True)),
+)
+def _whole_part_of_k(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = _counts_of(tokens, vocab_size) + int(k)
+    return counts / counts.sum(dim=1, keepdim=True).clamp(min=1)
+
+
+@mistake(
+    "Where the counts of a row sum to less than 1 together with `k`, you divide by another number.",
+    lambda e: unwrapped(f"""With k = {float(e.inputs["small_k"]):g} and V = {e.number("V")}, a
+    symbol that nothing follows has a row of V · k = {e.number("V") * float(e.inputs["small_k"]):g}.
+    Divided by that, its entries are 1 / {e.number("V")}; yours sum to
+    {e.yours("little")[int(e.inputs["sparse"][0, -1])].sum():.3g}. A limit like `clamp(min=1)` is
+    for counts without `k`."""),
+    UNSEEN,
+)
+def _sums_of_at_least_one(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = _counts_of(tokens, vocab_size) + k
+    return counts / counts.sum(dim=1, keepdim=True).clamp(min=1)
+
+
+@mistake(
     "You added `k` to the probabilities, after the division; it belongs to the counts.",
     _unseen_row,
     UNSEEN,
@@ -228,11 +281,15 @@ def _size_from_the_tokens(tokens: Tensor, vocab_size: int, k: float) -> Tensor: 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
     """The counts behind the entry that is farthest off."""
-    case, tokens, k = (
-        ("counted", "complete", 0.0)
-        if not evidence.same("counted")
-        else ("smoothed", "sparse", float(evidence.inputs["k"]))
+    asked = (
+        ("counted", "complete", 0.0),
+        ("smoothed", "sparse", float(evidence.inputs["k"])),
+        ("little", "sparse", float(evidence.inputs["small_k"])),
     )
+    wrong = [one for one in asked if not evidence.same(one[0])]
+    if not wrong:
+        return None
+    case, tokens, k = wrong[0]
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape:
         return None
@@ -266,7 +323,7 @@ TASK = Task(
         Part(
             "With `k > 0` every pair gets its share, and a row without a single count is uniform.",
             2,
-            matches("smoothed", "larger"),
+            matches("smoothed", "little", "larger"),
         ),
     ),
     properties=(_rows_are_no_distributions,),

@@ -149,6 +149,20 @@ def _cold_takes_another(evidence: Evidence) -> Finding | None:
     )
 
 
+def _hidden_is_drawn_when_hot(evidence: Evidence) -> Finding | None:
+    drawn = int(evidence.yours("masked.hidden"))
+    if not drawn:
+        return None
+    return Finding(
+        "hidden-symbol-drawn",
+        "A symbol whose logit is −∞ is drawn.",
+        f"At temperature 50, symbol {int(evidence.inputs['hidden'][0])} came up {drawn} times in "
+        f"{DRAWS} draws. −∞ divided by a temperature is −∞ still; whatever number stands in its "
+        "place becomes as likely as the others when it is hot enough.",
+        WRITING,
+    )
+
+
 def _hidden_is_drawn(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("alone"), evidence.right("alone")
     if mine.shape != right.shape or evidence.same("alone"):
@@ -301,7 +315,7 @@ TASK = Task(
         Part(
             "Symbols come up as often as softmax(logits / temperature) says, in every row.",
             2,
-            lambda e: _drawn_right(e) and e.same("alone"),
+            lambda e: _drawn_right(e) and e.same("alone", "masked"),
         ),
         Part(
             "The randomness is the generator's: the same seed draws the same, and it moves on.",
@@ -310,5 +324,5 @@ TASK = Task(
         ),
         Part("Temperature 0 takes the most likely symbol.", 1, matches("cold")),
     ),
-    properties=(_shares_are_off, _hidden_is_drawn, _cold_takes_another),
+    properties=(_shares_are_off, _hidden_is_drawn, _hidden_is_drawn_when_hot, _cold_takes_another),
 )

@@ -71,6 +71,12 @@ def _assigned_gradient(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return gradient
 
 
+def _mean_of_own_guesses(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """Row by row the mean gradient of the guesses that read it."""
+    counts = torch.bincount(x.flatten(), minlength=len(table)).clamp(min=1)
+    return _gradient(table, x, y) * x.numel() / counts[:, None]
+
+
 def _untouched(evidence: Evidence) -> Array:
     """(V,) True where a symbol does not occur in x: no step may move its row."""
     return ~np.isin(np.arange(evidence.number("V")), evidence.inputs["x"])
@@ -208,6 +214,13 @@ _gradient_without_target = mistake(
     lambda e: f"Without the −1 nothing says which symbol followed. {_moved(e)}",
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table - rate * _without_one_hot(table, x, y)))
+
+_mean_for_each_symbol = mistake(
+    "You divided each row by how often its symbol occurs; the loss is a mean over the whole batch.",
+    lambda e: unwrapped(f"""{_moved(e)} Each of the {e.inputs["x"].size} guesses counts 1 /
+    {e.inputs["x"].size}, so the row of a frequent symbol moves more than that of a rare one."""),
+    cases=("one.table", "three.table"),
+)(_walks(lambda table, x, y, rate: table - rate * _mean_of_own_guesses(table, x, y)))
 
 _lost_repeats = mistake(
     "A symbol that occurs more than once in `x` contributed only once to the gradient.",

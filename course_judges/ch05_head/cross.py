@@ -199,6 +199,20 @@ _no_scale = families.no_scale(_sizes, SCALE)(
     _weighed(_usual, lambda C, D, E: 1.0)  # noqa: ARG005
 )
 
+
+@mistake(
+    "You divide what is found by √D, in place of the scores.",
+    lambda e: unwrapped(f"""The rows of weights sum to 1, and divided then they sum to 1/√D =
+    {number(e.number("D") ** -0.5)}; the scores stay as large as they were. {_first(e)}"""),
+    SCALE,
+)
+def _scale_after_softmax(
+    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+) -> Tensor:
+    D = w_key.shape[1]
+    return cross_attention(x, memory, w_query * D**0.5, w_key, w_value / D**0.5, lengths)
+
+
 _causal_mask_kept = mistake(
     "You kept the causal mask: position t sees only the first t + 1 of the memory.",
     lambda e: f"{_first(e)} The memory is all there from the start.",

@@ -72,8 +72,15 @@ def _first_row(evidence: Evidence) -> str:
 
 
 def _sum(evidence: Evidence) -> str:
-    mine = evidence.yours("gentle")[0, -1]
-    return f"The last row of sample 0 sums to {number(mine.sum())}, not to 1."
+    total = float(evidence.yours("gentle")[0, -1].sum())
+    if abs(total - 1) < 1e-3:  # divided by its sum again
+        return ""
+    return f"The last row of sample 0 sums to {number(total)}, not to 1."
+
+
+def _lowered_and_normalized(scores: Tensor, slope: float) -> Tensor:
+    weights = _causal(scores) - slope * _back(scores.shape[-1]).clamp(min=0)
+    return weights.clamp(min=0) / weights.clamp(min=0).sum(dim=-1, keepdim=True)
 
 
 _bonus_for_distance = mistake(
@@ -114,6 +121,7 @@ _penalty_multiplied = mistake(
     "You multiplied the scores; the penalty is subtracted from them.",
     lambda e: unwrapped(f"""{_last_row(e)} A factor shrinks high scores and lifts negative ones, so
     it punishes some and rewards others."""),
+    also=(_with(lambda s, d, m: s / (1 + m * d)),),
 )(_with(lambda s, d, m: s * (1 - m * d)))
 
 _scores_ignored = mistake(
@@ -131,7 +139,8 @@ _scaled_again = mistake(
 
 @mistake(
     "You subtracted the penalty from the weights, after the softmax.",
-    lambda e: f"{_sum(e)} {_last_row(e)} The penalty belongs to the scores.",
+    lambda e: f"{_sum(e)} {_last_row(e)} The penalty belongs to the scores.".strip(),
+    also=(_lowered_and_normalized,),
 )
 def _penalty_after_softmax(scores: Tensor, slope: float) -> Tensor:
     return _causal(scores) - slope * _back(scores.shape[-1]).clamp(min=0)

@@ -262,6 +262,27 @@ class _StateKept(Head):
         return self.kept
 
 
+@mistake(
+    "Your heads share what each should have of its own: a second one changes the first.",
+    lambda e: unwrapped(f"""A head with `causal=True` was right, and then another one was made, with
+    `causal=False`. {_first(e, "beside")} What is assigned to the class, as in `Head.causal = …`,
+    belongs to all heads; assign it to `self`."""),
+    MODULE,
+    recognised=lambda e: (
+        e.same("causal", "later", "full", "both_ways", "again") and not e.same("beside")
+    ),
+)
+class _SharedByAllHeads(Head):
+    latest = True
+
+    def __init__(self, n_embd: int, head_size: int, value_size: int, block_size: int, causal: bool):
+        super().__init__(n_embd, head_size, value_size, block_size, causal)
+        type(self).latest = causal
+
+    def hidden(self, T: int) -> Tensor:
+        return ~self.past[:T, :T] & self.latest
+
+
 TASK = Task(
     "A head that can look both ways",
     Head,
@@ -276,7 +297,7 @@ TASK = Task(
         Part(
             "Texts of any length up to block_size work, one after the other.",
             1,
-            matches("causal", "full", "again"),
+            matches("causal", "full", "again", "beside"),
         ),
     ),
     properties=(unchanged_by_the_future("causal", "later", "t", FUTURE),),

@@ -12,7 +12,7 @@ from course_judges import families
 from course_judges.ch05_head.sections import FUTURE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -62,9 +62,10 @@ def _hides_too_little(evidence: Evidence) -> bool:
 
 
 def _low_row(evidence: Evidence) -> str:
-    mine, right = evidence.yours("low")[0, 1], evidence.right("low")[0, 1]
-    given = evidence.inputs["low"][0, 1]
-    return unwrapped(f"""Where row 1 of sample 0 has scores {row(given[:2])} for what it may see,
+    b = int(np.argmin(evidence.inputs["rolled"]))  # without padding
+    mine, right = evidence.yours("low")[b, 1], evidence.right("low")[b, 1]
+    given = evidence.inputs["low"][b, 1]
+    return unwrapped(f"""Where row 1 of sample {b} has scores {row(given[:2])} for what it may see,
     yours is {row(mine)}; it should be {row(right)}.""")
 
 
@@ -189,6 +190,38 @@ _rows_hidden_not_columns = mistake(
     _padded_row,
     cases=("padded",),
 )(_seen_by(lambda past, start, T: past[:T, :T] & (torch.arange(T) >= start[:, None])[:, :, None]))
+
+
+def _begins_with_the_first(evidence: Evidence) -> bool:
+    """True if rows of symbols are as they would be if all texts began with the first of them."""
+    low, past = (torch.from_numpy(evidence.inputs[name]) for name in ("low", "past"))
+    first = torch.from_numpy(evidence.inputs["rolled"])[:1].expand(evidence.number("B"))
+    wrong = causal_weights(low, past, first).numpy()
+    rows = np.arange(evidence.number("T")) >= evidence.inputs["rolled"][:1]
+    mine = np.nan_to_num(evidence.yours("low"))[:, rows]
+    return evidence.same("whole", "cut") and bool(
+        np.allclose(mine, wrong[:, rows], atol=1e-5)
+        # There the first text has no padding, so that the earliest and the first are one.
+        and np.allclose(
+            evidence.yours("padded")[_real(evidence)],
+            evidence.right("cut")[_real(evidence)],
+            atol=1e-5,
+        )
+    )
+
+
+def _all_begin(evidence: Evidence) -> str:
+    start = evidence.inputs["rolled"]
+    b = int(np.flatnonzero(start != start[0])[0])
+    t = max(int(start[0]), int(start[b]))
+    mine, right = evidence.yours("low")[b, t], evidence.right("low")[b, t]
+    return unwrapped(f"""With `start` = [{listed(start)}], row {t} of text {b} is {row(mine)}; it
+    should be {row(right)}. Each text has a `start` of its own: as a column, `start[:, None]`.""")
+
+
+_start_of_the_first = mistake(
+    "All your texts begin where the first one does.", _all_begin, recognised=_begins_with_the_first
+)(_seen_by(lambda past, start, T: _visible(past, start[:1].expand(len(start)), T)))
 
 _padding_seen = mistake(
     "Where a text begins makes no difference: padding is looked at.",

@@ -41,6 +41,13 @@ def _side_by_side(**settings: Any) -> Callable[[Tensor, Heads], Tensor]:
     return lambda x, heads: torch.cat(_found(x, heads, **settings), dim=-1)
 
 
+def _scaled_alike(size: Callable[[list[int]], float]) -> Callable[[Tensor, Heads], Tensor]:
+    """All heads with one scale, made of their sizes."""
+    return lambda x, heads: torch.cat(
+        _found(x, heads, scale=math.sqrt(size([head[0].shape[1] for head in heads]))), dim=-1
+    )
+
+
 def _is_stacked(evidence: Evidence) -> bool:
     mine = evidence.yours("equal")
     return mine.ndim == 4 and mine.size == evidence.right("equal").size
@@ -86,10 +93,30 @@ _no_scale = families.no_scale(lambda e: _scales(e, 1.0, "yours"), SUBSPACES)(
 
 
 @mistake(
-    "You divide the scores of all heads by one and the same number.",
-    lambda e: _scales(e, float(e.inputs["sizes"][0]) ** 0.5, "yours"),
+    "You divide what each head finds by the root of its size, in place of the scores.",
+    lambda e: unwrapped(f"""{largest_gap(e, "equal")} After the softmax the weights sum to 1;
+    divided then, every head speaks √D times too softly, and its scores stay as large as they
+    were."""),
     SUBSPACES,
-    cases=("unequal",),
+)
+def _scale_after_softmax(x: Tensor, heads: Heads) -> Tensor:
+    found = zip(_found(x, heads, scale=1.0), heads, strict=True)
+    return torch.cat([one / by_head_size(query) for one, (query, _, _) in found], dim=-1)
+
+
+@mistake(
+    "You divide the scores of all heads by one and the same number.",
+    lambda e: unwrapped(f"""Heads of size {listed(e.inputs["sizes"])} need scales
+    {", ".join(number(s**0.5) for s in e.inputs["sizes"])}; one number is right for one of them at
+    most. {largest_gap(e, "unequal")}"""),
+    SUBSPACES,
+    cases=("equal", "unequal"),
+    also=(
+        _scaled_alike(lambda sizes: sum(sizes) / len(sizes)),
+        _scaled_alike(max),
+        _scaled_alike(min),
+        _scaled_alike(lambda sizes: sizes[-1]),
+    ),
 )
 def _one_scale_for_all(x: Tensor, heads: Heads) -> Tensor:
     return torch.cat(_found(x, heads, scale=by_head_size(heads[0][0])), dim=-1)

@@ -16,9 +16,8 @@ from course_judges.ch06_heads.drops import (
     zero_over_zero,
 )
 from course_judges.ch06_heads.sections import DROPOUT
-from course_judges.comparisons import numbers_apart
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -46,7 +45,8 @@ def _scaled_well(evidence: Evidence) -> bool:
 
 def _ends_well(evidence: Evidence) -> bool:
     """Nothing happens in evaluation and at p = 0, everything at p = 1, something in between."""
-    return evidence.same("evaluation", "none", "every") and bool(_draws(evidence).dropped)
+    certain = ("evaluation", "evaluation_at_one", "none", "every")
+    return evidence.same(*certain) and bool(_draws(evidence).dropped)
 
 
 def _obeys(evidence: Evidence) -> bool:
@@ -91,6 +91,7 @@ def _evaluation(evidence: Evidence) -> str:
 def _deterministic(evidence: Evidence) -> Finding | None:
     for case, when in (
         ("evaluation", "With `training=False`"),
+        ("evaluation_at_one", "With `training=False` and p = 1"),
         ("none", "With p = 0"),
         ("every", "With p = 1"),
     ):

@@ -6,6 +6,7 @@ import math
 from functools import partial
 
 import torch
+from torch import Tensor
 
 from course_judges import families
 from course_judges.ch06_heads.attention import past
@@ -26,6 +27,7 @@ from course_judges.ch06_heads.variants import (
     fused_attention,
     head_by_head,
     sideways,
+    stack,
     windows,
 )
 from course_judges.ch06_heads.wording import largest_gap, rows_of_view
@@ -110,6 +112,18 @@ _no_scale = families.no_scale(lambda e: _scale_effect(e, 1.0), SUBSPACES)(
     Variant(scale=lambda C, D: 1.0)  # noqa: ARG005
 )
 
+_scale_after_softmax = mistake(
+    "You divide what the heads find by √D, in place of the scores.",
+    lambda e: unwrapped(f"""The rows of weights sum to 1, and divided then they sum to 1/√D =
+    {number(e.number("D") ** -0.5)}; the scores stay as large as they were. {_plain(e)}"""),
+    SUBSPACES,
+)(
+    Variant(
+        scale=lambda C, D: 1.0,  # noqa: ARG005
+        merge=lambda found: found.transpose(1, 2).flatten(2) / math.sqrt(found.shape[-1]),
+    )
+)
+
 _no_causal_mask = families.no_causal_mask(
     lambda e: unwrapped(f"""Position 0 has itself in sight, and yours averages
     {e.number("T")}. {_plain(e)}"""),
@@ -143,7 +157,10 @@ _reach_ignored = mistake(
 )(Variant(visible=lambda T, reach: past(T).expand(len(reach), T, T)))
 
 _one_reach_for_all = mistake(
-    "You gave all heads the reach of the first one.", _reaches, AVERAGE, cases=_BOTH
+    "You gave all heads the reach of the first one.",
+    _reaches,
+    AVERAGE,
+    cases=(*_BOTH, "ends"),  # where the first is not the largest
 )(Variant(visible=lambda T, reach: windows(T, [reach[0]] * len(reach))))
 
 _reach_one_too_many = mistake(
@@ -155,6 +172,22 @@ _reach_one_too_few = mistake(
     _reaches,
     cases=_BOTH,
 )(Variant(visible=partial(windows, more=-1)))
+
+
+@mistake(
+    "You took the softmax over all of the past, and cut what is out of reach afterwards.",
+    lambda e: unwrapped(f"""The share of what was cut is missing: the rows of a head sum to less
+    than 1. {_reaches(e)}"""),
+    cases=_BOTH,
+)
+def _reach_after_softmax(x: Tensor, qkv: Tensor, projection: Tensor, reach: list[int]) -> Tensor:
+    B, T, _ = x.shape
+    H = len(reach)
+    query, key, value = stack(x @ qkv.T, B, T, H)
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    weights = scores.masked_fill(~past(T), -torch.inf).softmax(dim=-1) * windows(T, reach)
+    return (weights @ value).transpose(1, 2).flatten(2) @ projection.T
+
 
 _reach_from_the_start = mistake(
     "Your heads see the first `reach` positions of the text; they should see the last ones.",

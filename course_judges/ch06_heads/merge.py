@@ -196,7 +196,7 @@ TASK = Task(
         Part(
             "Silenced heads leave zeros, and what was given stays as it was.",
             2,
-            matches("some.merged", "some.given", "some.silenced", "nobody"),
+            matches("some.merged", "some.given", "some.silenced", "nobody", "first"),
         ),
     ),
     properties=(_entries_elsewhere, _zeros_elsewhere),

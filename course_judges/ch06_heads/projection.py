@@ -11,6 +11,7 @@ from course_judges.ch06_heads.sections import LIST, PROJECTION
 from course_judges.ch06_heads.wording import largest_gap, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
+from course_tasks.verdict import Finding
 
 
 class MixedHeads(nn.Module):
@@ -69,6 +70,19 @@ def _missing_parameters(evidence: Evidence) -> str:
     mine, right = int(evidence.yours("parameters")), int(evidence.right("parameters"))
     return unwrapped(f"""Your module knows of {mine} parameters; heads and projection have {right}.
     No optimizer would ever move the rest.""")
+
+
+def _first_head_right(evidence: Evidence) -> Finding | None:
+    if evidence.same("output") or not evidence.same("first_head", "silent"):
+        return None
+    return Finding(
+        "first-head-right",
+        "What the first head found is right, what the others found is not.",
+        "With a projection that reads head 0 alone your output is right; with all of it, it is "
+        "not. Each head gets the `x` that the module got, and nothing is done to what it found. "
+        f"{largest_gap(evidence, 'output')}",
+        LIST,
+    )
 
 
 @mistake(
@@ -193,9 +207,10 @@ TASK = Task(
     MixedHeads,
     PROJECTION,
     (
-        Part("What the heads found is mixed into C channels.", 2, matches("output")),
+        Part("What the heads found is mixed into C channels.", 2, matches("output", "first_head")),
         Part("With a projection of zeros nothing but its bias is left.", 1, matches("silent")),
         Part("The module knows the parameters of all its heads.", 1, matches("parameters")),
     ),
+    properties=(_first_head_right,),
     cases=("output",),
 )

@@ -150,3 +150,8 @@ def one_norm(m: Any, x: Tensor, memory: Tensor) -> Tensor:
     x = x + m.attention(m.attention_norm(x))
     x = x + m.cross_attention(m.attention_norm(x), memory)
     return x + m.feed_forward(m.attention_norm(x))
+
+
+def memory_cut(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+    """Of the memory as many places as the stream has."""
+    return DecoderBlock.forward(m, x, memory[:, : x.shape[1]])

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from course_judges.ch07_block.sections import STREAM, THINK
+from course_judges.ch07_block.sections import FEED_FORWARD, STREAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest, ratio
 from course_judges.wording import unwrapped
@@ -117,6 +117,28 @@ _smooth_gate = mistake(
     lambda e: f"{_closed(e)}, and a little goes through each. {farthest(e, 'mixed')}",
 )(_going(lambda m, x: m.down(nn.functional.silu(m.gate(x)) * m.up(x))))
 
+_leaky_gate = mistake(
+    "A gate below 0 lets a little through; it should be closed, as ReLU closes it.",
+    lambda e: unwrapped(f"""Where every gate is open your numbers are right. {_closed(e)}, and a
+    leaky ReLU or an ELU is not 0 there. {farthest(e, "mixed")}"""),
+    also=(
+        _going(lambda m, x: m.down(nn.functional.elu(m.gate(x)) * m.up(x))),
+        _going(lambda m, x: m.down(nn.functional.leaky_relu(m.gate(x), 0.1) * m.up(x))),
+        _going(lambda m, x: m.down(nn.functional.leaky_relu(m.gate(x), 0.2) * m.up(x))),
+    ),
+)(_going(lambda m, x: m.down(nn.functional.leaky_relu(m.gate(x)) * m.up(x))))
+
+_limited_gate = mistake(
+    "Your gate ends at a largest value; ReLU has no upper end.",
+    lambda e: unwrapped(f"""`max(0, …)` scales by any number above 0. A clamp, a hard sigmoid or a
+    ReLU6 stops growing. {farthest(e, "open")}"""),
+    also=(
+        _going(lambda m, x: m.down(nn.functional.hardsigmoid(m.gate(x)) * m.up(x))),
+        _going(lambda m, x: m.down(nn.functional.relu6(m.gate(x)) * m.up(x))),
+        _going(lambda m, x: m.down(nn.functional.hardtanh(m.gate(x)) * m.up(x))),
+    ),
+)(_going(lambda m, x: m.down(m.gate(x).clamp(0, 1) * m.up(x))))
+
 _gate_as_a_switch = mistake(
     "Your gates are switches: an open one lets its value through as it is, and does not scale it.",
     lambda e: unwrapped(f"""ReLU is more than a comparison with 0: what is above 0 stays a number,
@@ -148,7 +170,7 @@ class _WithBiases(GatedFeedForward):
 TASK = Task(
     "A gate in the feed-forward network",
     GatedFeedForward,
-    THINK,
+    FEED_FORWARD,
     (
         Part("Where every gate is open, the gated values come out.", 2, matches("open")),
         Part("A gate below 0 lets nothing through.", 1, matches("mixed")),

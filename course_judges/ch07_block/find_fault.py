@@ -36,12 +36,12 @@ def _future(block: Block, x: Tensor) -> bool:
 
 def _batch(block: Block, x: Tensor) -> bool:
     """True if an output depends on another sample."""
-    found = False
+    found, y = False, block(x)
     for b in range(len(x)):
         changed = x.clone()
         changed[b] = torch.randn_like(x[b])
         others = torch.arange(len(x)) != b
-        found |= _apart(block(changed)[others], block(x)[others])
+        found |= _apart(block(changed)[others], y[others])
     return found
 
 
@@ -285,14 +285,16 @@ _one_direction_only = mistake(
 _future_always_accused = mistake(
     "You say of every block that it sees the future, the sound one included.",
     lambda e: unwrapped(f"""{_misjudged("future")(e)} The position that you change may change
-    itself, and later ones: compare only the positions before it."""),
+    itself, and later ones: compare only the positions before it. And compare with the output of the
+    input that you changed: without `clone()` that input may be another one by now."""),
     cases=_column("future"),
 )(_inspector(future=_always))
 
 _batch_always_accused = mistake(
     "You say of every block that it mixes samples, the sound one included.",
     lambda e: unwrapped(f"""{_misjudged("batch")(e)} The sample that you change may change itself:
-    compare the others only."""),
+    compare the others only. And compare with the output of the input that you changed: without
+    `clone()` that input may be another one by now."""),
     cases=_column("batch"),
 )(_inspector(batch=_always))
 

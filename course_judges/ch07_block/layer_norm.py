@@ -105,6 +105,13 @@ _variance_squared = mistake("You divided by the variance; divide by its root.", 
     _divided(lambda biased, _, eps: biased + eps)
 )
 
+_eps_as_a_floor = mistake(
+    "You took `eps` for the smallest variance; it is added to every variance.",
+    _spread,
+    cases=("whole", "constant"),
+    also=(_divided(lambda biased, _, eps: biased.sqrt().clamp(min=eps)),),
+)(_divided(lambda biased, _, eps: biased.clamp(min=eps).sqrt()))
+
 _eps_ignored = mistake(
     "The `eps` that your function was given plays no part in it.",
     lambda e: _flat_position(e) if _is_without_eps(e) else _spread(e),
@@ -159,6 +166,16 @@ _gain_before_the_norm = mistake(
     "Gain and shift were applied to `x` before the norm.",
     lambda e: f"The norm then takes away most of what they did. {farthest(e, 'whole')}",
 )(lambda x, gain, shift, groups, eps: _plain(gain * x + shift, groups, eps))
+
+_gain_goes_first = mistake(
+    "The gain was multiplied to `x` before the norm; like the shift, it acts last.",
+    lambda e: f"The norm then takes away what the channels have in common. {farthest(e, 'whole')}",
+)(lambda x, gain, shift, groups, eps: _plain(gain * x, groups, eps) + shift)
+
+_shift_goes_first = mistake(
+    "The shift was added to `x` before the norm; like the gain, it acts last.",
+    lambda e: farthest(e, "whole"),
+)(lambda x, gain, shift, groups, eps: gain * _plain(x + shift, groups, eps))
 
 _groups_ignored = mistake(
     "All channels of a position were normed together, whatever `groups` says.",

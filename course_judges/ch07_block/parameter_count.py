@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from course_judges.ch07_block.sections import COUNT, TWO
 from course_judges.judging import Evidence, Mistake, Part, Task, mistake
+from course_judges.properties import integers
 from course_tasks.ch07_block.parameter_count import CONFIGURATIONS, COUNTED, SIZES
 from course_tasks.verdict import Finding, Section
 
@@ -77,8 +78,10 @@ def _of(*parts: str) -> tuple[str, ...]:
 
 
 def _exact(*cases: str) -> Callable[[Evidence], bool]:
-    """True if all these counts are right to the last parameter."""
-    return lambda e: all(e.comparable(c) and bool(e.yours(c) == e.right(c)) for c in cases)
+    """True if all these counts are right to the last parameter, and whole numbers."""
+    return lambda e: all(
+        e.comparable(c) and bool(e.yours(c) == e.right(c)) and integers(e, c) for c in cases
+    )
 
 
 def _told(evidence: Evidence, part: str) -> str:
@@ -105,6 +108,23 @@ def _counted_wrong(
         return f"{why} {_told(evidence, part)}".strip()
 
     return mistake(what, effect, section, cases=_of(part))(_but(part, formula))
+
+
+def _no_whole_numbers(evidence: Evidence) -> Finding | None:
+    """Counts that are right, and no integers."""
+    for name in CONFIGURATIONS:
+        for part in COUNTED:
+            count = f"{name}.{part}"
+            mine, right = evidence.yours(count), evidence.right(count)
+            if mine == right and not integers(evidence, count):
+                return Finding(
+                    "kind-of-number",
+                    f"Your count of `{part}` is no integer.",
+                    f"It is {float(mine):,.1f}, and parameters are counted one by one: `/` gives a "
+                    "decimal number even where it comes out even, `//` gives an integer.",
+                    COUNT,
+                )
+    return None
 
 
 def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:
@@ -264,5 +284,5 @@ TASK = Task(
             _exact(*_of("embeddings", "output", "total")),
         ),
     ),
-    properties=(_one_part_is_off, _total_is_not_the_sum),
+    properties=(_no_whole_numbers, _one_part_is_off, _total_is_not_the_sum),
 )

@@ -175,12 +175,24 @@ _attentions_side_by_side = mistake(
 )(decoder_blocks.going(decoder_blocks.attentions_side_by_side))
 
 
+_memory_cut = mistake(
+    "Your memory is cut to the length of `x`; it has a length of its own.",
+    lambda e: unwrapped(f"""With {e.inputs["long_memory"].shape[1]} places in the memory and
+    {e.number("T")} in `x` the last ones are never seen. {farthest(e, "long")}"""),
+    cases=("plain", "long"),
+)(decoder_blocks.going(decoder_blocks.memory_cut))
+
+
 TASK = Task(
     "A block that listens to two",
     decoder_blocks.DecoderBlock,
     BLOCK,
     (
-        Part("Three branches, each normed first, each added, in this order.", 2, matches("plain")),
+        Part(
+            "Three branches, each normed first, each added, in this order.",
+            2,
+            matches("plain", "long"),
+        ),
         Part("Each branch has a norm of its own.", 2, matches("weighted")),
     ),
     properties=(_some_positions,),

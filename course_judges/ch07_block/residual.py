@@ -78,6 +78,22 @@ def _back_to_the_start_answer(branches: Sequence[nn.Module], x: Tensor) -> Tenso
     return x
 
 
+def _sum_scaled_at_the_end(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    start = x
+    for branch in branches:
+        x = x + branch(x)
+    return start + (x - start) / math.sqrt(len(branches))
+
+
+def _only(which: int, count: bool) -> type[nn.Module]:
+    """One branch alone, with the root of how many there are, or of 1."""
+
+    def forward(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+        return x + branches[which](x) / math.sqrt(len(branches) if count else 1)
+
+    return _going(forward)
+
+
 def _by_the_turn(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     for turn, branch in enumerate(branches, start=1):
         x = x + branch(x) / math.sqrt(turn)
@@ -146,6 +162,12 @@ _divided_by_N = mistake(
     hardly hears its branches. {_both(e)}"""),
 )(_step(lambda x, written, n: x + written / n))
 
+_divided_by_2N = mistake(
+    "You divided by 2 N; divide by the root of N.",
+    lambda e: unwrapped(f"""`N ** 1 / 2` is (N ** 1) / 2, since `**` binds before `/`, and what is
+    divided by N ** 1 and then by 2 is divided by 2 N. Write `N ** 0.5`. {_both(e)}"""),
+)(_step(lambda x, written, n: x + written / n / 2))
+
 _divided_by_the_turn = mistake(
     "You divided each branch by the root of its place in the list; all are divided by √N.",
     lambda e: f"The first branch then adds all that it wrote. {_both(e)}",
@@ -165,6 +187,24 @@ _back_to_the_start = mistake(
     "Each branch was added to the `x` that entered, not to the stream.",
     lambda e: f"Of {e.number('N')} branches only the last one's writing is left. {_both(e)}",
 )(_going(_back_to_the_start_answer))
+
+_scaled_at_the_end = mistake(
+    "You divided what all branches wrote together; each divides its own before the next one reads.",
+    lambda e: f"The later branches read a stream that has grown too much. {_both(e)}",
+)(_going(_sum_scaled_at_the_end))
+
+_last_branch_alone = mistake(
+    "Only the last branch is left of those you were given.",
+    lambda e: unwrapped(f"""There were {e.number("N")}. Did they take each other's place, under one
+    name? {_both(e)}"""),
+    also=(_only(-1, count=True),),
+)(_only(-1, count=False))
+
+_first_branch_alone = mistake(
+    "Only the first branch is left of those you were given.",
+    lambda e: f"There were {e.number('N')}. {_both(e)}",
+    also=(_only(0, count=True),),
+)(_only(0, count=False))
 
 _wrong_order = mistake(
     "The branches were taken from the last to the first.", lambda e: farthest(e, "stream.out")

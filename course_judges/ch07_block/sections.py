@@ -9,7 +9,7 @@ def _section(heading: str) -> Section:
     return Section("07-block", heading)
 
 
-THINK = _section("A position that thinks")
+FEED_FORWARD = _section("A feed-forward network for each position")
 STREAM = _section("The residual stream")
 NORM = _section("Layer normalization by hand")
 AXIS = _section("Over which axis?")

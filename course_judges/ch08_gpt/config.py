@@ -46,6 +46,7 @@ def _refusing(
     problems: Callable[[Any], Problems] = _all_problems,
     words: Callable[[Any, Problems], str] | None = None,
     error: type[Exception] = ValueError,
+    dropout_unsaid: float = 0.0,
 ) -> type:
     """A Config that looks for these problems and raises this error with these words."""
 
@@ -61,7 +62,7 @@ def _refusing(
         n_layer: int
         n_head: int
         n_embd: int
-        dropout: float = 0.0
+        dropout: float = dropout_unsaid
 
         def __post_init__(self) -> None:
             found = problems(self)
@@ -80,6 +81,17 @@ def _first_only(config: Any) -> Problems:
     found = _size_problems(config) or _head_problems(config) or _dropout_problems(config)
     # Two settings that do not fit each other are one problem.
     return found if "divisor" in " ".join(found.values()) else dict(list(found.items())[:1])
+
+
+def _division_last(config: Any) -> Problems:
+    return _size_problems(config) | _dropout_problems(config) or _head_problems(config)
+
+
+def _but_for_heads(named: Array) -> Array:
+    """The same settings (changes, settings) without the two that have to fit each other."""
+    left = named.copy()
+    left[:, _HEADS] = False
+    return left
 
 
 def _divided_too_early(config: Any) -> Problems:
@@ -104,7 +116,7 @@ def _refused(evidence: Evidence, *cases: str) -> bool:
 
 
 def _accepts(evidence: Evidence) -> bool:
-    return evidence.same("possible", "edges", "thin", "ones")
+    return evidence.same("possible", "plain", "edges", "thin", "ones")
 
 
 def _names(evidence: Evidence, case: str) -> bool:
@@ -334,6 +346,17 @@ _no_dropout_refused = mistake(
     )
 )
 
+_drops_unasked = mistake(
+    "Whoever says nothing of dropout gets some from you; the scaffold has 0.0 there.",
+    lambda e: unwrapped(f"""Without `dropout` your Config has
+    {float(e.yours("plain")[SETTINGS.index("dropout")]):g}."""),
+    recognised=lambda e: (
+        e.same("possible", "edges", "thin", "ones")
+        and _refused(e, *_ALONE)
+        and e.yours("plain")[SETTINGS.index("dropout")] != 0
+    ),
+)(_refusing(dropout_unsaid=0.1))
+
 _names_everything = mistake(
     "Your message lists all settings and leaves it to the reader to find the wrong one.",
     lambda e: unwrapped(f"""It names {int(e.yours("heads.named").sum())} settings where
@@ -361,6 +384,16 @@ _value_not_shown = mistake(
     ),
 )(_refusing(words=lambda _, found: "; ".join(f"{n} must be {found[n]}" for n in found)))
 
+_division_asked_last = mistake(
+    "You ask whether n_head divides n_embd only if nothing else is wrong.",
+    _count_unreported,
+    recognised=lambda e: (
+        _says_what_is_wrong(e)
+        and _refused(e, "several")
+        and np.array_equal(e.yours("several.named"), _but_for_heads(e.right("several.named")))
+    ),
+)(_refusing(_division_last))
+
 _first_problem_only = mistake(
     "You stop at the first problem; asked for are all of them.",
     _count_unreported,
@@ -371,7 +404,7 @@ _first_problem_only = mistake(
 
 
 TASK = Task(
-    "Settings that cannot be",
+    "Checking the settings",
     _refusing(),
     SECTION,
     (

@@ -37,6 +37,27 @@ def generate(
     return tokens
 
 
+def _leaves_when_all_stop(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    """Returns out of the loop, past the line that puts the mode back."""
+    was_training, T = model.training, tokens.shape[1]
+    written = generate(model, tokens, count, stop, generator)
+    stopped = (written[:, T:] == stop).any(dim=1).all()
+    return written if not was_training or not stopped else _in_evaluation(model, written)
+
+
+def _in_evaluation(model: Any, written: Tensor) -> Tensor:
+    model.eval()
+    return written
+
+
+def _at_least_one(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    return generate(model, tokens, max(count, 1), stop, generator)
+
+
 def _squeezes_everything(
     model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
 ) -> Tensor:
@@ -143,9 +164,27 @@ _train_mode_sampling = families.train_mode_sampling(
     recognised=lambda e: e.same("one", "some") and not e.same("training.tokens"),
 )(Writer(quiet=False))
 
+_mode_lost_at_the_stop = mistake(
+    "Where every row has stopped, the model stays in evaluation mode.",
+    "Written to the full count, it is put back. A `return` inside the loop leaves out what stands "
+    "after the loop; `break` does not.",
+    recognised=lambda e: (
+        e.same("training.training_afterwards", "training.whole_afterwards")
+        and not e.same("training.training_after_stops")
+    ),
+)(_leaves_when_all_stop)
+
 _mode_not_restored = families.mode_not_restored(
     lambda e: e.same("training.tokens") and not e.same("training")
 )(Writer(restore=False))
+
+_one_in_any_case = mistake(
+    "With a count of 0 you write a symbol all the same.",
+    lambda e: unwrapped(f"""The texts had {e.number("T")} tokens and have
+    {e.yours("none").shape[-1]} afterwards. Ask whether there is one left to write before you write
+    it."""),
+    cases=("one", "none", "some", "all"),
+)(_at_least_one)
 
 _argmax_for_sampling = families.argmax_for_sampling(dice_share, recognised=only_the_best)(
     Writer(draw=likeliest)
@@ -191,7 +230,12 @@ TASK = Task(
     generate,
     WRITING,
     (
-        Part("One symbol is written as the model says, from the last logits.", 1, matches("one")),
+        Part(
+            "One symbol is written as the model says, from the last logits, and none if none is "
+            "asked for.",
+            1,
+            matches("one", "none"),
+        ),
         Part("A row that wrote `stop` is filled up with it, the others go on.", 1, matches("some")),
         Part(
             "Writing ends when every row has stopped; a `stop` in the prompt does not count.",

@@ -19,6 +19,13 @@ from course_tasks.verdict import Finding
 # except once in many millions; the mistakes are off by a fifth and more.
 _NEAR = 0.10
 
+# Of 800 normal numbers, and these are more, the largest is nearer than this many deviations once
+# in tens of millions of draws; numbers from a range end at 1.7 of them.
+_FARTHEST = 2.3
+
+# Of the matrices that end no branch, the one that is called like those that do.
+_ALIKE = 2
+
 
 def initialise(model: nn.Module, ends: list[str], std: float) -> None:
     """Small normal weights, smaller ones where a branch ends, no biases, norms that do nothing."""
@@ -58,6 +65,18 @@ def _draws(
     return answer
 
 
+def _by_the_last_name(model: nn.Module, ends: list[str], std: float) -> None:
+    last = {end.split(".")[-2] for end in ends}
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        else:
+            small = name.split(".")[-2] in last
+            nn.init.normal_(parameter, std=std / math.sqrt(len(ends)) if small else std)
+
+
 def _std(evidence: Evidence) -> float:
     return float(evidence.inputs["std"])
 
@@ -83,12 +102,20 @@ def _centred(evidence: Evidence) -> bool:
     return bool((np.abs(evidence.yours("start.means")) < _std(evidence) / 4).all())
 
 
+def _reaches_far(evidence: Evidence) -> bool:
+    """True if matrices have entries as far from 0 as normal numbers have."""
+    return _whole(evidence, "farthest") and bool(
+        (evidence.yours("start.farthest") > _FARTHEST).all()
+    )
+
+
 def _plain_right(evidence: Evidence) -> bool:
     lnV = math.log(evidence.number("V"))
     return (
         _whole(evidence, "plain", "means", "tied", "loss")
         and _near(evidence.yours("start.plain"), _std(evidence))
         and _centred(evidence)
+        and _reaches_far(evidence)
         and bool(evidence.yours("start.tied"))
         and float(evidence.yours("start.loss")) < lnV + 0.6
     )
@@ -208,6 +235,23 @@ _variance_for_deviation = mistake(
     )
 )
 
+_not_normal = mistake(
+    "Your matrices have the right deviation, and are not normal: nothing in them is far from 0.",
+    lambda e: (
+        unwrapped(f"""The entry farthest from 0 is {float(e.yours("start.farthest").min()):.2f}
+    deviations away; among as many normal numbers some are 3 and more. Is that a range, or are they
+    cut off?""")
+    ),
+    recognised=lambda e: (
+        _near(e.yours("start.plain"), _std(e)) and _ends_right(e) and not _reaches_far(e)
+    ),
+)(
+    _draws(
+        plain=lambda p, std: nn.init.uniform_(p, -(3**0.5) * std, 3**0.5 * std),
+        end=lambda p, std, K: nn.init.uniform_(p, -std * (3 / K) ** 0.5, std * (3 / K) ** 0.5),
+    )
+)
+
 _uniform_of_that_width = mistake(
     "You drew between −std and std; that is a range, and its deviation is std / √3.",
     lambda e: f"The deviation of your matrices is {_plain_ratio(e):.2f} times `std`.",
@@ -260,6 +304,17 @@ _ends_not_scaled = mistake(
     lambda e: f"{_spreads(e)} Each branch adds its variance to the stream, and they add up.",
     recognised=_ends_are(lambda _: 1.0),
 )(_draws(end=lambda p, std, _: nn.init.normal_(p, std=std)))
+
+_same_name_elsewhere = mistake(
+    "A matrix is small that ends no branch: it only has the last name of those in `ends`.",
+    lambda e: unwrapped(f"""Its standard deviation is {float(e.yours("start.plain")[_ALIKE]):.4f};
+    asked for is std = {_std(e):g}. `ends` holds whole names: compare with `name in ends`."""),
+    recognised=lambda e: (
+        _ends_right(e)
+        and _near(np.delete(e.yours("start.plain"), _ALIKE), _std(e))
+        and _near(e.yours("start.plain")[_ALIKE:][:1], _std(e) / math.sqrt(e.number("K")))
+    ),
+)(_by_the_last_name)
 
 _divided_by_the_count = mistake(
     "You divided by the number of branches; it is variances that add up, so divide by its root.",

@@ -9,7 +9,7 @@ def _section(heading: str) -> Section:
     return Section("08-gpt", heading)
 
 
-SETTINGS = _section("Settings that cannot be")
+SETTINGS = _section("Checking the settings")
 START = _section("Where it starts")
 RATE = _section("A rate that rises and falls")
 PAST = _section("The training loop")

@@ -179,6 +179,17 @@ def _least_forgotten(logits: Tensor, temperature: float, p: float, least: int) -
     return top_p(logits, temperature, p, 1)
 
 
+@mistake(
+    "You asked for `least` in all rows together; each row has to keep as many.",
+    lambda e: unwrapped(f"""With least = 2 and one row in which a single symbol reaches p:
+    {row_that_differs("one_row")(e)}"""),
+    cases=("nucleus", "least", "one_row"),
+)
+def _least_of_the_batch(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    enough = int((top_p(logits, temperature, p, 1) > 0).sum()) >= least * len(logits)
+    return top_p(logits, temperature, p, 1 if enough else least)
+
+
 TASK = Task(
     "The smallest set that reaches p",
     top_p,
@@ -199,7 +210,7 @@ TASK = Task(
         Part(
             "At least `least` symbols are kept, however small p is.",
             1,
-            matches("least", "both", "more", "zero"),
+            matches("least", "both", "one_row", "more", "zero"),
         ),
     ),
     properties=(

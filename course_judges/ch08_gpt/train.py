@@ -26,6 +26,8 @@ from course_tasks.verdict import Finding
 
 TARGET = 3.05  # nats; the released task says so
 # So far may the mean over the contexts lie from what the model is worth: to the student's favour.
+# It also puts the limit between what was measured: right answers of four styles lost 2.55 to 3.06
+# nats in 40 draws each, and the notebook's solution without `zero_grad` 3.28 to 3.55 in 20.
 DOUBT = 0.03
 # Counted pairs with a trifle added, such as repetitions looked up, are still counted pairs.
 CLEARLY_BELOW_PAIRS = 0.05

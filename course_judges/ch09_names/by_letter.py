@@ -150,6 +150,19 @@ def _shares_of_all(logits, x, y, boundary, longest):
     return torch.stack([(losses * ((place == k) & (y >= 0))).mean() for k in range(longest)])
 
 
+@mistake(
+    "A target of −100 holds your count up: the letter after it gets the place of the one before.",
+    lambda e: unwrapped(f"""{int((e.inputs["y"] == -100).sum())} targets are −100, some of them
+    within a name. They do not count, but they have a place of their own. {_both(e)}"""),
+)
+def _ignored_take_no_place(logits, x, y, boundary, longest):
+    counts = y >= 0
+    began = torch.where(x == boundary, torch.arange(x.shape[1]), -_UNKNOWN).cummax(dim=1).values
+    before = F.pad(counts.long().cumsum(dim=1), (1, 0))  # (B, T + 1)
+    place = before[:, :-1] - before.gather(1, began.clamp(min=0))
+    return _means(_losses(logits, y), torch.where(began < 0, _UNKNOWN, place), counts, longest)
+
+
 TASK = Task(
     "Loss by letter",
     loss_by_letter,

@@ -9,9 +9,8 @@ import torch
 import torch.nn.functional as F
 
 from course_judges.ch09_names.sections import CARRIED
-from course_judges.comparisons import numbers_apart
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.ch09_names.carried import START_GRADIENT
 from course_tasks.verdict import Finding
 
@@ -176,6 +175,51 @@ _only_hidden_blanked = mistake(
         _each,
     )
 )
+
+_only_cell_blanked = mistake(
+    "You blank the cell state of fresh rows and leave their hidden state as it was.", _fresh_rows
+)(
+    _pieces(
+        lambda state, fresh: (state[0], state[1].masked_fill(fresh, 0.0)),
+        _all_detached,
+        _each,
+    )
+)
+
+
+@mistake(
+    "You blank fresh rows when their batch has been read; they start blank, before it is.",
+    _fresh_rows,
+)
+def _blanked_too_late(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        logits, state = model.read(x, state)
+        state = _all_detached(_others(state, fresh[None, :, None]))
+        losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()))
+        losses[-1].backward()
+    return [loss.item() for loss in losses]
+
+
+def _norm_of_gradients(evidence: Evidence) -> float:
+    return float(sum((evidence.yours(name) ** 2).sum() for name in _GRADIENTS) ** 0.5)
+
+
+def _clipped(model, losses):
+    losses[-1].backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+
+
+_gradients_clipped = mistake(
+    "The gradients are clipped; they were to add up as they come.",
+    lambda e: unwrapped(f"""The norm of all your gradients together is
+    {_norm_of_gradients(e):.3f}, and so round a number is no chance. {_steepness(e)}"""),
+    recognised=lambda e: (
+        e.same("pieces.losses")
+        and not all(e.same(name) for name in _GRADIENTS)
+        and min(abs(_norm_of_gradients(e) / most - 1) for most in (0.1, 0.25, 0.5, 1, 2, 5)) < 1e-4
+    ),
+)(_pieces(_others, _all_detached, _clipped))
 
 _start_gradients_cleared = mistake(
     "You set the gradients to zero that were there before the first batch.",

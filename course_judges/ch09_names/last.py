@@ -126,12 +126,40 @@ def _summed(model, tokens, lengths):
     return [_loss(model, _windows(tokens, T)[longest - T :], reduction="sum") for T in lengths]
 
 
+@mistake(
+    "A length that is asked for twice is answered once.",
+    lambda e: unwrapped(f"""For {e.right("twice").size} lengths you return {e.yours("twice").size}
+    losses. A dict, or a set, keeps each key once."""),
+)
+def _answered_once(model, tokens, lengths):
+    return losses_at_last(model, tokens, list(dict.fromkeys(lengths)))
+
+
+def _in_chunks(size):
+    def answer(model, tokens, lengths):
+        found = []
+        for T in lengths:
+            chunks = _windows(tokens, T)[max(lengths) - T :].split(size)
+            found.append(sum(_loss(model, chunk) for chunk in chunks) / len(chunks))
+        return found
+
+    return answer
+
+
+_chunks_averaged = mistake(
+    "You averaged the means of chunks, and the last chunk has fewer targets than the others.",
+    lambda e: unwrapped(f"""All {_count(e)} targets should weigh the same: add up losses, and divide
+    by their number at the end. {_both(e)}"""),
+    also=tuple(_in_chunks(size) for size in (2, 3, 4, 5, 6, 10, 12, 16, 20, 24, 25, 32)),
+)(_in_chunks(8))
+
+
 TASK = Task(
     "Loss at the last position",
     losses_at_last,
     SAME_PAST,
     (
         Part("The loss with the longest past is right.", 2, _longest_right),
-        Part("All lengths are asked about the same targets.", 2, matches("losses")),
+        Part("All lengths are asked about the same targets.", 2, matches("losses", "twice")),
     ),
 )

@@ -53,19 +53,33 @@ def _cycle(
 one_cycle = _cycle()
 
 
-def _turn(evidence: Evidence) -> int:
-    return round(float(evidence.inputs["rise"]) * evidence.number("steps")) - 1
+# Where rise · steps misses the whole number from below, and where from above.
+_CASES = {"cycle": "", "above": "_above"}
+
+
+def _turn(evidence: Evidence, kind: str = "") -> int:
+    return round(float(evidence.inputs[f"rise{kind}"]) * evidence.number(f"steps{kind}")) - 1
 
 
 def _rates(evidence: Evidence, rising: bool) -> bool:
-    mine, right = evidence.yours("cycle.rate"), evidence.right("cycle.rate")
-    turn = _turn(evidence)
-    part = slice(0, turn + 1) if rising else slice(turn + 1, None)
-    return mine.shape == right.shape and np.allclose(mine[part], right[part], 1e-4, 1e-5)
+    for case, kind in _CASES.items():
+        mine, right = evidence.yours(f"{case}.rate"), evidence.right(f"{case}.rate")
+        turn = _turn(evidence, kind)
+        part = slice(0, turn + 1) if rising else slice(turn + 1, None)
+        if mine.shape != right.shape or not np.allclose(mine[part], right[part], 1e-4, 1e-5):
+            return False
+    return True
 
 
 def _falls(evidence: Evidence) -> bool:
-    return _rates(evidence, rising=False) and evidence.same("cycle.end")
+    return _rates(evidence, rising=False) and evidence.same("cycle.end", "above.end")
+
+
+def _missed_from_above(evidence: Evidence) -> str:
+    turn, steps = _turn(evidence, "_above"), evidence.number("steps_above")
+    product = float(evidence.inputs["rise_above"]) * steps
+    return unwrapped(f"""With {steps} steps rise · steps is {turn + 1}, and in floating point
+    {product!r}, of which `ceil` makes {turn + 2}. Use `round`.""")
 
 
 def _rate(evidence: Evidence, step: int) -> str:
@@ -80,6 +94,11 @@ def _momentum(evidence: Evidence) -> str:
     right = evidence.right("cycle.momentum")[turn]
     return unwrapped(f"""At the top, step {turn}, your momentum is {number(mine, 4)}; expected
     {number(right, 4)}. Large steps need little of it.""")
+
+
+def _momentum_at(evidence: Evidence, step: int) -> str:
+    mine, right = (side("cycle.momentum")[step] for side in (evidence.yours, evidence.right))
+    return f"At step {step} your momentum is {number(mine, 4)}; expected {number(right, 4)}."
 
 
 def _at_turn(evidence: Evidence) -> str:
@@ -135,6 +154,11 @@ _rounded_down = mistake(
 )(_cycle(whole=int))
 
 
+_rounded_up = mistake(
+    "You took the next whole number above where rounding was needed.", _missed_from_above
+)(_cycle(whole=math.ceil))
+
+
 @mistake("Your rate starts at its peak and only falls.", _at_start)
 def _never_rises(step, steps, rise, peak, start_factor, final_factor, low, high):
     last = peak / start_factor / final_factor
@@ -145,6 +169,26 @@ def _never_rises(step, steps, rise, peak, start_factor, final_factor, low, high)
 _momentum_along = mistake("Your momentum rises and falls together with the rate.", _momentum)(
     _cycle(momentum=lambda m, low, high: low + high - m)
 )
+
+
+@mistake(
+    "Your momentum follows the rate; it goes along half a cosine of its own.",
+    lambda e: unwrapped(f"""The rate does not begin and end at 0, so a momentum in its measure
+    neither begins nor ends at `high`. {_momentum_at(e, 0)}"""),
+)
+def _momentum_of_the_rate(step, steps, rise, peak, start_factor, final_factor, low, high):
+    rate, _ = one_cycle(step, steps, rise, peak, start_factor, final_factor, low, high)
+    return rate, high - (high - low) * rate / peak
+
+
+@mistake("Your rise counts its steps from 1: step 0 has gone a part of the way already.", _at_start)
+def _rise_from_one(step, steps, rise, peak, start_factor, final_factor, low, high):
+    turn = round(rise * steps) - 1
+    if step > turn:
+        return one_cycle(step, steps, rise, peak, start_factor, final_factor, low, high)
+    share = (step + 1) / (turn + 1)
+    return _half_cosine(peak / start_factor, peak, share), _half_cosine(high, low, share)
+
 
 _momentum_constant = mistake("Your momentum stays where it is.", _momentum)(
     _cycle(momentum=lambda *found: found[2])
@@ -158,6 +202,6 @@ TASK = Task(
     (
         Part("The rate rises as it should.", 1, lambda e: _rates(e, rising=True)),
         Part("The rate falls as it should, to its end.", 1, _falls),
-        Part("The momentum goes the other way.", 2, matches("cycle.momentum")),
+        Part("The momentum goes the other way.", 2, matches("cycle.momentum", "above.momentum")),
     ),
 )

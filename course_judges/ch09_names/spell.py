@@ -35,22 +35,29 @@ class Speller:
     end_kept: bool = False
     prefix_kept: bool = True
     own_list: bool = True
+    larger: bool = True
+    by_place: bool = False
 
+    @torch.no_grad()
     def __call__(self, model, prefix, shortest, longest, temperature, uniform):
         """The letters of a name."""
         before = model.training
-        model.train(before and self.mode == "training")
+        if before:
+            model.train(self.mode == "training")
         letters = list(prefix) if self.own_list else prefix
         given = len(prefix)
         for point in uniform:
             if len(letters) >= longest:
                 break
+            if self.by_place:
+                point = uniform[len(letters) % len(uniform)]
             token = self._next(model, letters, given, shortest, temperature, point)
             if token == 0 and self.stops:
                 letters += [0] * self.end_kept
                 break
             letters.append(token)
-        model.train(before and self.mode != "evaluation")
+        if before:
+            model.train(self.mode != "evaluation")
         return letters if self.prefix_kept else letters[given:]
 
     def _next(self, model, letters, given, shortest, temperature, point):
@@ -59,8 +66,7 @@ class Speller:
             context = [0, *context[1 - model.block_size :]]
         if self.cropped:
             context = context[-model.block_size :]
-        with torch.no_grad():
-            logits = model(torch.tensor([context]))[0][0, self.place].double()
+        logits = model(torch.tensor([context]))[0][0, self.place].double()
         logits = logits * temperature if self.multiplied else logits / temperature
         early = len(letters) + self.counted(given) < shortest
         if early and self.forbidden in ("-inf", "0"):
@@ -70,7 +76,9 @@ class Speller:
             weights[0] = 0
         if self.greedy:
             return int(weights.argmax())
-        return min(int((weights.cumsum(0) <= point).sum()), len(weights) - 1)
+        cumulative = weights.cumsum(0)
+        passed = cumulative <= point if self.larger else cumulative < point
+        return min(int(passed.sum()), weights.numel() - 1)
 
 
 spell = Speller()
@@ -164,6 +172,18 @@ _most_likely = mistake(
     {len(np.unique(e.yours("empty")[:, :15], axis=0))} different ones. {_first_off(e)}"""),
 )(Speller(greedy=True))
 
+_as_large_is_enough = mistake(
+    "You draw the first token whose cumulative probability is u; it has to be larger than u.",
+    lambda e: unwrapped(f"""One of the numbers u is 0, and 0 is the sum before any token that has a
+    chance. `torch.searchsorted` looks for what is as large, unless `right=True`.
+    {_first_off(e)}"""),
+)(Speller(larger=False))
+
+_numbers_by_place = mistake(
+    "You take number n of `uniform` for letter n of the name, so a prefix skips the first ones.",
+    lambda e: f"The first letter that is drawn gets the first number. {_first_off(e)}",
+)(Speller(by_place=True))
+
 _ends_too_soon = mistake("The boundary was drawn before the name was long enough.", _lengths)(
     Speller(forbidden="no")
 )
@@ -212,13 +232,31 @@ _prefix_changed = mistake(
 def _other_mode(evidence: Evidence) -> Finding | None:
     if not all(_letters(case)(evidence) for case in ("empty", "prefix", "shortest")):
         return None
-    if not any((evidence.yours(c)[:, 15] == OTHER_MODE).any() for c in ("empty", "prefix")):
+    cases = ("empty", "prefix", "complete")
+    if not any((evidence.yours(c)[:, 15] == OTHER_MODE).any() for c in cases):
         return None
     return Finding(
         "mode-not-restored",
         "You left the model in another mode than you found it in.",
         "It came in training mode for one name and in evaluation mode for the next, and should go "
         "back into its own each time.",
+        BOUNDARY,
+    )
+
+
+def _writes_beyond(evidence: Evidence) -> Finding | None:
+    """A prefix that is as long as a name may be, and grew."""
+    if not all(_letters(case)(evidence) for case in ("empty", "prefix", "shortest")):
+        return None
+    mine = evidence.yours("complete")
+    if (mine[:, :15] == evidence.right("complete")[:, :15]).all():
+        return None
+    length = int((evidence.right("complete")[0, :15] >= 0).sum())
+    return Finding(
+        "complete-prefix-goes-on",
+        "A prefix that has `longest` letters already is not returned as it is.",
+        f"With longest = {length} and a prefix of {length} letters you return {_shown(mine, 0)}. "
+        "Ask whether the name may have another letter before you draw it.",
         BOUNDARY,
     )
 
@@ -239,8 +277,8 @@ TASK = Task(
         Part(
             "All are right, and the model is in its mode again, the prefix as it was.",
             1,
-            matches("empty", "prefix", "shortest"),
+            matches("empty", "prefix", "shortest", "complete"),
         ),
     ),
-    properties=(_other_mode, _other_names),
+    properties=(_other_mode, _writes_beyond, _other_names),
 )

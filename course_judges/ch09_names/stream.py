@@ -10,6 +10,7 @@ import torch
 
 from course_judges.ch09_names.sections import ROWS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import holds_integers, integers
 from course_judges.wording import unwrapped
 
 
@@ -173,6 +174,9 @@ def _two_boundaries(names, order, batch_size, block_size):
     )
 
 
+_TOKENS = ("stream.x", "stream.y", "other.x", "other.y")
+
+
 TASK = Task(
     "Rows of whole names",
     name_stream,
@@ -181,6 +185,11 @@ TASK = Task(
         Part("Each row begins with a boundary and the first of its own names.", 1, _begins),
         Part("Row b of step n + 1 continues row b of step n.", 1, _continues),
         Part("The inputs are right.", 1, matches("stream.x", "other.x")),
-        Part("The targets are right.", 1, matches("stream.y", "other.y")),
+        Part(
+            "The targets are right, and all tokens are integers.",
+            1,
+            lambda e: e.same("stream.y", "other.y") and integers(e, *_TOKENS),
+        ),
     ),
+    properties=(holds_integers(_TOKENS, ROWS),),
 )

@@ -173,6 +173,17 @@ _difference_of_probabilities = mistake(
 )(patched(lead=lambda logits, right, wrong: lead_of(logits.softmax(-1), right, wrong)))
 
 
+def _kept_within(low: float | None, high: float | None) -> Share:
+    return lambda patched, corrupted, clean: _share(patched, corrupted, clean).clamp(low, high)
+
+
+_kept_between = mistake(
+    "You cut your shares off at 0 and 1; a head may do harm, or bring back more than was lost.",
+    _shown,
+    also=(patched(share=_kept_within(0, None)), patched(share=_kept_within(None, 1))),
+)(patched(share=_kept_within(0, 1)))
+
+
 TASK = Task(
     "Patching a head",
     patch_heads,

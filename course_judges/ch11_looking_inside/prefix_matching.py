@@ -151,10 +151,32 @@ def _each_place_counted(weights: Tensor, tokens: Tensor) -> Tensor:
     return found / earlier.sum().clamp(min=1)
 
 
-@mistake("You return the score of the best text; the mean is over the positions of all.", _numbers)
+def _not_itself(weights: Tensor, tokens: Tensor) -> Tensor:
+    """Without the weight on the position itself; over all positions whose symbol came before."""
+    return _score(weights, _behind(_earlier(tokens, -2)), _earlier(tokens).any(-1))
+
+
+_itself_left_out = mistake(
+    "You leave out the position itself: where its symbol has just been, it is what followed.",
+    lambda e: f"s < t includes s = t − 1, and s + 1 is t then. {_numbers(e)}",
+    also=(
+        lambda weights, tokens: _score(
+            weights, _behind(_earlier(tokens, -2)), _earlier(tokens, -2).any(-1)
+        ),
+    ),
+)(_not_itself)
+
+
 def _best_text(weights: Tensor, tokens: Tensor) -> Tensor:
     each = [prefix_matching(w[None], row[None]) for w, row in zip(weights, tokens, strict=True)]
     return torch.stack(each).amax(0)
+
+
+_one_text_alone = mistake(
+    "You return the score of a single text; the mean is over the positions of all.",
+    _numbers,
+    also=(lambda weights, tokens: prefix_matching(weights[:1], tokens[:1]), _best_text),
+)(lambda weights, tokens: prefix_matching(weights[-1:], tokens[-1:]))
 
 
 @mistake("You averaged the heads; each has a score of its own.", _numbers)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from course_judges import comparisons
 from course_judges.ch11_looking_inside.sections import ABLATE, PLAY
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
@@ -38,6 +41,53 @@ def _mean(reference: Pass, layer: int, head: int) -> Tensor:
     return reference.found[layer, :, head].mean(dim=(0, 1))
 
 
+@dataclass(frozen=True)
+class _Experiment:
+    """What heads are taken out of, one at a time.
+
+    Two are equal if the whole model says the same of the same texts, and of the same reference:
+    then it is the same model. Most answers that a check tries differ in what they do afterwards.
+    """
+
+    digest: bytes
+    run: Run = field(compare=False)
+    texts: Tensor = field(compare=False)
+    targets: Tensor = field(compare=False)
+    whole: Pass = field(compare=False)
+    reference: Pass = field(compare=False)
+
+    @classmethod
+    def of(
+        cls, run: Run, texts: Tensor, targets: Tensor, whole: Pass, reference: Pass
+    ) -> _Experiment:
+        digest = hashlib.sha256()
+        for each in (texts, targets, whole.logits, whole.found, reference.found):
+            digest.update(f"{tuple(each.shape)}".encode() + each.numpy().tobytes())
+        return cls(digest.digest(), run, texts, targets, whole, reference)
+
+
+@functools.lru_cache(maxsize=32)
+def _damage(
+    made: _Experiment,
+    loss: Callable[[Tensor, Tensor], Tensor],
+    stand: Callable[[Pass, int, int], Tensor],
+) -> Tensor:
+    """(L, H) by how much the loss rises without each head."""
+    L, B, H = made.whole.found.shape[:3]
+    whole = loss(made.whole.logits, made.targets)
+    damage = torch.zeros(L, H)
+    for layer in range(L):
+        # The texts H times in one pass: each time without another head of the layer.
+        found = made.whole.found[layer].repeat(H, 1, 1, 1)  # (B, H, T, D) → (H·B, H, T, D)
+        for head in range(H):
+            found[head * B : (head + 1) * B, head] = stand(made.reference, layer, head)
+        replaced = {(layer, head): found[:, head] for head in range(H)}
+        broken = made.run(made.texts.repeat(H, 1), replaced).logits  # (H·B, T, V)
+        for head, logits in enumerate(broken.chunk(H)):
+            damage[layer, head] = loss(logits, made.targets) - whole
+    return damage
+
+
 def _by(
     loss: Callable[[Tensor, Tensor], Tensor] = _loss_at_links,
     stand: Callable[[Pass, int, int], Tensor] = _mean,
@@ -52,11 +102,7 @@ def _by(
     ) -> Result:
         whole, other = run(texts), run(reference)
         L, _, H = whole.found.shape[:3]
-        damage = torch.zeros(L, H)
-        for layer in range(L):
-            for head in range(H):
-                broken = run(texts, {(layer, head): stand(other, layer, head)}).logits
-                damage[layer, head] = loss(broken, targets) - loss(whole.logits, targets)
+        damage = _damage(_Experiment.of(run, texts, targets, whole, other), loss, stand).clone()
         looks = looking(whole, sources)
         layer, head = unravel(int(choose(damage, looks)), H)
         return {
@@ -79,11 +125,10 @@ def _same_head(evidence: Evidence, model: str) -> bool:
 
 def _named(evidence: Evidence) -> str:
     model = "second" if _same_head(evidence, "first") else "first"
-    (k, h), (right_k, right_h) = (
-        side(f"{model}.head") for side in (evidence.yours, evidence.right)
-    )
+    k, h = evidence.yours(f"{model}.head")
+    right_k, right_h = (int(n) for n in evidence.right(f"{model}.head"))
     damage = evidence.right(f"{model}.damage")
-    return unwrapped(f"""In the {model} model you name head {h} of layer {k}. Without
+    return unwrapped(f"""In the {model} model you name head {h:g} of layer {k:g}. Without
     head {right_h} of layer {right_k} the loss at the links rises by
     {number(damage[right_k, right_h])} nats, the most of all.""")
 
@@ -178,7 +223,7 @@ _looked_where_the_first_has_it = mistake(
 
 def _larger_look(evidence: Evidence) -> str:
     mine, right = evidence.yours("first.looks"), evidence.right("first.looks")
-    model = "second" if comparisons.close(mine, right).all() else "first"
+    model = "second" if close(mine, right).all() else "first"
     layer, head = (int(n) for n in evidence.right(f"{model}.head"))
     return unwrapped(f"""In the {model} model head {head} of layer {layer} is missed most, and it
     looks there with {number(float(evidence.right(f"{model}.looks")))}; you say

@@ -30,6 +30,7 @@ def _variant(
     writes: tuple[bool, bool] = (True, True),
     copies: bool = True,
     reads_old: bool = False,
+    empties: bool = False,
 ) -> Step:
     """A step with one thing done otherwise."""
 
@@ -48,6 +49,8 @@ def _variant(
         visible = seen(place, lengths[:, None])[:, None]  # (B, 1, S)
         weights = scores(query, keys).masked_fill(~visible, hidden).softmax(dim=-1)
         read = before if reads_old else values
+        if empties:  # what is hidden holds zeros, and has a share all the same
+            read = read * visible.unsqueeze(-1)
         return (weights.unsqueeze(-1) * read).sum(dim=2), keys, values
 
     return step
@@ -132,7 +135,9 @@ _no_scale = families.no_scale(_lengths)(
     _variant(scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1))
 )
 
-_zero_mask = families.zero_mask(_lengths)(_variant(hidden=0.0))
+_zero_mask = families.zero_mask(_lengths, also=(_variant(hidden=0.0, empties=True),))(
+    _variant(hidden=0.0)
+)
 
 _changed_in_place = mistake(
     "Your step writes into the tensors that it was given; the task asks for new ones.",

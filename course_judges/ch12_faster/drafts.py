@@ -215,6 +215,19 @@ _generator_ignored = mistake(
 )(_without_the_generator)
 
 
+def _no_whole_numbers(evidence: Evidence) -> Finding | None:
+    for name in ("count", "symbol"):
+        if evidence.yours(f"chance.{name}").dtype.kind not in "iu":
+            return Finding(
+                "kind-of-number",
+                f"Your `{name}` does not hold whole numbers.",
+                "Counts and symbols are places in a text: return them as integers, as `.long()` "
+                "makes them.",
+                DRAFTS,
+            )
+    return None
+
+
 def _never_keeps(evidence: Evidence) -> Finding | None:
     if exact(evidence) and not kept_often(evidence):
         kept, _, _ = reaching(evidence, 0)
@@ -281,5 +294,5 @@ TASK = Task(
             lambda e: exact(e) and kept_often(e) and obeys_the_generator(e),
         ),
     ),
-    properties=(_never_keeps, _always_the_same, _off, _wrong_for_one),
+    properties=(_no_whole_numbers, _never_keeps, _always_the_same, _off, _wrong_for_one),
 )

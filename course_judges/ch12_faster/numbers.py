@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from course_judges.comparisons import close, numbers_apart
+from course_judges.equality import close
 from course_judges.judging import Evidence
 from course_judges.quoting import farthest_index
+from course_judges.wording import numbers_apart
 
 
 def farthest(evidence: Evidence, value: str) -> str:

@@ -29,6 +29,7 @@ def _variant(
     inverse: bool = False,
     kind: torch.dtype = torch.int8,
     neighbors: bool = True,
+    any_zero: bool = False,
 ) -> Callable[[Tensor, int, int], tuple[Tensor, Tensor]]:
     def answer(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
         rows, columns = weight.shape
@@ -38,6 +39,8 @@ def _variant(
         scale = (size(parts) / most(bits)).expand(*parts.shape[:2], 1)
         if zeros is not None:
             scale = torch.where(scale == 0, zeros, scale)
+        if any_zero:
+            scale = torch.where((parts == 0).any(dim=-1, keepdim=True), 1.0, scale)
         codes = rounded(parts / scale)
         if not neighbors:
             codes = codes.transpose(1, 2)
@@ -143,6 +146,11 @@ _empty_group_divides = mistake(
         e.same("eight", "four") and not e.same("hollow") and not _scale_of_zeros(e) > 0
     ),
 )(_variant(zeros=None))
+
+_one_zero_for_all = mistake(
+    "A group with one weight of 0 is no group of zeros: that is one in which all are.",
+    lambda e: f"You give every group with a 0 in it the scale 1. {_eight(e)}",
+)(_variant(any_zero=True))
 
 _another_scale_for_zeros = mistake(
     "A group of zeros has a scale of 1; yours has another one.",

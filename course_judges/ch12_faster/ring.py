@@ -56,7 +56,7 @@ def _filling(evidence: Evidence) -> str:
     few, W = evidence.number("few"), evidence.number("W")
     return (
         f"With W = {W} places and {few} tokens before, places {few + 1} to {W - 1} are still "
-        f"empty. {farthest(evidence, 'filling.out')}"
+        f"empty. {farthest(evidence, 'filling.found')}"
     )
 
 
@@ -65,7 +65,7 @@ def _full(evidence: Evidence) -> str:
     return (
         f"With W = {W} places, token number {count} goes into place {count % W}, and place "
         f"{(count + 1) % W} holds the oldest one, {W - 1} tokens ago. "
-        f"{farthest(evidence, 'full.out')}"
+        f"{farthest(evidence, 'full.found')}"
     )
 
 

@@ -94,6 +94,11 @@ _without_gaps = mistake("You continued from each row's first position without it
     _variant(where=lambda positions: positions[:, :1] + torch.arange(positions.shape[1]))
 )
 
+_moved_to_zero = mistake(
+    "You moved each row's positions so that they begin at 0; they are meant as they are.",
+    lambda e: f"The gaps are right. {_places(e)}",
+)(_variant(where=lambda positions: positions - positions[:, :1]))
+
 _one_ahead = mistake("Your positions are one too large: the first token has position 0.", _places)(
     _variant(where=lambda positions: positions + 1)
 )

@@ -37,10 +37,13 @@ def _variant(
     mean: bool = False,
     removes: bool = True,
     fresh: bool = True,
+    mode: bool | None = None,
+    clears: bool = False,
 ) -> Measured:
     def answer(
         model: Any, prompt: Tensor, count: int, clock: Callable[[], float]
     ) -> dict[str, float]:
+        model.train(model.training if mode is None else mode)
         seconds = dict.fromkeys(PARTS, 0.0)
         began: dict[nn.Module, float] = {}
         hooks = []
@@ -68,6 +71,9 @@ def _variant(
         whole = clock() - first
         for hook in hooks if removes else []:
             hook.remove()
+        for module in model.modules() if clears else []:
+            module._forward_hooks.clear()
+            module._forward_pre_hooks.clear()
         seconds["elsewhere"] = whole - (sum(seconds.values()) if exclusive else 0)
         return {name: s / count if mean else s for name, s in seconds.items()}
 
@@ -75,10 +81,13 @@ def _variant(
 
 
 def _shown(evidence: Evidence) -> str:
-    mine, right = evidence.yours("growing.seconds"), evidence.right("growing.seconds")
-    worst = int(abs(mine - right).argmax())
+    mine, right = (
+        {name: float(value(f"growing.seconds.{name}")) for name in PARTS}
+        for value in (evidence.yours, evidence.right)
+    )
+    worst = max(PARTS, key=lambda name: abs(mine[name] - right[name]))
     return (
-        f"Of {number(right.sum(), 4)} s, {PARTS[worst].replace('_', '-')} took "
+        f"Of {number(sum(right.values()), 4)} s, {worst.replace('_', '-')} took "
         f"{number(right[worst], 4)} s; yours says {number(mine[worst], 4)} s."
     )
 
@@ -150,11 +159,30 @@ _reads_more_than_fits = mistake(
 _hooks_left = mistake(
     "Your measurement stays in the model: hooks, or exchanged `forward`s, were not removed.",
     lambda e: (
-        f"{int(e.yours('growing.left.hooks')) + int(e.yours('growing.left.replaced'))} "
+        f"{int(e.yours('growing.given.hooks')) + int(e.yours('growing.given.replaced'))} "
         "are left, and slow down every later call."
     ),
     cases=("growing",),
 )(_variant(removes=False))
+
+_others_hooks_removed = mistake(
+    "You removed hooks that were not yours.",
+    "The model came with hooks of somebody else, and they are gone. `register_forward_hook` "
+    "returns a handle of your own hook: call `remove()` of that one.",
+    cases=("growing", "cropped"),
+)(_variant(clears=True))
+
+_left_in_evaluation = mistake(
+    "You left the model in evaluation mode, and it was in training mode.",
+    "The seconds are right. Put the mode back that you found, or leave it alone.",
+    cases=("growing", "cropped"),
+)(_variant(mode=False))
+
+_left_in_training = mistake(
+    "You left the model in training mode, and it was in evaluation mode.",
+    "The seconds are right. Put the mode back that you found, or leave it alone.",
+    cases=("growing", "cropped"),
+)(_variant(mode=True))
 
 
 TASK = Task(

@@ -94,6 +94,25 @@ def _no_maximum(chunks: Chunks, sink: Tensor) -> Tensor:
     return weighted / total
 
 
+def _limited(most: float) -> Callable[[Chunks, Tensor], Tensor]:
+    def answer(chunks: Chunks, sink: Tensor) -> Tensor:
+        total, weighted = sink.clamp(-most, most).exp()[:, None], torch.zeros(1)
+        for scores, values in chunks:
+            e = scores.clamp(-most, most).exp()
+            total = total + e.sum(dim=-1, keepdim=True)
+            weighted = weighted + e @ values
+        return weighted / total
+
+    return answer
+
+
+_scores_limited = mistake(
+    "You limit the scores so that e to them stays finite; those beyond the limit become equal.",
+    lambda e: f"Subtract the largest one instead: that changes no weight. {_steep(e)}",
+    cases=("gentle", "steep"),
+    also=tuple(_limited(most) for most in (30.0, 50.0, 60.0, 85.0, 88.0)),
+)(_limited(80.0))
+
 _maximum_from_zero = mistake(
     "Your running maximum begins at 0, so it is never below 0.",
     lambda e: f"Where all scores and the sink are far below 0, every term becomes 0. {_low(e)}",

@@ -74,6 +74,10 @@ def _weight_on_links(weights, links, real):
     return (weights * links[:, None] * real[:, None, None]).sum(dim=-1)
 
 
+def _one_link_by_weight(weights, links, real):
+    return ((weights > 0.5) & (links & real[:, None])[:, None]).any(dim=-1)
+
+
 def _first_link(weights, links, real):
     best = weights.masked_fill(~real[:, None, None], -1).argmax(dim=-1)
     return best == links.int().argmax(dim=-1)[:, None]
@@ -126,6 +130,21 @@ _padding_looked_at = mistake(
     lambda e: f"{int((~e.inputs['real']).sum())} places are padding. {_both(e)}",
 )(Scorer(masked=False))
 
+
+def _without_padding_lookers(weights, links, real):
+    best = weights.argmax(dim=-1, keepdim=True)  # (B, H, T, 1)
+    shape = weights.shape
+    counts = real[:, None, None].expand(shape).gather(-1, best)[..., 0] & links.any(-1)[:, None]
+    right = links[:, None].expand(shape).gather(-1, best)[..., 0] & counts
+    return right.sum(dim=(0, 2)) / counts.sum(dim=(0, 2)).clamp(min=1)
+
+
+_padding_lookers_left_out = mistake(
+    "Words at which a head looks most at padding don't count for you; leave the padding out "
+    "instead, and see where it looks then.",
+    lambda e: f"{int((~e.inputs['real']).sum())} places are padding. {_both(e)}",
+)(_without_padding_lookers)
+
 _first_link_only = mistake(
     "Only the first of several links counts for you; any of them is right.", _both
 )(Scorer(hits=_first_link))
@@ -137,7 +156,10 @@ _several_links_wrong = mistake(
 _by_weight = mistake(
     "You ask for more than half of the weight; the largest weight is enough.",
     _both,
-    also=(Scorer(hits=lambda weights, links, real: _weight_on_links(weights, links, real) > 0.5),),
+    also=(
+        Scorer(hits=lambda weights, links, real: _weight_on_links(weights, links, real) > 0.5),
+        Scorer(hits=_one_link_by_weight),
+    ),
 )(Scorer(hits=_by_mass))
 
 _two_chances = mistake(

@@ -82,6 +82,8 @@ class Beam:
             return score
         if self.power == "all":
             return score / len(tokens)
+        if self.power == "translation":
+            return score / ((5 + len(tokens)) / 6) ** power
         if self.power == "times":
             return score * len(tokens) ** power
         return score / (len(tokens) + self.start_counts) ** power
@@ -159,6 +161,11 @@ _length_ignored = mistake("`power` has no effect: long texts pay for every token
 )
 
 _mean = mistake("You divided by the length itself, whatever `power` is.", _found)(Beam(power="all"))
+
+_length_plus_five = mistake(
+    "You divided by ((5 + n) / 6) ** power, as some papers do; here it is n ** power.",
+    lambda e: f"{_found(e)} The 5 makes short texts cheaper than n alone does.",
+)(Beam(power="translation"))
 
 _multiplied_by_length = mistake(
     "You multiplied by length ** power; the score is divided by it.",

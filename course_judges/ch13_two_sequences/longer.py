@@ -30,6 +30,7 @@ class Shift:
     ridge: float = 0.0
     absolute: bool = False
     first: int = 0
+    roots: bool = False
 
     def __call__(self, table, shift, trained):
         """The error of each map, beyond the positions that it was fitted on."""
@@ -50,6 +51,9 @@ class Shift:
             first = {"trained": 0, "all": 0}.get(self.tested, known if self.half_outside else n)
             last = known if self.tested == "trained" else len(before)
             gap = (before[first:last] @ M - after[first:last]).square()
+            if self.roots:
+                errors.append(gap.mean(dim=1).sqrt().mean())
+                continue
             error = gap.sum() if self.summed else gap.max() if self.largest else gap.mean()
             if self.absolute:
                 error = gap.sqrt().mean() ** 2  # of which the root is taken below
@@ -115,6 +119,11 @@ _absolute = mistake(
     lambda e: f"{_both(e)} A square counts large gaps more, so the root of its mean is larger.",
 )(Shift(absolute=True))
 
+_mean_of_roots = mistake(
+    "You took a root for each pair and averaged those; average all squares, and take one root.",
+    lambda e: f"{_both(e)} A square counts large gaps more, so the root of its mean is larger.",
+)(Shift(roots=True))
+
 _no_root = mistake("You return the mean of the squares; take its root.", _both)(Shift(root=False))
 
 _summed = mistake("You return the root of the sum of squares, not of their mean.", _both)(
@@ -137,6 +146,7 @@ _first_pair_missing = mistake(
 _ridge = mistake(
     "Your fit is damped: a multiple of the identity was added to XᵀX.",
     _both,
+    also=tuple(Shift(ridge=added) for added in (1.0, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)),
 )(Shift(ridge=0.1))
 
 

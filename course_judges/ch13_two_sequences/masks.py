@@ -15,6 +15,7 @@ import torch
 from course_judges.ch13_two_sequences.sections import ATTENTION
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
+from course_tasks.verdict import Finding
 
 
 def _own(real, past, itself):
@@ -160,6 +161,11 @@ _cross_open = _of_cross(
     lambda source, target: torch.ones_like(_cross(source, target)),
 )
 
+_cross_open_where_empty = _of_cross(
+    "A source of nothing but padding can be seen; none of its padding should be.",
+    lambda source, target: _cross(source | ~source.any(dim=1, keepdim=True), target),
+)
+
 _cross_rows_hidden = _of_cross(
     "Rows of padding see nothing of the source; they may see its words like all others.",
     lambda source, target: _cross(source, target) & target[:, :, None],
@@ -172,6 +178,23 @@ _cross_by_target = _of_cross(
 )
 
 
+def _other_padding(evidence: Evidence) -> Finding | None:
+    """Where the rows of words are right, what a row of padding sees."""
+    mine, right = evidence.yours("padded.own"), evidence.right("padded.own")
+    rows = np.argwhere((mine != right).any(axis=-1))
+    if not len(rows) or any(evidence.inputs["target"][b, t] for b, t in rows):
+        return None
+    b, t = (int(i) for i in rows[0])
+    sees = ", ".join(str(int(s)) for s in np.flatnonzero(mine[b, t])) or "nothing"
+    return Finding(
+        "other-rows-of-padding",
+        "Of the decoder's own mask, only rows of padding are wrong.",
+        f"In sample {b}, position {t} is padding. It sees {sees}, and should see {t}: itself and "
+        "nothing else.",
+        ATTENTION,
+    )
+
+
 TASK = Task(
     "Padding and causal mask together",
     masks,
@@ -181,4 +204,5 @@ TASK = Task(
         Part("Padding of the target is seen by nobody but itself.", 2, matches("padded.own")),
         Part("Words of the source are seen, its padding is not.", 1, matches("padded.cross")),
     ),
+    properties=(_other_padding,),
 )

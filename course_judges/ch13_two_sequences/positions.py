@@ -110,6 +110,12 @@ _half_the_exponent = mistake(
     lambda e: f"Your slowest pair turns at the root of the speed that was asked for. {_off(e)}",
 )(Coder(exponent=lambda pair, C: pair / C))
 
+_whole_exponents = mistake(
+    "Your exponents are whole numbers: `//` rounds 2i / C down, and `/` divides.",
+    lambda e: f"All pairs but the first then turn alike. {_off(e)}",
+    also=(Coder(exponent=lambda pair, C: torch.zeros_like(pair)),),  # noqa: ARG005
+)(Coder(exponent=lambda pair, C: (pair > 0).double()))  # noqa: ARG005
+
 _exponent_to_the_end = mistake(
     "Your last pair has the speed 1 / base; the exponent is 2i / C, which stays below 1.", _off
 )(Coder(exponent=lambda pair, C: pair / (C // 2 - 1)))

@@ -11,7 +11,10 @@ import torch
 
 from course_judges.ch13_two_sequences.sections import BATCH
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, unwrapped
+
+_TOKENS = tuple(f"{case}.{name}" for case in ("alike", "padded", "cut") for name in "xy")
 
 
 @dataclass(frozen=True)
@@ -28,10 +31,14 @@ class Teacher:
     ignored: bool = True
     x_ignored: bool = False
     starts: bool = True
+    empty: bool = True
+    tight: bool = True
 
     def _row(self, text, start, end, longest):
         """What is read and what is predicted for one text."""
         whole = [*text, end] if self.ends != "none" else list(text)
+        if not self.tight and len(whole) == longest:
+            whole = list(text)
         if self.cut:
             kept = whole[: longest + self.room]
             if self.ends == "forced" and len(kept) < len(whole):
@@ -47,7 +54,8 @@ class Teacher:
 
     def __call__(self, texts, start, end, pad, longest):
         """(B, T) what is read, (B, T) what is predicted."""
-        rows = [self._row(text, start, end, longest) for text in texts]
+        kept = [text for text in texts if text or self.empty]
+        rows = [self._row(text, start, end, longest) for text in kept]
         T = longest if self.to_longest else max(len(predicted) for _, predicted in rows)
         fill_x, fill_y = -100 if self.x_ignored else pad, -100 if self.ignored else pad
 
@@ -135,10 +143,24 @@ _end_added_after_cut = mistake(
     lambda e: f"{_rows(e)} The model would learn to stop in the middle of a text.",
 )(Teacher(ends="added"))
 
+_fitting_end_lost = mistake(
+    "A text that fits with its end, and only just, has no end in yours.",
+    lambda e: f"longest = {e.number('longest')}, the end included. {_rows(e)}",
+)(Teacher(tight=False))
+
 _one_too_few = mistake(
     "Your texts are cut one token too early.",
     lambda e: f"longest = {e.number('longest')} tokens may be predicted. {_rows(e)}",
 )(Teacher(room=-1))
+
+
+def _without_empty(evidence: Evidence) -> str:
+    mine, right = evidence.yours("cut.y"), evidence.right("cut.y")
+    return unwrapped(f"""One of {len(right)} texts has no tokens, and you return {len(mine)}
+    rows. Of it, `start` is read and `end` is predicted.""")
+
+
+_empty_left_out = mistake("A text without tokens got no row.", _without_empty)(Teacher(empty=False))
 
 
 TASK = Task(
@@ -148,6 +170,11 @@ TASK = Task(
     (
         Part("Texts of one length are shifted by one, with start and end.", 2, matches("alike")),
         Part("Shorter texts are filled up, and padding is not predicted.", 1, matches("padded")),
-        Part("Texts that are too long are cut, without an end.", 1, matches("cut")),
+        Part(
+            "Texts that are too long are cut, without an end; and all tokens are integers.",
+            1,
+            lambda e: e.same("cut") and integers(e, *_TOKENS),
+        ),
     ),
+    properties=(holds_integers(_TOKENS, BATCH),),
 )

@@ -26,12 +26,15 @@ def _sound_rows(rng: np.random.Generator, T: int) -> Array:
 
 
 def _ahead(rng: np.random.Generator, weights: Array) -> Array:
-    """One row looks far ahead, another a little, at the very next position."""
+    """One row looks far ahead, another a little, at the very next position; so does the last row
+    that has anything ahead of it.
+    """
     T = len(weights)
     far, near = (int(t) for t in rng.choice(T - 2, 2, replace=False))
     for t, s, leak in (
         (far, int(rng.integers(far + 2, T)), rng.uniform(0.1, 0.4)),
         (near, near + 1, _little(rng)),
+        (T - 2, T - 1, rng.uniform(0.1, 0.4)),
     ):
         weights[t] *= 1 - leak
         weights[t, s] += leak
@@ -39,8 +42,8 @@ def _ahead(rng: np.random.Generator, weights: Array) -> Array:
 
 
 def _little(rng: np.random.Generator) -> float:
-    """Far more than rounding, and too little for an inspector that looks roughly."""
-    return float(rng.uniform(3e-3, 8e-3))
+    """More than the 1e-5 of rounding, and too little for an inspector that looks roughly."""
+    return float(rng.uniform(4e-5, 9e-5))
 
 
 def _off_sum(rng: np.random.Generator, weights: Array) -> Array:
@@ -54,7 +57,7 @@ def _off_sum(rng: np.random.Generator, weights: Array) -> Array:
 
 
 def _signs(rng: np.random.Generator, weights: Array) -> Array:
-    rows = rng.choice(np.arange(2, len(weights) - 1), 2, replace=False)
+    rows = int(rng.integers(2, len(weights) - 1)), len(weights) - 1  # the last one, too
     for t, below in zip(rows, (rng.uniform(0.15, 0.4), _little(rng)), strict=True):
         down, up = rng.choice(t + 1, 2, replace=False)
         step = weights[t, down] + below
@@ -64,8 +67,14 @@ def _signs(rng: np.random.Generator, weights: Array) -> Array:
 
 
 def _not_numbers(rng: np.random.Generator, weights: Array) -> Array:
-    for t in rng.choice(len(weights) - 1, 2, replace=False):
-        weights[t, rng.integers(t + 1)] = np.nan
+    T = len(weights)
+    in_past, in_future = (int(t) for t in rng.choice(T - 1, 2, replace=False))
+    for t, s in (
+        (in_past, rng.integers(in_past + 1)),
+        (in_future, rng.integers(in_future + 1, T)),
+        (T - 1, rng.integers(T)),  # the last one, too
+    ):
+        weights[t, s] = np.nan
     return weights
 
 

@@ -21,5 +21,8 @@ PROBE = Probe(
         "wide": lambda answer, given: answer(
             int(given["T"]), int(given["T"]) + int(given["width"])
         ),
+        # The narrowest, which sees the position itself alone, and one that just reaches back to 0.
+        "narrow": lambda answer, given: answer(int(given["T"]), 1),
+        "full": lambda answer, given: answer(int(given["T"]), int(given["T"])),
     },
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import torch
 
 from course_tasks.answers import Array
 from course_tasks.inputs import on
@@ -20,7 +23,9 @@ def _hide(rng: np.random.Generator, scores: Array, rows: Array) -> Array:
 def _safe_softmax_inputs(rng: np.random.Generator) -> Inputs:
     T = int(rng.integers(6, 9))
     order = rng.permutation(T)
-    ordinary = _hide(rng, rng.normal(0.7, 1.5, size=(T, T)), order[2:])
+    ordinary = _hide(rng, rng.normal(0.7, 1.5, size=(T, T)), order[3:])
+    # One row sees a single position.
+    ordinary[order[2], rng.permutation(T)[1:]] = -np.inf
     # One row near 0, one near 10⁴ and one near −10⁴: an exponential fails in a way of its own in
     # each. One more spans the whole range.
     others = rng.uniform(1.5e3, 9e3, size=T - 3) * rng.choice([-1, 1], size=T - 3)
@@ -42,4 +47,12 @@ def _safe_softmax_inputs(rng: np.random.Generator) -> Inputs:
     }
 
 
-PROBE = Probe(_safe_softmax_inputs, {name: on(name) for name in ("ordinary", "large", "empty")})
+def _in_single_precision(answer: Any, given: Inputs) -> Any:
+    """In PyTorch's usual numbers, where 1e-50 is 0."""
+    return answer(torch.from_numpy(given["empty"].astype(np.float32)))
+
+
+PROBE = Probe(
+    _safe_softmax_inputs,
+    {name: on(name) for name in ("ordinary", "large", "empty")} | {"single": _in_single_precision},
+)

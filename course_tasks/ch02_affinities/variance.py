@@ -24,7 +24,7 @@ def _variance_inputs(rng: np.random.Generator) -> Inputs:
 
 def _variance(answer: Callable[..., Any], given: Inputs) -> Any:
     queries, keys = torch.from_numpy(given["queries"]), torch.from_numpy(given["keys"])
-    return parts_of(answer(queries, keys), "plain", "scaled")
+    return parts_of(answer(queries, keys), "0", "1")
 
 
 PROBE = Probe(_variance_inputs, {"growth": _variance})

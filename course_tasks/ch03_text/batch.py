@@ -17,9 +17,11 @@ from course_tasks.probing import Inputs, Probe
 def _batch_inputs(rng: np.random.Generator) -> Inputs:
     T = int(rng.integers(6, 9))
     N = int(rng.integers(30, 40))
-    B = int(rng.integers(3, 5))
-    # One window near the beginning lacks at least two tokens; one has the last token as a target.
-    ends = np.concatenate([[rng.integers(0, T - 3)], rng.integers(T, N - 2, size=B - 2), [N - 2]])
+    B = int(rng.integers(4, 6))
+    # One window near the beginning lacks at least two tokens, one begins just where the text does;
+    # one has the last token as a target.
+    early, middle = [rng.integers(0, T - 3), T - 1], rng.integers(T, N - 2, size=B - 3)
+    ends = np.concatenate([early, middle, [N - 2]])
     text = tokens(rng, N)
     # A text that has hardly begun: all of it is shorter than a row.
     young = int(rng.integers(3, T - 2))

@@ -25,14 +25,19 @@ def _evaluation_inputs(rng: np.random.Generator) -> Inputs:
         "exact": tokens(rng, T + 1 + 2 * stride),
         # Here 0 is a symbol of the text as well.
         "zeros": np.where(tokens(rng, N) % 3 == 0, 0, tokens(rng, N)),
+        # One window, full to the last target.
+        "single": tokens(rng, T + 1),
         "block_size": np.array(T),
         "stride": np.array(stride),
+        # The smallest stride that there is, and the largest.
+        "one": np.array([1]),
+        "most": np.array([T - 1]),
     }
 
 
-def _evaluation(name: str) -> Any:
+def _evaluation(name: str, stride: str = "stride") -> Any:
     return lambda answer, given: pair(
-        answer(whole_numbers(given, name), int(given["block_size"]), int(given["stride"]))
+        answer(whole_numbers(given, name), int(given["block_size"]), int(given[stride].flat[0]))
     )
 
 
@@ -43,5 +48,8 @@ PROBE = Probe(
         "short": _evaluation("short"),
         "exact": _evaluation("exact"),
         "zeros": _evaluation("zeros"),
+        "single": _evaluation("single"),
+        "dense": _evaluation("tokens", "one"),
+        "sparse": _evaluation("tokens", "most"),
     },
 )

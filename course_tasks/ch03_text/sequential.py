@@ -27,6 +27,8 @@ def _sequential_inputs(rng: np.random.Generator) -> Inputs:
         "exact": tokens(rng, 2 * B * T + 1),
         # And here one input is too many for that.
         "over": tokens(rng, 2 * B * T + 2),
+        # So few that a row is shorter than a step, and the last one shorter still.
+        "few": tokens(rng, 2 * B),
         "batch_size": np.array(B),
         "block_size": np.array(T),
         "padding": np.array(N + int(rng.integers(1, 4))),
@@ -52,6 +54,7 @@ PROBE = Probe(
         "steps": _sequential("tokens"),
         "exact": _sequential("exact"),
         "over": _sequential("over"),
+        "few": _sequential("few"),
         "common": _sequential("tokens", "symbol"),
     },
 )

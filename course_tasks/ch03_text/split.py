@@ -33,6 +33,8 @@ def _split_inputs(rng: np.random.Generator) -> Inputs:
     return {
         "names": text_input("\n".join(_list_of_names(rng, up))),
         "others": text_input("\n".join(_list_of_names(rng, down))),
+        # So few distinct names that none of them is held out.
+        "few": text_input("\n".join(_few_names(rng, fraction))),
         "fraction": np.array(fraction),
         "seed": np.array(int(first)),
         "other": np.array([other]),
@@ -52,6 +54,12 @@ def _list_of_names(rng: np.random.Generator, count: int) -> list[str]:
     return sorted(distinct + distinct[: count // 4] * 2)
 
 
+def _few_names(rng: np.random.Generator, fraction: float) -> list[str]:
+    """As many distinct names as a fraction rounds to none of, the first of them twice."""
+    distinct = random_names(rng, round(0.4 / fraction), _LETTERS)
+    return sorted(distinct + distinct[:1])
+
+
 def _split(seed: str, listed: str = "names") -> Any:
     def case(answer: Any, given: Inputs) -> Any:
         return _both(answer, input_text(given[listed]).split("\n"), given, seed)
@@ -69,13 +77,13 @@ def _split_in_another_run(answer: Any, given: Inputs) -> Any:
     except NotImplementedError:
         raise
     except Exception:  # whatever an answer does with texts of another kind
-        return {"train": "", "validation": ""}
+        return {"training": "", "validation": ""}
 
 
 def _both(answer: Any, names: list[Any], given: Inputs, seed: str) -> dict[str, str]:
     result = answer(names, float(given["fraction"]), int(given[seed].flat[0]))
     train, validation = two_values(result, "training and validation")
-    return {"train": "\n".join(train), "validation": "\n".join(validation)}
+    return {"training": "\n".join(train), "validation": "\n".join(validation)}
 
 
 PROBE = Probe(
@@ -85,6 +93,7 @@ PROBE = Probe(
         "again": _split("seed"),
         "other": _split("other"),
         "others": _split("seed", "others"),
+        "few": _split("seed", "few"),
         "another_run": _split_in_another_run,
     },
 )

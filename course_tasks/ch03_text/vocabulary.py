@@ -28,13 +28,17 @@ def _vocabulary_inputs(rng: np.random.Generator) -> Inputs:
     asked = int(rng.integers(len(names) - 1))
     names[asked] += names[asked][0]
     bad, place = names[-1], int(rng.integers(1, 3))
-    unknown = str(rng.choice(list(_UNKNOWN)))
+    unknown, other = (str(symbol) for symbol in rng.choice(list(_UNKNOWN), 2, replace=False))
     return {
         "names": text_input("\n".join(names)),
         # All of these come after 'z' in the order of code points.
-        "boundary": text_input(str(rng.choice(list("|}~")))),
+        "boundary": text_input(str(rng.choice(list("|}~¦§¶·")))),
         "name": text_input(names[asked]),
         "bad": text_input(bad[:place] + unknown + bad[place:]),
+        # An unknown symbol at the very first position; two of them in one name, in either order.
+        "bad_first": text_input(unknown + bad),
+        "bad_twice": text_input(bad[:1] + unknown + bad[1:] + other),
+        "bad_turned": text_input(bad[:1] + other + bad[1:] + unknown),
         "unknown": text_input(unknown),
         "place": np.array([place]),
     }
@@ -62,13 +66,17 @@ def _vocabulary_decode(answer: Any, given: Inputs) -> Any:
     return vocabulary.decode(vocabulary.encode(input_text(given["name"])))
 
 
-def _vocabulary_refuses(answer: Any, given: Inputs) -> Any:
+def _vocabulary_refuses(bad: str) -> Any:
     """The words of the error, which are what the task asks for; any other ending stays one."""
-    vocabulary = _vocabulary(answer, given)
-    try:
-        return vocabulary.encode(input_text(given["bad"]))
-    except ValueError as error:
-        return str(error)
+
+    def case(answer: Any, given: Inputs) -> Any:
+        vocabulary = _vocabulary(answer, given)
+        try:
+            return vocabulary.encode(input_text(given[bad]))
+        except ValueError as error:
+            return str(error)
+
+    return case
 
 
 PROBE = Probe(
@@ -77,6 +85,9 @@ PROBE = Probe(
         "symbols": _vocabulary_symbols,
         "encode": _vocabulary_encode,
         "decode": _vocabulary_decode,
-        "refuses": _vocabulary_refuses,
+        "refuses": _vocabulary_refuses("bad"),
+        "refuses_first": _vocabulary_refuses("bad_first"),
+        "refuses_twice": _vocabulary_refuses("bad_twice"),
+        "refuses_turned": _vocabulary_refuses("bad_turned"),
     },
 )

@@ -24,15 +24,28 @@ def _windows_inputs(rng: np.random.Generator) -> Inputs:
     return {
         "tokens": tokens(rng, exact),
         "longer": tokens(rng, exact - 1 + stride),
+        # Windows so far apart that tokens between them are in none; after the last come some more.
+        "apart": tokens(rng, T + 1 + 2 * (T + 3) + int(rng.integers(1, 4))),
+        # Just enough for one window.
+        "single": tokens(rng, T + 1),
         "block_size": np.array(T),
         "stride": np.array(stride),
+        "large_stride": np.array([T + 3]),
     }
 
 
-def _windows(name: str) -> Any:
+def _windows(name: str, stride: str = "stride") -> Any:
     return lambda answer, given: pair(
-        answer(whole_numbers(given, name), int(given["block_size"]), int(given["stride"]))
+        answer(whole_numbers(given, name), int(given["block_size"]), int(given[stride].flat[0]))
     )
 
 
-PROBE = Probe(_windows_inputs, {"exact": _windows("tokens"), "longer": _windows("longer")})
+PROBE = Probe(
+    _windows_inputs,
+    {
+        "exact": _windows("tokens"),
+        "longer": _windows("longer"),
+        "apart": _windows("apart", "large_stride"),
+        "single": _windows("single"),
+    },
+)

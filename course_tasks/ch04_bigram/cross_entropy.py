@@ -18,7 +18,7 @@ def _cross_entropy_inputs(rng: Rng) -> Inputs:
     ignored = targets.copy()
     ignored[0, 0] = -1
     ignored[0, 1] = -100
-    ignored[1, T - 1] = -1
+    ignored[1, T - 1] = -int(rng.integers(2, 100))  # "or another number"
     # The same ones in another batch: two losses cannot agree by chance.
     second_logits = rng.normal(size=(B, T, V)) * 1.5
     spread = logits.copy()
@@ -51,7 +51,8 @@ def _loss_plain(answer: Any, given: Inputs) -> Any:
 
 def _loss_ignored(answer: Any, given: Inputs) -> Any:
     return [
-        answer(tensor(given[logits]), tensor(given["ignored"]))
+        # A copy, so that the second call meets negative targets, whatever the first one wrote.
+        answer(tensor(given[logits]), tensor(given["ignored"]).clone())
         for logits in ("logits", "second_logits")
     ]
 

@@ -22,7 +22,13 @@ def _nll_inputs(rng: Rng) -> Inputs:
         # Texts begin with what would be least likely after the one before: no such step is asked.
         start = int(np.argmin(table[texts[-1][-1]])) if texts else int(rng.integers(V))
         texts.append(_walk(rng, table, start, n, surprising=n == min(first, second, third)))
+    # What never happens may have a probability of 0, and a text may have a single step.
+    possible = table * (table > table.min(axis=1, keepdims=True))
+    possible /= possible.sum(axis=1, keepdims=True)
     return {
+        "possible": possible,
+        "step": _walk(rng, possible, int(rng.integers(V)), 2, surprising=False),
+        "steps": _walk(rng, possible, int(rng.integers(V)), 8, surprising=False),
         "table": table,
         "first": texts[0],
         "second": texts[1],
@@ -52,4 +58,12 @@ def _score_long_text(answer: Any, given: Inputs) -> Any:
     return parts_of(answer(tensor(given["table"]), long), "nll", "perplexity")
 
 
-PROBE = Probe(_nll_inputs, {"short": _score_short_texts, "long": _score_long_text})
+def _score_possible_texts(answer: Any, given: Inputs) -> Any:
+    texts = [tensor(given[name]) for name in ("step", "steps")]
+    return parts_of(answer(tensor(given["possible"]), texts), "nll", "perplexity")
+
+
+PROBE = Probe(
+    _nll_inputs,
+    {"short": _score_short_texts, "long": _score_long_text, "possible": _score_possible_texts},
+)

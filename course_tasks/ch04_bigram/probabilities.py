@@ -41,7 +41,10 @@ def _probabilities_inputs(rng: Rng) -> Inputs:
         "T": whole(T),
         "V": whole(V),
         "larger": whole(V + int(rng.integers(1, 4))),
-        "k": number(rng.choice([0.3, 0.5, 0.7, 1.5, 2.0])),
+        # Not whole, and so large that it differs from what is left of it as a whole number.
+        "k": number(rng.choice([1.3, 1.5, 1.7, 2.5])),
+        # So small that a row of nothing else sums to less than 1.
+        "small_k": number(rng.choice([0.05, 0.1])),
     }
 
 
@@ -58,6 +61,10 @@ def _count_with_smoothing(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["sparse"]), int(given["V"]), float(given["k"]))
 
 
+def _count_with_little_smoothing(answer: Any, given: Inputs) -> Any:
+    return answer(tensor(given["sparse"]), int(given["V"]), float(given["small_k"]))
+
+
 def _count_in_a_larger_vocabulary(answer: Any, given: Inputs) -> Any:
     """The last symbols of the vocabulary do not occur at all."""
     return answer(tensor(given["complete"]), int(given["larger"]), float(given["k"]))
@@ -68,6 +75,7 @@ PROBE = Probe(
     {
         "counted": _count_without_smoothing,
         "smoothed": _count_with_smoothing,
+        "little": _count_with_little_smoothing,
         "larger": _count_in_a_larger_vocabulary,
     },
 )

@@ -28,9 +28,13 @@ def _sample_inputs(rng: Rng) -> Inputs:
     # One row alone, and in it all logits but one are −inf: there is nothing to choose.
     alone = np.full((1, V), -np.inf)
     alone[0, rng.integers(V)] = rng.normal()
+    hidden = int(rng.integers(V))
     return {
         "logits": kinds,
         "alone": alone,
+        # Symbol `hidden` is; so hot that any number in place of −inf would be drawn now and then.
+        "masked": np.where(np.arange(V) == hidden, -np.inf, rng.normal(size=V)),
+        "hidden": np.array([hidden]),
         "temperature": number(rng.choice([0.5, 0.55, 1.8, 2.0])),
         "cold": cold,
         "V": whole(V),
@@ -50,6 +54,13 @@ def _sample_cold(answer: Any, given: Inputs) -> Any:
 def _sample_alone(answer: Any, given: Inputs) -> Any:
     temperature = float(given["temperature"])
     return answer(tensor(given["alone"]), temperature, seeded(int(given["seed"])))
+
+
+def _sample_masked(answer: Any, given: Inputs) -> Any:
+    """How often the hidden symbol came up at a temperature at which differences hardly count."""
+    logits = tensor(given["masked"]).expand(DRAWS, -1).clone()
+    drawn = torch.as_tensor(answer(logits, 50.0, seeded(int(given["seed"]))))
+    return {"hidden": (drawn == int(given["hidden"][0])).sum()}
 
 
 def _sample_again(answer: Any, given: Inputs) -> Any:
@@ -73,6 +84,7 @@ PROBE = Probe(
         "many": _sample_many,
         "cold": _sample_cold,
         "alone": _sample_alone,
+        "masked": _sample_masked,
         "seeded": _sample_again,
     },
 )

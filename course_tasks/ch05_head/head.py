@@ -66,6 +66,14 @@ def _attend_again(answer: Any, given: Inputs) -> Any:
     return head(tensor(given["x"]))
 
 
+def _attend_beside_another(answer: Any, given: Inputs) -> Any:
+    """What a causal head finds after another one was made that looks both ways."""
+    head = _head(answer, given, causal=True)
+    C, D, E, T = (int(given[name]) for name in ("C", "D", "E", "T"))
+    answer(C, D, E, T + 3, False)
+    return head(tensor(given["x"]))
+
+
 PROBE = Probe(
     _head_inputs,
     {
@@ -74,5 +82,6 @@ PROBE = Probe(
         "full": lambda answer, given: _attend(answer, given, "full", causal=True),
         "both_ways": lambda answer, given: _attend(answer, given, "x", causal=False),
         "again": _attend_again,
+        "beside": _attend_beside_another,
     },
 )

@@ -21,6 +21,7 @@ def _weights_inputs(rng: Rng) -> Inputs:
     block_size = T + int(rng.integers(2, 5))
     start = rng.integers(2, T - 2, size=B)
     start[0] = 0  # a text without padding, whose rows are those of the chapter
+    start[-1] = rng.choice([1, T - 1])  # a single position of padding, or of text
     # Far from 0 on one side: a fill of 0 or a multiplied mask moves every row.
     scores = rng.normal(size=(B, T, T)) * 1.5 + 1.0
     return {
@@ -31,6 +32,8 @@ def _weights_inputs(rng: Rng) -> Inputs:
         "whole": _triangle(T),
         "none": np.zeros(B, dtype=np.int64),
         "start": start.astype(np.int64),
+        # The same with another text in front, so that the first one is no measure of the others.
+        "rolled": np.roll(start, -1).astype(np.int64),
         "B": whole(B),
         "T": whole(T),
         "block_size": whole(block_size),
@@ -47,6 +50,6 @@ PROBE = Probe(
         "whole": lambda answer, given: _weigh(answer, given, "whole", "none"),
         "cut": lambda answer, given: _weigh(answer, given, "past", "none"),
         "padded": lambda answer, given: _weigh(answer, given, "past", "start"),
-        "low": lambda answer, given: _weigh(answer, given, "past", "start", "low"),
+        "low": lambda answer, given: _weigh(answer, given, "past", "rolled", "low"),
     },
 )

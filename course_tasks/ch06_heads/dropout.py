@@ -50,6 +50,8 @@ PROBE = Probe(
     {
         "many": _drop(True, "found"),
         "evaluation": _drop(False, "few"),
+        # Whichever of the two is asked for first.
+        "evaluation_at_one": _drop(False, "few", 1.0),
         "none": _drop(True, "few", 0.0),
         # Many, so that a probability of nearly 1 is told from 1.
         "every": _drop(True, "found", 1.0),

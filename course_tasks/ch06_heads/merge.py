@@ -43,4 +43,17 @@ def _merge_none(answer: Any, given: Inputs) -> Any:
     return answer(tensor(given["found"]), list(range(int(given["H"]))))
 
 
-PROBE = Probe(_merge_inputs, {"all": _merge_all, "some": _merge_silenced, "nobody": _merge_none})
+def _merge_without_the_first(answer: Any, given: Inputs) -> Any:
+    """Head 0 alone is silent: the number of a head may be one that counts as False."""
+    return answer(tensor(given["found"]), [0])
+
+
+PROBE = Probe(
+    _merge_inputs,
+    {
+        "all": _merge_all,
+        "some": _merge_silenced,
+        "nobody": _merge_none,
+        "first": _merge_without_the_first,
+    },
+)

@@ -62,6 +62,16 @@ def _project(answer: Any, given: Inputs, *, silent: bool) -> Any:
     return module(tensor(given["x"]))
 
 
+def _project_first_head(answer: Any, given: Inputs) -> Any:
+    """The projection reads head 0 alone, after another module was made of other heads."""
+    module = _built(answer, given)
+    answer([RunningMean(tensor(given["heads"][0])) for _ in range(2)], int(given["D"]), 2)
+    weight = given["weight"].copy()
+    weight[:, int(given["D"]) :] = 0
+    load_weights(module, {"projection.weight": weight, "projection.bias": given["bias"]})
+    return module(tensor(given["x"]))
+
+
 def _count(answer: Any, given: Inputs) -> Any:
     return sum(parameter.numel() for parameter in _built(answer, given).parameters())
 
@@ -71,6 +81,7 @@ PROBE = Probe(
     {
         "output": lambda answer, given: _project(answer, given, silent=False),
         "silent": lambda answer, given: _project(answer, given, silent=True),
+        "first_head": _project_first_head,
         "parameters": _count,
     },
 )

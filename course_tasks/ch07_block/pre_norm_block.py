@@ -53,6 +53,7 @@ def block_inputs(rng: Rng) -> Inputs:
     given = {
         "x": rng.normal(size=(B, T, C)).astype(np.float32) * 2 + 0.5,
         "memory": rng.normal(size=(B, S, C)).astype(np.float32) * 2 + 0.5,
+        "long_memory": rng.normal(size=(B, C + 2, C)).astype(np.float32) * 2 + 0.5,
         "gather": drawn(rng, C, C) * 2,
         "listen": drawn(rng, C, C),
         "think": drawn(rng, C, C),
@@ -95,6 +96,12 @@ def block_plain(answer: Any, given: Inputs) -> Any:
         return _block(answer, given)(tensor(given["x"]), tensor(given["memory"]))
 
 
+def block_long(answer: Any, given: Inputs) -> Any:
+    """The output of a fresh block whose memory is longer than the stream."""
+    with torch.no_grad():
+        return _block(answer, given)(tensor(given["x"]), tensor(given["long_memory"]))
+
+
 def _weighted(answer: Any, given: Inputs, silenced: str = "") -> Any:
     block = _block(answer, given)
     with torch.no_grad():
@@ -122,6 +129,7 @@ PROBE = Probe(
     block_inputs,
     {
         "plain": block_plain,
+        "long": block_long,
         "weighted": block_weighted,
         "norms": block_norms,
     },

@@ -112,11 +112,15 @@ def tell_the_stream(a: Array, b: Array) -> bool:
     """True if what a norm takes off, and the stream carries, is all that makes two positions
     differ; or if there is nothing but that in a position, or too much for a branch to be heard.
     """
-    normed = _normed(a)
+    return _norms_tell(a, b, _normed(a), _normed(b))
+
+
+def _norms_tell(a: Array, b: Array, normed: Array, other_normed: Array) -> bool:
+    """What `tell_the_stream` says, from both inputs and what is left of them when normed."""
     if np.abs(normed).max(-1).min() < 0.1 or np.abs(a).max() > _LARGE:
         return True
     # Compared for every run of a block: what takes long is done only where it can matter.
-    rows = [x.reshape(-1, x.shape[-1]) for x in (normed, normed if a is b else _normed(b), a, b)]
+    rows = [x.reshape(-1, x.shape[-1]) for x in (normed, other_normed, a, b)]
     one, other = np.nonzero((rows[0][:, None] == rows[1]).all(-1))  # positions that norm alike
     return bool((rows[2][one] != rows[3][other]).any())
 
@@ -134,10 +138,11 @@ SHOWS: dict[str, Callable[[Array, Array], bool]] = {
 }
 """What two inputs of a block must be like to show a fault, or that it is not there."""
 
+# Inputs of which one key is the same may show a fault together; of the stream, the normed ones.
 _KEYS: dict[str, Callable[[Array], Array]] = {
     "future": lambda x: x[:, 0],  # (B, T, C) → (B, C)
     "batch": lambda x: x.reshape(len(x), -1),  # (B, T, C) → (B, T·C)
-    "stream": lambda x: _normed(x).reshape(-1, x.shape[-1]),  # (B, T, C) → (B·T, C)
+    "stream": lambda normed: normed.reshape(-1, normed.shape[-1]),  # (B, T, C) → (B·T, C)
 }
 
 
@@ -156,6 +161,7 @@ class InputRecorder:
         self.pairs: dict[str, tuple[Array, Array]] = {}
         self.derivatives = 0
         self._seen: dict[str, dict[bytes, Array]] = {name: {} for name in SHOWS}
+        self._normed: dict[int, Array] = {}  # by the identity of an input that is kept
 
     def keep(self, x: Tensor, y: Tensor) -> None:
         """Note one run: what went in, (B, T, C), and what came out."""
@@ -168,12 +174,20 @@ class InputRecorder:
             return
         array = array[:_MOST_SAMPLES]
         for name in SHOWS.keys() - self.pairs.keys():
-            seen = self._seen[name]
-            near = [seen.setdefault(key.tobytes(), array) for key in _KEYS[name](array)]
+            seen, asked = self._seen[name], array
+            if name == "stream":
+                asked = self._normed[id(array)] = _normed(array)
+            near = [seen.setdefault(key.tobytes(), array) for key in _KEYS[name](asked)]
             for other in {id(one): one for one in near}.values():
-                if SHOWS[name](other, array):
+                if self._show(name, other, array):
                     self.pairs[name] = (other, array)
                     break
+
+    def _show(self, fault: str, one: Array, other: Array) -> bool:
+        """What `SHOWS` says of two inputs, each of which is normed once only."""
+        if fault != "stream":
+            return SHOWS[fault](one, other)
+        return _norms_tell(one, other, self._normed[id(one)], self._normed[id(other)])
 
     def _derive(self) -> None:
         self.derivatives += 1

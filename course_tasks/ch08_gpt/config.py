@@ -42,6 +42,11 @@ def _possible(answer: Any, given: Inputs) -> Any:
     return _sizes_of(answer(**_settings(given)))
 
 
+def _plain(answer: Any, given: Inputs) -> Any:
+    sizes = {name: value for name, value in _settings(given).items() if name != "dropout"}
+    return _sizes_of(answer(**sizes))
+
+
 def _edges(answer: Any, given: Inputs) -> Any:
     smallest = _settings(given) | {"n_layer": 1, "n_head": 1, "dropout": 0.0}
     return _sizes_of(answer(**smallest))
@@ -117,6 +122,7 @@ PROBE = Probe(
     _config_inputs,
     {
         "possible": _possible,
+        "plain": _plain,
         "edges": _edges,
         "thin": _thin_heads,
         "ones": _ones,

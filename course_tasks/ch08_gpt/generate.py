@@ -58,6 +58,10 @@ def _write_few(answer: Any, given: Inputs) -> Any:
     return _write(answer, given, "prompt", 1)["tokens"]
 
 
+def _write_nothing(answer: Any, given: Inputs) -> Any:
+    return _write(answer, given, "prompt", 0)["tokens"]
+
+
 def _write_some(answer: Any, given: Inputs) -> Any:
     return _write(answer, given, "prompt", 5)["tokens"]
 
@@ -84,7 +88,11 @@ def _write_after_stop(answer: Any, given: Inputs) -> Any:
 def _write_in_training(answer: Any, given: Inputs) -> Any:
     trained = _write(answer, given, "prompt", 1, training=True)
     kept = _write(answer, given, "prompt", 1, training=False)
-    return trained | {"evaluation_kept": not kept["training_afterwards"]}
+    early = _write(answer, given, "prompt", 12, training=True)  # every row stops before that
+    return trained | {
+        "evaluation_kept": not kept["training_afterwards"],
+        "training_after_stops": early["training_afterwards"],
+    }
 
 
 def _write_by_chance(answer: Any, given: Inputs) -> Any:
@@ -101,6 +109,7 @@ PROBE = Probe(
     _generate_inputs,
     {
         "one": _write_few,
+        "none": _write_nothing,
         "some": _write_some,
         "all": _write_to_the_end,
         "seen": _write_after_stop,

@@ -43,7 +43,12 @@ def _initialised(answer: Any, given: Inputs) -> Any:
     ends = [f"branches.{k}.{end}.weight" for k in range(K)]
     answer(model, ends, float(given["std"]))
     named = dict(model.named_parameters())
-    plain = ("tokens.weight", "positions.weight", *(f"branches.{k}.widen.weight" for k in range(K)))
+    plain = (
+        "tokens.weight",
+        "positions.weight",
+        f"before.{end}.weight",
+        *(f"branches.{k}.widen.weight" for k in range(K)),
+    )
     norms = [value for name, value in named.items() if name.endswith("norm.weight")]
     biases = [value for name, value in named.items() if name.endswith("bias")]
     with torch.no_grad():
@@ -53,6 +58,7 @@ def _initialised(answer: Any, given: Inputs) -> Any:
             "loss": loss,
             "plain": [named[name].std() for name in plain],
             "ends": [named[name].std() for name in ends],
+            "farthest": [named[name].abs().max() / named[name].std() for name in (*plain, *ends)],
             "means": [named[name].mean() for name in (*plain, *ends)],
             "norms": [value.sub(1).abs().max() for value in norms],
             "norms_mean": [value.mean() for value in norms],

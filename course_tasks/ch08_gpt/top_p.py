@@ -37,6 +37,20 @@ def _tells_apart(tempered: Array, plain: Array, p: float) -> bool:
     )
 
 
+def _with_a_sure_row(logits: Array, temperature: float, p: float) -> Array:
+    """The same rows (B, V), but in the one with the smallest set the likeliest symbol is enough.
+
+    The others keep two symbols or more, and one of them three, so all rows together keep twice as
+    many as there are rows.
+    """
+    rows, share = logits.copy(), (1 + p) / 2
+    sure = int((_sorted_shares(logits / temperature).cumsum(axis=-1) < p).sum(axis=-1).argmin())
+    first = int(rows[sure].argmax())
+    others = np.exp(np.delete(rows[sure], first) / temperature).sum()
+    rows[sure, first] = temperature * np.log(share / (1 - share) * others)
+    return rows
+
+
 def _top_p_inputs(rng: Rng) -> Inputs:
     while True:
         V, B = int(rng.integers(8, 12)), int(rng.integers(4, 6))
@@ -53,6 +67,7 @@ def _top_p_inputs(rng: Rng) -> Inputs:
     return {
         "logits": logits,
         "extreme": wild,
+        "lopsided": _with_a_sure_row(logits, temperature, p),
         "temperature": number(temperature),
         "p": number(p),
         "tiny": number(0.01),
@@ -74,6 +89,11 @@ def _at_least(answer: Any, given: Inputs) -> Any:
 def _both(answer: Any, given: Inputs) -> Any:
     """Sets that p makes larger than `least`, in some rows at least."""
     return answer(tensor(given["logits"]), float(given["temperature"]), float(given["p"]), 2)
+
+
+def _least_in_one_row(answer: Any, given: Inputs) -> Any:
+    """One row that p leaves a single symbol, beside others that have enough for both."""
+    return answer(tensor(given["lopsided"]), float(given["temperature"]), float(given["p"]), 2)
 
 
 def _more_than_there_are(answer: Any, given: Inputs) -> Any:
@@ -100,6 +120,7 @@ PROBE = Probe(
         "least": _at_least,
         "everything": _everything,
         "both": _both,
+        "one_row": _least_in_one_row,
         "more": _more_than_there_are,
         "zero": _nothing_to_reach,
         "extreme": _extremes,

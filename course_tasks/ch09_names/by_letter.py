@@ -25,6 +25,8 @@ def _by_letter_inputs(rng: Rng) -> Inputs:
             place += int(rng.integers(longest - 1, longest + 4))
     y = letters[:, 1:].copy()
     y[-1, -int(rng.integers(3, 6)) :] = -100
+    # Some targets within a name do not count either, and the letters after them keep their places.
+    y[2:-1, :][rng.permuted(np.arange(y[2:-1].size).reshape(y[2:-1].shape) % 9, axis=1) == 0] = -100
     return {
         "logits": (1.5 * rng.normal(size=(B, T, V))).astype(np.float32),
         "x": letters[:, :-1].astype(np.int64),

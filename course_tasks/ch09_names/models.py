@@ -5,6 +5,8 @@ None of them learns anything sensible; each makes what it was given visible in w
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 from torch import Tensor, nn
 
@@ -37,11 +39,16 @@ class Echoes(nn.Module):
         T = tokens.shape[1]
         if T > self.block_size:
             raise IndexError(f"{T} tokens are more than block_size = {self.block_size}")
-        back = (torch.arange(T)[:, None] - torch.arange(T)).float()  # (T, T): t − s
-        kept = torch.where(back >= 0, self.fading ** back.clamp(min=0), 0.0)
-        logits = kept @ self.table[tokens]  # (T, T) @ (B, T, V)
+        logits = _kept(self.fading, T) @ self.table[tokens]  # (T, T) @ (B, T, V)
         # Stands for dropout: in training mode every answer is another one, always the same.
         return (logits.flip(-1) if self.training else logits), None
+
+
+@cache
+def _kept(fading: float, T: int) -> Tensor:
+    """(T, T) float: the share of what was read at s that is left at t."""
+    back = (torch.arange(T)[:, None] - torch.arange(T)).float()  # (T, T): t − s
+    return torch.where(back >= 0, fading ** back.clamp(min=0), 0.0)
 
 
 class Recurrent(nn.Module):

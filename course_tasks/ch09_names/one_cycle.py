@@ -10,15 +10,19 @@ from course_tasks.inputs import Rng, number, parts_of, whole
 from course_tasks.probing import Inputs, Probe
 
 # Steps, and after how many of them comes the peak: the share of the two, times the steps, is a
-# whole number that floating point misses from below.
-AWKWARD = [(n, k) for n in range(40, 72) for k in range(8, n // 2) if int(k / n * n) < k]
+# whole number that floating point misses, from below or from above.
+FROM_BELOW = [(n, k) for n in range(40, 72) for k in range(8, n // 2) if k / n * n < k]
+FROM_ABOVE = [(n, k) for n in range(40, 90) for k in range(7, n // 2) if k / n * n > k]
 
 
 def _one_cycle_inputs(rng: Rng) -> Inputs:
-    steps, until_peak = AWKWARD[int(rng.integers(len(AWKWARD)))]
+    steps, until_peak = FROM_BELOW[int(rng.integers(len(FROM_BELOW)))]
+    more, until_later = FROM_ABOVE[int(rng.integers(len(FROM_ABOVE)))]
     return {
         "steps": whole(steps),
         "rise": number(until_peak / steps),
+        "steps_above": whole(more),
+        "rise_above": number(until_later / more),
         "peak": number(int(rng.integers(2, 10)) / 100),
         "start_factor": number(int(rng.integers(5, 30))),
         "final_factor": number(int(rng.integers(40, 90))),
@@ -27,10 +31,10 @@ def _one_cycle_inputs(rng: Rng) -> Inputs:
     }
 
 
-def _one_cycle(answer: Any, given: Inputs) -> Any:
-    names = ("rise", "peak", "start_factor", "final_factor", "low", "high")
-    settings = {name: float(given[name]) for name in names}
-    steps = int(given["steps"])
+def _one_cycle(answer: Any, given: Inputs, kind: str = "") -> Any:
+    names = ("peak", "start_factor", "final_factor", "low", "high")
+    settings = {"rise": float(given[f"rise{kind}"])} | {n: float(given[n]) for n in names}
+    steps = int(given[f"steps{kind}"])
     both = [parts_of(answer(step, steps, **settings), "rate", "momentum") for step in range(steps)]
     # In units in which both are of the size of 1: a final rate of 1e-5 would drown in a tolerance.
     return {
@@ -40,4 +44,10 @@ def _one_cycle(answer: Any, given: Inputs) -> Any:
     }
 
 
-PROBE = Probe(_one_cycle_inputs, {"cycle": _one_cycle})
+PROBE = Probe(
+    _one_cycle_inputs,
+    {
+        "cycle": _one_cycle,
+        "above": lambda answer, given: _one_cycle(answer, given, "_above"),
+    },
+)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from course_tasks.ch09_names.shared import echoing_model, random_echoes
-from course_tasks.inputs import Rng, number, whole
+from course_tasks.inputs import Rng, integer, number, whole
 from course_tasks.probing import Case, Inputs, Probe
 from course_tasks.stand_ins import in_mode
 
@@ -38,24 +38,28 @@ def _spell_inputs(rng: Rng) -> Inputs:
     }
 
 
-def _spell(prefix: int, shortest: bool) -> Case:
+def _spell(prefix: int, shortest: bool, whole_names: bool = False) -> Case:
+    """With `whole_names`, a prefix is as long as a name may be, so nothing is to be written."""
+
     def ask(answer: Any, given: Inputs) -> Any:
         least = int(given["shortest"]) if shortest else 0
         rows = np.full((NAMES_A_CASE, 16), -1)
         told = zip(rows, given["prefixes"], given["uniform"], strict=True)
+        model = echoing_model(given)
         for number_, (row, start, uniform) in enumerate(told):
             training = number_ % 2 == 0
-            model = echoing_model(given).train(training)
+            model.train(training)
             letters_given = start[:prefix].tolist()
+            longest = len(letters_given) if whole_names else int(given["longest"])
             found = answer(
                 model,
                 letters_given,
                 least,
-                int(given["longest"]),
+                longest,
                 float(given["temperature"]),
                 uniform.tolist(),
             )
-            letters = [int(token) for token in found][:16]
+            letters = [integer(token, "letters") for token in found][:16]
             row[: len(letters)] = letters
             # What it left behind is an answer, too: the mode of the model, and the prefix.
             row[15] = KEPT if in_mode(model, training=training) else OTHER_MODE
@@ -72,5 +76,6 @@ PROBE = Probe(
         "empty": _spell(0, shortest=False),
         "prefix": _spell(3, shortest=False),
         "shortest": _spell(2, shortest=True),
+        "complete": _spell(3, shortest=False, whole_names=True),
     },
 )

@@ -33,15 +33,15 @@ def _inputs(rng: Rng) -> Inputs:
 def _step(answer: Any, given: Inputs, lengths: str = "lengths") -> Any:
     handed = {name: tensor(given[name]) for name in _NAMES} | {"lengths": tensor(given[lengths])}
     result = answer(*(handed[name] for name in _NAMES))
-    return parts_of(result, "out", "keys", "values") | {"given": [handed[n] for n in _NAMES[3:]]}
+    return parts_of(result, "found", "keys", "values") | {"given": [handed[n] for n in _NAMES[3:]]}
 
 
 def _out(answer: Any, given: Inputs) -> Any:
-    return _step(answer, given)["out"]
+    return _step(answer, given)["found"]
 
 
 def _short(answer: Any, given: Inputs) -> Any:
-    return _step(answer, given, "short")["out"]
+    return _step(answer, given, "short")["found"]
 
 
 def _kept(answer: Any, given: Inputs, lengths: str = "lengths") -> Any:

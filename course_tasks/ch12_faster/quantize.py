@@ -20,7 +20,9 @@ def _weights(rng: Rng, shape: tuple[int, int, int], bits: int) -> Array:
     codes = rng.integers(-most + 1, most, shape).astype(float)
     codes += rng.choice([-0.3, 0.3], shape) * np.where(np.abs(codes) < most - 1, 1, 0)
     # The largest of a group is often negative, and its neighbor is smaller.
-    codes[..., int(rng.integers(size))] = rng.choice([-most, -most, most], (rows, groups))
+    largest = int(rng.integers(size))
+    codes[..., largest] = rng.choice([-most, -most, most], (rows, groups))
+    codes[1:, 0, (largest + 1) % size] = 0.0  # a weight of 0 is no group of zeros
     scale = rng.uniform(0.5, 1.5, (rows, groups, 1)) * 2.0 ** rng.integers(-4, 3, (rows, groups, 1))
     return (codes * scale / most).reshape(rows, groups * size).astype(np.float32)
 

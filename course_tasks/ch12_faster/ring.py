@@ -29,7 +29,7 @@ def _inputs(rng: Rng) -> Inputs:
 def _step(answer: Any, given: Inputs, count: int) -> Any:
     handed = [tensor(given[name]) for name in _TENSORS]
     result = answer(*handed, count, float(given["slope"]))
-    return parts_of(result, "out", "keys", "values") | {"given": handed[3:]}
+    return parts_of(result, "found", "keys", "values") | {"given": handed[3:]}
 
 
 def _first(answer: Any, given: Inputs) -> Any:

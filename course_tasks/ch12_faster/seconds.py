@@ -98,26 +98,44 @@ def _inputs(rng: Rng) -> Inputs:
     }
 
 
-def _measured(answer: Any, given: Inputs, block_size: int) -> Any:
+def _looks_on(*_: Any) -> None:
+    """A hook that changes nothing."""
+
+
+def _measured(answer: Any, given: Inputs, block_size: int, *, training: bool) -> Any:
     clock = Clock()
     rng = np.random.default_rng(int(given["cost"]))
-    model = Model(clock, block_size, int(given["n_layer"]), rng)
+    model = Model(clock, block_size, int(given["n_layer"]), rng).train(training)
     modules = list(model.modules())
+    # Somebody else looks at the model as well, and goes on doing so afterwards.
+    others = (
+        model.embedding.register_forward_pre_hook(_looks_on),
+        model.output.register_forward_hook(_looks_on),
+    )
     found = entries_of(answer(model, tensor(given["prompt"]), int(given["count"]), clock), PARTS)
     hooks = sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in modules)
+    there = [
+        others[0].id in model.embedding._forward_pre_hooks,
+        others[1].id in model.output._forward_hooks,
+    ]
     replaced = sum("forward" in vars(m) for m in modules)
     return {
-        "seconds": torch.tensor([float(found[name]) for name in PARTS]),
-        "left": {"hooks": hooks, "replaced": replaced},
+        "seconds": {name: torch.tensor(float(found[name])) for name in PARTS},
+        "given": {
+            "hooks": hooks - sum(there),
+            "removed": there.count(False),
+            "replaced": replaced,
+            "other_mode": sum(module.training != training for module in modules),
+        },
     }
 
 
 def _growing(answer: Any, given: Inputs) -> Any:
-    return _measured(answer, given, int(given["long"]))
+    return _measured(answer, given, int(given["long"]), training=True)
 
 
 def _cropped(answer: Any, given: Inputs) -> Any:
-    return _measured(answer, given, int(given["short"]))
+    return _measured(answer, given, int(given["short"]), training=False)
 
 
 PROBE = Probe(_inputs, {"growing": _growing, "cropped": _cropped})

@@ -26,6 +26,7 @@ def _inputs(rng: Rng) -> Inputs:
     hidden = gentle.copy()
     hidden[:, :3] = -np.inf  # the first chunk shows nothing
     hidden[0] = -np.inf  # and row 0 never sees anything
+    hidden[1, 5] = -np.inf  # one score of a chunk in which others are seen
     return {
         "gentle": gentle,
         "steep": steep,

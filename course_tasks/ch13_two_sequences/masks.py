@@ -22,10 +22,12 @@ def _real(rng: Rng, B: int, T: int, left: bool) -> Array:
 
 
 def _inputs(rng: Rng) -> Inputs:
-    B, T = int(rng.integers(2, 4)), int(rng.integers(6, 9))
+    B, T = int(rng.integers(3, 5)), int(rng.integers(6, 9))
     S = int(rng.integers(9, 12))
+    source = _real(rng, B, S, left=False)
+    source[int(rng.integers(B))] = False  # nothing to look at
     return {
-        "source": _real(rng, B, S, left=False),
+        "source": source,
         "target": _real(rng, B, T, left=True),
         "all_source": np.ones((B, S), dtype=bool),
         "all_target": np.ones((B, T), dtype=bool),

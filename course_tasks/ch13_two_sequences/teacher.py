@@ -13,12 +13,13 @@ from course_tasks.probing import Inputs, Probe
 def _inputs(rng: Rng) -> Inputs:
     B, alike = int(rng.integers(3, 5)), int(rng.integers(5, 7))
     start, end, pad = (int(n) for n in rng.permutation([40, 41, 42]))
-    # One text is as long as what fits with its end, one has a token too many, one is a lot longer.
+    # One text is as long as what fits with its end, one has a token too many, one is a lot longer,
+    # and one has no token at all.
     longest = 8
     lengths = {
         "alike": np.full(B, alike),
         "padded": rng.permutation(np.arange(2, 2 + B)),
-        "cut": rng.permutation(np.array([3, longest - 1, longest, longest + 2, 5])[: B + 1]),
+        "cut": rng.permutation(np.array([0, longest - 1, longest, longest + 2, 5])[: B + 1]),
     }
     given = {name: count.astype(np.int64) for name, count in lengths.items()}
     given |= {f"{name}_tokens": rng.integers(1, 30, int(n.sum())) for name, n in lengths.items()}

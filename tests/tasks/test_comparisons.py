@@ -4,15 +4,26 @@ import numpy as np
 import pytest
 import torch
 
-from course_judges import comparisons, places, relations
-from course_judges.comparisons import compared, numbers_apart
+from course_judges import comparisons, equality, places, relations
+from course_judges.comparisons import compared
 from course_judges.relations import related
+from course_judges.wording import numbers_apart
+from course_tasks.answers import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 from course_tasks.watching import Watch
 
 RIGHT = np.random.default_rng(0).normal(size=(3, 4, 5))
 POSITIVE = np.abs(RIGHT) + 0.1
 FOUR, FIVE = np.arange(1, 5), np.arange(1, 6)
 INPUT = np.random.default_rng(1).normal(size=RIGHT.shape)
+
+
+@np.errstate(invalid="ignore")
+def test_numbers_are_close_where_numpy_calls_them_so():
+    some = [0, 1, 1 + RELATIVE_TOLERANCE / 2, 1 + 3 * RELATIVE_TOLERANCE, 5e-324, 1e30]
+    every = np.array([*some, *(-n for n in some), np.inf, -np.inf, np.nan])
+    tolerances = {"rtol": RELATIVE_TOLERANCE, "atol": ABSOLUTE_TOLERANCE, "equal_nan": True}
+    for one, other in (np.meshgrid(every, every), (every, every), (every[1], every[2])):
+        assert (equality.close(one, other) == np.isclose(one, other, **tolerances)).all()
 
 
 @pytest.mark.parametrize(

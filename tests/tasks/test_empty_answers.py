@@ -14,7 +14,7 @@ from students import seeds_of
 from torch import nn
 
 from course_judges import catalogue as judges
-from course_judges.describing import same_value
+from course_judges.equality import same_value
 from course_judges.judging import Evidence, Reference, judge, reference_of
 from course_tasks import catalogue
 from course_tasks.answers import (

@@ -490,6 +490,26 @@ def test_a_recognised_mistake_must_differ_from_the_right_answer():
     assert verdict.findings[0].name == "difference"
 
 
+def test_a_mistake_of_some_cases_is_not_said_where_the_others_speak_against_it():
+    square = Mistake(
+        "square", lambda x: x * x, "You squared.", "4 becomes 16.", HERE, cases=("positive",)
+    )
+    task = Task("Doubling", double, HERE, TASK.parts, (square,))
+    inputs = PROBE.inputs(np.random.default_rng(0))
+
+    def told(all_negative):
+        def answer(x):
+            return all_negative(x) if (x < 0).all() else x * x
+
+        answers = run(PROBE, answer, inputs).answers
+        return judge("00/double", task, PROBE, inputs, answers).findings[0].name
+
+    assert told(lambda x: x * x) == "square"
+    assert told(lambda x: 2 * x) == "square"  # right there, so nothing speaks against it
+    assert told(lambda x: x * torch.nan) == "square"
+    assert told(lambda x: x**3 - 100) != "square"
+
+
 def test_a_mistake_is_asked_no_further_than_it_differs_from_the_answer():
     asked = []
 

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 import subjects
 
-from benchmarks import mutants as trial
+from benchmarks import mutant_runs
+from benchmarks import mutants as command
+from benchmarks.mutant_draws import Draw, survives
 from benchmarks.mutations import Mutant, mutants
+from benchmarks.solutions import BEGIN, solutions
 from course_judges import catalogue as judges
 from course_judges.evidence import same_case
 from course_tasks import catalogue
@@ -68,19 +71,19 @@ def test_only_the_solutions_lines_are_changed():
 
 
 def solved(task):
-    return next(one for one in trial.solutions() if one.task == task)
+    return next(one for one in solutions() if one.task == task)
 
 
 def test_every_task_has_a_solution_that_can_be_changed():
-    for one in trial.solutions():
+    for one in solutions():
         assert next(mutants(one.source, one.lines), None), one.task
 
 
 @pytest.mark.slow  # three of them use up their time
 def test_fates_are_told_apart(monkeypatch):
-    monkeypatch.setattr(trial, "PROCESSOR_SECONDS", 1.0)
+    monkeypatch.setattr(mutant_runs, "PROCESSOR_SECONDS", 1.0)
     one = solved("01/running-sum")
-    head = one.source.partition(trial.BEGIN)[0].rstrip(" ")
+    head = one.source.partition(BEGIN)[0].rstrip(" ")
     probe = catalogue.probe(one.task)
     asked_of = passes(judges.inputs(one.task, np.random.default_rng(0)))
     asked_once = len(probe.cases) * (len(asked_of) + 1)  # the first pass alone, and all of them
@@ -94,9 +97,9 @@ def test_fates_are_told_apart(monkeypatch):
         "raises": "    raise SystemExit\n",
         "killer": "    import os\n    os._exit(0)\n",
     }
-    asked = trial.trial_of(one, draws=3)
+    asked = mutant_runs.trial_of(one, draws=3)
     fates = {
-        name: trial.fate_of(one, Mutant(1, name, head + body), asked)
+        name: mutant_runs.fate_of(one, Mutant(1, name, head + body), asked)
         for name, body in bodies.items()
     }
     assert fates["survives"].state == "survives"
@@ -110,7 +113,7 @@ def test_fates_are_told_apart(monkeypatch):
 
 def test_mutants_that_share_a_process_have_the_fates_of_those_that_do_not(monkeypatch):
     one = solved("01/running-sum")
-    head = one.source.partition(trial.BEGIN)[0].rstrip(" ")
+    head = one.source.partition(BEGIN)[0].rstrip(" ")
     right = "    return x @ torch.triu(torch.ones(x.shape[-1], x.shape[-1]))\n"
     bodies = {
         "survives": right,
@@ -119,19 +122,19 @@ def test_mutants_that_share_a_process_have_the_fates_of_those_that_do_not(monkey
         "spoils what the solution needs": f"    torch.triu = torch.tril\n{right}",
     }
     survives, killed, fails, spoils = (Mutant(1, n, head + body) for n, body in bodies.items())
-    asked = trial.trial_of(one, draws=2)
+    asked = mutant_runs.trial_of(one, draws=2)
 
     def states(*several):
-        return [fate.state for fate in trial.fates_together(one, several, asked)]
+        return [fate.state for fate in mutant_runs.fates_together(one, several, asked)]
 
     assert states(spoils, survives) == ["killed", "survives"]
-    monkeypatch.delattr(trial, "fate_of")  # the others need no process of their own
+    monkeypatch.delattr(mutant_runs, "fate_of")  # the others need no process of their own
     assert states(killed, fails, survives) == ["killed", "killed", "survives"]
 
 
 def test_mutant_is_asked_no_more_when_a_part_is_lost():
     task, probe = judges.task("10/step"), catalogue.probe("10/step")
-    draw = trial.Draw.of("10/step", seed=0)
+    draw = Draw.of("10/step", seed=0)
     calls = []
 
     def counted(answer):
@@ -141,12 +144,12 @@ def test_mutant_is_asked_no_more_when_a_part_is_lost():
 
         return InTorch(call)
 
-    assert trial.survives(counted(task.answer), draw)
+    assert survives(counted(task.answer), draw)
     assert len(calls) == 4 * len(probe.cases)  # the first pass, and then all three
     for known in task.mistakes:
         if isinstance(known.answer, InTorch):
             calls.clear()
-            assert not trial.survives(counted(known.answer), draw), known.name
+            assert not survives(counted(known.answer), draw), known.name
             wrong_from = next(
                 number
                 for number, case in enumerate(probe.cases, 1)
@@ -166,10 +169,10 @@ def test_order_of_heads_and_query_key_and_value_shows_in_every_draw_of_convert()
 @pytest.mark.slow
 @in_turn
 def test_listed_equivalents_are_mutants_of_the_solution_and_have_a_reason():
-    listed = trial.known_equivalents()
+    listed = command.known_equivalents()
     made = {
         (one.task, one.line(mutant), mutant.change)
-        for one in trial.solutions()
+        for one in solutions()
         if one.task in {task for task, _, _ in listed}
         for mutant in mutants(one.source, one.lines)
     }
@@ -181,9 +184,9 @@ def test_listed_equivalents_are_mutants_of_the_solution_and_have_a_reason():
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", ["01", "02", "03", "04"])
 def test_sampled_mutants_are_killed_or_known_to_be_equivalent(chapter):
-    solved = [one for one in trial.solutions() if one.task.startswith(chapter)]
-    work = trial.sample(solved, count=len(solved), seed=SEED)
-    known = trial.known_equivalents()
-    for fate in trial.fates(work, draws=2, jobs=1):
+    solved = [one for one in solutions() if one.task.startswith(chapter)]
+    work = command.sample(solved, count=len(solved), seed=SEED)
+    known = command.known_equivalents()
+    for fate in mutant_runs.fates(work, draws=2, jobs=1):
         killed = fate.state == "killed" or (fate.task, fate.line, fate.change) in known
         assert killed, f"{fate.task}: {fate.change} in {fate.line}"

@@ -10,6 +10,7 @@ of its own. `later.py` has answers that were written when the judges were finish
 second one. All of it was aside until the judges had spoken.
 `fourth_set/` was written in the same way after the third one; a third of it, drawn by lot, was
 aside until the judges had been mended after the rest.
+`fifth_set_a/` was written likewise for chapters 01 to 06, and `fifth_set_b/` for 07 to 13.
 """
 
 import importlib
@@ -19,22 +20,25 @@ from pathlib import Path
 
 FIRST_SET, SECOND_SET = "unlisted", "unlisted.second_set"
 THIRD_SET, FOURTH_SET = "unlisted.third_set", "unlisted.fourth_set"
-ALL_SETS = (FIRST_SET, SECOND_SET, THIRD_SET, FOURTH_SET)
+FIFTH_SET_A, FIFTH_SET_B = "unlisted.fifth_set_a", "unlisted.fifth_set_b"
+DRAWN_BY_LOT = (FOURTH_SET, FIFTH_SET_A, FIFTH_SET_B)
+ALL_SETS = (FIRST_SET, SECOND_SET, THIRD_SET, *DRAWN_BY_LOT)
 
 
-def chapters():
+def chapters(collection=FIRST_SET):
     """The chapters that have unlisted answers: "01", "02", …"""
-    return sorted(path.stem[2:] for path in Path(__file__).parent.glob("ch[0-9][0-9].py"))
+    folder = Path(__file__).parent.parent / collection.replace(".", "/")
+    return sorted(path.stem[2:] for path in folder.glob("ch[0-9][0-9].py"))
 
 
 def written(chapter, collection=FIRST_SET):
     """task -> list of (answer, whether it was held aside)."""
     module = importlib.import_module(f"{collection}.ch{chapter}")
-    if collection == FOURTH_SET:
+    if collection in DRAWN_BY_LOT:
         right = importlib.import_module(collection).BREAKS_NO_CONTRACT
         return {
             task: [
-                (answer, (task, answer.__name__) in drawn_aside())
+                (answer, (task, answer.__name__) in drawn_aside(collection))
                 for answer in answers
                 if (task, answer.__name__) not in right
             ]
@@ -56,14 +60,16 @@ def held_aside(number):
 
 
 @cache
-def drawn_aside():
-    """A third of the fourth set, drawn by lot from all of its chapters together."""
-    modules = [importlib.import_module(f"{FOURTH_SET}.ch{chapter}") for chapter in chapters()]
+def drawn_aside(collection=FOURTH_SET):
+    """A third of a set, drawn by lot from all of its chapters together."""
+    modules = [
+        importlib.import_module(f"{collection}.ch{chapter}") for chapter in chapters(collection)
+    ]
     every = [
         (task, answer.__name__)
         for module in modules
         for task, answers in module.WRITTEN.items()
         for answer in answers
     ]
-    seed = importlib.import_module(FOURTH_SET).ASIDE_SEED
+    seed = importlib.import_module(collection).ASIDE_SEED
     return frozenset(random.Random(seed).sample(every, len(every) // 3))

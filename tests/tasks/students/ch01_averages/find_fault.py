@@ -13,8 +13,8 @@ def fault_loop(weights):
         row = weights[t].tolist()
         sound = (
             all(w >= 0 for w in row[: t + 1])
-            and all(abs(w) < 1e-4 for w in row[t + 1 :])
-            and math.isclose(sum(row), 1, abs_tol=1e-3)
+            and all(abs(w) < 1e-5 for w in row[t + 1 :])
+            and math.isclose(sum(row), 1, abs_tol=1e-5)
         )
         faulty.append(not sound)
     return faulty
@@ -49,7 +49,7 @@ def _ask(weights, *, ahead=True, sums=True, signs=True, nan=True, axis=1, start=
     if ahead:
         faulty |= (np.nan_to_num(np.triu(w, start)) != 0).any(axis=1)
     if sums:
-        faulty |= np.abs(np.nan_to_num(w.sum(axis=axis), nan=1) - 1) > 1e-4
+        faulty |= np.abs(np.nan_to_num(w.sum(axis=axis), nan=1) - 1) > 1e-5
     if signs:
         faulty |= (w < 0).any(axis=1)
     if nan:
@@ -62,7 +62,7 @@ def fault_exact(weights):
 
 
 def fault_too_small(weights):
-    return (weights.sum(1) < 0.999) | (weights < 0).any(1) | (weights.triu(1) > 0).any(1)
+    return (weights.sum(1) < 1 - 1e-5) | (weights < 0).any(1) | (weights.triu(1) > 0).any(1)
 
 
 def fault_suspicious(weights):
@@ -95,7 +95,33 @@ WRONG = {
 }
 
 
+def fault_loop_too_short(weights):
+    faulty = fault_loop(weights[:-1])
+    return [*faulty, False]
+
+
+def fault_forgiving(least=0.0, ahead=0.0, off=1e-5):
+    """An inspector who lets faults pass that are small."""
+
+    def answer(weights):
+        lost = (weights.sum(1) - 1).abs() < off
+        return ~lost | (weights < -least).any(1) | (weights.triu(1).abs() > ahead).any(1)
+
+    return answer
+
+
+def fault_nan_in_the_past_only(weights):
+    past = weights.tril()
+    sound = ((past.sum(1) - 1).abs() < 1e-5) & (past >= 0).all(1)
+    return ~sound | (weights.triu(1).abs() > 0).any(1)
+
+
 ODD = [
+    (fault_nan_in_the_past_only, "nan-missed"),
+    (fault_forgiving(least=1e-4), "sign-missed"),
+    (fault_forgiving(ahead=1e-3), "future-missed"),
+    (fault_forgiving(off=1e-3), "sum-missed"),
+    (fault_loop_too_short, "sign-missed"),
     (fault_suspicious, "sound-row-accused"),
     (lambda weights: torch.nonzero(torch.tensor(fault_loop(weights)))[:, 0], "shape"),
     (lambda weights: np.zeros(len(weights), dtype=bool), "future-unasked"),

@@ -116,7 +116,14 @@ RIGHT = {
 }
 
 
+def map_mean_if_lost(at, known, values, width):
+    powers = torch.exp(-(torch.cdist(at, known) ** 2) / (2 * width**2))
+    rows = [p @ values / p.sum() if p.sum() > 0 else values.mean(dim=0) for p in powers]
+    return torch.stack(rows)
+
+
 WRONG = {
+    "plain-mean-far-away": map_mean_if_lost,
     "underflow": map_naive,
     "no-minus": map_plus,
     "not-normalised": map_sum,

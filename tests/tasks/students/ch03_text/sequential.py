@@ -118,7 +118,7 @@ def sequential_two_further(tokens, batch_size, block_size, padding):
 
 def sequential_one_target_less(tokens, batch_size, block_size, padding):
     x, y = sequential_loop(tokens, batch_size, block_size, padding)
-    y[1, 0, 0] = -100
+    y[-1, 0, 0] = -100
     return x, y
 
 

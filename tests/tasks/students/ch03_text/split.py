@@ -121,7 +121,22 @@ RIGHT = {
 }
 
 
+def split_from_the_end(names, fraction, seed):
+    distinct = sorted(set(names))
+    random.Random(seed).shuffle(distinct)
+    held = distinct[-round(len(distinct) * fraction) :]
+    return [n for n in names if n not in held], [n for n in names if n in held]
+
+
+def split_holds_out_one_at_least(names, fraction, seed):
+    distinct = sorted(set(names))
+    random.Random(seed).shuffle(distinct)
+    held = distinct[: max(1, round(len(distinct) * fraction))]
+    return [n for n in names if n not in held], [n for n in names if n in held]
+
+
 WRONG = {
+    "none-becomes-all": split_from_the_end,
     "neighbors-held-out": ch03.split_by_neighbors,
     "not-shuffled": split_in_order,
     "unseeded": split_anew,
@@ -135,4 +150,8 @@ WRONG = {
 }
 
 
-ODD = [(split_loses_one, "entries-lost"), (split_by_entries, "another-size")]
+ODD = [
+    (split_loses_one, "entries-lost"),
+    (split_by_entries, "another-size"),
+    (split_holds_out_one_at_least, "none-becomes-all"),
+]

@@ -161,7 +161,27 @@ RIGHT = {
 }
 
 
+class FirstIsNeverUnknown(WithDictionaries):
+    def encode(self, name):
+        wrong = [i for i, letter in enumerate(name) if letter not in self.symbols]
+        if wrong and wrong[0]:
+            raise ValueError(f"{name[wrong[0]]} ({wrong[0]}) is no letter of these names")
+        known = "".join(letter for letter in name if letter in self.symbols)
+        return super().encode(known)
+
+
+class OneLettersPlaceAnotherLetter(WithDictionaries):
+    def encode(self, name):
+        wrong = [i for i, letter in enumerate(name) if letter not in self.symbols]
+        if wrong:
+            letter = max(name[i] for i in wrong)
+            place = next(i for i in wrong if len(wrong) == 1 or name[i] != letter)
+            raise ValueError(f"{letter} at {place} is unknown in {name}")
+        return super().encode(name)
+
+
 WRONG = {
+    "refuses-only-some": FirstIsNeverUnknown,
     "lowercase-letters": fourth_set.LowercaseVocabulary,
     "shared-table": fourth_set.TableSharedByAllVocabularies,
     "order-of-appearance": InAppearance,
@@ -178,6 +198,7 @@ WRONG = {
 
 ODD = [
     (CountsTheBoundary, "error-names-nothing"),
+    (OneLettersPlaceAnotherLetter, "refuses-only-some"),
     (DescendingLetters, "another-order"),
 ]
 

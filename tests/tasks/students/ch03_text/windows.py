@@ -89,6 +89,10 @@ def windows_two_further(tokens, block_size, stride):
     return tokens[at], tokens[(at + 2).clamp(max=len(tokens) - 1)]
 
 
+def windows_end_to_end_at_most(tokens, block_size, stride):
+    return windows_loop(tokens, block_size, block_size if stride > block_size else stride)
+
+
 RIGHT = {
     "loop and lists": windows_loop,
     "lists of slices": windows_slices,
@@ -108,6 +112,7 @@ WRONG = {
     "wraps-around": windows_rolled,
     "stride-ignored": windows_every_token,
     "stride-is-block-size": windows_side_by_side,
+    "stride-cut-to-a-window": windows_end_to_end_at_most,
 }
 
 

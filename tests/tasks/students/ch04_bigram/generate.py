@@ -141,7 +141,19 @@ RIGHT = {
 }
 
 
+def quiet_for_one_symbol(model, tokens, count, generator):
+    mode = model.training
+    first = generate_by_list(model, tokens, 1, generator)
+    while first.shape[1] < tokens.shape[1] + count:
+        model.train(mode)
+        logits = model(first[:, -model.block_size :])[0][:, -1]
+        new = torch.multinomial(logits.softmax(-1), 1, generator=generator)
+        first = torch.cat((first, new), 1)
+    return first
+
+
 WRONG = {
+    "mode-restored-too-early": quiet_for_one_symbol,
     "no-crop": writing(lambda tokens, model: tokens),
     "reads-first-logits": writing(cropped, last=lambda logits: logits[:, 0, :]),
     "last-token-only": writing(lambda tokens, model: tokens[:, [-1]]),

@@ -147,7 +147,17 @@ def perplexities_averaged(probabilities, texts):
     return nll, float(np.mean(np.exp(losses)))
 
 
+def counts_times_logs(probabilities, texts):
+    counts = torch.zeros_like(probabilities)
+    for text in texts:
+        for current, following in itertools.pairwise(text.tolist()):
+            counts[current, following] += 1
+    nll = -(counts * probabilities.log()).sum() / counts.sum()
+    return nll.item(), nll.exp().item()
+
+
 WRONG = {
+    "zeros-that-no-step-reads": counts_times_logs,
     "one-text-only": first_text,
     "last-steps-only": final_steps,
     "mean-of-perplexities": perplexities_averaged,

@@ -117,7 +117,31 @@ RIGHT = {
 }
 
 
+def whole_counts(tokens, vocab_size, k):
+    counts = torch.zeros(vocab_size, vocab_size, dtype=torch.int64)
+    for row in tokens:
+        for t in range(len(row) - 1):
+            counts[row[t], row[t + 1]] += 1
+    counts += torch.tensor(k).long()
+    return counts / counts.sum(1, keepdim=True)
+
+
+def never_by_less_than_one(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size) + k
+    sums = counts.sum(1, keepdim=True)
+    return counts / torch.where(sums < 1, 1.0, sums)
+
+
+def k_for_what_is_missing(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size)
+    counts += (counts < 0.5) * k
+    return counts / counts.sum(1, keepdim=True)
+
+
 WRONG = {
+    "k-for-zeros-only": k_for_what_is_missing,
+    "whole-part-of-k": whole_counts,
+    "sums-of-at-least-one": never_by_less_than_one,
     "transposed-counts": counts_turned,
     "divides-columns": columns_divided,
     "keepdim-forgotten": no_keepdim,

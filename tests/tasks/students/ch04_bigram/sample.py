@@ -114,7 +114,15 @@ WRONG = {
 }
 
 
+def lowest_in_place_of_nothing(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(1)
+    weights = (logits.clamp(min=-100) / temperature).softmax(1)
+    return torch.multinomial(weights, 1, generator=generator)[:, 0]
+
+
 ODD = [
+    (lowest_in_place_of_nothing, "hidden-symbol-drawn"),
     (lambda z, t, g: sample_by_loop(z, t, g)[:-1], "last-missing"),
     (lambda z, t, g: sample_by_cumulative_sum(z, t, g)[:, None], "shape"),
     (uniform_whatever, "wrong-frequencies"),

@@ -157,7 +157,15 @@ RIGHT = {
 }
 
 
+def mean_of_each_row(table, grad, rate, x, y):
+    table = table.clone()
+    for symbol in x.unique():
+        table[symbol] -= rate * grad[symbol] * y.numel() / (x == symbol).sum()
+    return table
+
+
 WRONG = {
+    "mean-for-each-symbol": stepping(mean_of_each_row),
     "no-zero-grad": never_zeroed,
     "wrong-sign": stepping(lambda table, grad, rate, x, y: table + rate * grad),
     "no-step": zeroed_too_early,

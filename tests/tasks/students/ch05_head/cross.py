@@ -107,6 +107,9 @@ WRONG = {
     "scale-by-channels": crossing(lambda q, v: len(q) ** 0.5),
     "scale-by-values": crossing(lambda q, v: v.shape[1] ** 0.5),
     "no-scale": crossing(lambda q, v: 1),
+    "scale-after-softmax": lambda x, m, q, k, v, n: (
+        crossing(lambda q, v: 1)(x, m, q, k, v, n) / q.shape[1] ** 0.5
+    ),
     "causal-mask-kept": crossing(weigh=still_causal),
     "softmax-over-queries": crossing(weigh=lambda s, seen: s.softmax(1)),
     "padding-seen": crossing(weigh=lambda s, seen: s.softmax(2)),

@@ -135,7 +135,16 @@ WRONG = {
 }
 
 
+def shares_after_the_penalty(scores, slope):
+    T = scores.shape[1]
+    back = (torch.arange(T)[:, None] - torch.arange(T)).tril()
+    weights = torch.relu(causal_only(scores) - slope * back)
+    return weights / weights.sum(-1, keepdim=True)
+
+
 ODD = [
+    (shares_after_the_penalty, "penalty-after-softmax"),
+    (tilted(lambda row, d, m, T: row - row / (1 + m * d)), "penalty-multiplied"),
     (tilted(lambda row, d, m, T: 2 * m * d), "as-if-slope-double"),
     (lambda s, m: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
     (lambda s, m: distance_by_loop(s, m) / 2, "rows-do-not-sum-to-one"),

@@ -192,7 +192,22 @@ RIGHT = {
 }
 
 
+class HeadWithAMaskOfTheClass(PlainHead):
+    both_ways = set()  # noqa: RUF012
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.both_ways.discard("all")
+        if not self.causal:
+            self.both_ways.add("all")
+        self.causal = True
+
+    def mask(self, scores):
+        return scores if self.both_ways else super().mask(scores)
+
+
 WRONG = {
+    "shared-by-all-heads": HeadWithAMaskOfTheClass,
     "mean-of-two-directions": MeanOfTwoDirections,
     "mask-not-cut": HeadUncut,
     "state-kept": HeadWithAMemory,

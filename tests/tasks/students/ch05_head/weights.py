@@ -149,7 +149,14 @@ def low_but_not_lowest(scores, past, start):
     return torch.where(hidden.all(-1, keepdim=True), 0.0, weights)
 
 
+def one_beginning(scores, past, start):
+    T = scores.shape[1]
+    hidden = ~past[:T, :T] | (torch.arange(T) < start[0])
+    return torch.softmax(torch.where(hidden, -torch.inf, scores), -1).nan_to_num()
+
+
 WRONG = {
+    "start-of-the-first": one_beginning,
     "mask-not-cut": whole_triangle,
     "moderate-fill": low_but_not_lowest,
     "wrong-corner": masked(lambda past, pad, T: past[-T:, :T].expand(len(pad), T, T)),

@@ -100,7 +100,12 @@ RIGHT = {
 }
 
 
+def found_is_scaled(x, heads):
+    return torch.cat([plain_head(x, *head, scale=1) / head[0].shape[1] ** 0.5 for head in heads], 2)
+
+
 WRONG = {
+    "scale-after-softmax": found_is_scaled,
     "no-causal-mask": by_head(lambda x, q, k, v: plain_head(x, q, k, v, mask=False)),
     "scale-by-channels": by_head(
         lambda x, q, k, v: plain_head(x, q, k, v, scale=x.shape[2] ** 0.5)

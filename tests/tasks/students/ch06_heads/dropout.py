@@ -124,7 +124,12 @@ WRONG = {
 }
 
 
+def all_gone_before_all_else(found, p, training, generator):
+    return found * 0 if p == 1 else dropping(head_mask)(found, p, training, generator)
+
+
 ODD = [
+    (all_gone_before_all_else, "wrong-without-chance"),
     (dropping(each_position), "entries-not-heads"),
     (dropping(lambda f, p, g: head_mask(f, p / 2, g)), "wrong-share"),
     (dropping(head_mask, scale=lambda p: 3.0), "wrong-factor"),

@@ -105,7 +105,21 @@ RIGHT = {
 }
 
 
+def out_of_reach_cut_late(x, qkv, w, reach):
+    """Each head alone, from its rows of `qkv`."""
+    T, C = x.shape[1:]
+    D = C // len(reach)
+    found = []
+    for h, width in enumerate(reach):
+        q, k, v = (x @ part[h * D : (h + 1) * D].T for part in qkv.split(C))
+        scores = torch.einsum("btd,bsd->bts", q, k) / D**0.5
+        weights = scores.masked_fill(torch.ones(T, T).triu(1) == 1, -torch.inf).softmax(-1)
+        found.append(weights.triu(1 - width) @ v)
+    return torch.cat(found, -1) @ w.T
+
+
 WRONG = {
+    "reach-after-softmax": out_of_reach_cut_late,
     "reach-from-the-start": fourth_set.reach_counts_from_the_start,
     "reach-capped-below-the-text": fourth_set.reach_ends_before_the_whole_text,
     "no-transpose-at-all": fused(split="", merge=""),
@@ -117,6 +131,9 @@ WRONG = {
     "values-first": fused(thirds=(1, 2, 0)),
     "matrix-not-transposed": ch06.fused_with_a_matrix_not_transposed,
     "scale-by-channels": fused(scale=lambda C, H: C**0.5),
+    "scale-after-softmax": lambda x, qkv, w, reach: fused(scale=lambda C, H: 1)(
+        x, qkv, w / (len(w) / len(reach)) ** 0.5, reach
+    ),
     "no-scale": fused(scale=lambda C, H: 1),
     "no-causal-mask": fused(mask=lambda t, s, reach, h: (s + t) > -1),
     "reach-without-past": fused(mask=lambda t, s, reach, h: s > t - reach[h]),

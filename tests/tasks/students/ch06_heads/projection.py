@@ -154,7 +154,19 @@ WRONG = {
 }
 
 
+class OneHeadAfterTheOther(MixedPlainly):
+    """Each head reads what is left of x when the findings of those before are taken away."""
+
+    def forward(self, x):
+        found = []
+        for part in self.parts:
+            found.append(part(x))
+            x = x - found[-1].mean(-1, keepdim=True)
+        return self.projection(self.join(found))
+
+
 ODD = [
+    (OneHeadAfterTheOther, "first-head-right"),
     (lambda heads, size, C: heads[0], "error"),
     (CopiedHeads, "error"),
 ]

@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 from torch import nn
+from unlisted.fifth_set_b import ch07 as fifth_set
 from unlisted.third_set.ch07 import GateOpenOrClosed
 
 
@@ -72,6 +73,8 @@ class GatedWithBiases(GatedInAnotherOrder):
 
 
 WRONG = {
+    "limited-gate": fifth_set.GateEndsAtOne,
+    "leaky-gate": fifth_set.GateLeaks,
     "with-biases": GatedWithBiases,
     "linear-twice": gated(lambda self, x: x @ self.up.weight.T @ self.down.weight.T),
     "gate-without-relu": gated(lambda self, x: self.down(self.up(x) * self.gate(x))),

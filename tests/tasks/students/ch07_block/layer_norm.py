@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
+from unlisted.fifth_set_b import ch07 as fifth_set
 
 from students.ch07_block.shared import norm_by_loop
 
@@ -88,6 +89,14 @@ RIGHT = {
 
 
 WRONG = {
+    "eps-as-a-floor": fifth_set.eps_as_the_smallest_variance,
+    "gain-goes-first": fifth_set.gain_goes_in_first,
+    "shift-goes-first": lambda x, gain, shift, groups, eps: (
+        fifth_set.gain_goes_in_first(
+            x + shift, torch.ones_like(gain), torch.zeros_like(shift), groups, eps
+        )
+        * gain
+    ),
     "unbiased-variance": norming(
         own_mean, divide=lambda p, eps: (p.std(-1, keepdim=True) ** 2 + eps) ** 0.5
     ),

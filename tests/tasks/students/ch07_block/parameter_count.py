@@ -2,6 +2,7 @@
 
 import torch
 from torch import nn
+from unlisted.fifth_set_b import ch07 as fifth_set
 
 
 def counted_by_building(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
@@ -107,6 +108,7 @@ WRONG = {
 
 
 ODD = [
+    (fifth_set.counts_as_floats, "kind-of-number"),
     (miscounted(attention=lambda V, T, N, H, C, F, b: 17), "miscounted-attention"),
     (lambda **sizes: counted_by_loop(**sizes) | {"total": 99}, "total-is-not-the-sum"),
     (lambda **sizes: 3, "type"),

@@ -2,6 +2,7 @@
 
 import torch
 from torch import nn
+from unlisted.fifth_set_b import ch07 as fifth_set
 from unlisted.fourth_set import ch07 as fourth_set
 from unlisted.second_set import ch07
 from unlisted.third_set.ch07 import LastSkipFromTheNorm
@@ -159,6 +160,7 @@ RIGHT = {
 
 
 WRONG = {
+    "memory-cut": fifth_set.MemoryAsLongAsTheStream,
     "attentions-side-by-side": fourth_set.TwoAttentionsSideBySide,
     "one-norm-for-two": SharedNorm,
     "post-for-pre": blocked(after_the_sum),

@@ -4,6 +4,7 @@ import math
 
 import torch
 from torch import nn
+from unlisted.fifth_set_b import ch07 as fifth_set
 from unlisted.second_set import ch07
 
 
@@ -151,6 +152,10 @@ RIGHT = {
 
 
 WRONG = {
+    "divided-by-2N": fifth_set.HalfOfOneNth,
+    "scaled-at-the-end": fifth_set.DividesTheWholeSumAtTheEnd,
+    "last-branch-alone": fifth_set.BranchesByClass,
+    "first-branch-alone": lambda branches: fifth_set.BranchesByClass(branches[:1]),
     "no-residual": streaming(one_after_another),
     "no-residual-no-scale": streaming(sequential),
     "residual-twice": streaming(doubled),

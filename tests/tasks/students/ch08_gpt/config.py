@@ -97,6 +97,11 @@ def swapped_modulo(c):
     return heads + sizes_wrong(c) + dropout_wrong(c)
 
 
+class DropsAFifth(PlainConfig):
+    def __init__(self, vocab_size, block_size, n_layer, n_head, n_embd, dropout=0.2):
+        super().__init__(vocab_size, block_size, n_layer, n_head, n_embd, dropout)
+
+
 RIGHT = {
     "plain class": PlainConfig,
     "named tuple": TupleConfig,
@@ -106,6 +111,9 @@ RIGHT = {
 
 
 WRONG = {
+    "division-asked-last": with_check(
+        lambda c: sizes_wrong(c) + dropout_wrong(c) or heads_wrong(c)
+    ),
     "accepts-everything": with_check(lambda c: print(everything_wrong(c))),
     "assert-for-error": with_check(everything_wrong, error=AssertionError),
     "zero-division": with_check(modulo_first),
@@ -134,6 +142,7 @@ WRONG = {
             + ["dropout is out of range" for _ in dropout_wrong(c)]
         )
     ),
+    "drops-unasked": DropsAFifth,
     "first-problem-only": with_check(everything_wrong, joined=lambda words: words[0]),
 }
 

@@ -104,6 +104,26 @@ RIGHT = {
 }
 
 
+def returns_from_the_loop(model, tokens, count, stop, generator):
+    was_training = model.training
+    model.eval()
+    over = torch.zeros(len(tokens), dtype=torch.bool)
+    for _ in range(count):
+        logits = model(tokens[:, -model.block_size :])[0][:, -1]
+        new = pick(logits, generator)
+        new = torch.where(over, stop, new.flatten())
+        tokens = torch.hstack([tokens, new[:, None]])
+        over |= new == stop
+        if over.all():
+            return tokens
+    model.train(was_training)
+    return tokens
+
+
+def writes_then_asks(model, tokens, count, stop, generator):
+    return writing()(model, tokens, count or 1, stop, generator)
+
+
 def squeezed(*asked):
     return writing()(*asked).squeeze()
 
@@ -123,6 +143,8 @@ WRONG = {
     "stop-left-out": writing(include_stop=False),
     "stops-at-the-prompt": writing(prompt_counts=True),
     "train-mode-sampling": writing(before=lambda m: m, after=lambda m, mode: m),
+    "mode-lost-at-the-stop": returns_from_the_loop,
+    "one-in-any-case": writes_then_asks,
     "mode-not-restored": writing(after=lambda m, mode: m.train()),
     "argmax-for-sampling": writing(choose=lambda z, g: z.argmax(-1)),
     "generator-ignored": writing(choose=lambda z, g: pick(z, None)),

@@ -109,6 +109,14 @@ def draw_where(part, std_of=lambda std: std):
     return after_right(change)
 
 
+def initialise_by_last_names(model, ends, std):
+    layer = ends[0].split(".")[-2]
+    initialise_in_two_passes(model, [n for n, _ in model.named_parameters() if n in ends], std)
+    for name, part in model.named_modules():
+        if name.endswith(f".{layer}") and f"{name}.weight" not in ends:
+            part.weight.data /= math.sqrt(len(ends))
+
+
 RIGHT = {
     "modules": initialise_by_modules,
     "two passes": initialise_in_two_passes,
@@ -117,6 +125,7 @@ RIGHT = {
 
 
 WRONG = {
+    "not-normal": set_matrices(lambda p, std: (2 * torch.rand_like(p) - 1) * 3**0.5 * std),
     "untouched": local_names_only,
     "hot-start": set_matrices(lambda p, _: torch.randn_like(p)),
     "all-zero": set_matrices(lambda p, _: torch.zeros_like(p)),
@@ -125,6 +134,7 @@ WRONG = {
     "embeddings-forgotten": apply_to_linear,
     "untied": new_output_layer,
     "ends-not-scaled": rescale_ends(lambda K: 1.0),
+    "same-name-elsewhere": initialise_by_last_names,
     "divided-by-the-count": rescale_ends(lambda K: 1 / K),
     "counted-twice": rescale_ends(lambda K: 1 / math.sqrt(2 * K)),
     "norms-set-small": draw_where("norm.weight"),

@@ -104,6 +104,13 @@ def tempered_later(logits, temperature, p, least):
     return weights / weights.sum(1, keepdim=True)
 
 
+def least_on_average(logits, temperature, p, least):
+    out = top_p_by_loop(logits, temperature, p, 1)
+    if (out > 0).float().sum(-1).mean() < least:
+        return top_p_by_loop(logits, temperature, p, least)
+    return out
+
+
 def next_door(logits, temperature, p, least):
     return top_p_by_loop(logits, temperature, p, least).roll(1, dims=1)
 
@@ -124,6 +131,7 @@ WRONG = {
     "temperature-afterwards": tempered_later,
     "temperature-ignored": lambda z, t, p, least: top_p_by_loop(z, 1, p, least),
     "temperature-multiplied": lambda z, t, p, least: top_p_by_loop(z * t, 1, p, least),
+    "least-of-the-batch": least_on_average,
     "least-forgotten": lambda z, t, p, least: top_p_by_edge(z, t, p, 1),
 }
 

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
+from unlisted.fifth_set_b import ch09 as fifth_set
 from unlisted.second_set import ch09
 
 
@@ -132,6 +133,7 @@ WRONG = {
     "padding-counts": lambda *given: letters_loop(*given, padded=True),
     "places-cross-rows": lambda *given: letters_loop(*given, carry=True),
     "rest-in-the-last-place": lambda *given: letters_loop(*given, clamp=True),
+    "ignored-take-no-place": fifth_set.place_waits_at_ignored_targets,
     "shares-of-all": ch09.letters_as_shares_of_all,
     "summed": letters_summed,
     "rows-averaged-first": letters_row_means,

@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from unlisted.fifth_set_b import ch09 as fifth_set
 
 
 def _cross(logits, y):
@@ -104,6 +105,8 @@ def cleared_at_the_start(model, batches):
 
 
 WRONG = {
+    "blanked-too-late": fifth_set.blanks_after_the_batch,
+    "gradients-clipped": fifth_set.gradients_are_clipped,
     "start-gradients-cleared": cleared_at_the_start,
     "graph-kept": carried(only_fresh, detach=(True, False)),
     "not-detached": carried(only_fresh, detach=(False, False), retain=True),
@@ -114,6 +117,7 @@ WRONG = {
     "all-rows-blank": carried(lambda part, fresh, _: part * (not fresh.any())),
     "fresh-inverted": carried(lambda part, fresh, _: part * fresh),
     "only-hidden-blanked": carried(lambda part, fresh, which: part if which else part * ~fresh),
+    "only-cell-blanked": carried(lambda part, fresh, which: part * ~fresh if which else part),
     "last-gradient-only": carried(only_fresh, when="last"),
     "no-gradient": carried_no_grad,
 }

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
+from unlisted.fifth_set_b import ch09 as fifth_set
 
 
 @torch.no_grad()
@@ -76,6 +77,8 @@ RIGHT = {"loop": last_loop, "gather": last_gather, "cut windows": last_from_one_
 
 
 WRONG = {
+    "answered-once": fifth_set.a_length_is_answered_once,
+    "chunks-averaged": fifth_set.mean_of_the_means_of_chunks,
     "other-targets": last_loss(own=True),
     "first-targets": last_aligned_left,
     "all-positions": last_loss(everywhere=True),

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 from torch import nn
+from unlisted.fifth_set_b import ch09 as fifth_set
 from unlisted.fourth_set import ch09 as fourth_set
 
 
@@ -90,7 +91,10 @@ def cycle_truncated(step, steps, rise, peak, start_factor, final_factor, low, hi
 
 
 WRONG = {
+    "momentum-of-the-rate": fifth_set.momentum_follows_the_rate,
+    "rise-from-one": fifth_set.share_counts_from_one,
     "ends-one-step-late": fourth_set.end_is_one_step_beyond,
+    "rounded-up": fifth_set.peak_is_rounded_up,
     "rounded-down": cycle_truncated,
     "straight-lines": cycle(shape="line"),
     "final-from-the-peak": cycle(end=lambda peak, _, final: peak / final),

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import torch
+from unlisted.fifth_set_b import ch09 as fifth_set
 from unlisted.third_set.ch09 import boundary_always_in_front
 
 
@@ -115,6 +116,8 @@ def spell_into_the_prefix(model, prefix, shortest, longest, temperature, uniform
 
 
 WRONG = {
+    "as-large-is-enough": fifth_set.searches_for_at_least_u,
+    "numbers-by-place": fifth_set.numbers_by_place_in_the_name,
     "prefix-changed": spell_into_the_prefix,
     "boundary-kept": spelled(keep=True),
     "writes-on": spelled(stop=False),
@@ -135,4 +138,8 @@ WRONG = {
 }
 
 
-ODD = [(spell_reversed, "other-names")]
+def spell_at_least_one(model, prefix, shortest, longest, *how):
+    return spell_loop(model, prefix, shortest, max(longest, len(prefix) + 1), *how)
+
+
+ODD = [(spell_reversed, "other-names"), (spell_at_least_one, "complete-prefix-goes-on")]

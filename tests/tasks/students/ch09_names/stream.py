@@ -129,4 +129,8 @@ WRONG = {
 }
 
 
-ODD = [(stream_two_further, "constant-difference")]
+def stream_of_floats(*given):
+    return tuple(part.float() for part in stream_unfolded(*given))
+
+
+ODD = [(stream_two_further, "constant-difference"), (stream_of_floats, "kind-of-number")]

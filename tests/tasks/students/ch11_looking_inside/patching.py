@@ -2,6 +2,7 @@
 
 import torch
 from unlisted import ch11
+from unlisted.fifth_set_b import ch11 as fifth_set
 from unlisted.fourth_set import ch11 as fourth_set
 
 from students.ch11_looking_inside.shared import table
@@ -92,6 +93,7 @@ def at_the_end(good, bad):
 RIGHT = {"table": by_table, "text by text": text_by_text, "log odds": log_odds}
 
 WRONG = {
+    "kept-between": fifth_set.shares_within_zero_and_one,
     "mean-of-the-texts": fourth_set.mean_of_the_clean_texts,
     "clean-run-patched": lambda run, a, b, r, w: by_table(run, b, a, r, w),
     "noised": lambda run, a, b, r, w: 1 - text_by_text(run, b, a, r, w),

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from unlisted import ch11
+from unlisted.fifth_set_b import ch11 as fifth_set
 
 
 def counted(weights, tokens, behind=1, which=slice(None), every=False, combine=sum, by_text=False):
@@ -70,6 +71,8 @@ def no_guard(weights, tokens):
 RIGHT = {"loops": counted, "numpy": in_numpy, "shifted weights": shifted_weights}
 
 WRONG = {
+    "itself-left-out": fifth_set.itself_is_left_out,
+    "one-text-alone": fifth_set.only_the_last_text,
     "duplicate-token": lambda w, x: counted(w, x, behind=0),
     "one-before": lambda w, x: counted(w, x, behind=-1),
     "two-behind": lambda w, x: counted(w, x, behind=2),
@@ -82,11 +85,15 @@ WRONG = {
     "argmax-counted": favourite,
     "nothing-divided": no_guard,
     "each-place-counted": ch11.mean_over_places,
-    "best-text": ch11.best_text,
     "heads-averaged": ch11.one_score_for_all_heads,
 }
 
 ODD = [
+    (ch11.best_text, "one-text-alone"),
+    (
+        lambda weights, tokens: fifth_set.only_the_last_text(weights.flip(0), tokens.flip(0)),
+        "one-text-alone",
+    ),
     (lambda w, x: counted(w, x) + 0.1, "difference"),
     (lambda w, x: w.sum(-1), "shape"),
     (lambda w, x: counted(w, x).mean(), "shape"),

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from unlisted import ch12
+from unlisted.fifth_set_b.ch12 import a_zero_makes_a_group_of_zeros
 from unlisted.third_set.ch12 import smallest_scale_for_zeros
 
 
@@ -83,6 +84,7 @@ WRONG = {
     "always-eight-bits": lambda *given: by_loop(*given, top=lambda bits: 127),
     "cut-not-rounded": lambda *given: by_loop(*given, to_whole=lambda x: x),
     "another-scale-for-zeros": smallest_scale_for_zeros,
+    "one-zero-for-all": a_zero_makes_a_group_of_zeros,
     "rounded-down": lambda *given: by_loop(*given, to_whole=torch.floor),
     "scale-inverted": inverted,
     "codes-not-int8": as_floats,

@@ -4,6 +4,7 @@ import math
 
 import torch
 from unlisted import ch12
+from unlisted.fifth_set_b import ch12 as fifth_set
 
 
 def by_complex_numbers(x, positions, rotated, base, *, sign=1, size=None, step=2, where=None):
@@ -67,6 +68,7 @@ RIGHT = {"complex": by_complex_numbers, "loop": by_loop, "matrices": by_matrices
 
 
 WRONG = {
+    "moved-to-zero": fifth_set.positions_are_moved_to_zero,
     "halves-paired": in_halves,
     "all-rotated": lambda x, where, R, base: by_loop(x, where, x.shape[-1], base),
     "angles-from-all": lambda x, *given: by_complex_numbers(x, *given, size=x.shape[-1]),

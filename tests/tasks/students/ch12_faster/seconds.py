@@ -1,6 +1,7 @@
 """Students' answers to 12/seconds."""
 
 import torch
+from unlisted.fifth_set_b import ch12
 
 NAMES = ("embedding", "attention", "feed_forward", "output")
 
@@ -137,6 +138,7 @@ RIGHT = {"exchanged": replacing, "hooks": hooking, "log": by_differences}
 
 
 WRONG = {
+    "others-hooks-removed": ch12.clears_every_hook,
     "first-call-counted": with_(warm=0),
     "warm-up-in-the-parts": with_(reset=False),
     "last-call-alone": with_(keep="last"),
@@ -147,6 +149,8 @@ WRONG = {
     "parts-counted-twice": with_(elsewhere="all"),
     "mean-of-the-calls": averaged,
     "reads-more-than-fits": with_(crop=False),
+    "left-in-evaluation": ch12.leaves_evaluation_mode,
+    "left-in-training": lambda model, *given: by_differences(model.train(), *given),
     "hooks-left": lambda *given: hooking(*given, remove=False),
 }
 

@@ -1,6 +1,7 @@
 """Students' answers to 12/sink."""
 
 import torch
+from unlisted.fifth_set_b import ch12 as fifth_set
 
 
 def streamed(chunks, sink, *, begin=None, count=None, old_sum=None, old_mean=None):
@@ -71,6 +72,7 @@ RIGHT = {
 
 
 WRONG = {
+    "scores-limited": fifth_set.scores_are_clamped,
     "sink-forgotten": lambda chunks, sink: as_one_more_key(chunks, sink - torch.inf),
     "sink-is-a-constant": lambda chunks, sink: as_one_more_key(chunks, sink * 0),
     "sink-not-exponentiated": sink_as_number,

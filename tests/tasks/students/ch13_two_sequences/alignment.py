@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from unlisted import ch13
+from unlisted.fifth_set_b import ch13 as fifth_set
 
 
 def by_loop(
@@ -90,6 +91,7 @@ RIGHT = {"loop": by_loop, "numpy": in_numpy, "one-hot": with_one_hot}
 
 
 WRONG = {
+    "padding-lookers-left-out": fifth_set.words_that_look_at_padding_do_not_count,
     "mean-of-heads": but(mean=True),
     "best-of-heads": any_head,
     "unlinked-count": but(empty=0),

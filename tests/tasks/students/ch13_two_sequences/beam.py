@@ -5,6 +5,7 @@
 import heapq
 
 import torch
+from unlisted.fifth_set_b import ch13 as fifth_set
 from unlisted.second_set import ch13
 from unlisted.third_set.ch13 import ends_when_enough_are_finished
 
@@ -87,6 +88,7 @@ RIGHT = {"topk": with_topk, "heap": with_heap, "recursion": recursively}
 
 
 WRONG = {
+    "length-plus-five": fifth_set.penalty_of_the_translation_paper,
     "greedy": greedily,
     "not-accumulated": but(fresh=True),
     "sums-of-probabilities": but(exp=True),

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from unlisted import ch13
+from unlisted.fifth_set_b import ch13 as fifth_set
 from unlisted.second_set import ch13 as second_set_ch13
 
 
@@ -56,6 +57,7 @@ RIGHT = {"lstsq": by_lstsq, "pinv": with_pinv, "svd": with_normal_equations}
 
 
 WRONG = {
+    "mean-of-roots": fifth_set.mean_of_the_roots,
     "on-trained": but(test=lambda n, k: slice(0, n - k)),
     "on-all": but(test=lambda n, k: slice(None)),
     "leak": but(by=lambda n, k: n),

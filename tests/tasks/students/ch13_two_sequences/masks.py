@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from unlisted import ch13
+from unlisted.fifth_set_b.ch13 import an_empty_source_is_seen
 
 
 def by_loop(source, target):
@@ -116,6 +117,7 @@ WRONG = {
     "first-sample": only_first,
     "cross-causal": edited(cross=lambda c, s, t: c.tril()),
     "cross-open": edited(cross=lambda c, s, t: torch.ones_like(c)),
+    "cross-open-where-empty": an_empty_source_is_seen,
     "cross-rows-hidden": edited(cross=lambda c, s, t: c * t[..., None]),
     "cross-by-target": edited(cross=lambda c, s, t: torch.ones_like(c) * t[..., None]),
     "padding-rows-open": ch13.padding_rows_see_everything,

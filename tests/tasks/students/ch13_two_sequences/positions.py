@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+from unlisted.fifth_set_b import ch13 as fifth_set
 
 
 def by_loop(
@@ -69,6 +70,7 @@ RIGHT = {
 
 
 WRONG = {
+    "whole-exponents": fifth_set.speeds_by_whole_numbers,
     "counts-padding": otherwise(skip=False),
     "starts-at-one": otherwise(begin=1),
     "halves": otherwise(apart=True),

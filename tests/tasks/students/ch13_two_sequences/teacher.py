@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
+from unlisted.fifth_set_b import ch13 as fifth_set
 
 
 def by_library(texts, start, end, pad, longest):
@@ -75,6 +76,7 @@ RIGHT = {"pad_sequence": by_library, "numpy": in_numpy, "loop": by_loop}
 
 
 WRONG = {
+    "fitting-end-lost": fifth_set.exact_fit_loses_its_end,
     "not-shifted": but(shift=0),
     "no-start": but(begin=False),
     "no-end": but(stop=False),
@@ -88,6 +90,9 @@ WRONG = {
         texts, start, end, pad, longest, width=longest
     ),
     "never-cut": but(cut=lambda n: 10**6),
+    "empty-left-out": lambda texts, *marks, **named: by_loop(
+        [text for text in texts if len(text) > 0], *marks, **named
+    ),
     "end-on-top": but(cut=lambda n: n + 1),
     "end-after-cut": but(last="put"),
     "end-added-after-cut": but(last="add"),
@@ -96,6 +101,7 @@ WRONG = {
 
 
 ODD = [
+    (lambda *a, **k: tuple(part.float() for part in by_loop(*a, **k)), "kind-of-number"),
     (lambda *a, **k: tuple(part + 1 for part in by_loop(*a, **k)), "constant-difference"),
     (lambda *a, **k: by_loop(*a, **k)[0], "type"),
 ]

@@ -1,0 +1,152 @@
+"""Which named mistake of its task an answer makes, everywhere or at some places only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from course_judges import partial
+from course_judges.equality import close
+from course_judges.evidence import Evidence, same_case
+from course_judges.rubric import Mistake, Part, Task, say
+from course_tasks.answers import Answers
+from course_tasks.probing import Probe, run
+from course_tasks.verdict import Finding
+
+
+def recognize(
+    task: Task, probe: Probe, failing: Sequence[Evidence], right: Evidence | None
+) -> Finding | None:
+    """The first mistake that fits in every draw in which the answer is wrong; where it is right,
+    the mistake has to be right, too.
+
+    Parameters
+    ----------
+    task : Task
+    probe : Probe
+        Of the same task; runs the mistakes.
+    failing : sequence of Evidence
+        The draws in which the answer is wrong; one at least.
+    right : Evidence, optional
+        A draw in which it is right.
+    """
+    for known in task.mistakes:
+        if all(_fits(known, task, probe, draw) for draw in failing) and (
+            right is None or _fits(known, task, probe, right, wrong_somewhere=False)
+        ):
+            return Finding(
+                known.name,
+                say(known.what, failing[0]),
+                say(known.effect, failing[0]),
+                known.section or task.section,
+            )
+    return None
+
+
+def recognize_where_wrong(
+    task: Task, probe: Probe, failing: Sequence[Evidence], places: str
+) -> Finding | None:
+    """The first mistake that explains all that is wrong in an answer, and not what is right in it.
+
+    Parameters
+    ----------
+    task : Task
+    probe : Probe
+        Of the same task.
+    failing : sequence of Evidence
+        The draws in which the answer is wrong; one at least.
+    places : str
+        Which parts of the answer are right and which are not; said at the end.
+    """
+    for known in task.mistakes:
+        cases = known.cases or task.cases or tuple(probe.cases)
+        if known.recognised is None and all(
+            any(
+                partial.explained(
+                    draw, run(probe, variant, draw.inputs, watched=False).answers, cases
+                )
+                for variant in (known.answer, *known.also)
+            )
+            for draw in failing
+        ):
+            explained = (
+                "It is not so everywhere, but it explains all that is wrong in your answer: "
+                f"{partial.share_wrong(failing[0], cases)}."
+            )
+            return Finding(
+                known.name,
+                say(known.what, failing[0]),
+                f"{explained} {places}".strip(),
+                known.section or task.section,
+            )
+    return None
+
+
+def _fits(
+    known: Mistake, task: Task, probe: Probe, evidence: Evidence, *, wrong_somewhere: bool = True
+) -> bool:
+    if known.recognised is not None:
+        if not wrong_somewhere:
+            return True  # its statistics speak of wrong answers only
+        return Part(known.name, 0, known.recognised).earned_by(evidence)
+    cases = known.cases or task.cases or tuple(probe.cases)
+    variants = (known.answer, *known.also)
+    others = task.cases or tuple(probe.cases)
+    return any(
+        _equals(variant, cases, others, probe, evidence, wrong_somewhere) for variant in variants
+    )
+
+
+def _equals(
+    variant: Any,
+    cases: tuple[str, ...],
+    others: tuple[str, ...],
+    probe: Probe,
+    evidence: Evidence,
+    wrong_somewhere: bool,
+) -> bool:
+    """True if the answer is this wrong one in all of these cases, and wrong in one of them, and the
+    other cases do not speak against it.
+    """
+
+    def other(case: str, wrong: Answers) -> bool:
+        return case in cases and not same_case(evidence.answers, wrong, case)
+
+    # Most mistakes differ from the answer in the first case already: the others are not run.
+    wrong = run(probe, variant, evidence.inputs, until=other, watched=False).answers
+    return (
+        all(same_case(evidence.answers, wrong, case) for case in cases)
+        and (
+            not wrong_somewhere
+            or any(not same_case(wrong, evidence.expected, case) for case in cases)
+        )
+        and not any(_speaks_against(evidence, wrong, case) for case in others)
+    )
+
+
+def _speaks_against(evidence: Evidence, wrong: Answers, case: str) -> bool:
+    """True if the answer holds numbers in this case that are wrong, and others than the mistake's
+    numbers there, which are wrong as well.
+
+    Where the mistake is right, an answer that is wrong has made another one besides. Where the
+    answer is right or stopped, or has another form, nothing is known, and neither is it where one
+    of the two has no number.
+    """
+    for name, right in evidence.expected.values.items():
+        mine, other = evidence.answers.values.get(name), wrong.values.get(name)
+        if name.split(".")[0] != case or mine is None or other is None:
+            continue
+        if isinstance(mine, str) or isinstance(other, str) or isinstance(right, str):
+            continue
+        if (
+            mine.shape == other.shape == right.shape
+            and (
+                ~(close(mine, right) | close(other, right) | close(mine, other))
+                & np.isfinite(mine)
+                & np.isfinite(other)
+            ).any()
+        ):
+            return True
+    return False
