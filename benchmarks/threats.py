@@ -1,7 +1,8 @@
 """The cases of tests/threats under `course grade`: as an ordinary user, as root in a container, and
 beside stock `nbgrader autograde`.
 
-    sudo python -m benchmarks.threats                 every case under both conditions, and hogs
+    sudo python -m benchmarks.threats                 every case under both conditions, and hogs;
+                                                      takes most of an hour
     python -m benchmarks.threats --conditions here    as whoever runs it; needs no root
     python -m benchmarks.threats neighbours root      some classes only
     python -m benchmarks.threats --nbgrader           stock nbgrader beside it; takes hours

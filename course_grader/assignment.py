@@ -214,6 +214,17 @@ def defined_names(source: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def should_define(source: str, name: str) -> bool:
+    """Whether a cell looks as if it defines a name, even where it is no Python that can be parsed.
+
+    >>> should_define("def head(x)\n    return x", "head"), should_define("head(x)", "head")
+    (True, False)
+    """
+    # No \s here: over many empty lines it would be tried again from each of them.
+    lines = rf"^[ \t]*(?:(?:async\s+)?def|class|import|from)\b.*\b{name}\b|^{name}[ \t]*="
+    return re.search(lines, source, re.MULTILINE) is not None
+
+
 def is_prose(source: str) -> bool:
     """Whether a code cell holds words and no code: comments, one text, or no Python at all.
 

@@ -15,7 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from course_grader.assignment import Assignment, Check, Question, first_line, read
+from course_grader.assignment import (
+    Assignment,
+    Check,
+    Question,
+    first_line,
+    read,
+    should_define,
+)
 from course_grader.errors import CellFailedError, NothingToCheckError
 
 if TYPE_CHECKING:
@@ -348,14 +355,10 @@ def _why_no_verdict(
     if missing is None:
         return Finding(f"The check itself {how}.")
     name = missing.group(1)
-    defining = re.compile(
-        rf"^\s*(?:(?:async\s+)?def|class|import|from)\b.*\b{name}\b", re.MULTILINE
-    )
     cells = [
         number
         for number, cell in enumerate(notebook.cells, start=1)
-        if cell.cell_type == "code"
-        and (defining.search(cell.source) or re.search(rf"^{name}\s*=", cell.source, re.MULTILINE))
+        if cell.cell_type == "code" and should_define(cell.source, name)
     ]
     what = f"`{name}` is not defined."
     above = [number for number in cells if number < check.number]

@@ -48,7 +48,7 @@ app = typer.Typer(
 3. `course collect 01 submissions.zip`: put what was handed in where grading looks for it
 4. `course roster students.csv`: whose submissions are there, and whose are not
 5. `course grade 01`: grade what lies in submitted/, in a sandbox
-6. `course late 01`: who was late and what it costs, counted anew without grading
+6. `course late 01`: who was late and what it costs, counted again without grading
 7. `course regrade 01`: grade again, and see who gains and who loses before it is written
 8. `course feedback 01 --for moodle`: write what students get back
 9. `course export 01`: write the scores for your learning platform

@@ -19,14 +19,14 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course_grader import private_tasks
-from course_grader.assignment import Assignment, Check, read
+from course_grader.assignment import Assignment, Check, read, should_define
 from course_grader.errors import NotWrittenError
 from course_grader.importing import UNUSED_FORMATS, without
 from course_grader.judge_job import Job
@@ -36,16 +36,19 @@ from course_grader.judge_pool import (
     SECONDS_TO_JUDGE,
     SECONDS_TO_READ,
 )
-from course_grader.outcome import Outcome, Results, Status, TaskOutcome
+from course_grader.outcome import Outcome, Results, Status
 from course_grader.reports import pages, rendering
 from course_grader.sandbox.protocol import RawStep, RunResult, read_steps
 from course_grader.sandbox.sanitize import SanitizedSubmission, sanitize
+from course_grader.verdicts import as_shown, draw, judge_all, lacking
 from course_lib.errors import CourseError
 from course_tasks.runner.isolation import die_with_parent
 from course_tasks.runner.limits import MEGABYTE
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
+
+    from course_tasks.probing import Inputs
 
 WITHOUT_SANDBOX = "This was graded without a sandbox: the notebook could reach the grader's files."
 
@@ -70,11 +73,12 @@ class Examination:
     def __init__(self) -> None:
         self._job: Job | None = None
         self._work: SanitizedSubmission | None = None
+        self._inputs: dict[str, Inputs] = {}
         self._seconds: dict[str, float] = {}
 
     def prepare(self, job: Job) -> tuple[dict[str, Any], list[bytes]]:
         """What of it is run, and the inputs of its tasks; or its outcome if it cannot be read."""
-        self._job, self._work, self._seconds = job, None, {}
+        self._job, self._work, self._inputs, self._seconds = job, None, {}, {}
         began = time.perf_counter()
         try:
             released, assignment = _released(job.released)
@@ -91,7 +95,8 @@ class Examination:
             work = replace(work, notes=(*work.notes, WITHOUT_SANDBOX))
         self._work = work
         try:
-            shown = draw({task: job.seeds[task] for task in _tasks(work)})
+            self._inputs = draw({task: job.seeds[task] for task in _tasks(work)})
+            shown = as_shown(self._inputs)
         except Exception as error:  # nothing of the submission is in it
             raise _DrawingError(f"no inputs could be drawn: {_fault(error)}") from error
         self._seconds["read"] = time.perf_counter() - began
@@ -111,7 +116,7 @@ class Examination:
         steps, wrong = read_steps(ran, work, job.limits)
         results = Results(steps, ran.ended or wrong, ran.seconds)
         try:
-            tasks = judge_all(_asked(work, results), job.seeds, job.book)
+            tasks = judge_all(_asked(work, results), self._inputs, job.book)
         except MemoryError:
             raise
         except Exception as error:  # a fault of a judge is said, and a person looks
@@ -162,81 +167,38 @@ class Examination:
         return {"outcome": outcome.to_plain()}
 
 
-def draw(seeds: Mapping[str, int]) -> dict[str, bytes]:
-    """For each task the inputs of its seed, without what the probe keeps back."""
-    import numpy as np
-
-    from course_judges.catalogue import inputs
-    from course_tasks import catalogue
-    from course_tasks.answers import arrays_to_bytes
-
-    shown = {}
-    for task, seed in seeds.items():
-        probe = catalogue.probe(task)
-        shown[task] = arrays_to_bytes(probe.shown(inputs(task, np.random.default_rng(seed))))
-    return shown
-
-
-def lacking(tasks: Sequence[str]) -> tuple[str, ...]:
-    """Packages that answers to these tasks are written with, and that are not installed here."""
-    from course_tasks import catalogue
-
-    return tuple(sorted({name for task in tasks for name in catalogue.missing(task)}))
-
-
-def judge_all(
-    asked: list[tuple[Check, bytes, str]], seeds: Mapping[str, int], book: str
-) -> tuple[TaskOutcome, ...]:
-    """The verdicts on a submission's answers; no evidence, no points, and the reason."""
-    return tuple(_judge_one(check, answers, why, seeds, book) for check, answers, why in asked)
-
-
-def _judge_one(
-    check: Check, data: bytes, why: str, seeds: Mapping[str, int], book: str
-) -> TaskOutcome:
-    import numpy as np
-
-    from course_judges import catalogue as judges
-    from course_judges.judging import judge
-    from course_tasks import catalogue
-    from course_tasks.answers import Answers
-
-    assert check.task is not None
-    task, probe = judges.task(check.task), catalogue.probe(check.task)
-    out_of = float(check.points if check.points is not None else task.points)
-    if not data:
-        return TaskOutcome(check.grade_id, check.task, 0.0, out_of, reason=why or "no answer came")
-    inputs = judges.inputs(check.task, np.random.default_rng(seeds[check.task]))
-    try:
-        verdict = judge(check.task, task, probe, inputs, Answers.from_bytes(data))
-    except CourseError as error:
-        return TaskOutcome(check.grade_id, check.task, 0.0, out_of, reason=str(error))
-    return TaskOutcome(
-        check.grade_id,
-        check.task,
-        min(float(verdict.points), out_of),
-        out_of,
-        verdict.to_json(),
-        verdict.to_html(book),
-    )
-
-
 def _asked(work: SanitizedSubmission, results: Results) -> list[tuple[Check, bytes, str]]:
     """For each check its answers, or why there are none."""
     left = iter(results.steps)
     asked = []
+    failed: list[tuple[str, str]] = []  # cells that an error ended, and its name
     for step in work.steps:
         if step.kind not in ("code", "check"):
             continue
         result = next(left, None)
         if step.check is None:
+            if result is not None and result.problem:
+                failed.append((step.source, result.problem))
             continue
         if result is None:
             # Why stands at the top of the page, once.
             asked.append((step.check, b"", "The run ended before this check."))
         else:
-            asked.append((step.check, result.answers, result.problem))
+            why = result.problem
+            if why.endswith(" is not defined when the check is reached"):
+                why += _what_stopped(step.check, failed)
+            asked.append((step.check, result.answers, why))
     return asked
+
+
+def _what_stopped(check: Check, failed: list[tuple[str, str]]) -> str:
+    """What became of the last cell that should define an answer, if an error ended it."""
+    name = check.answer or ""
+    kinds = [kind for source, kind in failed if name and should_define(source, name)]
+    if not kinds:
+        return ""
+    how = "was interrupted" if kinds[-1] == "interrupted" else f"stopped with {kinds[-1]}"
+    return f": the cell that should define it {how}"
 
 
 def _tasks(work: SanitizedSubmission) -> list[str]:
@@ -278,8 +240,8 @@ def _fault(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _serve(number: int) -> None:
-    """Import what judges need, then fork one process for each connection that comes."""
+def serve(number: int) -> None:
+    """Import what judges need, then fork a process for each connection sent to socket `number`."""
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader ends, and with it this
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -397,4 +359,4 @@ def _timed(seconds: float) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
+    serve(int(sys.argv[1]))

@@ -2,8 +2,8 @@
 hold itself: its file, what its run sent, its answers, its pages.
 
 The grader's own process moves bytes to and from them and takes short answers in plain JSON. Inputs
-follow from a seed that nobody could foresee. What only the judge may see of them is kept nowhere:
-it is drawn from the seed a second time.
+follow from a seed that nobody could foresee. What only the judge may see of them never leaves the
+process that judges: another one, if it has to take over, draws it from the seed again.
 """
 
 from __future__ import annotations

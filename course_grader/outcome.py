@@ -40,6 +40,8 @@ class TaskOutcome:
         The feedback, made by the judge: nothing in it is the student's but what it escaped.
     reason : str
         Why there is no evidence; empty where there is.
+    title : str
+        The task's own; where there is evidence, the verdict has it.
     """
 
     grade_id: str
@@ -49,6 +51,7 @@ class TaskOutcome:
     verdict: Mapping[str, Any] = field(default_factory=dict)
     html: str = ""
     reason: str = ""
+    title: str = ""
 
     @property
     def mistakes(self) -> tuple[str, ...]:

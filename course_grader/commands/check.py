@@ -79,8 +79,8 @@ def _show_report(console: Console, report: Report) -> None:
             console.print(f"\n[yellow]![/] {escape(_sentence(str(failure)))}")
     if report.stopped:
         console.print(f"\n[red]The run ended early.[/] {escape(_sentence(report.stopped))}")
-    colour = "green" if report.passed else "yellow"
-    console.print(f"\n[{colour}]{report.points:g} of {report.out_of:g} points[/]")
+    color = "green" if report.passed else "yellow"
+    console.print(f"\n[{color}]{report.points:g} of {report.out_of:g} points[/]")
 
 
 def _sentence(text: str) -> str:

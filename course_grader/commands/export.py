@@ -65,6 +65,8 @@ def export(
         for note in done.notes:
             console.print(f"[yellow]![/] {escape(note)}", soft_wrap=True)
         where = within(here.root, done.path)
-        console.print(f"[green]✓[/] {len(done.filled)} scores are in {where}")
+        count = len(done.filled)
+        scores = "1 score is" if count == 1 else f"{count} scores are"
+        console.print(f"[green]✓[/] {scores} in {where}")
         if done.left:
             raise typer.Exit(1)

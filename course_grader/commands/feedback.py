@@ -52,6 +52,7 @@ def feedback(
         for student, why in done.left:
             console.print(f"[yellow]–[/] {escape(student)}: {escape(why)}", soft_wrap=True)
         count = len(done.done)
-        console.print(f"[green]✓[/] {count} pages are in {within(here.root, done.path)}")
+        pages = "1 page is" if count == 1 else f"{count} pages are"
+        console.print(f"[green]✓[/] {pages} in {within(here.root, done.path)}")
         if done.left:
             raise typer.Exit(1)

@@ -12,7 +12,7 @@ from course_grader.commands.messages import explained
 
 
 def late(assignment: AssignmentName, db: Database = None, course: CourseFolder = None) -> None:
-    """Count anew who was late and what it costs: times, due date, extensions and policy.
+    """Count again who was late and what it costs: times, due date, extensions and policy.
 
     No submission is run or judged for it. The due date and the policy stand in nbgrader_config.py,
     which names them all (`c.CourseGrade.due`, `c.PercentPerDay.percent_per_day` …), extensions in

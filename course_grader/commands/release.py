@@ -76,3 +76,5 @@ def release(
                 console.print(f"[green]✓[/] {within(here.root, path)}")
             if not changed:
                 console.print(f"[green]✓[/] {name} is as it was")
+            if gradebook or db is not None:
+                console.print(f"[green]✓[/] {name} is in the gradebook")

@@ -193,6 +193,7 @@ def _suspect(info: zipfile.ZipInfo, name: str) -> str:
     if info.file_size > SMALL and info.file_size > MOST_RATIO * max(info.compress_size, 1):
         return (
             f"{shown(name)} would unpack to {info.file_size / MEGABYTE:,.0f} MB, "
-            f"{info.file_size / max(info.compress_size, 1):,.0f} times its size"
+            f"{info.file_size / max(info.compress_size, 1):,.0f} times its size: "
+            "ask for the notebook without outputs"
         )
     return ""

@@ -173,7 +173,7 @@ def _absent(
     for name, time in when.items():
         here = ((one, numbers.get(one, Record())) for one in students)
         if not any(times.names(name, one, kept.platform, kept.number) for one, kept in here):
-            words = "only the table of times has this name: see that it is nobody's above"
+            words = "only the table of times has this name: is it misspelled?"
             yield Collected(name, Action.ABSENT, (words,), time)
 
 

@@ -62,7 +62,10 @@ def give_folders(
             longer = f"{work.student}_{work.owner.number}"
             if work.owner.number and len(longer) <= _MOST_NAME:
                 work.student = longer
-                words = f"another one is named {shown(work.owner.said)!r}, or nearly so: told apart"
+                words = (
+                    f"another one is named {shown(work.owner.said)!r}, or nearly so: "
+                    "the platform's number tells them apart"
+                )
                 if words not in work.notes:
                     work.notes.append(words)
                 free.append(work)

@@ -111,7 +111,7 @@ def match(
                     "row has another number"
                 )
             if doubt:
-                found.unclear[place] = f"{doubt}: fill it by hand"
+                found.unclear[place] = doubt
                 continue
             found.rows[place] = name
             if stage == "name":

@@ -161,7 +161,8 @@ def _fill(
         student = people.get(whose.rows.get(row, ""))
         if student is None:
             nobody = "the gradebook knows nobody of this name or number"
-            done.left.append((shown, whose.unclear.get(row, nobody)))
+            doubt = whose.unclear.get(row)
+            done.left.append((shown, f"{doubt}: fill it by hand" if doubt else nobody))
         elif student.unfinished:
             done.left.append((shown, student.unfinished))
         elif not out_of(row):

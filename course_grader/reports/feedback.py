@@ -5,7 +5,6 @@ Everything that came out of student code goes through `untrusted` first.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +106,8 @@ def notebook(outcome: Outcome, released: NotebookNode) -> NotebookNode:
     Returns
     -------
     NotebookNode
-        The student's cells in their order, released checks with the judge's verdict as output.
+        The student's cells in their order, released checks with the judge's verdict as output. Its
+        metadata are those of `released` themselves: to be written, not to be changed.
     """
     from nbformat.v4 import new_notebook
 
@@ -129,7 +129,7 @@ def notebook(outcome: Outcome, released: NotebookNode) -> NotebookNode:
             source = step.source if given else budget.source(step, code(step.source))
             cell = _code_cell(source, list(_outputs(step, result, verdicts, budget)))
         if step.grade_id in templates:
-            cell.metadata = copy.deepcopy(templates[step.grade_id].metadata)
+            cell.metadata = templates[step.grade_id].metadata
         cells.append(cell)
     if outcome.reason or outcome.notes:
         said = (on_one_line(note) for note in (outcome.reason, *outcome.notes) if note)

@@ -16,6 +16,9 @@ from course_grader.gradebook.standing import Cell, ClassStanding, StudentGrades
 from course_grader.outcome import Status
 from course_grader.submissions import submissions
 
+# A finding of the grader's own: there was nothing that a judge could have looked at.
+UNDEFINED = "undefined"
+
 _NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
@@ -159,18 +162,33 @@ def _tasks(standing: ClassStanding, graded: Sequence[StudentGrades]) -> tuple[Ta
 
 def _mistakes(standing: ClassStanding) -> tuple[Mistake, ...]:
     """What was found in answers, each with the sentence that was most often said of it."""
-    who: dict[tuple[str, str], list[str]] = defaultdict(list)
-    said: dict[tuple[str, str], Counter[tuple[str, str]]] = defaultdict(Counter)
+    who: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    said: dict[tuple[str, str, str], Counter[tuple[str, str]]] = defaultdict(Counter)
+    titles = {
+        found.grade_id: str(found.verdict["title"])
+        for one in standing.students
+        for found in one.findings
+        if found.verdict.get("title")
+    }
     for one in standing.students:
-        for task, name, sentence, section in _said_of(one):
-            if one.student not in who[task, name]:
-                who[task, name].append(one.student)
-            said[task, name][sentence, section] += 1
+        for task, name, sentence, section in _said_of(one, titles):
+            key = task, name, _kind_of_error(name, sentence)
+            if one.student not in who[key]:
+                who[key].append(one.student)
+            said[key][sentence, section] += 1
     found = [
-        Mistake(task, name, tuple(students), *said[task, name].most_common(1)[0][0])
-        for (task, name), students in who.items()
+        Mistake(task, name, tuple(students), *said[task, name, kind].most_common(1)[0][0])
+        for (task, name, kind), students in who.items()
     ]
     return tuple(sorted(found, key=lambda one: (-len(one.students), one.task, one.name)))
+
+
+def _kind_of_error(name: str, sentence: str) -> str:
+    """Which error stopped an answer, without the line that raised it; empty for other findings.
+
+    All errors have one name, and whoever had a TypeError is not told of another's NameError.
+    """
+    return sentence.partition(" at `")[0].rstrip(".") if name in ("error", UNDEFINED) else ""
 
 
 def _waiting(graded: Sequence[StudentGrades]) -> dict[str, tuple[str, ...]]:
@@ -205,8 +223,12 @@ def slowest(standing: ClassStanding, count: int) -> list[tuple[StudentGrades, fl
     return sorted(timed, key=lambda each: -each[1])[:count]
 
 
-def _said_of(one: StudentGrades) -> Iterator[tuple[str, str, str, str]]:
+def _said_of(one: StudentGrades, titles: Mapping[str, str]) -> Iterator[tuple[str, str, str, str]]:
     for found in one.findings:
+        # What ended a whole run stands in the report once for each student, and not for each task.
+        if not found.verdict and " is not defined" in found.reason:
+            title = titles.get(found.grade_id, found.task)
+            yield title, UNDEFINED, f"{found.reason}.", ""
         if found.verdict.get("state") == "not attempted":
             continue
         title = str(found.verdict.get("title") or found.task)

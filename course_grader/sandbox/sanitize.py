@@ -114,6 +114,7 @@ def sanitize(
         reading.notes.append(
             f"only the first {MOST_CELLS} of {len(submitted.cells)} cells were read"
         )
+    reading.compare_assignments()
     reading.place_checks()
     reading.look_for_answers(unread=unread > 0)
     return SanitizedSubmission(tuple(reading.steps), tuple(reading.notes), reading.unanswered)
@@ -193,6 +194,20 @@ class _Reading:
             step = Step("text", source)
         self.seen.add(grade_id)
         self.steps.append(step)
+
+    def compare_assignments(self) -> None:
+        """Say so if nearly nothing of the assignment is there: another one was handed in."""
+        missing = [
+            check
+            for check in self.checks.values()
+            if not self.definitions.places(self.steps, check)
+        ]
+        count = len(self.checks)
+        if not self.seen & self.checks.keys() and 2 * len(missing) > count:
+            self.notes.append(
+                f"none of its {count} checks is there, and {len(missing)} answers to them are "
+                "missing: was another assignment handed in?"
+            )
 
     def place_checks(self) -> None:
         """See that every check is asked once, and none above all that could answer it."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from course_tasks.checking import Recorded
 
-_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_COLOR = re.compile("\x1b\\[[0-9;]*m")
 
 # What only IPython's own syntax has: magics, commands of the system, help, and at the beginning of
 # a line the signs that quote what follows or call it.
@@ -117,7 +117,7 @@ class Shell(InteractiveShell):
     def _showtraceback(self, etype: Any, evalue: Any, stb: list[str]) -> None:
         name = getattr(etype, "__name__", str(etype))
         with contextlib.suppress(Exception):  # an exception's own words may raise
-            self.outputs.error(name, str(evalue), [_COLOUR.sub("", str(line)) for line in stb])
+            self.outputs.error(name, str(evalue), [_COLOR.sub("", str(line)) for line in stb])
 
     def enable_gui(self, gui: str | None = None) -> None:
         """`%matplotlib inline` asks for no window system; there is none to give."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 
+from course_tasks.runner.c_library import c_library
+
 # Linux 6.1 and newer; an older kernel refuses, and everything works as before.
 _MADV_COLLAPSE = 25
 _BYTES_OF_A_HUGE_PAGE = 2**21
@@ -20,7 +22,7 @@ def collapse() -> Iterator[bool]:
     """Make large pages of small ones, one at each step, which takes milliseconds; whether it was
     one.
     """
-    advise = ctypes.CDLL(None, use_errno=True).madvise
+    advise = c_library().madvise
     advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     for begin, end in _filled():
         for address in range(begin, end, _BYTES_OF_A_HUGE_PAGE):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
-import functools
 import os
 import platform
 import random
@@ -19,6 +18,7 @@ import sys
 from pathlib import Path
 
 from course_tasks.errors import IsolationError
+from course_tasks.runner.c_library import c_library, must
 from course_tasks.runner.limits import MEGABYTE, Limits
 
 _CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
@@ -56,21 +56,9 @@ MOST_SIGNALS = 256
 MOST_CORES = 4
 
 
-@functools.cache
-def _libc(kind: type[ctypes.CDLL] = ctypes.CDLL) -> ctypes.CDLL:
-    # Each new one makes classes of its own. Made before a process is forked, it costs no run time.
-    return kind(None, use_errno=True)
-
-
-def _must(returned: int, what: str) -> None:
-    if returned != 0:
-        number = ctypes.get_errno()
-        raise IsolationError(number, f"{what}: {os.strerror(number)}")
-
-
 def set_dumpable(yes: bool) -> None:
     """Whether processes of the same user may look into this one's memory."""
-    _must(_libc().prctl(_PR_SET_DUMPABLE, int(yes), 0, 0, 0), "prctl(PR_SET_DUMPABLE)")
+    must(c_library().prctl(_PR_SET_DUMPABLE, int(yes), 0, 0, 0), "prctl(PR_SET_DUMPABLE)")
 
 
 def fork_into_namespaces(*, own_users: bool = True) -> int:
@@ -104,7 +92,7 @@ def fork_into_namespaces(*, own_users: bool = True) -> int:
     if machine not in _CLONE_CALLS:
         raise IsolationError(errno.ENOSYS, f"the call `clone` has no known number on {machine}")
     # What `os.fork` does around the call, and with the interpreter held while it lasts.
-    libc, python = _libc(ctypes.PyDLL), ctypes.pythonapi
+    libc, python = c_library(ctypes.PyDLL), ctypes.pythonapi
     libc.syscall.restype = ctypes.c_long
     python.PyOS_BeforeFork()
     number = libc.syscall(
@@ -143,34 +131,34 @@ def fresh_folders(limits: Limits) -> None:
     `/tmp`, stays visible, and read-only. Afterwards /proc shows the processes of this process's
     namespace only, and nobody can write there.
     """
-    libc = _libc()
+    libc = c_library()
     kept = {
         Path(prefix): os.open(prefix, os.O_PATH | os.O_DIRECTORY)
         for prefix in {os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)}
         if any(Path(prefix).is_relative_to(place) for place in WRITABLE)
     }
-    _must(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "mount / private")
+    must(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "mount / private")
     options = f"size={limits.file_megabytes}m,mode=700,nr_inodes={limits.files}".encode()
     base = WRITABLE[-1]
     flags = _MS_NOSUID | _MS_NODEV
-    _must(libc.mount(b"tmpfs", base.encode(), b"tmpfs", flags, options), f"mount {base}")
+    must(libc.mount(b"tmpfs", base.encode(), b"tmpfs", flags, options), f"mount {base}")
     for place in WRITABLE:  # the base comes last: its own part of the space then covers the rest
         part = Path(base, Path(place).name)
         part.mkdir(mode=0o700)
         bound = libc.mount(str(part).encode(), place.encode(), None, _MS_BIND, None)
-        _must(bound, f"mount {place}")
+        must(bound, f"mount {place}")
     for prefix, number in kept.items():
         prefix.mkdir(parents=True, exist_ok=True)
         source = f"/proc/self/fd/{number}".encode()
         again = libc.mount(source, str(prefix).encode(), None, _MS_BIND | _MS_REC, None)
-        _must(again, f"mount {prefix}")
+        must(again, f"mount {prefix}")
         os.close(number)
     _fresh_proc(libc)
 
 
 def _fresh_proc(libc: ctypes.CDLL) -> None:
     flags = _MS_RDONLY | _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
-    _must(libc.mount(b"proc", b"/proc", b"proc", flags, None), "mount /proc")
+    must(libc.mount(b"proc", b"/proc", b"proc", flags, None), "mount /proc")
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() or entry.name in SHOWN_IN_PROC or entry.is_symlink():
             continue
@@ -179,9 +167,9 @@ def _fresh_proc(libc: ctypes.CDLL) -> None:
             covered = libc.mount(b"tmpfs", path, b"tmpfs", flags, b"size=4k,nr_inodes=1,mode=555")
         else:  # a device on a mount without devices: nobody can open it
             covered = libc.mount(b"/dev/null", path, None, _MS_BIND, None)
-            _must(covered, f"cover {entry.path}")
+            must(covered, f"cover {entry.path}")
             covered = libc.mount(None, path, None, _MS_REMOUNT | _MS_BIND | flags, None)
-        _must(covered, f"cover {entry.path}")
+        must(covered, f"cover {entry.path}")
 
 
 def drop_rights() -> None:
@@ -190,23 +178,23 @@ def drop_rights() -> None:
     A signal to this process's group reaches nobody but itself and what it starts.
     """
     os.setsid()
-    libc = _libc()
+    libc = c_library()
     for capability in range(_LAST_CAPABILITY + 1):
         libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     nothing = (ctypes.c_uint32 * 6)()
-    _must(libc.capset(header, nothing), "capset")
-    _must(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)")
+    must(libc.capset(header, nothing), "capset")
+    must(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)")
 
 
 def die_with_parent() -> None:
     """End when the process that started this one ends."""
-    _must(_libc().prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "prctl(PR_SET_PDEATHSIG)")
+    must(c_library().prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "prctl(PR_SET_PDEATHSIG)")
 
 
 def adopt_orphans() -> None:
     """Become the parent of whatever this process's descendants leave running."""
-    _must(_libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl(PR_SET_CHILD_SUBREAPER)")
+    must(c_library().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 def stay_on_few_cores() -> None:

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from course_tasks.runner.isolation import WRITABLE
 from course_tasks.runner.limits import MEGABYTE, Limits
+from course_tasks.runner.processes import Process, descendants
 from course_tasks.runner.processor_time import Moment, ProcessorTime, moment
 
 _PROC = Path("/proc")
 _KILOBYTE = 1024
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 # How often the processes of a submission are counted: memory grows by some 100 MB in between.
 SECONDS_BETWEEN_COUNTS = 0.1
@@ -38,52 +38,9 @@ SECONDS_BETWEEN_MAPPINGS = 1.0
 _PART_FOR_MAPPINGS = 0.2
 
 
-@dataclass(frozen=True)
-class Process:
-    """One process, as /proc shows it.
-
-    Attributes
-    ----------
-    number, parent, threads : int
-    seconds : float
-        Processor time of its own and of the children that it has taken leave of.
-    """
-
-    number: int
-    parent: int
-    threads: int
-    seconds: float
-
-
 def too_much_memory(limits: Limits) -> str:
     """How a run ended, in words, whoever found it out."""
     return f"its processes together took more than {limits.memory_megabytes} MB of memory"
-
-
-def descendants(ancestor: int) -> list[Process]:
-    """Every process below one, by the numbers that /proc shows.
-
-    Parameters
-    ----------
-    ancestor : int
-        See `own_number`.
-    """
-    below: dict[int, list[Process]] = {}
-    for name in os.listdir(_PROC):
-        if name.isdigit() and (one := _read(int(name))):
-            below.setdefault(one.parent, []).append(one)
-    found: list[Process] = []
-    waiting = [ancestor]
-    while waiting:
-        children = below.pop(waiting.pop(), [])
-        found += children
-        waiting += [child.number for child in children]
-    return found
-
-
-def own_number() -> int:
-    """This process's number in /proc, which may belong to namespaces further out."""
-    return int(os.readlink("/proc/self"))
 
 
 @dataclass
@@ -243,13 +200,3 @@ def _default_buffer() -> int:
     """Bytes that may wait in a new socket."""
     with socket.socket(socket.AF_UNIX) as new:
         return new.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
-
-
-def _read(number: int) -> Process | None:
-    try:
-        line = (_PROC / str(number) / "stat").read_text(encoding="ascii", errors="replace")
-    except OSError:  # ended meanwhile
-        return None
-    words = line.rpartition(")")[2].split()
-    seconds = sum(int(ticks) for ticks in words[11:15]) / _TICKS
-    return Process(number, int(words[1]), int(words[17]), seconds)

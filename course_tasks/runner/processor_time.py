@@ -13,10 +13,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from course_tasks.runner.process_monitor import Process
+from course_tasks.runner.processes import Process
 
 _PROC = Path("/proc")
 _TICKS = os.sysconf("SC_CLK_TCK")

@@ -17,13 +17,13 @@ from __future__ import annotations
 import ctypes
 import errno
 import functools
-import os
 import platform
 import socket
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from course_tasks.errors import IsolationError
+from course_tasks.runner.c_library import c_library, must
 
 # Numbers of the calls, as the kernel's tables for the two processors have them: (x86-64, arm64).
 # A call that arm64 does not have is -1 there.
@@ -231,10 +231,8 @@ def install_seccomp_filter() -> None:
     code = filter_code()
     room = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.cast(room, ctypes.c_void_p))
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_SECCOMP, _FILTER_MODE, ctypes.byref(program), 0, 0) != 0:
-        number = ctypes.get_errno()
-        raise IsolationError(number, f"prctl(PR_SET_SECCOMP): {os.strerror(number)}")
+    installed = c_library().prctl(_PR_SET_SECCOMP, _FILTER_MODE, ctypes.byref(program), 0, 0)
+    must(installed, "prctl(PR_SET_SECCOMP)")
 
 
 def instructions(column: int, architecture: int) -> Iterator[Instruction]:

@@ -33,12 +33,8 @@ from course_tasks.runner.isolation import (
     stay_on_few_cores,
 )
 from course_tasks.runner.limits import Limits
-from course_tasks.runner.process_monitor import (
-    SECONDS_BETWEEN_COUNTS,
-    ProcessMonitor,
-    descendants,
-    own_number,
-)
+from course_tasks.runner.process_monitor import SECONDS_BETWEEN_COUNTS, ProcessMonitor
+from course_tasks.runner.processes import descendants, own_number
 from course_tasks.runner.processor_time import Timer
 from course_tasks.runner.seccomp import install_seccomp_filter
 

@@ -119,7 +119,7 @@ def _probes_imported(tasks: Sequence[str]) -> Iterator[str]:
         yield task
 
 
-class _Preparations:
+class Preparations:
     """What makes later runs faster, done in steps while no request waits.
 
     A request that comes during a step is served after it. The first request, which tries whether
@@ -134,6 +134,11 @@ class _Preparations:
     def learn(self, message: Mapping[str, Any]) -> None:
         """What a run is given tells what later ones of its class need; the first one that draws
         waits for that.
+
+        Parameters
+        ----------
+        message : mapping of str to object
+            The request: `tasks`, the names of those that it asks, and `draws`, whether it draws.
         """
         self._runs += 1
         if new := [task for task in message["tasks"] if task not in self._asked]:
@@ -158,11 +163,11 @@ class _Preparations:
 def _serve(shell: object, requests: socket.socket, form: str, *, prepares: bool) -> None:
     """Say that runs can begin, then fork one for each request.
 
-    Between requests one that prepares does so for later ones; see `_Preparations`.
+    Between requests one that prepares does so for later ones; see `Preparations`.
     """
     gc.freeze()
     requests.sendall(b"+")
-    preparations = _Preparations() if prepares else None
+    preparations = Preparations() if prepares else None
     while True:
         while preparations and not select.select([requests], [], [], 0)[0]:
             if not preparations.step():

@@ -3,11 +3,14 @@
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PACKAGES = sorted(path.parent.name for path in ROOT.glob("course_*/__init__.py"))
 
 
 def test_every_module_keeps_the_declared_contracts():
@@ -16,6 +19,14 @@ def test_every_module_keeps_the_declared_contracts():
         ["lint-imports", "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_no_modules_import_each_other_in_a_ring():
+    """Not even where a type is named, or in a function: one has to be readable before the other."""
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    TopologicalSorter(
+        {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    ).prepare()  # raises a `CycleError` that names them
 
 
 def test_the_contracts_cover_every_package_of_the_course():

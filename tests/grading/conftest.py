@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import functools
 import os
 import secrets
 import shutil
@@ -11,7 +12,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from graded_class import hand_in
 
+from course_grader import batch
 from course_grader.course import Course
 from course_grader.judge_pool import Judges
 from course_grader.release import release
@@ -211,3 +214,40 @@ def postgres_server():
 def postgres(postgres_server):
     """Address of an empty database of PostgreSQL."""
     return postgres_server(f"class_{secrets.token_hex(8)}")
+
+
+@pytest.fixture
+def inbox(tmp_path):
+    """An empty folder for what students hand in."""
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module", params=["warm", "cold"])
+def sandbox(request, started):
+    """The two forms in which runs have namespaces of their own, one after the other."""
+    return started(request.param)
+
+
+@pytest.fixture
+def shared(running, monkeypatch):
+    """Classes are graded with the judges and the sandbox that all tests share."""
+    starting = batch.starting
+
+    @contextlib.contextmanager
+    def started(form, course, scheduler):
+        judges, sandbox = running
+        if form != sandbox.form or scheduler:
+            with starting(form, course, scheduler) as ready:
+                yield ready
+        else:
+            yield batch.Start(lambda: judges, lambda: sandbox)
+
+    monkeypatch.setattr(batch, "starting", started)
+
+
+@pytest.fixture
+def class_of(entered, shared):
+    """Makes a released assignment with submissions: every second one solved."""
+    return functools.partial(hand_in, entered)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from classes import class_without_gradebook
 
-from course_grader import examination, judge_pool
+from course_grader import examination, judge_pool, verdicts
 from course_grader.assignment import Assignment, Check, read
 from course_grader.course import Course
 from course_grader.errors import FaultyAssignmentError, MachineError, NotWrittenError
@@ -19,9 +19,11 @@ from course_grader.examination import Examination
 from course_grader.grade_one import grade_one, job_of
 from course_grader.judge_job import Prepared
 from course_grader.judge_pool import Handling, Judges
-from course_grader.outcome import Outcome, Status
+from course_grader.outcome import Outcome, Results, Status
 from course_grader.reports import pages
-from course_grader.sandbox.protocol import RawStep, RunResult
+from course_grader.reports.feedback import verdict_html
+from course_grader.sandbox.protocol import RawStep, RunResult, StepResult
+from course_grader.sandbox.sanitize import SanitizedSubmission, Step
 from course_grader.submissions import Submission
 from course_tasks import catalogue, ch10_jax
 from course_tasks.runner.limits import MEGABYTE
@@ -288,7 +290,7 @@ def read(path):
 real = examination.read
 examination.read = read
 examination.SECONDS_TO_READ = 1
-examination._serve(int(sys.argv[1]))
+examination.serve(int(sys.argv[1]))
 """
 
 
@@ -348,7 +350,7 @@ class TestChildren:
 
     def test_lacking_packages_are_named(self, monkeypatch):
         monkeypatch.setattr(ch10_jax, "REQUIRES", ("jax", "not_installed"))
-        assert examination.lacking(["10/head", "01/window"]) == ("not_installed",)
+        assert verdicts.lacking(["10/head", "01/window"]) == ("not_installed",)
 
     def test_nobody_to_ask_is_the_machines_failure(self, monkeypatch):
         monkeypatch.setattr(judge_pool, "SERVER", (sys.executable, "-c", "raise SystemExit"))
@@ -360,9 +362,28 @@ class TestJudging:
     def test_no_evidence_is_no_points_with_the_reason(self):
         check = Check(1, "check-window", "", 4.0, "01/window", "window_weights")
         for data, why in ((b"", "it never came"), (b"garbage", "not a safetensors file")):
-            (found,) = examination.judge_all([(check, data, "it never came")], {"01/window": 1}, "")
+            inputs = verdicts.draw({"01/window": 1})
+            (found,) = verdicts.judge_all([(check, data, "it never came")], inputs, "")
             assert found.points == 0
             assert why in found.reason
+
+    def test_answer_that_is_not_defined_is_told_with_its_title_and_what_stopped_its_cell(self):
+        check = Check(2, "check-window", "", 4.0, "01/window", "window_weights")
+        undefined = "`window_weights` is not defined when the check is reached"
+        asked = Step("check", "", "check-window", check)
+        for source, problem, told in (
+            ("def window_weights(T, width)\n    pass", "SyntaxError", "stopped with SyntaxError"),
+            ("window_weights = later", "NameError", "stopped with NameError"),
+            ("def window_weights(): ...", "interrupted", "was interrupted"),
+            ("print(window_weights)", "NameError", ""),
+            ("def window_weights(): ...\ndel window_weights", "", ""),
+        ):
+            work = SanitizedSubmission((Step("code", source), asked))
+            results = Results((StepResult([], problem), StepResult([], undefined)), "", 0.1)
+            (found,) = examination.judge_all(examination._asked(work, results), {}, "")
+            ending = f": the cell that should define it {told}" if told else ""
+            assert found.reason == f"{undefined}{ending}"
+            assert "points · Sliding window: nothing to judge" in verdict_html(found)
 
     @pytest.mark.parametrize("at", ["judge_all", "read_steps"])
     def test_fault_over_answers_is_a_persons_to_look_at(self, tmp_path, monkeypatch, at):

@@ -128,7 +128,7 @@ def test_command_says_who_is_left_and_where_it_is(graded):
 
     done = run("--for", "moodle")
     assert done.exit_code == 1
-    assert "1 pages are in exports/01-averages-feedback-moodle.zip" in done.output
+    assert "1 page is in exports/01-averages-feedback-moodle.zip" in done.output
     assert "ben: collected from a folder" in done.output
     done = run("--for", "blackboard")
     assert (done.exit_code, "there are moodle, canvas, folders" in done.output) == (2, True)

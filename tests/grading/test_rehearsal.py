@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from course_tasks.runner import cells
 from course_tasks.runner.rehearsal import rehearse
-from course_tasks.runner.zygote import _Preparations
+from course_tasks.runner.zygote import Preparations
 
 torch.set_num_threads(1)
 cells.ready_for_tasks()
@@ -40,7 +40,7 @@ def seen():
 
 before = seen()
 rounds = sum(1 for _ in rehearse(2))
-preparations = _Preparations()
+preparations = Preparations()
 preparations.learn({"tasks": ["05/head", "10/mask", "no such task"], "draws": False})
 while preparations.step():
     pass

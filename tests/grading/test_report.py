@@ -3,6 +3,7 @@
 import csv
 import html
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -72,6 +73,39 @@ def test_empty_answers_are_no_mistakes(entered):
     assert tally.mistakes == ()
     (first, *_) = tally.tasks
     assert (first.not_attempted, first.wrong) == (1, 0)
+
+
+def test_answers_that_different_errors_stopped_are_different_mistakes(entered):
+    errors = {
+        "one": "Your answer stopped with NameError at `return F.x`.",
+        "two": "Your answer stopped with NameError at `return G.x`.",
+        "three": "Your answer stopped with TypeError.",
+    }
+    with Recorder(entered) as recorder:
+        for student, what in errors.items():
+            said = outcome(entered, student, 0.0, mistake="error")
+            said.tasks[0].verdict["findings"][0]["what"] = what
+            for task in said.tasks[1:]:
+                task.verdict["findings"].clear()
+            recorder.record(said, "key")
+    found = count(standing(entered, NAME)).mistakes
+    assert {one.students: one.sentence for one in found} == {
+        ("one", "two"): errors["one"],
+        ("three",): errors["three"],
+    }
+
+
+def test_answer_whose_cell_stopped_is_counted_among_the_mistakes_under_its_title(entered):
+    reason = "`running_sum` is not defined when the check is reached"
+    with Recorder(entered) as recorder:
+        recorder.record(outcome(entered, "ada"), "key")
+        said = outcome(entered, "ben", 0.0)
+        first, second = said.tasks[:2]
+        undefined = replace(first, verdict={}, html="", reason=reason)
+        ended = replace(second, verdict={}, html="", reason="The run ended before this check.")
+        recorder.record(replace(said, tasks=(undefined, ended)), "key")
+    (found,) = count(standing(entered, NAME)).mistakes
+    assert (found.task, found.students, found.sentence) == (first.task, ("ben",), f"{reason}.")
 
 
 def test_tasks_say_how_many_had_all_some_and_none_in_the_assignments_order(graded):

@@ -87,6 +87,21 @@ def test_missing_check_is_asked_behind_its_answer(submitted):
     assert "was missing" in " ".join(work.notes)
 
 
+def test_notebook_of_another_assignment_is_called_so_and_one_without_checks_is_not(submitted):
+    other = PATH.parents[1] / "05-head" / "05-head.ipynb"
+    work = sanitize(RELEASED, nbformat.read(other, as_version=4))
+    assert "was another assignment handed in?" in " ".join(work.notes)
+    checks = {check.grade_id for check in CHECKS}
+    submitted.cells = [
+        cell
+        for cell in submitted.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") not in checks
+    ]
+    notes = " ".join(sanitize(RELEASED, submitted).notes)
+    assert "was missing" in notes
+    assert "another assignment" not in notes
+
+
 def test_check_above_its_answer_is_asked_below_it(submitted):
     cell = submitted.cells.pop(place(submitted, CHECKS[2].grade_id))
     submitted.cells.insert(0, cell)

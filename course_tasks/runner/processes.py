@@ -1,0 +1,63 @@
+"""Inside the sandbox: the processes of a submission, as /proc shows them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROC = Path("/proc")
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process, as /proc shows it.
+
+    Attributes
+    ----------
+    number, parent, threads : int
+    seconds : float
+        Processor time of its own and of the children that it has taken leave of.
+    """
+
+    number: int
+    parent: int
+    threads: int
+    seconds: float
+
+
+def descendants(ancestor: int) -> list[Process]:
+    """Every process below one, by the numbers that /proc shows.
+
+    Parameters
+    ----------
+    ancestor : int
+        See `own_number`.
+    """
+    below: dict[int, list[Process]] = {}
+    for name in os.listdir(_PROC):
+        if name.isdigit() and (one := _read(int(name))):
+            below.setdefault(one.parent, []).append(one)
+    found: list[Process] = []
+    waiting = [ancestor]
+    while waiting:
+        children = below.pop(waiting.pop(), [])
+        found += children
+        waiting += [child.number for child in children]
+    return found
+
+
+def own_number() -> int:
+    """This process's number in /proc, which may belong to namespaces further out."""
+    return int(os.readlink("/proc/self"))
+
+
+def _read(number: int) -> Process | None:
+    try:
+        line = (_PROC / str(number) / "stat").read_text(encoding="ascii", errors="replace")
+    except OSError:  # ended meanwhile
+        return None
+    words = line.rpartition(")")[2].split()
+    seconds = sum(int(ticks) for ticks in words[11:15]) / _TICKS
+    return Process(number, int(words[1]), int(words[17]), seconds)
