@@ -62,11 +62,11 @@ SMALLEST_LETTERS = 9
 
 # Half as many again as the page has, for displays with smaller ones.
 _PIXELS_AN_INCH = 150
-_COLOURS = 128  # of a picture as pixels, which makes it a third of the size
+_COLORS = 128  # of a picture as pixels, which makes it a third of the size
 
 # matplotlib draws text and axes in this colour; it is then replaced by CSS's `currentColor`, which
 # is the colour of the page's own text.
-_INK = "#010203"
+INK = "#010203"
 
 # Written once, at the root of a picture, and not with each of its texts.
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
@@ -79,12 +79,12 @@ _STYLE: Any = {
     "figure.facecolor": "none",
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
-    "axes.edgecolor": _INK,
-    "axes.labelcolor": _INK,
-    "axes.titlecolor": _INK,
-    "text.color": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
     "grid.color": "#808080",
     "grid.alpha": 0.3,
     "axes.grid": True,
@@ -213,7 +213,7 @@ def png(drawing: Figure) -> bytes:
     drawn, small = io.BytesIO(), io.BytesIO()
     drawing.savefig(drawn, format="png", dpi=_PIXELS_AN_INCH, facecolor="white")
     picture = Image.open(drawn).convert("RGB")
-    picture = picture.quantize(_COLOURS, dither=Image.Dither.NONE)
+    picture = picture.quantize(_COLORS, dither=Image.Dither.NONE)
     picture.save(small, format="PNG", optimize=True)
     return small.getvalue()
 
@@ -274,7 +274,7 @@ def _settle(drawing: Figure) -> None:
         legend.set_frame_on(False)
     for text in drawing.findobj(Text):
         if to_hex(text.get_color()) == "#000000":
-            text.set_color(_INK)
+            text.set_color(INK)
 
 
 def _svg(drawing: Figure) -> str:
@@ -300,7 +300,7 @@ def _inline(svg: str, width: int, alt: str) -> str:
     prefix = f"p{hashlib.sha256((alt + svg).encode()).hexdigest()[:8]}-"
     svg = _ID.sub(rf'id="{prefix}\1"', svg)
     svg = _REFERENCE.sub(rf"\1{prefix}\2", svg)
-    svg = _SANS.sub("", svg.replace(_INK, "currentColor"))
+    svg = _SANS.sub("", svg.replace(INK, "currentColor"))
     # A style element would change every picture on the page, so the root element below has it.
     svg = re.sub(r"<(metadata|style)\b.*?</\1>\s*", "", svg, flags=re.DOTALL)
     # A width in points would overflow a phone's screen. The view box alone keeps the proportions.

@@ -109,7 +109,7 @@ def test_text_and_axes_take_the_colour_of_the_page(drawing):
     assert inked
     assert all("currentColor" in tag for tag in inked), inked
     assert "#000000" not in markup
-    assert plots._INK not in markup
+    assert plots.INK not in markup
 
 
 @pytest.mark.parametrize("colour", plots.PALETTE)

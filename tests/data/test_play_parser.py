@@ -45,7 +45,7 @@ def split(template):
     return [("slot" if k % 2 else "text", part) for k, part in enumerate(parts) if k % 2 or part]
 
 
-class Recogniser:
+class Recognizer:
     def __init__(self, rules, start):
         self.rules = {
             name: [
@@ -127,29 +127,29 @@ def tell(choices):
 
 
 @pytest.fixture(scope="module")
-def recogniser():
-    return Recogniser(grammar.rules(), grammar.START)
+def recognizer():
+    return Recognizer(grammar.rules(), grammar.START)
 
 
 @pytest.mark.parametrize("seed", [play.DEFAULT_SEED, 2])
-def test_reader_of_the_text_alone_finds_the_same_cost_of_every_character(recogniser, seed):
+def test_reader_of_the_text_alone_finds_the_same_cost_of_every_character(recognizer, seed):
     comedy = play.write(20_000, seed=seed)
-    nll, _ = recogniser.read(comedy.text)
+    nll, _ = recognizer.read(comedy.text)
     np.testing.assert_allclose(nll, comedy.nll, rtol=1e-9, atol=1e-9)
     assert sum(nll) == pytest.approx(comedy.nll.sum(), rel=1e-9)
 
 
 @pytest.mark.parametrize("characters", [1, 2, 60, 333, 1200])
-def test_cost_of_a_cut_text_is_exact_wherever_it_is_cut(recogniser, characters):
+def test_cost_of_a_cut_text_is_exact_wherever_it_is_cut(recognizer, characters):
     comedy = play.write(characters, seed=11)
-    nll, _ = recogniser.read(comedy.text)
+    nll, _ = recognizer.read(comedy.text)
     assert sum(nll) == pytest.approx(comedy.nll.sum(), rel=1e-9)
 
 
-def test_derivation_is_recovered_from_the_text(recogniser):
+def test_derivation_is_recovered_from_the_text(recognizer):
     comedy = play.write(3000, seed=4)
     end = comedy.text.rindex(":\n") + 2
-    _, readings = recogniser.read(comedy.text[:end])
+    _, readings = recognizer.read(comedy.text[:end])
     derivations = [tell(reading.choices) for reading in readings]
     settled = [
         choices[0]
@@ -157,22 +157,22 @@ def test_derivation_is_recovered_from_the_text(recogniser):
             lambda choices: len(set(choices)) == 1, zip(*derivations, strict=False)
         )
     ]
-    cost = -sum(math.log(recogniser.rules[rule][number][0]) for rule, number in settled)
+    cost = -sum(math.log(recognizer.rules[rule][number][0]) for rule, number in settled)
     assert cost == pytest.approx(comedy.nll[:end].sum(), rel=1e-9)
 
 
-def cost(recogniser, text):
+def cost(recognizer, text):
     """Nats of a text; infinite for one that the grammar cannot write."""
     try:
-        return sum(recogniser.read(text)[0])
+        return sum(recognizer.read(text)[0])
     except UnreadableError:
         return math.inf
 
 
-def test_one_wrong_character_is_refused_or_costs_something_else(recogniser):
+def test_one_wrong_character_is_refused_or_costs_something_else(recognizer):
     comedy = play.write(1500, seed=6)
     whole = comedy.nll.sum()
     for place in range(3, 1500, 71):
         wrong = "q" if comedy.text[place] != "q" else "z"
         text = comedy.text[:place] + wrong + comedy.text[place + 1 :]
-        assert cost(recogniser, text) != pytest.approx(whole, rel=1e-9)
+        assert cost(recognizer, text) != pytest.approx(whole, rel=1e-9)
