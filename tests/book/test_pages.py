@@ -80,7 +80,7 @@ CONTRASTS = """
 
 # Brought to their end, not waited for: what the browser skips because it is out of sight stands
 # still, and so do transitions there.
-COLOURS_CHANGED = """
+COLORS_CHANGED = """
 () => document.getAnimations()
   .filter(one => one instanceof CSSTransition).forEach(one => one.finish())
 """
@@ -205,7 +205,7 @@ def test_page_reads_well_with_nothing_beyond_this_machine(served, visit, name):
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
         page.wait_for_function(f"() => document.documentElement.dataset.theme === '{theme}'")
-        page.evaluate(COLOURS_CHANGED)
+        page.evaluate(COLORS_CHANGED)
         assert page.evaluate(CONTRASTS) == []
         if name in EXAMINED:  # of all rules, only contrast depends on the theme
             rules = None if theme == "light" else ["color-contrast"]

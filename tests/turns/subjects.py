@@ -64,8 +64,10 @@ def all_tasks(test):
 
 def mutants(test):
     """All judges, and solutions that are changed in one place."""
-    changed_by = ("benchmarks/mutants.py", "benchmarks/mutations.py", "course_grader")
-    known = files_of("solutions", "benchmarks/equivalent_mutants.toml", *changed_by)
+    names = ("mutants", "mutations", "mutant_runs", "mutant_draws", "solutions")
+    changed_by = [f"benchmarks/{name}.py" for name in names]
+    listed = "benchmarks/equivalent_mutants.toml"
+    known = files_of("solutions", listed, *changed_by, "course_grader")
     digest = digest_of(_judging(test.path, None), files=known)
     return Subject("all solutions", digest, together=test.name)
 
@@ -114,7 +116,7 @@ def notebook_on_play(test):
 
 def forget():
     """Read all files anew from here on."""
-    for kept in (_judging, _grading, _drawing, _building, _content, files_of, environment):
+    for kept in (_judging, _grading, _drawing, _building, content_of, files_of, environment):
         kept.cache_clear()
 
 
@@ -122,7 +124,7 @@ def digest_of(*parts, files=()):
     """One digest of the environment, some values, and files with their places."""
     digest = hashlib.sha256(json.dumps([environment(), parts], sort_keys=True).encode())
     for path in sorted(files):
-        digest.update(f"\0{path.relative_to(ROOT).as_posix()}\0{_content(path)}".encode())
+        digest.update(f"\0{path.relative_to(ROOT).as_posix()}\0{content_of(path)}".encode())
     return digest.hexdigest()[:32]
 
 
@@ -167,7 +169,8 @@ def environment():
 
 
 @functools.cache
-def _content(path):
+def content_of(path):
+    """A digest of one file, which is read once."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

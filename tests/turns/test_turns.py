@@ -194,7 +194,12 @@ CASE = type("Case", (), {"name": "forging/always-equal"})
         (
             subjects.mutants,
             Asked("tests/tasks/test_mutants.py"),
-            ["solutions/02-affinities/02-affinities.ipynb", "benchmarks/equivalent_mutants.toml"],
+            [
+                "solutions/02-affinities/02-affinities.ipynb",
+                "benchmarks/equivalent_mutants.toml",
+                "benchmarks/mutant_runs.py",
+                "benchmarks/solutions.py",
+            ],
             ["benchmarks/speedrun.py"],
         ),
         (
@@ -243,7 +248,7 @@ CASE = type("Case", (), {"name": "forging/always-equal"})
 def test_each_kind_of_test_counts_what_it_depends_on(monkeypatch, find, test, counts, does_not):
     """As if one file after the other had changed."""
     subjects.forget()
-    before, content = find(test).digest, subjects._content
+    before, content = find(test).digest, subjects.content_of
     for name in counts + does_not:
         changed = ROOT / name
         assert changed.is_file(), name
@@ -253,7 +258,7 @@ def test_each_kind_of_test_counts_what_it_depends_on(monkeypatch, find, test, co
 
         edited.cache_clear = lambda: None
         with monkeypatch.context() as patch:
-            patch.setattr(subjects, "_content", edited)
+            patch.setattr(subjects, "content_of", edited)
             subjects.forget()
             assert (find(test).digest != before) == (name in counts), name
     subjects.forget()
