@@ -66,6 +66,7 @@ def inputs(name: str, rng: np.random.Generator) -> Inputs:
     first = draw(rng)
     if probe.one_draw:
         return first
+    draw = probe.second or draw
     second = draw(rng)
     same = bool(probe.same_sizes)
     for _ in range(_TRIES_FOR_THE_SAME if same else _TRIES):

@@ -103,14 +103,47 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
     if where and right.wrong_values:
         # Judged by how often something happens: what was not seen there may still be wrong.
         where = f" With {sizes[1]} it did not show."
+    ones = _dimensions_of_one(wrong, right)
     if found.name != "difference":
-        return Finding(found.name, found.what, found.effect + where, found.section)
+        return Finding(found.name, found.what, found.effect + (ones or where), found.section)
+    if ones:
+        return Finding(
+            "dimension-of-one",
+            "Your answer goes wrong where a dimension is 1.",
+            f"{found.effect}{ones}",
+            found.section,
+        )
     return Finding(
         "some-inputs",
         "Your answer is right for some inputs and wrong for others.",
         found.effect + where,
         found.section,
     )
+
+
+def _dimensions_of_one(wrong: Evidence, right: Evidence) -> str:
+    """A sentence on what has a dimension of 1 where an answer is wrong, and none where it is right;
+    empty if nothing has.
+    """
+    if right.wrong_values:
+        return ""
+    for name in (*wrong.wrong_values, *wrong.answers.errors):
+        case = name.split(".")[0]
+        mine, theirs = (_arguments(draw.called_with(case)) for draw in (wrong, right))
+        ones = [one for one in mine if _has_a_one(mine[one]) and one in theirs]
+        if ones and not any(_has_a_one(held) for held in theirs.values()):
+            bad, good = (
+                " and ".join(f"{one} {held[one]}" for one in ones) for held in (mine, theirs)
+            )
+            return (
+                f" It is right with {good}, and wrong with {bad}: `squeeze()` drops every dimension "
+                "of 1, and a dimension of 1 is stretched to any other without an error."
+            )
+    return ""
+
+
+def _has_a_one(said: str) -> bool:
+    return "1" in re.findall(r"\d+", said) and "." not in said
 
 
 def _not_a_number(evidence: Evidence, section: Section) -> Finding | None:

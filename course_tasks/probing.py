@@ -68,6 +68,9 @@ class Probe:
         Why one draw is enough, for a task that takes long; empty for all others.
     same_sizes : str
         Why the second draw has the sizes of the first; empty where they should differ.
+    second : callable (numpy Generator) -> mapping of str to ndarray, optional
+        Draws the second inputs in place of `inputs`: those at an edge of what the task allows, such
+        as a batch of one sample. Whatever else can go wrong has to show in the first draw, too.
     """
 
     inputs: Callable[[np.random.Generator], Inputs]
@@ -75,6 +78,7 @@ class Probe:
     kept_back: frozenset[str] = frozenset()
     one_draw: str = ""
     same_sizes: str = ""
+    second: Callable[[np.random.Generator], Inputs] | None = None
 
     def shown(self, inputs: Inputs) -> Inputs:
         """The drawn inputs that may stand beside student code: all that is not kept back.

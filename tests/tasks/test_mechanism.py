@@ -222,6 +222,24 @@ class TestTwoDraws:
             assert verdict.points == 1
             assert "the same factor" in verdict.findings[0].what
 
+    def test_second_draw_may_lie_at_an_edge_of_what_a_task_allows(self, monkeypatch):
+        def at_edge(rng):
+            return {**PROBE.inputs(rng), "x": rng.normal(size=(1, 5))}
+
+        def answer(x):
+            return 2 * x if x.ndim == 1 or len(x) > 1 else torch.exp(x) - x**3
+
+        probe = dataclasses.replace(PROBE, second=at_edge)
+        monkeypatch.setattr(catalogue, "probe", lambda _: probe)
+        monkeypatch.setattr(judges, "task", lambda _: TASK)
+        for seed in range(5):
+            inputs = judges.inputs("00/double", np.random.default_rng(seed))
+            assert (inputs["x"].shape[0], inputs["second/x"].shape[0]) == (3, 1)
+            answers = run(probe, answer, inputs).answers
+            finding = judge("00/double", TASK, probe, inputs, answers).findings[0]
+            assert finding.name == "dimension-of-one"
+            assert "wrong with x of shape (1, 5)" in finding.effect
+
     def test_what_is_kept_from_call_to_call_is_found(self):
         kept = {}
 
