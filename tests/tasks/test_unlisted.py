@@ -9,6 +9,7 @@ from unlisted import (
     FIFTH_SET_B,
     FOURTH_SET,
     SECOND_SET,
+    SIXTH_SET,
     THIRD_SET,
     chapters,
     held_aside,
@@ -54,9 +55,9 @@ ANSWERS = (
         for answer, aside in answers
         if aside and chapter != "10"
     ]
-    + [  # and likewise of the fifth
+    + [  # and likewise of the fifth and the sixth
         (task, answer)
-        for collection in (FIFTH_SET_A, FIFTH_SET_B)
+        for collection in (FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET)
         for chapter in chapters(collection)
         for task, answers in written(chapter, collection).items()
         for answer, aside in answers

@@ -11,6 +11,7 @@ second one. All of it was aside until the judges had spoken.
 `fourth_set/` was written in the same way after the third one; a third of it, drawn by lot, was
 aside until the judges had been mended after the rest.
 `fifth_set_a/` was written likewise for chapters 01 to 06, and `fifth_set_b/` for 07 to 13.
+`sixth_set/` was written likewise when inputs had been drawn at more edges of what tasks allow.
 """
 
 import importlib
@@ -21,7 +22,8 @@ from pathlib import Path
 FIRST_SET, SECOND_SET = "unlisted", "unlisted.second_set"
 THIRD_SET, FOURTH_SET = "unlisted.third_set", "unlisted.fourth_set"
 FIFTH_SET_A, FIFTH_SET_B = "unlisted.fifth_set_a", "unlisted.fifth_set_b"
-DRAWN_BY_LOT = (FOURTH_SET, FIFTH_SET_A, FIFTH_SET_B)
+SIXTH_SET = "unlisted.sixth_set"
+DRAWN_BY_LOT = (FOURTH_SET, FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET)
 ALL_SETS = (FIRST_SET, SECOND_SET, THIRD_SET, *DRAWN_BY_LOT)
 
 
