@@ -230,10 +230,10 @@ def largest_k_for_all(logits, k):
 
 
 # "everything else is exactly 0", also where what is kept is at −40
-def cut_to_minus_hundred(logits, k):
+def cut_to_minus_120(logits, k):
     ordered = logits.sort(dim=-1, descending=True).values
     last = ordered.gather(1, (k - 1).clamp(max=logits.shape[1] - 1)[:, None])
-    return logits.masked_fill(logits < last, -100.0).softmax(dim=-1)
+    return logits.masked_fill(logits < last, -120.0).softmax(dim=-1)
 
 
 # "k[b] may be larger than V; then the whole row stays"
@@ -361,7 +361,7 @@ WRITTEN = {
         only_what_is_called_bias,
     ],
     "08/schedule": [falls_from_full_height, falls_by_equal_factors, never_below_final],
-    "08/top-k": [k_distinct_values, largest_k_for_all, cut_to_minus_hundred, clamped_one_too_low],
+    "08/top-k": [k_distinct_values, largest_k_for_all, cut_to_minus_120, clamped_one_too_low],
     "08/top-p": [tail_of_p, set_before_temperature, ties_are_kept, reached_is_not_enough],
     "08/generate": [last_stop_left_out, filled_up_to_count, room_for_the_new_symbol],
 }
@@ -373,7 +373,7 @@ EDGES = frozenset(
         "any_name_that_ends_so",
         "only_what_is_called_bias",
         "never_below_final",
-        "cut_to_minus_hundred",
+        "cut_to_minus_120",
         "clamped_one_too_low",
         "ties_are_kept",
         "reached_is_not_enough",

@@ -187,7 +187,7 @@ def counter_runs_on(logits, x, y, boundary, longest):
     losses = F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="none").tolist()
     sums, counts = torch.zeros(longest), torch.zeros(longest)
     place = None
-    for loss, token, target in zip(losses, x.flatten().tolist(), y.flatten().tolist()):
+    for loss, token, target in zip(losses, x.flatten().tolist(), y.flatten().tolist(), strict=True):
         if token == boundary:
             place = 0
         elif place is not None:

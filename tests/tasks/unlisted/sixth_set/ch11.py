@@ -53,7 +53,7 @@ def as_many_tokens_as_positions(V, T, strength):
 
 # "add up the weights on all positions s + 1": here on the one behind the last earlier place
 def behind_the_last_place(weights, tokens):
-    B, H, T, _ = weights.shape
+    B, H = weights.shape[:2]
     found, n = torch.zeros(H), 0
     for b in range(B):
         last = {}

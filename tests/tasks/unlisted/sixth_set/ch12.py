@@ -275,10 +275,9 @@ def symbol_from_elsewhere(p, q, draft, drafted, generator):
 # "The scale of a group is the largest absolute value in it": here half of its range
 def scale_of_the_range(weight, bits, group):
     parts = weight.unflatten(1, (-1, group))
-    half = (parts.amax(dim=-1) - parts.amin(dim=-1)) / 2
     largest = 2 ** (bits - 1) - 1
-    scale = torch.where(parts.abs().amax(dim=-1) == 0, 1.0, half / largest)
-    scale = torch.where(scale == 0, parts.abs().amax(dim=-1) / largest, scale)
+    scale = (parts.amax(dim=-1) - parts.amin(dim=-1)) / 2 / largest
+    scale = torch.where(scale == 0, 1.0, scale)
     codes = (parts / scale.unsqueeze(-1)).round().clamp(-largest, largest)
     return codes.to(torch.int8).flatten(1), scale
 

@@ -186,10 +186,10 @@ def best_of_each_text(log_probabilities, start, end, width, longest, power):
         x = torch.tensor([[start, *tokens] for tokens, _ in live])
         each = width if step == 0 else 1
         grown = []
-        for (tokens, total), row in zip(live, log_probabilities(x)):
+        for (tokens, total), row in zip(live, log_probabilities(x), strict=True):
             best = row.topk(min(each, len(row)))
-            for gain, token in zip(best.values.tolist(), best.indices.tolist()):
-                grown.append((tokens + [token], total + gain))
+            for gain, token in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+                grown.append(([*tokens, token], total + gain))
         kept = sorted(grown, key=lambda one: -one[1])[:width]
         finished += [one for one in kept if one[0][-1] == end]
         live = [one for one in kept if one[0][-1] != end]
@@ -206,9 +206,9 @@ def topk_of_too_few(log_probabilities, start, end, width, longest, power):
         sums = log_probabilities(x) + torch.tensor([total for _, total in live])[:, None]
         best = sums.flatten().topk(width)
         kept = []
-        for total, place in zip(best.values.tolist(), best.indices.tolist()):
+        for total, place in zip(best.values.tolist(), best.indices.tolist(), strict=True):
             text, token = divmod(place, sums.shape[1])
-            kept.append((live[text][0] + [token], total))
+            kept.append(([*live[text][0], token], total))
         finished += [one for one in kept if one[0][-1] == end]
         live = [one for one in kept if one[0][-1] != end]
         if not live:
@@ -223,8 +223,8 @@ def stops_with_enough_finished(log_probabilities, start, end, width, longest, po
     for _ in range(longest):
         x = torch.tensor([[start, *tokens] for tokens, _ in live])
         grown = [
-            (tokens + [token], total + gain)
-            for (tokens, total), row in zip(live, log_probabilities(x).tolist())
+            ([*tokens, token], total + gain)
+            for (tokens, total), row in zip(live, log_probabilities(x).tolist(), strict=True)
             for token, gain in enumerate(row)
         ]
         kept = sorted(grown, key=lambda one: -one[1])[:width]
