@@ -27,8 +27,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from benchmarks.measuring import RESULTS, write_results
 from course_grader import batch
 from course_grader.course import Course
@@ -149,6 +147,9 @@ def megabytes(course: Course) -> int:
     A page that several of them share counts once, divided among them. In a run of its own, because
     the kernel walks through every process at each look.
     """
+    # Not above, like the next one: the measured process would import it, too.
+    import psutil
+
     process, most = started(course), 0.0
     while process.poll() is None:
         held = 0.0

@@ -13,10 +13,10 @@ import numpy as np
 
 from course_judges import catalogue as judges
 from course_judges.evidence import same_case
-from course_judges.judging import Evidence, Part, Reference, earns_everything, reference_of
+from course_judges.judging import Evidence, Part, earns_everything, reference_of
 from course_tasks import catalogue
 from course_tasks.answers import Answers
-from course_tasks.probing import Inputs, passes, run
+from course_tasks.probing import Inputs, Run, passes, run
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Draw:
     ----------
     task : str
     inputs : mapping of str to ndarray
-    right : Reference
+    right : Run
         Found where no mutant has run.
     """
 
     task: str
     inputs: Inputs
-    right: Reference
+    right: Run
 
     @classmethod
     def of(cls, task: str, seed: int) -> Draw:
@@ -60,12 +60,12 @@ def survives(answer: Any, draw: Draw) -> bool:
     def lost(case: str, so_far: Answers) -> bool:
         asked.append(case)
         evidence = _SoFar(
-            draw.first, lambda: draw.right, _Unknown(), so_far=so_far, asked=tuple(asked)
+            draw.first, lambda **_: draw.right, _Unknown(), so_far=so_far, asked=tuple(asked)
         )
         return any(evidence.refutes(part) for part in task.parts)
 
     answers = run(probe, answer, draw.first, until=lost).answers
-    at_first = Evidence(draw.first, lambda: draw.right, answers)
+    at_first = Evidence(draw.first, lambda **_: draw.right, answers)
     if not all(part.earned_by(at_first) for part in task.parts):
         return False
     if len(passes(draw.inputs)) > 1:

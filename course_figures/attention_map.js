@@ -153,7 +153,7 @@ export default defineFigure(
         [marked("score", "product"), q.map((value, d) => value * k[d]), "score"],
       ];
       const parts = [];
-      rows.forEach(([label, values, colour], i) => {
+      rows.forEach(([label, values, color], i) => {
         const middle = i * (height + 8) + height / 2 + 2;
         const most = Math.max(1e-9, ...values.map(Math.abs));
         parts.push(
@@ -169,9 +169,9 @@ export default defineFigure(
               y: value < 0 ? middle : middle - long,
               height: Math.max(0.8, long),
               rx: 1.5,
-              fill: figure.theme[colour],
+              fill: figure.theme[color],
               "fill-opacity": value < 0 ? 0.35 : 0.85,
-              stroke: figure.theme[colour],
+              stroke: figure.theme[color],
               "stroke-width": 1,
             }),
           );
@@ -243,7 +243,7 @@ export default defineFigure(
         rowLabels: labels,
         columnLabels: labels,
         most: 30,
-        colour: "weight",
+        color: "weight",
         width: figure.room(main),
         // Whoever moves along a row reads its numbers below: both fit into a laptop's window.
         height: Math.max(LOWEST, globalThis.innerHeight - BESIDE),

@@ -142,14 +142,14 @@ const label = (x, y, text, attributes = {}) =>
   svgText(x, y, text, { "text-anchor": "middle", ...attributes });
 
 /** One matrix as squares with numbers, painted; its outlines are elements. */
-const squares = (figure, pen, at, state, { size }, { numbers, scale, colour, cursor, hatched }) => {
+const squares = (figure, pen, at, state, { size }, { numbers, scale, color, cursor, hatched }) => {
   const { T, row } = state;
   pen.font = `${clamp(size * 0.33, 8.5, 13)}px ${figure.theme.font}`;
   pen.strokeStyle = figure.theme.line;
   for (let t = 0; t < T; t += 1)
     for (let s = 0; s < T; s += 1) {
       const value = numbers[t * T + s];
-      const shade = heat(figure.theme, Number.isFinite(value) ? value / scale : 0, colour, "soft");
+      const shade = heat(figure.theme, Number.isFinite(value) ? value / scale : 0, color, "soft");
       const x = at.x + s * size;
       const y = at.y + t * size;
       pen.globalAlpha = t === row ? 1 : 0.72;
@@ -183,13 +183,13 @@ const squares = (figure, pen, at, state, { size }, { numbers, scale, colour, cur
 };
 
 /** A column of numbers, each with a bar as long as it is large. */
-const bars = (figure, at, state, { size, side, narrow }, { numbers, colour, strong, cursor }) => {
+const bars = (figure, at, state, { size, side, narrow }, { numbers, color, strong, cursor }) => {
   const largest = Math.max(1e-9, ...numbers.map(Math.abs));
   const room = side - (narrow ? 32 : 44);
   const group = svg("g");
   numbers.forEach((value, t) => {
     const y = at.y + t * size;
-    const tint = value < 0 ? figure.theme.minus : colour;
+    const tint = value < 0 ? figure.theme.minus : color;
     group.append(
       svg("rect", {
         x: at.x,
@@ -515,19 +515,19 @@ export default defineFigure(
         ...squares(figure, pen, first, state, place, {
           numbers: two ? state.scores : state.weights,
           scale: two ? scoreScale : scale,
-          colour: two ? "score" : "weight",
+          color: two ? "score" : "weight",
           cursor,
           hatched: two,
         }),
         bars(figure, values, state, place, {
           numbers: Array.from(state.values),
           cursor,
-          colour: figure.theme.value,
+          color: figure.theme.value,
           strong: (s) => 0.3 + 0.6 * Math.min(1, Math.abs(state.weights[row * T + s]) / scale),
         }),
         bars(figure, outputs, state, place, {
           numbers: state.outputs,
-          colour: figure.theme.soft,
+          color: figure.theme.soft,
           strong: (t) => (t === row ? 0.95 : 0.4),
         }),
       ];
@@ -546,7 +546,7 @@ export default defineFigure(
           ...squares(figure, pen, second, state, place, {
             numbers: state.weights,
             scale,
-            colour: "weight",
+            color: "weight",
           }),
         );
       for (const at of two && stacked ? [first, second] : [first])

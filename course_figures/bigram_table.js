@@ -244,7 +244,7 @@ export default defineFigure(["counts", "symbols", "smoothing", "row", "text", "s
       columns: V,
       value: probability,
       strength: (share) => (share > 0 ? Math.sqrt(share) : 0),
-      colour: "probability",
+      color: "probability",
       rowLabels: names,
       columnLabels: names,
       most: 22,

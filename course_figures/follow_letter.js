@@ -196,18 +196,18 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
   /** What a stage's numbers are, and which of them is full strength. */
   const scaleOf = ({ id, values }) =>
     id.startsWith("head")
-      ? { colour: "weight", most: 1 }
+      ? { color: "weight", most: 1 }
       : id === "probabilities"
-        ? { colour: "probability", most: 1 }
-        : { colour: "plus", most: largest(values) };
+        ? { color: "probability", most: 1 }
+        : { color: "plus", most: largest(values) };
 
   const paintStrip = (canvas, stage) => {
     const pen = penOf(canvas, STRIP_WIDE, STRIP_HIGH);
     const { values } = stage;
-    const { colour, most } = scaleOf(stage);
+    const { color, most } = scaleOf(stage);
     const wide = STRIP_WIDE / values.length;
     for (let i = 0; i < values.length; i += 1) {
-      pen.fillStyle = heat(figure.theme, values[i] / most, colour).fill;
+      pen.fillStyle = heat(figure.theme, values[i] / most, color).fill;
       pen.fillRect(i * wide, 0, Math.ceil(wide), STRIP_HIGH);
     }
   };
@@ -242,7 +242,7 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
     setText(says, stage.says);
     const { values, labels } = stage;
     const columns = columnsOf(stage);
-    const { colour, most } = scaleOf(stage);
+    const { color, most } = scaleOf(stage);
     const at = (r, c) => r * columns + c;
     const current = `${stage.id} ${place}`;
     if (shownPlace !== current)
@@ -253,7 +253,7 @@ export default defineFigure(["text", "position", "stage", "place", "seed"], (fig
       columns,
       value: (r, c) => values[at(r, c)] ?? 0,
       strength: (value) => value / most,
-      colour,
+      color,
       text: (r, c) => labels?.[at(r, c)] ?? "",
       most: 24,
     });

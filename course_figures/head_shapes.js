@@ -8,7 +8,7 @@ import { NEXT_FRAME } from "./runtime/schedule.js";
 
 const WIDEST = 8;
 const SIGNS = ["★", "✚", "▼", "○"]; // not those of roles.js
-const COLOURS = ["group-1", "group-2", "group-3", "group-4"];
+const COLORS = ["group-1", "group-2", "group-3", "group-4"];
 const STAND_IN = { view: "split", transposed: "merged" };
 
 // ---- tensors: shape, strides, and memory, whose entries are numbers of x ------------------------
@@ -218,7 +218,7 @@ export default defineFigure(
     };
 
     /** What one cell shows; only what is another than before is written. */
-    const drawCell = (number, { x, y, colour, sign, text, wrong, chosen, label }) => {
+    const drawCell = (number, { x, y, color, sign, text, wrong, chosen, label }) => {
       if (!cells.has(number)) {
         const built = html(
           "div",
@@ -230,11 +230,11 @@ export default defineFigure(
         board.append(built);
       }
       const cell = cells.get(number);
-      const wanted = [x, y, colour, sign, text, wrong, chosen, label].join();
+      const wanted = [x, y, color, sign, text, wrong, chosen, label].join();
       if (cell.shows === wanted) return;
       cell.shows = wanted;
       cell.style.transform = `translate(${x}px, ${y}px)`;
-      cell.style.setProperty("--own", `var(--cf-${colour})`);
+      cell.style.setProperty("--own", `var(--cf-${color})`);
       setText(cell.firstChild, sign);
       setText(cell.lastChild, text);
       cell.dataset.wrong = wrong;
@@ -332,7 +332,7 @@ export default defineFigure(
         const at = every[i].map((n, axis) => `${names[axis].toLowerCase()} ${n}`).join(", ");
         drawCell(number, {
           ...place.cells[i],
-          colour: COLOURS[head],
+          color: COLORS[head],
           wrong,
           chosen: number === selected,
           sign: `${SIGNS[head]}${wrong ? " ×" : ""}`,
@@ -370,7 +370,7 @@ export default defineFigure(
               width: each - 2,
               height: each - 2,
               rx: 2,
-              fill: `var(--cf-${COLOURS[head]})`,
+              fill: `var(--cf-${COLORS[head]})`,
               "fill-opacity": 0.2,
             }),
             svgText(x + each / 2, y + each / 2 - 1, SIGNS[head], {

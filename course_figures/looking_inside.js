@@ -226,7 +226,7 @@ export default defineFigure(["text", "off", "layer", "head", "position", "weight
       value: shown,
       rowLabels: read.symbols.map(visible),
       columnLabels: read.symbols.map(visible),
-      colour: "weight",
+      color: "weight",
       most: 16,
       least: 4,
     });

@@ -180,7 +180,7 @@ const arrow = (x, y, toX, toY) => {
 };
 
 /** The strokes of a row's picture, from the undermost; `triangle` gives them their places. */
-const strokesOf = (colour) => {
+const strokesOf = (color) => {
   const stroke = (attributes) => svg("path", { fill: "none", ...attributes });
   return {
     grid: stroke({ stroke: "var(--cf-line)", "stroke-opacity": 0.45 }),
@@ -192,8 +192,8 @@ const strokesOf = (colour) => {
     }),
     stream: stroke({ stroke: "var(--cf-residual)", "stroke-width": 4 }),
     streamHead: stroke({ fill: "var(--cf-residual)" }),
-    part: stroke({ stroke: colour, "stroke-width": 3 }),
-    partHead: stroke({ fill: colour }),
+    part: stroke({ stroke: color, "stroke-width": 3 }),
+    partHead: stroke({ fill: color }),
   };
 };
 

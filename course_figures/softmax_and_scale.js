@@ -110,14 +110,14 @@ const arrange = (width, T) => {
 };
 
 /** A quantity between 0 and its largest value. */
-const gauge = (place, y, { label, value, most, shown, colour }) => {
+const gauge = (place, y, { label, value, most, shown, color }) => {
   const { left } = place;
   const length = left - 30 - 8;
   return [
     svgText(30, y, label, { "font-weight": 600 }),
     svgText(left - 8, y, shown, { "text-anchor": "end" }),
     bar(30, y + 11, length, 6, { fill: "var(--cf-faint)" }),
-    bar(30, y + 11, length * clamp(value / most, 0, 1), 6, { fill: colour }),
+    bar(30, y + 11, length * clamp(value / most, 0, 1), 6, { fill: color }),
     line(`M${30 + length} ${y + 8}v12`, { stroke: "var(--cf-soft)" }),
   ];
 };
@@ -148,23 +148,23 @@ const varianceChart = ({ chart }, raw, D) => {
     }),
   ];
   for (const scaled of [false, true]) {
-    const colour = scaled ? "var(--cf-score)" : "var(--cf-soft)";
+    const color = scaled ? "var(--cf-score)" : "var(--cf-soft)";
     const value = (size) => raw[size - 1] / (scaled ? size : 1);
     const points = Array.from(
       { length: LARGEST },
       (_, d) => `${across(d + 1).toFixed(1)} ${down(value(d + 1)).toFixed(1)}`,
     );
-    parts.push(line(`M${points.join("L")}`, { stroke: colour, "stroke-width": 2 }));
+    parts.push(line(`M${points.join("L")}`, { stroke: color, "stroke-width": 2 }));
     for (const size of SIZES) {
       const [cx, cy, r] = [across(size), down(value(size)), size === D ? 5.5 : 3];
       parts.push(
         scaled
           ? line(`M${cx} ${cy - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}z`, {
-              stroke: colour,
+              stroke: color,
               fill: "var(--cf-paper)",
             })
           : line(`M${cx - r} ${cy - r}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}`, {
-              stroke: colour,
+              stroke: color,
             }),
       );
     }
@@ -173,7 +173,7 @@ const varianceChart = ({ chart }, raw, D) => {
         across(scaled ? 128 : 1) + (scaled ? 0 : 6),
         down(scaled ? 2 : 32),
         scaled ? "◇ q·k / √D stays near 1" : "× q·k grows like D",
-        { "text-anchor": scaled ? "end" : "start", "font-size": 12.5, style: `fill:${colour}` },
+        { "text-anchor": scaled ? "end" : "start", "font-size": 12.5, style: `fill:${color}` },
       ),
     );
   }
@@ -199,16 +199,16 @@ const rugs = ({ chart, rug }, dots, D, raw) => {
   [
     ["q·k", 1, "var(--cf-soft)"],
     ["q·k / √D", Math.sqrt(D), "var(--cf-score)"],
-  ].forEach(([name, divisor, colour], i) => {
+  ].forEach(([name, divisor, color], i) => {
     const y = rug + 26 * i;
     let d = "";
     for (let n = 0; n < PAIRS; n += 1)
       d += `M${across(dots[n * LARGEST + D - 1] / divisor).toFixed(1)} ${y + 1}v18`;
-    parts.push(line(d, { stroke: colour, "stroke-opacity": 0.45, "stroke-width": 1.25 }));
+    parts.push(line(d, { stroke: color, "stroke-opacity": 0.45, "stroke-width": 1.25 }));
     const deviation = Math.sqrt(raw[D - 1]) / divisor;
     parts.push(
       line(`M${across(-deviation)} ${y + 22}H${across(deviation)}`, {
-        stroke: colour,
+        stroke: color,
         "stroke-width": 3,
       }),
       svgText(left, y + 10, name, { "font-size": 12 }),
@@ -463,14 +463,14 @@ export default defineFigure(["scores", "temperature", "head_size", "scaled", "se
         value: entropy,
         most: Math.log(T),
         shown: `${number(entropy)} of ln ${T} = ${number(Math.log(T))} nats`,
-        colour: "var(--cf-soft)",
+        color: "var(--cf-soft)",
       }),
       ...gauge(place, gauges + 40, {
         label: "Gradient",
         value: gradient,
         most: 0.5,
         shown: `${number(gradient, 3)} of at most 0.5`,
-        colour: "var(--cf-soft)",
+        color: "var(--cf-soft)",
       }),
     ];
   };

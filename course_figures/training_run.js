@@ -334,7 +334,7 @@ export default defineFigure(["model", "rate", "batch", "context", "seed", "text"
         value: (t, s) => weights[(matrix * T + t) * T + s],
         rowLabels: named,
         columnLabels: named,
-        colour: model === "bigram" ? "probability" : "weight",
+        color: model === "bigram" ? "probability" : "weight",
         most: (width - 20) / T,
         least: Math.min(4, (width - 20) / T),
         width,

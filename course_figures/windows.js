@@ -83,11 +83,11 @@ const paint = (figure, pen, tiles, { wide, high }) => {
     pen.fillRect(x + inset, y + inset, wide - 2 * inset, high - 2 * inset);
     pen.strokeRect(x + inset, y + inset, wide - 2 * inset, high - 2 * inset);
   }
-  const write = (style, height, text, colour) => {
+  const write = (style, height, text, color) => {
     pen.font = style;
     for (const tile of tiles) {
       pen.globalAlpha = tile.dim ? 0.75 : 1;
-      pen.fillStyle = tile.shade?.ink ?? colour;
+      pen.fillStyle = tile.shade?.ink ?? color;
       pen.fillText(text(tile), tile.x + wide / 2, tile.y + high * height);
     }
   };

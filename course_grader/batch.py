@@ -18,12 +18,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from course_grader import lateness, locks, private_tasks
+from course_grader import private_tasks
 from course_grader.assignment import Assignment, read
 from course_grader.course import Course
 from course_grader.errors import ClockBehindError, FaultyAssignmentError
 from course_grader.grade_one import Class, Runner, grade_one
 from course_grader.importing import (
+    NOT_FOR_A_GRADEBOOK,
     UNUSED_FORMATS,
     put_off,
     quick_turns,
@@ -32,7 +33,6 @@ from course_grader.importing import (
 )
 from course_grader.judge_pool import Judges
 from course_grader.lanes import Lanes
-from course_grader.options import CourseGrade
 from course_grader.outcome import Outcome, Status
 from course_grader.reports.pages import places
 from course_grader.sandbox.bubblewrap import IsolationMode
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from course_grader.gradebook.record import Recorder
+    from course_grader.lateness import Settled
 
 # Clocks of two machines that share a gradebook may differ by some seconds.
 TOLERATED_CLOCK = timedelta(minutes=5)
@@ -76,8 +77,8 @@ class Summary:
     form : str
         "warm", "cold" or "bare"; what was asked for, where nothing had to be run. In a cluster,
         "cold" if one of its workers starts so.
-    late : Settled
-        What is new about who was late.
+    late : Settled, optional
+        What is new about who was late; known at the end of a run.
     left_out : list of str
         Workers of a cluster that ran nothing, each with the reason.
     """
@@ -86,7 +87,7 @@ class Summary:
     unchanged: list[str] = field(default_factory=list)
     seconds: float = 0.0
     form: IsolationMode = "warm"
-    late: lateness.Settled = field(default_factory=lateness.Settled)
+    late: Settled | None = None
     left_out: list[str] = field(default_factory=list)
 
     @property
@@ -153,24 +154,27 @@ def grade(
     """
     began = time.monotonic()
     limits = limits or Limits()
-    options = CourseGrade.of(course)
     todo = submissions(course, assignment, students)
     summary = Summary(form=form)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(locks.folder(course))
         stack.enter_context(private_tasks.of(course))
         stack.enter_context(quick_turns())
         start = functools.partial(starting, form, course, scheduler)
         ready = None
         if force or _looks_new(course, assignment, todo):
             ready = stack.enter_context(start())
-        # Only now: this imports nbgrader, while others import torch.
-        put_off("nbgrader")
-        put_off("requests")
+        # Only now: whatever takes long is imported while others import torch.
+        from course_grader import lateness, locks
+        from course_grader.options import CourseGrade
+
+        stack.enter_context(locks.folder(course))
+        for package in NOT_FOR_A_GRADEBOOK:
+            put_off(package)
         with without(*UNUSED_FORMATS), without_collections():
             from course_grader.gradebook.record import Graded, Recorder
             from course_grader.reports import report
 
+        options = CourseGrade.of(course)
         released = _released(course, assignment)
         whole = Class(
             released=json.dumps(released),

@@ -42,6 +42,7 @@ from course_grader.sandbox.protocol import RawStep, RunResult, read_steps
 from course_grader.sandbox.sanitize import SanitizedSubmission, sanitize
 from course_grader.verdicts import as_shown, draw, judge_all, lacking
 from course_lib.errors import CourseError
+from course_tasks.errors import NOT_DEFINED
 from course_tasks.runner.isolation import die_with_parent
 from course_tasks.runner.limits import MEGABYTE
 
@@ -185,7 +186,7 @@ def _asked(work: SanitizedSubmission, results: Results) -> list[tuple[Check, byt
             asked.append((step.check, b"", "The run ended before this check."))
         else:
             why = result.problem
-            if why.endswith(" is not defined when the check is reached"):
+            if why.endswith(NOT_DEFINED):
                 why += _what_stopped(step.check, failed)
             asked.append((step.check, result.answers, why))
     return asked

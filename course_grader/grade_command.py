@@ -179,7 +179,7 @@ def _show(console: Console, course: Course, assignment: str, summary: Summary) -
         )
     for left in summary.left_out:
         console.print(f"[yellow]Left out[/]: {escape(left)}", soft_wrap=True)
-    for stranger in summary.late.strangers:
+    for stranger in summary.late.strangers if summary.late else ():
         console.print(
             f"{escape(stranger)} has an extension, and handed in nothing under that name.",
             soft_wrap=True,

@@ -25,6 +25,11 @@ UNUSED_FORMATS = (
     "webcolors",
 )
 
+# What nbgrader imports for its server, its commands and its downloads: a gradebook needs nothing of
+# it, and it takes two thirds of the time that importing one takes. `nbgrader.utils`, for example,
+# brings setuptools to unpack archives.
+NOT_FOR_A_GRADEBOOK = ("nbgrader", "nbgrader.utils", "requests")
+
 
 class _Without(MetaPathFinder):
     def __init__(self, packages: tuple[str, ...]):
@@ -50,15 +55,16 @@ def without(*packages: str) -> Iterator[None]:
 
 
 class _Later(ModuleType):
-    """A package whose own code runs when somebody asks for something that only it has."""
+    """A package or module whose own code runs when somebody asks for something that only it has."""
 
     def __getattr__(self, name: str) -> Any:
-        inner = f"{self.__name__}.{name}"
-        if not name.startswith("_") and importlib.util.find_spec(inner) is not None:
-            return importlib.import_module(inner)
         spec = self.__spec__
         assert spec is not None
         assert spec.loader is not None
+        inner = f"{self.__name__}.{name}"
+        package = spec.submodule_search_locations is not None
+        if package and not name.startswith("_") and importlib.util.find_spec(inner) is not None:
+            return importlib.import_module(inner)
         self.__class__ = ModuleType  # type: ignore[assignment]
         try:
             spec.loader.exec_module(self)
@@ -69,11 +75,10 @@ class _Later(ModuleType):
 
 
 def put_off(package: str) -> None:
-    """Let modules of a package be imported without all that the package itself imports first.
+    """Let a package's modules be imported without all that the package itself imports first, and a
+    module without what it imports.
 
-    nbgrader's brings a web server's extensions, of which a gradebook needs nothing: two thirds of
-    its import. Whoever asks for what only the package's own code has, has it run then. With
-    `requests` it asks JupyterHub who its users are, and no command of the course does.
+    Whoever asks for what only the package's own code has, has it run then.
     """
     if package in sys.modules:
         return

@@ -12,7 +12,7 @@ import numpy as np
 from course_judges import catalogue
 from course_judges.judging import interrupted, judge
 from course_tasks import catalogue as asked
-from course_tasks.probing import run
+from course_tasks.probing import own_randomness, run
 from course_tasks.verdict import Verdict
 
 # Every task of the course returns within a second or two, so after this long a person should know
@@ -34,7 +34,8 @@ def judge_at_desk(task: str, answer: Any, seed: int | None = None) -> Verdict:
         return interrupted(task, known, time.monotonic() - started)
     finally:
         reminder.cancel()
-    verdict = judge(task, known, probe, inputs, outcome.answers)
+    with own_randomness():
+        verdict = judge(task, known, probe, inputs, outcome.answers)
     return replace(
         verdict, notes=verdict.notes + tuple(f"Python warned: {w}" for w in outcome.warnings)
     )

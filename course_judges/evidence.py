@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 
 from course_judges.equality import same_value
 from course_tasks.answers import Answers, Array, Raised
-from course_tasks.probing import Inputs
+from course_tasks.probing import Inputs, Run
 
 # What asking for a number raises when a student's data is missing, empty or of another shape.
 ODD_DATA = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError, OverflowError)
@@ -33,27 +32,6 @@ _TIMES_THE_RIGHT_ONE = 4
 
 
 @dataclass(frozen=True)
-class Reference:
-    """What is right of some inputs.
-
-    Attributes
-    ----------
-    answers : Answers
-    called : mapping of str to str
-        For each case with what the function was called.
-    arguments : mapping of str to (mapping of str to Any)
-        For each case what the function was given, by its names, where it was called once.
-    results : mapping of str to int
-        For each case how many things the function returned.
-    """
-
-    answers: Answers
-    called: Mapping[str, str]
-    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    results: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Evidence:
     """All that a judge knows of one answer.
 
@@ -61,9 +39,10 @@ class Evidence:
     ----------
     inputs : mapping of str to ndarray
         What the answer was run on, and what its probe kept back for the judge.
-    reference : callable () -> Reference
+    reference : callable (watched=False) -> Run
         Makes what is right of them; called when that is first asked for, since a reference may
-        train for seconds and some judges need none.
+        train for seconds and some judges need none. Watched, it is known with what it was called
+        and what it changed, which only words about a wrong answer need.
     answers : Answers
         What the student's answer made of them.
     again : Answers, optional
@@ -73,19 +52,19 @@ class Evidence:
     """
 
     inputs: Inputs
-    reference: Callable[[], Reference]
+    reference: Callable[..., Run]
     answers: Answers
     again: Answers | None = None
     after_others: bool = False
 
     @cached_property
-    def _reference(self) -> Reference:
-        return self.reference()
-
-    @property
     def expected(self) -> Answers:
         """What the reference makes of the inputs."""
-        return self._reference.answers
+        return self.reference().answers
+
+    @cached_property
+    def _watched(self) -> Run:
+        return self.reference(watched=True)
 
     @cached_property
     def wrong_values(self) -> tuple[str, ...]:
@@ -101,14 +80,14 @@ class Evidence:
         """A sentence on the call that returned this value: "It was called with x of shape (2, 3).";
         on the whole-number inputs where the answer is a class, and empty where there are none.
         """
-        called = self._reference.called.get(value.split(".")[0], "") or self.sizes()
+        called = self._watched.called.get(value.split(".")[0], "") or self.sizes()
         return f"It was called with {called}." if called else ""
 
     def arguments(self, value: str) -> dict[str, Array]:
         """The arrays that the function was given where it returned this value; none where it was
         called more than once.
         """
-        given = self._reference.arguments.get(value.split(".")[0], {})
+        given = self._watched.arguments.get(value.split(".")[0], {})
         arrays = {name: np.asarray(one) for name, one in given.items() if hasattr(one, "__array__")}
         return {name: one for name, one in arrays.items() if one.ndim}
 
@@ -125,7 +104,7 @@ class Evidence:
             # The probe's name of one dict or tuple, whose entries are what was returned.
             held = _bare(held[0]), _bare(held[1])
         named = {name.split(".")[0] for name in (*held[0], *held[1])}
-        returned = self._reference.results.get(case, 0)
+        returned = self._watched.results.get(case, 0)
         return held if len(named) == returned > 1 else ([], [])
 
     @property
@@ -143,11 +122,11 @@ class Evidence:
         """Cases in which the answer changed what it was given and the reference did not, and which
         arguments.
         """
-        return {
-            case: names
-            for case, names in self.answers.changed.items()
-            if case not in self.expected.changed
-        }
+        changed = self.answers.changed
+        if not changed:
+            return {}
+        allowed = self._watched.answers.changed
+        return {case: names for case, names in changed.items() if case not in allowed}
 
     def number(self, name: str) -> int:
         """An input that is one whole number, such as a size."""

@@ -22,12 +22,12 @@ from course_judges import field_guide
 from course_judges.counterfactuals import OtherArguments
 from course_judges.describing import describe
 from course_judges.equality import same_value
-from course_judges.evidence import GIVEN, Evidence, Reference, same_case
+from course_judges.evidence import GIVEN, Evidence, same_case
 from course_judges.locating import locate
 from course_judges.recognition import recognize
 from course_judges.rubric import Mistake, Part, Property, Says, Task, matches, mistake
 from course_tasks.answers import Answers
-from course_tasks.probing import REPEATED, SECOND, Inputs, Probe, passes, run
+from course_tasks.probing import REPEATED, SECOND, Inputs, Probe, Run, passes, run
 from course_tasks.verdict import Finding, PartResult, Section, State, Verdict
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "Mistake",
     "Part",
     "Property",
-    "Reference",
     "Says",
     "Task",
     "any_of",
@@ -72,7 +71,7 @@ def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers)
     Returns
     -------
     Verdict
-        No evidence means no points.
+        No evidence means no points. Global random states may be others afterwards.
     """
     if not answers.attempted:
         return not_attempted(name, task)
@@ -120,7 +119,7 @@ def any_of(probe: Probe, cases: tuple[str, ...], *variants: Any) -> Callable[[Ev
     return fits
 
 
-def reference_of(task: Task, probe: Probe, inputs: Inputs) -> Reference:
+def reference_of(task: Task, probe: Probe, inputs: Inputs, *, watched: bool = False) -> Run:
     """What is right of some inputs, without what no answer is compared in.
 
     Parameters
@@ -130,20 +129,17 @@ def reference_of(task: Task, probe: Probe, inputs: Inputs) -> Reference:
         Of the same task; runs the right answer.
     inputs : mapping of str to ndarray
         Of one draw.
-
-    Returns
-    -------
-    Reference
+    watched : bool
+        Whether it is watched and its calls are described.
     """
-    made = run(probe, task.answer, inputs)
+    made = run(probe, task.answer, inputs, watched=watched, described=watched, restored=False)
     right = {
         name: value
         for name, value in made.answers.values.items()
         if not set(name.removeprefix(SECOND).removeprefix(REPEATED).split("."))
         & set(task.uncompared)
     }
-    answers = Answers(right, made.answers.errors, made.answers.changed)
-    return Reference(answers, made.called, made.arguments, made.results)
+    return replace(made, answers=replace(made.answers, values=right))
 
 
 def _draws(task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> list[Evidence]:

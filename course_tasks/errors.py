@@ -2,6 +2,10 @@
 
 from course_lib.errors import CourseError
 
+# Why there is no answer to judge, after the name that should stand for one. A grader that reads
+# this says which error left the name undefined.
+NOT_DEFINED = "is not defined when the check is reached"
+
 
 class UnknownTaskError(CourseError, KeyError):
     """No task has this name."""

@@ -134,7 +134,8 @@ class Run:
     warnings : tuple of str
         What was written to stderr and what Python warned of; shown, never counted.
     called : mapping of str to str
-        For each case with what a function was called last; empty for classes.
+        For each case with what a function was called last, where that was to be described; empty
+        for classes.
     arguments : mapping of str to (mapping of str to Any)
         For each case what a function was given, by its names, where it was called once.
     results : mapping of str to int
@@ -155,6 +156,8 @@ def run(
     *,
     until: Callable[[str, Answers], bool] | None = None,
     watched: bool = True,
+    described: bool = False,
+    restored: bool = True,
 ) -> Run:
     """Run an answer on the inputs of a task.
 
@@ -172,6 +175,11 @@ def run(
     watched : bool
         Whether to look what a function does besides returning. For those of whom it is known, that
         is half of the time.
+    described : bool
+        Whether `Run.called` is known, too.
+    restored : bool
+        Whether global random states are left as they were; False only within `own_randomness`, or
+        where nobody draws from them.
 
     Returns
     -------
@@ -188,7 +196,7 @@ def run(
     results: dict[str, int] = {}
     noise = io.StringIO()
     with (
-        _own_randomness(),
+        own_randomness() if restored else contextlib.nullcontext(),
         warnings.catch_warnings(record=True) as caught,
         contextlib.redirect_stderr(noise),
     ):
@@ -198,7 +206,7 @@ def run(
             for prefix, drawn in passes(probe.shown(inputs))
             for case in probe.cases
         ]
-        watch = Watch()
+        watch = Watch(describes=described)
         for prefix, drawn, case in asked:
             if prefix and not Answers(values, errors).attempted:
                 break  # an unfilled scaffold stays unfilled
@@ -300,8 +308,8 @@ def load_weights(module: nn.Module, weights: Mapping[str, Array]) -> None:
 
 
 @contextlib.contextmanager
-def _own_randomness() -> Iterator[None]:
-    """Leave every global random state as it was, whatever an answer seeds or draws."""
+def own_randomness() -> Iterator[None]:
+    """Leave every global random state as it was, whatever is seeded or drawn inside the block."""
     python, numpy = random.getstate(), np.random.get_state()
     with torch.random.fork_rng(devices=[]):
         try:

@@ -28,7 +28,8 @@ class Watch:
     changed : list of str
         Arguments that were others after a call, by the names that the function gives them.
     called : str
-        The sizes and numbers of the last call: "x of shape (2, 5, 3), width = 4".
+        The sizes and numbers of the last call: "x of shape (2, 5, 3), width = 4"; empty unless
+        calls are described.
     arguments : dict of str to Any
         Copies of what the only call was given; empty when there were several.
     calls : int
@@ -37,9 +38,15 @@ class Watch:
         How many things the last call returned: in a tuple, a list or a dict, or else one.
     returned_nothing : bool
         Whether the last call came to its end and returned None.
+
+    Parameters
+    ----------
+    describes : bool
+        Whether calls are described; it takes as long as the call of a small function.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, describes: bool = False) -> None:
+        self._describes = describes
         self._answer: Any = None
         self._signature: inspect.Signature | None = None
         self.begin()
@@ -68,7 +75,8 @@ class Watch:
             self.calls += 1
             self.arguments = before if self.calls == 1 else {}
             self.returned_nothing = False
-            self.called = ", ".join(filter(None, map(_described, given, given.values())))
+            if self._describes:
+                self.called = ", ".join(filter(None, map(_described, given, given.values())))
             result = answer(*args, **named)
             self.returned_nothing = result is None
             self.results = len(result) if isinstance(result, tuple | list | dict) else 1

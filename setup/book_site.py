@@ -59,7 +59,7 @@ _JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 
 _STAMP = ".built-from"
 _WARNING = re.compile(r"(WARNING|ERROR|CRITICAL|Error|Exception)\b")
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def build(root: str | Path = ROOT, *, solutions: bool = False, force: bool = False) -> Path:
@@ -267,7 +267,7 @@ def run_jupyter_book(
         errors="replace",
     )
     if result.returncode:
-        lines = _COLOUR.sub("", result.stdout).replace(f"{root}/", "").splitlines()
+        lines = _COLOR.sub("", result.stdout).replace(f"{root}/", "").splitlines()
         faults = [line for line in lines if _WARNING.search(line)]
         report = "\n".join(faults or lines[-40:])
         raise BuildError(

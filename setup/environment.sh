@@ -27,7 +27,7 @@ section() { awk -v title="## $1" 'index($0, "## ") == 1 { on = index($0, title) 
 case $suite in
     book) what="what the book needs"; size="300 MB" ;;
     lab) what="what the exercises need"; size="1.2 GB, and several GB more where PyTorch brings its GPU libraries" ;;
-    tests) what="everything"; size="2 GB" ;;
+    tests) what="everything"; size="2.4 GB" ;;
     *) say "setup/environment.sh takes book, lab or tests, not $suite"; exit 2 ;;
 esac
 

@@ -44,8 +44,8 @@ export const attentionArcs = (figure, { parent }) => {
       pen.stroke();
     }
     pen.globalAlpha = 1;
-    const tile = (x, symbol, colour, bold) => {
-      pen.fillStyle = colour;
+    const tile = (x, symbol, color, bold) => {
+      pen.fillStyle = color;
       pen.font = `${bold ? "bold " : ""}17px ui-monospace, Menlo, Consolas, monospace`;
       pen.fillText(symbol, x, ARCS + 16);
     };

@@ -37,7 +37,7 @@ export const partOfMatrix = (
 };
 
 /**
- * The frame that is laid around what is lit; its corners and its pointer are seen without colour.
+ * The frame that is laid around what is lit; its corners and its pointer are seen without color.
  */
 export class Highlight {
   /** @param {import("./frame.js").Frame} figure It may have `locate`, which finds what is meant. */

@@ -58,8 +58,8 @@ export const lossChart = ({ theme }, area, { room, batches, validation, lines })
   pen.textAlign = "center";
   pen.fillText("steps; loss in nats", (LEFT + room) / 2, HIGH - 7);
 
-  const path = (points, colour, width) => {
-    pen.strokeStyle = colour;
+  const path = (points, color, width) => {
+    pen.strokeStyle = color;
     pen.lineWidth = width;
     pen.beginPath();
     for (const [step, loss] of points) pen.lineTo(x(step), y(loss));

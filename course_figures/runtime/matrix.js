@@ -1,4 +1,4 @@
-/** A matrix of coloured cells with a cursor that the mouse, a finger and the arrow keys move. */
+/** A matrix of colored cells with a cursor that the mouse, a finger and the arrow keys move. */
 import { penOf } from "./canvas.js";
 import { html } from "./elements.js";
 import { partOfMatrix } from "./highlight.js";
@@ -12,7 +12,7 @@ const PAGE = 10; // rows that Page up and Page down jump
 /**
  * Its `update` is called when the figure is drawn, with { rows, columns, value(row, column),
  * strength?(value) in −1 … 1, text?(row, column), rowLabels?, columnLabels?, most?, least?,
- * width?, height?, colour? }, where width and height are the room in pixels and colour is what the
+ * width?, height?, color? }, where width and height are the room in pixels and color is what the
  * values are: "weight", "probability", or "plus" for numbers that may be negative.
  */
 export class Matrix {
@@ -119,14 +119,14 @@ export class Matrix {
   }
 
   paint(pen) {
-    const { rows, columns, value, text, strength = (v) => v, colour } = this.data;
+    const { rows, columns, value, text, strength = (v) => v, color } = this.data;
     const { size, left, top } = this;
     const { theme } = this.figure;
     const gap = size >= 14 ? 1 : 0;
     pen.font = `${clamp(size * 0.34, 9, 13)}px ${theme.font}`;
     for (let r = 0; r < rows; r += 1)
       for (let c = 0; c < columns; c += 1) {
-        const shade = heat(theme, strength(value(r, c)), colour);
+        const shade = heat(theme, strength(value(r, c)), color);
         pen.fillStyle = shade.fill;
         pen.fillRect(left + c * size, top + r * size, size - gap, size - gap);
         if (!text || size < 20) continue;

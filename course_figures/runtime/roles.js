@@ -1,7 +1,7 @@
 /**
  * What stands for a query, a key, a value, a score and a weight, in every figure and diagram.
  *
- * Each has a colour, `--cf-NAME` in figures.css, and a mark, because colour is never the only sign.
+ * Each has a color, `--cf-NAME` in figures.css, and a mark, because color is never the only sign.
  * The residual stream is a thick line; `tests/figures/test_visual_language.py` holds them together.
  */
 export const MARKS = { query: "●", key: "■", value: "▲", score: "◇", weight: "◆" };

@@ -15,6 +15,7 @@ from course_grader.errors import NothingToGradeError
 from course_grader.gradebook.standing import Cell, ClassStanding, StudentGrades
 from course_grader.outcome import Status
 from course_grader.submissions import submissions
+from course_tasks.errors import NOT_DEFINED
 
 # A finding of the grader's own: there was nothing that a judge could have looked at.
 UNDEFINED = "undefined"
@@ -226,7 +227,7 @@ def slowest(standing: ClassStanding, count: int) -> list[tuple[StudentGrades, fl
 def _said_of(one: StudentGrades, titles: Mapping[str, str]) -> Iterator[tuple[str, str, str, str]]:
     for found in one.findings:
         # What ended a whole run stands in the report once for each student, and not for each task.
-        if not found.verdict and " is not defined" in found.reason:
+        if not found.verdict and NOT_DEFINED in found.reason:
             title = titles.get(found.grade_id, found.task)
             yield title, UNDEFINED, f"{found.reason}.", ""
         if found.verdict.get("state") == "not attempted":

@@ -92,7 +92,7 @@ class Sandbox:
 
     def __init__(self, form: IsolationMode = "warm", spawned: Callable[[], None] = lambda: None):
         self.form, self._spawned = form, spawned
-        self._scratch = ScratchFolder("course-library-")
+        self._scratch = ScratchFolder("course-library-", small=True)
         self.library = self._scratch.path
         copy_library(self.library)
         self.started: StartedSandbox | None = None

@@ -20,6 +20,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Instance
 
+from course_tasks.errors import NOT_DEFINED
 from course_tasks.runner import frames
 from course_tasks.runner.outputs import Outputs
 
@@ -238,7 +239,7 @@ def _ask(shell: Shell, step: Mapping[str, Any], inputs: Mapping[str, bytes]) -> 
 
     name = step["answer"]
     if name not in shell.user_ns:
-        return b"", f"`{name}` is not defined when the check is reached"
+        return b"", f"`{name}` {NOT_DEFINED}"
     try:
         answer = shell.user_ns[name]
         return run_on_bytes(catalogue.probe(step["task"]), answer, inputs[step["task"]]), ""

@@ -51,3 +51,27 @@ def test_importing_it_loads_neither_torch_nor_matplotlib(module):
     code = f"import sys, {module}; print(sorted({{'torch', 'matplotlib'}} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_grading_starts_its_processes_before_it_imports_what_takes_long():
+    """They import torch meanwhile."""
+    code = (
+        "import sys, course_grader.batch\n"
+        "print(sorted({'filelock', 'nbformat', 'nbgrader', 'sqlalchemy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_gradebook_brings_no_server_and_nothing_to_unpack_archives():
+    code = (
+        "import sys\n"
+        "from course_grader.importing import NOT_FOR_A_GRADEBOOK, put_off\n"
+        "for package in NOT_FOR_A_GRADEBOOK: put_off(package)\n"
+        "import course_grader.gradebook.record\n"
+        "print(sorted({'setuptools', 'jupyter_server', 'notebook'} & set(sys.modules)))\n"
+        "from nbgrader.utils import parse_utc\n"  # put off, and there when it is asked for
+        "print(parse_utc('2026-01-02 03:04:05 UTC').year)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[]", "2026"]

@@ -30,10 +30,10 @@ def kept_runs():
             last[:] = inputs, hashlib.sha256(arrays_to_bytes(inputs)).digest()
         return last[1]
 
-    def run_once(probe, answer, inputs, *, until=None, watched=True):
+    def run_once(probe, answer, inputs, *, until=None, watched=True, **_):
         found = Answers({}, {})
         for name, case in probe.cases.items():
-            key = id(probe), id(answer), digest(inputs), name
+            key = id(probe), id(answer), digest(inputs), name, watched
             if key not in kept:  # with the answer, so that its id stays its own
                 single = dataclasses.replace(probe, cases={name: case})
                 kept[key] = answer, run(single, answer, inputs, watched=watched).answers

@@ -187,7 +187,7 @@ class TestWatch:
         assert watch.changed == []
 
     def test_call_is_described_by_sizes_and_numbers(self):
-        watch = Watch()
+        watch = Watch(describes=True)
         watch.on(lambda x, width, names: None)(torch.zeros(2, 3), 4, names=["a"])
         assert watch.called == "x of shape (2, 3), width = 4"
         assert watch.returned_nothing

@@ -15,7 +15,7 @@ from torch import nn
 
 from course_judges import catalogue as judges
 from course_judges.equality import same_value
-from course_judges.judging import Evidence, Reference, judge, reference_of
+from course_judges.judging import Evidence, judge, reference_of
 from course_tasks import catalogue
 from course_tasks.answers import (
     MOST_BYTES,
@@ -25,7 +25,7 @@ from course_tasks.answers import (
     Raised,
 )
 from course_tasks.errors import InvalidAnswerError
-from course_tasks.probing import passes, run
+from course_tasks.probing import Run, passes, run
 
 pytestmark = [
     pytest.mark.usefixtures("kept_runs"),
@@ -184,7 +184,7 @@ def drawn(task, seed):
 
 def earned(known, inputs, right, answers):
     """The claims that a judge holds to be true of some answers."""
-    evidence = Evidence(inputs, lambda: Reference(right, {}), answers)
+    evidence = Evidence(inputs, lambda **_: Run(right), answers)
     return [part.name for part in known.parts if part.earned_by(evidence)]
 
 
@@ -303,6 +303,6 @@ class TestRefusals:
 
     def test_array_that_would_swell_beside_the_right_one_is_not_calculated_with(self):
         right = Answers({"a": np.zeros((1, 300))})
-        evidence = Evidence({}, lambda: Reference(right, {}), Answers({"a": np.zeros((5000, 1))}))
+        evidence = Evidence({}, lambda **_: Run(right), Answers({"a": np.zeros((5000, 1))}))
         with pytest.raises(ValueError, match=r"shape \(5000, 1\), the right one \(1, 300\)"):
             evidence.yours("a")

@@ -74,8 +74,8 @@ def test_results_have_the_names_of_their_statement(path):
             continue
         inputs = judges.inputs(one.task, np.random.default_rng(0))
         task, probe = judges.task(one.task), catalogue.probe(one.task)
-        reference = reference_of(task, probe, inputs)
-        evidence = Evidence(inputs, lambda found=reference: found, Answers())
+        reference = reference_of(task, probe, inputs, watched=True)
+        evidence = Evidence(inputs, lambda watched=False, found=reference: found, Answers())
         statement = "\n".join(s for s in code if re.search(rf"(def|class) {one.answer}\b", s))
         for case in {name.split(".")[0] for name in reference.answers.values}:
             for result in evidence.results(case)[1]:
