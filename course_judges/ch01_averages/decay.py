@@ -12,6 +12,7 @@ from course_judges.ch01_averages.weights import (
     column_sums,
     keepdim_sums,
     matrix,
+    right_but_alone,
     sees_the_right_positions,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
@@ -184,7 +185,6 @@ _diagonal_excluded = mistake(
     {row(np.nan_to_num(np.diagonal(matrix(e))))}. Distance 0 counts, with decay⁰ = 1, and row 0 has
     nothing else to average."""),
     FUTURE,
-    cases=("weights",),
     also=(lambda T, decay: _decay_before(T, decay, 1e-9),),
 )(_decay_before)
 
@@ -199,12 +199,14 @@ TASK = Task(
             3,
             _right_ratios,
         ),
-        Part("On top of that, every row sums to 1.", 2, matches("weights")),
+        Part("On top of that, every row sums to 1.", 2, matches("weights", "alone")),
     ),
     properties=(
+        right_but_alone("Position 0 sees itself, with weight 1.", MEANS),
         no_weight_on_the_future("weights", FUTURE),
         sees_the_right_positions,
         _shrinks_as_asked,
         rows_sum_to_one("weights", MEANS),
     ),
+    cases=("weights",),
 )

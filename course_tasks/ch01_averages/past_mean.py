@@ -17,7 +17,11 @@ def _past_mean_inputs(rng: np.random.Generator) -> Inputs:
         "C": np.array(C),
         "x": values(rng, B, T, C),
         "identity": np.eye(T, dtype=np.float32)[None],
+        # Nothing but a position 0, with one channel.
+        "alone": values(rng, B, 1, 1),
     }
 
 
-PROBE = Probe(_past_mean_inputs, {"means": on("x"), "weights": on("identity")})
+PROBE = Probe(
+    _past_mean_inputs, {"means": on("x"), "weights": on("identity"), "alone": on("alone")}
+)

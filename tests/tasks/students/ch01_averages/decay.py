@@ -121,4 +121,12 @@ ODD = [
         "diagonal-excluded",
     ),
     (lambda T, decay: torch.full((T, T), math.nan), "not-finite"),
+    (lambda T, decay: decay_loop(T, decay).squeeze(), "axis-of-one"),
+    (
+        lambda T, decay: decay_loop(T, decay) if T > 1 else torch.zeros(1, 1),
+        "wrong-for-one-position",
+    ),
+    # A memory that fades faster than by one half, or to nothing.
+    (lambda T, decay: decay_loop(T, max(decay, 1 - decay)), "wrong-ratio"),
+    (lambda T, decay: torch.threshold(decay_loop(T, decay), 1e-3, 0.0), "wrong-positions"),
 ]
