@@ -166,6 +166,16 @@ def _zero_vector_nan(x: Tensor, y: Tensor) -> Tensor:
     )
 
 
+@mistake(
+    "Two vectors of zeros have cosine 1 with each other.",
+    unwrapped("""They are equal, but neither has a direction: the task defines the cosine of a
+    vector of zeros with every other vector as 0, and the other may be zeros, too."""),
+)
+def _two_zeros_alike(x: Tensor, y: Tensor) -> Tensor:
+    neither = (x == 0).all(-1)[:, :, None] & (y == 0).all(-1)[:, None]
+    return cosine_affinities(x, y).masked_fill(neither, 1.0)
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("cosines"), evidence.right("cosines")
     if mine.shape != right.shape or evidence.same("cosines"):
