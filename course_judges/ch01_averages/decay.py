@@ -199,7 +199,7 @@ TASK = Task(
             3,
             _right_ratios,
         ),
-        Part("On top of that, every row sums to 1.", 2, matches("weights", "alone")),
+        Part("On top of that, every row sums to 1.", 2, matches("weights", "long", "alone")),
     ),
     properties=(
         right_but_alone("Position 0 sees itself, with weight 1.", MEANS),

@@ -88,12 +88,12 @@ def _not_numbers(rng: np.random.Generator, weights: Array) -> Array:
 _FAULTS = {"ahead": _ahead, "sums": _off_sum, "signs": _signs, "nan": _not_numbers}
 
 
-def _find_fault_inputs(rng: np.random.Generator, only: float = 1.0) -> Inputs:
-    T = int(rng.integers(6, 10))
+def _find_fault_inputs(rng: np.random.Generator, *, second: bool = False) -> Inputs:
+    T = int(rng.integers(6, 8)) + 2 * second
     inputs: dict[str, Array] = {"T": np.array(T)}
     for name, put_in in _FAULTS.items():
         inputs[name] = put_in(rng, _sound_rows(rng, T)).astype(np.float32)
-    inputs["single"] = np.full((1, 1), only, dtype=np.float32)
+    inputs["single"] = np.full((1, 1), 0.75 if second else 1.0, dtype=np.float32)
     return inputs
 
 
@@ -101,5 +101,5 @@ PROBE = Probe(
     _find_fault_inputs,
     # A single row that is sound to the last bit, and in the second draw one that is not.
     {name: on(name) for name in (*_FAULTS, "single")},
-    second=partial(_find_fault_inputs, only=0.75),
+    second=partial(_find_fault_inputs, second=True),
 )

@@ -11,8 +11,8 @@ from course_tasks.inputs import on, values
 from course_tasks.probing import Inputs, Probe
 
 
-def _running_sum_inputs(rng: np.random.Generator, length: int = 0) -> Inputs:
-    B, T, C = sizes(rng)
+def _running_sum_inputs(rng: np.random.Generator, *, second: bool = False) -> Inputs:
+    B, T, C = sizes(rng, longer=second)
     return {
         "B": np.array(B),
         "C": np.array(C),
@@ -22,7 +22,7 @@ def _running_sum_inputs(rng: np.random.Generator, length: int = 0) -> Inputs:
         "square": values(rng, B, T, T),
         # A single channel of a single sample, as a recording with one microphone has; in the second
         # draw it lasts one moment only.
-        "mono": values(rng, 1, 1, length or T),
+        "mono": values(rng, 1, 1, 1 if second else T),
         "identity": np.eye(T, dtype=np.float32)[None],
     }
 
@@ -30,5 +30,5 @@ def _running_sum_inputs(rng: np.random.Generator, length: int = 0) -> Inputs:
 PROBE = Probe(
     _running_sum_inputs,
     {"sums": on("x"), "square": on("square"), "weights": on("identity"), "mono": on("mono")},
-    second=partial(_running_sum_inputs, length=1),
+    second=partial(_running_sum_inputs, second=True),
 )

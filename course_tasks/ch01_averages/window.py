@@ -8,7 +8,7 @@ from course_tasks.probing import Inputs, Probe
 
 
 def _window_inputs(rng: np.random.Generator) -> Inputs:
-    T = int(rng.integers(6, 10))
+    T = int(rng.integers(6, 8))
     width = int(rng.integers(2, T - 2))
     return {"T": np.array(T), "width": np.array(width), "wider": np.array([T + width])}
 
@@ -17,7 +17,7 @@ def _nearly_everything(rng: np.random.Generator) -> Inputs:
     """A window that leaves out one position in the last row alone, and one that is too wide by one
     position.
     """
-    T = int(rng.integers(6, 10))
+    T = int(rng.integers(8, 10))
     return {"T": np.array(T), "width": np.array(T - 1), "wider": np.array([T + 1])}
 
 

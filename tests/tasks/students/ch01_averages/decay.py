@@ -112,6 +112,17 @@ WRONG = {
 }
 
 
+def decay_future_times_zero(T, decay):
+    """Where a power is infinite, 0 times it is NaN."""
+    t = torch.arange(T)
+    return _mean(decay ** (t[:, None] - t) * torch.ones(T, T).tril())
+
+
+def decay_quotient_of_powers(T, decay):
+    powers = decay ** torch.arange(T)
+    return _mean((powers[:, None] / powers).tril())
+
+
 ODD = [
     (decay_linear, "wrong-ratio"),
     (lambda T, decay: decay_loop(T, decay).T, "sees-the-future"),
@@ -126,6 +137,8 @@ ODD = [
         lambda T, decay: decay_loop(T, decay) if T > 1 else torch.zeros(1, 1),
         "wrong-for-one-position",
     ),
+    (decay_future_times_zero, "not-finite"),
+    (decay_quotient_of_powers, "not-finite"),
     # A memory that fades faster than by one half, or to nothing.
     (lambda T, decay: decay_loop(T, max(decay, 1 - decay)), "wrong-ratio"),
     (lambda T, decay: torch.threshold(decay_loop(T, decay), 1e-3, 0.0), "wrong-positions"),

@@ -110,6 +110,16 @@ def cos_of_long_vectors(x, y):
     return x @ y.transpose(1, 2)
 
 
+def cos_of_products_that_are_not_small(x, y):
+    lengths = x.norm(dim=-1)[:, :, None] * y.norm(dim=-1)[:, None]
+    return x @ y.transpose(1, 2) / lengths.clamp(min=1e-5)
+
+
+def cos_zeros_known_by_their_sum(x, y):
+    zeros = (x.sum(-1) == 0)[:, :, None] | (y.sum(-1) == 0)[:, None]
+    return cos_by_pairs(x, y).masked_fill(zeros, 0.0)
+
+
 ODD = [
     (lambda x, y: 3 * cos_by_pairs(x, y), "not-a-cosine"),
     (lambda x, y: cos_by_pairs(x, y) ** 2, "transformed"),
@@ -119,4 +129,6 @@ ODD = [
     (lambda x, y: cos_by_pairs(x, y).squeeze(0), "axis-of-one"),
     (lambda x, y: cos_by_pairs(x, y).squeeze(-1), "axis-of-one"),
     (cos_of_long_vectors, "another-cosine"),
+    (cos_of_products_that_are_not_small, "short-vectors"),
+    (cos_zeros_known_by_their_sum, "another-cosine"),
 ]
