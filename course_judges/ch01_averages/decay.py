@@ -189,6 +189,20 @@ _diagonal_excluded = mistake(
 )(_decay_before)
 
 
+@mistake(
+    "A long sequence and a fast decay make NaN: a power is too large or too small for its number.",
+    lambda e: unwrapped(f"""With T = {int(e.inputs["longer"][0])} and `decay = {_decay_of(e)}`,
+    {int(np.isnan(e.yours("long")).any(axis=1).sum())} rows hold NaN. Far ahead, decay ** (t − s) is
+    infinite, and 0 · ∞ is NaN; far on, decay ** t is 0, and 0 / 0 is NaN. Keep the exponents at 0
+    or more (`clamp`), or put 0 in the place of the future (`tril`) in place of multiplying."""),
+    recognised=lambda e: e.same("weights", "alone") and bool(np.isnan(e.yours("long")).any()),
+)
+def _powers_out_of_range(T: int, decay: float) -> Tensor:
+    t = torch.arange(T)
+    weights = decay ** (t[:, None] - t) * torch.ones(T, T).tril()
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
 TASK = Task(
     "Exponential moving average",
     decay_weights,
