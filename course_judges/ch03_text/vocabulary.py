@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import torch
 
 from course_judges.ch03_text.sections import ENCODE, UNKNOWN
@@ -323,6 +324,33 @@ class _RefusesOnlySome(NameVocabulary):
 
 def _encodes(evidence: Evidence) -> bool:
     return evidence.same("encode", "short.tokens") and integers(evidence, "encode")
+
+
+def _accepted(evidence: Evidence) -> str:
+    """The first name with an unknown symbol that became tokens; empty if none did."""
+    for asked, case in {"bad": "refuses", **_REFUSED}.items():
+        if isinstance(evidence.answers.values.get(case), np.ndarray):
+            return asked
+    return ""
+
+
+def _says_accepted(evidence: Evidence) -> str:
+    name = input_text(evidence.inputs[_accepted(evidence)])
+    symbol, place = _unknown_in(name, evidence)[0]
+    return unwrapped(f"""`{name}` holds `{symbol}` at position {place}, which is in no name of this
+    vocabulary, and `encode` returned tokens for it. Raise a `ValueError`.""")
+
+
+@mistake(
+    "A name with a symbol that is not in the vocabulary is encoded all the same.",
+    _says_accepted,
+    UNKNOWN,
+    recognised=lambda e: e.repeatable and bool(_accepted(e)),
+)
+class _UnknownAccepted(NameVocabulary):
+    def encode(self, name):
+        last = len(self.symbols) - 1
+        return torch.tensor([0, *(self.token.get(symbol, last) for symbol in name), 0])
 
 
 def _other_symbols(evidence: Evidence) -> Finding | None:

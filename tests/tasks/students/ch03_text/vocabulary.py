@@ -180,7 +180,13 @@ class OneLettersPlaceAnotherLetter(WithDictionaries):
         return super().encode(name)
 
 
+class UnknownIsTheLast(WithDictionaries):
+    def encode(self, name):
+        return [0, *(self.stoi.get(letter, len(self.symbols) - 1) for letter in name), 0]
+
+
 WRONG = {
+    "unknown-accepted": UnknownIsTheLast,
     "refuses-only-some": FirstIsNeverUnknown,
     "lowercase-letters": fourth_set.LowercaseVocabulary,
     "shared-table": fourth_set.TableSharedByAllVocabularies,
