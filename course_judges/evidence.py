@@ -187,14 +187,13 @@ class Evidence:
         """True if the answer equals the reference in every one of these cases."""
         return all(same_case(self.answers, self.expected, case) for case in cases)
 
-    def sizes(self) -> str:
-        """The whole-number inputs, as in "T = 7, width = 3"."""
-        scalars = {
-            k: v
-            for k, v in self.inputs.items()
-            if v.ndim == 0 and v.dtype.kind in "iu" and k != "seed"
-        }
-        return ", ".join(f"{name} = {int(value)}" for name, value in scalars.items())
+    def sizes(self, kinds: str = "iu") -> str:
+        """The whole-number inputs, as in "T = 7, width = 3"; with `kinds` "iuf" all numbers."""
+        return ", ".join(
+            f"{name} = {value.item():.4g}" if value.dtype.kind == "f" else f"{name} = {int(value)}"
+            for name, value in self.inputs.items()
+            if value.ndim == 0 and value.dtype.kind in kinds and name != "seed"
+        )
 
 
 def _bare(names: list[str]) -> list[str]:

@@ -58,7 +58,7 @@ def flatten(name: str, result: Any) -> dict[str, Value]:
 def _is_plain_list(items: list[Any] | tuple[Any, ...]) -> bool:
     """True for numbers and nested lists of numbers, which are one array."""
     return all(
-        isinstance(item, bool | int | float | np.number)
+        isinstance(item, bool | int | float | np.number | np.bool_)
         or _is_scalar_tensor(item)
         or (isinstance(item, list) and _is_plain_list(item))
         for item in items

@@ -12,6 +12,7 @@ from course_judges.ch01_averages.weights import (
     column_sums,
     keepdim_sums,
     matrix,
+    right_but_alone,
     sees_the_right_positions,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
@@ -184,9 +185,22 @@ _diagonal_excluded = mistake(
     {row(np.nan_to_num(np.diagonal(matrix(e))))}. Distance 0 counts, with decay⁰ = 1, and row 0 has
     nothing else to average."""),
     FUTURE,
-    cases=("weights",),
     also=(lambda T, decay: _decay_before(T, decay, 1e-9),),
 )(_decay_before)
+
+
+@mistake(
+    "A long sequence and a fast decay make NaN: a power is too large or too small for its number.",
+    lambda e: unwrapped(f"""With T = {int(e.inputs["longer"][0])} and `decay = {_decay_of(e)}`,
+    {int(np.isnan(e.yours("long")).any(axis=1).sum())} rows hold NaN. Far ahead, decay ** (t − s) is
+    infinite, and 0 · ∞ is NaN; far on, decay ** t is 0, and 0 / 0 is NaN. Keep the exponents at 0
+    or more (`clamp`), or put 0 in the place of the future (`tril`) in place of multiplying."""),
+    recognised=lambda e: e.same("weights", "alone") and bool(np.isnan(e.yours("long")).any()),
+)
+def _powers_out_of_range(T: int, decay: float) -> Tensor:
+    t = torch.arange(T)
+    weights = decay ** (t[:, None] - t) * torch.ones(T, T).tril()
+    return weights / weights.sum(dim=1, keepdim=True)
 
 
 TASK = Task(
@@ -199,12 +213,14 @@ TASK = Task(
             3,
             _right_ratios,
         ),
-        Part("On top of that, every row sums to 1.", 2, matches("weights")),
+        Part("On top of that, every row sums to 1.", 2, matches("weights", "long", "alone")),
     ),
     properties=(
+        right_but_alone("Position 0 sees itself, with weight 1.", MEANS),
         no_weight_on_the_future("weights", FUTURE),
         sees_the_right_positions,
         _shrinks_as_asked,
         rows_sum_to_one("weights", MEANS),
     ),
+    cases=("weights",),
 )

@@ -193,7 +193,7 @@ TASK = Task(
     MEANS,
     (
         Part("Rows that look ahead are found, and no others.", 2, matches("ahead")),
-        Part("Rows that do not sum to 1 are found, and no others.", 1, matches("sums")),
+        Part("Rows that do not sum to 1 are found, and no others.", 1, matches("sums", "single")),
         Part("Rows with a negative weight are found, and no others.", 1, matches("signs")),
         Part("Rows with a NaN are found, and no others.", 2, matches("nan")),
     ),
@@ -202,5 +202,6 @@ TASK = Task(
         _misses("sums", "sum-missed", "A row that does not sum to 1 passes as sound."),
         _misses("signs", "sign-missed", "A row with a negative weight passes as sound."),
         _misses("nan", "nan-missed", "A row with a NaN passes as sound."),
+        _misses("single", "sum-missed", "A row that does not sum to 1 passes as sound."),
     ),
 )

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch01_averages.sections import FILL, KERNEL, SIDES, SOFTMAX, WRITES
+from course_judges.ch01_averages.weights import right_but_alone
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, rows_sum_to_one, scores_times_a_factor
 from course_judges.wording import listed, number, row, unwrapped, word
@@ -208,9 +209,10 @@ TASK = Task(
             2,
             _right_proportions,
         ),
-        Part("On top of that, every row sums to 1.", 2, matches("weights")),
+        Part("On top of that, every row sums to 1.", 2, matches("weights", "alone")),
     ),
     properties=(
+        right_but_alone("Position 0 may see itself, so its weight is 1.", SOFTMAX),
         _sees_what_is_hidden,
         rows_sum_to_one("weights", SOFTMAX),
         scores_times_a_factor(

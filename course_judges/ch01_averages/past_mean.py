@@ -15,6 +15,7 @@ from course_judges.ch01_averages.weights import (
     keepdim_sums,
     matrix,
     positions,
+    right_but_alone,
     same_places,
     sees_the_right_positions,
 )
@@ -233,16 +234,19 @@ TASK = Task(
         Part(
             "On top of that, position 0, with nothing before it, is 0.",
             1,
-            matches("means", "weights"),
+            matches("means", "weights", "alone"),
         ),
     ),
-    properties=tuple(
-        _of_weights(ask)
-        for ask in (
-            no_weight_on_the_future("weights", FUTURE),
-            sees_the_right_positions,
-            rows_sum_to_one("weights", MEANS),
-        )
+    properties=(
+        right_but_alone("Nothing comes before position 0, so its mean is 0.", MEANS),
+        *(
+            _of_weights(ask)
+            for ask in (
+                no_weight_on_the_future("weights", FUTURE),
+                sees_the_right_positions,
+                rows_sum_to_one("weights", MEANS),
+            )
+        ),
     ),
     examples=(_worked_out,),
     cases=("means", "weights"),

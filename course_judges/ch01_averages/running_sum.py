@@ -153,7 +153,8 @@ TASK = Task(
     SIDES,
     (
         Part("The last position holds the sum of all positions.", 1, _last_is_the_total),
-        Part("Every position holds the sum of its past.", 1, matches("sums", "square")),
+        Part("Every position holds the sum of its past.", 1, matches("sums", "square", "mono")),
     ),
     properties=(_future_in_time_last, _counted_otherwise),
+    cases=("sums", "square", "weights"),
 )

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from course_judges.ch01_averages.sections import FUTURE
-from course_judges.judging import Evidence
+from course_judges.judging import Evidence, Property
 from course_judges.properties import NEGLIGIBLE
 from course_judges.wording import listed, number
 from course_tasks.answers import Array
-from course_tasks.verdict import Finding
+from course_tasks.verdict import Finding, Section
 
 
 def positions(row: Array) -> str:
@@ -60,6 +60,30 @@ def sees_the_right_positions(evidence: Evidence) -> Finding | None:
         f"{positions(right[t])}{sizes}.",
         FUTURE,
     )
+
+
+def right_but_alone(seen: str, section: Section) -> Property:
+    """A property: what is right of several positions has to be right of a single one.
+
+    `seen` says what a single position sees, and what follows from that.
+    """
+
+    def ask(evidence: Evidence) -> Finding | None:
+        if evidence.wrong_values != ("alone",) or not evidence.comparable("alone"):
+            return None
+        mine, right = evidence.yours("alone"), evidence.right("alone")
+        if np.isnan(mine).any():
+            return None
+        wrong = tuple(np.argwhere(np.abs(mine - right) > NEGLIGIBLE)[0])
+        return Finding(
+            "wrong-for-one-position",
+            "Your answer is wrong for a sequence of one position.",
+            f"{evidence.called_with('alone')} {seen} You return {number(mine[wrong])}, expected "
+            f"{number(right[wrong])}.",
+            section,
+        )
+
+    return ask
 
 
 def column_sums(evidence: Evidence) -> str:

@@ -13,6 +13,7 @@ from course_judges.ch01_averages.weights import (
     keepdim_sums,
     matrix,
     positions,
+    right_but_alone,
     same_places,
     sees_the_right_positions,
 )
@@ -171,10 +172,11 @@ TASK = Task(
         Part(
             "On top of that, every row averages what it sees.",
             2,
-            matches("weights", "wide", "narrow", "full"),
+            matches("weights", "wide", "narrow", "full", "alone"),
         ),
     ),
     properties=(
+        right_but_alone("Position 0 sees itself, with weight 1.", MEANS),
         no_weight_on_the_future("weights", FUTURE),
         sees_the_right_positions,
         rows_sum_to_one("weights", MEANS),

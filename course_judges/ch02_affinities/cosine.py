@@ -50,6 +50,27 @@ def _largest(evidence: Evidence) -> str:
     return f"Your largest entry is {number(size)} in size; a cosine lies between −1 and 1."
 
 
+def _right_of_short_ones(evidence: Evidence) -> bool:
+    """True of the cosines of short vectors up to what a 1e-8 beside their lengths does to them."""
+    mine, right = evidence.yours("short"), evidence.right("short")
+    return mine.shape == right.shape and np.allclose(mine, right, rtol=0.03, atol=0.01)
+
+
+def _short_ones(evidence: Evidence) -> Finding | None:
+    if not evidence.same("cosines", "zeros") or _right_of_short_ones(evidence):
+        return None
+    mine, right = evidence.yours("short"), evidence.right("short")
+    place = tuple(int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    return Finding(
+        "short-vectors",
+        "Your cosines are wrong where vectors are short, though not zeros.",
+        f"The lengths of all vectors are 0.001 there. Two of them have the cosine "
+        f"{number(right[place])}; yours is {number(mine[place])}. What keeps the divisor away from "
+        "0 has to be smaller than any length that occurs: 1e-8, for example.",
+        ANGLE,
+    )
+
+
 def _outside(evidence: Evidence) -> Finding | None:
     if np.abs(evidence.yours("cosines")).max() <= 1 + 1e-4:
         return None
@@ -166,6 +187,16 @@ def _zero_vector_nan(x: Tensor, y: Tensor) -> Tensor:
     )
 
 
+@mistake(
+    "Two vectors of zeros have cosine 1 with each other.",
+    unwrapped("""They are equal, but neither has a direction: the task defines the cosine of a
+    vector of zeros with every other vector as 0, and the other may be zeros, too."""),
+)
+def _two_zeros_alike(x: Tensor, y: Tensor) -> Tensor:
+    neither = (x == 0).all(-1)[:, :, None] & (y == 0).all(-1)[:, None]
+    return cosine_affinities(x, y).masked_fill(neither, 1.0)
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("cosines"), evidence.right("cosines")
     if mine.shape != right.shape or evidence.same("cosines"):
@@ -188,13 +219,18 @@ TASK = Task(
     cosine_affinities,
     ANGLE,
     (
-        Part("Entry (t, s) is the cosine of `x[t]` and `y[s]`.", 2, matches("cosines")),
+        Part(
+            "Entry (t, s) is the cosine of `x[t]` and `y[s]`.",
+            2,
+            lambda e: e.same("cosines") and _right_of_short_ones(e),
+        ),
         Part(
             "On top of that, a vector of zeros has cosine 0 with every other.",
             1,
             matches("cosines", "zeros"),
         ),
     ),
-    properties=(_outside,),
+    properties=(_short_ones, _outside),
     examples=(_worked_out,),
+    cases=("cosines", "zeros"),
 )

@@ -64,8 +64,10 @@ def _proportional(evidence: Evidence) -> bool:
     mine, right = _after_row_0(evidence), evidence.right("evenness")[:, 1:]
     if not np.isfinite(mine).all():
         return False
-    largest = right.argmax(axis=0), np.arange(right.shape[1])
-    factor = mine[largest] / right[largest]
+    rows = right.shape[1]
+    largest = right.argmax(axis=0), np.arange(rows)
+    # A row that looks at one position alone in every sample has 0, whatever the factor.
+    factor = np.divide(mine[largest], right[largest], where=right[largest] > 0, out=np.ones(rows))
     return bool((factor > 1e-3).all() and np.allclose(mine, right * factor, rtol=1e-3, atol=1e-5))
 
 
@@ -196,6 +198,8 @@ _first_row_one = mistake(
     "Row 0 is 1; it is defined as 0 here.",
     unwrapped("""It gives all its weight to one position, as a row with entropy 0 does; the task
     counts it as no choice at all, 0."""),
+    cases=("evenness", "alone"),
+    also=(lambda w: evenness(w) if w.shape[-1] > 1 else first_row_one(w),),
 )(first_row_one)
 
 
@@ -229,9 +233,10 @@ TASK = Task(
         Part(
             "On top of that, each is a share of the largest possible, and 0 in row 0.",
             3,
-            matches("evenness"),
+            matches("evenness", "alone"),
         ),
     ),
     properties=(_out_of_range,),
     examples=(_worked_out,),
+    cases=("evenness",),
 )

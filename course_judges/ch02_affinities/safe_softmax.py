@@ -250,6 +250,25 @@ def _hidden_places_weigh(evidence: Evidence) -> Finding | None:
     )
 
 
+def _nothing_to_see_weighs(evidence: Evidence) -> Finding | None:
+    """Weight in a row of nothing but −∞, where rows with something to see are right."""
+    if not evidence.same("ordinary", "large"):
+        return None
+    for case in ("empty", "single"):
+        scores, mine = evidence.inputs[case], evidence.yours(case)
+        rows = np.isneginf(scores).all(-1)
+        if mine.shape == scores.shape and (mine[rows] != 0).any():
+            t = int(np.flatnonzero(rows & (mine != 0).any(-1))[0])
+            return Finding(
+                "nothing-to-see-weighs",
+                "A row that may see nothing has weight.",
+                f"Row {t} of a matrix of shape {scores.shape} is all −∞; your weights are "
+                f"{row(mine[t])}, and 0 is expected everywhere.",
+                STABLE,
+            )
+    return None
+
+
 TASK = Task(
     "A softmax that survives",
     safe_softmax,
@@ -263,6 +282,7 @@ TASK = Task(
     ),
     properties=(
         _hidden_places_weigh,
+        _nothing_to_see_weighs,
         rows_sum_to_one("ordinary", STABLE),
         rows_sum_to_one("large", STABLE),
         scores_times_a_factor("ordinary", lambda e: e.inputs["ordinary"], STABLE),

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 from course_judges.ch02_affinities.sections import DEPENDS, KERNEL, ROLES, STABLE
-from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
+from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, row, unwrapped
-from course_tasks.ch02_affinities.smoother import PROBE as SMOOTHER
 from course_tasks.verdict import Finding
 
 
@@ -98,6 +97,12 @@ def _width(evidence: Evidence) -> float:
     return float(evidence.inputs["width"])
 
 
+def _far_off(evidence: Evidence) -> str:
+    """How far the first of the places far away is from its nearest station."""
+    gaps = evidence.inputs["far"][0] - evidence.inputs["known"]
+    return f"About {float(np.hypot(*gaps.T).min()):.0f}"
+
+
 def _outside_the_values(evidence: Evidence) -> Finding | None:
     mine, values = evidence.yours("near"), evidence.inputs["values"]
     low, high = values.min(0), values.max(0)
@@ -114,17 +119,20 @@ def _outside_the_values(evidence: Evidence) -> Finding | None:
 
 _underflow = mistake(
     "Far away from all stations, your average is lost.",
-    lambda e: unwrapped(f"""About 100 from the nearest station with `width = {_width(e):g}`, every
+    lambda e: (
+        unwrapped(f"""{_far_off(e)} from the nearest station with `width = {_width(e):g}`, every
     e^score is rounded to 0; you return {row(e.yours("far")[0])}, expected {row(e.right("far")[0])}.
-    Dividing zeros by their sum helps nobody: shift the scores first, or let `softmax` do it."""),
+    Dividing zeros by their sum helps nobody: shift the scores first, or let `softmax` do it.""")
+    ),
     STABLE,
-    recognised=lambda e: e.same("near") and any_of(SMOOTHER, ("far",), _underflows, _guarded)(e),
+    cases=("near", "far"),
+    also=(_guarded,),
 )(_underflows)
 
 
 @mistake(
     "Far away from all stations, you return the plain mean of them.",
-    lambda e: unwrapped(f"""About 100 from the nearest station your values are
+    lambda e: unwrapped(f"""{_far_off(e)} from the nearest station your values are
     {row(e.yours("far")[0])} at every place, expected {row(e.right("far")[0])} at the first one. The
     nearest station still counts most there, however small all e^score are: a softmax shifts the
     scores before it takes the exponential."""),
@@ -244,6 +252,21 @@ def _dots_for_distances(at: Tensor, known: Tensor, values: Tensor, width: float)
     return (at @ known.T / width**2).softmax(-1) @ values
 
 
+def _wrong_for_one_station(evidence: Evidence) -> Finding | None:
+    if int(evidence.inputs["stations"][0]) > 1 or not evidence.same("near"):
+        return None
+    mine, right = evidence.yours("far"), evidence.right("far")
+    if mine.shape != right.shape:
+        return None
+    return Finding(
+        "wrong-for-one-station",
+        "Your answer is wrong where there is one station alone.",
+        f"Its weight is 1, however far away it is, so every place gets what it has measured, "
+        f"{row(right[0])}; you return {row(mine[0])}.",
+        DEPENDS,
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """Where the weights of one place lie, beside its values."""
     case = "far" if evidence.same("near") else "near"
@@ -251,7 +274,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     if mine.shape != right.shape:
         return None
     n, c = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
-    squares = np.square(evidence.inputs[case][n] - evidence.inputs["known"]).sum(-1)
+    count = int(evidence.inputs["stations"][0]) if case == "far" else evidence.number("M")
+    squares = np.square(evidence.inputs[case][n] - evidence.inputs["known"][:count]).sum(-1)
     scores = -squares / (2 * float(evidence.inputs["width"]) ** 2)
     weights = np.exp(scores - scores.max())
     weights /= weights.sum()
@@ -277,7 +301,7 @@ TASK = Task(
         Part("Near the stations, each place gets the right average.", 3, matches("near")),
         Part("On top of that, it does far away from them, too.", 2, matches("near", "far")),
     ),
-    properties=(_outside_the_values,),
+    properties=(_outside_the_values, _wrong_for_one_station),
     examples=(_worked_out,),
     cases=("near",),
 )

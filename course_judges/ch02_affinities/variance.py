@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -132,7 +133,8 @@ _no_scale = mistake(
     products of {e.number("D")} entries divided by √{e.number("D")} have variance
     {number(e.right("growth.1")[-1])}."""),
     ROOT,
-    recognised=_agrees(_unscaled, "growth.0", "growth.1"),
+    cases=("growth.0", "growth.1"),
+    also=(partial(_unscaled, correction=0),),
 )(_unscaled)
 
 _scale_by_channels = mistake(
@@ -142,7 +144,8 @@ _scale_by_channels = mistake(
     {number(e.right("growth.1")[0])}. The scale counts the terms that were added up: √1, √2,
     √3, …"""),
     ROOT,
-    recognised=_agrees(_scaled_by_all, "growth.0", "growth.1"),
+    cases=("growth.0", "growth.1"),
+    also=(partial(_scaled_by_all, correction=0),),
 )(_scaled_by_all)
 
 _scale_by_d = mistake(
@@ -150,21 +153,24 @@ _scale_by_d = mistake(
     lambda e: unwrapped(f"""{_rows(e, "1")} Dividing by d divides the variance by d², and the
     spread shrinks to nothing as d grows."""),
     ROOT,
-    recognised=_agrees(_scaled_by_count, "growth.0", "growth.1"),
+    cases=("growth.0", "growth.1"),
+    also=(partial(_scaled_by_count, correction=0),),
 )(_scaled_by_count)
 
 _scaled_the_variance = mistake(
     "You divided the variance by √d; it is the dot products that are divided.",
     lambda e: unwrapped(f"""{_rows(e, "1")} Numbers divided by √d have a variance divided by d:
     a factor counts squared."""),
-    recognised=_agrees(_variance_scaled, "growth.0", "growth.1"),
+    cases=("growth.0", "growth.1"),
+    also=(partial(_variance_scaled, correction=0),),
 )(_variance_scaled)
 
 _states_the_law = mistake(
     "You returned what theory says, 1, 2, 3, …; these draws were not looked at.",
     lambda e: unwrapped(f"""The law holds on average. For these {e.number("N")} pairs the measured
     variances are {row(e.right("growth.0"))}."""),
-    recognised=_agrees(_the_law, "growth.0", "growth.1"),
+    cases=("growth.0", "growth.1"),
+    also=(partial(_the_law, correction=0),),
 )(_the_law)
 
 _adds_variances = mistake(
@@ -172,19 +178,22 @@ _adds_variances = mistake(
     only on average."""),
     lambda e: unwrapped(f"""{_rows(e, "0")} In {e.number("N")} draws, products that are
     independent still vary together a little. Add up the products first, then measure."""),
-    recognised=_agrees(_added_variances, "growth.0"),
+    cases=("growth.0",),
+    also=(partial(_added_variances, correction=0),),
 )(_added_variances)
 
 _single_products = mistake(
     "You measured single products; a dot product adds up the first d of them.",
     lambda e: f"{_rows(e, '0')} `cumsum` adds up along the entries.",
-    recognised=_agrees(_single_products_answer, "growth.0"),
+    cases=("growth.0",),
+    also=(partial(_single_products_answer, correction=0),),
 )(_single_products_answer)
 
 _mean_not_sum = mistake(
     "You took the mean of the products; a dot product is their sum.",
     lambda e: f"{_rows(e, '0')} The mean of d products divides by d once too often.",
-    recognised=_agrees(_means, "growth.0"),
+    cases=("growth.0",),
+    also=(partial(_means, correction=0),),
 )(_means)
 
 _all_pairs = mistake(
@@ -192,27 +201,31 @@ _all_pairs = mistake(
     lambda e: unwrapped(f"""`queries @ keys.T` holds {e.number("N") ** 2} dot products; the task
     asks for {e.number("N")}, its diagonal. {_rows(e, "0")}"""),
     PAIRS,
-    recognised=_agrees(_all_pairs_answer, "growth.0"),
+    cases=("growth.0",),
+    also=(partial(_all_pairs_answer, correction=0),),
 )(_all_pairs_answer)
 
 _standard_deviation = mistake(
     "These are standard deviations; a variance is their square.",
     lambda e: _rows(e, "0"),
-    recognised=_agrees(_deviations, "growth.0"),
+    cases=("growth.0",),
+    also=(partial(_deviations, correction=0),),
 )(_deviations)
 
 _mean_square = mistake(
     "You took the mean of the squares without subtracting the mean.",
     lambda e: unwrapped(f"""{_rows(e, "0")} The mean of the dot products is 0 for endless draws;
     for these {e.number("N")} it is not."""),
-    recognised=_agrees(_mean_squares, "growth.0"),
+    cases=("growth.0",),
+    also=(partial(_mean_squares, correction=0),),
 )(_mean_squares)
 
 _starts_at_nothing = mistake(
     "Your first entry is a dot product of nothing: every entry has one term too few.",
     lambda e: unwrapped(f"""{_rows(e, "0")} Entry d − 1 belongs to d terms: `[:, :d]` for d from
     1 to {e.number("D")}, both included."""),
-    recognised=_agrees(_one_short, "growth.0"),
+    cases=("growth.0",),
+    also=(partial(_one_short, correction=0),),
 )(_one_short)
 
 _variance_over_channels = mistake(
@@ -220,8 +233,24 @@ _variance_over_channels = mistake(
     lambda e: unwrapped(f"""Your first result has {len(e.yours("growth.0"))} numbers, one a
     pair; expected are {e.number("D")}, one for each d. The pairs are the first size:
     `var(dim=0)`."""),
-    recognised=_agrees(_along_channels, "growth.0"),
+    cases=("growth.0",),
+    also=(partial(_along_channels, correction=0),),
 )(_along_channels)
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("growth.0"), evidence.right("growth.0")
+    if mine.shape != right.shape:
+        return None
+    d = int(np.abs(mine - right).argmax()) + 1
+    products = (evidence.inputs["queries"] * evidence.inputs["keys"])[:, :d].sum(axis=1)
+    return Finding(
+        "another-variance",
+        "Your numbers are not the variances of the dot products.",
+        f"For d = {d}, the {len(products)} dot products are {row(products)}, and their variance is "
+        f"{number(right[d - 1])}. Yours is {number(mine[d - 1])}.",
+        GROWTH,
+    )
 
 
 TASK = Task(
@@ -241,4 +270,6 @@ TASK = Task(
         ),
     ),
     properties=(_second_off,),
+    examples=(_worked_out,),
+    cases=("growth.0",),
 )

@@ -13,7 +13,8 @@ import torch
 from course_judges.ch03_text.sections import ONCE, RANDOM, TARGET
 from course_judges.ch03_text.targets import IGNORED, row
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import unwrapped
+from course_judges.properties import holds_integers, integers
+from course_judges.wording import listed, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -44,7 +45,8 @@ def _batch_part(value: str, chosen: Callable[[Evidence], Array]) -> Callable[[Ev
     young = value.replace("batch", "young")
 
     def holds(evidence: Evidence) -> bool:
-        if not evidence.comparable(value) or not evidence.same(young):
+        tiny = value.replace("batch", "tiny")
+        if not evidence.comparable(value) or not evidence.same(young, tiny):
             return False
         return bool((evidence.yours(value) == evidence.right(value))[chosen(evidence)].all())
 
@@ -190,6 +192,16 @@ def _targets_before_the_text(tokens, ends, block_size, padding):
     return x, tokens[_positions(ends, block_size) + 1]
 
 
+@mistake(
+    "Your rows stand in the order of the text, not in that of `ends`.",
+    lambda e: unwrapped(f"""`ends` is {listed(e.inputs["ends"])}: row b belongs to `ends[b]`, in
+    whatever order they come. Whoever asks for a batch has to know which row is which."""),
+    cases=("batch", "young"),
+)
+def _ends_in_order(tokens, ends, block_size, padding):
+    return batch_ending_at(tokens, ends.sort().values, block_size, padding)
+
+
 def _targets_missing(evidence: Evidence) -> Finding | None:
     """Targets that are −100 although the text has one there."""
     mine, right = evidence.yours("batch.y"), evidence.right("batch.y")
@@ -255,7 +267,11 @@ TASK = Task(
         Part(
             "Targets follow their inputs.",
             1,
-            lambda e: _batch_part("batch.y", _is_whole_row)(e) and e.same("common"),
+            lambda e: (
+                _batch_part("batch.y", _is_whole_row)(e)
+                and e.same("common")
+                and integers(e, "batch.x", "batch.y")
+            ),
         ),
         Part(
             "Targets before the text are −100, and the first token is a target.",
@@ -263,7 +279,7 @@ TASK = Task(
             _batch_part("batch.y", lambda e: ~_is_whole_row(e)),
         ),
     ),
-    properties=(_targets_missing,),
+    properties=(_targets_missing, holds_integers(("batch.x", "batch.y"), TARGET)),
     examples=(_worked_out,),
     cases=("batch.x",),
 )

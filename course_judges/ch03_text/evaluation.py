@@ -16,6 +16,7 @@ from course_judges.ch03_text.targets import (
     targets_once,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import holds_integers, integers
 from course_judges.wording import unwrapped
 
 
@@ -181,7 +182,7 @@ TASK = Task(
         Part(
             "Windows begin every `stride` tokens and the last is filled up.",
             1,
-            matches(*(f"{case}.x" for case in _CASES)),
+            lambda e: e.same(*(f"{case}.x" for case in _CASES)) and integers(e, "long.x", "long.y"),
         ),
         Part("Every token but the first is a target, once.", 3, _once_in_all),
         Part(
@@ -190,6 +191,10 @@ TASK = Task(
             matches(*(f"{case}.y" for case in _CASES), "zeros"),
         ),
     ),
-    properties=(not_the_next_token("long.x", "long.y", "tokens"), counted_otherwise("long.y")),
+    properties=(
+        not_the_next_token("long.x", "long.y", "tokens"),
+        counted_otherwise("long.y"),
+        holds_integers(("long.x", "long.y"), TARGET),
+    ),
     cases=("long", "short", "exact"),
 )

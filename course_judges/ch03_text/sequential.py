@@ -19,6 +19,7 @@ from course_judges.ch03_text.targets import (
     targets_once,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, unwrapped
 
 
@@ -56,7 +57,8 @@ def _step_targets_follow(evidence: Evidence) -> bool:
     x, y = evidence.yours("steps.x"), evidence.yours("steps.y")
     after = successors(evidence.inputs["tokens"])
     pairs = [(int(a), int(b)) for a, b in zip(x.flat, y.flat, strict=True) if int(a) in after]
-    return len(pairs) > x.size / 2 and all(after[a] == b for a, b in pairs)
+    follow = len(pairs) > x.size / 2 and all(after[a] == b for a, b in pairs)
+    return follow and integers(evidence, "steps.x", "steps.y")
 
 
 def _joint(evidence: Evidence) -> str:
@@ -223,6 +225,19 @@ def _rows_as_equal_as_possible(tokens, batch_size, block_size, padding):
 
 
 @mistake(
+    "Rows for which nothing is left are missing.",
+    lambda e: unwrapped(f"""{len(e.inputs["few"]) - 1} inputs in {e.number("batch_size")} rows:
+    x should have shape {e.right("few.x").shape}, and yours has {e.yours("few.x").shape}. `chunk`
+    and `split` stop when nothing is left; such a row is all padding, with −100 as targets."""),
+    cases=("steps", "few"),
+)
+def _empty_rows_missing(tokens, batch_size, block_size, padding):
+    x, y = sequential_windows(tokens, batch_size, block_size, padding)
+    rows = -(-(len(tokens) - 1) // -(-(len(tokens) - 1) // batch_size))
+    return x[:, :rows], y[:, :rows]
+
+
+@mistake(
     "A symbol of the text is no target where it has the number of the padding.",
     lambda e: unwrapped(f"""With `padding` = {e.number("symbol")}, which is a symbol of this text,
     {int((e.yours("common.y") == IGNORED).sum())} of your targets are −100;
@@ -253,7 +268,7 @@ TASK = Task(
         Part(
             "The inputs are all there, in B rows of equal length.",
             1,
-            matches("steps.x", "exact.x", "over.x", "few.x"),
+            matches("steps.x", "exact.x", "over.x", "few.x", "tiny.x"),
         ),
         Part("Each target is the token that follows its input.", 1, _step_targets_follow),
         Part(
@@ -267,10 +282,15 @@ TASK = Task(
                     ("over.y", "over"),
                     ("few.y", "few"),
                     ("common.y", "tokens"),
+                    ("tiny.y", "tiny"),
                 )
             ),
         ),
     ),
-    properties=(not_the_next_token("steps.x", "steps.y", "tokens"), counted_otherwise("steps.y")),
+    properties=(
+        not_the_next_token("steps.x", "steps.y", "tokens"),
+        counted_otherwise("steps.y"),
+        holds_integers(("steps.x", "steps.y"), TARGET),
+    ),
     cases=("steps.x",),
 )

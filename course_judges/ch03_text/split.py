@@ -115,14 +115,22 @@ def _depends_on_the_run(evidence: Evidence) -> bool:
     )
 
 
-def _none_held_out(evidence: Evidence) -> bool:
-    """True where a fraction that rounds to no name leaves all entries in training."""
+def _none_or_all_held_out(evidence: Evidence) -> bool:
+    """True where a fraction that rounds to no name leaves all entries in training, and a fraction
+    of 1 none.
+    """
     train, validation = _parts_of(evidence, "few")
+    if _all_of_few(evidence):
+        train, validation = validation, train
     return not validation and sorted(train) == sorted(_names_of(evidence, "few"))
 
 
+def _all_of_few(evidence: Evidence) -> bool:
+    return float(evidence.inputs["of_few"][0]) == 1
+
+
 def _right_size(evidence: Evidence) -> bool:
-    return _none_held_out(evidence) and _right_where_some_are_held_out(evidence)
+    return _none_or_all_held_out(evidence) and _right_where_some_are_held_out(evidence)
 
 
 def _right_where_some_are_held_out(evidence: Evidence) -> bool:
@@ -313,6 +321,10 @@ def _neighbors_held_out(names, fraction, seed):
 
 def _says_few(evidence: Evidence) -> str:
     names, (train, validation) = _names_of(evidence, "few"), _parts_of(evidence, "few")
+    if _all_of_few(evidence):
+        return unwrapped(f"""With fraction = 1, all {len(names)} entries belong to validation, and
+        none to training; yours has {len(validation)} in validation, and {len(train)} in
+        training.""")
     distinct = len(set(names))
     held = "all of them" if len(set(validation)) == distinct else f"{len(set(validation))} of them"
     slices = " `order[-0:]` is the whole list: count from the front." if not train else ""
@@ -323,14 +335,18 @@ def _says_few(evidence: Evidence) -> str:
 
 
 @mistake(
-    "Where the fraction rounds to no name at all, your split is another.",
+    lambda e: (
+        "Where the fraction is 1, your split is another."
+        if _all_of_few(e)
+        else "Where the fraction rounds to no name at all, your split is another."
+    ),
     _says_few,
     recognised=lambda e: (
         _nothing_lost(e)
         and _apart(e)
         and _seeded(e)
         and _right_where_some_are_held_out(e)
-        and not _none_held_out(e)
+        and not _none_or_all_held_out(e)
     ),
 )
 def _none_becomes_all(names, fraction, seed):

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import torch
 
 from course_judges.ch03_text.sections import ENCODE, UNKNOWN
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import integers
 from course_judges.wording import unwrapped
 from course_tasks.answers import input_text
+from course_tasks.verdict import Finding
 
 
 class NameVocabulary:
@@ -42,6 +45,8 @@ _REFUSED = {
     "bad_first": "refuses_first",
     "bad_twice": "refuses_twice",
     "bad_turned": "refuses_turned",
+    "bad_last": "refuses_last",
+    "bad_capital": "refuses_capital",
 }
 
 
@@ -56,7 +61,7 @@ def _refused_otherwise(evidence: Evidence) -> str:
         # A message may quote the whole name, which holds every symbol.
         besides = words.replace(name, "")
         numbers = set(map(int, re.findall(r"\d+", besides)))
-        unknown = _unknown_in(name)
+        unknown = _unknown_in(name, evidence)
         meant = [one for one in unknown if one[0] in besides]
         if not meant and name in words:
             meant = unknown
@@ -65,15 +70,18 @@ def _refused_otherwise(evidence: Evidence) -> str:
     return ""
 
 
-def _unknown_in(name: str) -> list[tuple[str, int]]:
-    """The symbols that no vocabulary of this task holds, and where they are."""
-    return [(symbol, place) for place, symbol in enumerate(name) if not symbol.isascii()]
+def _unknown_in(name: str, evidence: Evidence) -> list[tuple[str, int]]:
+    """The symbols that are in no name, and where they are."""
+    known = set(input_text(evidence.inputs["names"]))
+    return [(symbol, place) for place, symbol in enumerate(name) if symbol not in known]
 
 
 def _says_otherwise(evidence: Evidence) -> str:
     asked = _refused_otherwise(evidence)
     name = input_text(evidence.inputs[asked])
-    there = " and ".join(f"`{symbol}` at position {place}" for symbol, place in _unknown_in(name))
+    there = " and ".join(
+        f"`{symbol}` at position {place}" for symbol, place in _unknown_in(name, evidence)
+    )
     said = evidence.answers.values.get(_REFUSED[asked])
     raised = evidence.answers.errors.get(_REFUSED[asked])
     ending = (
@@ -86,6 +94,10 @@ def _says_otherwise(evidence: Evidence) -> str:
     more = (
         " Position 0 counts as False, so ask `is not None` where you ask for a position."
         if asked == "bad_first"
+        else " A capital is a symbol of its own, and no name has this one."
+        if asked == "bad_capital"
+        else " Look at every position, the last one too, and count each letter that stands before."
+        if asked == "bad_last"
         else " Symbol and position belong together: name the first that is unknown, and where it "
         "is."
     )
@@ -130,6 +142,10 @@ def _symbols(evidence: Evidence) -> str:
     return str(evidence.answers.values["symbols"])
 
 
+def _place_of_the_boundary(evidence: Evidence) -> int:
+    return _symbols(evidence).index(input_text(evidence.inputs["boundary"]))
+
+
 @mistake(
     "Your symbols stand in the order in which they first appear.",
     lambda e: unwrapped(f"""They are `{_symbols(e)}`. The same names in another order would give
@@ -146,8 +162,8 @@ class _OrderOfAppearance(NameVocabulary):
 @mistake(
     "The boundary was sorted in among the letters.",
     lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`: `{input_text(e.inputs["boundary"])}`
-    comes after `z` in the order of code points, so it is token {len(_symbols(e)) - 1}. The task
-    wants it as token 0, whatever symbol it is."""),
+    comes after `z` in the order of code points, so it is token {_place_of_the_boundary(e)}. The
+    task wants it as token 0, whatever symbol it is."""),
     cases=("symbols",),
 )
 class _BoundarySortedIn(NameVocabulary):
@@ -268,7 +284,7 @@ class _LowercaseLetters(NameVocabulary):
     "Your vocabularies share one table: what one of them knows, all of them know.",
     lambda e: unwrapped(f"""A second vocabulary was made whose names hold
     `{input_text(e.inputs["unknown"])}`, and now the first one encodes it, too. A table in the
-    class's body is one for all; make it in `__init__`."""),
+    class's body, or outside of it, is one for all; make it in `__init__`."""),
     UNKNOWN,
 )
 class _SharedTable(NameVocabulary):
@@ -284,6 +300,10 @@ class _SharedTable(NameVocabulary):
     lambda e: (
         "An unknown symbol at position 0 is not refused as it should be."
         if _refused_otherwise(e) == "bad_first"
+        else "A capital that is in no name is not refused as it should be."
+        if _refused_otherwise(e) == "bad_capital"
+        else "An unknown symbol at the last position is not refused as it should be."
+        if _refused_otherwise(e) == "bad_last"
         else "Of two unknown symbols, your error does not say one with its own position."
     ),
     _says_otherwise,
@@ -302,15 +322,122 @@ class _RefusesOnlySome(NameVocabulary):
         return torch.tensor([self.token.get(s, 0) for s in self.boundary + name + self.boundary])
 
 
+def _encodes(evidence: Evidence) -> bool:
+    return evidence.same("encode", "short.tokens") and integers(evidence, "encode")
+
+
+def _accepted(evidence: Evidence) -> str:
+    """The first name with an unknown symbol that became tokens; empty if none did."""
+    for asked, case in {"bad": "refuses", **_REFUSED}.items():
+        if isinstance(evidence.answers.values.get(case), np.ndarray):
+            return asked
+    return ""
+
+
+def _says_accepted(evidence: Evidence) -> str:
+    name = input_text(evidence.inputs[_accepted(evidence)])
+    symbol, place = _unknown_in(name, evidence)[0]
+    return unwrapped(f"""`{name}` holds `{symbol}` at position {place}, which is in no name of this
+    vocabulary, and `encode` returned tokens for it. Raise a `ValueError`.""")
+
+
+@mistake(
+    "A name with a symbol that is not in the vocabulary is encoded all the same.",
+    _says_accepted,
+    UNKNOWN,
+    recognised=lambda e: e.repeatable and bool(_accepted(e)),
+)
+class _UnknownAccepted(NameVocabulary):
+    def encode(self, name):
+        last = len(self.symbols) - 1
+        return torch.tensor([0, *(self.token.get(symbol, last) for symbol in name), 0])
+
+
+def _other_symbols(evidence: Evidence) -> Finding | None:
+    """Letters that are missing among the symbols, or that no name has."""
+    mine, right = set(_symbols(evidence)), set(str(evidence.expected.values["symbols"]))
+    if mine == right:
+        return None
+    what = "lack letters that names have" if right - mine else "hold what no name has"
+    letters = ", ".join(f"`{letter}`" for letter in sorted(right - mine or mine - right)[:6])
+    return Finding(
+        "other-symbols",
+        f"Your symbols {what}.",
+        f"It is {letters}. Every letter of every name is a symbol, and nothing else but the "
+        "boundary.",
+        ENCODE,
+    )
+
+
+def _decimals(evidence: Evidence) -> Finding | None:
+    if not evidence.same("encode") or integers(evidence, "encode"):
+        return None
+    return Finding(
+        "kind-of-number",
+        "Your tokens are right, but they are decimal numbers.",
+        "A token is a place in a list of symbols, and a table of embeddings wants integers.",
+        ENCODE,
+    )
+
+
+def _of_several_calls(evidence: Evidence) -> Finding | None:
+    """What is right in a new vocabulary, and wrong in one that was asked before or of a short
+    name.
+    """
+    if not evidence.same("symbols", "encode", "decode"):
+        return None
+    letter, name = (input_text(evidence.inputs[asked]) for asked in ("letter", "name"))
+    if not evidence.same("short.given"):
+        return Finding(
+            "changes-its-names",
+            "Your vocabulary changes the list of names that it is given.",
+            "Whoever made the list still needs it: `sorted(names)` returns a new one, and "
+            "`names.sort()` changes the old one.",
+            ENCODE,
+        )
+    for which, asked in (("letter", letter), ("name", name), ("nothing", "")):
+        value = f"short.tokens.{which}"
+        if not evidence.same(value):
+            return Finding(
+                "short-name",
+                f"Your encoding of `{asked}` is wrong."
+                if asked
+                else "Your encoding of an empty name is wrong.",
+                f"It should be {evidence.right(value).tolist()}, and yours is "
+                f"{evidence.yours(value).tolist()}. One vocabulary was asked for `{letter}`, "
+                f"`{name}` and an empty name, one after the other.",
+                ENCODE,
+            )
+    said = [
+        evidence.answers.values[f"short.names.{which}"] for which in ("letter", "name", "nothing")
+    ]
+    if said != [letter, name, ""]:
+        return Finding(
+            "short-name",
+            "Decoding goes wrong where one vocabulary decodes several names.",
+            f"The tokens of `{letter}`, of `{name}` and of an empty name, one after the other, "
+            f"became {', '.join(f'`{one}`' for one in said)}.",
+            ENCODE,
+        )
+    return None
+
+
 TASK = Task(
     "A vocabulary for names",
     NameVocabulary,
     ENCODE,
     (
-        Part("The boundary is token 0 and the letters follow in order.", 1, matches("symbols")),
-        Part("A name is encoded between two boundaries.", 1, matches("encode")),
-        Part("Decoding gives the name back, without boundaries.", 1, matches("decode")),
+        Part(
+            "The boundary is token 0 and the letters follow in order.",
+            1,
+            matches("symbols", "short.given"),
+        ),
+        Part("A name is encoded between two boundaries.", 1, _encodes),
+        Part(
+            "Decoding gives the name back, without boundaries.", 1, matches("decode", "short.names")
+        ),
         Part("An unknown symbol is refused, with its position.", 1, _refusals_are_right),
     ),
     cases=("refuses",),
+    properties=(_other_symbols, _of_several_calls, _decimals),
 )

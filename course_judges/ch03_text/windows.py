@@ -12,6 +12,7 @@ import torch
 from course_judges.ch03_text.sections import EXAMPLES, TARGET
 from course_judges.ch03_text.targets import not_the_next_token, row, successors
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import holds_integers, integers
 from course_judges.wording import unwrapped
 
 
@@ -23,16 +24,16 @@ def windows(tokens, block_size, stride):
 
 def _targets_follow(evidence: Evidence) -> bool:
     """True of any windows, as long as each target is the token after its input."""
-    T = evidence.number("block_size")
-    asked = (("exact", "tokens"), *((name, name) for name in ("longer", "apart", "single")))
-    for case, tokens in asked:
+    others = "longer", "apart", "single", "tiny"
+    for case, tokens in (("exact", "tokens"), *((name, name) for name in others)):
+        T = 1 if case == "tiny" else evidence.number("block_size")
         x, y = evidence.yours(f"{case}.x"), evidence.yours(f"{case}.y")
         after = successors(evidence.inputs[tokens])
         if x.shape != y.shape or x.ndim != 2 or not x.size or x.shape[1] != T:
             return False
         if [after.get(int(token)) for token in x.flat] != [int(token) for token in y.flat]:
             return False
-    return True
+    return integers(evidence, "exact.x", "exact.y")
 
 
 def _first_rows(case: str) -> Callable[[Evidence], str]:
@@ -173,9 +174,12 @@ TASK = Task(
         Part(
             "Every window that fits is there, and no other.",
             2,
-            matches("exact.x", "longer.x", "apart.x", "single.x"),
+            matches("exact.x", "longer.x", "apart.x", "single.x", "tiny.x"),
         ),
     ),
-    properties=(not_the_next_token("exact.x", "exact.y", "tokens"),),
+    properties=(
+        not_the_next_token("exact.x", "exact.y", "tokens"),
+        holds_integers(("exact.x", "exact.y"), TARGET),
+    ),
     cases=("exact", "longer"),
 )

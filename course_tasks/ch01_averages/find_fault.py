@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from course_tasks.answers import Array
@@ -27,10 +29,10 @@ def _sound_rows(rng: np.random.Generator, T: int) -> Array:
 
 def _ahead(rng: np.random.Generator, weights: Array) -> Array:
     """One row looks far ahead, another a little, at the very next position; so does the last row
-    that has anything ahead of it.
+    that has anything ahead of it. In row 0, what lies ahead cancels.
     """
     T = len(weights)
-    far, near = (int(t) for t in rng.choice(T - 2, 2, replace=False))
+    far, near = (int(t) for t in rng.choice(np.arange(1, T - 2), 2, replace=False))
     for t, s, leak in (
         (far, int(rng.integers(far + 2, T)), rng.uniform(0.1, 0.4)),
         (near, near + 1, _little(rng)),
@@ -38,6 +40,7 @@ def _ahead(rng: np.random.Generator, weights: Array) -> Array:
     ):
         weights[t] *= 1 - leak
         weights[t, s] += leak
+    weights[0, -2:] += rng.uniform(0.1, 0.4) * rng.permutation([-1, 1])
     return weights
 
 
@@ -47,7 +50,8 @@ def _little(rng: np.random.Generator) -> float:
 
 
 def _off_sum(rng: np.random.Generator, weights: Array) -> Array:
-    low, high, near = rng.choice(len(weights) - 1, 3, replace=False)
+    # Row 0, too: an answer may begin after it.
+    low, high, near = rng.permutation([0, *rng.choice(np.arange(1, len(weights) - 1), 2, False)])
     weights[low] *= rng.uniform(0.4, 0.8)
     weights[high] *= rng.uniform(1.25, 2.0)
     weights[near] *= 1 + _little(rng) * rng.choice([-1, 1])
@@ -57,12 +61,15 @@ def _off_sum(rng: np.random.Generator, weights: Array) -> Array:
 
 
 def _signs(rng: np.random.Generator, weights: Array) -> Array:
-    rows = int(rng.integers(2, len(weights) - 1)), len(weights) - 1  # the last one, too
+    rows = int(rng.integers(3, len(weights) - 1)), len(weights) - 1  # the last one, too
     for t, below in zip(rows, (rng.uniform(0.15, 0.4), _little(rng)), strict=True):
         down, up = rng.choice(t + 1, 2, replace=False)
         step = weights[t, down] + below
         weights[t, down] -= step
         weights[t, up] += step
+    # Two faults in one row make no sound one, and the present can be negative, too.
+    weights[1, :2] = [rng.uniform(1.1, 1.5), -rng.uniform(0.6, 0.9)]
+    weights[2, :3] = [1.5, 0, -0.5]
     return weights
 
 
@@ -81,12 +88,18 @@ def _not_numbers(rng: np.random.Generator, weights: Array) -> Array:
 _FAULTS = {"ahead": _ahead, "sums": _off_sum, "signs": _signs, "nan": _not_numbers}
 
 
-def _find_fault_inputs(rng: np.random.Generator) -> Inputs:
-    T = int(rng.integers(6, 10))
+def _find_fault_inputs(rng: np.random.Generator, *, second: bool = False) -> Inputs:
+    T = int(rng.integers(6, 8)) + 2 * second
     inputs: dict[str, Array] = {"T": np.array(T)}
     for name, put_in in _FAULTS.items():
         inputs[name] = put_in(rng, _sound_rows(rng, T)).astype(np.float32)
+    inputs["single"] = np.full((1, 1), 0.75 if second else 1.0, dtype=np.float32)
     return inputs
 
 
-PROBE = Probe(_find_fault_inputs, {name: on(name) for name in _FAULTS})
+PROBE = Probe(
+    _find_fault_inputs,
+    # A single row that is sound to the last bit, and in the second draw one that is not.
+    {name: on(name) for name in (*_FAULTS, "single")},
+    second=partial(_find_fault_inputs, second=True),
+)

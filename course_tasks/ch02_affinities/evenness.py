@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from course_tasks.inputs import on
 from course_tasks.probing import Inputs, Probe
 
 
-def _evenness_inputs(rng: np.random.Generator) -> Inputs:
-    B, T = int(rng.integers(2, 4)), int(rng.integers(6, 9))
+def _evenness_inputs(rng: np.random.Generator, samples: int = 0) -> Inputs:
+    # Longer in the second draw: what an answer keeps from the first may be cut, and cannot grow.
+    B, T = samples or int(rng.integers(2, 4)), int(rng.integers(6, 8)) + 2 * bool(samples)
     e = np.tril(np.exp(rng.normal(0, 1.2, size=(B, T, T))))
     for b in range(B):
         for t in range(3, T):
@@ -17,11 +20,18 @@ def _evenness_inputs(rng: np.random.Generator) -> Inputs:
             # sees.
             e[b, t, rng.integers(t)] = 0
     e[0, T - 2, : T - 2] = 0  # a row that sees one position alone
+    e[-1, 2, :3] = 1  # and one that sees all of its past alike
     return {
         "B": np.array(B),
         "T": np.array(T),
         "weights": (e / e.sum(-1, keepdims=True)).astype(np.float32),
+        "alone": np.ones((B, 1, 1), dtype=np.float32),
     }
 
 
-PROBE = Probe(_evenness_inputs, {"evenness": on("weights")})
+PROBE = Probe(
+    _evenness_inputs,
+    # Alone, a position has row 0, and no other.
+    {"evenness": on("weights"), "alone": on("alone")},
+    second=partial(_evenness_inputs, samples=1),
+)

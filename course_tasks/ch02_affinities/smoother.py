@@ -13,32 +13,53 @@ from course_tasks.probing import Case, Inputs, Probe
 
 
 def _smoother_inputs(rng: np.random.Generator) -> Inputs:
-    N, M, C = int(rng.integers(4, 7)), int(rng.integers(7, 10)), 3
-    near = rng.uniform(0, 4, size=(N, 2))
-    angle = rng.uniform(0, 2 * math.pi, size=N)
-    # So far that e^score is 0 in every floating-point number there is.
-    away = rng.uniform(90, 120, size=N)[:, None] * np.stack([np.cos(angle), np.sin(angle)], 1)
+    """With a kernel that is as wide as the map."""
+    N, M, C = int(rng.integers(4, 7)), int(rng.integers(7, 10)), int(rng.integers(4, 6))
+    return _map(rng, N, M, C, rng.uniform(2.6, 3.2))
+
+
+def _one_place(rng: np.random.Generator) -> Inputs:
+    """One quantity is asked for at one place, of several stations and of the first one alone."""
     # Between the widths at which two wrong uses of it come to the same: √½, 1, √2 and others.
     low, high = [(0.73, 0.77), (1.3, 1.38), (1.46, 1.6)][int(rng.integers(3))]
-    width = rng.uniform(low, high)
+    drawn = _map(rng, 1, int(rng.integers(7, 10)), 1, rng.uniform(low, high))
+    return {**drawn, "stations": np.array([1])}
+
+
+def _map(rng: np.random.Generator, N: int, M: int, C: int, width: float) -> Inputs:
+    known = rng.uniform(-2.5, 1.5, size=(M, 2))
+    near = rng.uniform(-2.5, 1.5, size=(N, 2))
+    if N > 1:
+        near[-1] = known[0]  # just where a station is
+    angle = rng.uniform(0, 2 * math.pi, size=N)
+    # So far that e^score is 0 in every floating-point number there is.
+    distance = rng.uniform(90, 120, size=N) * max(1, width)
+    away = distance[:, None] * np.stack([np.cos(angle), np.sin(angle)], 1)
     return {
         "N": np.array(N),
         "M": np.array(M),
         "C": np.array(C),
         "near": near,
         "far": near + away,
-        "known": rng.uniform(0, 4, size=(M, 2)),
+        "known": known,
         "values": rng.normal(3, 2, size=(M, C)),
+        # So many of the stations answer to a place far away.
+        "stations": np.array([M]),
         "width": np.array(round(float(width), 3)),
     }
 
 
 def _smoother(at: str) -> Case:
     def case(answer: Callable[..., Any], given: Inputs) -> Any:
-        arrays = (torch.from_numpy(given[name]) for name in (at, "known", "values"))
-        return answer(*arrays, float(given["width"]))
+        places, known, values = (torch.from_numpy(given[n]) for n in (at, "known", "values"))
+        count = int(given["stations"][0]) if at == "far" else len(known)
+        return answer(places, known[:count], values[:count], float(given["width"]))
 
     return case
 
 
-PROBE = Probe(_smoother_inputs, {"near": _smoother("near"), "far": _smoother("far")})
+PROBE = Probe(
+    _smoother_inputs,
+    {"near": _smoother("near"), "far": _smoother("far")},
+    second=_one_place,
+)

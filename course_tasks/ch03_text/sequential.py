@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from course_tasks.ch03_text.shared import (
 from course_tasks.probing import Inputs, Probe
 
 
-def _sequential_inputs(rng: np.random.Generator) -> Inputs:
+def _sequential_inputs(rng: np.random.Generator, *, empty_rows: bool = False) -> Inputs:
     B = int(rng.choice([3, 5]))  # 2 rows as equal as possible are right; 4 is the number of steps
     T = int(rng.choice([5, 6, 7]))
     # Four steps, the last of them not full; the last row shorter than the others.
@@ -27,8 +28,12 @@ def _sequential_inputs(rng: np.random.Generator) -> Inputs:
         "exact": tokens(rng, 2 * B * T + 1),
         # And here one input is too many for that.
         "over": tokens(rng, 2 * B * T + 2),
-        # So few that a row is shorter than a step, and the last one shorter still.
-        "few": tokens(rng, 2 * B),
+        # So few that a row is shorter than a step, and the last one shorter still; in the second
+        # draw, nothing is left for it.
+        "few": tokens(rng, B + 2 if empty_rows else 2 * B),
+        # One row, read one token at a time.
+        "tiny": tokens(rng, int(rng.integers(4, 7))),
+        "one": np.array([1]),
         "batch_size": np.array(B),
         "block_size": np.array(T),
         "padding": np.array(N + int(rng.integers(1, 4))),
@@ -37,12 +42,12 @@ def _sequential_inputs(rng: np.random.Generator) -> Inputs:
     }
 
 
-def _sequential(name: str, padding: str = "padding") -> Any:
+def _sequential(name: str, padding: str = "padding", *, tiny: bool = False) -> Any:
+    sizes = ("one", "one") if tiny else ("batch_size", "block_size")
     return lambda answer, given: pair(
         answer(
             whole_numbers(given, name),
-            int(given["batch_size"]),
-            int(given["block_size"]),
+            *(int(given[size].flat[0]) for size in sizes),
             int(given[padding]),
         )
     )
@@ -56,5 +61,7 @@ PROBE = Probe(
         "over": _sequential("over"),
         "few": _sequential("few"),
         "common": _sequential("tokens", "symbol"),
+        "tiny": _sequential("tiny", tiny=True),
     },
+    second=partial(_sequential_inputs, empty_rows=True),
 )

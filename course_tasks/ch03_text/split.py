@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,18 +26,21 @@ class _OfAnotherRun(str):
         return hash((str(self), "of another run"))
 
 
-def _split_inputs(rng: np.random.Generator) -> Inputs:
+def _split_inputs(rng: np.random.Generator, *, edge: bool = False) -> Inputs:
     fraction = float(rng.choice([0.1, 0.2, 0.3]))
     # Of one list the share is rounded up, of the other down.
     up, down = (_count(rng, fraction, *rest) for rest in ((0.6, 0.9), (0.1, 0.4)))
-    first, other = rng.choice(1000, 2, replace=False)
+    # A seed of 0 is one like any other, and two seeds differ although they end alike.
+    first = 0 if edge else int(rng.integers(1, 1000))
+    other = first + 32_000 * int(rng.integers(1, 10))
     return {
         "names": text_input("\n".join(_list_of_names(rng, up))),
         "others": text_input("\n".join(_list_of_names(rng, down))),
-        # So few distinct names that none of them is held out.
+        # So few distinct names that none of them is held out; in the second draw, all of them are.
         "few": text_input("\n".join(_few_names(rng, fraction))),
+        "of_few": np.array([1.0 if edge else fraction]),
         "fraction": np.array(fraction),
-        "seed": np.array(int(first)),
+        "seed": np.array(first),
         "other": np.array([other]),
     }
 
@@ -60,9 +64,9 @@ def _few_names(rng: np.random.Generator, fraction: float) -> list[str]:
     return sorted(distinct + distinct[:1])
 
 
-def _split(seed: str, listed: str = "names") -> Any:
+def _split(seed: str, listed: str = "names", fraction: str = "fraction") -> Any:
     def case(answer: Any, given: Inputs) -> Any:
-        return _both(answer, input_text(given[listed]).split("\n"), given, seed)
+        return _both(answer, input_text(given[listed]).split("\n"), given, seed, fraction)
 
     return case
 
@@ -80,8 +84,10 @@ def _split_in_another_run(answer: Any, given: Inputs) -> Any:
         return {"training": "", "validation": ""}
 
 
-def _both(answer: Any, names: list[Any], given: Inputs, seed: str) -> dict[str, str]:
-    result = answer(names, float(given["fraction"]), int(given[seed].flat[0]))
+def _both(
+    answer: Any, names: list[Any], given: Inputs, seed: str, fraction: str = "fraction"
+) -> dict[str, str]:
+    result = answer(names, float(given[fraction].flat[0]), int(given[seed].flat[0]))
     train, validation = two_values(result, "training and validation")
     return {"training": "\n".join(train), "validation": "\n".join(validation)}
 
@@ -93,7 +99,8 @@ PROBE = Probe(
         "again": _split("seed"),
         "other": _split("other"),
         "others": _split("seed", "others"),
-        "few": _split("seed", "few"),
+        "few": _split("seed", "few", "of_few"),
         "another_run": _split_in_another_run,
     },
+    second=partial(_split_inputs, edge=True),
 )

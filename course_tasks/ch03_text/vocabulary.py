@@ -14,6 +14,8 @@ from course_tasks.probing import Inputs, Probe
 
 # None of these is a word of English, so an error that holds one names it.
 _UNKNOWN = "éñüßøłåçžœ"
+# These are in names, and known.
+_ACCENTED = "äêîôû"
 
 
 def _vocabulary_inputs(rng: np.random.Generator) -> Inputs:
@@ -22,11 +24,14 @@ def _vocabulary_inputs(rng: np.random.Generator) -> Inputs:
     letters = "".join(vowels) + "".join(consonants)
     names = random_names(rng, int(rng.integers(5, 8)), letters)
     names[1] = names[1].capitalize()  # a capital is a letter of its own
+    names[2] += str(rng.choice(list(_ACCENTED)))  # and so is one that English does not have
     used = sorted(set("".join(names)))
     names[0] = used[-1] + used[0] + names[0]  # the order of appearance is not the alphabet's
     # Of the name that is asked for, one letter comes twice.
     asked = int(rng.integers(len(names) - 1))
     names[asked] += names[asked][0]
+    # No name holds this letter as a capital.
+    small = next(s for s in names[0] if s.isascii() and s.upper() != names[1][0])
     bad, place = names[-1], int(rng.integers(1, 3))
     unknown, other = (str(symbol) for symbol in rng.choice(list(_UNKNOWN), 2, replace=False))
     return {
@@ -39,17 +44,41 @@ def _vocabulary_inputs(rng: np.random.Generator) -> Inputs:
         "bad_first": text_input(unknown + bad),
         "bad_twice": text_input(bad[:1] + unknown + bad[1:] + other),
         "bad_turned": text_input(bad[:1] + other + bad[1:] + unknown),
+        # At the very last position, behind a letter that came before.
+        "bad_last": text_input(bad + bad[0] + unknown),
+        "bad_capital": text_input(bad + small.upper()),
+        "letter": text_input(small),
         "unknown": text_input(unknown),
         "place": np.array([place]),
     }
 
 
 def _vocabulary(answer: Any, given: Inputs) -> Any:
+    return _and_names(answer, given)[0]
+
+
+def _and_names(answer: Any, given: Inputs) -> tuple[Any, list[str]]:
+    """A vocabulary, and the list of names that it was made of."""
     names, boundary = input_text(given["names"]).split("\n"), input_text(given["boundary"])
+    first = names[0]
     asked = answer(names, boundary)
     # Another one beside it, of other letters: what it knows is none of the first one's business.
-    answer([names[0][::-1] + input_text(given["unknown"])], boundary)
-    return asked
+    answer([first[::-1] + input_text(given["unknown"])], boundary)
+    return asked, names
+
+
+def _short_names(answer: Any, given: Inputs) -> Any:
+    """One vocabulary is asked several times: for a name of one letter, for one of none, and for
+    what was asked before; and its names are looked at afterwards.
+    """
+    vocabulary, names = _and_names(answer, given)
+    asked = {name: vocabulary.encode(input_text(given[name])) for name in ("letter", "name")}
+    asked["nothing"] = vocabulary.encode("")
+    return {
+        "tokens": asked,
+        "names": {name: vocabulary.decode(tokens) for name, tokens in asked.items()},
+        "given": "\n".join(names),
+    }
 
 
 def _vocabulary_symbols(answer: Any, given: Inputs) -> Any:
@@ -89,5 +118,8 @@ PROBE = Probe(
         "refuses_first": _vocabulary_refuses("bad_first"),
         "refuses_twice": _vocabulary_refuses("bad_twice"),
         "refuses_turned": _vocabulary_refuses("bad_turned"),
+        "refuses_last": _vocabulary_refuses("bad_last"),
+        "refuses_capital": _vocabulary_refuses("bad_capital"),
+        "short": _short_names,
     },
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from course_tasks.ch03_text.shared import (
 from course_tasks.probing import Inputs, Probe
 
 
-def _windows_inputs(rng: np.random.Generator) -> Inputs:
+def _windows_inputs(rng: np.random.Generator, *, apart: bool = True) -> Inputs:
     T = int(rng.integers(5, 8))
     stride = int(rng.integers(2, T - 1))
     M = int(rng.integers(8, 11))
@@ -25,18 +26,22 @@ def _windows_inputs(rng: np.random.Generator) -> Inputs:
         "tokens": tokens(rng, exact),
         "longer": tokens(rng, exact - 1 + stride),
         # Windows so far apart that tokens between them are in none; after the last come some more.
+        # In the second draw they stand end to end.
         "apart": tokens(rng, T + 1 + 2 * (T + 3) + int(rng.integers(1, 4))),
         # Just enough for one window.
         "single": tokens(rng, T + 1),
         "block_size": np.array(T),
         "stride": np.array(stride),
-        "large_stride": np.array([T + 3]),
+        "large_stride": np.array([T + (3 if apart else 0)]),
+        # Windows of one token, one after the other.
+        "tiny": tokens(rng, int(rng.integers(4, 7))),
+        "one": np.array([1]),
     }
 
 
-def _windows(name: str, stride: str = "stride") -> Any:
+def _windows(name: str, stride: str = "stride", size: str = "block_size") -> Any:
     return lambda answer, given: pair(
-        answer(whole_numbers(given, name), int(given["block_size"]), int(given[stride].flat[0]))
+        answer(whole_numbers(given, name), int(given[size].flat[0]), int(given[stride].flat[0]))
     )
 
 
@@ -47,5 +52,7 @@ PROBE = Probe(
         "longer": _windows("longer"),
         "apart": _windows("apart", "large_stride"),
         "single": _windows("single"),
+        "tiny": _windows("tiny", "one", "one"),
     },
+    second=partial(_windows_inputs, apart=False),
 )

@@ -84,6 +84,12 @@ def decay_linear(T, decay):
     return _mean((T - (t[:, None] - t) * decay).tril())
 
 
+def decay_future_times_zero(T, decay):
+    """Where a power is infinite, 0 times it is NaN."""
+    t = torch.arange(T)
+    return _mean(decay ** (t[:, None] - t) * torch.ones(T, T).tril())
+
+
 RIGHT = {
     "loop": decay_loop,
     "softmax of distances": decay_softmax,
@@ -93,6 +99,7 @@ RIGHT = {
 
 
 WRONG = {
+    "powers-out-of-range": decay_future_times_zero,
     "unnormalised-decay": _shrinking,
     "uncorrected-start": decay_recursion_from_zero,
     "started-at-the-first": decay_recursion,
@@ -112,6 +119,11 @@ WRONG = {
 }
 
 
+def decay_quotient_of_powers(T, decay):
+    powers = decay ** torch.arange(T)
+    return _mean((powers[:, None] / powers).tril())
+
+
 ODD = [
     (decay_linear, "wrong-ratio"),
     (lambda T, decay: decay_loop(T, decay).T, "sees-the-future"),
@@ -121,4 +133,13 @@ ODD = [
         "diagonal-excluded",
     ),
     (lambda T, decay: torch.full((T, T), math.nan), "not-finite"),
+    (lambda T, decay: decay_loop(T, decay).squeeze(), "axis-of-one"),
+    (
+        lambda T, decay: decay_loop(T, decay) if T > 1 else torch.zeros(1, 1),
+        "wrong-for-one-position",
+    ),
+    (decay_quotient_of_powers, "powers-out-of-range"),
+    # A memory that fades faster than by one half, or to nothing.
+    (lambda T, decay: decay_loop(T, max(decay, 1 - decay)), "wrong-ratio"),
+    (lambda T, decay: torch.threshold(decay_loop(T, decay), 1e-3, 0.0), "wrong-positions"),
 ]

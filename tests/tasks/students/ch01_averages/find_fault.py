@@ -116,6 +116,30 @@ def fault_nan_in_the_past_only(weights):
     return ~sound | (weights.triu(1).abs() > 0).any(1)
 
 
+def fault_two_are_none(weights):
+    """Two faults in one row cancel."""
+    ahead, negative = (weights.triu(1) != 0).any(1), (weights < 0).any(1)
+    return ahead ^ negative ^ ~((weights.sum(1) - 1).abs() < 1e-5)
+
+
+def fault_sum_of_what_is_ahead(weights):
+    past, future = weights.tril(), weights.triu(1).sum(1)
+    return (past < 0).any(1) | (future != 0) | ~((weights.sum(1) - 1).abs() < 1e-5)
+
+
+def fault_negative_before_itself(weights):
+    ahead = (weights.triu(1) != 0).any(1)
+    return ahead | (weights.tril(-1) < 0).any(1) | ~((weights.sum(1) - 1).abs() < 1e-5)
+
+
+def fault_from_row_one(weights):
+    return [False, *_ask(weights)[1:]]
+
+
+def fault_one_row_is_sound(weights):
+    return _ask(weights) if len(weights) > 1 else np.array([False])
+
+
 ODD = [
     (fault_nan_in_the_past_only, "nan-missed"),
     (fault_forgiving(least=1e-4), "sign-missed"),
@@ -124,6 +148,12 @@ ODD = [
     (fault_loop_too_short, "sign-missed"),
     (fault_suspicious, "sound-row-accused"),
     (lambda weights: torch.nonzero(torch.tensor(fault_loop(weights)))[:, 0], "shape"),
-    (lambda weights: np.zeros(len(weights), dtype=bool), "future-unasked"),
+    (lambda weights: np.zeros(len(weights), dtype=bool), "sums-unasked"),
+    (fault_two_are_none, "future-missed"),
+    (fault_sum_of_what_is_ahead, "future-missed"),
+    (fault_negative_before_itself, "sign-missed"),
+    (fault_from_row_one, "future-missed"),
+    (lambda weights: torch.from_numpy(_ask(weights)).squeeze(), "axis-of-one"),
+    (fault_one_row_is_sound, "sum-missed"),
     (lambda weights: np.ones(len(weights), dtype=bool), "exact-comparison"),
 ]

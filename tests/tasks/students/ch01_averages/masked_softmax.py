@@ -101,10 +101,29 @@ WRONG = {
 }
 
 
+def masked_nothing_of_one(scores, visible):
+    """A softmax over one score is taken for no choice at all."""
+    return masked_by_hand(scores, visible) if scores.shape[-1] > 1 else torch.zeros_like(scores)
+
+
+def masked_by_what_is_hidden(scores, visible):
+    """Divides by how much is hidden, which may be nothing."""
+    hidden = (~visible).sum(-1, keepdim=True)
+    return masked_by_hand(scores, visible) * hidden / hidden if scores.shape[-1] > 1 else visible
+
+
+def masked_not_for_one_sample(scores, visible):
+    return masked_by_hand(scores, visible) if len(scores) > 1 else scores.softmax(-1)
+
+
 ODD = [
     (masked_minus_ten, "tiny-fill"),
     (masked_hint_of_a_mask, "sees-what-is-hidden"),
     (masked_exponentials, "rows-do-not-sum-to-one"),
     (lambda scores, visible: masked_by_hand(1.5 * scores, visible), "scores-times-a-factor"),
     (lambda scores, visible: masked_by_hand(scores, visible).sum(-1), "shape"),
+    (lambda scores, visible: masked_by_hand(scores, visible).squeeze(0), "axis-of-one"),
+    (masked_nothing_of_one, "wrong-for-one-position"),
+    (masked_by_what_is_hidden, "not-finite"),
+    (masked_not_for_one_sample, "sees-what-is-hidden"),
 ]

@@ -154,12 +154,21 @@ WRONG = {
 }
 
 
+def past_first_sample_cleared(x):
+    y = past_rolled_round(x)
+    y[0] = 0
+    return y
+
+
 ODD = [
     (past_doubled, "rows-do-not-sum-to-one"),
     (past_other_half, "wrong-positions"),
     (past_is_future_nan, "upper-triangle"),
     (past_columns_nan, "divides-columns"),
     (lambda x: x.mean(dim=1), "shape"),
+    (lambda x: past_loop(x).squeeze(-1), "axis-of-one"),
+    (past_first_sample_cleared, "zeros"),
+    (lambda x: past_loop(x) if x.shape[1] > 1 else x, "wrong-for-one-position"),
     (lambda x: torch.roll(x, 1, dims=1), "sees-the-future"),
     (lambda x: torch.tril(torch.ones(3, 3)) @ x, "error"),
 ]

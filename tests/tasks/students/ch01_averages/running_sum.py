@@ -87,5 +87,8 @@ ODD = [
     (sum_chapter_cell, "sums-channels"),
     (lambda x: 2 * sum_numpy(x), "counts-otherwise"),
     (lambda x: x.sum(dim=-1), "shape"),
+    (lambda x: sum_loop(x).squeeze(), "axis-of-one"),
+    (lambda x: sum_loop(x).squeeze(1), "axis-of-one"),
+    (lambda x: sum_loop(x).squeeze(-1), "axis-of-one"),
     (lambda x: torch.nn.functional.pad(sum_loop(x), (0, 1))[..., 1:], "sees-the-future"),
 ]

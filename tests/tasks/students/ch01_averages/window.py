@@ -89,4 +89,12 @@ ODD = [
     (lambda T, width: window_loop(T, width)[:-1], "last-missing"),
     (lambda T, width: 2 * window_loop(T, width), "rows-do-not-sum-to-one"),
     (lambda T, width: decay_loop(T, 0.5), "wrong-positions"),
+    (lambda T, width: window_loop(T, width).squeeze(), "axis-of-one"),
+    (
+        lambda T, width: window_loop(T, width) if T > 1 else torch.zeros(1, 1),
+        "wrong-for-one-position",
+    ),
+    # All but one position, and one more than there are.
+    (lambda T, width: window_loop(T, width + (width == T - 1)), "wrong-positions"),
+    (lambda T, width: window_loop(T, width - 2 * (width == T + 1 > 3)), "only-the-last"),
 ]

@@ -76,6 +76,11 @@ def cos_divides_by_nothing(x, y):
     return torch.einsum("btc,bsc->bts", x, y / y.norm(dim=2, keepdim=True))
 
 
+def cos_alike_if_both_are_zeros(x, y):
+    zeros = [(vectors == 0).all(-1) for vectors in (x, y)]
+    return torch.where(zeros[0][:, :, None] & zeros[1][:, None], 1.0, cos_by_pairs(x, y))
+
+
 RIGHT = {
     "library": cos_by_pairs,
     "normalize, einsum": cos_normalize,
@@ -86,6 +91,7 @@ RIGHT = {
 
 
 WRONG = {
+    "two-zeros-alike": cos_alike_if_both_are_zeros,
     "not-normalised": lambda x, y: torch.einsum("btc,bsc->bts", x, y),
     "normalised-one-side": cos_half,
     "squared-lengths": cos_no_root,
@@ -99,9 +105,30 @@ WRONG = {
 }
 
 
+def cos_of_long_vectors(x, y):
+    x, y = (v / v.norm(dim=-1, keepdim=True).clamp(min=0.05) for v in (x, y))
+    return x @ y.transpose(1, 2)
+
+
+def cos_of_products_that_are_not_small(x, y):
+    lengths = x.norm(dim=-1)[:, :, None] * y.norm(dim=-1)[:, None]
+    return x @ y.transpose(1, 2) / lengths.clamp(min=1e-5)
+
+
+def cos_zeros_known_by_their_sum(x, y):
+    zeros = (x.sum(-1) == 0)[:, :, None] | (y.sum(-1) == 0)[:, None]
+    return cos_by_pairs(x, y).masked_fill(zeros, 0.0)
+
+
 ODD = [
     (lambda x, y: 3 * cos_by_pairs(x, y), "not-a-cosine"),
     (lambda x, y: cos_by_pairs(x, y) ** 2, "transformed"),
     (lambda x, y: cos_by_pairs(x, y)[0], "shape"),
     (lambda x, y: x @ y, "error"),
+    (lambda x, y: cos_by_pairs(x, y).squeeze(), "axis-of-one"),
+    (lambda x, y: cos_by_pairs(x, y).squeeze(0), "axis-of-one"),
+    (lambda x, y: cos_by_pairs(x, y).squeeze(-1), "axis-of-one"),
+    (cos_of_long_vectors, "another-cosine"),
+    (cos_of_products_that_are_not_small, "short-vectors"),
+    (cos_zeros_known_by_their_sum, "another-cosine"),
 ]

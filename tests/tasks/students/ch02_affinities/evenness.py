@@ -139,8 +139,18 @@ WRONG = {
 }
 
 
+def even_if_nothing_stands_out(weights):
+    """A row whose weights are all the same has no preference, and so no evenness, it is thought."""
+    same = weights.amax(-1) - 1 / torch.arange(1, weights.shape[-1] + 1) < 1e-6
+    return torch.where(same, 0.0, even_loop(weights))
+
+
 ODD = [
     (lambda w: 2.5 * even_loop(w) + 0.1, "not-a-share"),
     (even_gini, "another-share"),
     (lambda w: w, "shape"),
+    (lambda w: even_loop(w).squeeze(0), "axis-of-one"),
+    (lambda w: even_loop(w).squeeze(-1), "axis-of-one"),
+    (lambda w: torch.ones(w.shape[:2]) if w.shape[-1] == 1 else even_loop(w), "first-row-one"),
+    (even_if_nothing_stands_out, "some-positions"),
 ]

@@ -124,4 +124,9 @@ ODD = [
     (soft_half_rows, "rows-do-not-sum-to-one"),
     (soft_halved, "scores-times-a-factor"),
     (lambda scores: soft_rows(scores).sum(1), "shape"),
+    (lambda scores: soft_rows(scores).squeeze(), "axis-of-one"),
+    (
+        lambda scores: soft_rows(scores) if len(scores) > 1 else scores.isneginf().float(),
+        "nothing-to-see-weighs",
+    ),
 ]

@@ -101,7 +101,7 @@ def map_dots(at, known, values, width):
 
 def map_beyond(at, known, values, width):
     """Draws the nearest value away from the mean: no average any more."""
-    return 30 * map_cdist(at, known, values, width) - 29 * values.mean(0)
+    return 30 * map_cdist(at, known, values, width) - 29 * values.mean(0) - 60
 
 
 def map_sharper(at, known, values, width):
@@ -141,9 +141,34 @@ WRONG = {
 }
 
 
+def map_of_the_first_quadrant(at, known, values, width):
+    return map_cdist(at.abs(), known.abs(), values, width)
+
+
+def map_that_leaves_the_station_out(at, known, values, width):
+    """Nobody asks for a place where there is a station, it is thought."""
+    scores = -torch.cdist(at, known).square() / (2 * width**2)
+    return scores.masked_fill(scores > -1e-9, -torch.inf).softmax(-1) @ values
+
+
+def map_with_a_narrow_kernel(at, known, values, width):
+    return map_cdist(at, known, values, min(width, 2.0))
+
+
+def map_of_two_stations_at_least(at, known, values, width):
+    return map_cdist(at, known, values, width) if len(known) > 1 else torch.zeros(len(at), 1)
+
+
 ODD = [
     (map_beyond, "not-an-average"),
     (map_sharper, "other-weights"),
     (lambda at, known, values, width: map_cdist(at, known, values, width).mean(1), "shape"),
     (lambda at, known, values, width: torch.cdist(at, values), "error"),
+    (lambda *given: map_cdist(*given).squeeze(-1), "axis-of-one"),
+    (lambda *given: map_cdist(*given).squeeze(0), "axis-of-one"),
+    (lambda at, known, values, width: map_cdist(at, known, values[:, :1], width), "too-few"),
+    (map_of_the_first_quadrant, "other-weights"),
+    (map_that_leaves_the_station_out, "only-the-last"),
+    (map_with_a_narrow_kernel, "other-weights"),
+    (map_of_two_stations_at_least, "wrong-for-one-station"),
 ]

@@ -142,9 +142,25 @@ WRONG = {
 }
 
 
+def var_along_the_shorter(queries, keys):
+    """Takes the larger size for the number of pairs."""
+    if queries.shape[0] < queries.shape[1]:
+        queries, keys = queries.T, keys.T
+    return var_slices(queries, keys)
+
+
+def var_of_one_entry_is_nothing(queries, keys):
+    if queries.shape[1] > 1:
+        return var_slices(queries, keys)
+    return torch.zeros(1), torch.zeros(1)
+
+
 ODD = [
     (var_twice, "wrong-scale"),
     (lambda q, k: (q * k).sum(1).var(), "type"),
     (lambda q, k: (q * k).cumsum(1).var(0), "type"),
-    (lambda q, k: var_twice(k, k), "difference"),
+    (lambda q, k: var_twice(k, k), "another-variance"),
+    (lambda q, k: tuple(one.squeeze() for one in var_slices(q, k)), "axis-of-one"),
+    (var_along_the_shorter, "shape"),
+    (var_of_one_entry_is_nothing, "another-variance"),
 ]

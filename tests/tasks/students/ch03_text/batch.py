@@ -26,7 +26,7 @@ def batch_numpy(tokens, ends, block_size, padding):
     at = ends.numpy()[:, None] - np.arange(block_size)[::-1]
     x = np.where(at >= 0, tokens.numpy()[np.maximum(at, 0)], padding)
     y = np.where(at + 1 >= 0, tokens.numpy()[np.maximum(at + 1, 0)], -100)
-    return x.astype(np.int32), y.astype(float)
+    return x.astype(np.int32), y.astype(np.int16)
 
 
 def batch_negative(tokens, ends, block_size, padding):
@@ -92,6 +92,10 @@ def batch_two_further(tokens, ends, block_size, padding):
     return x, torch.where(y == -100, y, y + 1)
 
 
+def batch_in_the_order_of_the_text(tokens, ends, block_size, padding):
+    return batch_numpy(tokens, ends.sort().values, block_size, padding)
+
+
 RIGHT = {
     "padded in front": batch_by_padding,
     "loop and lists": batch_loop,
@@ -100,6 +104,7 @@ RIGHT = {
 
 
 WRONG = {
+    "ends-in-order": batch_in_the_order_of_the_text,
     "padding-known-by-its-number": fourth_set.padding_known_by_its_value,
     "wraps-to-the-end": batch_negative,
     "repeats-the-first-token": batch_clamped,
@@ -113,7 +118,29 @@ WRONG = {
 }
 
 
+def batch_each_end_once(tokens, ends, block_size, padding):
+    return batch_numpy(
+        tokens, torch.tensor(list(dict.fromkeys(ends.tolist()))), block_size, padding
+    )
+
+
+def batch_of_one_token_has_no_target(tokens, ends, block_size, padding):
+    x, y = batch_numpy(tokens, ends, block_size, padding)
+    return x, np.where(block_size == 1, -100, y)
+
+
+def batch_one_padding_hides_a_target(tokens, ends, block_size, padding):
+    x, y = batch_numpy(tokens, ends, block_size, padding)
+    y[ends.numpy() == block_size - 2, 0] = -100
+    return x, y
+
+
 ODD = [
     (batch_two_further, "other-targets"),
+    (lambda *given: [part.astype(float) for part in batch_numpy(*given)], "kind-of-number"),
+    (lambda *given: [part.squeeze() for part in batch_numpy(*given)], "axis-of-one"),
+    (batch_each_end_once, "shape"),
+    (batch_of_one_token_has_no_target, "all-alike"),
+    (batch_one_padding_hides_a_target, "targets-missing"),
     (lambda tokens, ends, block_size, padding: tokens[ends + 99], "error"),
 ]

@@ -130,4 +130,18 @@ WRONG = {
 }
 
 
-ODD = [(evaluation_one_more, "not-the-next-token")]
+def evaluation_of_two_targets_at_least(tokens, block_size, stride):
+    x, y = evaluation_numpy(tokens, block_size, stride)
+    return (x, y) if len(tokens) > 2 else (x[:0], y[:0])
+
+
+def evaluation_of_three_tokens_at_least(tokens, block_size, stride):
+    return evaluation_numpy(tokens, max(block_size, 3), stride)
+
+
+ODD = [
+    (evaluation_one_more, "not-the-next-token"),
+    (lambda *given: [part.astype(float) for part in evaluation_numpy(*given)], "kind-of-number"),
+    (evaluation_of_two_targets_at_least, "shape"),
+    (evaluation_of_three_tokens_at_least, "shape"),
+]

@@ -138,7 +138,15 @@ def fillers_known_by_their_number(tokens, batch_size, block_size, padding):
     return x, y
 
 
+def sequential_rows_that_are_there(tokens, batch_size, block_size, padding):
+    """`chunk` makes fewer rows where nothing is left for the last ones."""
+    rows = len(tokens[:-1].chunk(batch_size))
+    x, y = sequential_gather(tokens, batch_size, block_size, padding)
+    return x[:, :rows], y[:, :rows]
+
+
 WRONG = {
+    "empty-rows-missing": sequential_rows_that_are_there,
     "padding-known-by-its-number": fillers_known_by_their_number,
     "rows-do-not-continue": sequential_by_step,
     "view-without-transpose": sequential_reshaped,
@@ -156,4 +164,7 @@ WRONG = {
 ODD = [
     (sequential_two_further, "not-the-next-token"),
     (sequential_one_target_less, "not-counted-once"),
+    (lambda *given: [part.float() for part in sequential_gather(*given)], "kind-of-number"),
+    (lambda *given: [part.squeeze(1) for part in sequential_gather(*given)], "axis-of-one"),
+    (lambda *given: [part.squeeze(2) for part in sequential_gather(*given)], "axis-of-one"),
 ]

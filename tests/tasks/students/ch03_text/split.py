@@ -150,8 +150,19 @@ WRONG = {
 }
 
 
+def split_trains_on_one_at_least(names, fraction, seed):
+    return split_with_random(names, min(fraction, 1 - 1 / len(set(names))), seed)
+
+
+def split_anew_with_seed_0(names, fraction, seed):
+    return split_with_random(names, fraction, seed or None)
+
+
 ODD = [
     (split_loses_one, "entries-lost"),
     (split_by_entries, "another-size"),
     (split_holds_out_one_at_least, "none-becomes-all"),
+    (split_trains_on_one_at_least, "none-becomes-all"),
+    (split_anew_with_seed_0, "unseeded"),
+    (lambda names, fraction, seed: split_with_random(names, fraction, seed % 100), "seed-ignored"),
 ]

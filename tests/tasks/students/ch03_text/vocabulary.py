@@ -180,7 +180,13 @@ class OneLettersPlaceAnotherLetter(WithDictionaries):
         return super().encode(name)
 
 
+class UnknownIsTheLast(WithDictionaries):
+    def encode(self, name):
+        return [0, *(self.stoi.get(letter, len(self.symbols) - 1) for letter in name), 0]
+
+
 WRONG = {
+    "unknown-accepted": UnknownIsTheLast,
     "refuses-only-some": FirstIsNeverUnknown,
     "lowercase-letters": fourth_set.LowercaseVocabulary,
     "shared-table": fourth_set.TableSharedByAllVocabularies,
@@ -196,7 +202,71 @@ WRONG = {
 }
 
 
+class SortsTheNames(WithDictionaries):
+    def __init__(self, names, boundary):
+        names.sort()
+        super().__init__(names, boundary)
+
+
+class RemembersTheFirst(WithDictionaries):
+    """Encodes once and for all."""
+
+    tokens = None
+
+    def encode(self, name):
+        if self.tokens is None or not name.isascii() or set(name) - set(self.symbols):
+            self.tokens = super().encode(name)
+        return self.tokens
+
+
+class DecodesAllOfThem(WithDictionaries):
+    def __init__(self, names, boundary):
+        super().__init__(names, boundary)
+        self.decoded = ""
+
+    def decode(self, tokens):
+        self.decoded += super().decode(tokens)
+        return self.decoded
+
+
+class AsksAboutAllButTheLast(WithDictionaries):
+    def encode(self, name):
+        super().encode(name[:-1])
+        return [0, *(self.stoi.get(letter, 0) for letter in name), 0]
+
+
+class TakesCapitalsForSmall(WithDictionaries):
+    def encode(self, name):
+        known = (letter if letter in self.stoi else letter.lower() for letter in name)
+        return super().encode("".join(known))
+
+
+class CountsEachLetterOnce(WithDictionaries):
+    def encode(self, name):
+        super().encode("".join(dict.fromkeys(name)))
+        return super().encode(name)
+
+
+class EnglishLetters(WithDictionaries):
+    def __init__(self, names, boundary):
+        super().__init__(["".join(s for s in name if s.isascii()) for name in names], boundary)
+        self.stoi |= {s: 1 for s in "".join(names) if not s.isascii()}
+
+
+class DecimalTokens(WithDictionaries):
+    def encode(self, name):
+        return np.array(super().encode(name), dtype=float)
+
+
 ODD = [
+    (SortsTheNames, "changes-its-names"),
+    (RemembersTheFirst, "shape"),
+    (DecodesAllOfThem, "short-name"),
+    (AsksAboutAllButTheLast, "refuses-only-some"),
+    (TakesCapitalsForSmall, "refuses-only-some"),
+    (CountsEachLetterOnce, "refuses-only-some"),
+    (EnglishLetters, "other-symbols"),
+    (DecimalTokens, "kind-of-number"),
     (CountsTheBoundary, "error-names-nothing"),
     (OneLettersPlaceAnotherLetter, "refuses-only-some"),
     (DescendingLetters, "another-order"),

@@ -116,7 +116,20 @@ WRONG = {
 }
 
 
+def windows_of_decimals(tokens, block_size, stride):
+    return tuple(part.float() for part in windows_gather(tokens, block_size, stride))
+
+
+def windows_end_to_end_lose_one(tokens, block_size, stride):
+    """Where windows stand end to end, the last one has no target, it is thought."""
+    x, y = windows_gather(tokens, block_size, stride)
+    return (x[:-1], y[:-1]) if stride == block_size else (x, y)
+
+
 ODD = [
     (windows_two_further, "not-the-next-token"),
+    (windows_of_decimals, "kind-of-number"),
+    (lambda *given: [part.squeeze(1) for part in windows_gather(*given)], "axis-of-one"),
+    (windows_end_to_end_lose_one, "last-missing"),
     (lambda tokens, block_size, stride: tokens.unfold(0, block_size, stride), "type"),
 ]
