@@ -12,7 +12,7 @@ from course_judges.ch08_gpt.sections import SETTINGS as SECTION
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import unwrapped
 from course_tasks.answers import Array
-from course_tasks.ch08_gpt.config import SETTINGS
+from course_tasks.ch08_gpt.config import MOST_DROPOUT, SETTINGS
 from course_tasks.verdict import Finding
 
 _SIZES = SETTINGS[:-1]
@@ -88,9 +88,11 @@ def _division_last(config: Any) -> Problems:
 
 
 def _but_for_heads(named: Array) -> Array:
-    """The same settings (changes, settings) without the two that have to fit each other."""
+    """The same settings (changes, settings) without two that are possible alone and do not fit each
+    other, as in the second change.
+    """
     left = named.copy()
-    left[:, _HEADS] = False
+    left[1, _HEADS] = False
     return left
 
 
@@ -154,6 +156,13 @@ def _names_missing(evidence: Evidence, case: str) -> bool:
     return bool((~evidence.yours(f"{case}.named") & wrong).any())
 
 
+def _one_problem_each(evidence: Evidence) -> bool:
+    """True if every message speaks of one thing that is wrong, where several are."""
+    named = evidence.yours("several.named")
+    both_of_heads = named.sum(axis=1) == named[:, _HEADS].all(axis=1) * len(_HEADS)
+    return bool(((named.sum(axis=1) == 1) | both_of_heads).all())
+
+
 def _size_outcomes(evidence: Evidence) -> tuple[Array, Array]:
     """(5,) and (5,): what became of sizes of 0, and of negative ones."""
     zero, negative = _outcomes(evidence, "sizes").reshape(2, -1)
@@ -197,7 +206,8 @@ def _still_accepted(evidence: Evidence) -> Finding | None:
         return Finding(
             "refuses-the-possible",
             "Your Config refuses, or changes, settings that a model can have.",
-            _heads_given(evidence) + " Dropout may be 0, and every size may be 1.",
+            f"{_heads_given(evidence)} Dropout may be 0 or {MOST_DROPOUT:g}, and every size may be "
+            "1. They come in the order of the scaffold.",
             SECTION,
         )
     values = (0, evidence.number("negative"))
@@ -231,9 +241,12 @@ def _others_named(evidence: Evidence) -> Finding | None:
             ", ".join(f"`{n}`" for n, is_in in zip(SETTINGS, named[row], strict=True) if is_in)
             for named in (mine, wrong)
         )
+        only_left_out = not (mine[row] & ~wrong[row]).any()
         return Finding(
-            "others-named",
-            "Your message does not name just the settings that are wrong.",
+            "some-not-named" if only_left_out else "others-named",
+            "Your message leaves out settings that are wrong."
+            if only_left_out
+            else "Your message does not name just the settings that are wrong.",
             f"Where {meant} {'are' if ',' in meant else 'is'} wrong, it names {told or 'none'}.",
             SECTION,
         )
@@ -395,11 +408,9 @@ _division_asked_last = mistake(
 )(_refusing(_division_last))
 
 _first_problem_only = mistake(
-    "You stop at the first problem; asked for are all of them.",
+    "Your message speaks of one problem; asked for are all of them.",
     _count_unreported,
-    recognised=lambda e: (
-        _says_what_is_wrong(e) and _refused(e, "several") and _names_missing(e, "several")
-    ),
+    recognised=lambda e: _says_what_is_wrong(e) and _refused(e, "several") and _one_problem_each(e),
 )(_refusing(_first_only))
 
 

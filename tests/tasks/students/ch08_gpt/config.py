@@ -97,6 +97,38 @@ def swapped_modulo(c):
     return heads + sizes_wrong(c) + dropout_wrong(c)
 
 
+def one_of_two_that_fit(c):
+    """`elif` where `if` was needed: a wrong n_head hides a wrong n_embd."""
+    if c.n_head < 1:
+        two = [f"n_head = {c.n_head}"]
+    elif c.n_embd < 1:
+        two = [f"n_embd = {c.n_embd}"]
+    else:
+        two = heads_wrong(c)
+    others = [w for w in sizes_wrong(c) if w.split()[0] not in ("n_head", "n_embd")]
+    return others + two + dropout_wrong(c)
+
+
+def in_few_digits(c):
+    told = [] if 0 <= c.dropout < 1 else [f"dropout = {c.dropout:.2f} is not within 0 and 1"]
+    return told + sizes_wrong(c) + heads_wrong(c)
+
+
+@dataclasses.dataclass
+class OtherOrder:
+    block_size: int
+    vocab_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        if everything_wrong(self):
+            raise ValueError("; ".join(everything_wrong(self)))
+        self.head_size = self.n_embd // self.n_head
+
+
 class DropsAFifth(PlainConfig):
     def __init__(self, vocab_size, block_size, n_layer, n_head, n_embd, dropout=0.2):
         super().__init__(vocab_size, block_size, n_layer, n_head, n_embd, dropout)
@@ -106,6 +138,7 @@ RIGHT = {
     "plain class": PlainConfig,
     "named tuple": TupleConfig,
     "dataclass": with_check(everything_wrong),
+    "in few digits": with_check(in_few_digits),
     "the library's error": with_check(everything_wrong, error=ConfigError),
 }
 
@@ -153,4 +186,13 @@ ODD = [
         "impossible-accepted",
     ),
     (with_check(lambda c: [*everything_wrong(c), "no"]), "error"),
+    (with_check(one_of_two_that_fit), "some-not-named"),
+    (with_check(lambda c: sizes_wrong(c) + (heads_wrong(c) or dropout_wrong(c))), "some-not-named"),
+    (OtherOrder, "refuses-the-possible"),
+    (
+        with_check(
+            lambda c: sizes_wrong(c) + heads_wrong(c) + dropout_wrong(c, lambda p: 0 <= p <= 0.9)
+        ),
+        "error",
+    ),
 ]
