@@ -9,7 +9,8 @@ import numpy as np
 
 from course_judges.ch08_gpt.sections import RATE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
+from course_tasks.ch08_gpt.schedule import CASES, trainings
 from course_tasks.verdict import Finding
 
 
@@ -101,6 +102,25 @@ def _jumps(evidence: Evidence) -> Finding | None:
         "Your rate jumps.",
         f"From step {step} to step {step + 1} it moves by {stride.max():.3f}; the steepest stride"
         f" asked for is {allowed:.3f}.",
+        RATE,
+    )
+
+
+def _unusual(evidence: Evidence) -> Finding | None:
+    """What is wrong only where one of the three parts is missing, or has a single step."""
+    if not evidence.same("rates"):
+        return None
+    case = next(case for case in CASES if not evidence.same(case))
+    steps, warm_up, decay, final = trainings(evidence.inputs)[case]
+    mine, right = evidence.yours(case), evidence.right(case)
+    step = int((~(np.abs(mine - right) <= 1e-5)).argmax())
+    return Finding(
+        "unusual-training",
+        "Your share is right for an ordinary training, and wrong for one at an edge of what is "
+        "allowed.",
+        unwrapped(f"""With steps = {steps}, warm_up = {warm_up}, decay = {decay} and final =
+        {final:g}, yours is {number(float(mine[step]), 4)} at step {step}; asked for is
+        {number(float(right[step]), 4)}."""),
         RATE,
     )
 
@@ -207,9 +227,9 @@ TASK = Task(
         Part(
             "No warm-up, no decay, or nothing between the two, is a schedule like any other.",
             1,
-            matches("rates", "no_warm_up", "no_decay", "touching", "brief", "level"),
+            matches(*CASES),
         ),
     ),
-    properties=(_beyond_full, _jumps),
+    properties=(_beyond_full, _jumps, _unusual),
     cases=("rates",),
 )
