@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges import families
 from course_judges.ch08_gpt.rows import (
+    alone,
     exactly_zero,
     extremes,
     nearly_zero,
@@ -20,6 +22,7 @@ from course_judges.ch08_gpt.rows import (
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
+from course_tasks.verdict import Finding
 
 
 def top_p(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
@@ -190,6 +193,34 @@ def _least_of_the_batch(logits: Tensor, temperature: float, p: float, least: int
     return top_p(logits, temperature, p, 1 if enough else least)
 
 
+def _enough_for_a_half(evidence: Evidence) -> bool:
+    """True if of four symbols with a quarter each two are kept; any two, since nobody is likelier.
+
+    Which of equally likely symbols belong to a set the task leaves open, so all four may stay.
+    """
+    mine = evidence.shaped("exact", (2, evidence.number("V")))
+    kept = (mine > 1e-9).sum(axis=-1)
+    among = np.zeros_like(mine)
+    among[:, evidence.inputs["quarters"]] = 1 / kept[:, None]
+    return bool(
+        np.isin(kept, (2, 4)).all() and np.allclose(mine, np.where(mine > 1e-9, among, 0), 1e-4)
+    )
+
+
+def _more_than_a_half(evidence: Evidence) -> Finding | None:
+    """Right but where the sum is p exactly."""
+    if _enough_for_a_half(evidence):
+        return None
+    kept = int((evidence.yours("exact")[0] > 1e-9).sum())
+    return Finding(
+        "beyond-reaching",
+        "Where the sum is exactly p, the set is another one than the smallest.",
+        f"Four symbols have a probability of 0.25 each, and p = 0.5 is reached by two of them; you "
+        f"keep {kept}. A symbol stays if those before it hold less than p.",
+        CHOICE,
+    )
+
+
 TASK = Task(
     "The smallest set that reaches p",
     top_p,
@@ -198,13 +229,14 @@ TASK = Task(
         Part(
             "The set is the smallest one that reaches p, after the temperature.",
             2,
-            sets_agree("nucleus"),
+            lambda e: sets_agree("nucleus")(e) and _enough_for_a_half(e),
         ),
         Part(
             "What is kept has its probability, renormalized; p = 1 keeps all.",
             1,
             lambda e: (
-                e.same("nucleus", "everything", "extreme") and exactly_zero("nucleus", "extreme")(e)
+                e.same("nucleus", "everything", "extreme", "symbol")
+                and exactly_zero("nucleus", "extreme", "more")(e)
             ),
         ),
         Part(
@@ -214,10 +246,13 @@ TASK = Task(
         ),
     ),
     properties=(
-        nearly_zero("nucleus", "extreme"),
+        nearly_zero("nucleus", "extreme", "more"),
         probabilities("nucleus"),
         other_symbols("nucleus"),
         extremes("extreme", "nucleus", "least", "everything"),
+        _more_than_a_half,
+        alone("everything", "symbol"),
     ),
+    uncompared=("exact",),
     cases=("nucleus",),
 )

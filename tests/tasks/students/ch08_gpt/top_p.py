@@ -29,7 +29,8 @@ def top_p_by_edge(logits, temperature, p, least):
 
 def top_p_in_numpy(logits, temperature, p, least):
     z = logits.numpy() / temperature
-    shares = np.exp(z) / np.exp(z).sum(1, keepdims=True)
+    weights = np.exp(z - z.max(1, keepdims=True))
+    shares = weights / weights.sum(1, keepdims=True)
     likelier = shares[:, None, :] > shares[:, :, None]  # (B, V, V)
     before = (likelier * shares[:, None, :]).sum(-1)
     kept = np.where((before < p) | (likelier.sum(-1) < least), shares, 0)
@@ -115,6 +116,17 @@ def next_door(logits, temperature, p, least):
     return top_p_by_loop(logits, temperature, p, least).roll(1, dims=1)
 
 
+def exponentials_as_they_are(logits, temperature, p, least):
+    weights = torch.exp(logits / temperature)
+    return top_p_by_loop((weights / weights.sum(1, keepdim=True)).log(), 1.0, p, least)
+
+
+def least_gives_a_chance(logits, temperature, p, least):
+    """Who has no chance gets a little one where so many are asked for."""
+    low = logits if least == 1 else logits.clamp(min=-60)
+    return top_p_by_loop(low, temperature, p, least)
+
+
 RIGHT = {"loop": top_p_by_loop, "edge": top_p_by_edge, "numpy": top_p_in_numpy}
 
 
@@ -138,5 +150,9 @@ WRONG = {
 
 ODD = [
     (next_door, "other-symbols"),
+    (lambda *asked: top_p_by_loop(*asked).squeeze(), "axis-of-one"),
+    (cutting(lambda shares, p: shares.cumsum(-1) - shares <= p), "beyond-reaching"),
+    (exponentials_as_they_are, "not-finite"),
+    (least_gives_a_chance, "nearly-zero"),
     (lambda z, t, p, least: z, "no-distribution"),
 ]
