@@ -151,4 +151,49 @@ WRONG = {
 }
 
 
-ODD = [(stops_repeated, "only-the-last")]
+def restarted(model, tokens, count, stop, generator):
+    """As reproducible as can be: each call begins with the generator's seed."""
+    own = torch.Generator().manual_seed(generator.initial_seed())
+    return generate_by_lists(model, tokens, count, stop, own)
+
+
+def asks_the_last_token(model, tokens, count, stop, generator):
+    mode = model.training
+    model.eval()
+    for _ in range(count):
+        over = tokens[:, -1] == stop
+        if over.all():
+            break
+        new = pick(model(tokens[:, -model.block_size :])[0][:, -1], generator)
+        tokens = torch.column_stack([tokens, torch.where(over, stop, new)])
+    model.train(mode)
+    return tokens
+
+
+def window_of_the_prompt(model, tokens, count, stop, generator):
+    T = tokens.shape[1]
+    answer = writing(crop=lambda t, n: t[:, -min(T, n) :])
+    return answer(model, tokens, count, stop, generator)
+
+
+def nothing_in_evaluation(model, tokens, count, stop, generator):
+    if count == 0:
+        model.eval()
+        return tokens
+    return generate_by_lists(model, tokens, count, stop, generator)
+
+
+def colder(z, generator):
+    return pick(z / 0.7, generator)
+
+
+ODD = [
+    (stops_repeated, "only-the-last"),
+    (lambda *asked: generate_by_lists(*asked).float(), "kind-of-number"),
+    (restarted, "generator-begins-anew"),
+    (asks_the_last_token, "stops-at-the-prompt"),
+    (window_of_the_prompt, "context-does-not-grow"),
+    (nothing_in_evaluation, "mode-lost-at-nothing"),
+    (writing(choose=colder), "other-shares"),
+    (lambda m, t, n, stop, g: writing()(m, t, n, stop or -1, g), "some-rows"),
+]
