@@ -12,6 +12,8 @@ import numpy as np
 from course_judges.ch09_names.sections import CYCLE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
+from course_tasks.ch09_names.one_cycle import SHORT
+from course_tasks.verdict import Finding
 
 
 def _half_cosine(a, b, share):
@@ -71,8 +73,37 @@ def _rates(evidence: Evidence, rising: bool) -> bool:
     return True
 
 
+def _rises(evidence: Evidence) -> bool:
+    return _rates(evidence, rising=True) and evidence.same("early.rate")
+
+
 def _falls(evidence: Evidence) -> bool:
-    return _rates(evidence, rising=False) and evidence.same("cycle.end", "above.end")
+    return _rates(evidence, rising=False) and evidence.same(
+        "cycle.end", "above.end", "late.rate", "late.end"
+    )
+
+
+def _short_cycle(evidence: Evidence) -> Finding | None:
+    """Right but where the rise, or the fall, is a single step."""
+    if not evidence.same("cycle", "above"):
+        return None
+    for case, (steps, rise) in SHORT.items():
+        for what in ("rate", "momentum"):
+            if evidence.same(f"{case}.{what}") or not evidence.comparable(f"{case}.{what}"):
+                continue
+            mine, right = (side(f"{case}.{what}") for side in (evidence.yours, evidence.right))
+            step = int((~(abs(mine - right) <= 1e-4 * right)).argmax())
+            unit = float(evidence.inputs["peak"]) if what == "rate" else 1.0
+            way = "rise" if case == "early" else "fall"
+            return Finding(
+                "short-cycle",
+                "Your cycle is right for many steps, and wrong for a few.",
+                unwrapped(f"""With steps = {steps} and rise = {rise:g} the {way} is a single step.
+                There the {what} at step {step} is {number(unit * float(mine[step]), 4)} in yours; expected
+                {number(unit * float(right[step]), 4)}."""),
+                CYCLE,
+            )
+    return None
 
 
 def _missed_from_above(evidence: Evidence) -> str:
@@ -200,8 +231,14 @@ TASK = Task(
     one_cycle,
     CYCLE,
     (
-        Part("The rate rises as it should.", 1, lambda e: _rates(e, rising=True)),
+        Part("The rate rises as it should.", 1, _rises),
         Part("The rate falls as it should, to its end.", 1, _falls),
-        Part("The momentum goes the other way.", 2, matches("cycle.momentum", "above.momentum")),
+        Part(
+            "The momentum goes the other way.",
+            2,
+            matches(*(f"{case}.momentum" for case in (*_CASES, *SHORT))),
+        ),
     ),
+    properties=(_short_cycle,),
+    cases=tuple(_CASES),
 )

@@ -108,4 +108,20 @@ WRONG = {
 }
 
 
-ODD = [(cycle_twice_as_fast, "as-if-peak-double")]
+def cycle_with_an_early_peak(step, steps, rise, *, low, high, **rest):
+    """Two steps at least to rise."""
+    turn = max(2, round(rise * steps) - 1)
+    return cycle_by_hand(step, steps, (turn + 1) / steps, low=low, high=high, **rest)
+
+
+def cycle_with_a_late_peak(step, steps, rise, peak, start_factor, final_factor, low, high):
+    if step == steps - 1 == round(rise * steps):
+        return peak, low
+    return cycle_by_hand(step, steps, rise, peak, start_factor, final_factor, low, high)
+
+
+ODD = [
+    (cycle_twice_as_fast, "as-if-peak-double"),
+    (cycle_with_an_early_peak, "short-cycle"),
+    (cycle_with_a_late_peak, "short-cycle"),
+]
