@@ -185,6 +185,12 @@ _stops_above_final = mistake(
     lambda e: _at(e, -1),
 )(_shaped(left_over=1))
 
+_equal_factors = mistake(
+    "Your rate falls by equal factors; asked for are equal amounts.",
+    lambda e: unwrapped(f"""{_first_wrong(e)} From each step to the next the same number is taken
+    away."""),
+)(_shaped(fall=lambda remaining, final: final ** (1 - remaining)))
+
 _cosine_for_line = mistake(
     "You let the rate fall along a cosine; asked for is a straight line.", _first_wrong
 )(

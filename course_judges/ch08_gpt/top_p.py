@@ -194,16 +194,12 @@ def _least_of_the_batch(logits: Tensor, temperature: float, p: float, least: int
 
 
 def _enough_for_a_half(evidence: Evidence) -> bool:
-    """True if of four symbols with a quarter each two are kept; any two, since nobody is likelier.
-
-    Which of equally likely symbols belong to a set the task leaves open, so all four may stay.
-    """
+    """True if of four symbols with a quarter each two are kept; any two, since none is likelier."""
     mine = evidence.shaped("exact", (2, evidence.number("V")))
-    kept = (mine > 1e-9).sum(axis=-1)
-    among = np.zeros_like(mine)
-    among[:, evidence.inputs["quarters"]] = 1 / kept[:, None]
+    of_the_four = mine[:, evidence.inputs["quarters"]]
     return bool(
-        np.isin(kept, (2, 4)).all() and np.allclose(mine, np.where(mine > 1e-9, among, 0), 1e-4)
+        np.allclose(np.sort(of_the_four), [0, 0, 0.5, 0.5], atol=1e-6)
+        and np.count_nonzero(mine) == 2 * len(mine)
     )
 
 
@@ -212,11 +208,16 @@ def _more_than_a_half(evidence: Evidence) -> Finding | None:
     if _enough_for_a_half(evidence):
         return None
     kept = int((evidence.yours("exact")[0] > 1e-9).sum())
+    why = (
+        "Comparing each probability with the smallest one that is kept keeps all that are as large."
+        if kept == 4
+        else "A symbol stays if those before it hold less than p."
+    )
     return Finding(
         "beyond-reaching",
         "Where the sum is exactly p, the set is another one than the smallest.",
-        f"Four symbols have a probability of 0.25 each, and p = 0.5 is reached by two of them; you "
-        f"keep {kept}. A symbol stays if those before it hold less than p.",
+        f"Four symbols have a probability of 0.25 each, and any two of them reach p = 0.5; you "
+        f"keep {kept}. {why}",
         CHOICE,
     )
 
@@ -229,13 +230,15 @@ TASK = Task(
         Part(
             "The set is the smallest one that reaches p, after the temperature.",
             2,
-            lambda e: sets_agree("nucleus")(e) and _enough_for_a_half(e),
+            sets_agree("nucleus"),
         ),
         Part(
-            "What is kept has its probability, renormalized; p = 1 keeps all.",
+            "What is kept has its probability, renormalized; p = 1 keeps all, and p is reached "
+            "where the sum is p exactly.",
             1,
             lambda e: (
-                e.same("nucleus", "everything", "extreme", "symbol")
+                _enough_for_a_half(e)
+                and e.same("nucleus", "everything", "extreme", "symbol")
                 and exactly_zero("nucleus", "extreme", "more")(e)
             ),
         ),

@@ -33,6 +33,8 @@ def _cycle(
     momentum=None,
     whole=float,
     beyond=0,
+    held=0,
+    momentum_between=None,
 ):
     """An answer with one of its choices replaced."""
 
@@ -41,12 +43,13 @@ def _cycle(
         last = peak / start_factor / final_factor
         last = last if end is None else end(peak, start_factor, final_factor)
         step, turn = step + shift, whole(rise * steps) + top
+        of_momentum = momentum_between or between
         if step <= turn + 1e-9:
             share = step / turn
-            rate, moment = between(first, peak, share), between(high, low, share)
+            rate, moment = between(first, peak, share), of_momentum(high, low, share)
         else:
-            share = (step - turn) / (steps - 1 + beyond - turn)
-            rate, moment = between(peak, last, share), between(low, high, share)
+            share = (step - turn - held) / max(steps - 1 + beyond - turn - held, 1)
+            rate, moment = between(peak, last, share), of_momentum(low, high, share)
         return rate, moment if momentum is None else momentum(moment, low, high)
 
     return answer
@@ -99,8 +102,8 @@ def _short_cycle(evidence: Evidence) -> Finding | None:
                 "short-cycle",
                 "Your cycle is right for many steps, and wrong for a few.",
                 unwrapped(f"""With steps = {steps} and rise = {rise:g} the {way} is a single step.
-                There the {what} at step {step} is {number(unit * float(mine[step]), 4)} in yours; expected
-                {number(unit * float(right[step]), 4)}."""),
+                There the {what} at step {step} is {number(unit * float(mine[step]), 4)} in yours;
+                expected {number(unit * float(right[step]), 4)}."""),
                 CYCLE,
             )
     return None
@@ -173,6 +176,12 @@ _turns_one_step_late = mistake(
 )(_cycle(top=0))
 
 
+_falls_one_step_late = mistake(
+    "Your fall begins one step late: the rate stays at its peak for two steps.",
+    lambda e: unwrapped(f"""At the peak, step {_turn(e)}, s is 0 in both halves, and one step later
+    it is 1 / (steps − 1 − {_turn(e)}). {_rate(e, _turn(e) + 1)}"""),
+)(_cycle(held=1))
+
 _ends_one_step_late = mistake(
     "Your fall ends one step after the last: it takes the steps up to number steps − 1.", _at_end
 )(_cycle(beyond=1))
@@ -220,6 +229,11 @@ def _rise_from_one(step, steps, rise, peak, start_factor, final_factor, low, hig
     share = (step + 1) / (turn + 1)
     return _half_cosine(peak / start_factor, peak, share), _half_cosine(high, low, share)
 
+
+_momentum_straight = mistake(
+    "Your momentum goes along straight lines; it goes along half cosines, as the rate does.",
+    lambda e: _momentum_at(e, max(1, _turn(e) // 3)),
+)(_cycle(momentum_between=_line))
 
 _momentum_constant = mistake("Your momentum stays where it is.", _momentum)(
     _cycle(momentum=lambda *found: found[2])

@@ -129,6 +129,12 @@ class OtherOrder:
         self.head_size = self.n_embd // self.n_head
 
 
+def head_blames_both(c):
+    """Names n_embd wherever n_head is wrong, as if they did not fit each other."""
+    blamed = [f"n_embd = {c.n_embd}"] if c.n_head < 1 <= c.n_embd else []
+    return everything_wrong(c) + blamed
+
+
 class DropsAFifth(PlainConfig):
     def __init__(self, vocab_size, block_size, n_layer, n_head, n_embd, dropout=0.2):
         super().__init__(vocab_size, block_size, n_layer, n_head, n_embd, dropout)
@@ -188,6 +194,17 @@ ODD = [
     (with_check(lambda c: [*everything_wrong(c), "no"]), "error"),
     (with_check(one_of_two_that_fit), "some-not-named"),
     (with_check(lambda c: sizes_wrong(c) + (heads_wrong(c) or dropout_wrong(c))), "some-not-named"),
+    (with_check(head_blames_both), "others-named"),
+    (
+        with_check(
+            lambda c: (
+                sizes_wrong(c)
+                + heads_wrong(c)
+                + [w.replace(f"{c.dropout}", f"{c.dropout:.1f}") for w in dropout_wrong(c)]
+            )
+        ),
+        "value-not-shown",
+    ),
     (OtherOrder, "refuses-the-possible"),
     (
         with_check(

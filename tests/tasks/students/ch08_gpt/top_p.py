@@ -19,19 +19,35 @@ def top_p_by_loop(logits, temperature, p, least):
     return out / out.sum(1, keepdim=True)
 
 
-def top_p_by_edge(logits, temperature, p, least):
+def top_p_by_size(logits, temperature, p, least):
     shares = (logits / temperature).softmax(-1)
-    ordered = shares.sort(dim=-1, descending=True).values
+    ordered, order = shares.sort(dim=-1, descending=True)
     size = (ordered.cumsum(-1) < p).sum(-1).add(1).clamp(min=least, max=logits.shape[-1])
-    edge = ordered.gather(-1, size[:, None] - 1)
-    return (logits / temperature).masked_fill(shares < edge, -torch.inf).softmax(-1)
+    rank = order.argsort(-1)
+    return (logits / temperature).masked_fill(rank >= size[:, None], -torch.inf).softmax(-1)
+
+
+def top_p_by_edge(logits, temperature, p, least):
+    """Keeps what ties with the last symbol of the set."""
+    kept = top_p_by_size(logits, temperature, p, least)
+    edge = kept.masked_fill(kept == 0, torch.inf).amin(dim=-1, keepdim=True)
+    shares = (logits / temperature).softmax(-1)
+    share_of_kept = (shares * (kept > 0)).sum(-1, keepdim=True)
+    return (
+        (logits / temperature)
+        .masked_fill(shares < edge * share_of_kept * (1 - 1e-12), -torch.inf)
+        .softmax(-1)
+    )
 
 
 def top_p_in_numpy(logits, temperature, p, least):
     z = logits.numpy() / temperature
     weights = np.exp(z - z.max(1, keepdims=True))
     shares = weights / weights.sum(1, keepdims=True)
-    likelier = shares[:, None, :] > shares[:, :, None]  # (B, V, V)
+    number = np.arange(shares.shape[1])
+    tied = shares[:, None, :] == shares[:, :, None]
+    first = tied & (number[None, :] < number[:, None])  # of equals, the first
+    likelier = (shares[:, None, :] > shares[:, :, None]) | first  # (B, V, V)
     before = (likelier * shares[:, None, :]).sum(-1)
     kept = np.where((before < p) | (likelier.sum(-1) < least), shares, 0)
     return kept / kept.sum(1, keepdims=True)
@@ -127,7 +143,7 @@ def least_gives_a_chance(logits, temperature, p, least):
     return top_p_by_loop(low, temperature, p, least)
 
 
-RIGHT = {"loop": top_p_by_loop, "edge": top_p_by_edge, "numpy": top_p_in_numpy}
+RIGHT = {"loop": top_p_by_loop, "size": top_p_by_size, "numpy": top_p_in_numpy}
 
 
 WRONG = {
@@ -144,7 +160,7 @@ WRONG = {
     "temperature-ignored": lambda z, t, p, least: top_p_by_loop(z, 1, p, least),
     "temperature-multiplied": lambda z, t, p, least: top_p_by_loop(z * t, 1, p, least),
     "least-of-the-batch": least_on_average,
-    "least-forgotten": lambda z, t, p, least: top_p_by_edge(z, t, p, 1),
+    "least-forgotten": lambda z, t, p, least: top_p_by_size(z, t, p, 1),
 }
 
 
@@ -152,6 +168,7 @@ ODD = [
     (next_door, "other-symbols"),
     (lambda *asked: top_p_by_loop(*asked).squeeze(), "axis-of-one"),
     (cutting(lambda shares, p: shares.cumsum(-1) - shares <= p), "beyond-reaching"),
+    (top_p_by_edge, "beyond-reaching"),
     (exponentials_as_they_are, "not-finite"),
     (least_gives_a_chance, "nearly-zero"),
     (lambda z, t, p, least: z, "no-distribution"),
