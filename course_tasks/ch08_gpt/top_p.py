@@ -105,8 +105,7 @@ def _more_than_there_are(answer: Any, given: Inputs) -> Any:
 
 
 def _nothing_to_reach(answer: Any, given: Inputs) -> Any:
-    """At a temperature so low that the exponential of a logit of 40 would be infinite."""
-    return answer(tensor(given["extreme"]), 0.02, 0.0, 1)
+    return answer(tensor(given["logits"]), float(given["temperature"]), 0.0, 1)
 
 
 def _extremes(answer: Any, given: Inputs) -> Any:
@@ -126,8 +125,8 @@ def _exactly(answer: Any, given: Inputs) -> Any:
 
 
 def _one_symbol(answer: Any, given: Inputs) -> Any:
-    logits = given["logits"][:, :1]
-    return answer(tensor(logits), float(given["temperature"]), float(given["p"]), 1)
+    """At a temperature so low that the exponential of a logit of 40 would be infinite."""
+    return answer(tensor(np.full((int(given["B"]), 1), 40.0)), 0.02, float(given["p"]), 1)
 
 
 PROBE = Probe(

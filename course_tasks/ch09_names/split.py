@@ -37,7 +37,7 @@ def _split_inputs(rng: Rng) -> Inputs:
 def _few_names(rng: Rng) -> Inputs:
     """A list that is too short to leave a name for training."""
     distinct = _names(rng, 4)
-    entries = [*distinct, *(name.capitalize() for name in distinct)]
+    entries = [*distinct, *distinct, *(name.capitalize() for name in distinct)]
     return _drawn(rng, entries, len(distinct), held_out=2)
 
 
