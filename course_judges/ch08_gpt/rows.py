@@ -35,13 +35,15 @@ def exactly_zero(*values: str) -> Callable[[Evidence], bool]:
 
 
 def nearly_zero(*values: str) -> Property:
-    """What is cut must have no chance at all."""
+    """What is cut must have no chance at all, said where nothing but that is wrong."""
 
     def ask(evidence: Evidence) -> Finding | None:
+        if evidence.wrong_values:
+            return None
         for value in values:
             mine, right = evidence.yours(value), evidence.right(value)
             left = np.where(right == 0, mine, 0.0)
-            if not evidence.same(value) or not left.any():
+            if not left.any():
                 continue
             row, symbol = (int(i) for i in np.unravel_index(int(left.argmax()), left.shape))
             return Finding(

@@ -233,9 +233,9 @@ TASK = Task(
         Part("What is as likely as the k-th symbol is kept, too.", 2, matches("ties")),
     ),
     properties=(
-        nearly_zero("kept", "edges", "extreme"),
         probabilities("kept"),
         other_symbols("kept"),
+        nearly_zero("kept", "edges", "extreme"),
         extremes("extreme", "kept", "edges", "ties"),
         alone("row", "symbol"),
     ),

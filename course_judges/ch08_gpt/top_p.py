@@ -249,9 +249,9 @@ TASK = Task(
         ),
     ),
     properties=(
-        nearly_zero("nucleus", "extreme", "more"),
         probabilities("nucleus"),
         other_symbols("nucleus"),
+        nearly_zero("nucleus", "extreme", "more"),
         extremes("extreme", "nucleus", "least", "everything"),
         _more_than_a_half,
         alone("everything", "symbol"),
