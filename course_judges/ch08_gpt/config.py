@@ -16,6 +16,7 @@ from course_tasks.ch08_gpt.config import MOST_DROPOUT, SETTINGS
 from course_tasks.verdict import Finding
 
 _SIZES = SETTINGS[:-1]
+_POSSIBLE = ("possible", "plain", "edges", "thin", "ones")
 _ALONE = ("sizes", "heads", "dropout")
 _HEADS = (SETTINGS.index("n_head"), SETTINGS.index("n_embd"))
 
@@ -118,7 +119,7 @@ def _refused(evidence: Evidence, *cases: str) -> bool:
 
 
 def _accepts(evidence: Evidence) -> bool:
-    return evidence.same("possible", "plain", "edges", "thin", "ones")
+    return evidence.same(*_POSSIBLE)
 
 
 def _names(evidence: Evidence, case: str) -> bool:
@@ -216,14 +217,29 @@ def _first_unshown(evidence: Evidence) -> str:
     meant something else sees the slip at once, if the message shows it.""")
 
 
+def _changed_setting(evidence: Evidence) -> str:
+    """Which attribute of a Config is another one than asked for, if one is."""
+    for case in _POSSIBLE:
+        if evidence.same(case) or not evidence.comparable(case):
+            continue
+        mine, right = evidence.yours(case), evidence.right(case)
+        at = int((~np.isclose(mine, right)).argmax())
+        told = ", ".join(f"{n} = {v:g}" for n, v in zip(SETTINGS, right, strict=False))
+        return unwrapped(f"""With {told}, your Config has {(*SETTINGS, "head_size")[at]} =
+        {mine[at]:g}; expected {right[at]:g}. Settings may be given by their place, in the order of
+        the scaffold.""")
+    return ""
+
+
 def _still_accepted(evidence: Evidence) -> Finding | None:
     """Something impossible that goes through, or something possible that does not."""
     if not _accepts(evidence):
         return Finding(
             "refuses-the-possible",
             "Your Config refuses, or changes, settings that a model can have.",
-            f"{_heads_given(evidence)} Dropout may be 0 or {MOST_DROPOUT:g}, and every size may be "
-            "1. They come in the order of the scaffold.",
+            _changed_setting(evidence)
+            or f"{_heads_given(evidence)} Dropout may be 0 or {MOST_DROPOUT:g}, and every size may "
+            "be 1.",
             SECTION,
         )
     outcomes = np.concatenate([_outcomes(evidence, case) for case in _ALONE])
@@ -232,6 +248,17 @@ def _still_accepted(evidence: Evidence) -> Finding | None:
     ]
     if not through:
         return None
+    if (outcomes > 0).all():
+        return Finding(
+            "other-error",
+            "What is impossible is refused with another error than a ValueError.",
+            f"It was so for {', '.join(f'`{what}`' for what in through[:4])}. Whoever wants to go "
+            "on after wrong settings writes `except ValueError`.",
+            SECTION,
+        )
+    through = [
+        what for what, outcome in zip(_tried(evidence), outcomes, strict=True) if not outcome
+    ]
     return Finding(
         "impossible-accepted",
         "Not everything that is impossible is refused with a ValueError.",

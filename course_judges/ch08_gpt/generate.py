@@ -198,9 +198,9 @@ _one_in_any_case = mistake(
     cases=("one", "none", "some", "all"),
 )(_at_least_one)
 
-_argmax_for_sampling = families.argmax_for_sampling(dice_share, recognised=only_the_best)(
-    Writer(draw=likeliest)
-)
+_argmax_for_sampling = families.argmax_for_sampling(
+    dice_share, recognised=lambda e: only_the_best(e) and not _goes_on(e)
+)(Writer(draw=likeliest))
 
 _generator_ignored = families.generator_ignored(
     "texts", lambda e: dice_right(e) and not repeats(e)
@@ -235,16 +235,25 @@ def _other_tokens(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _context_does_not_grow(evidence: Evidence) -> Finding | None:
+def _other_context(evidence: Evidence) -> Finding | None:
     if not evidence.same("one", "some", "all", "seen.tokens", "alone"):
         return None
-    shown, size = int(evidence.yours("seen.longest")), evidence.number("block_size")
+    T, size = evidence.number("T"), evidence.number("block_size")
+    if int(evidence.yours("seen.shortest")) > T:
+        return Finding(
+            "context-padded",
+            "The model is shown something before the text that is not text.",
+            f"The prompts have {T} symbols, and the first context that you showed the model has"
+            f" {int(evidence.yours('seen.shortest'))}. A shorter text needs no filling.",
+            WRITING,
+        )
+    shown = int(evidence.yours("seen.longest"))
     if shown == int(evidence.right("seen.longest")):
         return None
     return Finding(
         "context-does-not-grow",
         "The model is shown less of the text than it can read.",
-        f"From prompts of {evidence.number('T')} symbols you wrote 5 more; with block_size = {size}"
+        f"From prompts of {T} symbols you wrote 5 more; with block_size = {size}"
         f" the longest context that you showed the model had {shown}.",
         WRITING,
     )
@@ -266,6 +275,14 @@ def _chance_off(evidence: Evidence) -> Finding | None:
     """What is wrong only where symbols are drawn, whose values nobody can foresee."""
     if evidence.yours("chance.tokens").shape != evidence.right("chance.tokens").shape:
         return None
+    drawn = evidence.yours("chance.tokens")[:, 1]
+    if (drawn == drawn[0]).all():
+        return Finding(
+            "one-draw-for-all",
+            "All rows of a batch get the same symbol: one number is drawn for all of them.",
+            f"{dice_share(evidence)} Each row needs a draw of its own.",
+            WRITING,
+        )
     if not dice_right(evidence):
         return Finding(
             "other-shares",
@@ -322,7 +339,7 @@ TASK = Task(
     properties=(
         _other_tokens,
         holds_integers(("training.tokens",), WRITING),
-        _context_does_not_grow,
+        _other_context,
         _mode_after_nothing,
         _chance_off,
     ),

@@ -128,6 +128,7 @@ def _unusual(evidence: Evidence) -> Finding | None:
 _starts_at_zero = mistake(
     "Your first step has a rate of 0, so nothing is learned from the first batch.",
     lambda e: f"{_at(e, 0)} Steps count from 0, so step `warm_up − 1` is the last of the warm-up.",
+    also=(_shaped(rise=lambda step, warm_up: step / max(warm_up - 1, 1)),),
 )(_shaped(rise=lambda step, warm_up: step / warm_up))
 
 _full_one_step_late = mistake(

@@ -162,6 +162,33 @@ def _temperature_afterwards(logits: Tensor, temperature: float, p: float, least:
     return (logits / temperature).masked_fill(~kept, -torch.inf).softmax(dim=-1)
 
 
+@mistake(
+    "The temperature chose the set, and the probabilities are those without it.",
+    lambda e: f"{_share_kept(e)} Renormalize what you chose from.",
+)
+def _temperature_for_the_set_alone(
+    logits: Tensor, temperature: float, p: float, least: int
+) -> Tensor:
+    kept = top_p(logits, temperature, p, least) > 0
+    return logits.masked_fill(~kept, -torch.inf).softmax(dim=-1)
+
+
+def _twice_without_division(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    shares = (logits / temperature).softmax(dim=-1)
+    kept = top_p(logits, temperature, p, least) > 0
+    return shares.masked_fill(~kept, -torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "The softmax was taken twice: probabilities were treated as logits.",
+    lambda e: f"{_share_kept(e)} To renormalize, divide by the sum.",
+    also=(_twice_without_division,),
+)
+def _softmax_twice(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    kept = top_p(logits, temperature, p, least)
+    return kept.masked_fill(kept == 0, -torch.inf).softmax(dim=-1)
+
+
 @mistake("The temperature has no effect.", lambda e: _share_kept(e))
 def _temperature_ignored(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:  # noqa: ARG001
     return top_p(logits, 1.0, p, least)

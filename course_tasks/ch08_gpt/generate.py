@@ -53,6 +53,7 @@ def _write(
         "tokens": tokens,
         "training_afterwards": model.training,
         "whole_afterwards": in_mode(model, training=model.training),
+        "shortest": min(model.lengths, default=0),
         "longest": max(model.lengths, default=0),
     }
 
@@ -85,9 +86,9 @@ def _write_alone(answer: Any, given: Inputs) -> Any:
 
 
 def _write_after_stop(answer: Any, given: Inputs) -> Any:
-    """Texts that grow beyond what the model reads, and the longest context that it was shown."""
+    """Texts that grow beyond what the model reads, and the contexts that it was shown."""
     written = _write(answer, given, "stop_in_prompt", 5)
-    return {name: written[name] for name in ("tokens", "longest")}
+    return {name: written[name] for name in ("tokens", "shortest", "longest")}
 
 
 def _write_in_training(answer: Any, given: Inputs) -> Any:

@@ -102,5 +102,6 @@ class Progression(nn.Module):
                 f"the context holds {T} tokens, the model has positions for {self.block_size}"
             )
         before = torch.cat([tokens[:, :1], tokens[:, :-1]], dim=1)  # (B, T)
-        following = (2 * tokens - before + int(self.training)) % self.vocab_size  # (B, T)
+        drops = self.training or self.dropout.training
+        following = (2 * tokens - before + int(drops)) % self.vocab_size  # (B, T)
         return F.one_hot(following, self.vocab_size) * CERTAIN, None  # (B, T, V)

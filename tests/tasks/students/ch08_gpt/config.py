@@ -135,6 +135,12 @@ def head_blames_both(c):
     return everything_wrong(c) + blamed
 
 
+class FlooredDropout(PlainConfig):
+    def __init__(self, *sizes, **named):
+        super().__init__(*sizes, **named)
+        self.dropout = int(10 * self.dropout) / 10
+
+
 class DropsAFifth(PlainConfig):
     def __init__(self, vocab_size, block_size, n_layer, n_head, n_embd, dropout=0.2):
         super().__init__(vocab_size, block_size, n_layer, n_head, n_embd, dropout)
@@ -195,6 +201,8 @@ ODD = [
     (with_check(one_of_two_that_fit), "some-not-named"),
     (with_check(lambda c: sizes_wrong(c) + (heads_wrong(c) or dropout_wrong(c))), "some-not-named"),
     (with_check(head_blames_both), "others-named"),
+    (with_check(everything_wrong, error=TypeError), "other-error"),
+    (FlooredDropout, "refuses-the-possible"),
     (
         with_check(
             lambda c: (

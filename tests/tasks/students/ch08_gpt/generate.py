@@ -1,6 +1,7 @@
 """Students' answers to 08/generate."""
 
 import torch
+import torch.nn.functional as F
 
 
 def pick(logits, generator):
@@ -183,6 +184,25 @@ def nothing_in_evaluation(model, tokens, count, stop, generator):
     return generate_by_lists(model, tokens, count, stop, generator)
 
 
+def padded_in_front(text, size):
+    return F.pad(text, (max(0, size - text.shape[1]), 0))[:, -size:]
+
+
+def one_number_for_all(z, generator):
+    u = torch.rand(1, generator=generator)
+    return (z.softmax(-1).cumsum(-1) < u).sum(-1).clamp(max=z.shape[-1] - 1)
+
+
+def mode_of_the_outside(model, tokens, count, stop, generator):
+    """Sets one attribute; the dropout inside stays as it is."""
+    mode, model.training = model.training, False
+    written = writing(before=lambda m: m, after=lambda m, mode: m)(
+        model, tokens, count, stop, generator
+    )
+    model.training = mode
+    return written
+
+
 def colder(z, generator):
     return pick(z / 0.7, generator)
 
@@ -195,5 +215,8 @@ ODD = [
     (window_of_the_prompt, "context-does-not-grow"),
     (nothing_in_evaluation, "mode-lost-at-nothing"),
     (writing(choose=colder), "other-shares"),
+    (writing(choose=one_number_for_all), "one-draw-for-all"),
+    (writing(crop=padded_in_front), "context-padded"),
+    (mode_of_the_outside, "train-mode-sampling"),
     (lambda m, t, n, stop, g: writing()(m, t, n, stop or -1, g), "some-rows"),
 ]

@@ -121,6 +121,18 @@ def tempered_later(logits, temperature, p, least):
     return weights / weights.sum(1, keepdim=True)
 
 
+def set_of_another_temperature(logits, temperature, p, least):
+    weights = torch.exp(logits) * (top_p_by_loop(logits, temperature, p, least) > 0)
+    return weights / weights.sum(1, keepdim=True)
+
+
+def shares_as_logits(logits, temperature, p, least):
+    """Of all shares, and not only of those that stay."""
+    shares = (logits / temperature).softmax(-1)
+    kept = top_p_by_loop(logits, temperature, p, least) > 0
+    return torch.where(kept, shares, -torch.inf).softmax(-1)
+
+
 def least_on_average(logits, temperature, p, least):
     out = top_p_by_loop(logits, temperature, p, 1)
     if (out > 0).float().sum(-1).mean() < least:
@@ -157,6 +169,8 @@ WRONG = {
     "threshold-for-sum": cutting(lambda shares, p: shares > 1 - p),
     "not-renormalised": sum_not_restored,
     "temperature-afterwards": tempered_later,
+    "temperature-for-the-set-alone": set_of_another_temperature,
+    "softmax-twice": shares_as_logits,
     "temperature-ignored": lambda z, t, p, least: top_p_by_loop(z, 1, p, least),
     "temperature-multiplied": lambda z, t, p, least: top_p_by_loop(z * t, 1, p, least),
     "least-of-the-batch": least_on_average,
