@@ -12,10 +12,11 @@ from course_judges.ch08_gpt.sections import SETTINGS as SECTION
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import unwrapped
 from course_tasks.answers import Array
-from course_tasks.ch08_gpt.config import SETTINGS
+from course_tasks.ch08_gpt.config import MOST_DROPOUT, SETTINGS
 from course_tasks.verdict import Finding
 
 _SIZES = SETTINGS[:-1]
+_POSSIBLE = ("possible", "plain", "edges", "thin", "ones")
 _ALONE = ("sizes", "heads", "dropout")
 _HEADS = (SETTINGS.index("n_head"), SETTINGS.index("n_embd"))
 
@@ -88,9 +89,11 @@ def _division_last(config: Any) -> Problems:
 
 
 def _but_for_heads(named: Array) -> Array:
-    """The same settings (changes, settings) without the two that have to fit each other."""
+    """The same settings (changes, settings) without two that are possible alone and do not fit each
+    other, as in the second change.
+    """
     left = named.copy()
-    left[:, _HEADS] = False
+    left[1, _HEADS] = False
     return left
 
 
@@ -116,18 +119,12 @@ def _refused(evidence: Evidence, *cases: str) -> bool:
 
 
 def _accepts(evidence: Evidence) -> bool:
-    return evidence.same("possible", "plain", "edges", "thin", "ones")
+    return evidence.same(*_POSSIBLE)
 
 
 def _names(evidence: Evidence, case: str) -> bool:
-    """True if every message names what is wrong and nothing that is right.
-
-    n_embd and n_head may always be named together: one rule holds both.
-    """
-    mine, wrong = evidence.yours(f"{case}.named"), evidence.right(f"{case}.named")
-    allowed = wrong.copy()
-    allowed[:, _HEADS] |= wrong[:, _HEADS].any(axis=1, keepdims=True)
-    return bool((mine[wrong]).all() and not mine[~allowed].any())
+    """True if every message names what is wrong and nothing that is right."""
+    return bool((evidence.yours(f"{case}.named") == evidence.right(f"{case}.named")).all())
 
 
 def _shows(evidence: Evidence, case: str) -> bool:
@@ -152,6 +149,13 @@ def _says_all(evidence: Evidence) -> bool:
 def _names_missing(evidence: Evidence, case: str) -> bool:
     wrong = evidence.right(f"{case}.named")
     return bool((~evidence.yours(f"{case}.named") & wrong).any())
+
+
+def _one_problem_each(evidence: Evidence) -> bool:
+    """True if every message speaks of one thing that is wrong, where several are."""
+    named = evidence.yours("several.named")
+    both_of_heads = named.sum(axis=1) == named[:, _HEADS].all(axis=1) * len(_HEADS)
+    return bool(((named.sum(axis=1) == 1) | both_of_heads).all())
 
 
 def _size_outcomes(evidence: Evidence) -> tuple[Array, Array]:
@@ -191,27 +195,70 @@ def _heads_given(evidence: Evidence) -> str:
     return f"n_embd = {C} with n_head = {H} gives heads of {C // H}; n_embd = {off} leaves {off % H} over."  # noqa: E501
 
 
+def _tried(evidence: Evidence) -> list[str]:
+    """The settings that are impossible alone, in the order in which they were asked."""
+    values = (0, evidence.number("negative"))
+    off, heads = evidence.number("n_embd") + evidence.number("rest"), evidence.number("n_head")
+    dropouts = -float(evidence.inputs["dropout"]), 1.0, float(evidence.inputs["too_much"])
+    return [
+        *(f"{name} = {value}" for value in values for name in _SIZES),
+        *(f"n_embd = {size} with n_head = {heads}" for size in (off, 1)),
+        *(f"dropout = {value:g}" for value in dropouts),
+    ]
+
+
+def _first_unshown(evidence: Evidence) -> str:
+    shown, wrong = (
+        np.concatenate([side(f"{case}.{what}") for case in _ALONE])
+        for side, what in ((evidence.yours, "shown"), (evidence.right, "named"))
+    )
+    row = int((wrong & ~shown).any(axis=1).argmax())
+    return unwrapped(f"""It does not hold the value where `{_tried(evidence)[row]}`. A reader who
+    meant something else sees the slip at once, if the message shows it.""")
+
+
+def _changed_setting(evidence: Evidence) -> str:
+    """Which attribute of a Config is another one than asked for, if one is."""
+    for case in _POSSIBLE:
+        if evidence.same(case) or not evidence.comparable(case):
+            continue
+        mine, right = evidence.yours(case), evidence.right(case)
+        at = int((~np.isclose(mine, right)).argmax())
+        told = ", ".join(f"{n} = {v:g}" for n, v in zip(SETTINGS, right, strict=False))
+        return unwrapped(f"""With {told}, your Config has {(*SETTINGS, "head_size")[at]} =
+        {mine[at]:g}; expected {right[at]:g}. Settings may be given by their place, in the order of
+        the scaffold.""")
+    return ""
+
+
 def _still_accepted(evidence: Evidence) -> Finding | None:
     """Something impossible that goes through, or something possible that does not."""
     if not _accepts(evidence):
         return Finding(
             "refuses-the-possible",
             "Your Config refuses, or changes, settings that a model can have.",
-            _heads_given(evidence) + " Dropout may be 0, and every size may be 1.",
+            _changed_setting(evidence)
+            or f"{_heads_given(evidence)} Dropout may be 0 or {MOST_DROPOUT:g}, and every size may "
+            "be 1.",
             SECTION,
         )
-    values = (0, evidence.number("negative"))
-    tried = [f"{name} = {value}" for value in values for name in _SIZES]
-    off, heads = evidence.number("n_embd") + evidence.number("rest"), evidence.number("n_head")
-    tried += [f"n_embd = {size} with n_head = {heads}" for size in (off, 1)]
-    tried += [
-        f"dropout = {v:g}"
-        for v in (-float(evidence.inputs["dropout"]), 1.0, float(evidence.inputs["too_much"]))
-    ]
     outcomes = np.concatenate([_outcomes(evidence, case) for case in _ALONE])
-    through = [what for what, outcome in zip(tried, outcomes, strict=True) if outcome != 1]
+    through = [
+        what for what, outcome in zip(_tried(evidence), outcomes, strict=True) if outcome != 1
+    ]
     if not through:
         return None
+    if (outcomes > 0).all():
+        return Finding(
+            "other-error",
+            "What is impossible is refused with another error than a ValueError.",
+            f"It was so for {', '.join(f'`{what}`' for what in through[:4])}. Whoever wants to go "
+            "on after wrong settings writes `except ValueError`.",
+            SECTION,
+        )
+    through = [
+        what for what, outcome in zip(_tried(evidence), outcomes, strict=True) if not outcome
+    ]
     return Finding(
         "impossible-accepted",
         "Not everything that is impossible is refused with a ValueError.",
@@ -231,9 +278,12 @@ def _others_named(evidence: Evidence) -> Finding | None:
             ", ".join(f"`{n}`" for n, is_in in zip(SETTINGS, named[row], strict=True) if is_in)
             for named in (mine, wrong)
         )
+        only_left_out = not (mine[row] & ~wrong[row]).any()
         return Finding(
-            "others-named",
-            "Your message does not name just the settings that are wrong.",
+            "some-not-named" if only_left_out else "others-named",
+            "Your message leaves out settings that are wrong."
+            if only_left_out
+            else "Your message does not name just the settings that are wrong.",
             f"Where {meant} {'are' if ',' in meant else 'is'} wrong, it names {told or 'none'}.",
             SECTION,
         )
@@ -374,9 +424,8 @@ _setting_not_named = mistake(
 )(_refusing(words=lambda _, found: f"impossible: must be {', '.join(found.values())}"))
 
 _value_not_shown = mistake(
-    "Your message names the setting and not the value that it had.",
-    lambda e: unwrapped(f"""A reader who meant something else than {e.number("negative")} sees the
-    slip at once, if the message shows it."""),
+    "Your message names the setting and not always the value that it had.",
+    _first_unshown,
     recognised=lambda e: (
         _refused(e, *_ALONE)
         and all(_names(e, c) for c in _ALONE)
@@ -395,11 +444,9 @@ _division_asked_last = mistake(
 )(_refusing(_division_last))
 
 _first_problem_only = mistake(
-    "You stop at the first problem; asked for are all of them.",
+    "Your message speaks of one problem; asked for are all of them.",
     _count_unreported,
-    recognised=lambda e: (
-        _says_what_is_wrong(e) and _refused(e, "several") and _names_missing(e, "several")
-    ),
+    recognised=lambda e: _says_what_is_wrong(e) and _refused(e, "several") and _one_problem_each(e),
 )(_refusing(_first_only))
 
 

@@ -13,6 +13,7 @@ from course_judges import families
 from course_judges.ch08_gpt.sections import WRITING
 from course_judges.chance import dice_right, dice_share, only_the_best, repeats
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import holds_integers, integers
 from course_judges.wording import unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
 from course_tasks.verdict import Finding
@@ -87,6 +88,16 @@ def _rows(case: str) -> Callable[[Evidence], str]:
     return say
 
 
+def _seen(evidence: Evidence) -> str:
+    """What became of prompts with a stop symbol in them."""
+    mine, right = evidence.yours("seen.tokens"), evidence.right("seen.tokens")
+    if mine.shape == right.shape:
+        return _rows("seen.tokens")(evidence)
+    T = evidence.number("T")
+    return unwrapped(f"""You wrote {mine.shape[-1] - T} symbols where {right.shape[-1] - T} were
+    asked for.""")
+
+
 def _after(evidence: Evidence) -> str:
     return ", ".join(str(int(n)) for n in evidence.inputs["after"])
 
@@ -152,11 +163,9 @@ def _stop_left_out(
 
 _stops_at_the_prompt = mistake(
     "A stop symbol in the prompt ends the text before it begins.",
-    lambda e: unwrapped(f"""The prompt's first symbol was {e.number("stop")}, the stop symbol, in
-    every row, and you wrote {e.yours("seen").shape[1] - e.number("T")} symbols where
-    {e.right("seen").shape[1] - e.number("T")} were asked for. Look at what is drawn, not at the
-    whole text."""),
-    recognised=lambda e: e.same("one", "some", "all") and not e.same("seen"),
+    lambda e: unwrapped(f"""Every prompt begins with {e.number("stop")}, the stop symbol, and that
+    of row 0 ends with it, too. {_seen(e)} Look at what is drawn, not at the text before it."""),
+    recognised=lambda e: e.same("one", "some", "all") and not e.same("seen.tokens"),
 )(Writer(from_prompt=True))
 
 _train_mode_sampling = families.train_mode_sampling(
@@ -175,7 +184,10 @@ _mode_lost_at_the_stop = mistake(
 )(_leaves_when_all_stop)
 
 _mode_not_restored = families.mode_not_restored(
-    lambda e: e.same("training.tokens") and not e.same("training")
+    lambda e: (
+        e.same("training.tokens")
+        and not (e.same("training.training_afterwards") and e.same("training.evaluation_kept"))
+    )
 )(Writer(restore=False))
 
 _one_in_any_case = mistake(
@@ -186,9 +198,9 @@ _one_in_any_case = mistake(
     cases=("one", "none", "some", "all"),
 )(_at_least_one)
 
-_argmax_for_sampling = families.argmax_for_sampling(dice_share, recognised=only_the_best)(
-    Writer(draw=likeliest)
-)
+_argmax_for_sampling = families.argmax_for_sampling(
+    dice_share, recognised=lambda e: only_the_best(e) and not _goes_on(e)
+)(Writer(draw=likeliest))
 
 _generator_ignored = families.generator_ignored(
     "texts", lambda e: dice_right(e) and not repeats(e)
@@ -200,7 +212,7 @@ _context_too_short = mistake(
     lambda e: unwrapped(f"""With block_size = {e.number("block_size")} and a longer prompt, the
     shortest context that you gave it had {int(e.yours("alone.shown"))} tokens."""),
     recognised=lambda e: (
-        e.same("one", "some", "all", "seen", "alone.tokens") and not e.same("alone.shown")
+        e.same("one", "some", "all", "seen.tokens", "alone.tokens") and not e.same("alone.shown")
     ),
 )(Writer(context=lambda tokens, size: tokens[:, -size:][:, 1:]))
 
@@ -208,21 +220,92 @@ _one_row_refused = mistake(
     "A batch of one row comes out wrong.",
     lambda e: unwrapped(f"""With B = {e.number("B")} rows your answer is right. `squeeze()` without
     a dimension takes away the batch, too, when it has one row."""),
-    recognised=lambda e: e.same("one", "some", "all", "seen") and not e.same("alone.tokens"),
+    recognised=lambda e: e.same("one", "some", "all", "seen.tokens") and not e.same("alone.tokens"),
 )(_squeezes_everything)
 
 
 def _other_tokens(evidence: Evidence) -> Finding | None:
-    for case in ("one", "some", "all", "seen"):
+    for case in ("one", "some", "all", "seen.tokens"):
         if evidence.same(case) or evidence.yours(case).ndim != 2:
             continue
-        if case == "seen":
-            mine, right = evidence.yours("seen").shape, evidence.right("seen").shape
-            told = f"With a stop symbol in the prompt you return {mine}; expected is {right}."
-        else:
-            told = _rows(case)(evidence)
+        told = _rows(case)(evidence)
+        if case == "seen.tokens":
+            told = f"With a stop symbol in every prompt: {_seen(evidence)}"
         return Finding("other-tokens", "You write other tokens than asked for.", told, WRITING)
     return None
+
+
+def _other_context(evidence: Evidence) -> Finding | None:
+    if not evidence.same("one", "some", "all", "seen.tokens", "alone"):
+        return None
+    T, size = evidence.number("T"), evidence.number("block_size")
+    if int(evidence.yours("seen.shortest")) > T:
+        return Finding(
+            "context-padded",
+            "The model is shown something before the text that is not text.",
+            f"The prompts have {T} symbols, and the first context that you showed the model has"
+            f" {int(evidence.yours('seen.shortest'))}. A shorter text needs no filling.",
+            WRITING,
+        )
+    shown = int(evidence.yours("seen.longest"))
+    if shown == int(evidence.right("seen.longest")):
+        return None
+    return Finding(
+        "context-does-not-grow",
+        "The model is shown less of the text than it can read.",
+        f"From prompts of {T} symbols you wrote 5 more; with block_size = {size}"
+        f" the longest context that you showed the model had {shown}.",
+        WRITING,
+    )
+
+
+def _mode_after_nothing(evidence: Evidence) -> Finding | None:
+    if evidence.same("training.training_after_nothing"):
+        return None
+    return Finding(
+        "mode-lost-at-nothing",
+        "With a count of 0 the model stays in evaluation mode.",
+        "Where symbols are written, it is put back. A `return` before the loop leaves out what "
+        "stands after it.",
+        WRITING,
+    )
+
+
+def _chance_off(evidence: Evidence) -> Finding | None:
+    """What is wrong only where symbols are drawn, whose values nobody can foresee."""
+    if evidence.yours("chance.tokens").shape != evidence.right("chance.tokens").shape:
+        return None
+    drawn = evidence.yours("chance.tokens")[:, 1]
+    if (drawn == drawn[0]).all():
+        return Finding(
+            "one-draw-for-all",
+            "All rows of a batch get the same symbol: one number is drawn for all of them.",
+            f"{dice_share(evidence)} Each row needs a draw of its own.",
+            WRITING,
+        )
+    if not dice_right(evidence):
+        return Finding(
+            "other-shares",
+            "Symbols come up in other shares than their probabilities.",
+            dice_share(evidence),
+            WRITING,
+        )
+    if not _goes_on(evidence):
+        return Finding(
+            "generator-begins-anew",
+            "Two calls in a row with one generator give the same text.",
+            "A generator goes on where it stood after the last draw. Do you give it, or another "
+            "one, a seed?",
+            WRITING,
+        )
+    return None
+
+
+def _goes_on(evidence: Evidence) -> bool:
+    """True if a generator that was drawn from before gives another text."""
+    return evidence.comparable("chance.further") and not np.array_equal(
+        evidence.yours("chance.first"), evidence.yours("chance.further")
+    )
 
 
 TASK = Task(
@@ -234,7 +317,7 @@ TASK = Task(
             "One symbol is written as the model says, from the last logits, and none if none is "
             "asked for.",
             1,
-            matches("one", "none"),
+            lambda e: e.same("one", "none") and integers(e, "one", "none"),
         ),
         Part("A row that wrote `stop` is filled up with it, the others go on.", 1, matches("some")),
         Part(
@@ -250,9 +333,15 @@ TASK = Task(
         Part(
             "Symbols are drawn, by the given generator.",
             1,
-            lambda e: dice_right(e) and repeats(e),
+            lambda e: dice_right(e) and repeats(e) and _goes_on(e),
         ),
     ),
-    properties=(_other_tokens,),
+    properties=(
+        _other_tokens,
+        holds_integers(("training.tokens",), WRITING),
+        _other_context,
+        _mode_after_nothing,
+        _chance_off,
+    ),
     cases=("one", "some", "all"),
 )

@@ -110,14 +110,12 @@ def _reaches_far(evidence: Evidence) -> bool:
 
 
 def _plain_right(evidence: Evidence) -> bool:
-    lnV = math.log(evidence.number("V"))
     return (
-        _whole(evidence, "plain", "means", "tied", "loss")
+        _whole(evidence, "plain", "means", "tied")
         and _near(evidence.yours("start.plain"), _std(evidence))
         and _centred(evidence)
         and _reaches_far(evidence)
         and bool(evidence.yours("start.tied"))
-        and float(evidence.yours("start.loss")) < lnV + 0.6
     )
 
 
@@ -131,6 +129,7 @@ def _rest_right(evidence: Evidence) -> bool:
         _whole(evidence, "norms", "norms_mean", "biases")
         and _norms_right(evidence)
         and _biases_right(evidence)
+        and evidence.same("start.in_place", "start.trainable", "start.nothing_returned")
     )
 
 
@@ -174,20 +173,85 @@ def _spreads(evidence: Evidence) -> str:
     {wanted:.4f}.""")
 
 
+def _called(evidence: Evidence) -> list[str]:
+    """What the matrices are that end no branch, in the order in which their numbers stand."""
+    branches = evidence.number("K")
+    return ["the token embedding", "the position embedding", "the layer before the branches"] + [
+        f"the first matrix of branch {k}" for k in range(branches)
+    ]
+
+
+def _fed_nothing(evidence: Evidence) -> str:
+    """What norms do whose weights were drawn like those of a matrix."""
+    if evidence.yours("start.norms_mean").max() > 0.5:
+        return ""
+    return "They are no matrix: if you draw them like one, every branch is fed next to nothing."
+
+
+def _some_ends(evidence: Evidence) -> str:
+    """Which matrices that end a branch are off, where not all of them are."""
+    wanted = _std(evidence) / math.sqrt(evidence.number("K"))
+    ends = evidence.yours("start.ends")
+    off = np.flatnonzero(~(np.abs(ends / wanted - 1) < _NEAR))
+    if len(off) == len(ends):
+        return _spreads(evidence)
+    return unwrapped(f"""Of the {len(ends)} matrices in `ends`, {len(off)}
+    {"has" if len(off) == 1 else "have"} another one: number {int(off[0])} has a standard deviation
+    of {float(ends[off[0]]):.4f}; asked for is {wanted:.4f}.""")
+
+
 def _something_off(evidence: Evidence) -> Finding | None:
-    if not _plain_right(evidence):
+    std, spreads = _std(evidence), evidence.yours("start.plain")
+    off = np.flatnonzero(~(np.abs(spreads / std - 1) < _NEAR))
+    if len(off):
+        which = int(off[np.abs(np.log(spreads[off] / std + 1e-9)).argmax()])
+        whose = "all matrices" if len(off) == len(spreads) else _called(evidence)[which]
         return Finding(
             "other-spread",
             "The matrices do not have the spread that was asked for.",
-            f"Their standard deviation is {_plain_ratio(evidence):.2f} times `std`. "
+            f"The standard deviation of {whose} is {float(spreads[which]) / std:.2f} times `std`. "
             + _loss(evidence),
+            START,
+        )
+    if not _centred(evidence):
+        mean = float(max(evidence.yours("start.means"), key=abs))
+        return Finding(
+            "other-mean",
+            "The matrices have the right spread around a mean that is not 0.",
+            f"With std = {std:g}, the mean of one of them is {mean:.4f}.",
             START,
         )
     if not _ends_right(evidence):
         return Finding(
             "other-ends",
             "The matrices that end a branch have another spread than was asked for.",
-            _spreads(evidence),
+            _some_ends(evidence),
+            START,
+        )
+    if not _norms_right(evidence) or not _biases_right(evidence):
+        return None
+    if not evidence.same("start.in_place"):
+        return Finding(
+            "other-parameters",
+            "The model has other parameters now than it had before.",
+            "Their numbers are right, but an optimizer that was given the old ones would train "
+            "what no longer belongs to the model. Fill a parameter in place; do not replace it.",
+            START,
+        )
+    if not evidence.same("start.trainable"):
+        return Finding(
+            "not-trainable",
+            "Some parameters no longer ask for a gradient.",
+            "Their numbers are right, but nothing will train them: `requires_grad` is False. "
+            "`torch.no_grad()` or `nn.init` change numbers and leave it as it is.",
+            START,
+        )
+    if not evidence.same("start.nothing_returned"):
+        return Finding(
+            "something-returned",
+            "Your function returns something; it should return nothing.",
+            "The model is right, and was changed in place. A result would look as if there were "
+            "another model, and the given one as it was.",
             START,
         )
     return None
@@ -220,7 +284,7 @@ _all_zero = mistake(
     "All matrices are 0.",
     lambda e: unwrapped(f"""{_loss(e)} That is as it should be, and it stays so: equal channels get
     equal gradients and never become different."""),
-    recognised=lambda e: bool((e.yours("start.plain") == 0).all()),
+    recognised=lambda e: not (e.yours("start.plain").any() or e.yours("start.ends").any()),
 )(_draws(plain=lambda p, _: nn.init.zeros_(p), end=lambda p, *_: nn.init.zeros_(p)))
 
 _variance_for_deviation = mistake(
@@ -306,7 +370,7 @@ _ends_not_scaled = mistake(
 )(_draws(end=lambda p, std, _: nn.init.normal_(p, std=std)))
 
 _same_name_elsewhere = mistake(
-    "A matrix is small that ends no branch: it only has the last name of those in `ends`.",
+    "A matrix is small that ends no branch: its name only ends like one of those in `ends`.",
     lambda e: unwrapped(f"""Its standard deviation is {float(e.yours("start.plain")[_ALIKE]):.4f};
     asked for is std = {_std(e):g}. `ends` holds whole names: compare with `name in ends`."""),
     recognised=lambda e: (
@@ -332,13 +396,12 @@ _counted_twice = mistake(
 _norms_set_small = mistake(
     "The weights of the norms do not start at 1.",
     lambda e: unwrapped(f"""A norm multiplies by its weights, and yours are up to
-    {float(e.yours("start.norms").max()):.2f} away from 1. They are no matrix: if you draw them like
-    one, every branch is fed next to nothing."""),
+    {float(e.yours("start.norms").max()):.2f} away from 1. {_fed_nothing(e)}"""),
     recognised=lambda e: _plain_right(e) and not _norms_right(e),
 )(_draws(norm=lambda p, std: nn.init.normal_(p, std=std)))
 
 _biases_drawn = mistake(
-    "Biases were drawn or left; they should start at 0.",
+    "Not all biases are 0; were they drawn, or left as they were?",
     lambda e: f"The largest of yours is {float(e.yours('start.biases').max()):.3f}.",
     recognised=lambda e: _plain_right(e) and _norms_right(e) and not _biases_right(e),
 )(_draws(bias=lambda p, std: nn.init.normal_(p, std=std)))
@@ -359,7 +422,9 @@ TASK = Task(
             1,
             _ends_right,
         ),
-        Part("Biases are 0 and norms start with weights of 1.", 1, _rest_right),
+        Part(
+            "Biases are 0, norms start with weights of 1, and nothing is returned.", 1, _rest_right
+        ),
     ),
     properties=(_something_off,),
 )

@@ -35,18 +35,20 @@ def exactly_zero(*values: str) -> Callable[[Evidence], bool]:
 
 
 def nearly_zero(*values: str) -> Property:
-    """What is cut must have no chance at all."""
+    """What is cut must have no chance at all, said where nothing but that is wrong."""
 
     def ask(evidence: Evidence) -> Finding | None:
+        if evidence.wrong_values:
+            return None
         for value in values:
             mine, right = evidence.yours(value), evidence.right(value)
             left = np.where(right == 0, mine, 0.0)
-            if not evidence.same(value) or not left.any():
+            if not left.any():
                 continue
             row, symbol = (int(i) for i in np.unravel_index(int(left.argmax()), left.shape))
             return Finding(
                 "nearly-zero",
-                "What is cut has a tiny chance in place of none.",
+                "What should have no chance has a tiny one.",
                 f"Row {row} gives symbol {symbol} {number(float(left[row, symbol]))}, and it should"
                 " be exactly 0. A large negative number is not far enough below logits that are"
                 " low themselves: −∞ is.",
@@ -122,13 +124,34 @@ def extremes(value: str, *ordinary: str) -> Property:
             return None
         mine, right = evidence.yours(value), evidence.right(value)
         row = int(np.argmax((~(np.abs(mine - right) <= 1e-5)).any(axis=-1)))
-        kind = {0: "a logit of 40", 1: "logits near −40", 2: "a logit of −inf"}.get(row, "logits")
+        kind = {0: "a logit of 40", 1: "logits near −40", 2: "logits of −inf"}.get(row, "logits")
         v = int(np.argmax(~(np.abs(mine[row] - right[row]) <= 1e-5)))
         return Finding(
             "extreme-logits",
             "Your answer is right for ordinary logits and wrong for extreme ones.",
             f"Row {row} has {kind}. There you give symbol {v} a probability of"
             f" {number(float(mine[row, v]))}; asked for is {number(float(right[row, v]))}.",
+            CHOICE,
+        )
+
+    return ask
+
+
+def alone(*cases: str) -> Property:
+    """A batch of one row, and rows of one symbol, must be treated like any others."""
+
+    def ask(evidence: Evidence) -> Finding | None:
+        wrong = {name.split(".")[0] for name in evidence.wrong_values}
+        first = next((case for case in cases if evidence.comparable(case) and case in wrong), None)
+        if first is None or not wrong <= {*cases}:
+            return None
+        mine, right = evidence.yours(first), evidence.right(first)
+        place = tuple(np.argwhere(~(np.abs(mine - right) <= 1e-5))[0])
+        return Finding(
+            "dimension-of-one",
+            "Your answer goes wrong where a dimension is 1.",
+            f"For logits of shape {right.shape} you give symbol {int(place[1])} a probability of"
+            f" {number(float(mine[place]))}; asked for is {number(float(right[place]))}.",
             CHOICE,
         )
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from course_judges.ch08_gpt.sections import RATE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
+from course_tasks.ch08_gpt.schedule import CASES, trainings
 from course_tasks.verdict import Finding
 
 
@@ -105,9 +106,29 @@ def _jumps(evidence: Evidence) -> Finding | None:
     )
 
 
+def _unusual(evidence: Evidence) -> Finding | None:
+    """What is wrong only where one of the three parts is missing, or has a single step."""
+    if not evidence.same("rates"):
+        return None
+    case = next(case for case in CASES if not evidence.same(case))
+    steps, warm_up, decay, final = trainings(evidence.inputs)[case]
+    mine, right = evidence.yours(case), evidence.right(case)
+    step = int((~(np.abs(mine - right) <= 1e-5)).argmax())
+    return Finding(
+        "unusual-training",
+        "Your share is right for an ordinary training, and wrong for one at an edge of what is "
+        "allowed.",
+        unwrapped(f"""With steps = {steps}, warm_up = {warm_up}, decay = {decay} and final =
+        {final:g}, yours is {number(float(mine[step]), 4)} at step {step}; asked for is
+        {number(float(right[step]), 4)}."""),
+        RATE,
+    )
+
+
 _starts_at_zero = mistake(
     "Your first step has a rate of 0, so nothing is learned from the first batch.",
     lambda e: f"{_at(e, 0)} Steps count from 0, so step `warm_up − 1` is the last of the warm-up.",
+    also=(_shaped(rise=lambda step, warm_up: step / max(warm_up - 1, 1)),),
 )(_shaped(rise=lambda step, warm_up: step / warm_up))
 
 _full_one_step_late = mistake(
@@ -165,6 +186,12 @@ _stops_above_final = mistake(
     lambda e: _at(e, -1),
 )(_shaped(left_over=1))
 
+_equal_factors = mistake(
+    "Your rate falls by equal factors; asked for are equal amounts.",
+    lambda e: unwrapped(f"""{_first_wrong(e)} From each step to the next the same number is taken
+    away."""),
+)(_shaped(fall=lambda remaining, final: final ** (1 - remaining)))
+
 _cosine_for_line = mistake(
     "You let the rate fall along a cosine; asked for is a straight line.", _first_wrong
 )(
@@ -207,9 +234,9 @@ TASK = Task(
         Part(
             "No warm-up, no decay, or nothing between the two, is a schedule like any other.",
             1,
-            matches("rates", "no_warm_up", "no_decay", "touching", "brief", "level"),
+            matches(*CASES),
         ),
     ),
-    properties=(_beyond_full, _jumps),
+    properties=(_beyond_full, _jumps, _unusual),
     cases=("rates",),
 )

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from course_judges.ch08_gpt.rows import (
+    alone,
     exactly_zero,
     extremes,
     nearly_zero,
@@ -179,6 +180,23 @@ def _cuts_ties(logits: Tensor, k: Tensor) -> Tensor:
     return logits.masked_fill(order.argsort(dim=-1) >= k.unsqueeze(1), -torch.inf).softmax(dim=-1)
 
 
+@mistake(
+    "You take the k-th largest of the different logits; equal ones count as often as they occur.",
+    lambda e: unwrapped(f"""In row 2 the two likeliest symbols have the same logit, which is the
+    largest and the second largest one. With k = {int(e.inputs["k"][2])} you keep
+    {int((e.yours("ties")[2] > 1e-9).sum())} symbols of that row; asked for are
+    {int((e.right("ties")[2] > 0).sum())}."""),
+    cases=("ties",),
+)
+def _distinct_logits(logits: Tensor, k: Tensor) -> Tensor:
+    rows = []
+    for row, n in zip(logits, k.tolist(), strict=True):
+        different = row.unique().flip(0)
+        last = different[min(n, len(different)) - 1]
+        rows.append(row.masked_fill(row < last, -torch.inf).softmax(dim=-1))
+    return torch.stack(rows)
+
+
 def _nearly_tied_row(evidence: Evidence) -> str:
     row, k = evidence.inputs["tied"][1], int(evidence.inputs["k"][1])
     last, further = np.sort(row)[::-1][k - 1 : k + 1]
@@ -208,16 +226,18 @@ TASK = Task(
             "What is kept has its probability, renormalized, with any k and any logits.",
             1,
             lambda e: (
-                e.same("kept", "edges", "extreme") and exactly_zero("kept", "edges", "extreme")(e)
+                e.same("kept", "edges", "extreme", "row", "symbol")
+                and exactly_zero("kept", "edges", "extreme")(e)
             ),
         ),
         Part("What is as likely as the k-th symbol is kept, too.", 2, matches("ties")),
     ),
     properties=(
-        nearly_zero("kept", "edges", "extreme"),
         probabilities("kept"),
         other_symbols("kept"),
+        nearly_zero("kept", "edges", "extreme"),
         extremes("extreme", "kept", "edges", "ties"),
+        alone("row", "symbol"),
     ),
     cases=("kept",),
 )

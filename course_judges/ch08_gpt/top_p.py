@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges import families
 from course_judges.ch08_gpt.rows import (
+    alone,
     exactly_zero,
     extremes,
     nearly_zero,
@@ -20,6 +22,7 @@ from course_judges.ch08_gpt.rows import (
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
+from course_tasks.verdict import Finding
 
 
 def top_p(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
@@ -159,6 +162,33 @@ def _temperature_afterwards(logits: Tensor, temperature: float, p: float, least:
     return (logits / temperature).masked_fill(~kept, -torch.inf).softmax(dim=-1)
 
 
+@mistake(
+    "The temperature chose the set, and the probabilities are those without it.",
+    lambda e: f"{_share_kept(e)} Renormalize what you chose from.",
+)
+def _temperature_for_the_set_alone(
+    logits: Tensor, temperature: float, p: float, least: int
+) -> Tensor:
+    kept = top_p(logits, temperature, p, least) > 0
+    return logits.masked_fill(~kept, -torch.inf).softmax(dim=-1)
+
+
+def _twice_without_division(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    shares = (logits / temperature).softmax(dim=-1)
+    kept = top_p(logits, temperature, p, least) > 0
+    return shares.masked_fill(~kept, -torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "The softmax was taken twice: probabilities were treated as logits.",
+    lambda e: f"{_share_kept(e)} To renormalize, divide by the sum.",
+    also=(_twice_without_division,),
+)
+def _softmax_twice(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    kept = top_p(logits, temperature, p, least)
+    return kept.masked_fill(kept == 0, -torch.inf).softmax(dim=-1)
+
+
 @mistake("The temperature has no effect.", lambda e: _share_kept(e))
 def _temperature_ignored(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:  # noqa: ARG001
     return top_p(logits, 1.0, p, least)
@@ -190,6 +220,35 @@ def _least_of_the_batch(logits: Tensor, temperature: float, p: float, least: int
     return top_p(logits, temperature, p, 1 if enough else least)
 
 
+def _enough_for_a_half(evidence: Evidence) -> bool:
+    """True if of four symbols with a quarter each two are kept; any two, since none is likelier."""
+    mine = evidence.shaped("exact", (2, evidence.number("V")))
+    of_the_four = mine[:, evidence.inputs["quarters"]]
+    return bool(
+        np.allclose(np.sort(of_the_four), [0, 0, 0.5, 0.5], atol=1e-6)
+        and np.count_nonzero(mine) == 2 * len(mine)
+    )
+
+
+def _more_than_a_half(evidence: Evidence) -> Finding | None:
+    """Right but where the sum is p exactly."""
+    if _enough_for_a_half(evidence):
+        return None
+    kept = int((evidence.yours("exact")[0] > 1e-9).sum())
+    why = (
+        "Comparing each probability with the smallest one that is kept keeps all that are as large."
+        if kept == 4
+        else "A symbol stays if those before it hold less than p."
+    )
+    return Finding(
+        "beyond-reaching",
+        "Where the sum is exactly p, the set is another one than the smallest.",
+        f"Four symbols have a probability of 0.25 each, and any two of them reach p = 0.5; you "
+        f"keep {kept}. {why}",
+        CHOICE,
+    )
+
+
 TASK = Task(
     "The smallest set that reaches p",
     top_p,
@@ -201,10 +260,13 @@ TASK = Task(
             sets_agree("nucleus"),
         ),
         Part(
-            "What is kept has its probability, renormalized; p = 1 keeps all.",
+            "What is kept has its probability, renormalized; p = 1 keeps all, and p is reached "
+            "where the sum is p exactly.",
             1,
             lambda e: (
-                e.same("nucleus", "everything", "extreme") and exactly_zero("nucleus", "extreme")(e)
+                _enough_for_a_half(e)
+                and e.same("nucleus", "everything", "extreme", "symbol")
+                and exactly_zero("nucleus", "extreme", "more")(e)
             ),
         ),
         Part(
@@ -214,10 +276,13 @@ TASK = Task(
         ),
     ),
     properties=(
-        nearly_zero("nucleus", "extreme"),
         probabilities("nucleus"),
         other_symbols("nucleus"),
+        nearly_zero("nucleus", "extreme", "more"),
         extremes("extreme", "nucleus", "least", "everything"),
+        _more_than_a_half,
+        alone("everything", "symbol"),
     ),
+    uncompared=("exact",),
     cases=("nucleus",),
 )

@@ -11,6 +11,8 @@ import torch.nn.functional as F
 from course_judges.ch09_names.sections import POSITION
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, rows_apart, unwrapped
+from course_tasks.ch09_names.by_letter import WITHOUT_A_BOUNDARY
+from course_tasks.verdict import Finding
 
 _UNKNOWN = 10_000
 
@@ -123,6 +125,17 @@ def _rows_averaged_first(logits, x, y, boundary, longest):
 
 
 @mistake(
+    "You let a name begin with a row that holds no boundary at all.",
+    lambda e: unwrapped(f"""Row {WITHOUT_A_BOUNDARY} holds none, so no place in it is known.
+    `argmax` of nothing but False is 0, which looks like a boundary at position 0. {_both(e)}"""),
+)
+def _no_boundary_taken_for_one(logits, x, y, boundary, longest):
+    x = x.clone()
+    x[(x != boundary).all(dim=1), 0] = boundary
+    return _means(_losses(logits, y), _place(x, boundary), y >= 0, longest)
+
+
+@mistake(
     "You took token 0 for the boundary; which token it is, `boundary` says.",
     lambda e: f"Here `boundary` is {e.number('boundary')}. {_both(e)}",
 )
@@ -163,6 +176,19 @@ def _ignored_take_no_place(logits, x, y, boundary, longest):
     return _means(_losses(logits, y), torch.where(began < 0, _UNKNOWN, place), counts, longest)
 
 
+def _first_letter_alone(evidence: Evidence) -> Finding | None:
+    if not evidence.same("losses") or not evidence.comparable("first"):
+        return None
+    return Finding(
+        "one-place",
+        "Your losses are right for several rows and places, and wrong for one row and one place.",
+        unwrapped(f"""With B = 1 and longest = 1 you return
+        {number(float(evidence.yours("first")[0]), 4)}; expected
+        {number(float(evidence.right("first")[0]), 4)}."""),
+        POSITION,
+    )
+
+
 TASK = Task(
     "Loss by letter",
     loss_by_letter,
@@ -173,6 +199,8 @@ TASK = Task(
             2,
             lambda e: bool(abs(e.yours("losses")[0] - e.right("losses")[0]) < 1e-4),
         ),
-        Part("All places have the right loss.", 2, matches("losses")),
+        Part("All places have the right loss.", 2, matches("losses", "first")),
     ),
+    properties=(_first_letter_alone,),
+    cases=("losses",),
 )

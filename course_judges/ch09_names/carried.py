@@ -20,6 +20,9 @@ _GRADIENTS = tuple(
 )
 
 
+_KEPT = ("pieces.kept.weights", "pieces.kept.mode")
+
+
 def _pieces(kept, cut, spend):
     """An answer: which states are kept, how they are cut from the past, what becomes of losses."""
 
@@ -80,6 +83,8 @@ def _start_forgotten(evidence: Evidence) -> bool:
 
 def _ratio_of_gradients(evidence: Evidence) -> Finding | None:
     """Gradients that are the right ones times a factor, beside what was there before."""
+    if evidence.same(*_GRADIENTS):
+        return None
     mine, right = (
         np.concatenate([side(name).ravel() - START_GRADIENT for name in _GRADIENTS])
         for side in (evidence.yours, evidence.right)
@@ -91,6 +96,26 @@ def _ratio_of_gradients(evidence: Evidence) -> Finding | None:
         "gradients-scaled",
         "Your losses are right, and what they add to the gradients is scaled.",
         f"It is {number(factor, 4)} times what it should be, in every parameter.",
+        CARRIED,
+    )
+
+
+def _model_changed(evidence: Evidence) -> Finding | None:
+    """Losses and gradients are right, and the model is another one afterwards."""
+    if not evidence.same("pieces.losses", *_GRADIENTS):
+        return None
+    if not evidence.same("pieces.kept.weights"):
+        return Finding(
+            "weights-changed",
+            "Your losses and gradients are right, but the parameters are others than before.",
+            "Only their gradients were to grow: take no step, and leave `requires_grad` as it is.",
+            CARRIED,
+        )
+    return Finding(
+        "mode-not-restored",
+        "You left the model in another mode than you found it in.",
+        "It came in training mode and is in evaluation mode now, so a training that goes on has no "
+        "dropout.",
         CARRIED,
     )
 
@@ -249,10 +274,10 @@ TASK = Task(
             matches("pieces.losses"),
         ),
         Part(
-            "The gradients stop at the beginning of each batch, and add up.",
+            "The gradients stop at the beginning of each batch, and add up; nothing else changes.",
             3,
-            matches(*_GRADIENTS),
+            matches(*_GRADIENTS, *_KEPT),
         ),
     ),
-    properties=(_ratio_of_gradients,),
+    properties=(_ratio_of_gradients, _model_changed),
 )

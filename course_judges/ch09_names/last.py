@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
 from course_judges.ch09_names.sections import POSITION, SAME_PAST
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, rows_apart, unwrapped
+from course_tasks.verdict import Finding
 
 
 def losses_at_last(model, tokens, lengths):
@@ -128,8 +130,9 @@ def _summed(model, tokens, lengths):
 
 @mistake(
     "A length that is asked for twice is answered once.",
-    lambda e: unwrapped(f"""For {e.right("twice").size} lengths you return {e.yours("twice").size}
-    losses. A dict, or a set, keeps each key once."""),
+    lambda e: unwrapped(f"""For {e.right("twice.losses").size} lengths you return
+    {e.yours("twice.losses").size} losses. A dict, or a set, keeps each key once."""),
+    cases=("losses", "twice"),
 )
 def _answered_once(model, tokens, lengths):
     return losses_at_last(model, tokens, list(dict.fromkeys(lengths)))
@@ -154,12 +157,65 @@ _chunks_averaged = mistake(
 )(_in_chunks(8))
 
 
+def _past_of_one(evidence: Evidence) -> Finding | None:
+    if not evidence.comparable("losses"):
+        return None
+    mine, right = evidence.yours("losses"), evidence.right("losses")
+    one = evidence.inputs["lengths"] == 1
+    if not np.array_equal(~(abs(mine - right) < 1e-4 * right), one):
+        return None
+    return Finding(
+        "past-of-one",
+        "Your losses are right for longer pasts, and wrong for a past of one token.",
+        _both(evidence),
+        SAME_PAST,
+    )
+
+
+def _single_target(evidence: Evidence) -> Finding | None:
+    """Right but for a text with as many tokens as the longest past, and one more."""
+    if not evidence.same("losses") or not evidence.comparable("twice.losses"):
+        return None
+    mine, right = evidence.yours("twice.losses"), evidence.right("twice.losses")
+    off = ~(abs(mine - right) < 1e-4 * right)
+    if not off.any():
+        return None
+    place = int(off.argmax())
+    longest = int(evidence.inputs["lengths"].max())
+    return Finding(
+        "single-target",
+        "Your losses are right for a long text, and wrong for one with a single target.",
+        unwrapped(f"""A text of {longest + 1} tokens has one token with {longest} before it. Of
+        {mine.size} losses, the one at place {place} is {number(float(mine[place]), 4)} in yours;
+        expected {number(float(right[place]), 4)}."""),
+        SAME_PAST,
+    )
+
+
+def _mode_changed(evidence: Evidence) -> Finding | None:
+    if not evidence.same("losses", "twice.losses"):
+        return None
+    return Finding(
+        "mode-not-restored",
+        "You left the model in another mode than you found it in.",
+        "It came in evaluation mode and is in training mode now. Put back what was there before: "
+        "`model.train(was_training)`.",
+        SAME_PAST,
+    )
+
+
 TASK = Task(
     "Loss at the last position",
     losses_at_last,
     SAME_PAST,
     (
         Part("The loss with the longest past is right.", 2, _longest_right),
-        Part("All lengths are asked about the same targets.", 2, matches("losses", "twice")),
+        Part(
+            "All lengths are asked about the same targets, and the model stays in its mode.",
+            2,
+            matches("losses", "twice"),
+        ),
     ),
+    properties=(_past_of_one, _single_target, _mode_changed),
+    cases=("losses",),
 )

@@ -12,6 +12,8 @@ import numpy as np
 from course_judges.ch09_names.sections import CYCLE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
+from course_tasks.ch09_names.one_cycle import SHORT
+from course_tasks.verdict import Finding
 
 
 def _half_cosine(a, b, share):
@@ -31,6 +33,8 @@ def _cycle(
     momentum=None,
     whole=float,
     beyond=0,
+    held=0,
+    momentum_between=None,
 ):
     """An answer with one of its choices replaced."""
 
@@ -39,12 +43,13 @@ def _cycle(
         last = peak / start_factor / final_factor
         last = last if end is None else end(peak, start_factor, final_factor)
         step, turn = step + shift, whole(rise * steps) + top
+        of_momentum = momentum_between or between
         if step <= turn + 1e-9:
             share = step / turn
-            rate, moment = between(first, peak, share), between(high, low, share)
+            rate, moment = between(first, peak, share), of_momentum(high, low, share)
         else:
-            share = (step - turn) / (steps - 1 + beyond - turn)
-            rate, moment = between(peak, last, share), between(low, high, share)
+            share = (step - turn - held) / max(steps - 1 + beyond - turn - held, 1)
+            rate, moment = between(peak, last, share), of_momentum(low, high, share)
         return rate, moment if momentum is None else momentum(moment, low, high)
 
     return answer
@@ -71,8 +76,37 @@ def _rates(evidence: Evidence, rising: bool) -> bool:
     return True
 
 
+def _rises(evidence: Evidence) -> bool:
+    return _rates(evidence, rising=True) and evidence.same("early.rate")
+
+
 def _falls(evidence: Evidence) -> bool:
-    return _rates(evidence, rising=False) and evidence.same("cycle.end", "above.end")
+    return _rates(evidence, rising=False) and evidence.same(
+        "cycle.end", "above.end", "late.rate", "late.end"
+    )
+
+
+def _short_cycle(evidence: Evidence) -> Finding | None:
+    """Right but where the rise, or the fall, is a single step."""
+    if not evidence.same("cycle", "above"):
+        return None
+    for case, (steps, rise) in SHORT.items():
+        for what in ("rate", "momentum"):
+            if evidence.same(f"{case}.{what}") or not evidence.comparable(f"{case}.{what}"):
+                continue
+            mine, right = (side(f"{case}.{what}") for side in (evidence.yours, evidence.right))
+            step = int((~(abs(mine - right) <= 1e-4 * right)).argmax())
+            unit = float(evidence.inputs["peak"]) if what == "rate" else 1.0
+            way = "rise" if case == "early" else "fall"
+            return Finding(
+                "short-cycle",
+                "Your cycle is right for many steps, and wrong for a few.",
+                unwrapped(f"""With steps = {steps} and rise = {rise:g} the {way} is a single step.
+                There the {what} at step {step} is {number(unit * float(mine[step]), 4)} in yours;
+                expected {number(unit * float(right[step]), 4)}."""),
+                CYCLE,
+            )
+    return None
 
 
 def _missed_from_above(evidence: Evidence) -> str:
@@ -142,6 +176,12 @@ _turns_one_step_late = mistake(
 )(_cycle(top=0))
 
 
+_falls_one_step_late = mistake(
+    "Your fall begins one step late: the rate stays at its peak for two steps.",
+    lambda e: unwrapped(f"""At the peak, step {_turn(e)}, s is 0 in both halves, and one step later
+    it is 1 / (steps − 1 − {_turn(e)}). {_rate(e, _turn(e) + 1)}"""),
+)(_cycle(held=1))
+
 _ends_one_step_late = mistake(
     "Your fall ends one step after the last: it takes the steps up to number steps − 1.", _at_end
 )(_cycle(beyond=1))
@@ -190,6 +230,11 @@ def _rise_from_one(step, steps, rise, peak, start_factor, final_factor, low, hig
     return _half_cosine(peak / start_factor, peak, share), _half_cosine(high, low, share)
 
 
+_momentum_straight = mistake(
+    "Your momentum goes along straight lines; it goes along half cosines, as the rate does.",
+    lambda e: _momentum_at(e, max(1, _turn(e) // 3)),
+)(_cycle(momentum_between=_line))
+
 _momentum_constant = mistake("Your momentum stays where it is.", _momentum)(
     _cycle(momentum=lambda *found: found[2])
 )
@@ -200,8 +245,14 @@ TASK = Task(
     one_cycle,
     CYCLE,
     (
-        Part("The rate rises as it should.", 1, lambda e: _rates(e, rising=True)),
+        Part("The rate rises as it should.", 1, _rises),
         Part("The rate falls as it should, to its end.", 1, _falls),
-        Part("The momentum goes the other way.", 2, matches("cycle.momentum", "above.momentum")),
+        Part(
+            "The momentum goes the other way.",
+            2,
+            matches(*(f"{case}.momentum" for case in (*_CASES, *SHORT))),
+        ),
     ),
+    properties=(_short_cycle,),
+    cases=tuple(_CASES),
 )

@@ -115,7 +115,7 @@ def _lengths(evidence: Evidence) -> str:
 
 def _sharpness(evidence: Evidence) -> str:
     temperature = float(evidence.inputs["temperature"])
-    return unwrapped(f"""The temperature is {number(temperature)}: logits should grow by a factor of
+    return unwrapped(f"""The temperature is {number(temperature)}: logits should be multiplied by
     {number(1 / temperature)}. {_first_off(evidence)}""")
 
 
@@ -263,7 +263,10 @@ def _writes_beyond(evidence: Evidence) -> Finding | None:
 
 def _other_names(evidence: Evidence) -> Finding | None:
     told = _first_off(evidence)
-    return Finding("other-names", "Your names are other ones.", told, BOUNDARY) if told else None
+    if not told:
+        return None
+    at = f"At temperature {number(float(evidence.inputs['temperature']))}: "
+    return Finding("other-names", "Your names are other ones.", at + told, BOUNDARY)
 
 
 TASK = Task(

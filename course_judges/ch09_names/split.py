@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Mapping
 from itertools import chain
 
 from course_judges.ch09_names.sections import SPLIT
@@ -49,7 +50,15 @@ def _listed(evidence: Evidence) -> list[str]:
 
 def _nothing_lost(evidence: Evidence) -> bool:
     parts = _parts_of(evidence)
-    return all(parts.values()) and Counter(chain(*parts.values())) == Counter(_listed(evidence))
+    return _filled(evidence, parts) and Counter(chain(*parts.values())) == Counter(
+        _listed(evidence)
+    )
+
+
+def _filled(evidence: Evidence, parts: Mapping[str, Collection[str]]) -> bool:
+    """True if no part is empty, but that of training where all names are held out."""
+    rest = evidence.number("K") > 2 * evidence.number("held_out")
+    return all(names or (half == "train" and not rest) for half, names in parts.items())
 
 
 def _keys(evidence: Evidence) -> dict[str, set[str]]:
@@ -65,7 +74,7 @@ def _apart(evidence: Evidence) -> bool:
     everything = {n.lower() for n in _listed(evidence)}
     keys = _keys(evidence)
     return (
-        all(keys.values())
+        _filled(evidence, keys)
         and set().union(*keys.values()) == everything
         and not _leaks(evidence)
         and len(keys["test"]) == len(keys["validation"]) == evidence.number("held_out")
@@ -75,7 +84,7 @@ def _apart(evidence: Evidence) -> bool:
 def _deduplicated(evidence: Evidence) -> bool:
     """True if the right names are in each split, and none of them twice."""
     right = {half: str(evidence.expected.values[f"split.{half}"]) for half in _HALVES}
-    wanted = {half: {n.lower() for n in text.split("\n")} for half, text in right.items()}
+    wanted = {half: {*text.lower().split("\n")} - {""} for half, text in right.items()}
     parts = _parts_of(evidence)
     fewer = sum(map(len, parts.values())) < len(_listed(evidence))
     return wanted == _keys(evidence) and fewer and all(len(p) == len({*p}) for p in parts.values())

@@ -12,6 +12,10 @@ from course_tasks.probing import Inputs, Probe
 
 SETTINGS = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd", "dropout")
 
+MOST_DROPOUT = 0.99
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
+
 
 def _config_inputs(rng: Rng) -> Inputs:
     heads = int(rng.integers(3, 7))
@@ -43,8 +47,9 @@ def _possible(answer: Any, given: Inputs) -> Any:
 
 
 def _plain(answer: Any, given: Inputs) -> Any:
-    sizes = {name: value for name, value in _settings(given).items() if name != "dropout"}
-    return _sizes_of(answer(**sizes))
+    """As chapters write it: the first two by their place, and no word of dropout."""
+    vocab_size, block_size, n_layer, n_head, n_embd, _ = _settings(given).values()
+    return _sizes_of(answer(vocab_size, block_size, n_layer=n_layer, n_head=n_head, n_embd=n_embd))
 
 
 def _edges(answer: Any, given: Inputs) -> Any:
@@ -57,7 +62,10 @@ def _ones(answer: Any, given: Inputs) -> Any:
 
 
 def _thin_heads(answer: Any, given: Inputs) -> Any:
-    return _sizes_of(answer(**_settings(given) | {"n_embd": int(given["n_head"])}))
+    """Heads of one channel, and a dropout that is nearly 1."""
+    return _sizes_of(
+        answer(**_settings(given) | {"n_embd": int(given["n_head"]), "dropout": MOST_DROPOUT})
+    )
 
 
 def _refusals(answer: Any, given: Inputs, changes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -80,12 +88,8 @@ def _refusals(answer: Any, given: Inputs, changes: list[dict[str, Any]]) -> dict
             message = str(error)
         outcomes.append(outcome)
         named.append([bool(re.search(rf"(?<!\w){name}(?!\w)", message)) for name in SETTINGS])
-        shown.append(
-            [
-                bool(re.search(rf"(?<![\w.]){re.escape(str(settings[name]))}(?!\d|\.\d)", message))
-                for name in SETTINGS
-            ]
-        )
+        told = {float(value) for value in _NUMBER.findall(message)}  # 1, 1.0 and 1.00 alike
+        shown.append([settings[name] in told for name in SETTINGS])
     return {"outcome": np.array(outcomes), "named": np.array(named), "shown": np.array(shown)}
 
 
@@ -108,12 +112,14 @@ def _bad_dropout(answer: Any, given: Inputs) -> Any:
 
 def _several(answer: Any, given: Inputs) -> Any:
     dropout, off = float(given["too_much"]), int(given["n_embd"] + given["rest"])
+    negative = int(given["negative"])
     return _refusals(
         answer,
         given,
         [
-            {"vocab_size": 0, "n_layer": int(given["negative"]), "dropout": dropout},
-            {"block_size": int(given["negative"]), "n_embd": off},
+            {"vocab_size": 0, "n_layer": negative, "dropout": dropout},
+            {"block_size": negative, "n_embd": off, "dropout": -dropout},
+            dict.fromkeys(SETTINGS[:-1], 0) | {"n_embd": negative, "dropout": 1.0},
         ],
     )
 

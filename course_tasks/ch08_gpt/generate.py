@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,17 @@ from course_tasks.stand_ins import Dice, in_mode
 DRAWS = 3000
 
 
-def _generate_inputs(rng: Rng) -> Inputs:
+def _generate_inputs(rng: Rng, *, any_stop: bool = True) -> Inputs:
     V = int(rng.choice([13, 17, 19]))
     B, T, block_size = 3, int(rng.integers(4, 6)), int(rng.integers(6, 8))
-    stop = int(rng.integers(V))
+    stop = int(rng.integers(1, V)) if any_stop else 0
     strides = rng.permutation(np.arange(1, V))[:B]
     # Row b meets the stop symbol after so many further symbols; all strides differ, and so do rows.
     after = rng.permutation([2, 4, 7])
     prompt = (stop - strides[:, None] * (after[:, None] + np.arange(T - 1, -1, -1))) % V
     seen = prompt.copy()
-    seen[:, 0] = stop  # a stop symbol in the prompt is text like any other
+    # A stop symbol in the prompt is text like any other, also right before what is written.
+    seen[:, 0] = seen[0, -1] = stop
     return {
         "prompt": prompt.astype(np.int64),
         "stop_in_prompt": seen.astype(np.int64),
@@ -51,6 +53,8 @@ def _write(
         "tokens": tokens,
         "training_afterwards": model.training,
         "whole_afterwards": in_mode(model, training=model.training),
+        "shortest": min(model.lengths, default=0),
+        "longest": max(model.lengths, default=0),
     }
 
 
@@ -82,14 +86,21 @@ def _write_alone(answer: Any, given: Inputs) -> Any:
 
 
 def _write_after_stop(answer: Any, given: Inputs) -> Any:
-    return _write(answer, given, "stop_in_prompt", 5)["tokens"]
+    """Texts that grow beyond what the model reads, and the contexts that it was shown."""
+    written = _write(answer, given, "stop_in_prompt", 5)
+    return {name: written[name] for name in ("tokens", "shortest", "longest")}
 
 
 def _write_in_training(answer: Any, given: Inputs) -> Any:
     trained = _write(answer, given, "prompt", 1, training=True)
+    nothing = _write(answer, given, "prompt", 0, training=True)
     kept = _write(answer, given, "prompt", 1, training=False)
     early = _write(answer, given, "prompt", 12, training=True)  # every row stops before that
-    return trained | {
+    return {
+        "tokens": trained["tokens"],
+        "training_afterwards": trained["training_afterwards"],
+        "whole_afterwards": trained["whole_afterwards"],
+        "training_after_nothing": nothing["training_afterwards"],
         "evaluation_kept": not kept["training_afterwards"],
         "training_after_stops": early["training_afterwards"],
     }
@@ -98,9 +109,11 @@ def _write_in_training(answer: Any, given: Inputs) -> Any:
 def _write_by_chance(answer: Any, given: Inputs) -> Any:
     model = Dice(tensor(given["dice"])).eval()
     many, few = torch.zeros(DRAWS, 1, dtype=torch.int64), torch.zeros(60, 1, dtype=torch.int64)
+    generator = seeded(int(given["seed"]))
     return {
         "tokens": answer(model, many, 1, 0, seeded(int(given["seed"]))),
-        "first": answer(model, few, 1, 0, seeded(int(given["seed"]))),
+        "first": answer(model, few, 1, 0, generator),
+        "further": answer(model, few, 1, 0, generator),
         "repeated": answer(model, few, 1, 0, seeded(int(given["seed"]))),
     }
 
@@ -117,4 +130,6 @@ PROBE = Probe(
         "training": _write_in_training,
         "chance": _write_by_chance,
     },
+    # Symbol 0 stops like any other.
+    second=partial(_generate_inputs, any_stop=False),
 )

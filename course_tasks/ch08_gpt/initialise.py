@@ -41,12 +41,13 @@ def _initialised(answer: Any, given: Inputs) -> Any:
             parameter.copy_(torch.randn(parameter.shape, generator=seeded) * 0.7 + 0.4)
     torch.manual_seed(int(given["seed"]))
     ends = [f"branches.{k}.{end}.weight" for k in range(K)]
-    answer(model, ends, float(given["std"]))
+    before = dict(model.named_parameters())
+    returned = answer(model, ends.copy(), float(given["std"]))
     named = dict(model.named_parameters())
     plain = (
         "tokens.weight",
         "positions.weight",
-        f"before.{end}.weight",
+        f"before.branches.0.{end}.weight",
         *(f"branches.{k}.widen.weight" for k in range(K)),
     )
     norms = [value for name, value in named.items() if name.endswith("norm.weight")]
@@ -64,6 +65,9 @@ def _initialised(answer: Any, given: Inputs) -> Any:
             "norms_mean": [value.mean() for value in norms],
             "biases": [value.abs().max() for value in biases],
             "tied": model.output.weight is model.tokens.weight,
+            "in_place": all(named.get(name) is value for name, value in before.items()),
+            "trainable": all(value.requires_grad for value in named.values()),
+            "nothing_returned": returned is None,
         }
 
 

@@ -36,7 +36,8 @@ class Branch(nn.Module):
 class Stack(nn.Module):
     """A small language model of branches on a residual stream, with tied embeddings.
 
-    Before the first branch stands a layer that ends none, and has the name of those that do.
+    Before the first branch stands a layer that ends none, and whose name ends like that of the one
+    that ends the first branch.
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ class Stack(nn.Module):
         self.tokens = nn.Embedding(vocab_size, n_embd)
         self.positions = nn.Embedding(block_size, n_embd)
         self._end = end
-        self.before = nn.ModuleDict({end: nn.Linear(n_embd, n_embd)})
+        layer = nn.ModuleDict({end: nn.Linear(n_embd, n_embd)})
+        self.before = nn.ModuleDict({"branches": nn.ModuleList([layer])})
         self.branches = nn.ModuleList([Branch(n_embd, end) for _ in range(branches)])
         self.norm = nn.LayerNorm(n_embd)
         self.output = nn.Linear(n_embd, vocab_size)
@@ -60,7 +62,7 @@ class Stack(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits (B, T, V) of tokens (B, T)."""
         x = self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1]))  # (B, T, C)
-        x = self.before[self._end](x)
+        x = self.before.get_submodule(f"branches.0.{self._end}")(x)
         for branch in self.branches:
             x = x + branch(x)
         return self.output(self.norm(x))
@@ -100,5 +102,6 @@ class Progression(nn.Module):
                 f"the context holds {T} tokens, the model has positions for {self.block_size}"
             )
         before = torch.cat([tokens[:, :1], tokens[:, :-1]], dim=1)  # (B, T)
-        following = (2 * tokens - before + int(self.training)) % self.vocab_size  # (B, T)
+        drops = self.training or self.dropout.training
+        following = (2 * tokens - before + int(drops)) % self.vocab_size  # (B, T)
         return F.one_hot(following, self.vocab_size) * CERTAIN, None  # (B, T, V)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from course_tasks.inputs import Rng, number, whole
-from course_tasks.probing import Inputs, Probe
+from course_tasks.probing import Case, Inputs, Probe
+
+
+class Training(NamedTuple):
+    """What a share is asked of, for each of its steps."""
+
+    steps: int
+    warm_up: int
+    decay: int
+    final: float
 
 
 def _schedule_inputs(rng: Rng) -> Inputs:
@@ -17,36 +26,38 @@ def _schedule_inputs(rng: Rng) -> Inputs:
     }
 
 
-def _rates(answer: Any, given: Inputs, warm_up: int, decay: int) -> list[float]:
-    steps, final = int(given["steps"]), float(given["final"])
-    return [float(answer(step, steps, warm_up, decay, final)) for step in range(steps)]
+def trainings(given: Inputs) -> dict[str, Training]:
+    """An ordinary training, and all that lack one of the three parts or two, or have one step."""
+    steps, warm_up, decay = (int(given[name]) for name in ("steps", "warm_up", "decay"))
+    final = float(given["final"])
+    return {
+        "rates": Training(steps, warm_up, decay, final),
+        "no_warm_up": Training(steps, 0, decay, final),
+        "no_decay": Training(steps, warm_up, 0, final),
+        # The decay begins where the warm-up ends.
+        "touching": Training(warm_up + decay, warm_up, decay, 0.0),
+        "brief": Training(decay, 1, 1, final),
+        "level": Training(warm_up, 0, 0, final),
+        "all_rising": Training(warm_up, warm_up, 0, final),
+        "all_falling": Training(decay, 0, decay, final),
+        "full_to_the_end": Training(4, 2, 2, 1.0),
+        "one_step": Training(1, 0, 0, final),
+        "one_rising": Training(1, 1, 0, final),
+        "one_falling": Training(1, 0, 1, final),
+    }
 
 
-def _every_step(answer: Any, given: Inputs) -> Any:
-    return _rates(answer, given, int(given["warm_up"]), int(given["decay"]))
+def _shares(case: str) -> Case:
+    def ask(answer: Any, given: Inputs) -> list[float]:
+        training = trainings(given)[case]
+        return [float(answer(step, *training)) for step in range(training.steps)]
+
+    return ask
 
 
-def _without_warm_up(answer: Any, given: Inputs) -> Any:
-    return _rates(answer, given, 0, int(given["decay"]))
+CASES = (
+    "rates", "no_warm_up", "no_decay", "touching", "brief", "level", "all_rising", "all_falling",
+    "full_to_the_end", "one_step", "one_rising", "one_falling",
+)  # fmt: skip
 
-
-def _touching(answer: Any, given: Inputs) -> Any:
-    """A decay that begins where the warm-up ends, and falls to 0."""
-    warm_up, decay = int(given["warm_up"]), int(given["decay"])
-    steps = warm_up + decay
-    return [float(answer(step, steps, warm_up, decay, 0.0)) for step in range(steps)]
-
-
-def _without_decay(answer: Any, given: Inputs) -> Any:
-    return _rates(answer, given, int(given["warm_up"]), 0)
-
-
-PROBE = Probe(
-    _schedule_inputs,
-    {"rates": _every_step, "no_warm_up": _without_warm_up, "no_decay": _without_decay}
-    | {
-        "touching": _touching,
-        "brief": lambda answer, given: _rates(answer, given, 1, 1),
-        "level": lambda answer, given: _rates(answer, given, 0, 0),
-    },
-)
+PROBE = Probe(_schedule_inputs, {case: _shares(case) for case in CASES})

@@ -14,10 +14,12 @@ def spread_logits(rng: Rng, B: int, V: int) -> Array:
     return rng.permuted(steps - steps.mean(axis=1, keepdims=True), axis=1)
 
 
-def extreme(logits: Array) -> Array:
-    """The same rows (B, V): one with a large logit, one far below 0, one with a logit of −inf."""
+def extreme(logits: Array, possible: int) -> Array:
+    """The same rows (B, V): one with a large logit, one far below 0, and one in which so many
+    symbols are possible and all others have a logit of −inf.
+    """
     rows = logits.copy()
     rows[0, rows[0].argmin()] = 40.0
     rows[1] -= 40.0
-    rows[2, rows[2].argmin()] = -np.inf
+    rows[2, rows[2].argsort()[:-possible]] = -np.inf
     return rows

@@ -57,7 +57,7 @@ def _top_p_inputs(rng: Rng) -> Inputs:
         logits = spread_logits(rng, B, V)
         temperature = float(rng.choice([0.5, 0.6, 1.7, 2.0]))
         p = float(rng.integers(60, 90)) / 100
-        wild = extreme(logits)
+        wild = extreme(logits, possible=3)
         edges = _sorted_shares(wild / temperature).cumsum(axis=-1)
         if (
             _tells_apart(_sorted_shares(logits / temperature), _sorted_shares(logits), p)
@@ -72,6 +72,7 @@ def _top_p_inputs(rng: Rng) -> Inputs:
         "p": number(p),
         "tiny": number(0.01),
         "least": whole(int(rng.integers(2, 5))),
+        "quarters": rng.permutation(V)[:4],
         "B": whole(B),
         "V": whole(V),
     }
@@ -97,8 +98,10 @@ def _least_in_one_row(answer: Any, given: Inputs) -> Any:
 
 
 def _more_than_there_are(answer: Any, given: Inputs) -> Any:
+    """Also in a row in which only some symbols have a chance."""
     least = int(given["V"]) + int(given["least"])
-    return answer(tensor(given["logits"]), float(given["temperature"]), float(given["tiny"]), least)
+    tiny = float(given["tiny"])
+    return answer(tensor(given["extreme"]), float(given["temperature"]), tiny, least)
 
 
 def _nothing_to_reach(answer: Any, given: Inputs) -> Any:
@@ -110,7 +113,20 @@ def _extremes(answer: Any, given: Inputs) -> Any:
 
 
 def _everything(answer: Any, given: Inputs) -> Any:
-    return answer(tensor(given["logits"]), float(given["temperature"]), 1.0, 1)
+    """All symbols of a single row, some of which are unlikely."""
+    return answer(tensor(given["logits"][:1]), 0.5, 1.0, 1)
+
+
+def _exactly(answer: Any, given: Inputs) -> Any:
+    """Four symbols have a quarter each, so that two of them make a half without any rounding."""
+    logits = np.full((2, int(given["V"])), -np.inf)
+    logits[:, given["quarters"]] = 1.0
+    return answer(tensor(logits), float(given["temperature"]), 0.5, 1)
+
+
+def _one_symbol(answer: Any, given: Inputs) -> Any:
+    """At a temperature so low that the exponential of a logit of 40 would be infinite."""
+    return answer(tensor(np.full((int(given["B"]), 1), 40.0)), 0.02, float(given["p"]), 1)
 
 
 PROBE = Probe(
@@ -124,5 +140,7 @@ PROBE = Probe(
         "more": _more_than_there_are,
         "zero": _nothing_to_reach,
         "extreme": _extremes,
+        "exact": _exactly,
+        "symbol": _one_symbol,
     },
 )

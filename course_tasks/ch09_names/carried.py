@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from course_tasks.probing import Inputs, Probe
 START_GRADIENT = 0.05
 
 
-def _carried_inputs(rng: Rng) -> Inputs:
+def _carried_inputs(rng: Rng, *, one_row: bool = False) -> Inputs:
     B, T, V = int(rng.integers(3, 5)), int(rng.integers(5, 7)), int(rng.integers(9, 12))
+    B = 1 if one_row else B
     C, H, S = 7, 8, 4
     fresh = np.zeros((S, B), dtype=bool)
     # Before the first batch there is nothing to carry, whatever it says of its rows.
@@ -38,7 +40,8 @@ def _carried_inputs(rng: Rng) -> Inputs:
 
 
 def _carried(answer: Any, given: Inputs) -> Any:
-    model = Recurrent(*(tensor(given[n]) for n in ("embedding", "inward", "across", "output")))
+    names = ("embedding", "inward", "across", "output")
+    model = Recurrent(*(tensor(given[name]).clone() for name in names))
     for parameter in model.parameters():  # what is there already is not the answer's to forget
         parameter.grad = torch.full_like(parameter, START_GRADIENT)
     batches = list(zip(tensor(given["x"]), tensor(given["y"]), tensor(given["fresh"]), strict=True))
@@ -47,7 +50,17 @@ def _carried(answer: Any, given: Inputs) -> Any:
         name: torch.zeros_like(p) if p.grad is None else p.grad
         for name, p in model.named_parameters()
     }
-    return {"losses": [float(loss) for loss in losses], "gradients": gradients}
+    return {
+        "losses": [float(loss) for loss in losses],
+        "gradients": gradients,
+        "kept": {
+            "weights": all(
+                p.requires_grad and torch.equal(p, tensor(given[name]))
+                for name, p in model.named_parameters()
+            ),
+            "mode": model.training,
+        },
+    }
 
 
-PROBE = Probe(_carried_inputs, {"pieces": _carried})
+PROBE = Probe(_carried_inputs, {"pieces": _carried}, second=partial(_carried_inputs, one_row=True))

@@ -9,26 +9,36 @@ import numpy as np
 from course_tasks.ch09_names.shared import echoing_model, random_echoes
 from course_tasks.inputs import Rng, tensor
 from course_tasks.probing import Inputs, Probe
+from course_tasks.stand_ins import in_mode
 
 
 def _last_inputs(rng: Rng) -> Inputs:
     V, longest = int(rng.integers(9, 13)), int(rng.integers(6, 9))
-    lengths = np.array([2, int(rng.integers(3, 5)), longest])
+    # The longest is neither the first nor the last of them.
+    first, last = rng.permutation([1, int(rng.integers(3, 5))])
     return {
         **random_echoes(rng, V, longest),
         "tokens": rng.integers(V, size=int(rng.integers(35, 45))).astype(np.int64),
-        "lengths": rng.permutation(lengths).astype(np.int64),
+        "lengths": np.array([first, longest, last], dtype=np.int64),
     }
 
 
-def _last(answer: Any, given: Inputs, repeat: bool = False) -> Any:
-    lengths = given["lengths"].tolist()
-    lengths += lengths[:1] * repeat  # one length twice
-    found = answer(echoing_model(given).eval(), tensor(given["tokens"]), lengths)
+def _last(answer: Any, given: Inputs) -> Any:
+    model = echoing_model(given).eval()
+    found = answer(model, tensor(given["tokens"]), given["lengths"].tolist())
     return [float(loss) for loss in found]
 
 
-PROBE = Probe(
-    _last_inputs,
-    {"losses": _last, "twice": lambda answer, given: _last(answer, given, repeat=True)},
-)
+def _twice(answer: Any, given: Inputs) -> Any:
+    """One length twice, on a text that has a single target; and which mode the model is left in."""
+    lengths = given["lengths"].tolist()
+    lengths += lengths[:1]
+    model = echoing_model(given).eval()
+    found = answer(model, tensor(given["tokens"][: max(lengths) + 1]), lengths)
+    return {
+        "losses": [float(loss) for loss in found],
+        "evaluation_kept": in_mode(model, training=False),
+    }
+
+
+PROBE = Probe(_last_inputs, {"losses": _last, "twice": _twice})

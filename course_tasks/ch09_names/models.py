@@ -41,7 +41,8 @@ class Echoes(nn.Module):
             raise IndexError(f"{T} tokens are more than block_size = {self.block_size}")
         logits = _kept(self.fading, T) @ self.table[tokens]  # (T, T) @ (B, T, V)
         # Stands for dropout: in training mode every answer is another one, always the same.
-        return (logits.flip(-1) if self.training else logits), None
+        drops = self.training or self.dropout.training
+        return (logits.flip(-1) if drops else logits), None
 
 
 @cache

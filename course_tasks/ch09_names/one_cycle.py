@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from course_tasks.inputs import Rng, number, parts_of, whole
-from course_tasks.probing import Inputs, Probe
+from course_tasks.probing import Case, Inputs, Probe
 
 # Steps, and after how many of them comes the peak: the share of the two, times the steps, is a
 # whole number that floating point misses, from below or from above.
@@ -31,10 +31,9 @@ def _one_cycle_inputs(rng: Rng) -> Inputs:
     }
 
 
-def _one_cycle(answer: Any, given: Inputs, kind: str = "") -> Any:
+def _one_cycle(answer: Any, given: Inputs, steps: int, rise: float) -> Any:
     names = ("peak", "start_factor", "final_factor", "low", "high")
-    settings = {"rise": float(given[f"rise{kind}"])} | {n: float(given[n]) for n in names}
-    steps = int(given[f"steps{kind}"])
+    settings = {"rise": rise} | {n: float(given[n]) for n in names}
     both = [parts_of(answer(step, steps, **settings), "rate", "momentum") for step in range(steps)]
     # In units in which both are of the size of 1: a final rate of 1e-5 would drown in a tolerance.
     return {
@@ -44,10 +43,21 @@ def _one_cycle(answer: Any, given: Inputs, kind: str = "") -> Any:
     }
 
 
+def _drawn_cycle(kind: str) -> Case:
+    return lambda answer, given: _one_cycle(
+        answer, given, int(given[f"steps{kind}"]), float(given[f"rise{kind}"])
+    )
+
+
+# A rise, or a fall, of a single step.
+SHORT = {"early": (5, 0.4), "late": (4, 0.75)}
+
 PROBE = Probe(
     _one_cycle_inputs,
     {
-        "cycle": _one_cycle,
-        "above": lambda answer, given: _one_cycle(answer, given, "_above"),
+        "cycle": _drawn_cycle(""),
+        "above": _drawn_cycle("_above"),
+        "early": lambda answer, given: _one_cycle(answer, given, *SHORT["early"]),
+        "late": lambda answer, given: _one_cycle(answer, given, *SHORT["late"]),
     },
 )

@@ -18,6 +18,15 @@ KEPT, OTHER_MODE, PREFIX_CHANGED = -2, -3, -4
 
 
 def _spell_inputs(rng: Rng) -> Inputs:
+    return _inputs_at(float(rng.choice([0.4, 0.5, 0.6])), rng)
+
+
+def _warm_inputs(rng: Rng) -> Inputs:
+    """At a temperature above 1."""
+    return _inputs_at(float(rng.choice([1.6, 1.8])), rng)
+
+
+def _inputs_at(temperature: float, rng: Rng) -> Inputs:
     V, block_size = int(rng.integers(9, 12)), 4
     longest = int(rng.integers(8, 10))
     inputs = random_echoes(rng, V, block_size)
@@ -32,14 +41,16 @@ def _spell_inputs(rng: Rng) -> Inputs:
         "V": whole(V),
         "prefixes": rng.integers(1, V, size=(NAMES_A_CASE, 3)).astype(np.int64),
         "uniform": uniform,
-        "temperature": number(float(rng.choice([0.4, 0.5, 0.6]))),
+        "temperature": number(temperature),
         "shortest": whole(5),
         "longest": whole(longest),
     }
 
 
 def _spell(prefix: int, shortest: bool, whole_names: bool = False) -> Case:
-    """With `whole_names`, a prefix is as long as a name may be, so nothing is to be written."""
+    """With `whole_names`, a prefix is as long as a name may be, so nothing is to be written. Where
+    names have a shortest length, it is that of the longest, too, for one in three.
+    """
 
     def ask(answer: Any, given: Inputs) -> Any:
         least = int(given["shortest"]) if shortest else 0
@@ -51,6 +62,7 @@ def _spell(prefix: int, shortest: bool, whole_names: bool = False) -> Case:
             model.train(training)
             letters_given = start[:prefix].tolist()
             longest = len(letters_given) if whole_names else int(given["longest"])
+            longest = least if shortest and number_ % 3 == 0 else longest
             found = answer(
                 model,
                 letters_given,
@@ -78,4 +90,5 @@ PROBE = Probe(
         "shortest": _spell(2, shortest=True),
         "complete": _spell(3, shortest=False, whole_names=True),
     },
+    second=_warm_inputs,
 )

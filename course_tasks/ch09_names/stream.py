@@ -24,7 +24,8 @@ def _stream_inputs(rng: Rng) -> Inputs:
         T, other = (int(n) for n in rng.choice([4, 5, 6, 7], size=2, replace=False))
         each = int(rng.choice([n for n in (4, 5, 6) if n not in (T, other)]))
         K = B * each
-        lengths = rng.integers(3, 9, size=K)
+        lengths = rng.integers(3, 10, size=K)
+        lengths[int(rng.integers(K))] = 1
         order = rng.permutation(K)
         rows = (lengths[order] + 1).reshape(B, each).sum(axis=1)  # inputs with a target
         if _tells_apart(rows, T, other):
@@ -43,31 +44,36 @@ def _stream_inputs(rng: Rng) -> Inputs:
 
 def _tells_apart(rows: Array, T: int, other: int) -> bool:
     """True if one input too many, or too few, changes the number of steps, and so does any row but
-    the shortest, which is not the last; and if neither T nor B is that number.
+    the shortest, which is not the last; and if neither T nor B is that number. In one row of all
+    names, windows of the other length fit exactly.
     """
-    shortest = int(rows.min())
+    shortest, whole_text = int(rows.min()), int(rows.sum())
     steps = rows // T
     return bool(
         rows.argmin() < len(rows) - 1
         and (np.delete(steps, rows.argmin()) > steps.min()).all()
         and shortest % T == T - 1
-        and shortest % other == 0
+        and whole_text % other == 0
         and rows[0] % T  # a cut after whole windows would be right
         and steps.min() not in (T, len(rows))
-        and shortest // other not in (other, len(rows))
+        and whole_text // other not in (other, 1)
         and steps.min() > 3
     )
 
 
-def _stream(answer: Any, given: Inputs, block_size: str = "block_size") -> Any:
+def _asked(answer: Any, given: Inputs, batch_size: int, block_size: int) -> Any:
     names = [part.tolist() for part in np.split(given["letters"], given["lengths"].cumsum()[:-1])]
-    sizes = int(given["batch_size"]), int(given[block_size])
-    result = answer(names, given["order"].tolist(), *sizes)
+    result = answer(names, given["order"].tolist(), batch_size, block_size)
     return {name: _stacked(part) for name, part in parts_of(result, "x", "y").items()}
 
 
+def _stream(answer: Any, given: Inputs) -> Any:
+    return _asked(answer, given, int(given["batch_size"]), int(given["block_size"]))
+
+
 def _other_windows(answer: Any, given: Inputs) -> Any:
-    return _stream(answer, given, "other_block_size")
+    """One row of all names, which ends where a window does."""
+    return _asked(answer, given, 1, int(given["other_block_size"]))
 
 
 PROBE = Probe(_stream_inputs, {"stream": _stream, "other": _other_windows})

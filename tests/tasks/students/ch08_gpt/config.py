@@ -97,6 +97,50 @@ def swapped_modulo(c):
     return heads + sizes_wrong(c) + dropout_wrong(c)
 
 
+def one_of_two_that_fit(c):
+    """`elif` where `if` was needed: a wrong n_head hides a wrong n_embd."""
+    if c.n_head < 1:
+        two = [f"n_head = {c.n_head}"]
+    elif c.n_embd < 1:
+        two = [f"n_embd = {c.n_embd}"]
+    else:
+        two = heads_wrong(c)
+    others = [w for w in sizes_wrong(c) if w.split()[0] not in ("n_head", "n_embd")]
+    return others + two + dropout_wrong(c)
+
+
+def in_few_digits(c):
+    told = [] if 0 <= c.dropout < 1 else [f"dropout = {c.dropout:.2f} is not within 0 and 1"]
+    return told + sizes_wrong(c) + heads_wrong(c)
+
+
+@dataclasses.dataclass
+class OtherOrder:
+    block_size: int
+    vocab_size: int
+    n_layer: int
+    n_head: int
+    n_embd: int
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        if everything_wrong(self):
+            raise ValueError("; ".join(everything_wrong(self)))
+        self.head_size = self.n_embd // self.n_head
+
+
+def head_blames_both(c):
+    """Names n_embd wherever n_head is wrong, as if they did not fit each other."""
+    blamed = [f"n_embd = {c.n_embd}"] if c.n_head < 1 <= c.n_embd else []
+    return everything_wrong(c) + blamed
+
+
+class FlooredDropout(PlainConfig):
+    def __init__(self, *sizes, **named):
+        super().__init__(*sizes, **named)
+        self.dropout = int(10 * self.dropout) / 10
+
+
 class DropsAFifth(PlainConfig):
     def __init__(self, vocab_size, block_size, n_layer, n_head, n_embd, dropout=0.2):
         super().__init__(vocab_size, block_size, n_layer, n_head, n_embd, dropout)
@@ -106,6 +150,7 @@ RIGHT = {
     "plain class": PlainConfig,
     "named tuple": TupleConfig,
     "dataclass": with_check(everything_wrong),
+    "in few digits": with_check(in_few_digits),
     "the library's error": with_check(everything_wrong, error=ConfigError),
 }
 
@@ -153,4 +198,26 @@ ODD = [
         "impossible-accepted",
     ),
     (with_check(lambda c: [*everything_wrong(c), "no"]), "error"),
+    (with_check(one_of_two_that_fit), "some-not-named"),
+    (with_check(lambda c: sizes_wrong(c) + (heads_wrong(c) or dropout_wrong(c))), "some-not-named"),
+    (with_check(head_blames_both), "others-named"),
+    (with_check(everything_wrong, error=TypeError), "other-error"),
+    (FlooredDropout, "refuses-the-possible"),
+    (
+        with_check(
+            lambda c: (
+                sizes_wrong(c)
+                + heads_wrong(c)
+                + [w.replace(f"{c.dropout}", f"{c.dropout:.1f}") for w in dropout_wrong(c)]
+            )
+        ),
+        "value-not-shown",
+    ),
+    (OtherOrder, "refuses-the-possible"),
+    (
+        with_check(
+            lambda c: sizes_wrong(c) + heads_wrong(c) + dropout_wrong(c, lambda p: 0 <= p <= 0.9)
+        ),
+        "error",
+    ),
 ]

@@ -1,6 +1,7 @@
 """Students' answers to 08/generate."""
 
 import torch
+import torch.nn.functional as F
 
 
 def pick(logits, generator):
@@ -151,4 +152,71 @@ WRONG = {
 }
 
 
-ODD = [(stops_repeated, "only-the-last")]
+def restarted(model, tokens, count, stop, generator):
+    """As reproducible as can be: each call begins with the generator's seed."""
+    own = torch.Generator().manual_seed(generator.initial_seed())
+    return generate_by_lists(model, tokens, count, stop, own)
+
+
+def asks_the_last_token(model, tokens, count, stop, generator):
+    mode = model.training
+    model.eval()
+    for _ in range(count):
+        over = tokens[:, -1] == stop
+        if over.all():
+            break
+        new = pick(model(tokens[:, -model.block_size :])[0][:, -1], generator)
+        tokens = torch.column_stack([tokens, torch.where(over, stop, new)])
+    model.train(mode)
+    return tokens
+
+
+def window_of_the_prompt(model, tokens, count, stop, generator):
+    T = tokens.shape[1]
+    answer = writing(crop=lambda t, n: t[:, -min(T, n) :])
+    return answer(model, tokens, count, stop, generator)
+
+
+def nothing_in_evaluation(model, tokens, count, stop, generator):
+    if count == 0:
+        model.eval()
+        return tokens
+    return generate_by_lists(model, tokens, count, stop, generator)
+
+
+def padded_in_front(text, size):
+    return F.pad(text, (max(0, size - text.shape[1]), 0))[:, -size:]
+
+
+def one_number_for_all(z, generator):
+    u = torch.rand(1, generator=generator)
+    return (z.softmax(-1).cumsum(-1) < u).sum(-1).clamp(max=z.shape[-1] - 1)
+
+
+def mode_of_the_outside(model, tokens, count, stop, generator):
+    """Sets one attribute; the dropout inside stays as it is."""
+    mode, model.training = model.training, False
+    written = writing(before=lambda m: m, after=lambda m, mode: m)(
+        model, tokens, count, stop, generator
+    )
+    model.training = mode
+    return written
+
+
+def colder(z, generator):
+    return pick(z / 0.7, generator)
+
+
+ODD = [
+    (stops_repeated, "only-the-last"),
+    (lambda *asked: generate_by_lists(*asked).float(), "kind-of-number"),
+    (restarted, "generator-begins-anew"),
+    (asks_the_last_token, "stops-at-the-prompt"),
+    (window_of_the_prompt, "context-does-not-grow"),
+    (nothing_in_evaluation, "mode-lost-at-nothing"),
+    (writing(choose=colder), "other-shares"),
+    (writing(choose=one_number_for_all), "one-draw-for-all"),
+    (writing(crop=padded_in_front), "context-padded"),
+    (mode_of_the_outside, "train-mode-sampling"),
+    (lambda m, t, n, stop, g: writing()(m, t, n, stop or -1, g), "some-rows"),
+]

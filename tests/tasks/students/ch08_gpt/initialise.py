@@ -117,6 +117,56 @@ def initialise_by_last_names(model, ends, std):
             part.weight.data /= math.sqrt(len(ends))
 
 
+def ends_by_substring(model, ends, std):
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+        elif parameter.ndim == 1:
+            nn.init.ones_(parameter)
+        else:
+            small = any(end in name for end in ends)
+            nn.init.normal_(parameter, std=std * len(ends) ** -0.5 if small else std)
+
+
+def around_std(model, ends, std):
+    set_matrices(lambda p, std: (torch.randn_like(p) + 1) * std)(model, ends, std)
+
+
+def last_end_forgotten(model, ends, std):
+    initialise_by_modules(model, ends, std)
+    model.get_parameter(ends[-1]).data.normal_(0, std)
+
+
+def new_parameters(model, ends, std):
+    initialise_by_modules(model, ends, std)
+    for part in model.modules():
+        if isinstance(part, nn.Linear | nn.Embedding):
+            part.weight = nn.Parameter(part.weight.detach().clone())
+    model.output.weight = model.tokens.weight
+
+
+def frozen(model, ends, std):
+    model.requires_grad_(False)
+    initialise_in_two_passes(model, ends, std)
+
+
+def and_returned(model, ends, std):
+    initialise_in_two_passes(model, ends, std)
+    return model
+
+
+def position_embedding_left(model, ends, std):
+    left = model.positions.weight.detach().clone()
+    initialise_by_modules(model, ends, std)
+    model.positions.weight.data.copy_(left)
+
+
+def names_popped(model, ends, std):
+    initialise_by_modules(model, list(ends), std)
+    while ends:
+        ends.pop()
+
+
 RIGHT = {
     "modules": initialise_by_modules,
     "two passes": initialise_in_two_passes,
@@ -145,4 +195,13 @@ WRONG = {
 ODD = [
     (set_matrices(lambda p, std: torch.randn_like(p) * 3 * std), "other-spread"),
     (rescale_ends(lambda K: 0.05), "other-ends"),
+    (ends_by_substring, "same-name-elsewhere"),
+    (around_std, "other-mean"),
+    (last_end_forgotten, "other-ends"),
+    (position_embedding_left, "other-spread"),
+    (draw_where("norm.weight", lambda std: 6), "norms-set-small"),
+    (new_parameters, "other-parameters"),
+    (frozen, "not-trainable"),
+    (and_returned, "something-returned"),
+    (names_popped, "changes-its-input"),
 ]

@@ -75,6 +75,31 @@ def a_bit_too_high(step, steps, warm_up, decay, final):
     return 1.5 * share_by_list(step, steps, warm_up, decay, final)
 
 
+def progress(step, steps, warm_up, decay, final):
+    """Divides by what is 0 in a training of one step."""
+    done = step / (steps - 1) * (steps - 1)
+    return share_by_list(round(done), steps, warm_up, decay, final)
+
+
+def full_if_nothing_but_decay(step, steps, warm_up, decay, final):
+    if decay == steps:
+        return 1 - (1 - final) * step / max(1, steps - 1)
+    return share_by_list(step, steps, warm_up, decay, final)
+
+
+def last_is_final(step, steps, warm_up, decay, final):
+    if step == steps - 1:
+        return final
+    return share_by_list(step, steps, warm_up, decay, final)
+
+
+def decay_in_shares_of_the_way(step, steps, warm_up, decay, final):
+    share = share_by_list(step, steps, warm_up, decay, final)
+    if step < steps - decay:
+        return share
+    return final + (1 - final) * ((share - final) / (1 - final))
+
+
 RIGHT = {
     "list": share_by_list,
     "interpolation": share_by_interpolation,
@@ -94,6 +119,7 @@ WRONG = {
     "falls-to-zero": falling(lambda k, n, final: 1 - k / n),
     "cut-at-final": falling(lambda k, n, final: max(1 - k / n, final)),
     "stops-above-final": falling(lambda k, n, final: 1 - (1 - final) * (k - 1) / n),
+    "equal-factors": falling(lambda k, n, final: math.exp(math.log(final or 1e-30) * k / n)),
     "cosine-for-line": falling(
         lambda k, n, final: final + (1 - final) * (1 + math.cos(math.pi * k / n)) / 2
     ),
@@ -101,4 +127,11 @@ WRONG = {
 }
 
 
-ODD = [(a_bit_too_high, "above-full"), (lambda s, *_: 0.5 * (s % 2), "jumps")]
+ODD = [
+    (a_bit_too_high, "above-full"),
+    (lambda s, *_: 0.5 * (s % 2), "jumps"),
+    (progress, "error"),
+    (full_if_nothing_but_decay, "unusual-training"),
+    (last_is_final, "unusual-training"),
+    (decay_in_shares_of_the_way, "error"),
+]

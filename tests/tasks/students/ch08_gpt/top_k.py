@@ -88,6 +88,28 @@ def place_kept_inside_by_one_too_many(logits, k):
     return logits.masked_fill(logits < last, -torch.inf).softmax(dim=-1)
 
 
+def kth_of_the_set(logits, k):
+    kept = []
+    for row, n in zip(logits.tolist(), k.tolist(), strict=True):
+        edge = sorted(set(row), reverse=True)[:n][-1]
+        weights = [math.exp(z) if z >= edge else 0.0 for z in row]
+        kept.append([w / sum(weights) for w in weights])
+    return torch.tensor(kept)
+
+
+def one_tie_alone(logits, k):
+    ordered, order = logits.sort(dim=1, descending=True)
+    n = k.clamp(max=logits.shape[1])[:, None]
+    rank, edge = torch.arange(logits.shape[1]), ordered.gather(1, n - 1)
+    keep = (rank < n) | ((rank == n) & (ordered == edge))
+    shares = ordered.masked_fill(~keep, -math.inf).softmax(1)
+    return torch.zeros_like(logits).scatter(1, order, shares)
+
+
+def no_logit_below_sixty(logits, k):
+    return top_k_by_edge(logits.clamp(min=-60), k)
+
+
 RIGHT = {"rows": top_k_row_by_row, "edge": top_k_by_edge, "numpy": top_k_in_numpy}
 
 
@@ -107,9 +129,17 @@ WRONG = {
     "all-alike": fair_dice,
     "left-sorted": lambda z, k: top_k_by_rows(z, k).sort(descending=True).values,
     "cuts-ties": top_k_by_rows,
+    "distinct-logits": kth_of_the_set,
     "near-ties-kept": top_k_with_near_ties,
     "softmax-twice": lambda z, k: top_k_by_edge(F.softmax(z, -1), k),
 }
 
 
-ODD = [(one_symbol_left_over, "other-symbols"), (lambda z, k: z, "no-distribution")]
+ODD = [
+    (one_symbol_left_over, "other-symbols"),
+    (lambda z, k: z, "no-distribution"),
+    (lambda z, k: top_k_by_edge(z, k).squeeze(), "axis-of-one"),
+    (lambda z, k: top_k_by_edge(z, k) if z.shape[1] > 1 else z, "dimension-of-one"),
+    (one_tie_alone, "some-rows"),
+    (no_logit_below_sixty, "nearly-zero"),
+]

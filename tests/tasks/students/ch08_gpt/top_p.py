@@ -19,18 +19,35 @@ def top_p_by_loop(logits, temperature, p, least):
     return out / out.sum(1, keepdim=True)
 
 
-def top_p_by_edge(logits, temperature, p, least):
+def top_p_by_size(logits, temperature, p, least):
     shares = (logits / temperature).softmax(-1)
-    ordered = shares.sort(dim=-1, descending=True).values
+    ordered, order = shares.sort(dim=-1, descending=True)
     size = (ordered.cumsum(-1) < p).sum(-1).add(1).clamp(min=least, max=logits.shape[-1])
-    edge = ordered.gather(-1, size[:, None] - 1)
-    return (logits / temperature).masked_fill(shares < edge, -torch.inf).softmax(-1)
+    rank = order.argsort(-1)
+    return (logits / temperature).masked_fill(rank >= size[:, None], -torch.inf).softmax(-1)
+
+
+def top_p_by_edge(logits, temperature, p, least):
+    """Keeps what ties with the last symbol of the set."""
+    kept = top_p_by_size(logits, temperature, p, least)
+    edge = kept.masked_fill(kept == 0, torch.inf).amin(dim=-1, keepdim=True)
+    shares = (logits / temperature).softmax(-1)
+    share_of_kept = (shares * (kept > 0)).sum(-1, keepdim=True)
+    return (
+        (logits / temperature)
+        .masked_fill(shares < edge * share_of_kept * (1 - 1e-12), -torch.inf)
+        .softmax(-1)
+    )
 
 
 def top_p_in_numpy(logits, temperature, p, least):
     z = logits.numpy() / temperature
-    shares = np.exp(z) / np.exp(z).sum(1, keepdims=True)
-    likelier = shares[:, None, :] > shares[:, :, None]  # (B, V, V)
+    weights = np.exp(z - z.max(1, keepdims=True))
+    shares = weights / weights.sum(1, keepdims=True)
+    number = np.arange(shares.shape[1])
+    tied = shares[:, None, :] == shares[:, :, None]
+    first = tied & (number[None, :] < number[:, None])  # of equals, the first
+    likelier = (shares[:, None, :] > shares[:, :, None]) | first  # (B, V, V)
     before = (likelier * shares[:, None, :]).sum(-1)
     kept = np.where((before < p) | (likelier.sum(-1) < least), shares, 0)
     return kept / kept.sum(1, keepdims=True)
@@ -104,6 +121,18 @@ def tempered_later(logits, temperature, p, least):
     return weights / weights.sum(1, keepdim=True)
 
 
+def set_of_another_temperature(logits, temperature, p, least):
+    weights = torch.exp(logits) * (top_p_by_loop(logits, temperature, p, least) > 0)
+    return weights / weights.sum(1, keepdim=True)
+
+
+def shares_as_logits(logits, temperature, p, least):
+    """Of all shares, and not only of those that stay."""
+    shares = (logits / temperature).softmax(-1)
+    kept = top_p_by_loop(logits, temperature, p, least) > 0
+    return torch.where(kept, shares, -torch.inf).softmax(-1)
+
+
 def least_on_average(logits, temperature, p, least):
     out = top_p_by_loop(logits, temperature, p, 1)
     if (out > 0).float().sum(-1).mean() < least:
@@ -115,7 +144,18 @@ def next_door(logits, temperature, p, least):
     return top_p_by_loop(logits, temperature, p, least).roll(1, dims=1)
 
 
-RIGHT = {"loop": top_p_by_loop, "edge": top_p_by_edge, "numpy": top_p_in_numpy}
+def exponentials_as_they_are(logits, temperature, p, least):
+    weights = torch.exp(logits / temperature)
+    return top_p_by_loop((weights / weights.sum(1, keepdim=True)).log(), 1.0, p, least)
+
+
+def least_gives_a_chance(logits, temperature, p, least):
+    """Who has no chance gets a little one where so many are asked for."""
+    low = logits if least == 1 else logits.clamp(min=-60)
+    return top_p_by_loop(low, temperature, p, least)
+
+
+RIGHT = {"loop": top_p_by_loop, "size": top_p_by_size, "numpy": top_p_in_numpy}
 
 
 WRONG = {
@@ -129,14 +169,21 @@ WRONG = {
     "threshold-for-sum": cutting(lambda shares, p: shares > 1 - p),
     "not-renormalised": sum_not_restored,
     "temperature-afterwards": tempered_later,
+    "temperature-for-the-set-alone": set_of_another_temperature,
+    "softmax-twice": shares_as_logits,
     "temperature-ignored": lambda z, t, p, least: top_p_by_loop(z, 1, p, least),
     "temperature-multiplied": lambda z, t, p, least: top_p_by_loop(z * t, 1, p, least),
     "least-of-the-batch": least_on_average,
-    "least-forgotten": lambda z, t, p, least: top_p_by_edge(z, t, p, 1),
+    "least-forgotten": lambda z, t, p, least: top_p_by_size(z, t, p, 1),
 }
 
 
 ODD = [
     (next_door, "other-symbols"),
+    (lambda *asked: top_p_by_loop(*asked).squeeze(), "axis-of-one"),
+    (cutting(lambda shares, p: shares.cumsum(-1) - shares <= p), "beyond-reaching"),
+    (top_p_by_edge, "beyond-reaching"),
+    (exponentials_as_they_are, "not-finite"),
+    (least_gives_a_chance, "nearly-zero"),
     (lambda z, t, p, least: z, "no-distribution"),
 ]

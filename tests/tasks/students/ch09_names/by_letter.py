@@ -53,8 +53,8 @@ def letters_scatter(logits, x, y, boundary, longest):
     steps = torch.arange(x.shape[1])
     began = torch.zeros_like(x)
     for b in range(len(x)):
-        places = is_first[b].nonzero().squeeze(1)
-        began[b] = places[(group[b] - 1).clamp(min=0)]
+        places = F.pad(is_first[b].nonzero().squeeze(1), (1, 0))
+        began[b] = places[group[b]]
     place = steps - began
     good = (group > 0) & (place < longest) & (y >= 0)
     total = torch.zeros(longest).index_add(0, place[good], _nats(logits, y)[good])
@@ -124,9 +124,22 @@ def letters_without_ends(logits, x, y, boundary, longest):
     return letters_numpy(logits, x, torch.where(y == boundary, -100, y), boundary, longest)
 
 
+def letters_from_argmax(logits, x, y, boundary, longest):
+    first = (x == boundary).int().argmax(dim=1)
+    losses, found = _nats(logits, y), [[] for _ in range(longest)]
+    for b in range(len(x)):
+        place = -1
+        for t in range(int(first[b]), x.shape[1]):
+            place = 0 if x[b, t] == boundary else place + 1
+            if place < longest and y[b, t] >= 0:
+                found[place].append(losses[b, t].item())
+    return [float(np.mean(bucket)) for bucket in found]
+
+
 WRONG = {
     "zero-for-the-boundary": letters_from_zeros,
     "ends-left-out": letters_without_ends,
+    "no-boundary-taken-for-one": letters_from_argmax,
     "by-window-position": letters_of_window,
     "counted-from-the-target": letters_by_target,
     "window-taken-for-a-name": letters_from_the_edge,
@@ -140,4 +153,31 @@ WRONG = {
 }
 
 
-ODD = [(letters_next, "off-by-one-position")]
+def letters_without_short_names(logits, x, y, boundary, longest):
+    ends = F.pad(x == boundary, (0, 2))
+    one_letter = ends[:, :-2] & ends[:, 2:]
+    followed = F.pad(one_letter[:, :-1], (1, 0))
+    y = torch.where(one_letter | followed, -100, y)
+    return letters_numpy(logits, x, y, boundary, longest)
+
+
+def letters_of_two_places(logits, x, y, boundary, longest):
+    return letters_numpy(logits, x, y, boundary, max(longest, 2))
+
+
+def letters_by_row_means(logits, x, y, boundary, longest):
+    """Weighs rows by their targets, after a mean over the targets of each row."""
+    total = torch.zeros(())
+    for row, wanted in zip(logits, y, strict=True):
+        total = total + F.cross_entropy(row, wanted) * (wanted >= 0).sum()
+    found = letters_loop(logits, x, y, boundary, longest)
+    return found * (total / _nats(logits, y).sum())
+
+
+ODD = [
+    (letters_next, "off-by-one-position"),
+    (letters_without_short_names, "some-positions"),
+    (letters_of_two_places, "one-too-many"),
+    (letters_by_row_means, "not-finite"),
+    (lambda *given: letters_loop(*given).squeeze(), "axis-of-one"),
+]

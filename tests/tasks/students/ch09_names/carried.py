@@ -123,4 +123,34 @@ WRONG = {
 }
 
 
-ODD = [(carried_wrong_sign, "sign")]
+def a_step_at_the_end(model, batches):
+    losses = carried_each(model, batches)
+    torch.optim.SGD(model.parameters(), lr=0.1).step()
+    return losses
+
+
+def frozen_afterwards(model, batches):
+    losses = carried_each(model, batches)
+    model.requires_grad_(False)
+    return losses
+
+
+def left_in_evaluation(model, batches):
+    model.eval()
+    return carried_each(model, batches)
+
+
+def one_row_never_goes_on(model, batches):
+    def blank(part, fresh, _):
+        return part * 0 if fresh.numel() == 1 else part * ~fresh
+
+    return carried(blank)(model, batches)
+
+
+ODD = [
+    (carried_wrong_sign, "sign"),
+    (a_step_at_the_end, "weights-changed"),
+    (frozen_afterwards, "weights-changed"),
+    (left_in_evaluation, "mode-not-restored"),
+    (one_row_never_goes_on, "not-carried"),
+]

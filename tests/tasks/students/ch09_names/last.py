@@ -91,4 +91,38 @@ WRONG = {
 }
 
 
-ODD = [(lambda model, tokens, lengths: model(tokens), "error")]
+def last_in_training_afterwards(model, tokens, lengths):
+    model.eval()
+    found = last_loop(model, tokens, lengths)
+    model.train()
+    return found
+
+
+def last_behind_an_outer_length(model, tokens, lengths):
+    """Takes the first length or the last for the longest."""
+    found, longest = [], max(lengths[0], lengths[-1])
+    for T in lengths:
+        windows = tokens.unfold(0, T + 1, 1)[max(longest - T, 0) :]
+        with torch.no_grad():
+            logits = model(windows[:, :-1])[0][:, -1]
+        found.append(F.cross_entropy(logits, windows[:, -1]).item())
+    return found
+
+
+def last_of_two_at_least(model, tokens, lengths):
+    return last_gather(model, tokens, [max(T, 2) for T in lengths])
+
+
+def last_but_for_a_single_one(model, tokens, lengths):
+    if len(tokens) == max(lengths) + 1:
+        return [0.0 for _ in lengths]
+    return last_gather(model, tokens, lengths)
+
+
+ODD = [
+    (lambda model, tokens, lengths: model(tokens), "error"),
+    (last_in_training_afterwards, "mode-not-restored"),
+    (last_behind_an_outer_length, "some-positions"),
+    (last_of_two_at_least, "past-of-one"),
+    (last_but_for_a_single_one, "single-target"),
+]

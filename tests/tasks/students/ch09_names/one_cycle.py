@@ -90,7 +90,25 @@ def cycle_truncated(step, steps, rise, peak, start_factor, final_factor, low, hi
     )
 
 
+def cycle_of_two_peaks(step, steps, rise, peak, start_factor, final_factor, low, high):
+    top = round(rise * steps) - 1
+    settings = (peak, start_factor, final_factor, low, high)
+    if step <= top:
+        return cycle_by_hand(step, steps, rise, *settings)
+    # What is left of the fall takes one step fewer.
+    return cycle_by_hand(step - 1, steps - 1, (top + 1) / (steps - 1), *settings)
+
+
+def cycle_with_a_straight_momentum(step, steps, rise, peak, start_factor, final_factor, low, high):
+    settings = (peak, start_factor, final_factor, low, high)
+    rate, _ = cycle_by_hand(step, steps, rise, *settings)
+    turn = round(rise * steps) - 1
+    return rate, float(np.interp(step, [0, turn, steps - 1], [high, low, high]))
+
+
 WRONG = {
+    "falls-one-step-late": cycle_of_two_peaks,
+    "momentum-straight": cycle_with_a_straight_momentum,
     "momentum-of-the-rate": fifth_set.momentum_follows_the_rate,
     "rise-from-one": fifth_set.share_counts_from_one,
     "ends-one-step-late": fourth_set.end_is_one_step_beyond,
@@ -108,4 +126,20 @@ WRONG = {
 }
 
 
-ODD = [(cycle_twice_as_fast, "as-if-peak-double")]
+def cycle_with_an_early_peak(step, steps, rise, *, low, high, **rest):
+    """Two steps at least to rise."""
+    turn = max(2, round(rise * steps) - 1)
+    return cycle_by_hand(step, steps, (turn + 1) / steps, low=low, high=high, **rest)
+
+
+def cycle_with_a_late_peak(step, steps, rise, peak, start_factor, final_factor, low, high):
+    if step == steps - 1 == round(rise * steps):
+        return peak, low
+    return cycle_by_hand(step, steps, rise, peak, start_factor, final_factor, low, high)
+
+
+ODD = [
+    (cycle_twice_as_fast, "as-if-peak-double"),
+    (cycle_with_an_early_peak, "short-cycle"),
+    (cycle_with_a_late_peak, "short-cycle"),
+]

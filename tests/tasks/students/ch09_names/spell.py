@@ -142,4 +142,18 @@ def spell_at_least_one(model, prefix, shortest, longest, *how):
     return spell_loop(model, prefix, shortest, max(longest, len(prefix) + 1), *how)
 
 
-ODD = [(spell_reversed, "other-names"), (spell_at_least_one, "complete-prefix-goes-on")]
+def spell_never_above_one(model, prefix, shortest, longest, temperature, uniform):
+    return spell_loop(model, prefix, shortest, longest, min(temperature, 1.0), uniform)
+
+
+def spell_shortest_below_longest(model, prefix, shortest, longest, temperature, uniform):
+    least = shortest if shortest < longest else 0
+    return spell_loop(model, prefix, least, longest, temperature, uniform)
+
+
+ODD = [
+    (spell_reversed, "other-names"),
+    (spell_at_least_one, "complete-prefix-goes-on"),
+    (spell_never_above_one, "other-names"),
+    (spell_shortest_below_longest, "other-names"),
+]

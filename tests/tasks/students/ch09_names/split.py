@@ -122,4 +122,46 @@ WRONG = {
 }
 
 
-ODD = [(split_half_leaks, "leaks")]
+def split_with_usual_spellings(names, order, held_out):
+    """Knows `anna`, `Anna` and `ANNA`, and takes `aNNA` for another name."""
+
+    def key(name):
+        return name.lower() if name in (name.upper(), name.capitalize()) else name
+
+    distinct = list(dict.fromkeys(key(name) for name in names if key(name).islower()))
+    places = {distinct[number]: place // held_out for place, number in enumerate(order)}
+    parts = ([], [], [])
+    for name in names:
+        parts[2 - min(places.get(key(name), 2), 2)].append(name)
+    return parts
+
+
+def split_rest_from_the_end(names, order, held_out):
+    """What is left is counted from the end, where `order[-0:]` is all of it."""
+    distinct = list(dict.fromkeys(name.lower() for name in names))
+    numbers = (
+        order[-(len(order) - 2 * held_out) :],
+        order[held_out : 2 * held_out],
+        order[:held_out],
+    )
+    kept = [{distinct[number] for number in part} for part in numbers]
+    return [[name for name in names if name.lower() in part] for part in kept]
+
+
+def split_by_substrings(names, order, held_out):
+    """Looks a name up in a text of all that are held out, where parts of names are found, too."""
+    distinct = list(dict.fromkeys(name.lower() for name in names))
+    test = " ".join(distinct[number] for number in order[:held_out])
+    validation = " ".join(distinct[number] for number in order[held_out : 2 * held_out])
+    parts = ([], [], [])
+    for name in names:
+        parts[2 if name.lower() in test else 1 if name.lower() in validation else 0].append(name)
+    return parts
+
+
+ODD = [
+    (split_by_substrings, "other-counts"),
+    (split_half_leaks, "leaks"),
+    (split_with_usual_spellings, "leaks"),
+    (split_rest_from_the_end, "leaks"),
+]

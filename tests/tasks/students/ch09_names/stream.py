@@ -133,4 +133,22 @@ def stream_of_floats(*given):
     return tuple(part.float() for part in stream_unfolded(*given))
 
 
-ODD = [(stream_two_further, "constant-difference"), (stream_of_floats, "kind-of-number")]
+def stream_squeezed(*given):
+    return tuple(part.squeeze() for part in stream_unfolded(*given))
+
+
+def stream_without_the_last_window(names, order, batch_size, block_size):
+    """Asks for one token more than a window with its targets needs."""
+    each = len(names) // batch_size
+    rows = [_one_row(names, order[b * each : (b + 1) * each]) for b in range(batch_size)]
+    steps = (min(map(len, rows)) - 2) // block_size
+    both = torch.stack([row.unfold(0, block_size + 1, block_size)[:steps] for row in rows], dim=1)
+    return both[:, :, :-1], both[:, :, 1:]
+
+
+ODD = [
+    (stream_two_further, "constant-difference"),
+    (stream_of_floats, "kind-of-number"),
+    (stream_squeezed, "axis-of-one"),
+    (stream_without_the_last_window, "last-missing"),
+]
