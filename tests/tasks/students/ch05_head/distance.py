@@ -106,6 +106,31 @@ def penalty_doubles(scores, slope):
     return (scores - slope * steps).masked_fill(back < 0, -torch.inf).softmax(dim=-1)
 
 
+# "Only differences between scores count"
+def kept_from_zero(scores, slope):
+    t = torch.arange(scores.shape[-1])
+    back = t[:, None] - t
+    powers = torch.exp(scores - slope * back) * (back >= 0)
+    return powers / torch.clamp(powers.sum(-1, keepdim=True), min=1e-8)
+
+
+# "slope: float, at least 0": a large one, too
+def slope_of_two_at_most(scores, slope):
+    return distance_by_loop(scores, min(slope, 2.0))
+
+
+# (B, T, T): for one text of one symbol
+def squeezed(scores, slope):
+    return distance_by_loop(scores, slope).squeeze()
+
+
+def share_of_the_way(scores, slope):
+    t = torch.arange(scores.shape[-1])
+    back = (t[:, None] - t) / t.max()  # 0 / 0 where there is one symbol
+    lowered = scores - slope * t.max() * back
+    return lowered.masked_fill(back < 0, -torch.inf).softmax(dim=-1)
+
+
 RIGHT = {
     "loop": distance_by_loop,
     "by columns": distance_by_columns,
@@ -132,6 +157,7 @@ WRONG = {
     "zero-mask": zero_future,
     "softmax-over-queries": down_the_columns,
     "moderate-fill": low_but_not_lowest,
+    "limited-sum": kept_from_zero,
 }
 
 
@@ -148,4 +174,7 @@ ODD = [
     (tilted(lambda row, d, m, T: 2 * m * d), "as-if-slope-double"),
     (lambda s, m: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
     (lambda s, m: distance_by_loop(s, m) / 2, "rows-do-not-sum-to-one"),
+    (slope_of_two_at_most, "some-positions"),
+    (squeezed, "axis-of-one"),
+    (share_of_the_way, "not-finite"),
 ]
