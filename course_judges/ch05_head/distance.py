@@ -47,9 +47,9 @@ def _causal(scores: Tensor) -> Tensor:
     return penalised_weights(scores, 0.0)
 
 
-def _last_row(evidence: Evidence, case: str = "gentle") -> str:
-    slope = float(evidence.inputs["slope"]) * (STEEP if case == "steep" else 1)
-    mine, right = evidence.yours(case)[0, -1], evidence.right(case)[0, -1]
+def _last_row(evidence: Evidence) -> str:
+    slope = float(evidence.inputs["slope"])
+    mine, right = evidence.yours("gentle")[0, -1], evidence.right("gentle")[0, -1]
     return unwrapped(f"""With slope {number(slope)} the last row of sample 0 is {row(mine)}; it
     should be {row(right)}.""")
 
@@ -218,8 +218,23 @@ def _moderate_fill(scores: Tensor, slope: float) -> Tensor:
 )
 def _limited_sum(scores: Tensor, slope: float) -> Tensor:
     back = _back(scores.shape[-1])
-    powers = (scores - slope * back).exp() * (back >= 0)
+    powers = (scores - slope * back.abs()).exp() * (back >= 0)
     return powers / (powers.sum(dim=-1, keepdim=True) + 1e-9)
+
+
+@mistake(
+    "With a large slope, the bonus of the future overflows before you take it away.",
+    lambda e: unwrapped(f"""With slope {number(STEEP * float(e.inputs["slope"]))} the last of
+    {e.number("T")} positions lies {e.number("T") - 1} ahead of the first, and gains
+    {number(STEEP * float(e.inputs["slope"]) * (e.number("T") - 1))}: e to the power of that is
+    infinite, and 0 · ∞ is NaN. Hide the future before `exp`, with −inf."""),
+    FUTURE,
+    recognised=lambda e: e.same("level", "gentle") and bool(np.isnan(e.yours("steep")).any()),
+)
+def _future_overflows(scores: Tensor, slope: float) -> Tensor:
+    back = _back(scores.shape[-1])
+    powers = (scores - scores.amax(dim=-1, keepdim=True) - slope * back).exp() * (back >= 0)
+    return powers / powers.sum(dim=-1, keepdim=True)
 
 
 TASK = Task(

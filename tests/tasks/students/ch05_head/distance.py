@@ -25,7 +25,7 @@ def distance_by_columns(scores, slope):
 def distance_in_numpy(scores, slope):
     s = scores.numpy().astype(np.float32)
     t = np.arange(s.shape[1])
-    e = np.exp(s - slope * (t[:, None] - t)) * (t[:, None] >= t)
+    e = np.exp(s - slope * np.abs(t[:, None] - t)) * (t[:, None] >= t)
     return e / e.sum(-1, keepdims=True)
 
 
@@ -110,11 +110,18 @@ def penalty_doubles(scores, slope):
 def kept_from_zero(scores, slope):
     t = torch.arange(scores.shape[-1])
     back = t[:, None] - t
-    powers = torch.exp(scores - slope * back) * (back >= 0)
+    powers = torch.exp(scores - slope * back.abs()) * (back >= 0)
     return powers / torch.clamp(powers.sum(-1, keepdim=True), min=1e-8)
 
 
 # "slope: float, at least 0": a large one, too
+def future_cut_from_powers(scores, slope):
+    t = torch.arange(scores.shape[-1])
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True) + slope * (t - t[:, None]))
+    powers = powers * torch.ones_like(powers).tril()
+    return powers / powers.sum(-1, keepdim=True)
+
+
 def slope_of_two_at_most(scores, slope):
     return distance_by_loop(scores, min(slope, 2.0))
 
@@ -158,6 +165,7 @@ WRONG = {
     "softmax-over-queries": down_the_columns,
     "moderate-fill": low_but_not_lowest,
     "limited-sum": kept_from_zero,
+    "future-overflows": future_cut_from_powers,
 }
 
 
