@@ -123,7 +123,7 @@ def _cropped_for_good(model: Any, tokens: Tensor, count: int, generator: torch.G
     return tokens
 
 
-@families.prompt_dropped(_two_texts("beyond"), cases=("beyond",))
+@families.prompt_dropped(_two_texts("beyond"))
 def _prompt_dropped(model: Any, tokens: Tensor, count: int, generator: torch.Generator) -> Tensor:
     return generate(model, tokens, count, generator)[:, tokens.shape[1] :]
 
@@ -204,23 +204,25 @@ def _seed_fixed_inside(
 
 
 def _prompt_moved(evidence: Evidence) -> Finding | None:
-    prompt, mine = evidence.inputs["prompt"], evidence.yours("short")
+    prompt = evidence.inputs["prompt"]
     T = prompt.shape[1]
-    if mine.ndim != 2 or len(mine) != len(prompt) or mine.shape[1] < T:
-        return None
-    wrong = np.argwhere(mine[:, :T] != prompt)
-    if not len(wrong):
-        return None
-    b = int(wrong[0][0])
-    at_the_end = bool((mine[:, -T:] == prompt).all())
-    return Finding(
-        "prompt-not-first",
-        "Your text does not begin with the tokens that you are given.",
-        f"Row {b} of the prompt is {listed(prompt[b])}; your text begins with "
-        f"{listed(mine[b, :T])}."
-        + (" They stand at its end: new symbols are appended." if at_the_end else ""),
-        WRITING,
-    )
+    for case in ("short", "beyond"):
+        mine = evidence.yours(case)
+        if mine.ndim != 2 or len(mine) != len(prompt) or mine.shape[1] < T:
+            return None
+        wrong = np.argwhere(mine[:, :T] != prompt)
+        if len(wrong):
+            b = int(wrong[0][0])
+            at_the_end = bool((mine[:, -T:] == prompt).all())
+            return Finding(
+                "prompt-not-first",
+                "Your text does not begin with the tokens that you are given.",
+                f"Row {b} of the prompt is {listed(prompt[b])}; your text begins with "
+                f"{listed(mine[b, :T])}."
+                + (" They stand at its end: new symbols are appended." if at_the_end else ""),
+                WRITING,
+            )
+    return None
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -268,5 +270,5 @@ TASK = Task(
     ),
     properties=(_prompt_moved, _dice_are_off),
     examples=(_worked_out,),
-    cases=("short", "beyond"),
+    cases=("beyond",),  # which begins like "short", and writes something in every draw
 )
