@@ -18,6 +18,13 @@ from course_tasks.verdict import Finding, Section
 # A relation between fewer single numbers is hardly one.
 _FEW_NUMBERS = 3
 
+_WHY_ONES_GO_WRONG = (
+    ": `squeeze()` drops every dimension of 1, and a dimension of 1 is stretched to any other "
+    "without an error."
+)
+# Of these findings that may be the cause; others say of themselves what is wrong.
+_MADE_BY_ONES = ("axis-of-one", "error", "shape")
+
 Asks: TypeAlias = Callable[[Evidence], Finding | None]
 
 
@@ -96,7 +103,7 @@ def _asked(ask: Asks, evidence: Evidence) -> Finding | None:
 
 def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
     """The same of an answer that is right in another draw: which sizes make the difference."""
-    sizes = wrong.sizes("iuf"), right.sizes("iuf")
+    sizes = wrong.sizes(), right.sizes()
     where = f" It is right with {sizes[1]} and wrong with {sizes[0]}." if all(sizes) else ""
     if where and sizes[0] == sizes[1]:
         where = " With other numbers of the same sizes it is right."
@@ -105,12 +112,14 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
         where = f" With {sizes[1]} it did not show."
     ones = _dimensions_of_one(wrong, right)
     if found.name != "difference":
-        return Finding(found.name, found.what, found.effect + (ones or where), found.section)
+        why = _WHY_ONES_GO_WRONG if found.name in _MADE_BY_ONES else ""
+        where = f"{ones}{why or '.'}" if ones else where
+        return Finding(found.name, found.what, found.effect + where, found.section)
     if ones:
         return Finding(
             "dimension-of-one",
             "Your answer goes wrong where a dimension is 1.",
-            f"{found.effect}{ones}",
+            f"{found.effect}{ones}{_WHY_ONES_GO_WRONG}",
             found.section,
         )
     return Finding(
@@ -123,7 +132,7 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
 
 def _dimensions_of_one(wrong: Evidence, right: Evidence) -> str:
     """A sentence on what has a dimension of 1 where an answer is wrong, and none where it is right;
-    empty if nothing has.
+    without its full stop, and empty if nothing has.
     """
     if right.wrong_values:
         return ""
@@ -135,10 +144,7 @@ def _dimensions_of_one(wrong: Evidence, right: Evidence) -> str:
             bad, good = (
                 " and ".join(f"{one} {held[one]}" for one in ones) for held in (mine, theirs)
             )
-            return (
-                f" It is right with {good}, and wrong with {bad}: `squeeze()` drops every "
-                "dimension of 1, and a dimension of 1 is stretched to any other without an error."
-            )
+            return f" It is right with {good}, and wrong with {bad}"
     return ""
 
 

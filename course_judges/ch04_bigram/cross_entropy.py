@@ -43,6 +43,12 @@ def _uses_ignored_as_index(evidence: Evidence) -> bool:
     return evidence.same("plain") and raised is not None and not raised.not_attempted
 
 
+def _large_are_alike(evidence: Evidence) -> bool:
+    """True of all logits that are large together, above 0 or below."""
+    loss = float(evidence.yours("shifted"))
+    return not evidence.same("shifted") and abs(loss - math.log(evidence.number("V"))) < 1e-5
+
+
 def _two_losses(case: str) -> Callable[[Evidence], str]:
     def say(evidence: Evidence) -> str:
         mine, right = np.ravel(evidence.yours(case)), np.ravel(evidence.right(case))
@@ -148,16 +154,62 @@ def _ignored_as_zero(logits: Tensor, targets: Tensor) -> Tensor:
     return cross_entropy(logits, targets.clamp(min=0))
 
 
+def _mean_of_rows_that_count(logits: Tensor, targets: Tensor) -> Tensor:
+    pairs = zip(logits, targets, strict=True)
+    rows = [cross_entropy(row[None], aim[None]) for row, aim in pairs if (aim >= 0).any()]
+    return torch.stack(rows).mean()
+
+
+def _weighted_mean_of_rows(logits: Tensor, targets: Tensor) -> Tensor:
+    rows = [cross_entropy(row[None], aim[None]) for row, aim in zip(logits, targets, strict=True)]
+    share = (targets >= 0).sum(dim=1) / (targets >= 0).sum()
+    return (torch.stack(rows) * share).sum()
+
+
+@mistake(
+    "A sample in which every target is negative makes your loss NaN.",
+    lambda e: unwrapped(f"""Of the {e.number("B")} samples only the first has targets that count.
+    The mean of nothing is 0 / 0, and one NaN spoils every sum; a single mean over all targets that
+    count has none."""),
+    FLAT,
+    recognised=lambda e: (
+        e.same("plain")
+        and bool(np.isclose(e.yours("ignored")[0], e.right("ignored")[0], rtol=1e-4))
+        and bool(np.isnan(e.yours("ignored")[1]))
+    ),
+)
+def _mean_of_no_targets(logits: Tensor, targets: Tensor) -> Tensor:
+    return _weighted_mean_of_rows(logits, targets)
+
+
 @mistake(
     "You took the mean of each row first, and then the mean of the rows.",
     lambda e: unwrapped(f"""{_ignored_count(e)} The rows hold
     {", ".join(str(int(n)) for n in (e.inputs["ignored"] >= 0).sum(axis=1))} of them, so a mean of
     means weighs them unequally. {_two_losses("ignored")(e)}"""),
     cases=("plain", "ignored"),
+    also=(_mean_of_rows_that_count,),
 )
 def _mean_of_row_means(logits: Tensor, targets: Tensor) -> Tensor:
     rows = [cross_entropy(row[None], aim[None]) for row, aim in zip(logits, targets, strict=True)]
     return torch.stack(rows).mean()
+
+
+@mistake(
+    "The largest logit that you subtract is never below 0.",
+    lambda e: unwrapped(f"""With logits near {float(e.inputs["shift"]):.0f}, every `exp` is rounded
+    to 0, log 0 is −∞, and your loss is {float(e.yours("shifted")):.3g}. The largest of negative
+    logits is negative: a search for it starts at the first of them, or at −∞."""),
+    TABLE,
+    recognised=lambda e: (
+        float(e.inputs["shift"]) < 0
+        and e.same("plain")
+        and not np.isfinite(e.yours("shifted")).all()
+    ),
+)
+def _maximum_from_zero(logits: Tensor, targets: Tensor) -> Tensor:
+    shifted = logits - logits.amax(dim=-1, keepdim=True).clamp(min=0)
+    return _losses(shifted - shifted.exp().sum(dim=-1, keepdim=True).log(), targets).mean()
 
 
 @mistake(
@@ -180,11 +232,7 @@ def _overflow(logits: Tensor, targets: Tensor) -> Tensor:
     all of them are the limit there, and no difference is left. Subtracting the largest logit of
     each position keeps the differences."""),
     TABLE,
-    recognised=lambda e: (
-        e.same("plain")
-        and not e.same("shifted")
-        and abs(float(e.yours("shifted")) - math.log(e.number("V"))) < 1e-5
-    ),
+    recognised=lambda e: e.same("plain") and _large_are_alike(e),
 )
 def _large_logits_alike(logits: Tensor, targets: Tensor) -> Tensor:
     return cross_entropy(logits.clamp(-50, 50), targets)
@@ -215,10 +263,25 @@ def _global_maximum(logits: Tensor, targets: Tensor) -> Tensor:
         e.same("plain", "shifted")
         and not e.same("spread")
         and not np.isneginf(e.yours("spread")).any()
+        # The likeliest symbol keeps its probability.
+        and float(e.right("spread")) > 1
     ),
 )
 def _log_of_softmax(logits: Tensor, targets: Tensor) -> Tensor:
     return _losses(logits.softmax(dim=-1).log(), targets).mean()
+
+
+@mistake(
+    "The exponential overflows where one logit is far above the others of its row.",
+    lambda e: unwrapped(f"""Where one logit is 900 above the rest, your loss is
+    {float(e.yours("spread")):.3g}; it should be {float(e.right("spread")):.4g}. Subtract the
+    largest logit of each row: then none is above 0, and no `exp` above 1."""),
+    TABLE,
+    recognised=lambda e: e.same("plain", "shifted") and not np.isfinite(float(e.yours("spread"))),
+)
+def _not_the_maximum(logits: Tensor, targets: Tensor) -> Tensor:
+    shifted = logits - logits.mean(dim=-1, keepdim=True)
+    return _losses(shifted - shifted.exp().sum(dim=-1, keepdim=True).log(), targets).mean()
 
 
 @mistake(

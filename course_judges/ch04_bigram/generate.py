@@ -32,6 +32,12 @@ def generate(model: Any, tokens: Tensor, count: int, generator: torch.Generator)
     return tokens
 
 
+def _seed_is_fixed(evidence: Evidence) -> bool:
+    """True if a generator that had moved on gave the same text again."""
+    one, other = (evidence.yours(f"chance.{name}") for name in ("first", "second"))
+    return np.array_equal(one, other)
+
+
 def _in_proportion_to_logits(logits: Tensor, generator: torch.Generator) -> Tensor:
     return torch.multinomial(logits.float(), 1, generator=generator).squeeze(1)
 
@@ -71,9 +77,18 @@ def _dice_are_off(evidence: Evidence) -> Finding | None:
     )
 
 
-_no_crop = families.no_crop(
-    "beyond", lambda e: e.same("short") and {"beyond", "long"} <= set(e.answers.errors)
-)(Writer(context=lambda tokens, _: tokens))
+def _only_long_contexts_fail(evidence: Evidence) -> bool:
+    """True if the model itself refused what it was shown, wherever that can be too long."""
+    errors = evidence.answers.errors
+    return evidence.same("short") and all(
+        case in errors and "the model has positions for" in errors[case].message
+        for case in ("beyond", "long")
+    )
+
+
+_no_crop = families.no_crop("beyond", _only_long_contexts_fail)(
+    Writer(context=lambda tokens, _: tokens)
+)
 
 _reads_first_logits = families.reads_first_logits(_two_texts("beyond"))(
     Writer(read=lambda logits: logits[:, 0])
@@ -173,24 +188,41 @@ _generator_ignored = families.generator_ignored(
 )(Writer(draw=drawn_by_global_chance))
 
 
+@mistake(
+    "Your draws start from the same seed in every call.",
+    "Two calls in a row with one generator wrote the same 60 texts. Pass `generator=generator` to "
+    "what draws, and it goes on from where it is; seed nothing.",
+    recognised=lambda e: dice_right(e) and repeats(e) and _seed_is_fixed(e),
+)
+def _seed_fixed_inside(
+    model: Any,
+    tokens: Tensor,
+    count: int,
+    generator: torch.Generator,  # noqa: ARG001
+) -> Tensor:
+    return generate(model, tokens, count, torch.Generator().manual_seed(1))
+
+
 def _prompt_moved(evidence: Evidence) -> Finding | None:
-    prompt, mine = evidence.inputs["prompt"], evidence.yours("short")
+    prompt = evidence.inputs["prompt"]
     T = prompt.shape[1]
-    if mine.ndim != 2 or len(mine) != len(prompt) or mine.shape[1] < T:
-        return None
-    wrong = np.argwhere(mine[:, :T] != prompt)
-    if not len(wrong):
-        return None
-    b = int(wrong[0][0])
-    at_the_end = bool((mine[:, -T:] == prompt).all())
-    return Finding(
-        "prompt-not-first",
-        "Your text does not begin with the tokens that you are given.",
-        f"Row {b} of the prompt is {listed(prompt[b])}; your text begins with "
-        f"{listed(mine[b, :T])}."
-        + (" They stand at its end: new symbols are appended." if at_the_end else ""),
-        WRITING,
-    )
+    for case in ("short", "beyond"):
+        mine = evidence.yours(case)
+        if mine.ndim != 2 or len(mine) != len(prompt) or mine.shape[1] < T:
+            return None
+        wrong = np.argwhere(mine[:, :T] != prompt)
+        if len(wrong):
+            b = int(wrong[0][0])
+            at_the_end = bool((mine[:, -T:] == prompt).all())
+            return Finding(
+                "prompt-not-first",
+                "Your text does not begin with the tokens that you are given.",
+                f"Row {b} of the prompt is {listed(prompt[b])}; your text begins with "
+                f"{listed(mine[b, :T])}."
+                + (" They stand at its end: new symbols are appended." if at_the_end else ""),
+                WRITING,
+            )
+    return None
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -231,10 +263,12 @@ TASK = Task(
             matches("training"),
         ),
         Part(
-            "Symbols are drawn, by the given generator.", 1, lambda e: dice_right(e) and repeats(e)
+            "Symbols are drawn, by the given generator.",
+            1,
+            lambda e: dice_right(e) and repeats(e) and not _seed_is_fixed(e),
         ),
     ),
     properties=(_prompt_moved, _dice_are_off),
     examples=(_worked_out,),
-    cases=("short", "beyond"),
+    cases=("beyond",),  # which begins like "short", and writes something in every draw
 )

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from course_judges.ch04_bigram.sections import COUNTING, GUESS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, numbers_apart, unwrapped
+from course_tasks.ch04_bigram.nll import RARE
 from course_tasks.verdict import Finding
 
 
@@ -60,6 +61,12 @@ def _underflow(evidence: Evidence) -> str:
 
 def _possible_loss(evidence: Evidence) -> float:
     return float(evidence.yours("possible.nll"))
+
+
+def _left_of_the_rare(evidence: Evidence) -> float:
+    """What the rare step adds to your sum, if all other steps add what they should."""
+    missing = float(evidence.right("possible.nll")) - _possible_loss(evidence)
+    return -math.log(RARE) - len(evidence.inputs["steps"]) * missing
 
 
 def _lengths(evidence: Evidence) -> list[int]:
@@ -175,7 +182,7 @@ def _pairs_across_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[flo
     unwrapped("""You multiplied the probabilities first; the product of a long text is too small for
     a floating-point number."""),
     _underflow,
-    recognised=lambda e: e.same("short.nll") and not np.isfinite(e.yours("long.nll")).all(),
+    recognised=lambda e: e.same("short.nll") and np.isposinf(e.yours("long.nll")).all(),
 )
 def _log_of_product(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     steps = torch.cat([probabilities[t[:-1], t[1:]] for t in texts])
@@ -267,7 +274,7 @@ def _means_of_perplexities(evidence: Evidence) -> tuple[float, float]:
     text takes such a step; the loss is {number(float(e.right("possible.nll")))}. log 0 is −∞, and
     0 · −∞ is not a number: take the logarithm of the probabilities of the steps that there
     are."""),
-    recognised=lambda e: e.same("short.nll") and not np.isfinite(_possible_loss(e)),
+    recognised=lambda e: e.same("short.nll") and math.isnan(_possible_loss(e)),
 )
 def _zeros_that_no_step_reads(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     V = len(probabilities)
@@ -276,8 +283,60 @@ def _zeros_that_no_step_reads(probabilities: Tensor, texts: list[Tensor]) -> tup
     return _with_perplexity(-(counts * probabilities.log()).sum() / counts.sum())
 
 
+@mistake(
+    "You keep probabilities away from 0, so a rare step surprises too little.",
+    lambda e: unwrapped(f"""One of the {len(e.inputs["steps"])} steps has a probability of
+    {RARE:g}, which is a surprise of {-math.log(RARE):.1f} nats. With it the mean is
+    {float(e.right("possible.nll")):.4g}; yours is {_possible_loss(e):.4g}. A number that is added
+    to a probability, or limits it from below, is large beside a rare one."""),
+    recognised=lambda e: (
+        e.same("short", "long")
+        and not e.same("possible.nll")
+        and _possible_loss(e) < float(e.right("possible.nll"))
+        # What is left of the rare step's surprise is that of another small probability.
+        and _left_of_the_rare(e) > -math.log(0.01)
+    ),
+)
+def _rare_step_softened(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    return nll_and_perplexity(probabilities + 1e-9, texts)
+
+
+@mistake(
+    "A text of a single symbol makes your loss NaN.",
+    lambda e: unwrapped(f"""It was given beside one of {len(e.inputs["long"])} symbols. It has no
+    step, so it adds nothing; but the mean of nothing is 0 / 0, and one NaN spoils every sum. Join
+    the steps of all texts first, and take one mean."""),
+    recognised=lambda e: e.same("short", "possible") and bool(np.isnan(e.yours("long.nll")).all()),
+)
+def _mean_of_no_steps(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    means = torch.stack([-_step_logs(probabilities, text).mean() for text in texts])
+    steps = torch.tensor([len(text) - 1 for text in texts])
+    return _with_perplexity((means * steps).sum() / steps.sum())
+
+
+def _of_other_texts(evidence: Evidence) -> Finding | None:
+    """Which texts are scored wrong, where the first three are not."""
+    case, lengths = next(
+        (case, [len(evidence.inputs[name]) for name in names])
+        for case, names in (("long", ("long", "single")), ("possible", ("step", "steps")))
+        if not evidence.same(case)
+    )
+    mine, right = (float(of(f"{case}.nll")) for of in (evidence.yours, evidence.right))
+    yours, wanted = numbers_apart(mine, right)
+    return Finding(
+        "texts-of-other-lengths",
+        "Your loss is right for three short texts, and not for texts of other lengths.",
+        f"Two texts of {lengths[0]} and {lengths[1]} symbols have {lengths[0] - 1} and "
+        f"{lengths[1] - 1} steps. The mean over these {sum(lengths) - 2} is {wanted}; yours is "
+        f"{yours}.",
+        GUESS,
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """What the first step of the first text adds, and the mean of all."""
+    if evidence.same("short"):
+        return _of_other_texts(evidence)
     if evidence.same("short.nll"):
         return Finding(
             "another-perplexity",

@@ -103,7 +103,12 @@ def _row_at_k(evidence: Evidence) -> str:
 
 
 def _rows_are_no_distributions(evidence: Evidence) -> Finding | None:
-    for case, section in (("counted", SHARES), ("smoothed", UNSEEN), ("little", UNSEEN)):
+    for case, section in (
+        ("counted", SHARES),
+        ("smoothed", UNSEEN),
+        ("little", UNSEEN),
+        ("larger", UNSEEN),
+    ):
         if not np.allclose(evidence.yours(case).sum(axis=1), 1, atol=1e-4):
             return Finding(
                 "rows-do-not-sum-to-one",
@@ -274,6 +279,9 @@ def _smooths_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     {e.yours("larger").shape}. A symbol that does not occur has a row and a column, too."""),
     COUNTING,
     cases=("counted", "larger"),
+    also=(
+        lambda tokens, vocab_size, k: bigram_probabilities(tokens, len(tokens.unique()), k),  # noqa: ARG005
+    ),
 )
 def _size_from_the_tokens(tokens: Tensor, vocab_size: int, k: float) -> Tensor:  # noqa: ARG001
     return bigram_probabilities(tokens, int(tokens.max()) + 1, k)

@@ -125,7 +125,7 @@ def _no_symbol_when_cold(evidence: Evidence) -> bool:
     whatever its logits, or none of the vocabulary.
     """
     mine = evidence.yours("cold")
-    return (
+    return evidence.comparable("cold") and (
         bool((mine == mine.flat[0]).all())
         or not ((mine >= 0) & (mine < evidence.number("V"))).all()
     )

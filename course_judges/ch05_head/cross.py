@@ -118,6 +118,32 @@ def _shape(evidence: Evidence) -> str:
     return f"Your result has shape {mine}; expected is {right}."
 
 
+def _lowest_score(evidence: Evidence) -> float:
+    """Of position 0 of `x` with the first symbol of its memory."""
+    e = evidence.inputs
+    query, key = e["x"][0, 0] @ e["w_query"], e["memory"][0, 0] @ e["w_key"]
+    return float(query @ key) / math.sqrt(len(query))
+
+
+def _shows_padding_beside_a_low_score(evidence: Evidence) -> bool:
+    """Nearly right, or the plain mean of the padding where the only symbol has a low score."""
+    mine, right = evidence.yours("padded"), evidence.right("padded")
+    if mine.shape != right.shape or not evidence.same("full"):
+        return False
+    if len(mine) > 1:
+        return bool(np.abs(mine - right).max() < 0.1)
+    padding = evidence.inputs["memory"][0, 1:] @ evidence.inputs["w_value"]
+    return bool(np.allclose(mine[0, 0], padding.mean(axis=0), atol=1e-2))
+
+
+def _low(evidence: Evidence) -> str:
+    if evidence.number("B") > 1:
+        return f"{_padded(evidence)} −inf is below everything, and e to the power of −inf is 0."
+    return unwrapped(f"""{_padded(evidence)} The symbol has a score of
+    {number(_lowest_score(evidence))}, so yours is a mean of the padding. −inf is below everything,
+    and e to the power of −inf is exactly 0.""")
+
+
 def _padding_counts(evidence: Evidence) -> Finding | None:
     if not evidence.same("full") or evidence.same("padded"):
         return None
@@ -267,6 +293,14 @@ def _padding_as_zeros(
 _masked_after_softmax = families.masked_after_softmax(_padded, FUTURE, cases=("padded",))(
     _weighed(lambda s, p: s.softmax(dim=-1) * ~p)
 )
+
+
+_moderate_fill = mistake(
+    "What you hide gets a score that is low, but not lower than every score.",
+    _low,
+    FUTURE,
+    recognised=_shows_padding_beside_a_low_score,
+)(_weighed(lambda s, p: s.masked_fill(p, -20.0).softmax(dim=-1)))
 
 
 TASK = Task(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,6 +14,7 @@ from course_judges.ch05_head.sections import FUTURE, PLACE, SCORES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
 from course_judges.wording import number, row, unwrapped
+from course_tasks.ch05_head.distance import STEEP
 
 
 def _back(T: int) -> Tensor:
@@ -45,9 +47,9 @@ def _causal(scores: Tensor) -> Tensor:
     return penalised_weights(scores, 0.0)
 
 
-def _last_row(evidence: Evidence, case: str = "gentle") -> str:
-    slope = float(evidence.inputs["slope"]) * (3 if case == "steep" else 1)
-    mine, right = evidence.yours(case)[0, -1], evidence.right(case)[0, -1]
+def _last_row(evidence: Evidence) -> str:
+    slope = float(evidence.inputs["slope"])
+    mine, right = evidence.yours("gentle")[0, -1], evidence.right("gentle")[0, -1]
     return unwrapped(f"""With slope {number(slope)} the last row of sample 0 is {row(mine)}; it
     should be {row(right)}.""")
 
@@ -64,6 +66,16 @@ def _low_row(evidence: Evidence) -> str:
     return unwrapped(f"""Row 0 of sample 0 can see itself only, with a score of
     {number(scores[0])}, and is {row(mine)}. −inf is below everything, and e to the power of −inf is
     exactly 0.""")
+
+
+def _fails_when_low(evidence: Evidence) -> bool:
+    return evidence.same("level", "gentle", "steep") and not evidence.same("low")
+
+
+def _last_row_off(evidence: Evidence) -> bool:
+    """True if a row is wrong among low scores in which nothing is hidden."""
+    mine, right = evidence.yours("low")[:, -1], evidence.right("low")[:, -1]
+    return not np.allclose(mine, right, rtol=1e-4, atol=1e-5)
 
 
 def _first_row(evidence: Evidence) -> str:
@@ -185,11 +197,44 @@ def _softmax_over_queries(scores: Tensor, slope: float) -> Tensor:
     "What you hide gets a score that is low, but not lower than every score.",
     _low_row,
     FUTURE,
-    recognised=lambda e: e.same("level", "gentle", "steep") and not e.same("low"),
+    recognised=lambda e: _fails_when_low(e) and not _last_row_off(e),
 )
 def _moderate_fill(scores: Tensor, slope: float) -> Tensor:
     back = _back(scores.shape[-1])
     return (scores - slope * back).masked_fill(back < 0, -20.0).softmax(dim=-1)
+
+
+@mistake(
+    "Among low scores your rows do not sum to 1.",
+    lambda e: unwrapped(f"""The last row of sample 0, in which nothing is hidden, sums to
+    {number(e.yours("low")[0, -1].sum())}. Something is added to what you divide by, or keeps it
+    from being small: e to the power of −50 is about 2e−22, and a limit like 1e−9 is large beside
+    it. A softmax subtracts the largest score of each row first."""),
+    recognised=lambda e: (
+        _fails_when_low(e)
+        and bool((np.nan_to_num(e.yours("low")).sum(axis=-1) < 0.5).all())
+        and _last_row_off(e)
+    ),
+)
+def _limited_sum(scores: Tensor, slope: float) -> Tensor:
+    back = _back(scores.shape[-1])
+    powers = (scores - slope * back.abs()).exp() * (back >= 0)
+    return powers / (powers.sum(dim=-1, keepdim=True) + 1e-9)
+
+
+@mistake(
+    "With a large slope, the bonus of the future overflows before you take it away.",
+    lambda e: unwrapped(f"""With slope {number(STEEP * float(e.inputs["slope"]))} the last of
+    {e.number("T")} positions lies {e.number("T") - 1} ahead of the first, and gains
+    {number(STEEP * float(e.inputs["slope"]) * (e.number("T") - 1))}: e to the power of that is
+    infinite, and 0 · ∞ is NaN. Hide the future before `exp`, with −inf."""),
+    FUTURE,
+    recognised=lambda e: e.same("level", "gentle") and bool(np.isnan(e.yours("steep")).any()),
+)
+def _future_overflows(scores: Tensor, slope: float) -> Tensor:
+    back = _back(scores.shape[-1])
+    powers = (scores - scores.amax(dim=-1, keepdim=True) - slope * back).exp() * (back >= 0)
+    return powers / powers.sum(dim=-1, keepdim=True)
 
 
 TASK = Task(

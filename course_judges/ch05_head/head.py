@@ -14,6 +14,9 @@ from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
 from course_judges.wording import number, row, unwrapped
 
+# By so much an output moves that has seen what it should not.
+_SEEN = 1e-2
+
 
 class Head(nn.Module):
     """A right answer to 05/head: (B, T, C) → (B, T, E)."""
@@ -76,9 +79,28 @@ def _moved(evidence: Evidence) -> str:
     {number(gap)} when only positions from {t} on change in the input.""")
 
 
+def _leaks_beside_a_low_score(evidence: Evidence) -> bool:
+    """Wrong, as the future is seen, for the one symbol whose score with itself is far below 0."""
+    if not evidence.same("both_ways"):
+        return False
+    off = np.abs(evidence.yours("causal") - evidence.right("causal")).max(axis=-1)  # (B, T)
+    moved = np.abs(evidence.yours("causal") - evidence.yours("later"))[0, 0].max()
+    return bool(off[0, 0] > _SEEN and moved > _SEEN and (off.ravel()[1:] < _SEEN).all())
+
+
+def _low(evidence: Evidence) -> str:
+    names = ("x", "query.weight", "key.weight")
+    x, query, key = (evidence.inputs[name].astype(np.float64) for name in names)
+    score = float(query @ x[0, 0] @ (key @ x[0, 0])) / math.sqrt(len(key))
+    mine, right = evidence.yours("causal")[0, 0, :3], evidence.right("causal")[0, 0, :3]
+    return unwrapped(f"""Position 0 of sample 0 sees itself only, with a score of {number(score)}.
+    Its output begins with {row(mine)}; it should begin with {row(right)}. −inf is below everything,
+    and e to the power of −inf is exactly 0.""")
+
+
 def _read_again(evidence: Evidence) -> str:
-    T = evidence.number("T")
-    read = f"A head that had read texts of 2 and {T + 3} symbols was given one of T = {T}"
+    T, most = evidence.number("T"), evidence.number("block_size")
+    read = f"A head that had read texts of 2 and {most} symbols was given one of T = {T}"
     raised = evidence.answers.errors.get("again")
     if raised is not None:
         return f"{read} and stopped: {raised.message.rstrip('.')}. Cut the mask anew in each call."
@@ -87,8 +109,10 @@ def _read_again(evidence: Evidence) -> str:
 
 @mistake(
     "Your mask is used whole, whatever the length of the text.",
-    lambda e: unwrapped(f"""A text of block_size = {e.number("T") + 3} symbols works; one of T =
-    {e.number("T")} does not fit the mask. Cut it: `[:T, :T]`."""),
+    lambda e: (
+        unwrapped(f"""A text of block_size = {e.number("block_size")} symbols works; one of T =
+    {e.number("T")} does not fit the mask. Cut it: `[:T, :T]`.""")
+    ),
     FUTURE,
     recognised=lambda e: e.same("full") and "causal" in e.answers.errors,
 )
@@ -245,6 +269,18 @@ class _ZeroMask(Head):
     def weights(self, x: Tensor) -> Tensor:
         scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
         return scores.masked_fill(self.hidden(x.shape[1]), 0.0).softmax(dim=-1)
+
+
+@mistake(
+    "What you hide gets a score that is low, but not lower than every score.",
+    _low,
+    FUTURE,
+    recognised=_leaks_beside_a_low_score,
+)
+class _ModerateFill(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
+        return scores.masked_fill(self.hidden(x.shape[1]), -20.0).softmax(dim=-1)
 
 
 @mistake(

@@ -226,6 +226,25 @@ def _padding_filled(
 
 
 @mistake(
+    "You refuse a row that is longer than the position table, though its text is not.",
+    lambda e: unwrapped(f"""A row of {e.inputs["exact"].shape[1]} positions stopped with
+    {e.answers.errors["exact"].kind}; {int(e.inputs["fits"][0])} of them are padding, so its last
+    symbol has position {e.number("block_size") - 1}, and the table has a row for it."""),
+    recognised=lambda e: (
+        e.same("short", "padded", "refused")
+        and "exact" in e.answers.errors
+        and e.inputs["exact"].shape[1] > e.number("block_size")
+    ),
+)
+def _long_rows_refused(
+    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
+) -> Tensor:
+    if tokens.shape[1] > len(position_table):
+        raise ValueError("the text is too long")
+    return embed(tokens, token_table, position_table, start)
+
+
+@mistake(
     "You refuse a text that has exactly as many symbols as the table has positions.",
     lambda e: unwrapped(f"""A text of {e.inputs["exact"].shape[1]} symbols stopped with
     {e.answers.errors["exact"].kind}; its last symbol has position {e.number("block_size") - 1},

@@ -58,7 +58,18 @@ def _real_rows_right(evidence: Evidence) -> bool:
 
 def _hides_too_little(evidence: Evidence) -> bool:
     """Right, but for scores so low that what is hidden stands out beside them."""
+    return _fails_when_low(evidence) and not _complete_rows_off(evidence)
+
+
+def _fails_when_low(evidence: Evidence) -> bool:
     return evidence.same("whole", "cut", "padded") and not evidence.same("low")
+
+
+def _complete_rows_off(evidence: Evidence) -> bool:
+    """True if the last row of a text without padding is wrong, in which nothing is hidden."""
+    complete = evidence.inputs["rolled"] == 0
+    mine, right = evidence.yours("low")[complete, -1], evidence.right("low")[complete, -1]
+    return not np.allclose(mine, right, rtol=1e-4, atol=1e-5)
 
 
 def _low_row(evidence: Evidence) -> str:
@@ -123,7 +134,9 @@ def _padding_off_by(evidence: Evidence, steps: int) -> bool:
     wrong = causal_weights(given[0], given[1], given[2] + steps).numpy()
     rows = _real(evidence) & (wrong.sum(-1) > 0)
     mine = np.nan_to_num(evidence.yours("padded"))
-    return bool(np.allclose(mine[rows], wrong[rows], rtol=1e-4, atol=1e-5)) and rows.any()
+    if not rows.any():  # a text of one symbol, which is hidden, as it is in texts without padding
+        return not evidence.same("whole") and bool(np.abs(mine[_real(evidence)]).max() < NEGLIGIBLE)
+    return bool(np.allclose(mine[rows], wrong[rows], rtol=1e-4, atol=1e-5))
 
 
 @mistake(
@@ -291,6 +304,22 @@ def _moderate_fill(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     visible = _visible(past, start, scores.shape[-1])
     weights = scores.masked_fill(~visible, -20.0).softmax(dim=-1)
     return weights * visible.any(dim=-1, keepdim=True)
+
+
+@mistake(
+    "Among low scores your rows do not sum to 1.",
+    lambda e: unwrapped(f"""{_low_row(e)} Something is added to what you divide by, or keeps it from
+    being small: e to the power of −50 is about 2e−22, and a limit like 1e−9 is large beside it.
+    A softmax subtracts the largest score of each row first."""),
+    recognised=lambda e: (
+        _fails_when_low(e)
+        and bool((np.nan_to_num(e.yours("low")).sum(axis=-1) < 0.5).all())
+        and (_complete_rows_off(e) or not (e.inputs["rolled"] == 0).any())
+    ),
+)
+def _limited_sum(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    powers = scores.exp() * _visible(past, start, scores.shape[-1])
+    return powers / (powers.sum(dim=-1, keepdim=True) + 1e-9)
 
 
 TASK = Task(

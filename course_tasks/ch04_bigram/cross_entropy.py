@@ -11,14 +11,34 @@ from course_tasks.probing import Inputs, Probe
 
 
 def _cross_entropy_inputs(rng: Rng) -> Inputs:
-    B = int(rng.integers(2, 4))
     T, V = (int(n) for n in rng.choice([4, 5, 6, 7], size=2, replace=False))
+    return _drawn(rng, int(rng.integers(2, 4)), T, V)
+
+
+def _inputs_at_the_edge(rng: Rng) -> Inputs:
+    """One sample, of one position where logits are spread, and all of the probability is on its
+    target; and logits in the hundreds below 0.
+    """
+    T, V = (int(n) for n in rng.choice([4, 5, 6, 7], size=2, replace=False))
+    given = _drawn(rng, 1, T, V)
+    return {
+        **given,
+        "shift": -given["shift"],
+        "spread": given["spread"][:, :1],
+        "surprised": given["spread"][:, :1].argmax(axis=-1),
+    }
+
+
+def _drawn(rng: Rng, B: int, T: int, V: int) -> Inputs:
     logits = rng.normal(size=(B, T, V)) * 1.5
     targets = rng.integers(V, size=(B, T))
     ignored = targets.copy()
     ignored[0, 0] = -1
     ignored[0, 1] = -100
-    ignored[1, T - 1] = -int(rng.integers(2, 100))  # "or another number"
+    ignored[-1, T - 1] = -int(rng.integers(2, 100))  # "or another number"
+    # A sample may have nothing to predict at all, as long as another one has.
+    nothing = ignored.copy()
+    nothing[1:] = -1
     # The same ones in another batch: two losses cannot agree by chance.
     second_logits = rng.normal(size=(B, T, V)) * 1.5
     spread = logits.copy()
@@ -35,6 +55,7 @@ def _cross_entropy_inputs(rng: Rng) -> Inputs:
         "logits": logits,
         "targets": targets,
         "ignored": ignored,
+        "nothing": nothing,
         "second_logits": second_logits,
         "shift": number(rng.uniform(800.0, 1000.0)),
         "spread": spread,
@@ -52,8 +73,8 @@ def _loss_plain(answer: Any, given: Inputs) -> Any:
 def _loss_ignored(answer: Any, given: Inputs) -> Any:
     return [
         # A copy, so that the second call meets negative targets, whatever the first one wrote.
-        answer(tensor(given[logits]), tensor(given["ignored"]).clone())
-        for logits in ("logits", "second_logits")
+        answer(tensor(given[logits]), tensor(given[targets]).clone())
+        for logits, targets in (("logits", "ignored"), ("second_logits", "nothing"))
     ]
 
 
@@ -73,4 +94,5 @@ PROBE = Probe(
         "shifted": _loss_shifted,
         "spread": _loss_spread,
     },
+    second=_inputs_at_the_edge,
 )

@@ -48,9 +48,18 @@ class Clockwork(nn.Module):
 
 
 def _generate_inputs(rng: Rng) -> Inputs:
+    V, block_size = int(rng.choice([11, 13, 17])), int(rng.integers(5, 8))
+    return _drawn(rng, V, int(rng.integers(2, 4)), int(rng.integers(2, 4)), block_size)
+
+
+def _inputs_at_the_edge(rng: Rng) -> Inputs:
+    """One text, which is as long as the model can read: short of nothing, and nothing to write."""
     V = int(rng.choice([11, 13, 17]))
-    B, block_size = int(rng.integers(2, 4)), int(rng.integers(5, 8))
-    T = int(rng.integers(2, 4))
+    block_size = int(rng.integers(5, 8))
+    return _drawn(rng, V, 1, block_size, block_size)
+
+
+def _drawn(rng: Rng, V: int, B: int, T: int, block_size: int) -> Inputs:
     return {
         "wheels": rng.permutation(np.arange(1, V))[:block_size].astype(np.int64),
         "prompt": rng.integers(V, size=(B, T)).astype(np.int64),
@@ -102,9 +111,11 @@ def _generate_by_chance(answer: Any, given: Inputs) -> Any:
     prompt = torch.zeros(DRAWS, 1, dtype=torch.int64)
     seed = int(given["seed"])
     few = torch.zeros(60, 1, dtype=torch.int64)
+    generator = seeded(seed)
     return {
         "tokens": answer(model, prompt, 2, seeded(seed)),
-        "first": answer(model, few, 2, seeded(seed)),
+        "first": answer(model, few, 2, generator),
+        "second": answer(model, few, 2, generator),
         "repeated": answer(model, few, 2, seeded(seed)),
     }
 
@@ -118,4 +129,5 @@ PROBE = Probe(
         "training": _generate_in_training,
         "chance": _generate_by_chance,
     },
+    second=_inputs_at_the_edge,
 )

@@ -10,6 +10,9 @@ from course_tasks.answers import Array
 from course_tasks.inputs import Rng, parts_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
+# A probability beside which what some add "against log 0" is large, such as 1e-9.
+RARE = 1e-12
+
 
 def _nll_inputs(rng: Rng) -> Inputs:
     V = int(rng.integers(4, 8))
@@ -22,18 +25,23 @@ def _nll_inputs(rng: Rng) -> Inputs:
         # Texts begin with what would be least likely after the one before: no such step is asked.
         start = int(np.argmin(table[texts[-1][-1]])) if texts else int(rng.integers(V))
         texts.append(_walk(rng, table, start, n, surprising=n == min(first, second, third)))
-    # What never happens may have a probability of 0, and a text may have a single step.
+    # What never happens may have a probability of 0, and a text may have a single step: here it is
+    # one that hardly ever happens.
     possible = table * (table > table.min(axis=1, keepdims=True))
     possible /= possible.sum(axis=1, keepdims=True)
+    step = rng.permutation(V)[:2]
+    possible[tuple(step)] = RARE
+    possible[step[0]] /= possible[step[0]].sum()
     return {
         "possible": possible,
-        "step": _walk(rng, possible, int(rng.integers(V)), 2, surprising=False),
+        "step": step.astype(np.int64),
         "steps": _walk(rng, possible, int(rng.integers(V)), 8, surprising=False),
         "table": table,
         "first": texts[0],
         "second": texts[1],
         "third": texts[2],
         "long": _walk(rng, table, int(rng.integers(V)), 2500, surprising=False),
+        "single": rng.integers(V, size=1),
         "V": whole(V),
     }
 
@@ -54,8 +62,9 @@ def _score_short_texts(answer: Any, given: Inputs) -> Any:
 
 
 def _score_long_text(answer: Any, given: Inputs) -> Any:
-    long = [tensor(given["long"])]
-    return parts_of(answer(tensor(given["table"]), long), "nll", "perplexity")
+    # A text of one symbol has no step, whatever stands beside it.
+    texts = [tensor(given[name]) for name in ("long", "single")]
+    return parts_of(answer(tensor(given["table"]), texts), "nll", "perplexity")
 
 
 def _score_possible_texts(answer: Any, given: Inputs) -> Any:

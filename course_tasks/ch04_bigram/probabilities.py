@@ -18,7 +18,16 @@ def _followed(tokens: Array, V: int) -> Array:
 
 def _probabilities_inputs(rng: Rng) -> Inputs:
     V = int(rng.integers(4, 7))
-    B = int(rng.choice([b for b in (3, 4, 5) if b != V]))
+    return _drawn(rng, V, int(rng.choice([b for b in (3, 4, 5) if b != V])))
+
+
+def _inputs_at_the_edge(rng: Rng) -> Inputs:
+    """A single text; and one of a single symbol, in which nothing follows."""
+    given = _drawn(rng, 4, 1)
+    return {**given, "few": given["few"][:, :1]}
+
+
+def _drawn(rng: Rng, V: int, B: int) -> Inputs:
     T = int(rng.integers(10, 14))
     while True:
         # Some symbols are more frequent than others, as in any text.
@@ -37,6 +46,7 @@ def _probabilities_inputs(rng: Rng) -> Inputs:
     return {
         "complete": complete.astype(np.int64),
         "sparse": sparse.astype(np.int64),
+        "few": complete.astype(np.int64),
         "B": whole(B),
         "T": whole(T),
         "V": whole(V),
@@ -67,7 +77,7 @@ def _count_with_little_smoothing(answer: Any, given: Inputs) -> Any:
 
 def _count_in_a_larger_vocabulary(answer: Any, given: Inputs) -> Any:
     """The last symbols of the vocabulary do not occur at all."""
-    return answer(tensor(given["complete"]), int(given["larger"]), float(given["k"]))
+    return answer(tensor(given["few"]), int(given["larger"]), float(given["k"]))
 
 
 PROBE = Probe(
@@ -78,4 +88,5 @@ PROBE = Probe(
         "little": _count_with_little_smoothing,
         "larger": _count_in_a_larger_vocabulary,
     },
+    second=_inputs_at_the_edge,
 )

@@ -12,6 +12,15 @@ from course_tasks.inputs import Rng, number, seeded, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
 
+def _inputs_at_the_edge(rng: Rng) -> Inputs:
+    """Temperature 0 for a single row, and a temperature above 1: below it the least likely symbols
+    hardly ever come.
+    """
+    given = _sample_inputs(rng)
+    hot = number(rng.choice([1.8, 2.0]))
+    return {**given, "cold": given["cold"][:1], "temperature": hot}
+
+
 def _sample_inputs(rng: Rng) -> Inputs:
     V = int(rng.integers(5, 8))
     ladder = np.arange(V) * rng.uniform(0.7, 0.9)
@@ -24,7 +33,10 @@ def _sample_inputs(rng: Rng) -> Inputs:
     # In the other rows two symbols are nearly alike, so that a low temperature still draws both.
     last, best = np.argsort(cold[1:], axis=1)[:, -2:].T
     rows = np.arange(1, len(cold))
-    cold[rows, last] = cold[rows, best] - 0.05
+    cold[rows, last] = cold[rows, best] - 1e-4
+    # In another all logits are negative, and one is −∞.
+    cold[1] = -1 - np.abs(cold[1])
+    cold[1, (cold[1].argmax() + 1) % V] = -np.inf
     # One row alone, and in it all logits but one are −inf: there is nothing to choose.
     alone = np.full((1, V), -np.inf)
     alone[0, rng.integers(V)] = rng.normal()
@@ -35,7 +47,7 @@ def _sample_inputs(rng: Rng) -> Inputs:
         # Symbol `hidden` is; so hot that any number in place of −inf would be drawn now and then.
         "masked": np.where(np.arange(V) == hidden, -np.inf, rng.normal(size=V)),
         "hidden": np.array([hidden]),
-        "temperature": number(rng.choice([0.5, 0.55, 1.8, 2.0])),
+        "temperature": number(rng.choice([0.5, 0.55])),
         "cold": cold,
         "V": whole(V),
         "seed": whole(int(rng.integers(2**31))),
@@ -87,4 +99,5 @@ PROBE = Probe(
         "masked": _sample_masked,
         "seeded": _sample_again,
     },
+    second=_inputs_at_the_edge,
 )

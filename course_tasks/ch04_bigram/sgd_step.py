@@ -12,12 +12,15 @@ from course_tasks.probing import Inputs, Probe
 
 def _sgd_inputs(rng: Rng) -> Inputs:
     V = int(rng.integers(6, 9))
-    B, T = int(rng.integers(2, 4)), int(rng.integers(4, 6))
+    return _drawn(rng, V, int(rng.integers(2, 4)), int(rng.integers(4, 6)))
+
+
+def _drawn(rng: Rng, V: int, B: int, T: int) -> Inputs:
     # The symbol V − 1 does not occur in x: its row must stay as it is. A pair that comes twice
     # must count twice.
     x = rng.integers(V - 1, size=(B, T))
     y = rng.integers(V, size=(B, T))
-    x[1, :2], y[1, :2] = x[0, :2], y[0, :2]
+    x[1:2, :2], y[1:2, :2] = x[0, :2], y[0, :2]
     return {
         "table": rng.normal(size=(V, V)).astype(np.float32),
         "x": x.astype(np.int64),
@@ -30,14 +33,10 @@ def _sgd_inputs(rng: Rng) -> Inputs:
 
 
 def _descend(answer: Any, given: Inputs, steps: int) -> Any:
-    result = answer(
-        tensor(given["table"]),
-        tensor(given["x"]),
-        tensor(given["y"]),
-        float(given["learning_rate"]),
-        steps,
-    )
-    return parts_of(result, "table", "losses")
+    x, y = tensor(given["x"]), tensor(given["y"])
+    result = answer(tensor(given["table"]), x, y, float(given["learning_rate"]), steps)
+    # The table may change, the batch may not.
+    return parts_of(result, "table", "losses") | {"given": {"x": x, "y": y}}
 
 
 def _one_step(answer: Any, given: Inputs) -> Any:
@@ -48,4 +47,9 @@ def _three_steps(answer: Any, given: Inputs) -> Any:
     return _descend(answer, given, 3)
 
 
-PROBE = Probe(_sgd_inputs, {"one": _one_step, "three": _three_steps})
+PROBE = Probe(
+    _sgd_inputs,
+    {"one": _one_step, "three": _three_steps},
+    # A batch of one pair.
+    second=lambda rng: _drawn(rng, int(rng.integers(6, 9)), 1, 1),
+)

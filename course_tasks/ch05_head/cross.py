@@ -10,6 +10,9 @@ from course_tasks.ch05_head.shared import different, maps
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
+# A score of −60 is below what some take for hidden, such as −20; e⁻⁶⁰ is still a number.
+_FAR_BELOW = 60.0
+
 
 def _cross_inputs(rng: Rng) -> Inputs:
     B = int(rng.integers(2, 4))
@@ -35,6 +38,19 @@ def _cross_inputs(rng: Rng) -> Inputs:
     }
 
 
+def _inputs_at_the_edge(rng: Rng) -> Inputs:
+    """One sample, one position that asks, and one symbol before the padding: it is all that there
+    is to see, however low its score.
+    """
+    given = dict(_cross_inputs(rng))
+    given["x"], given["memory"] = given["x"][:1, :1], given["memory"][:1]
+    query = given["x"][0, 0] @ given["w_query"]  # (D,)
+    key = -_FAR_BELOW * np.sqrt(len(query)) * query / (query @ query)
+    given["memory"][0, 0] = np.linalg.pinv(given["w_key"].T) @ key
+    given["full"], given["lengths"] = given["full"][:1], np.ones(1, dtype=np.int64)
+    return {**given, "B": whole(1), "T": whole(1)}
+
+
 def _ask(answer: Any, given: Inputs, lengths: str) -> Any:
     names = ("x", "memory", "w_query", "w_key", "w_value", lengths)
     return answer(*(tensor(given[name]) for name in names))
@@ -46,4 +62,5 @@ PROBE = Probe(
         "full": lambda answer, given: _ask(answer, given, "full"),
         "padded": lambda answer, given: _ask(answer, given, "lengths"),
     },
+    second=_inputs_at_the_edge,
 )

@@ -7,10 +7,16 @@ from typing import Any
 from course_tasks.inputs import Rng, number, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
+# So many times as large is the large slope: some 200, so that e to the power of what it would add
+# to the end of the text is no number any more.
+STEEP = 600
+
 
 def _distance_inputs(rng: Rng) -> Inputs:
-    B = int(rng.integers(2, 5))
-    T = int(rng.integers(5, 9))
+    return _drawn(rng, int(rng.integers(2, 5)), int(rng.integers(7, 11)))
+
+
+def _drawn(rng: Rng, B: int, T: int) -> Inputs:
     scores = rng.normal(size=(B, T, T)) * 1.2 + 0.8
     return {
         "scores": scores,
@@ -31,7 +37,9 @@ PROBE = Probe(
     {
         "level": lambda answer, given: _penalise(answer, given, 0.0),
         "gentle": lambda answer, given: _penalise(answer, given, float(given["slope"])),
-        "steep": lambda answer, given: _penalise(answer, given, 3 * float(given["slope"])),
+        "steep": lambda answer, given: _penalise(answer, given, STEEP * float(given["slope"])),
         "low": lambda answer, given: _penalise(answer, given, float(given["slope"]), "low"),
     },
+    # A text of one symbol, which has nothing to look at but itself.
+    second=lambda rng: _drawn(rng, 1, 1),
 )

@@ -8,30 +8,45 @@ import numpy as np
 import torch
 from torch import nn
 
+from course_tasks.answers import Array
 from course_tasks.ch05_head.shared import different, maps
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe, load_weights
 
+# A score of −60 is below what some take for hidden, such as −20; e⁻⁶⁰ is still a number.
+_FAR_BELOW = 60.0
+
 
 def _head_inputs(rng: Rng) -> Inputs:
-    B = int(rng.integers(2, 4))
     T, D, E = different(rng, range(4, 8), 3)
+    return _drawn(rng, int(rng.integers(2, 4)), T, T + 3, D, E)
+
+
+def _inputs_at_the_edge(rng: Rng) -> Inputs:
+    """A text of one symbol, alone in its batch; no text may be longer."""
+    D, E = different(rng, range(4, 8), 2)
+    return _drawn(rng, 1, 1, 1, D, E)
+
+
+def _drawn(rng: Rng, B: int, T: int, block_size: int, D: int, E: int) -> Inputs:
     C = int(rng.integers(11, 15))
-    t = int(rng.integers(2, T))
+    t = int(rng.integers(min(2, T), max(2, T)))
+    w_query, w_key, w_value = maps(rng, (C, D), (C, D), (C, E))
     x = rng.normal(size=(B, T, C)).astype(np.float32)
+    x[0, 0] = _dislikes_itself(w_query, w_key)
     later = x.copy()
     later[:, t:] = rng.normal(size=(B, T - t, C))
-    w_query, w_key, w_value = maps(rng, (C, D), (C, D), (C, E))
     return {
         "x": x,
         "later": later,
-        "full": rng.normal(size=(B, T + 3, C)).astype(np.float32),
+        "full": rng.normal(size=(B, block_size, C)).astype(np.float32),
         # As linear layers keep them: outputs first.
         "query.weight": w_query.T.astype(np.float32),
         "key.weight": w_key.T.astype(np.float32),
         "value.weight": w_value.T.astype(np.float32),
         "B": whole(B),
         "T": whole(T),
+        "block_size": whole(block_size),
         "C": whole(C),
         "D": whole(D),
         "E": whole(E),
@@ -39,10 +54,17 @@ def _head_inputs(rng: Rng) -> Inputs:
     }
 
 
+def _dislikes_itself(w_query: Array, w_key: Array) -> Array:
+    """(C,) A symbol whose query has the lowest score of all with its own key."""
+    D = w_query.shape[1]
+    product = w_query @ w_key.T / np.sqrt(D)  # (C, C)
+    ways, directions = np.linalg.eigh((product + product.T) / 2)
+    return np.asarray(directions[:, 0] * np.sqrt(_FAR_BELOW / -ways[0]))
+
+
 def _head(answer: Any, given: Inputs, *, causal: bool) -> nn.Module:
     """The student's head with the given weights; a bias, where there is one, is 0."""
-    C, D, E, T = (int(given[name]) for name in ("C", "D", "E", "T"))
-    head = answer(C, D, E, T + 3, causal)
+    head = _made(answer, given, causal=causal)
     if not isinstance(head, nn.Module):
         raise TypeError(f"`Head(…)` should make an nn.Module; it made a {type(head).__name__}")
     names = ("query.weight", "key.weight", "value.weight")
@@ -52,6 +74,10 @@ def _head(answer: Any, given: Inputs, *, causal: bool) -> nn.Module:
             if name.endswith("bias"):
                 parameter.zero_()
     return head.eval()
+
+
+def _made(answer: Any, given: Inputs, *, causal: bool) -> Any:
+    return answer(*(int(given[name]) for name in ("C", "D", "E", "block_size")), causal)
 
 
 def _attend(answer: Any, given: Inputs, x: str, *, causal: bool) -> Any:
@@ -69,8 +95,7 @@ def _attend_again(answer: Any, given: Inputs) -> Any:
 def _attend_beside_another(answer: Any, given: Inputs) -> Any:
     """What a causal head finds after another one was made that looks both ways."""
     head = _head(answer, given, causal=True)
-    C, D, E, T = (int(given[name]) for name in ("C", "D", "E", "T"))
-    answer(C, D, E, T + 3, False)
+    _made(answer, given, causal=False)
     return head(tensor(given["x"]))
 
 
@@ -84,4 +109,5 @@ PROBE = Probe(
         "again": _attend_again,
         "beside": _attend_beside_another,
     },
+    second=_inputs_at_the_edge,
 )

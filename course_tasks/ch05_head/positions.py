@@ -17,7 +17,8 @@ def _positions_inputs(rng: Rng) -> Inputs:
     V = block_size - 1  # so that a token can be taken for a position without an error
     C = int(rng.choice([c for c in (3, 4, 5) if c != B]))
     start = rng.integers(1, T - 2, size=B)
-    start[:2] = rng.permutation([1, 3])  # at least two that differ
+    start[0], start[2] = rng.permutation([1, 3])  # at least two that differ
+    start[1] = 0  # between texts with padding one that has none
     return {
         "tokens": rng.integers(V, size=(B, T)).astype(np.int64),
         "exact": rng.integers(V, size=(B, block_size)).astype(np.int64),
@@ -27,12 +28,29 @@ def _positions_inputs(rng: Rng) -> Inputs:
         "none": np.zeros(B, dtype=np.int64),
         "start": start.astype(np.int64),
         # Of these only the last begins so early that it has more symbols than the table has rows.
-        "last_too_long": np.append(start[1:], 0).astype(np.int64),
+        "last_too_long": np.append(start[start > 0], 0).astype(np.int64),
+        "fits": np.zeros(B, dtype=np.int64),
         "B": whole(B),
         "T": whole(T),
         "C": whole(C),
         "V": whole(V),
         "block_size": whole(block_size),
+    }
+
+
+def _inputs_at_the_edge(rng: Rng) -> Inputs:
+    """One text, of a single symbol; and one of as many as the table has rows, after padding."""
+    given = _positions_inputs(rng)
+    T, V, block_size = (int(given[name]) for name in ("T", "V", "block_size"))
+    padding = int(rng.integers(1, 4))
+    return {
+        **given,
+        **{name: given[name][:1] for name in ("tokens", "too_many", "none")},
+        "start": np.array([T - 1]),
+        "exact": rng.integers(V, size=(1, padding + block_size)).astype(np.int64),
+        "fits": np.array([padding]),
+        "last_too_long": np.zeros(1, dtype=np.int64),
+        "B": whole(1),
     }
 
 
@@ -60,7 +78,8 @@ PROBE = Probe(
     {
         "short": lambda answer, given: _place(answer, given, "tokens", "none"),
         "padded": lambda answer, given: _place(answer, given, "tokens", "start"),
-        "exact": lambda answer, given: _place(answer, given, "exact", "none"),
+        "exact": lambda answer, given: _place(answer, given, "exact", "fits"),
         "refused": _place_too_many,
     },
+    second=_inputs_at_the_edge,
 )

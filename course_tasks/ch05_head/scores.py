@@ -28,6 +28,19 @@ def _scores_inputs(rng: Rng) -> Inputs:
     }
 
 
+def _inputs_at_the_edge(rng: Rng) -> Inputs:
+    """A batch of one sample, a text of one symbol, and three leading dimensions, one of them 1."""
+    given = _scores_inputs(rng)
+    B, T, C = given["x"].shape
+    return {
+        **given,
+        "x": given["x"][:1],
+        "one": given["one"][:1],
+        "stack": rng.normal(size=(B, 1, 2, T, C)),
+        "B": whole(1),
+    }
+
+
 def _score(answer: Any, given: Inputs, x: str) -> Any:
     return answer(tensor(given[x]), tensor(given["w_query"]), tensor(given["w_key"]))
 
@@ -39,4 +52,5 @@ PROBE = Probe(
         "one": lambda answer, given: _score(answer, given, "one"),
         "stack": lambda answer, given: _score(answer, given, "stack"),
     },
+    second=_inputs_at_the_edge,
 )

@@ -21,7 +21,7 @@ def _weights_inputs(rng: Rng) -> Inputs:
     block_size = T + int(rng.integers(2, 5))
     start = rng.integers(2, T - 2, size=B)
     start[0] = 0  # a text without padding, whose rows are those of the chapter
-    start[-1] = rng.choice([1, T - 1])  # a single position of padding, or of text
+    start[-1] = 1  # a single position of padding
     # Far from 0 on one side: a fill of 0 or a multiplied mask moves every row.
     scores = rng.normal(size=(B, T, T)) * 1.5 + 1.0
     return {
@@ -40,6 +40,14 @@ def _weights_inputs(rng: Rng) -> Inputs:
     }
 
 
+def _inputs_at_the_edge(rng: Rng) -> Inputs:
+    """One text alone, of a single symbol."""
+    given = _weights_inputs(rng)
+    alone = {name: given[name][:1] for name in ("scores", "low", "none")}
+    start = np.array([int(given["T"]) - 1])
+    return {**given, **alone, "start": start, "rolled": start, "B": whole(1)}
+
+
 def _weigh(answer: Any, given: Inputs, past: str, start: str, scores: str = "scores") -> Any:
     return answer(tensor(given[scores]), tensor(given[past]), tensor(given[start]))
 
@@ -52,4 +60,5 @@ PROBE = Probe(
         "padded": lambda answer, given: _weigh(answer, given, "past", "start"),
         "low": lambda answer, given: _weigh(answer, given, "past", "rolled", "low"),
     },
+    second=_inputs_at_the_edge,
 )

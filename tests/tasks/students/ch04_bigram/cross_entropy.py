@@ -135,7 +135,53 @@ def limited(logits, targets):
     return cross_entropy_by_loop(z, targets)
 
 
+# "the mean over all targets that count", whichever sample they are in
+def rows_by_their_share(logits, targets):
+    count = (targets >= 0).sum(1)
+    means = [
+        F.cross_entropy(z, y.clamp(min=-1), ignore_index=-1)
+        for z, y in zip(logits, targets, strict=True)
+    ]
+    return (torch.stack(means) * count).sum() / count.sum()
+
+
+def rows_that_count(logits, targets):
+    rows = [
+        cross_entropy_by_library(logits[[b]], targets[[b]])
+        for b in range(len(logits))
+        if targets[b].max() >= 0
+    ]
+    return sum(rows) / len(rows)
+
+
+# "Logits may be in the hundreds": below 0, too
+def largest_so_far(logits, targets):
+    largest = torch.zeros(logits.shape[:-1], dtype=logits.dtype)
+    for j in range(logits.shape[-1]):
+        largest = torch.maximum(largest, logits[..., j])
+    z = logits - largest[..., None]
+    return by_hand(z - z.exp().sum(-1, keepdim=True).log(), targets).mean()
+
+
+# "all of them or a single one"
+def smallest_subtracted(logits, targets):
+    z = logits - logits.amin(-1, keepdim=True)
+    return by_hand(z - z.exp().sum(-1, keepdim=True).log(), targets).mean()
+
+
+def limited_below(logits, targets):
+    return cross_entropy_by_library(logits.clamp(min=-60), targets)
+
+
+# (B, T, V): of one sample
+def squeezed(logits, targets):
+    return cross_entropy_by_library(logits.squeeze(), targets.squeeze())
+
+
 WRONG = {
+    "mean-of-no-targets": rows_by_their_share,
+    "maximum-from-zero": largest_so_far,
+    "not-the-maximum": smallest_subtracted,
     "large-logits-alike": limited,
     "one-position-only": last_position,
     "global-maximum": one_shift_for_all,
@@ -157,4 +203,6 @@ WRONG = {
 ODD = [
     (lambda z, y: z.logsumexp(-1), "type"),
     (lambda z, y: cross_entropy_by_loop(z, y) + 1, "another-loss"),
+    (rows_that_count, "mean-of-row-means"),
+    (limited_below, "large-logits-alike"),
 ]

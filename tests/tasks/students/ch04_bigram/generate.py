@@ -143,7 +143,7 @@ RIGHT = {
 
 def quiet_for_one_symbol(model, tokens, count, generator):
     mode = model.training
-    first = generate_by_list(model, tokens, 1, generator)
+    first = generate_by_list(model, tokens, min(count, 1), generator)
     while first.shape[1] < tokens.shape[1] + count:
         model.train(mode)
         logits = model(first[:, -model.block_size :])[0][:, -1]
@@ -152,7 +152,40 @@ def quiet_for_one_symbol(model, tokens, count, generator):
     return first
 
 
+# "All randomness comes from `generator`"
+def same_seed_always(model, tokens, count, generator):
+    torch.manual_seed(1337)
+    return own_randomness(model, tokens, count, None)
+
+
+def seeded_as_the_generator_was(model, tokens, count, generator):
+    own = torch.Generator().manual_seed(generator.initial_seed())
+    return generate_into_buffer(model, tokens, count, own)
+
+
+# (B, T): a single text
+def squeezed(model, tokens, count, generator):
+    mode = model.training
+    model.eval()
+    for _ in range(count):
+        p = model(tokens[:, -model.block_size :])[0][:, -1].softmax(-1)
+        drawn = torch.multinomial(p, 1, generator=generator).squeeze()
+        tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+    model.train(mode)
+    return tokens
+
+
+def text_alone(model, tokens, count, generator):
+    return generate_by_list(model, tokens, count, generator).squeeze(0)
+
+
+# (B, T + count): count may be 0
+def one_at_least(model, tokens, count, generator):
+    return generate_by_list(model, tokens, max(count, 1), generator)
+
+
 WRONG = {
+    "seed-fixed-inside": same_seed_always,
     "mode-restored-too-early": quiet_for_one_symbol,
     "no-crop": writing(lambda tokens, model: tokens),
     "reads-first-logits": writing(cropped, last=lambda logits: logits[:, 0, :]),
@@ -179,5 +212,9 @@ ODD = [
         "wrong-frequencies",
     ),
     (lambda m, tokens, count, g: generate_into_buffer(m, tokens, count + 1, g), "one-too-many"),
+    (seeded_as_the_generator_was, "seed-fixed-inside"),
+    (squeezed, "error"),
+    (text_alone, "axis-of-one"),
+    (one_at_least, "one-too-many"),
     (mode_of_the_outer_module_only, "mode-not-restored"),
 ]

@@ -156,7 +156,33 @@ def counts_times_logs(probabilities, texts):
     return nll.item(), nll.exp().item()
 
 
+# "the mean of −log P(next | current)", however small P is
+def never_quite_zero(probabilities, texts):
+    return nll_by_loop(probabilities.clamp(min=1e-8), texts)
+
+
+# "It may also be a single symbol, and has no step then"
+def means_by_length(probabilities, texts):
+    total, steps = 0.0, 0
+    for text in texts:
+        total += -probabilities[text[:-1], text[1:]].log().mean() * (len(text) - 1)
+        steps += len(text) - 1
+    return with_perplexity(total / steps)
+
+
+def one_step_at_least(probabilities, texts):
+    nll, _ = nll_by_loop(probabilities, texts)
+    steps = sum(len(text) - 1 for text in texts)
+    return with_perplexity(nll * steps / sum(max(len(text) - 1, 1) for text in texts))
+
+
+def single_steps_left_out(probabilities, texts):
+    return nll_by_loop(probabilities, [text for text in texts if len(text) > 2])
+
+
 WRONG = {
+    "rare-step-softened": never_quite_zero,
+    "mean-of-no-steps": means_by_length,
     "zeros-that-no-step-reads": counts_times_logs,
     "one-text-only": first_text,
     "last-steps-only": final_steps,
@@ -181,4 +207,6 @@ WRONG = {
 ODD = [
     (lambda p, texts: nll_by_loop(p, texts)[0], "type"),
     (lambda p, texts: (1.0, 2.0), "another-mean"),
+    (one_step_at_least, "texts-of-other-lengths"),
+    (single_steps_left_out, "texts-of-other-lengths"),
 ]

@@ -160,7 +160,24 @@ WRONG = {
 }
 
 
+# "row b of `tokens` is a text of its own": also if there is only one
+def squeezed(tokens, vocab_size, k):
+    tokens = tokens.squeeze()
+    counts = torch.full((vocab_size, vocab_size), float(k))
+    index = (tokens[..., :-1].reshape(-1), tokens[..., 1:].reshape(-1))
+    counts.index_put_(index, torch.ones(index[0].shape), accumulate=True)
+    return counts / counts.sum(1, keepdim=True)
+
+
+# "A row of a single symbol has none", and "a symbol that is never followed … gets a uniform row"
+def nothing_without_a_pair(tokens, vocab_size, k):
+    table = probabilities_by_put(tokens, vocab_size, k)
+    return table * (tokens.shape[1] > 1)
+
+
 ODD = [
+    (squeezed, "error"),
+    (nothing_without_a_pair, "rows-do-not-sum-to-one"),
     (lambda tokens, vocab_size, k: torch.ones(vocab_size), "shape"),
     (
         lambda tokens, vocab_size, k: np.full((vocab_size, vocab_size), 0.5),

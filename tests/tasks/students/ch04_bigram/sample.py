@@ -121,7 +121,39 @@ def lowest_in_place_of_nothing(logits, temperature, generator):
     return torch.multinomial(weights, 1, generator=generator)[:, 0]
 
 
+# "Temperature 0 takes the most likely symbol", of one row, too, and beside one that is nearly as
+# likely
+def hardly_warm(logits, temperature, generator):
+    weights = (logits / max(temperature, 1e-2)).softmax(-1)
+    return torch.multinomial(weights, 1, generator=generator)[:, 0]
+
+
+def squeezed_when_cold(logits, temperature, generator):
+    if temperature == 0:
+        return logits.topk(1).indices.squeeze()
+    return sample_by_cumulative_sum(logits, temperature, generator)
+
+
+# "A logit may be −∞; that symbol is never drawn"
+def nothing_is_zero_when_cold(logits, temperature, generator):
+    if temperature == 0:
+        return torch.where(logits.isinf(), 0.0, logits).argmax(-1)
+    return sample_by_cumulative_sum(logits, temperature, generator)
+
+
+def all_but_the_least(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(-1)
+    rarest = logits.argmin(-1, keepdim=True)
+    kept = logits if logits.isinf().any() else logits.scatter(1, rarest, -torch.inf)
+    return sample_by_cumulative_sum(kept, temperature, generator)
+
+
 ODD = [
+    (hardly_warm, "cold-takes-another"),
+    (squeezed_when_cold, "shape"),
+    (nothing_is_zero_when_cold, "cold-takes-another"),
+    (all_but_the_least, "wrong-frequencies"),
     (lowest_in_place_of_nothing, "hidden-symbol-drawn"),
     (lambda z, t, g: sample_by_loop(z, t, g)[:-1], "last-missing"),
     (lambda z, t, g: sample_by_cumulative_sum(z, t, g)[:, None], "shape"),

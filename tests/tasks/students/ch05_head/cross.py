@@ -90,6 +90,25 @@ def still_causal(scores, seen):
     return torch.where(seen.tril(), scores, -INF).softmax(-1)
 
 
+def nearly_hidden(fill):
+    """ "must not be looked at": also where the only symbol has a low score"""
+    return crossing(weigh=lambda s, seen: torch.where(seen, s, fill).softmax(-1))
+
+
+# "lengths: at least 1"
+def two_symbols_at_least(x, memory, w_query, w_key, w_value, lengths):
+    return cross_by_loop(x, memory, w_query, w_key, w_value, lengths.clamp(min=2))
+
+
+# (B, T, E): of one text, and of one position
+def squeezed(x, memory, w_query, w_key, w_value, lengths):
+    return cross_by_loop(x, memory, w_query, w_key, w_value, lengths).squeeze()
+
+
+def position_squeezed(x, memory, w_query, w_key, w_value, lengths):
+    return cross_by_loop(x, memory, w_query, w_key, w_value, lengths).squeeze(1)
+
+
 RIGHT = {
     "loop": cross_by_loop,
     "the library's attention": cross_by_library,
@@ -118,6 +137,7 @@ WRONG = {
     "inverted-mask": crossing(weigh=lambda s, seen: torch.where(seen, -INF, s).softmax(-1)),
     "zero-mask": crossing(weigh=lambda s, seen: (s * seen).softmax(-1)),
     "padding-as-zeros": blanked_memory,
+    "moderate-fill": nearly_hidden(-30.0),
     "masked-after-softmax": crossing(weigh=lambda s, seen: seen * s.softmax(-1)),
 }
 
@@ -129,4 +149,9 @@ ODD = [
     ),
     (lambda x, m, q, k, v, n: cross_by_loop(x, m, q, k, v, n) * 2, "constant-ratio"),
     (lambda x, m, q, k, v, n: m @ v, "roles-exchanged"),
+    (nearly_hidden(-12.0), "moderate-fill"),
+    (nearly_hidden(-45.0), "moderate-fill"),
+    (two_symbols_at_least, "padding-wrong"),
+    (squeezed, "axis-of-one"),
+    (position_squeezed, "axis-of-one"),
 ]

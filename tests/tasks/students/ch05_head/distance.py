@@ -25,7 +25,7 @@ def distance_by_columns(scores, slope):
 def distance_in_numpy(scores, slope):
     s = scores.numpy().astype(np.float32)
     t = np.arange(s.shape[1])
-    e = np.exp(s - slope * (t[:, None] - t)) * (t[:, None] >= t)
+    e = np.exp(s - slope * np.abs(t[:, None] - t)) * (t[:, None] >= t)
     return e / e.sum(-1, keepdims=True)
 
 
@@ -106,6 +106,38 @@ def penalty_doubles(scores, slope):
     return (scores - slope * steps).masked_fill(back < 0, -torch.inf).softmax(dim=-1)
 
 
+# "Only differences between scores count"
+def kept_from_zero(scores, slope):
+    t = torch.arange(scores.shape[-1])
+    back = t[:, None] - t
+    powers = torch.exp(scores - slope * back.abs()) * (back >= 0)
+    return powers / torch.clamp(powers.sum(-1, keepdim=True), min=1e-8)
+
+
+# "slope: float, at least 0": a large one, too
+def future_cut_from_powers(scores, slope):
+    t = torch.arange(scores.shape[-1])
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True) + slope * (t - t[:, None]))
+    powers = powers * torch.ones_like(powers).tril()
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def slope_of_two_at_most(scores, slope):
+    return distance_by_loop(scores, min(slope, 2.0))
+
+
+# (B, T, T): for one text of one symbol
+def squeezed(scores, slope):
+    return distance_by_loop(scores, slope).squeeze()
+
+
+def share_of_the_way(scores, slope):
+    t = torch.arange(scores.shape[-1])
+    back = (t[:, None] - t) / t.max()  # 0 / 0 where there is one symbol
+    lowered = scores - slope * t.max() * back
+    return lowered.masked_fill(back < 0, -torch.inf).softmax(dim=-1)
+
+
 RIGHT = {
     "loop": distance_by_loop,
     "by columns": distance_by_columns,
@@ -132,6 +164,8 @@ WRONG = {
     "zero-mask": zero_future,
     "softmax-over-queries": down_the_columns,
     "moderate-fill": low_but_not_lowest,
+    "limited-sum": kept_from_zero,
+    "future-overflows": future_cut_from_powers,
 }
 
 
@@ -148,4 +182,7 @@ ODD = [
     (tilted(lambda row, d, m, T: 2 * m * d), "as-if-slope-double"),
     (lambda s, m: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
     (lambda s, m: distance_by_loop(s, m) / 2, "rows-do-not-sum-to-one"),
+    (slope_of_two_at_most, "some-positions"),
+    (squeezed, "axis-of-one"),
+    (share_of_the_way, "not-finite"),
 ]

@@ -185,6 +185,50 @@ class MeanOfTwoDirections(LibraryHead):
         return (found + back) / 2
 
 
+# "causal: whether the future is hidden": whatever the scores
+class HeadNearlyMasked(PlainHead):
+    fill = -20.0
+
+    def mask(self, scores):
+        T = scores.shape[-1]
+        return scores.masked_fill(self.tril[:T, :T] == 0, self.fill) if self.causal else scores
+
+
+class HeadMaskedByFifty(HeadNearlyMasked):
+    fill = -50.0
+
+
+# (B, T, C) → (B, T, value_size): for one text, and for one symbol
+class HeadSqueezed(PlainHead):
+    def forward(self, x):
+        return super().forward(x).squeeze()
+
+
+class HeadSqueezedInFront(PlainHead):
+    def forward(self, x):
+        return super().forward(x).squeeze(0)
+
+
+# "A text may have any length up to block_size": 1, too, and block_size itself
+class HeadOfTwoSymbols(PlainHead):
+    def forward(self, x):
+        if x.shape[1] < 2:
+            raise ValueError("the text is too short")
+        return super().forward(x)
+
+
+class HeadOfShorterTexts(PlainHead):
+    def forward(self, x):
+        if x.shape[1] >= len(self.tril):
+            raise ValueError("the text is too long")
+        return super().forward(x)
+
+
+class HeadDeafToItself(PlainHead):
+    def forward(self, x):
+        return super().forward(x) * (x.shape[1] > 1)
+
+
 RIGHT = {
     "with biases, layers in another order": PlainHead,
     "the library's attention": LibraryHead,
@@ -226,11 +270,18 @@ WRONG = {
     "always-causal": HeadAlwaysCausal,
     "upper-triangle": HeadUpper,
     "zero-mask": HeadZero,
+    "moderate-fill": HeadNearlyMasked,
 }
 
 
 ODD = [
     (HeadWithoutNames, "error"),
     (HeadShifted, "constant-difference"),
+    (HeadMaskedByFifty, "moderate-fill"),
+    (HeadSqueezed, "axis-of-one"),
+    (HeadSqueezedInFront, "axis-of-one"),
+    (HeadOfTwoSymbols, "error"),
+    (HeadOfShorterTexts, "error"),
+    (HeadDeafToItself, "all-alike"),
     (lambda *sizes: lambda x: x, "error"),
 ]

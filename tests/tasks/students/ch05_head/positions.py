@@ -111,6 +111,29 @@ def shorter_only(tokens, token_table, position_table, start):
     return embedded(lambda t, first, T, size: t - first)(tokens, token_table, position_table, start)
 
 
+# the table has to have as many rows as the text has symbols, not as the row has positions
+def rows_up_to_the_table(tokens, token_table, position_table, start):
+    assert tokens.size(1) <= position_table.size(0)
+    return embed_row_by_row(tokens, token_table, position_table, start)
+
+
+# a single text; and one of a single symbol
+def squeezed(tokens, token_table, position_table, start):
+    return embed_row_by_row(tokens, token_table, position_table, start).squeeze()
+
+
+def single_symbol_is_padding(tokens, token_table, position_table, start):
+    x = embed_row_by_row(tokens, token_table, position_table, start)
+    return x * (start < tokens.shape[1] - 1)[:, None, None]
+
+
+# "a text … must not pass silently": any of them
+def first_text_measured(tokens, token_table, position_table, start):
+    if tokens.shape[1] - int(start[0]) > len(position_table):
+        raise ValueError("no room")
+    return clamped(tokens, token_table, position_table, start)
+
+
 RIGHT = {
     "loop, lists": embed_by_loop,
     "embedding layers": embed_by_layers,
@@ -131,6 +154,7 @@ WRONG = {
     "counted-from-one": embedded(lambda t, first, T, size: max(t - first, 0) + 1),
     "counted-from-the-end": embedded(lambda t, first, T, size: T - t - 1),
     "exact-fit-refused": shorter_only,
+    "long-rows-refused": rows_up_to_the_table,
     "start-ignored": embedded(lambda t, first, T, size: t),
     "start-added": embedded(lambda t, first, T, size: min(t + first, size - 1)),
     "padding-wraps": wrapped,
@@ -142,4 +166,7 @@ WRONG = {
 ODD = [
     (lambda tokens, e, p, start: e[tokens] + p[0], "some-positions"),
     (lambda tokens, e, p, start: tokens, "shape"),
+    (squeezed, "axis-of-one"),
+    (single_symbol_is_padding, "all-alike"),
+    (first_text_measured, "too-long-accepted"),
 ]

@@ -44,6 +44,35 @@ def scores_of_batches(x, w_query, w_key):
     return torch.bmm(x @ w_query, (x @ w_key).permute(0, 2, 1)) / math.sqrt(w_query.shape[1])
 
 
+# "any number of leading dimensions": three of them, too
+def scores_of_two_kinds(x, w_query, w_key):
+    letters = "bh"[: x.ndim - 2]
+    q, k = x @ w_query, x @ w_key
+    formula = f"{letters}td,{letters}sd->{letters}ts"
+    return torch.einsum(formula, q, k) / math.sqrt(w_query.shape[1])
+
+
+# (B, T, C) for a batch: of one text, too
+def squeezed(x, w_query, w_key):
+    return scores_by_einsum(x, w_query, w_key).squeeze()
+
+
+def squeezed_in_front(x, w_query, w_key):
+    return scores_by_einsum(x, w_query, w_key).squeeze(0)
+
+
+# (T, C) for a single text: of one symbol, too
+def symbol_squeezed(x, w_query, w_key):
+    scores = scores_by_einsum(x, w_query, w_key)
+    return scores.squeeze(-1) if x.ndim == 2 else scores
+
+
+def batches_in_order(x, w_query, w_key):
+    if x.ndim > 4:
+        raise ValueError("too many dimensions")
+    return scores_by_einsum(x, w_query, w_key)
+
+
 RIGHT = {
     "einsum": scores_by_einsum,
     "numpy": scores_in_numpy,
@@ -71,4 +100,9 @@ ODD = [
     (lambda x, q, k: products(x, q, k) / 3, "wrong-scale"),
     (lambda x, q, k: x @ q, "shape"),
     (lambda x, q, k: scores_by_einsum(x, q, k) + torch.arange(x.shape[-2]), "columns-shifted"),
+    (squeezed, "axis-of-one"),
+    (squeezed_in_front, "axis-of-one"),
+    (symbol_squeezed, "axis-of-one"),
+    (scores_of_two_kinds, "axes-counted-from-the-front"),
+    (batches_in_order, "axes-counted-from-the-front"),
 ]

@@ -155,6 +155,28 @@ def one_beginning(scores, past, start):
     return torch.softmax(torch.where(hidden, -torch.inf, scores), -1).nan_to_num()
 
 
+# "Only differences between scores count"
+def kept_from_zero(scores, past, start):
+    T = scores.shape[1]
+    seen = past[:T, :T] & (torch.arange(T) >= start[:, None])[:, None]
+    powers = scores.exp() * seen
+    return powers / powers.sum(-1, keepdim=True).clamp(min=1e-8)
+
+
+# a single position of padding, a text of a single symbol, a single text
+def one_padding_forgotten(scores, past, start):
+    return weights_by_loop(scores, past, torch.where(start == 1, 0, start))
+
+
+def single_symbol_forgotten(scores, past, start):
+    T = scores.shape[1]
+    return weights_by_loop(scores, past, torch.where(start == T - 1, T, start))
+
+
+def squeezed(scores, past, start):
+    return weights_by_loop(scores, past, start).squeeze()
+
+
 WRONG = {
     "start-of-the-first": one_beginning,
     "mask-not-cut": whole_triangle,
@@ -173,6 +195,7 @@ WRONG = {
     "last-padding-seen": shifted_start(-1),
     "nan-rows": not_a_number_left,
     "padding-rows-look": padding_sees_itself,
+    "limited-sum": kept_from_zero,
 }
 
 
@@ -180,4 +203,7 @@ ODD = [
     (lambda s, past, start: weights_by_loop(s, past, start)[0], "shape"),
     (lambda s, past, start: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
     (lambda s, past, start: torch.eye(s.shape[1]).expand(s.shape), "sees-padding"),
+    (one_padding_forgotten, "sees-padding"),
+    (single_symbol_forgotten, "only-the-last"),
+    (squeezed, "axis-of-one"),
 ]
