@@ -18,6 +18,12 @@ from course_tasks.verdict import Finding, Section
 # A relation between fewer single numbers is hardly one.
 _FEW_NUMBERS = 3
 
+# What may be behind an answer that goes wrong where a dimension is 1.
+_OF_ONES = (
+    "`squeeze()` drops every dimension of 1, and a dimension of 1 is stretched to any other "
+    "without an error."
+)
+
 Asks: TypeAlias = Callable[[Evidence], Finding | None]
 
 
@@ -104,6 +110,8 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
         # Judged by how often something happens: what was not seen there may still be wrong.
         where = f" With {sizes[1]} it did not show."
     ones = _dimensions_of_one(wrong, right)
+    if ones and (found.name in ("difference", "error") or kinds.has_another_shape(wrong)):
+        ones = f"{ones} {_OF_ONES}"
     if found.name != "difference":
         return Finding(found.name, found.what, found.effect + (ones or where), found.section)
     if ones:
@@ -135,10 +143,7 @@ def _dimensions_of_one(wrong: Evidence, right: Evidence) -> str:
             bad, good = (
                 " and ".join(f"{one} {held[one]}" for one in ones) for held in (mine, theirs)
             )
-            return (
-                f" It is right with {good}, and wrong with {bad}: `squeeze()` drops every dimension "
-                "of 1, and a dimension of 1 is stretched to any other without an error."
-            )
+            return f" It is right with {good}, and wrong with {bad}."
     return ""
 
 
