@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from course_judges.ch06_heads.sections import LIST, PROJECTION
 from course_judges.ch06_heads.wording import largest_gap, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import right_when_called_again
 from course_judges.wording import number, unwrapped
 from course_tasks.verdict import Finding
 
@@ -67,7 +68,7 @@ def _weight_shape(*sizes: str) -> Callable[[Evidence], str]:
 
 
 def _missing_parameters(evidence: Evidence) -> str:
-    mine, right = int(evidence.yours("parameters")), int(evidence.right("parameters"))
+    mine, right = (int(held("parameters.count")) for held in (evidence.yours, evidence.right))
     return unwrapped(f"""Your module knows of {mine} parameters; heads and projection have {right}.
     No optimizer would ever move the rest.""")
 
@@ -81,6 +82,23 @@ def _first_head_right(evidence: Evidence) -> Finding | None:
         "With a projection that reads head 0 alone your output is right; with all of it, it is "
         "not. Each head gets the `x` that the module got, and nothing is done to what it found. "
         f"{largest_gap(evidence, 'output')}",
+        LIST,
+    )
+
+
+def _counted(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("parameters.count"), evidence.right("parameters.count")
+    if mine == right or not evidence.same("output"):
+        return None
+    few = bool(mine < right)
+    return Finding(
+        "parameters-missing" if few else "parameters-too-many",
+        "Your module does not know the parameters of all its heads."
+        if few
+        else "Your module has more parameters than its heads and its projection.",
+        _missing_parameters(evidence)
+        if few
+        else f"It has {int(mine)}; heads and projection have {int(right)}. What are the rest for?",
         LIST,
     )
 
@@ -202,6 +220,23 @@ _list_not_ModuleList = mistake(
 )(_PlainList)
 
 
+@mistake(
+    "Your output is right, but you changed the list of heads that you were given.",
+    lambda e: unwrapped(f"""Of {e.number("H")} heads {int(e.yours("parameters.given").sum())} are
+    still at their places in the list of whoever called you. Loop over the list, and leave it as it
+    is."""),
+    LIST,
+    cases=("output", "parameters"),
+)
+class _ChangesTheList(MixedHeads):
+    def __init__(self, heads: list[nn.Module], head_size: int, n_embd: int):
+        count, kept = len(heads), nn.ModuleList()
+        super().__init__([], head_size, n_embd)
+        while heads:
+            kept.append(heads.pop(0))
+        self.heads, self.projection = kept, nn.Linear(count * head_size, n_embd)
+
+
 TASK = Task(
     "Output projection",
     MixedHeads,
@@ -211,6 +246,10 @@ TASK = Task(
         Part("With a projection of zeros nothing but its bias is left.", 1, matches("silent")),
         Part("The module knows the parameters of all its heads.", 1, matches("parameters")),
     ),
-    properties=(_first_head_right,),
+    properties=(
+        _first_head_right,
+        _counted,
+        right_when_called_again(("output", "silent"), ("first_head",), LIST),
+    ),
     cases=("output",),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,15 @@ class RunningMean(nn.Module):
 def _projection_inputs(rng: Rng) -> Inputs:
     B, T = int(rng.integers(2, 4)), int(rng.integers(6, 9))
     H, D, C = int(rng.choice([3, 4])), 5, int(rng.choice([9, 10, 11]))
+    return _layer(rng, B, T, C, H, D)
+
+
+def _least(rng: Rng) -> Inputs:
+    """One of each: sample, position, channel, head, and channel of the head."""
+    return _layer(rng, 1, 1, 1, 1, 1)
+
+
+def _layer(rng: Rng, B: int, T: int, C: int, H: int, D: int) -> Inputs:
     return {
         "x": values(rng, B, T, C),
         "heads": np.stack([matrix(rng, D, C, C) for _ in range(H)]),
@@ -45,9 +55,12 @@ def _projection_inputs(rng: Rng) -> Inputs:
     }
 
 
-def _built(answer: Any, given: Inputs) -> nn.Module:
-    heads = [RunningMean(tensor(weight)) for weight in given["heads"]]
-    module = answer(heads, int(given["D"]), int(given["C"]))
+def _heads(given: Inputs) -> list[nn.Module]:
+    return [RunningMean(tensor(weight)) for weight in given["heads"]]
+
+
+def _built(answer: Any, given: Inputs, heads: list[nn.Module] | None = None) -> nn.Module:
+    module = answer(_heads(given) if heads is None else heads, int(given["D"]), int(given["C"]))
     if not isinstance(module, nn.Module):
         raise TypeError(
             f"calling the class should make an nn.Module; it made a {type(module).__name__}"
@@ -63,17 +76,27 @@ def _project(answer: Any, given: Inputs, *, silent: bool) -> Any:
 
 
 def _project_first_head(answer: Any, given: Inputs) -> Any:
-    """The projection reads head 0 alone, after another module was made of other heads."""
+    """The projection reads head 0 alone, after another module was made of other heads; and again,
+    of a shorter text.
+    """
     module = _built(answer, given)
     answer([RunningMean(tensor(given["heads"][0])) for _ in range(2)], int(given["D"]), 2)
     weight = given["weight"].copy()
     weight[:, int(given["D"]) :] = 0
     load_weights(module, {"projection.weight": weight, "projection.bias": given["bias"]})
-    return module(tensor(given["x"]))
+    x = tensor(given["x"])
+    return {"output": module(x), "shorter": module(x[:, : (x.shape[1] + 1) // 2])}
 
 
 def _count(answer: Any, given: Inputs) -> Any:
-    return sum(parameter.numel() for parameter in _built(answer, given).parameters())
+    """How many parameters the module knows, and which heads are left in the list it was given."""
+    heads = _heads(given)
+    listed = list(heads)
+    module = _built(answer, given, heads)
+    return {
+        "count": sum(parameter.numel() for parameter in module.parameters()),
+        "given": [head is one for head, one in zip_longest(heads, listed)],
+    }
 
 
 PROBE = Probe(
@@ -84,4 +107,5 @@ PROBE = Probe(
         "first_head": _project_first_head,
         "parameters": _count,
     },
+    second=_least,
 )

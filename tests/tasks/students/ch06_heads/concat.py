@@ -127,7 +127,32 @@ WRONG = {
 }
 
 
+def heads_used_up(x, heads):
+    found = []
+    while heads:
+        found.append(plain_head(x, *heads.pop(0)))
+    return torch.cat(found, 2)
+
+
+def smallest_first(x, heads):
+    return heads_by_sdpa(x, sorted(heads, key=lambda head: head[0].shape[1]))
+
+
+def one_head_needs_no_weights(x, heads):
+    return x @ heads[0][2] if len(heads) == 1 else heads_by_sdpa(x, heads)
+
+
+def two_channels_at_least(x, heads):
+    return by_head(lambda x, q, k, v: plain_head(x, q, k, v, max(q.shape[1], 2) ** 0.5))(x, heads)
+
+
 ODD = [
+    (heads_used_up, "changes-its-input"),
+    (smallest_first, "another-order"),
+    (one_head_needs_no_weights, "some-positions"),
+    (two_channels_at_least, "some-positions"),
+    (lambda x, heads: heads_by_sdpa(x, heads).squeeze(), "axis-of-one"),
+    (lambda x, heads: heads_by_sdpa(x, heads).squeeze(1), "axis-of-one"),
     (lambda x, heads: x[..., :2], "shape"),
     (lambda x, heads: torch.full_like(heads_by_sdpa(x, heads), torch.nan), "not-finite"),
     (lambda x, heads: 2 * heads_by_sdpa(x, heads), "constant-ratio"),

@@ -157,7 +157,24 @@ WRONG = {
 }
 
 
+def with_reach(change):
+    """The right layer for other reaches: from what was given, and T."""
+    return lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, change(reach, x.shape[1]))
+
+
+def caps_the_list(x, qkv, w, reach):
+    for h in range(len(reach)):
+        reach[h] = min(reach[h], x.shape[1])
+    return fused_by_sdpa(x, qkv, w, reach)
+
+
 ODD = [
+    (caps_the_list, "changes-its-input"),
+    (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach).squeeze(1), "axis-of-one"),
+    (with_reach(lambda reach, T: reach if len(reach) > 1 else [T]), "reach-ignored"),
+    (with_reach(lambda reach, T: [max(2, r) for r in reach]), "as-if-reach-one-more"),
+    (with_reach(lambda reach, T: sorted(reach, reverse=True)), "some-positions"),
+    (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach).squeeze(), "axis-of-one"),
     (
         lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach) + x.mean(1, keepdim=True),
         "sees-the-future",

@@ -139,7 +139,15 @@ RIGHT = {
 }
 
 
+class UsesUpTheList(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(list(heads), head_size, n_embd)
+        while heads:
+            heads.pop()
+
+
 WRONG = {
+    "changes-the-list": UsesUpTheList,
     "no-output-projection": NeverProjected,
     "assumes-full-width": FromTheChapter,
     "sums-not-concatenates": Added,
@@ -165,7 +173,44 @@ class OneHeadAfterTheOther(MixedPlainly):
         return self.projection(self.join(found))
 
 
+class AllButTheFirstKnown(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        self.first, self.parts = [heads[0]], nn.ModuleList(heads[1:])
+
+    def forward(self, x):
+        return self.projection(self.join([part(x) for part in [*self.first, *self.parts]]))
+
+
+class NormNobodyAskedFor(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        self.norm = nn.LayerNorm(n_embd)
+
+
+class FindingsOnSelf(MixedPlainly):
+    """What the first call found is mixed again in each later one."""
+
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        self.found = []
+
+    def forward(self, x):
+        for part in self.parts:
+            self.found.append(part(x))
+        return self.projection(self.join(self.found[: len(self.parts)]))
+
+
+class Squeezed(MixedPlainly):
+    def forward(self, x):
+        return super().forward(x).squeeze()
+
+
 ODD = [
+    (AllButTheFirstKnown, "parameters-missing"),
+    (NormNobodyAskedFor, "parameters-too-many"),
+    (FindingsOnSelf, "too-many"),
+    (Squeezed, "axis-of-one"),
     (OneHeadAfterTheOther, "first-head-right"),
     (lambda heads, size, C: heads[0], "error"),
     (CopiedHeads, "error"),

@@ -93,7 +93,11 @@ WRONG = {
 
 
 ODD = [
+    (after(lambda part: part.squeeze()), "axis-of-one"),
+    (after(lambda part: part.squeeze(1)), "axis-of-one"),
+    (after(lambda part: part.squeeze(-1)), "axis-of-one"),
+    (after(lambda part: part.abs()), "entries-from-elsewhere"),
     (lambda x, n_head: x[0], "type"),
     (after(lambda part: part.flip(2)), "entries-from-elsewhere"),
-    (after(lambda part: part.flatten(1)), "another-shape"),
+    (after(lambda part: part.flatten(1)), "shape"),
 ]
