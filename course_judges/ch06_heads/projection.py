@@ -88,9 +88,9 @@ def _first_head_right(evidence: Evidence) -> Finding | None:
 
 def _counted(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("parameters.count"), evidence.right("parameters.count")
-    if mine == right or not evidence.same("output"):
-        return None
     few = bool(mine < right)
+    if mine == right or (few and not evidence.same("output")):
+        return None
     return Finding(
         "parameters-missing" if few else "parameters-too-many",
         "Your module does not know the parameters of all its heads."

@@ -9,8 +9,10 @@ from torch import Tensor, nn
 
 from course_judges.ch07_block.sections import FEED_FORWARD, STREAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, ratio
 from course_judges.wording import unwrapped
+from course_tasks.verdict import Finding
 
 Forward = Callable[[Any, Tensor], Tensor]
 
@@ -48,6 +50,18 @@ def _closed(evidence: Evidence) -> str:
 def _below_zero(evidence: Evidence) -> str:
     values = evidence.inputs["open_x"] @ evidence.inputs["up"].T  # (B, T, hidden)
     return f"{int((values < 0).sum())} of {values.size} values from `up` are below 0"
+
+
+def _more_layers(evidence: Evidence) -> Finding | None:
+    mine, right = (int(held("biases.matrices")) for held in (evidence.yours, evidence.right))
+    if mine <= right or not evidence.same("open", "mixed"):
+        return None
+    return Finding(
+        "layers-too-many",
+        "Your module has more than three layers.",
+        f"Its matrices hold {mine} parameters; those of `gate`, `up` and `down` hold {right}.",
+        FEED_FORWARD,
+    )
 
 
 def _sizes(evidence: Evidence) -> str:
@@ -155,9 +169,11 @@ _residual_inside = mistake(
 
 @mistake(
     "Your layers have biases; the task asks for layers without.",
-    lambda e: unwrapped(f"""There are {int(e.yours("biases"))} entries in vectors beside the three
-    matrices. `nn.Linear` has a bias unless it is told `bias=False`."""),
-    recognised=lambda e: e.same("open", "mixed") and bool(e.yours("biases") > 0),
+    lambda e: unwrapped(f"""There are {int(e.yours("biases.vectors"))} entries in vectors beside the
+    three matrices. `nn.Linear` has a bias unless it is told `bias=False`."""),
+    recognised=lambda e: (
+        e.same("open", "mixed", "biases.matrices") and bool(e.yours("biases.vectors") > 0)
+    ),
 )
 class _WithBiases(GatedFeedForward):
     def __init__(self, n_embd: int, hidden: int):
@@ -173,8 +189,12 @@ TASK = Task(
     FEED_FORWARD,
     (
         Part("Where every gate is open, the gated values come out.", 2, matches("open")),
-        Part("A gate below 0 lets nothing through.", 1, matches("mixed")),
+        Part("A gate below 0 lets nothing through.", 1, matches("mixed", "again")),
         Part("And no layer has a bias.", 1, matches("mixed", "biases")),
+    ),
+    properties=(
+        _more_layers,
+        right_when_called_again(("open", "mixed"), ("again",), FEED_FORWARD),
     ),
     cases=("open", "mixed"),
 )

@@ -7,6 +7,7 @@ import numpy as np
 from course_judges.ch07_block import decoder_blocks
 from course_judges.ch07_block.sections import BLOCK, PLACE, STREAM, TWO
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, ratio
 from course_judges.wording import number, unwrapped
 from course_tasks.verdict import Finding
@@ -68,6 +69,20 @@ def _some_positions(evidence: Evidence) -> Finding | None:
         "some-positions-differ",
         "Your block is right at some positions and wrong at others.",
         f"Wrong at positions {places}. {_off(evidence)}",
+        BLOCK,
+    )
+
+
+def _other_memory(evidence: Evidence) -> Finding | None:
+    """Right with one memory and wrong with one of another length."""
+    if not evidence.same("plain") or evidence.same("other"):
+        return None
+    one, other = evidence.number("S"), evidence.inputs["other_memory"].shape[1]
+    return Finding(
+        "memory-of-another-length",
+        "Your block is right with one memory, and wrong with one of another length.",
+        unwrapped(f"""With S = {one} it is right, with S = {other} it is not.
+        {farthest(evidence, "other.whole")}"""),
         BLOCK,
     )
 
@@ -177,9 +192,9 @@ _attentions_side_by_side = mistake(
 
 _memory_cut = mistake(
     "Your memory is cut to the length of `x`; it has a length of its own.",
-    lambda e: unwrapped(f"""With {e.inputs["long_memory"].shape[1]} places in the memory and
-    {e.number("T")} in `x` the last ones are never seen. {farthest(e, "long")}"""),
-    cases=("plain", "long"),
+    lambda e: unwrapped(f"""With {e.inputs["other_memory"].shape[1]} places in the memory and
+    {e.number("T")} in `x` the last ones are never seen. {farthest(e, "other.whole")}"""),
+    cases=("plain", "other"),
 )(decoder_blocks.going(decoder_blocks.memory_cut))
 
 
@@ -191,10 +206,14 @@ TASK = Task(
         Part(
             "Three branches, each normed first, each added, in this order.",
             2,
-            matches("plain", "long"),
+            matches("plain", "other"),
         ),
         Part("Each branch has a norm of its own.", 2, matches("weighted")),
     ),
-    properties=(_some_positions,),
+    properties=(
+        right_when_called_again(("plain", "other.whole"), ("other.first",), BLOCK),
+        _some_positions,
+        _other_memory,
+    ),
     cases=_ONLY_PLAIN,
 )

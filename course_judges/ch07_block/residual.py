@@ -10,8 +10,10 @@ from torch import Tensor, nn
 
 from course_judges.ch07_block.sections import COUNT, STREAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, ratio
 from course_judges.wording import unwrapped
+from course_tasks.verdict import Finding
 
 Forward = Callable[[Sequence[nn.Module], Tensor], Tensor]
 
@@ -219,8 +221,8 @@ _changed_in_place = mistake(
 
 _list_not_ModuleList = mistake(
     "The branches stand in a plain Python list, where PyTorch does not look.",
-    lambda e: unwrapped(f"""Your module counts {int(e.yours("parameters"))} parameters; its branches
-    have {int(e.right("parameters"))}. They would not be trained, moved or saved."""),
+    lambda e: unwrapped(f"""Your module counts {int(e.yours("parameters.count"))} parameters; its
+    branches have {int(e.right("parameters.count"))}. They are not trained, moved or saved."""),
     COUNT,
     cases=("stream", "parameters"),
 )(_Listed)
@@ -238,6 +240,32 @@ _stream_cut_off = mistake(
 )(_going(_stream_detached))
 
 
+@mistake(
+    "The values are right, and you changed the list of branches that you were given.",
+    lambda e: unwrapped(f"""Of {e.number("N")} branches {int(e.yours("parameters.given").sum())} are
+    still at their places in the list of whoever called you. Loop over the list, and leave it as it
+    is."""),
+    cases=("stream", "parameters"),
+)
+class _ChangesTheList(ResidualStream):
+    def __init__(self, branches: list[nn.Module]):
+        super().__init__(list(branches))
+        branches.clear()
+
+
+def _counted(evidence: Evidence) -> Finding | None:
+    mine, right = (int(held("parameters.count")) for held in (evidence.yours, evidence.right))
+    if mine == right or not evidence.same("stream"):
+        return None
+    few = mine < right
+    return Finding(
+        "parameters-missing" if few else "parameters-too-many",
+        f"Your module has {'fewer' if few else 'more'} parameters than its branches together.",
+        f"It counts {mine}; they have {right}.",
+        COUNT,
+    )
+
+
 TASK = Task(
     "A scaled residual stream",
     ResidualStream,
@@ -246,11 +274,15 @@ TASK = Task(
         Part(
             "What leaves is what entered plus what each branch wrote, divided by √N.",
             1,
-            matches("stream.out"),
+            matches("stream.out", "again"),
         ),
         Part("And the caller's `x` is left as it was.", 1, matches("stream")),
         Part("The gradient comes back along the stream and the branches.", 1, matches("gradient")),
         Part("The branches' parameters belong to the module.", 1, matches("parameters")),
+    ),
+    properties=(
+        _counted,
+        right_when_called_again(("stream",), ("again",), STREAM),
     ),
     cases=_CASES,
 )

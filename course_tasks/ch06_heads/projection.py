@@ -37,8 +37,8 @@ def _projection_inputs(rng: Rng) -> Inputs:
 
 
 def _least(rng: Rng) -> Inputs:
-    """One of each: sample, position, channel, head, and channel of the head."""
-    return _layer(rng, 1, 1, 1, 1, 1)
+    """One of each: sample, channel, head, and channel of the head."""
+    return _layer(rng, 1, 2, 1, 1, 1)
 
 
 def _layer(rng: Rng, B: int, T: int, C: int, H: int, D: int) -> Inputs:

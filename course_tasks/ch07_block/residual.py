@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,15 @@ from course_tasks.probing import Inputs, Probe
 
 def residual_inputs(rng: Rng) -> Inputs:
     """A stream and the weights of its branches."""
-    B, T, C = sizes(rng)
-    n = int(rng.integers(3, 6))
+    return _streams(rng, *sizes(rng), int(rng.integers(3, 6)))
+
+
+def _least(rng: Rng) -> Inputs:
+    """One sample of one channel, and one branch."""
+    return _streams(rng, 1, 2, 1, 1)
+
+
+def _streams(rng: Rng, B: int, T: int, C: int, n: int) -> Inputs:
     return {
         "x": rng.normal(size=(B, T, C)).astype(np.float32),
         "weights": drawn(rng, n, C, C),
@@ -28,7 +36,11 @@ def residual_inputs(rng: Rng) -> Inputs:
 
 
 def _residual_stream(answer: Any, given: Inputs) -> Any:
-    return answer([Branch(tensor(weight)) for weight in given["weights"]])
+    return answer(_branches(given))
+
+
+def _branches(given: Inputs) -> list[Branch]:
+    return [Branch(tensor(weight)) for weight in given["weights"]]
 
 
 def stream(answer: Any, given: Inputs) -> Any:
@@ -37,6 +49,15 @@ def stream(answer: Any, given: Inputs) -> Any:
     with torch.no_grad():
         out = _residual_stream(answer, given)(x)
     return {"out": out, "x": x}
+
+
+def stream_again(answer: Any, given: Inputs) -> Any:
+    """What leaves the stream when a second text enters, a shorter one."""
+    x = tensor(given["x"])
+    with torch.no_grad():
+        module = _residual_stream(answer, given)
+        module(x.clone())
+        return module(x[:, : (x.shape[1] + 1) // 2].clone())
 
 
 def stream_gradient(answer: Any, given: Inputs) -> Any:
@@ -48,15 +69,25 @@ def stream_gradient(answer: Any, given: Inputs) -> Any:
 
 
 def stream_parameters(answer: Any, given: Inputs) -> Any:
-    """How many parameters the module knows of."""
-    return sum(p.numel() for p in _residual_stream(answer, given).parameters())
+    """How many parameters the module knows of, and which branches are left in the list that it was
+    given.
+    """
+    branches = _branches(given)
+    listed = list(branches)
+    module = answer(branches)
+    return {
+        "count": sum(p.numel() for p in module.parameters()),
+        "given": [branch is one for branch, one in zip_longest(branches, listed)],
+    }
 
 
 PROBE = Probe(
     residual_inputs,
     {
         "stream": stream,
+        "again": stream_again,
         "gradient": stream_gradient,
         "parameters": stream_parameters,
     },
+    second=_least,
 )

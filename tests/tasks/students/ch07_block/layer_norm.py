@@ -138,7 +138,18 @@ WRONG = {
 }
 
 
+def single_channels_left_alone(x, gain, shift, groups, eps):
+    if groups == x.shape[-1]:
+        return x * gain + shift
+    return norm_by_library(x, gain, shift, groups, eps)
+
+
 ODD = [
+    (single_channels_left_alone, "single-channel-groups"),
+    (
+        lambda x, gain, shift, groups, eps: norm_by_library(x, gain, shift, groups, eps).squeeze(),
+        "axis-of-one",
+    ),
     (lambda x, gain, shift, groups, eps: x.mean(-1), "shape"),
     (
         lambda x, gain, shift, groups, eps: norm_by_loop(x, gain, shift, groups, eps) + 1,

@@ -108,6 +108,7 @@ WRONG = {
 
 
 ODD = [
+    (miscounted(output=lambda V, T, N, H, C, F, b: V * C * b), "miscounted-output"),
     (fifth_set.counts_as_floats, "kind-of-number"),
     (miscounted(attention=lambda V, T, N, H, C, F, b: 17), "miscounted-attention"),
     (lambda **sizes: counted_by_loop(**sizes) | {"total": 99}, "total-is-not-the-sum"),
