@@ -24,6 +24,9 @@ from course_tasks.answers import Array
 from course_tasks.ch06_heads.dropout import AGAIN, ALONE, ALONE_P
 from course_tasks.verdict import Finding
 
+# So many samples are expected to lose all heads where it is no chance that none does.
+_MANY = 30
+
 
 def _p(evidence: Evidence) -> float:
     return float(evidence.inputs["p"])
@@ -142,6 +145,15 @@ def _by_chance(evidence: Evidence) -> Finding | None:
             unwrapped(f"""As many become 0 as should, {draws.dropped:.1%} with p = {_p(evidence):g},
             and whether one does tells something about another: of its own sample, of the next one,
             or of the one half a batch away. Each needs a number of its own from the generator."""),
+            DROPOUT,
+        )
+    whole = _p(evidence) ** draws.heads * len(draws.kept)
+    if draws.whole and draws.dropped and whole > _MANY and draws.kept.any(axis=1).all():
+        return Finding(
+            "never-all-heads",
+            "In your answer every sample keeps a head.",
+            unwrapped(f"""With p = {_p(evidence):g}, about {whole:.0f} of {len(draws.kept)} samples
+            should lose all of their {draws.heads} heads: none of them waits for the others."""),
             DROPOUT,
         )
     if not _chosen_well(evidence):

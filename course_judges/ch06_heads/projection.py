@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 
 import torch
@@ -11,6 +12,7 @@ from course_judges.ch06_heads.sections import LIST, PROJECTION
 from course_judges.ch06_heads.wording import largest_gap, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
+from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
 from course_tasks.verdict import Finding
 
@@ -82,6 +84,18 @@ def _first_head_right(evidence: Evidence) -> Finding | None:
         "With a projection that reads head 0 alone your output is right; with all of it, it is "
         "not. Each head gets the `x` that the module got, and nothing is done to what it found. "
         f"{largest_gap(evidence, 'output')}",
+        LIST,
+    )
+
+
+def _wrong_when_listed_twice(evidence: Evidence) -> Finding | None:
+    if not evidence.same("output", "silent", "first_head") or evidence.same("twice"):
+        return None
+    return Finding(
+        "listed-twice",
+        "Your module is wrong where one head stands in the list twice.",
+        "Then it is asked twice, and what it found stands there twice. `children()`, a set and the "
+        f"keys of a dict know it once. {largest_gap(evidence, 'twice')}",
         LIST,
     )
 
@@ -221,10 +235,40 @@ _list_not_ModuleList = mistake(
 
 
 @mistake(
+    "Your module holds copies of the heads; it should hold the heads that it was given.",
+    lambda e: unwrapped(f"""Of {e.number("H")} heads it knows the parameters of
+    {int(e.yours("parameters.heads").sum())}. Train it, and the heads of whoever called you stay
+    what they were."""),
+    LIST,
+    cases=("output", "parameters"),
+)
+class _CopiesTheHeads(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__([copy.deepcopy(head) for head in heads], head_size, n_embd)
+
+
+@mistake(
+    "Your module gives new weights to the heads; they are ready when it gets them.",
+    lambda e: f"That is seen in their weights. {farthest(e, 'parameters.given.weights')}",
+    LIST,
+    recognised=lambda e: (
+        bool(e.yours("parameters.heads").all()) and not e.same("parameters.given.weights")
+    ),
+)
+class _ChangesTheHeads(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__(heads, head_size, n_embd)
+        for parameter in self.parameters():
+            nn.init.normal_(parameter, std=0.02)
+
+
+@mistake(
     "Your output is right, but you changed the list of heads that you were given.",
-    lambda e: unwrapped(f"""Of {e.number("H")} heads {int(e.yours("parameters.given").sum())} are
+    lambda e: (
+        unwrapped(f"""Of {e.number("H")} heads {int(e.yours("parameters.given.list").sum())} are
     still at their places in the list of whoever called you. Loop over the list, and leave it as it
-    is."""),
+    is.""")
+    ),
     LIST,
     cases=("output", "parameters"),
 )
@@ -242,13 +286,18 @@ TASK = Task(
     MixedHeads,
     PROJECTION,
     (
-        Part("What the heads found is mixed into C channels.", 2, matches("output", "first_head")),
+        Part(
+            "What the heads found is mixed into C channels.",
+            2,
+            matches("output", "first_head", "twice"),
+        ),
         Part("With a projection of zeros nothing but its bias is left.", 1, matches("silent")),
         Part("The module knows the parameters of all its heads.", 1, matches("parameters")),
     ),
     properties=(
         _first_head_right,
         _counted,
+        _wrong_when_listed_twice,
         right_when_called_again(("output", "silent"), ("first_head",), LIST),
     ),
     cases=("output",),

@@ -232,6 +232,12 @@ _no_final_norm = _counted_wrong(
     "norms", lambda s: 2 * s.N * (1 + s.bias) * s.C, "The norm after the last block is missing."
 )
 
+_final_norm_without_shift = _counted_wrong(
+    "norms",
+    lambda s: 2 * s.N * (1 + s.bias) * s.C + s.C,
+    "The shift of the norm after the last block is missing; it has one like the others.",
+)
+
 _gains_only = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * s.C,

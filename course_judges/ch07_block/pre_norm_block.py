@@ -75,7 +75,7 @@ def _some_positions(evidence: Evidence) -> Finding | None:
 
 def _other_memory(evidence: Evidence) -> Finding | None:
     """Right with one memory and wrong with one of another length."""
-    if not evidence.same("plain") or evidence.same("other"):
+    if not evidence.same("plain") or evidence.same("other.whole"):
         return None
     one, other = evidence.number("S"), evidence.inputs["other_memory"].shape[1]
     return Finding(
@@ -197,6 +197,13 @@ _memory_cut = mistake(
     cases=("plain", "other"),
 )(decoder_blocks.going(decoder_blocks.memory_cut))
 
+
+_memory_cut_off = mistake(
+    "The values are right, and no gradient flows back to the memory.",
+    "It is to reach its branch unchanged. Behind `detach()` or `no_grad` it is numbers without a "
+    "past, so the model that made it learns nothing from this block.",
+    cases=("plain", "other"),
+)(decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), memory.detach())))
 
 TASK = Task(
     "A block that listens to two",

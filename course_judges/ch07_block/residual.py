@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 
@@ -253,6 +254,31 @@ class _ChangesTheList(ResidualStream):
         branches.clear()
 
 
+@mistake(
+    "Your module holds copies of the branches; it should hold those that it was given.",
+    lambda e: unwrapped(f"""Of {e.number("N")} branches it knows the parameters of
+    {int(e.yours("parameters.branches").sum())}. Train it, and the branches of whoever called you
+    stay what they were."""),
+    COUNT,
+    cases=("stream", "parameters"),
+)
+class _CopiesTheBranches(ResidualStream):
+    def __init__(self, branches: Sequence[nn.Module]):
+        super().__init__([copy.deepcopy(branch) for branch in branches])
+
+
+def _wrong_when_listed_twice(evidence: Evidence) -> Finding | None:
+    if not evidence.same("stream", "again") or evidence.same("twice"):
+        return None
+    return Finding(
+        "listed-twice",
+        "Your module is wrong where one branch stands in the list twice.",
+        "Then it has two turns, and counts twice in N. `children()`, a set and the keys of a dict "
+        f"know it once. {farthest(evidence, 'twice')}",
+        STREAM,
+    )
+
+
 def _counted(evidence: Evidence) -> Finding | None:
     mine, right = (int(held("parameters.count")) for held in (evidence.yours, evidence.right))
     if mine == right or not evidence.same("stream"):
@@ -274,7 +300,7 @@ TASK = Task(
         Part(
             "What leaves is what entered plus what each branch wrote, divided by √N.",
             1,
-            matches("stream.out", "again"),
+            matches("stream.out", "again", "twice"),
         ),
         Part("And the caller's `x` is left as it was.", 1, matches("stream")),
         Part("The gradient comes back along the stream and the branches.", 1, matches("gradient")),
@@ -282,6 +308,7 @@ TASK = Task(
     ),
     properties=(
         _counted,
+        _wrong_when_listed_twice,
         right_when_called_again(("stream",), ("again",), STREAM),
     ),
     cases=_CASES,

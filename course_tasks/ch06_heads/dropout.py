@@ -15,7 +15,7 @@ SAMPLES = 2000
 # Samples that are dropped again, with the same seed and with another.
 AGAIN = 60
 # Samples that come alone: enough that chance leaves not the same number of heads in all of them.
-ALONE = 40
+ALONE = 24
 ALONE_P = 0.5
 
 
@@ -26,7 +26,7 @@ def _dropout_inputs(rng: Rng) -> Inputs:
 
 def _least(rng: Rng) -> Inputs:
     """Nearly all heads are dropped; what nothing happens to is one position."""
-    return _heads(rng, 2, 2, 2, 0.95, few=(1, 12, 1, 1))
+    return _heads(rng, 3, 2, 2, 0.95, few=(1, 12, 1, 1))
 
 
 def _heads(rng: Rng, H: int, T: int, D: int, p: float, *, few: tuple[int, ...]) -> Inputs:

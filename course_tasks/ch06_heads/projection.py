@@ -42,7 +42,11 @@ def _least(rng: Rng) -> Inputs:
 
 
 def _layer(rng: Rng, B: int, T: int, C: int, H: int, D: int) -> Inputs:
+    # The first head comes again where there are others.
+    order = [*range(H), 0] if H > 1 else [0]
     return {
+        "order": np.array(order),
+        "longer": matrix(rng, C, len(order) * D, H * D, gain=1.5),
         "x": values(rng, B, T, C),
         "heads": np.stack([matrix(rng, D, C, C) for _ in range(H)]),
         "weight": matrix(rng, C, H * D, H * D, gain=1.5),
@@ -55,11 +59,11 @@ def _layer(rng: Rng, B: int, T: int, C: int, H: int, D: int) -> Inputs:
     }
 
 
-def _heads(given: Inputs) -> list[nn.Module]:
+def _heads(given: Inputs) -> list[RunningMean]:
     return [RunningMean(tensor(weight)) for weight in given["heads"]]
 
 
-def _built(answer: Any, given: Inputs, heads: list[nn.Module] | None = None) -> nn.Module:
+def _built(answer: Any, given: Inputs, heads: list[RunningMean] | None = None) -> nn.Module:
     module = answer(_heads(given) if heads is None else heads, int(given["D"]), int(given["C"]))
     if not isinstance(module, nn.Module):
         raise TypeError(
@@ -89,14 +93,29 @@ def _project_first_head(answer: Any, given: Inputs) -> Any:
 
 
 def _count(answer: Any, given: Inputs) -> Any:
-    """How many parameters the module knows, and which heads are left in the list it was given."""
+    """How many parameters the module knows, and whose: of which heads that it was given; and which
+    of those are still as they were, and in the list.
+    """
     heads = _heads(given)
     listed = list(heads)
     module = _built(answer, given, heads)
+    known = {id(parameter): parameter.numel() for parameter in module.parameters()}
     return {
-        "count": sum(parameter.numel() for parameter in module.parameters()),
-        "given": [head is one for head, one in zip_longest(heads, listed)],
+        "count": sum(known.values()),
+        "heads": [all(id(one) in known for one in head.parameters()) for head in listed],
+        "given": {
+            "list": [head is one for head, one in zip_longest(heads, listed)],
+            "weights": torch.stack([head.value.weight for head in listed]),
+        },
     }
+
+
+def _listed_twice(answer: Any, given: Inputs) -> Any:
+    """The output where one head stands in the list twice."""
+    heads = _heads(given)
+    module = answer([heads[h] for h in given["order"]], int(given["D"]), int(given["C"]))
+    load_weights(module, {"projection.weight": given["longer"], "projection.bias": given["bias"]})
+    return module(tensor(given["x"]))
 
 
 PROBE = Probe(
@@ -105,6 +124,7 @@ PROBE = Probe(
         "output": lambda answer, given: _project(answer, given, silent=False),
         "silent": lambda answer, given: _project(answer, given, silent=True),
         "first_head": _project_first_head,
+        "twice": _listed_twice,
         "parameters": _count,
     },
     second=_least,

@@ -54,7 +54,7 @@ def block_inputs(rng: Rng) -> Inputs:
 
 def _least(rng: Rng) -> Inputs:
     """One sample, and in place of a long memory one of a single place."""
-    return _parts(rng, 1, 2, int(rng.integers(7, 10)), other=1)
+    return _parts(rng, 1, 5, int(rng.integers(7, 10)), other=1)
 
 
 def _parts(rng: Rng, B: int, T: int, C: int, *, other: int) -> Inputs:
@@ -106,13 +106,15 @@ def block_plain(answer: Any, given: Inputs) -> Any:
 
 
 def block_other(answer: Any, given: Inputs) -> Any:
-    """The output of a fresh block with a memory of another length; and what it then makes of the
-    first position alone.
+    """The output of a fresh block with a memory of another length; what it then makes of the first
+    position alone; and whether a gradient finds its way back to the memory.
     """
     x, memory = tensor(given["x"]), tensor(given["other_memory"])
-    with torch.no_grad():
-        block = _block(answer, given)
-        return {"whole": block(x, memory), "first": block(x[:, :1], memory)}
+    block = _block(answer, given)
+    for parameter in block.parameters():
+        parameter.requires_grad_(False)
+    whole = block(x, memory.clone().requires_grad_())
+    return {"whole": whole, "first": block(x[:, :1], memory), "learns": whole.requires_grad}
 
 
 def _weighted(answer: Any, given: Inputs, silenced: str = "") -> Any:

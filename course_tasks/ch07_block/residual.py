@@ -27,6 +27,8 @@ def _streams(rng: Rng, B: int, T: int, C: int, n: int) -> Inputs:
     return {
         "x": rng.normal(size=(B, T, C)).astype(np.float32),
         "weights": drawn(rng, n, C, C),
+        # The first branch comes again where there are others.
+        "order": np.array([*range(n), 0] if n > 1 else [0]),
         "pull": rng.normal(size=(B, T, C)).astype(np.float32),
         "B": whole(B),
         "T": whole(T),
@@ -69,16 +71,24 @@ def stream_gradient(answer: Any, given: Inputs) -> Any:
 
 
 def stream_parameters(answer: Any, given: Inputs) -> Any:
-    """How many parameters the module knows of, and which branches are left in the list that it was
-    given.
+    """How many parameters the module knows of, and of which branches that it was given; and which
+    of those are still in the list.
     """
     branches = _branches(given)
     listed = list(branches)
-    module = answer(branches)
+    known = {id(one): one.numel() for one in answer(branches).parameters()}
     return {
-        "count": sum(p.numel() for p in module.parameters()),
+        "count": sum(known.values()),
+        "branches": [all(id(one) in known for one in branch.parameters()) for branch in listed],
         "given": [branch is one for branch, one in zip_longest(branches, listed)],
     }
+
+
+def stream_of_a_branch_twice(answer: Any, given: Inputs) -> Any:
+    """What leaves the stream if one branch stands in the list twice."""
+    branches = _branches(given)
+    with torch.no_grad():
+        return answer([branches[n] for n in given["order"]])(tensor(given["x"]))
 
 
 PROBE = Probe(
@@ -87,6 +97,7 @@ PROBE = Probe(
         "stream": stream,
         "again": stream_again,
         "gradient": stream_gradient,
+        "twice": stream_of_a_branch_twice,
         "parameters": stream_parameters,
     },
     second=_least,

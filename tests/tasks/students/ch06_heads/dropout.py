@@ -160,7 +160,13 @@ def in_place(found, p, training, generator):
     return found
 
 
+def last_one_stays(found, p, generator):
+    coins = torch.rand(*found.shape[:2], 1, 1, generator=generator)
+    return ((coins > p) | (coins == coins.amax(1, keepdim=True))) & (p < 1)
+
+
 ODD = [
+    (dropping(last_one_stays), "never-all-heads"),
     (dropping(mirrored), "not-independent"),
     (dropping(in_pairs), "not-independent"),
     (dropping(head_mask, scale=lambda p: 1 / max(1 - p, 0.1)), "wrong-factor"),

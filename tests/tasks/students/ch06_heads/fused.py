@@ -118,7 +118,18 @@ def out_of_reach_cut_late(x, qkv, w, reach):
     return torch.cat(found, -1) @ w.T
 
 
+def mask_as_numbers(x, qkv, w, reach):
+    B, T, C = x.shape
+    q, k, v = (p.view(B, T, len(reach), -1).transpose(1, 2) for p in (x @ qkv.T).chunk(3, -1))
+    mask = torch.stack([torch.ones(T, T).tril().triu(1 - r) for r in reach])
+    found = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return found.transpose(1, 2).reshape(B, T, C) @ w.T
+
+
 WRONG = {
+    "scale-without-root": fused(scale=lambda C, H: C // H),
+    "divided-by-2D": fused(scale=lambda C, H: C // H * 2),
+    "mask-added-to-scores": mask_as_numbers,
     "reach-after-softmax": out_of_reach_cut_late,
     "reach-from-the-start": fourth_set.reach_counts_from_the_start,
     "reach-capped-below-the-text": fourth_set.reach_ends_before_the_whole_text,

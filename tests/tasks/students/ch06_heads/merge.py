@@ -137,7 +137,16 @@ def sorts_what_it_is_given(found, silenced):
     return merge_by_list(found, silenced)
 
 
+def zeros_into_what_may_be_a_view(found, silenced):
+    D = found.shape[-1]
+    merged = found.transpose(1, 2).flatten(2)
+    for h in silenced:
+        merged[..., h * D : (h + 1) * D] = 0
+    return merged
+
+
 ODD = [
+    (zeros_into_what_may_be_a_view, "changes-its-input"),
     (as_if_sorted, "wrong-zeros"),
     (sorts_what_it_is_given, "changes-the-list"),
     (lambda found, silenced: merge_by_list(found, silenced).squeeze(), "axis-of-one"),

@@ -146,7 +146,22 @@ class UsesUpTheList(MixedPlainly):
             heads.pop()
 
 
+class HeadsCopied(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(copy.deepcopy(heads), head_size, n_embd)
+
+
+class HeadsBegunAnew(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        for part in self.parts:
+            for parameter in part.parameters():
+                nn.init.zeros_(parameter)
+
+
 WRONG = {
+    "copies-the-heads": HeadsCopied,
+    "changes-the-heads": HeadsBegunAnew,
     "changes-the-list": UsesUpTheList,
     "no-output-projection": NeverProjected,
     "assumes-full-width": FromTheChapter,
@@ -206,10 +221,24 @@ class Squeezed(MixedPlainly):
         return super().forward(x).squeeze()
 
 
+class AskedByChildren(nn.Module):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        for h, head in enumerate(heads):
+            self.add_module(f"head_{h}", head)
+        self.width = len(heads) * head_size
+        self.projection = nn.Linear(self.width, n_embd)
+
+    def forward(self, x):
+        found = torch.cat([one(x) for one in self.children() if one is not self.projection], -1)
+        return self.projection(F.pad(found, (0, self.width - found.shape[-1])))
+
+
 ODD = [
+    (AskedByChildren, "listed-twice"),
     (AllButTheFirstKnown, "parameters-missing"),
     (NormNobodyAskedFor, "parameters-too-many"),
-    (FindingsOnSelf, "too-many"),
+    (FindingsOnSelf, "shape"),
     (Squeezed, "axis-of-one"),
     (OneHeadAfterTheOther, "first-head-right"),
     (lambda heads, size, C: heads[0], "error"),

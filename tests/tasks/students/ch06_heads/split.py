@@ -92,7 +92,15 @@ WRONG = {
 }
 
 
+def samples_and_heads_confused(x, n_head):
+    heads = [head.chunk(3, dim=-1) for head in x.chunk(n_head, dim=-1)]
+    return [
+        torch.cat(part).view(len(x), n_head, x.shape[1], -1) for part in zip(*heads, strict=True)
+    ]
+
+
 ODD = [
+    (samples_and_heads_confused, "entries-from-elsewhere"),
     (after(lambda part: part.squeeze()), "axis-of-one"),
     (after(lambda part: part.squeeze(1)), "axis-of-one"),
     (after(lambda part: part.squeeze(-1)), "axis-of-one"),

@@ -75,6 +75,9 @@ RIGHT = {
 
 
 WRONG = {
+    "final-norm-without-shift": miscounted(
+        norms=lambda V, T, N, H, C, F, b: C + 2 * N * (C + b * C)
+    ),
     "heads-multiply": miscounted(
         attention=lambda V, T, N, H, C, F, b: N * (H * 3 * C * C + C * C + b * C)
     ),

@@ -160,6 +160,7 @@ RIGHT = {
 
 
 WRONG = {
+    "memory-cut-off": blocked(listening(lambda self, x, m: (self.cross_norm(x), m.detach()))),
     "memory-cut": fifth_set.MemoryAsLongAsTheStream,
     "attentions-side-by-side": fourth_set.TwoAttentionsSideBySide,
     "one-norm-for-two": SharedNorm,

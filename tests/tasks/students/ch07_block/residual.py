@@ -1,5 +1,6 @@
 """Students' answers to 07/residual."""
 
+import copy
 import math
 
 import torch
@@ -158,7 +159,13 @@ class StreamThatEmptiesTheList(StreamOfList):
             branches.pop(0)
 
 
+class StreamOfCopies(StreamOfList):
+    def __init__(self, branches):
+        super().__init__([copy.deepcopy(branch) for branch in branches])
+
+
 WRONG = {
+    "copies-the-branches": StreamOfCopies,
     "changes-the-list": StreamThatEmptiesTheList,
     "divided-by-2N": fifth_set.HalfOfOneNth,
     "scaled-at-the-end": fifth_set.DividesTheWholeSumAtTheEnd,
@@ -207,7 +214,15 @@ class WrittenBefore(StreamOfList):
         return out + before
 
 
+class StreamOfChildren(StreamByName):
+    def forward(self, x):
+        for branch in self.children():
+            x = x + branch(x) / self.n**0.5
+        return x
+
+
 ODD = [
+    (StreamOfChildren, "listed-twice"),
     (FirstBranchNotKnown, "parameters-missing"),
     (GainNobodyAskedFor, "parameters-too-many"),
     (WrittenBefore, "wrong-when-called-again"),
