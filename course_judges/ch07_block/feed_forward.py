@@ -189,12 +189,12 @@ TASK = Task(
     FEED_FORWARD,
     (
         Part("Where every gate is open, the gated values come out.", 2, matches("open")),
-        Part("A gate below 0 lets nothing through.", 1, matches("mixed", "again")),
-        Part("And no layer has a bias.", 1, matches("mixed", "biases")),
+        Part("A gate below 0 lets nothing through.", 1, matches("mixed", "biases.again")),
+        Part("And no layer has a bias.", 1, matches("mixed", "biases.vectors", "biases.matrices")),
     ),
     properties=(
         _more_layers,
-        right_when_called_again(("open", "mixed"), ("again",), FEED_FORWARD),
+        right_when_called_again(("open", "mixed"), ("biases.again",), FEED_FORWARD),
     ),
     cases=("open", "mixed"),
 )

@@ -51,14 +51,18 @@ def _gated(answer: Any, given: Inputs, gate: str) -> nn.Module:
     return module
 
 
+@torch.no_grad()
 def _biases(answer: Any, given: Inputs) -> Any:
     """How many parameters stand in vectors, of which a layer without a bias has none, and how many
-    in matrices.
+    in matrices; and what the module makes of a second text, a shorter one.
     """
-    parameters = list(answer(int(given["C"]), int(given["hidden"])).parameters())
+    module, x = _gated(answer, given, "gate"), tensor(given["x"])
+    parameters = list(module.parameters())
+    module(tensor(given["open_x"]))
     return {
         "vectors": sum(one.numel() for one in parameters if one.ndim == 1),
         "matrices": sum(one.numel() for one in parameters if one.ndim != 1),
+        "again": module(x[:, : (x.shape[1] + 1) // 2]),
     }
 
 
@@ -72,16 +76,8 @@ def _gates_mixed(answer: Any, given: Inputs) -> Any:
     return _gated(answer, given, "gate")(tensor(given["x"]))
 
 
-@torch.no_grad()
-def _called_again(answer: Any, given: Inputs) -> Any:
-    """What one module makes of a second text, a shorter one."""
-    module, x = _gated(answer, given, "gate"), tensor(given["x"])
-    module(tensor(given["open_x"]))
-    return module(x[:, : (x.shape[1] + 1) // 2])
-
-
 PROBE = Probe(
     _feed_forward_inputs,
-    {"open": _gates_open, "mixed": _gates_mixed, "again": _called_again, "biases": _biases},
+    {"open": _gates_open, "mixed": _gates_mixed, "biases": _biases},
     second=_least,
 )
