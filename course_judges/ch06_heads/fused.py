@@ -109,6 +109,16 @@ _matrix_not_transposed = mistake(
     STACK,
 )(Variant(transposes=False))
 
+_matrix_reshaped = mistake(
+    "You brought `qkv` from (3·C, C) to (C, 3·C) by `view` or `reshape`, which moves no entry.",
+    lambda e: f"A layer multiplies by the transposed matrix: `x @ qkv.T`. {_plain(e)}",
+    STACK,
+)(
+    lambda x, qkv, projection, reach: fused_attention(
+        x, qkv.reshape(qkv.shape[1], -1).T, projection, reach
+    )
+)
+
 _scale_by_channels = families.scale_by_channels(
     lambda e: _scale_effect(e, e.number("C") ** 0.5), SUBSPACES
 )(Variant(scale=lambda C, D: math.sqrt(C)))  # noqa: ARG005

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Sequence
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_judges.ch06_heads.sections import LIST, PROJECTION
@@ -29,6 +30,13 @@ class MixedHeads(nn.Module):
         """(B, T, C) → (B, T, C)."""
         together = torch.cat([head(x) for head in self.heads], dim=-1)  # H × (B, T, D)
         return self.projection(together)
+
+
+class _NormedEach(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        found = [head(x) for head in self.heads]
+        normed = [F.layer_norm(one, one.shape[-1:]) for one in found]
+        return self.projection(torch.cat(normed, dim=-1))
 
 
 class _PlainList(nn.Module):
@@ -102,17 +110,12 @@ def _wrong_when_listed_twice(evidence: Evidence) -> Finding | None:
 
 def _counted(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("parameters.count"), evidence.right("parameters.count")
-    few = bool(mine < right)
-    if mine == right or (few and not evidence.same("output")):
+    if mine >= right or not evidence.same("output"):
         return None
     return Finding(
-        "parameters-missing" if few else "parameters-too-many",
-        "Your module does not know the parameters of all its heads."
-        if few
-        else "Your module has more parameters than its heads and its projection.",
-        _missing_parameters(evidence)
-        if few
-        else f"It has {int(mine)}; heads and projection have {int(right)}. What are the rest for?",
+        "parameters-missing",
+        "Your module does not know the parameters of all its heads.",
+        _missing_parameters(evidence),
         LIST,
     )
 
@@ -232,6 +235,52 @@ _list_not_ModuleList = mistake(
     LIST,
     cases=("parameters",),
 )(_PlainList)
+
+
+@mistake(
+    "You averaged over the heads; what they found should stand side by side.",
+    lambda e: largest_gap(e, "output"),
+    LIST,
+)
+class _AveragesHeads(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        found = torch.stack([head(x) for head in self.heads]).mean(dim=0)
+        return self.projection(found.repeat(1, 1, len(self.heads)))
+
+
+@mistake(
+    "Your heads read a normed `x`; they should read it as it is.",
+    lambda e: largest_gap(e, "output"),
+)
+class _NormedInput(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(F.layer_norm(x, x.shape[-1:]))
+
+
+@mistake(
+    "What the heads found is normed before the projection; nothing belongs between.",
+    lambda e: largest_gap(e, "output"),
+    also=(_NormedEach,),
+)
+class _NormedBetween(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        found = torch.cat([head(x) for head in self.heads], dim=-1)
+        return self.projection(F.layer_norm(found, found.shape[-1:]))
+
+
+@mistake(
+    "Your module has more parameters than its heads and its projection.",
+    lambda e: unwrapped(f"""It has {int(e.yours("parameters.count"))}, and heads and projection have
+    {int(e.right("parameters.count"))}. Is there another layer? Nothing else is to happen."""),
+    recognised=lambda e: bool(e.yours("parameters.count") > e.right("parameters.count")),
+)
+class _MoreParameters(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__(heads, head_size, n_embd)
+        self.norm = nn.LayerNorm(n_embd)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(super().forward(x))
 
 
 @mistake(

@@ -12,7 +12,6 @@ from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, ratio
 from course_judges.wording import unwrapped
-from course_tasks.verdict import Finding
 
 Forward = Callable[[Any, Tensor], Tensor]
 
@@ -50,18 +49,6 @@ def _closed(evidence: Evidence) -> str:
 def _below_zero(evidence: Evidence) -> str:
     values = evidence.inputs["open_x"] @ evidence.inputs["up"].T  # (B, T, hidden)
     return f"{int((values < 0).sum())} of {values.size} values from `up` are below 0"
-
-
-def _more_layers(evidence: Evidence) -> Finding | None:
-    mine, right = (int(held("biases.matrices")) for held in (evidence.yours, evidence.right))
-    if mine <= right or not evidence.same("open", "mixed"):
-        return None
-    return Finding(
-        "layers-too-many",
-        "Your module has more than three layers.",
-        f"Its matrices hold {mine} parameters; those of `gate`, `up` and `down` hold {right}.",
-        FEED_FORWARD,
-    )
 
 
 def _sizes(evidence: Evidence) -> str:
@@ -183,6 +170,23 @@ class _WithBiases(GatedFeedForward):
         self.down = nn.Linear(hidden, n_embd)
 
 
+@mistake(
+    "Your module has more than three layers.",
+    lambda e: (
+        unwrapped(f"""Its matrices hold {int(e.yours("biases.matrices"))} parameters, and those
+    of `gate`, `up` and `down` hold {int(e.right("biases.matrices"))}.""")
+    ),
+    recognised=lambda e: bool(e.yours("biases.matrices") > e.right("biases.matrices")),
+)
+class _MoreLayers(GatedFeedForward):
+    def __init__(self, n_embd: int, hidden: int):
+        super().__init__(n_embd, hidden)
+        self.out = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.out(super().forward(x))
+
+
 TASK = Task(
     "A gate in the feed-forward network",
     GatedFeedForward,
@@ -192,9 +196,6 @@ TASK = Task(
         Part("A gate below 0 lets nothing through.", 1, matches("mixed", "biases.again")),
         Part("And no layer has a bias.", 1, matches("mixed", "biases.vectors", "biases.matrices")),
     ),
-    properties=(
-        _more_layers,
-        right_when_called_again(("open", "mixed"), ("biases.again",), FEED_FORWARD),
-    ),
+    properties=(right_when_called_again(("open", "mixed"), ("biases.again",), FEED_FORWARD),),
     cases=("open", "mixed"),
 )

@@ -120,6 +120,16 @@ _variance_squared = mistake("You divided by the variance; divide by its root.", 
     _divided(lambda biased, _, eps: biased + eps)
 )
 
+
+@mistake(
+    "You divided by the mean distance from the mean; divide by the root of the variance.", _spread
+)
+def _mean_distance(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+    parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
+    centred = parts - parts.mean(dim=-1, keepdim=True)
+    return gain * (centred / (centred.abs().mean(dim=-1, keepdim=True) + eps)).flatten(-2) + shift
+
+
 _eps_as_a_floor = mistake(
     "You took `eps` for the smallest variance; it is added to every variance.",
     _spread,

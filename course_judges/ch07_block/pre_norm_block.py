@@ -89,6 +89,9 @@ def _other_memory(evidence: Evidence) -> Finding | None:
 
 _ONLY_PLAIN = ("plain",)
 
+# Which norm each of the three branches reads through, where not each reads through its own.
+_OTHER_ORDERS = ((1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1))
+
 
 _one_norm_for_two = mistake(
     "One norm serves more than one branch; each branch needs its own.",
@@ -96,6 +99,15 @@ _one_norm_for_two = mistake(
     TWO,
     recognised=_shares_a_norm,
 )(decoder_blocks.going(decoder_blocks.one_norm))
+
+_norms_exchanged = mistake(
+    "Your norms changed places: a branch reads through the norm of another one.",
+    lambda e: unwrapped(f"""As long as they are fresh all three do the same. With norms that have
+    learned, {_lower(e, "weighted")}"""),
+    TWO,
+    cases=("weighted",),
+    also=tuple(map(decoder_blocks.norms_in_order, _OTHER_ORDERS[1:])),
+)(decoder_blocks.norms_in_order(_OTHER_ORDERS[0]))
 
 _post_for_pre = mistake(
     "You normed after the sum, which is post-norm; asked for is the norm before the branch.",

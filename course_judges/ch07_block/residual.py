@@ -103,6 +103,12 @@ def _by_the_turn(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     return x
 
 
+def _read_divided(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for branch in branches:
+        x = x + branch(x / math.sqrt(len(branches)))
+    return x
+
+
 def _in_place(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     for branch in branches:
         x += branch(x) / math.sqrt(len(branches))
@@ -176,6 +182,16 @@ _divided_by_the_turn = mistake(
     lambda e: f"The first branch then adds all that it wrote. {_both(e)}",
 )(_going(_by_the_turn))
 
+_divided_by_one_more = mistake(
+    "You divided by √(N + 1); divide by √N.",
+    lambda e: f"N is the number of branches; what entered is not one of them. {_both(e)}",
+)(_step(lambda x, written, n: x + written / math.sqrt(n + 1)))
+
+_divided_before_the_branch = mistake(
+    "You divided what a branch reads; divide what it writes.",
+    lambda e: f"The branch then adds all that it wrote. {_both(e)}",
+)(_going(_read_divided))
+
 _stream_scaled = mistake(
     "You divided the whole sum; only what the branch wrote is divided.",
     lambda e: f"What entered shrinks in each of {e.number('N')} branches. {_both(e)}",
@@ -208,6 +224,12 @@ _first_branch_alone = mistake(
     lambda e: f"There were {e.number('N')}. {_both(e)}",
     also=(_only(0, count=True),),
 )(_only(0, count=False))
+
+_one_branch_for_all = mistake(
+    "One branch took the turns of all.",
+    lambda e: f"There were {e.number('N')} branches, each with parameters of its own. {_both(e)}",
+    also=(_going(lambda branches, x: ResidualStream([branches[-1]] * len(branches))(x)),),
+)(_going(lambda branches, x: ResidualStream([branches[0]] * len(branches))(x)))
 
 _wrong_order = mistake(
     "The branches were taken from the last to the first.", lambda e: farthest(e, "stream.out")

@@ -127,6 +127,9 @@ def mask_as_numbers(x, qkv, w, reach):
 
 
 WRONG = {
+    "matrix-reshaped": lambda x, qkv, w, reach: fused_by_sdpa(
+        x, qkv.view(x.shape[2], -1).mT, w, reach
+    ),
     "scale-without-root": fused(scale=lambda C, H: C // H),
     "divided-by-2D": fused(scale=lambda C, H: C // H * 2),
     "mask-added-to-scores": mask_as_numbers,

@@ -159,7 +159,34 @@ class HeadsBegunAnew(MixedPlainly):
                 nn.init.zeros_(parameter)
 
 
+class MeanForAll(MixedPlainly):
+    def join(self, found):
+        return torch.cat([sum(found) / len(found)] * len(found), -1)
+
+
+class NormedFirst(MixedPlainly):
+    def forward(self, x):
+        x = (x - x.mean(-1, keepdim=True)) / (x.var(-1, False, keepdim=True) + 1e-5).sqrt()
+        return super().forward(x)
+
+
+class NormedBetween(MixedPlainly):
+    def join(self, found):
+        found = torch.cat(found, -1)
+        return F.layer_norm(found, found.shape[2:])
+
+
+class NormNobodyAskedFor(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        self.norm = nn.LayerNorm(n_embd)
+
+
 WRONG = {
+    "averages-heads": MeanForAll,
+    "normed-input": NormedFirst,
+    "normed-between": NormedBetween,
+    "more-parameters": NormNobodyAskedFor,
     "copies-the-heads": HeadsCopied,
     "changes-the-heads": HeadsBegunAnew,
     "changes-the-list": UsesUpTheList,
@@ -197,12 +224,6 @@ class AllButTheFirstKnown(MixedPlainly):
         return self.projection(self.join([part(x) for part in [*self.first, *self.parts]]))
 
 
-class NormNobodyAskedFor(MixedPlainly):
-    def __init__(self, heads, head_size, n_embd):
-        super().__init__(heads, head_size, n_embd)
-        self.norm = nn.LayerNorm(n_embd)
-
-
 class FindingsOnSelf(MixedPlainly):
     """What the first call found is mixed again in each later one."""
 
@@ -237,7 +258,6 @@ class AskedByChildren(nn.Module):
 ODD = [
     (AskedByChildren, "listed-twice"),
     (AllButTheFirstKnown, "parameters-missing"),
-    (NormNobodyAskedFor, "parameters-too-many"),
     (FindingsOnSelf, "shape"),
     (Squeezed, "axis-of-one"),
     (OneHeadAfterTheOther, "first-head-right"),

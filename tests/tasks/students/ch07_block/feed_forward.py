@@ -72,7 +72,17 @@ class GatedWithBiases(GatedInAnotherOrder):
         self.up = nn.Linear(n_embd, hidden)
 
 
+class OneLayerMore(GatedBase):
+    def __init__(self, n_embd, hidden):
+        super().__init__(n_embd, hidden)
+        self.out = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x):
+        return gated_by_where(self, x)
+
+
 WRONG = {
+    "more-layers": OneLayerMore,
     "limited-gate": fifth_set.GateEndsAtOne,
     "leaky-gate": fifth_set.GateLeaks,
     "with-biases": GatedWithBiases,
@@ -94,15 +104,6 @@ WRONG = {
 }
 
 
-class OneLayerMore(GatedBase):
-    def __init__(self, n_embd, hidden):
-        super().__init__(n_embd, hidden)
-        self.out = nn.Linear(n_embd, n_embd, bias=False)
-
-    def forward(self, x):
-        return gated_by_where(self, x)
-
-
 class GatesOfTheFirstText(GatedBase):
     opened = None
 
@@ -114,7 +115,6 @@ class GatesOfTheFirstText(GatedBase):
 
 
 ODD = [
-    (OneLayerMore, "layers-too-many"),
     (GatesOfTheFirstText, "wrong-when-called-again"),
     (gated(lambda self, x: gated_by_where(self, x).squeeze()), "axis-of-one"),
     (gated(lambda self, x: gated_by_where(self, x).squeeze(0)), "axis-of-one"),

@@ -89,6 +89,9 @@ RIGHT = {
 
 
 WRONG = {
+    "mean-distance": norming(
+        own_mean, divide=lambda p, eps: (p - own_mean(p)).abs().mean(-1, keepdim=True) + eps
+    ),
     "eps-as-a-floor": fifth_set.eps_as_the_smallest_variance,
     "gain-goes-first": fifth_set.gain_goes_in_first,
     "shift-goes-first": lambda x, gain, shift, groups, eps: (

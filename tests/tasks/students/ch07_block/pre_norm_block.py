@@ -159,7 +159,14 @@ RIGHT = {
 }
 
 
+def norms_mixed_up(self, x, memory):
+    x = x + self.attn(self.cross_norm(x))
+    x = x + self.cross(self.attention_norm(x), memory)
+    return x + self.ffn(self.feed_forward_norm(x))
+
+
 WRONG = {
+    "norms-exchanged": blocked(norms_mixed_up),
     "memory-cut-off": blocked(listening(lambda self, x, m: (self.cross_norm(x), m.detach()))),
     "memory-cut": fifth_set.MemoryAsLongAsTheStream,
     "attentions-side-by-side": fourth_set.TwoAttentionsSideBySide,

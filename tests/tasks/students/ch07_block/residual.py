@@ -164,7 +164,16 @@ class StreamOfCopies(StreamOfList):
         super().__init__([copy.deepcopy(branch) for branch in branches])
 
 
+def branch_reads_less(branches, root, x):
+    for branch in branches:
+        x = x + branch(x / root)
+    return x
+
+
 WRONG = {
+    "divided-by-one-more": streaming(lambda b, root, x: rightly(b, (root**2 + 1) ** 0.5, x)),
+    "divided-before-the-branch": streaming(branch_reads_less),
+    "one-branch-for-all": streaming(lambda b, root, x: rightly([b[0]] * len(b), root, x)),
     "copies-the-branches": StreamOfCopies,
     "changes-the-list": StreamThatEmptiesTheList,
     "divided-by-2N": fifth_set.HalfOfOneNth,
