@@ -18,12 +18,11 @@ from course_tasks.verdict import Finding, Section
 # A relation between fewer single numbers is hardly one.
 _FEW_NUMBERS = 3
 
-_WHY_ONES_GO_WRONG = (
-    ": `squeeze()` drops every dimension of 1, and a dimension of 1 is stretched to any other "
+# What may be behind an answer that goes wrong where a dimension is 1.
+_OF_ONES = (
+    "`squeeze()` drops every dimension of 1, and a dimension of 1 is stretched to any other "
     "without an error."
 )
-# Of these findings that may be the cause; others say of themselves what is wrong.
-_MADE_BY_ONES = ("axis-of-one", "error", "shape")
 
 Asks: TypeAlias = Callable[[Evidence], Finding | None]
 
@@ -111,15 +110,15 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
         # Judged by how often something happens: what was not seen there may still be wrong.
         where = f" With {sizes[1]} it did not show."
     ones = _dimensions_of_one(wrong, right)
+    if ones and (found.name in ("difference", "error") or kinds.has_another_shape(wrong)):
+        ones = f"{ones} {_OF_ONES}"
     if found.name != "difference":
-        why = _WHY_ONES_GO_WRONG if found.name in _MADE_BY_ONES else ""
-        where = f"{ones}{why or '.'}" if ones else where
-        return Finding(found.name, found.what, found.effect + where, found.section)
+        return Finding(found.name, found.what, found.effect + (ones or where), found.section)
     if ones:
         return Finding(
             "dimension-of-one",
             "Your answer goes wrong where a dimension is 1.",
-            f"{found.effect}{ones}{_WHY_ONES_GO_WRONG}",
+            f"{found.effect}{ones}",
             found.section,
         )
     return Finding(
@@ -132,7 +131,7 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
 
 def _dimensions_of_one(wrong: Evidence, right: Evidence) -> str:
     """A sentence on what has a dimension of 1 where an answer is wrong, and none where it is right;
-    without its full stop, and empty if nothing has.
+    empty if nothing has.
     """
     if right.wrong_values:
         return ""
@@ -144,7 +143,7 @@ def _dimensions_of_one(wrong: Evidence, right: Evidence) -> str:
             bad, good = (
                 " and ".join(f"{one} {held[one]}" for one in ones) for held in (mine, theirs)
             )
-            return f" It is right with {good}, and wrong with {bad}"
+            return f" It is right with {good}, and wrong with {bad}."
     return ""
 
 

@@ -128,6 +128,29 @@ def unchanged_by_other_samples(before: str, after: str, section: Section) -> Pro
     return ask
 
 
+def right_when_called_again(
+    first: tuple[str, ...], again: tuple[str, ...], section: Section
+) -> Property:
+    """A module that is right when it is called must be right when it is called once more.
+
+    `first` are values of modules that were called once, `again` those of a second call of the same
+    module, on a shorter text.
+    """
+
+    def ask(evidence: Evidence) -> Finding | None:
+        if not evidence.same(*first) or evidence.same(*again):
+            return None
+        return Finding(
+            "wrong-when-called-again",
+            "Your module is right when it is called for the first time, and wrong the next time.",
+            "The second text is shorter than the first. Does the module keep something of a call, "
+            "such as a mask or a list of results, and go on with it in the next one?",
+            section,
+        )
+
+    return ask
+
+
 def scores_times_a_factor(
     value: str, scores: Callable[[Evidence], Array], section: Section
 ) -> Property:

@@ -12,7 +12,7 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch06_heads.attention import by_head_size, looks, past
 from course_judges.ch06_heads.sections import AVERAGE, LIST, SUBSPACES
-from course_judges.ch06_heads.wording import largest_gap, shape
+from course_judges.ch06_heads.wording import MASK_ADDED, MASK_OF_ONES, largest_gap, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, number, unwrapped
 
@@ -48,6 +48,31 @@ def _scaled_alike(size: Callable[[list[int]], float]) -> Callable[[Tensor, Heads
     )
 
 
+def _scaled_each(x: Tensor, heads: Heads, scale: Callable[[int], float]) -> Tensor:
+    """Each head with a scale made of its own size."""
+    found = [_found(x, [head], scale=scale(head[0].shape[1]))[0] for head in heads]
+    return torch.cat(found, dim=-1)
+
+
+def _cut_at_equal_distances(x: Tensor, heads: Heads) -> Tensor:
+    query, key, value = (
+        (x @ torch.cat(matrices, dim=1)).tensor_split(len(heads), dim=-1)
+        for matrices in zip(*heads, strict=True)
+    )
+    parts = zip(query, key, value, strict=True)
+    found = [looks(*part, past(x.shape[1]), scale=by_head_size(part[0])) for part in parts]
+    return torch.cat(found, dim=-1)
+
+
+def _mask_added(x: Tensor, heads: Heads) -> Tensor:
+    visible = past(x.shape[1])
+    found = []
+    for query, key, value in heads:
+        scores = x @ query @ (x @ key).transpose(-2, -1) / by_head_size(query)
+        found.append((scores + visible).softmax(dim=-1) @ x @ value)
+    return torch.cat(found, dim=-1)
+
+
 def _is_stacked(evidence: Evidence) -> bool:
     mine = evidence.yours("equal")
     return mine.ndim == 4 and mine.size == evidence.right("equal").size
@@ -58,6 +83,13 @@ def _scales(evidence: Evidence, yours: float, name: str) -> str:
     return unwrapped(f"""Heads of size {listed(sizes)} need scales
     {", ".join(number(s**0.5) for s in sizes)}; {name} is {number(yours)}.
     {largest_gap(evidence, "unequal")}""")
+
+
+def _scales_of(evidence: Evidence, yours: Callable[[int], float]) -> str:
+    sizes = [int(size) for size in evidence.inputs["sizes"]]
+    return unwrapped(f"""Heads of size {listed(evidence.inputs["sizes"])} need scales
+    {", ".join(number(s**0.5) for s in sizes)}; yours are
+    {", ".join(number(yours(s)) for s in sizes)}. {largest_gap(evidence, "unequal")}""")
 
 
 @families.no_causal_mask(
@@ -90,6 +122,21 @@ def _scale_by_all_heads(x: Tensor, heads: Heads) -> Tensor:
 _no_scale = families.no_scale(lambda e: _scales(e, 1.0, "yours"), SUBSPACES)(
     _side_by_side(scale=1.0)
 )
+
+
+_scale_without_root = mistake(
+    "You divide the scores by the head size; divide by its root.",
+    lambda e: _scales_of(e, lambda size: float(size)),
+    SUBSPACES,
+)(lambda x, heads: _scaled_each(x, heads, lambda size: float(size)))
+
+_divided_by_2D = mistake(
+    "You divide the scores by twice the head size; divide by its root.",
+    lambda e: unwrapped(f"""`D ** 1 / 2` is (D ** 1) / 2, since `**` binds before `/`, and what is
+    divided by D ** 1 and then by 2 is divided by 2 D. Write `D ** 0.5`.
+    {_scales_of(e, lambda size: 2.0 * size)}"""),
+    SUBSPACES,
+)(lambda x, heads: _scaled_each(x, heads, lambda size: 2.0 * size))
 
 
 @mistake(
@@ -125,6 +172,18 @@ def _one_scale_for_all(x: Tensor, heads: Heads) -> Tensor:
 _softmax_over_queries = families.softmax_over_queries(lambda e: largest_gap(e, "equal"), AVERAGE)(
     _side_by_side(dim=-2)
 )
+
+_mask_added_to_scores = mistake(
+    MASK_ADDED, lambda e: f"{MASK_OF_ONES} {largest_gap(e, 'equal')}", AVERAGE
+)(_mask_added)
+
+_equal_cuts = mistake(
+    "You cut the channels of all heads together into pieces of equal size.",
+    lambda e: unwrapped(f"""Heads of size {listed(e.inputs["sizes"])} begin where the ones before
+    them end. {largest_gap(e, "unequal")}"""),
+    SUBSPACES,
+    cases=("equal", "unequal"),
+)(_cut_at_equal_distances)
 
 _zero_mask = families.zero_mask(lambda e: largest_gap(e, "equal"), AVERAGE)(_side_by_side(fill=0.0))
 

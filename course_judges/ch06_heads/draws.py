@@ -32,6 +32,11 @@ class Draws:
             raise ValueError(f"shape {after.shape}, expected {before.shape}")
         return cls(np.asarray(after, dtype=float) / before)
 
+    @property
+    def heads(self) -> int:
+        """How many heads a sample has."""
+        return int(self.ratio.shape[1])
+
     @cached_property
     def _alive(self) -> Array:
         """(B, H, T·D) True for entries that are not 0."""
@@ -74,11 +79,20 @@ class Draws:
         return bool((self.kept == self.kept[:, :1]).all())
 
     @property
+    def as_many_in_all_samples(self) -> bool:
+        """True if every sample lost the same number of heads."""
+        count = self.kept.sum(axis=1)
+        return bool((count == count[0]).all())
+
+    @property
     def independent(self) -> bool:
-        """True if neither neighbouring samples nor neighbouring heads go along with each other."""
-        samples = _correlation(self.kept[1:], self.kept[:-1])
-        heads = _correlation(self.kept[:, 1:], self.kept[:, :-1])
-        return max(abs(samples), abs(heads)) < SURELY / np.sqrt(self.kept[:, 1:].size)
+        """True if no two heads of a sample go along with each other, and neither do neighbouring
+        samples or those of the first and the second half.
+        """
+        B, H = self.kept.shape
+        pairs = [(self.kept[lag:], self.kept[:-lag]) for lag in (1, B // 2)]
+        pairs += [(self.kept[:, lag:], self.kept[:, :-lag]) for lag in range(1, H)]
+        return all(abs(_correlation(a, b)) < SURELY / np.sqrt(a.size) for a, b in pairs)
 
     @cached_property
     def factors(self) -> Array:

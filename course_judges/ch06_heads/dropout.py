@@ -10,16 +10,22 @@ from course_judges.ch06_heads.drops import (
     by_count,
     drop_heads,
     drops,
+    exact_share,
     nothing,
     own_chance,
     reseeded,
     zero_over_zero,
 )
 from course_judges.ch06_heads.sections import DROPOUT
+from course_judges.evidence import same_case
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.answers import Array
+from course_tasks.ch06_heads.dropout import AGAIN, ALONE, ALONE_P
 from course_tasks.verdict import Finding
+
+# So many samples are expected to lose all heads where it is no chance that none does.
+_MANY = 30
 
 
 def _p(evidence: Evidence) -> float:
@@ -27,12 +33,29 @@ def _p(evidence: Evidence) -> float:
 
 
 def _draws(evidence: Evidence) -> Draws:
-    return Draws.of(evidence.yours("many"), evidence.inputs["found"])
+    found = evidence.inputs["found"]
+    return Draws.of(evidence.shaped("many", found.shape), found)
+
+
+def _alone(evidence: Evidence) -> Draws:
+    """Samples that came one by one."""
+    found = evidence.inputs["found"][:ALONE]
+    return Draws.of(evidence.shaped("one_by_one.each", (ALONE, 1, *found.shape[1:]))[:, 0], found)
 
 
 def _chosen_well(evidence: Evidence) -> bool:
-    draws = _draws(evidence)
-    return draws.whole and draws.independent and draws.dropped_about(_p(evidence))
+    draws, alone = _draws(evidence), _alone(evidence)
+    return (
+        draws.whole
+        and draws.independent
+        and draws.dropped_about(_p(evidence))
+        and alone.whole
+        # Where they all lose the same heads, that is the generator's part.
+        and (
+            alone.same_in_all_samples
+            or (alone.dropped_about(ALONE_P) and not alone.as_many_in_all_samples)
+        )
+    )
 
 
 def _scaled_by(evidence: Evidence, factor: float) -> bool:
@@ -45,28 +68,37 @@ def _scaled_well(evidence: Evidence) -> bool:
 
 def _ends_well(evidence: Evidence) -> bool:
     """Nothing happens in evaluation and at p = 0, everything at p = 1, something in between."""
-    certain = ("evaluation", "evaluation_at_one", "none", "every")
+    certain = ("evaluation", "evaluation_at_one", "none", "one_by_one.whole", "every")
     return evidence.same(*certain) and bool(_draws(evidence).dropped)
 
 
+def _seeded(evidence: Evidence, name: str) -> Array:
+    return evidence.shaped(f"seeded.{name}", evidence.inputs["found"][:AGAIN].shape)
+
+
 def _obeys(evidence: Evidence) -> bool:
+    found = evidence.inputs["found"][:AGAIN]
     first, second, repeated, other = (
-        evidence.yours(f"seeded.{name}") for name in ("first", "second", "repeated", "other")
+        _seeded(evidence, name) for name in ("first", "second", "repeated", "other")
     )
-    found = evidence.inputs["found"][: len(first)]
     drops = (Draws.of(result, found).dropped for result in (first, second, repeated, other))
     return (
         all(0 < share < 1 for share in drops)
         and np.array_equal(first, repeated)
         and not np.array_equal(first, second)
         and not np.array_equal(first, other)
+        and (evidence.again is None or same_case(evidence.answers, evidence.again, "many"))
     )
 
 
+def _a_fixed_number(evidence: Evidence) -> bool:
+    return _alone(evidence).as_many_in_all_samples and 0 < _alone(evidence).dropped < 1
+
+
 def _share(evidence: Evidence) -> str:
-    draws, H = _draws(evidence), evidence.number("H")
-    return unwrapped(f"""With p = {_p(evidence):g}, {draws.dropped:.1%} of {len(draws.kept)} × {H}
-    heads became 0.""")
+    draws = _draws(evidence)
+    return unwrapped(f"""With p = {_p(evidence):g}, {draws.dropped:.1%} of {len(draws.kept)}
+    × {draws.heads} heads became 0.""")
 
 
 def _factor(evidence: Evidence) -> str:
@@ -93,6 +125,7 @@ def _deterministic(evidence: Evidence) -> Finding | None:
         ("evaluation", "With `training=False`"),
         ("evaluation_at_one", "With `training=False` and p = 1"),
         ("none", "With p = 0"),
+        ("one_by_one.whole", "With p = 0 and a batch of one sample"),
         ("every", "With p = 1"),
     ):
         if not evidence.same(case):
@@ -107,6 +140,25 @@ def _deterministic(evidence: Evidence) -> Finding | None:
 
 
 def _by_chance(evidence: Evidence) -> Finding | None:
+    draws = _draws(evidence)
+    if draws.whole and draws.dropped_about(_p(evidence)) and not draws.independent:
+        return Finding(
+            "not-independent",
+            "Your heads do not go independently of each other.",
+            unwrapped(f"""As many become 0 as should, {draws.dropped:.1%} with p = {_p(evidence):g},
+            and whether one does tells something about another: of its own sample, of the next one,
+            or of the one half a batch away. Each needs a number of its own from the generator."""),
+            DROPOUT,
+        )
+    whole = _p(evidence) ** draws.heads * len(draws.kept)
+    if draws.whole and draws.dropped and whole > _MANY and draws.kept.any(axis=1).all():
+        return Finding(
+            "never-all-heads",
+            "In your answer every sample keeps a head.",
+            unwrapped(f"""With p = {_p(evidence):g}, about {whole:.0f} of {len(draws.kept)} samples
+            should lose all of their {draws.heads} heads: none of them waits for the others."""),
+            DROPOUT,
+        )
     if not _chosen_well(evidence):
         return Finding(
             "wrong-share",
@@ -205,7 +257,7 @@ _multiplies_by_share = mistake(
 
 _rescaled_by_count = mistake(
     "You scale by how many heads happened to be kept; the factor is always 1 / (1 − p).",
-    lambda e: unwrapped(f"""Of {e.number("H")} heads, a sample that kept one has it multiplied by
+    lambda e: unwrapped(f"""Of {_draws(e).heads} heads, a sample that kept one has it multiplied by
     {number(float(_draws(e).factors.max()))} in your answer, and by {number(1 / (1 - _p(e)))} in the
     right one."""),
     recognised=lambda e: _draws(e).scaled_by_count,
@@ -231,15 +283,23 @@ _seed_fixed_inside = mistake(
     unwrapped("""Two generators with different seeds dropped the same heads in your answer, 60
     samples long. Draw from the given one, and leave its seed to the caller."""),
     recognised=lambda e: (
-        bool(_draws(e).dropped) and np.array_equal(e.yours("seeded.first"), e.yours("seeded.other"))
+        bool(_draws(e).dropped) and np.array_equal(_seeded(e, "first"), _seeded(e, "other"))
     ),
 )(reseeded)
 
 _generator_ignored = mistake(
     "Your draws do not come from the given generator.",
     _SEEDS,
-    recognised=lambda e: not np.array_equal(e.yours("seeded.first"), e.yours("seeded.repeated")),
+    recognised=lambda e: not np.array_equal(_seeded(e, "first"), _seeded(e, "repeated")),
 )(own_chance)
+
+_fixed_number = mistake(
+    "You drop a fixed number of heads; each should go or stay by a chance of its own.",
+    lambda e: unwrapped(f"""With p = {ALONE_P:g}, {ALONE} samples that came one by one lost
+    {int((~_alone(e).kept[0]).sum())} of {_draws(e).heads} heads each. Of heads that go each by a
+    chance of its own sometimes more go, sometimes fewer, and sometimes none."""),
+    recognised=_a_fixed_number,
+)(exact_share)
 
 
 TASK = Task(
@@ -253,4 +313,6 @@ TASK = Task(
         Part("All randomness comes from the generator.", 1, _obeys),
     ),
     properties=(_by_chance, _deterministic, _by_seed),
+    # Drawn by chance: only what is true of many of them is right or wrong.
+    uncompared=("many", "each", "first", "second", "repeated", "other"),
 )

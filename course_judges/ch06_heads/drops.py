@@ -72,6 +72,15 @@ def zero_over_zero(found: Tensor, p: float, training: bool, generator: torch.Gen
     return found * kept / torch.tensor(1 - p)
 
 
+def exact_share(found: Tensor, p: float, training: bool, generator: torch.Generator) -> Tensor:
+    """As many heads of the batch as p says, no more and no fewer."""
+    if not training or p == 0 or p == 1:
+        return drop_heads(found, p, training, generator)
+    B, H = found.shape[:2]
+    kept = torch.randperm(B * H, generator=generator).view(B, H, 1, 1) >= round(p * B * H)
+    return found * kept / (1 - p)
+
+
 def nothing(found: Tensor, p: float, training: bool, generator: torch.Generator) -> Tensor:  # noqa: ARG001
     """Without dropping anything."""
     return found

@@ -30,7 +30,12 @@ from course_judges.ch06_heads.variants import (
     stack,
     windows,
 )
-from course_judges.ch06_heads.wording import largest_gap, rows_of_view
+from course_judges.ch06_heads.wording import (
+    MASK_ADDED,
+    MASK_OF_ONES,
+    largest_gap,
+    rows_of_view,
+)
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_other_samples, unchanged_by_the_future
 from course_judges.wording import listed, number, unwrapped
@@ -104,6 +109,16 @@ _matrix_not_transposed = mistake(
     STACK,
 )(Variant(transposes=False))
 
+_matrix_reshaped = mistake(
+    "You brought `qkv` from (3·C, C) to (C, 3·C) by `view` or `reshape`, which moves no entry.",
+    lambda e: f"A layer multiplies by the transposed matrix: `x @ qkv.T`. {_plain(e)}",
+    STACK,
+)(
+    lambda x, qkv, projection, reach: fused_attention(
+        x, qkv.reshape(qkv.shape[1], -1).T, projection, reach
+    )
+)
+
 _scale_by_channels = families.scale_by_channels(
     lambda e: _scale_effect(e, e.number("C") ** 0.5), SUBSPACES
 )(Variant(scale=lambda C, D: math.sqrt(C)))  # noqa: ARG005
@@ -111,6 +126,20 @@ _scale_by_channels = families.scale_by_channels(
 _no_scale = families.no_scale(lambda e: _scale_effect(e, 1.0), SUBSPACES)(
     Variant(scale=lambda C, D: 1.0)  # noqa: ARG005
 )
+
+_scale_without_root = mistake(
+    "You divide the scores by the head size; divide by its root.",
+    lambda e: _scale_effect(e, e.number("D")),
+    SUBSPACES,
+)(Variant(scale=lambda C, D: float(D)))  # noqa: ARG005
+
+_divided_by_2D = mistake(
+    "You divide the scores by twice the head size; divide by its root.",
+    lambda e: unwrapped(f"""`D ** 1 / 2` is (D ** 1) / 2, since `**` binds before `/`, and what is
+    divided by D ** 1 and then by 2 is divided by 2 D. Write `D ** 0.5`.
+    {_scale_effect(e, 2 * e.number("D"))}"""),
+    SUBSPACES,
+)(Variant(scale=lambda C, D: 2.0 * D))  # noqa: ARG005
 
 _scale_after_softmax = mistake(
     "You divide what the heads find by √D, in place of the scores.",
@@ -137,6 +166,16 @@ _reach_without_past = mistake(
 )(Variant(visible=sideways))
 
 _softmax_over_queries = families.softmax_over_queries(_plain, AVERAGE)(Variant(dim=-2))
+
+
+@mistake(MASK_ADDED, lambda e: f"{MASK_OF_ONES} {_plain(e)}")
+def _mask_added_to_scores(x: Tensor, qkv: Tensor, projection: Tensor, reach: list[int]) -> Tensor:
+    B, T, _ = x.shape
+    query, key, value = stack(x @ qkv.T, B, T, len(reach))
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    weights = (scores + windows(T, reach)).softmax(dim=-1)
+    return (weights @ value).transpose(1, 2).flatten(2) @ projection.T
+
 
 _zero_mask = families.zero_mask(_plain)(Variant(fill=0.0))
 

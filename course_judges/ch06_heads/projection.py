@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_judges.ch06_heads.sections import LIST, PROJECTION
 from course_judges.ch06_heads.wording import largest_gap, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import right_when_called_again
+from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
 from course_tasks.verdict import Finding
 
@@ -26,6 +30,13 @@ class MixedHeads(nn.Module):
         """(B, T, C) → (B, T, C)."""
         together = torch.cat([head(x) for head in self.heads], dim=-1)  # H × (B, T, D)
         return self.projection(together)
+
+
+class _NormedEach(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        found = [head(x) for head in self.heads]
+        normed = [F.layer_norm(one, one.shape[-1:]) for one in found]
+        return self.projection(torch.cat(normed, dim=-1))
 
 
 class _PlainList(nn.Module):
@@ -67,7 +78,7 @@ def _weight_shape(*sizes: str) -> Callable[[Evidence], str]:
 
 
 def _missing_parameters(evidence: Evidence) -> str:
-    mine, right = int(evidence.yours("parameters")), int(evidence.right("parameters"))
+    mine, right = (int(held("parameters.count")) for held in (evidence.yours, evidence.right))
     return unwrapped(f"""Your module knows of {mine} parameters; heads and projection have {right}.
     No optimizer would ever move the rest.""")
 
@@ -81,6 +92,30 @@ def _first_head_right(evidence: Evidence) -> Finding | None:
         "With a projection that reads head 0 alone your output is right; with all of it, it is "
         "not. Each head gets the `x` that the module got, and nothing is done to what it found. "
         f"{largest_gap(evidence, 'output')}",
+        LIST,
+    )
+
+
+def _wrong_when_listed_twice(evidence: Evidence) -> Finding | None:
+    if not evidence.same("output", "silent", "first_head") or evidence.same("twice"):
+        return None
+    return Finding(
+        "listed-twice",
+        "Your module is wrong where one head stands in the list twice.",
+        "Then it is asked twice, and what it found stands there twice. `children()`, a set and the "
+        f"keys of a dict know it once. {largest_gap(evidence, 'twice')}",
+        LIST,
+    )
+
+
+def _counted(evidence: Evidence) -> Finding | None:
+    mine, right = evidence.yours("parameters.count"), evidence.right("parameters.count")
+    if mine >= right or not evidence.same("output"):
+        return None
+    return Finding(
+        "parameters-missing",
+        "Your module does not know the parameters of all its heads.",
+        _missing_parameters(evidence),
         LIST,
     )
 
@@ -202,15 +237,120 @@ _list_not_ModuleList = mistake(
 )(_PlainList)
 
 
+@mistake(
+    "You averaged over the heads; what they found should stand side by side.",
+    lambda e: largest_gap(e, "output"),
+    LIST,
+)
+class _AveragesHeads(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        found = torch.stack([head(x) for head in self.heads]).mean(dim=0)
+        return self.projection(found.repeat(1, 1, len(self.heads)))
+
+
+@mistake(
+    "Your heads read a normed `x`; they should read it as it is.",
+    lambda e: largest_gap(e, "output"),
+)
+class _NormedInput(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(F.layer_norm(x, x.shape[-1:]))
+
+
+@mistake(
+    "What the heads found is normed before the projection; nothing belongs between.",
+    lambda e: largest_gap(e, "output"),
+    also=(_NormedEach,),
+)
+class _NormedBetween(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        found = torch.cat([head(x) for head in self.heads], dim=-1)
+        return self.projection(F.layer_norm(found, found.shape[-1:]))
+
+
+@mistake(
+    "Your module has more parameters than its heads and its projection.",
+    lambda e: unwrapped(f"""It has {int(e.yours("parameters.count"))}, and heads and projection have
+    {int(e.right("parameters.count"))}. Is there another layer? Nothing else is to happen."""),
+    recognised=lambda e: (
+        "output" not in e.answers.errors
+        and bool(e.yours("parameters.count") > e.right("parameters.count"))
+    ),
+)
+class _MoreParameters(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__(heads, head_size, n_embd)
+        self.norm = nn.LayerNorm(n_embd)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(super().forward(x))
+
+
+@mistake(
+    "Your module holds copies of the heads; it should hold the heads that it was given.",
+    lambda e: unwrapped(f"""Of {e.number("H")} heads it knows the parameters of
+    {int(e.yours("parameters.heads").sum())}. Train it, and the heads of whoever called you stay
+    what they were."""),
+    LIST,
+    cases=("output", "parameters"),
+)
+class _CopiesTheHeads(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__([copy.deepcopy(head) for head in heads], head_size, n_embd)
+
+
+@mistake(
+    "Your module gives new weights to the heads; they are ready when it gets them.",
+    lambda e: f"That is seen in their weights. {farthest(e, 'parameters.given.weights')}",
+    LIST,
+    recognised=lambda e: (
+        bool(e.yours("parameters.heads").all()) and not e.same("parameters.given.weights")
+    ),
+)
+class _ChangesTheHeads(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__(heads, head_size, n_embd)
+        for parameter in self.parameters():
+            nn.init.normal_(parameter, std=0.02)
+
+
+@mistake(
+    "Your output is right, but you changed the list of heads that you were given.",
+    lambda e: (
+        unwrapped(f"""Of {e.number("H")} heads {int(e.yours("parameters.given.list").sum())} are
+    still at their places in the list of whoever called you. Loop over the list, and leave it as it
+    is.""")
+    ),
+    LIST,
+    cases=("output", "parameters"),
+)
+class _ChangesTheList(MixedHeads):
+    def __init__(self, heads: list[nn.Module], head_size: int, n_embd: int):
+        count, kept = len(heads), nn.ModuleList()
+        super().__init__([], head_size, n_embd)
+        while heads:
+            kept.append(heads.pop(0))
+        self.heads, self.projection = kept, nn.Linear(count * head_size, n_embd)
+
+
 TASK = Task(
     "Output projection",
     MixedHeads,
     PROJECTION,
     (
-        Part("What the heads found is mixed into C channels.", 2, matches("output", "first_head")),
+        Part(
+            "What the heads found is mixed into C channels.",
+            2,
+            matches("output", "first_head", "twice"),
+        ),
         Part("With a projection of zeros nothing but its bias is left.", 1, matches("silent")),
         Part("The module knows the parameters of all its heads.", 1, matches("parameters")),
     ),
-    properties=(_first_head_right,),
+    properties=(
+        _first_head_right,
+        _counted,
+        _wrong_when_listed_twice,
+        right_when_called_again(("output", "silent"), ("first_head",), LIST),
+    ),
     cases=("output",),
 )

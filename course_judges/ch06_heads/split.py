@@ -51,10 +51,12 @@ def _first_wrong(evidence: Evidence) -> str:
             came = origin(evidence.inputs["x"], float(mine[b, h, t, d]))
             wanted = origin(evidence.inputs["x"], float(right[b, h, t, d]))
             assert wanted is not None
-            told = "is not in x" if came is None else f"stood at position {came[1]}, channel"
-            told += "" if came is None else f" {came[2]} of x"
-            return unwrapped(f"""In your {word} of head {h}, position {t}, entry {d} {told}; it
-            should be the one at position {wanted[1]}, channel {wanted[2]}.""")
+            stood = "" if came is None else f"position {came[1]}, channel {came[2]} of x"
+            if came is not None and came[0] != b:
+                stood = f"sample {came[0]}, {stood}"
+            told = f"stood at {stood}" if stood else "is not in x"
+            return unwrapped(f"""In your {word} of sample {b}, head {h}, position {t}, entry {d}
+            {told}; it should be the one at position {wanted[1]}, channel {wanted[2]}.""")
     return ""
 
 

@@ -8,6 +8,12 @@ from course_judges.judging import Evidence
 from course_judges.wording import number
 from course_tasks.answers import Array
 
+MASK_ADDED = "You added the mask to the scores as numbers: 1 where a position sees, 0 where not."
+MASK_OF_ONES = (
+    "What should be hidden has a score that is 1 less, and is still seen. A mask that is added "
+    "holds 0 and −inf; `scaled_dot_product_attention` adds every mask that is not of type bool."
+)
+
 
 def shape(evidence: Evidence, value: str) -> str:
     """The shapes of yours and of the right one."""

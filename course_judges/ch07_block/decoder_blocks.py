@@ -155,3 +155,15 @@ def one_norm(m: Any, x: Tensor, memory: Tensor) -> Tensor:
 def memory_cut(m: Any, x: Tensor, memory: Tensor) -> Tensor:
     """Of the memory as many places as the stream has."""
     return DecoderBlock.forward(m, x, memory[:, : x.shape[1]])
+
+
+def norms_in_order(order: tuple[int, int, int]) -> type[DecoderBlock]:
+    """The three branches read through the norms of these numbers."""
+
+    def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+        norms = [(m.attention_norm, m.cross_norm, m.feed_forward_norm)[n] for n in order]
+        x = x + m.attention(norms[0](x))
+        x = x + m.cross_attention(norms[1](x), memory)
+        return x + m.feed_forward(norms[2](x))
+
+    return going(forward)

@@ -15,10 +15,12 @@ _FEATURES, _SEQUENCE, _BATCH = (0, 0, 1), (0, 1, 0), (1, 1, 0)
 _FAINT = math.exp(-3)  # what a mask of −3 leaves of a weight
 _TOO_STRONG = 1.05
 
-# Rows: later places, the same, places before are heard; columns: later samples, the same, before.
-_PAST = ((0, 0, 0), (0, 1, 0), (0, 1, 0))
-_EVERYTHING = ((0, _FAINT, 0), (0, 1, 0), (0, 1, 0))
-_SAMPLES = ((0, 0, 0), (0, 1, _FAINT), (0, 0, 0))
+# Rows: later places, the same, places before are heard, and later ones by the first place of all;
+# columns: later samples, the same, before.
+_PAST = ((0, 0, 0), (0, 1, 0), (0, 1, 0), (0, 0, 0))
+# Whoever watches the first position alone sees nothing of it.
+_EVERYTHING = ((0, _FAINT, 0), (0, 1, 0), (0, 1, 0), (0, 0, 0))
+_SAMPLES = ((0, 0, 0), (0, 1, _FAINT), (0, 0, 0), (0, 0, 0))
 
 
 def _form(

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from course_judges.ch07_block.sections import FEED_FORWARD, STREAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, ratio
 from course_judges.wording import unwrapped
 
@@ -155,9 +156,11 @@ _residual_inside = mistake(
 
 @mistake(
     "Your layers have biases; the task asks for layers without.",
-    lambda e: unwrapped(f"""There are {int(e.yours("biases"))} entries in vectors beside the three
-    matrices. `nn.Linear` has a bias unless it is told `bias=False`."""),
-    recognised=lambda e: e.same("open", "mixed") and bool(e.yours("biases") > 0),
+    lambda e: unwrapped(f"""There are {int(e.yours("biases.vectors"))} entries in vectors beside the
+    three matrices. `nn.Linear` has a bias unless it is told `bias=False`."""),
+    recognised=lambda e: (
+        e.same("open", "mixed", "biases.matrices") and bool(e.yours("biases.vectors") > 0)
+    ),
 )
 class _WithBiases(GatedFeedForward):
     def __init__(self, n_embd: int, hidden: int):
@@ -167,14 +170,32 @@ class _WithBiases(GatedFeedForward):
         self.down = nn.Linear(hidden, n_embd)
 
 
+@mistake(
+    "Your module has more than three layers.",
+    lambda e: (
+        unwrapped(f"""Its matrices hold {int(e.yours("biases.matrices"))} parameters, and those
+    of `gate`, `up` and `down` hold {int(e.right("biases.matrices"))}.""")
+    ),
+    recognised=lambda e: bool(e.yours("biases.matrices") > e.right("biases.matrices")),
+)
+class _MoreLayers(GatedFeedForward):
+    def __init__(self, n_embd: int, hidden: int):
+        super().__init__(n_embd, hidden)
+        self.out = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.out(super().forward(x))
+
+
 TASK = Task(
     "A gate in the feed-forward network",
     GatedFeedForward,
     FEED_FORWARD,
     (
         Part("Where every gate is open, the gated values come out.", 2, matches("open")),
-        Part("A gate below 0 lets nothing through.", 1, matches("mixed")),
-        Part("And no layer has a bias.", 1, matches("mixed", "biases")),
+        Part("A gate below 0 lets nothing through.", 1, matches("mixed", "biases.again")),
+        Part("And no layer has a bias.", 1, matches("mixed", "biases.vectors", "biases.matrices")),
     ),
+    properties=(right_when_called_again(("open", "mixed"), ("biases.again",), FEED_FORWARD),),
     cases=("open", "mixed"),
 )

@@ -69,6 +69,12 @@ def _constant_future(block: Block, x: Tensor) -> bool:
     return _apart(block(changed)[:, :t], block(x)[:, :t])
 
 
+def _first_position(block: Block, x: Tensor) -> bool:
+    changed = x.clone()
+    changed[:, 1:] = torch.randn_like(x[:, 1:])
+    return _apart(block(changed)[:, 0], block(x)[:, 0])
+
+
 def _last_sample(block: Block, x: Tensor) -> bool:
     changed = x.clone()
     changed[-1] = torch.randn_like(x[-1])
@@ -196,6 +202,13 @@ def _nudged_by_a_constant(evidence: Evidence) -> bool:
     )
 
 
+def _faint_future_missed(evidence: Evidence) -> bool:
+    """True if the only error is that a block goes free whose later positions hear the future."""
+    errors = {fault: _errors(evidence, fault) for fault in FAULTS}
+    others = errors["batch"] + errors["stream"]
+    return errors["future"] == (["mask of −3"], []) and not any(others)
+
+
 def _accuses_the_sound_stream(evidence: Evidence) -> bool:
     sound = list(evidence.inputs["order"]).index(list(FORMS).index("sound"))
     return bool(evidence.yours(f"block_{sound}.stream"))
@@ -272,6 +285,15 @@ _constant_nudge = mistake(
     AXIS,
     recognised=_nudged_by_a_constant,
 )(_inspector(future=_constant_future))
+
+_first_position_only = mistake(
+    "You missed a block in which all positions but the first hear later ones.",
+    lambda e: unwrapped(f"""{_misjudged("future")(e)} In that block position 0 sees nothing of the
+    future: change the later half of the text, or the last position, and look at all positions
+    before it. They hear it faintly, so a tolerance wider than 1e-4 may hide it, too."""),
+    BLOCK,
+    recognised=lambda e: _faint_future_missed(e) and not _unshown(e, "future"),
+)(_inspector(future=_first_position))
 
 _one_direction_only = mistake(
     "You missed a block in which samples look at one another in one direction only.",

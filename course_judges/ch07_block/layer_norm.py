@@ -12,6 +12,7 @@ from course_judges.ch07_block.sections import AXIS, NORM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import unwrapped
+from course_tasks.verdict import Finding
 
 Norm = Callable[[Tensor, Tensor, Tensor, int, float], Tensor]
 
@@ -81,14 +82,28 @@ def _in_groups(evidence: Evidence) -> str:
 
 
 def _flat_position(evidence: Evidence) -> str:
-    b = evidence.number("B") - 1
-    mine, shift = evidence.yours("constant")[b, 1], evidence.inputs["shift"]
-    return unwrapped(f"""Where all channels are equal, the variance is 0 and eps keeps the division
-    finite: the result is the shift, {shift[0]:.3g} in channel 0. Yours is {mine[0]:.3g}.""")
+    mine, shift = evidence.yours("constant")[-1, -1], evidence.inputs["shift"]
+    return unwrapped(f"""Where all channels of a group are equal, the variance is 0 and eps keeps
+    the division finite: the result is the shift, {shift[0]:.3g} in channel 0. Yours is
+    {mine[0]:.3g}.""")
+
+
+def _single_channels(evidence: Evidence) -> Finding | None:
+    """Wrong only where every group is one channel."""
+    groups = evidence.number("groups")
+    if groups != evidence.number("C") or not evidence.same("whole", "constant"):
+        return None
+    return Finding(
+        "single-channel-groups",
+        "Your answer is wrong where each group is a single channel.",
+        unwrapped(f"""With C = {groups} and groups = {groups} a channel is its own mean and has the
+        variance 0, so the result is the shift. {farthest(evidence, "groups")}"""),
+        NORM,
+    )
 
 
 def _is_without_eps(evidence: Evidence) -> bool:
-    return not np.isfinite(evidence.yours("constant")[evidence.number("B") - 1, 1]).all()
+    return not np.isfinite(evidence.yours("constant")[-1, -1]).all()
 
 
 _unbiased_variance = mistake(
@@ -104,6 +119,16 @@ _eps_outside = mistake("You added `eps` to the root; it stands under the root.",
 _variance_squared = mistake("You divided by the variance; divide by its root.", _spread)(
     _divided(lambda biased, _, eps: biased + eps)
 )
+
+
+@mistake(
+    "You divided by the mean distance from the mean; divide by the root of the variance.", _spread
+)
+def _mean_distance(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+    parts = x.unflatten(-1, (groups, -1))  # (B, T, C) → (B, T, G, C / G)
+    centred = parts - parts.mean(dim=-1, keepdim=True)
+    return gain * (centred / (centred.abs().mean(dim=-1, keepdim=True) + eps)).flatten(-2) + shift
+
 
 _eps_as_a_floor = mistake(
     "You took `eps` for the smallest variance; it is added to every variance.",
@@ -210,5 +235,6 @@ TASK = Task(
         Part("Several groups are normed each by itself.", 1, matches("groups")),
         Part("A group of equal numbers gives the shift, not NaN.", 1, matches("constant")),
     ),
+    properties=(_single_channels,),
     cases=("whole",),
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from course_judges.ch07_block.sections import COUNT, TWO
 from course_judges.judging import Evidence, Mistake, Part, Task, mistake
 from course_judges.properties import integers
-from course_tasks.ch07_block.parameter_count import CONFIGURATIONS, COUNTED, SIZES
+from course_tasks.ch07_block.parameter_count import CONFIGURATIONS, COUNTED, SIZES, flags
 from course_tasks.verdict import Finding, Section
 
 
@@ -92,8 +92,8 @@ def _told(evidence: Evidence, part: str) -> str:
         if mine != right:
             sizes = {k: int(n) for k, n in zip(SIZES, evidence.inputs[name], strict=True)}
             told = ", ".join(f"{k} = {n}" for k, n in sizes.items())
-            flags = f"bias = {name != 'bare'}, tied = {name == 'tied'}"
-            return f"With {told}, {flags}: `{part}` is {right:,}; you say {mine:,}."
+            told += "".join(f", {k} = {v}" for k, v in flags(name, evidence.inputs).items())
+            return f"With {told}: `{part}` is {right:,}; you say {mine:,}."
     return ""
 
 
@@ -230,6 +230,12 @@ _one_norm_for_two = _counted_wrong(
 
 _no_final_norm = _counted_wrong(
     "norms", lambda s: 2 * s.N * (1 + s.bias) * s.C, "The norm after the last block is missing."
+)
+
+_final_norm_without_shift = _counted_wrong(
+    "norms",
+    lambda s: 2 * s.N * (1 + s.bias) * s.C + s.C,
+    "The shift of the norm after the last block is missing; it has one like the others.",
 )
 
 _gains_only = _counted_wrong(

@@ -7,6 +7,7 @@ import numpy as np
 from course_judges.ch07_block import decoder_blocks
 from course_judges.ch07_block.sections import BLOCK, PLACE, STREAM, TWO
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, ratio
 from course_judges.wording import number, unwrapped
 from course_tasks.verdict import Finding
@@ -72,7 +73,24 @@ def _some_positions(evidence: Evidence) -> Finding | None:
     )
 
 
+def _other_memory(evidence: Evidence) -> Finding | None:
+    """Right with one memory and wrong with one of another length."""
+    if not evidence.same("plain") or evidence.same("other.whole"):
+        return None
+    one, other = evidence.number("S"), evidence.inputs["other_memory"].shape[1]
+    return Finding(
+        "memory-of-another-length",
+        "Your block is right with one memory, and wrong with one of another length.",
+        unwrapped(f"""With S = {one} it is right, with S = {other} it is not.
+        {farthest(evidence, "other.whole")}"""),
+        BLOCK,
+    )
+
+
 _ONLY_PLAIN = ("plain",)
+
+# Which norm each of the three branches reads through, where not each reads through its own.
+_OTHER_ORDERS = ((1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1))
 
 
 _one_norm_for_two = mistake(
@@ -81,6 +99,15 @@ _one_norm_for_two = mistake(
     TWO,
     recognised=_shares_a_norm,
 )(decoder_blocks.going(decoder_blocks.one_norm))
+
+_norms_exchanged = mistake(
+    "Your norms changed places: a branch reads through the norm of another one.",
+    lambda e: unwrapped(f"""As long as they are fresh all three do the same. With norms that have
+    learned, {_lower(e, "weighted")}"""),
+    TWO,
+    cases=("weighted",),
+    also=tuple(map(decoder_blocks.norms_in_order, _OTHER_ORDERS[1:])),
+)(decoder_blocks.norms_in_order(_OTHER_ORDERS[0]))
 
 _post_for_pre = mistake(
     "You normed after the sum, which is post-norm; asked for is the norm before the branch.",
@@ -177,11 +204,18 @@ _attentions_side_by_side = mistake(
 
 _memory_cut = mistake(
     "Your memory is cut to the length of `x`; it has a length of its own.",
-    lambda e: unwrapped(f"""With {e.inputs["long_memory"].shape[1]} places in the memory and
-    {e.number("T")} in `x` the last ones are never seen. {farthest(e, "long")}"""),
-    cases=("plain", "long"),
+    lambda e: unwrapped(f"""With {e.inputs["other_memory"].shape[1]} places in the memory and
+    {e.number("T")} in `x` the last ones are never seen. {farthest(e, "other.whole")}"""),
+    cases=("plain", "other"),
 )(decoder_blocks.going(decoder_blocks.memory_cut))
 
+
+_memory_cut_off = mistake(
+    "The values are right, and no gradient flows back to the memory.",
+    "It is to reach its branch unchanged. Behind `detach()` or `no_grad` it is numbers without a "
+    "past, so the model that made it learns nothing from this block.",
+    cases=("plain", "other"),
+)(decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), memory.detach())))
 
 TASK = Task(
     "A block that listens to two",
@@ -191,10 +225,14 @@ TASK = Task(
         Part(
             "Three branches, each normed first, each added, in this order.",
             2,
-            matches("plain", "long"),
+            matches("plain", "other"),
         ),
         Part("Each branch has a norm of its own.", 2, matches("weighted")),
     ),
-    properties=(_some_positions,),
+    properties=(
+        right_when_called_again(("plain", "other.whole"), ("other.first",), BLOCK),
+        _some_positions,
+        _other_memory,
+    ),
     cases=_ONLY_PLAIN,
 )

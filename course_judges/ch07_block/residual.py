@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 
@@ -10,8 +11,10 @@ from torch import Tensor, nn
 
 from course_judges.ch07_block.sections import COUNT, STREAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, ratio
 from course_judges.wording import unwrapped
+from course_tasks.verdict import Finding
 
 Forward = Callable[[Sequence[nn.Module], Tensor], Tensor]
 
@@ -100,6 +103,12 @@ def _by_the_turn(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     return x
 
 
+def _read_divided(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for branch in branches:
+        x = x + branch(x / math.sqrt(len(branches)))
+    return x
+
+
 def _in_place(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     for branch in branches:
         x += branch(x) / math.sqrt(len(branches))
@@ -173,6 +182,16 @@ _divided_by_the_turn = mistake(
     lambda e: f"The first branch then adds all that it wrote. {_both(e)}",
 )(_going(_by_the_turn))
 
+_divided_by_one_more = mistake(
+    "You divided by √(N + 1); divide by √N.",
+    lambda e: f"N is the number of branches; what entered is not one of them. {_both(e)}",
+)(_step(lambda x, written, n: x + written / math.sqrt(n + 1)))
+
+_divided_before_the_branch = mistake(
+    "You divided what a branch reads; divide what it writes.",
+    lambda e: f"The branch then adds all that it wrote. {_both(e)}",
+)(_going(_read_divided))
+
 _stream_scaled = mistake(
     "You divided the whole sum; only what the branch wrote is divided.",
     lambda e: f"What entered shrinks in each of {e.number('N')} branches. {_both(e)}",
@@ -206,6 +225,12 @@ _first_branch_alone = mistake(
     also=(_only(0, count=True),),
 )(_only(0, count=False))
 
+_one_branch_for_all = mistake(
+    "One branch took the turns of all.",
+    lambda e: f"There were {e.number('N')} branches, each with parameters of its own. {_both(e)}",
+    also=(_going(lambda branches, x: ResidualStream([branches[-1]] * len(branches))(x)),),
+)(_going(lambda branches, x: ResidualStream([branches[0]] * len(branches))(x)))
+
 _wrong_order = mistake(
     "The branches were taken from the last to the first.", lambda e: farthest(e, "stream.out")
 )(_going(lambda branches, x: ResidualStream(list(branches)[::-1])(x)))
@@ -219,8 +244,8 @@ _changed_in_place = mistake(
 
 _list_not_ModuleList = mistake(
     "The branches stand in a plain Python list, where PyTorch does not look.",
-    lambda e: unwrapped(f"""Your module counts {int(e.yours("parameters"))} parameters; its branches
-    have {int(e.right("parameters"))}. They would not be trained, moved or saved."""),
+    lambda e: unwrapped(f"""Your module counts {int(e.yours("parameters.count"))} parameters; its
+    branches have {int(e.right("parameters.count"))}. They are not trained, moved or saved."""),
     COUNT,
     cases=("stream", "parameters"),
 )(_Listed)
@@ -238,6 +263,57 @@ _stream_cut_off = mistake(
 )(_going(_stream_detached))
 
 
+@mistake(
+    "The values are right, and you changed the list of branches that you were given.",
+    lambda e: unwrapped(f"""Of {e.number("N")} branches {int(e.yours("parameters.given").sum())} are
+    still at their places in the list of whoever called you. Loop over the list, and leave it as it
+    is."""),
+    cases=("stream", "parameters"),
+)
+class _ChangesTheList(ResidualStream):
+    def __init__(self, branches: list[nn.Module]):
+        super().__init__(list(branches))
+        branches.clear()
+
+
+@mistake(
+    "Your module holds copies of the branches; it should hold those that it was given.",
+    lambda e: unwrapped(f"""Of {e.number("N")} branches it knows the parameters of
+    {int(e.yours("parameters.branches").sum())}. Train it, and the branches of whoever called you
+    stay what they were."""),
+    COUNT,
+    cases=("stream", "parameters"),
+)
+class _CopiesTheBranches(ResidualStream):
+    def __init__(self, branches: Sequence[nn.Module]):
+        super().__init__([copy.deepcopy(branch) for branch in branches])
+
+
+def _wrong_when_listed_twice(evidence: Evidence) -> Finding | None:
+    if not evidence.same("stream", "again") or evidence.same("twice"):
+        return None
+    return Finding(
+        "listed-twice",
+        "Your module is wrong where one branch stands in the list twice.",
+        "Then it has two turns, and counts twice in N. `children()`, a set and the keys of a dict "
+        f"know it once. {farthest(evidence, 'twice')}",
+        STREAM,
+    )
+
+
+def _counted(evidence: Evidence) -> Finding | None:
+    mine, right = (int(held("parameters.count")) for held in (evidence.yours, evidence.right))
+    if mine == right or not evidence.same("stream"):
+        return None
+    few = mine < right
+    return Finding(
+        "parameters-missing" if few else "parameters-too-many",
+        f"Your module has {'fewer' if few else 'more'} parameters than its branches together.",
+        f"It counts {mine}; they have {right}.",
+        COUNT,
+    )
+
+
 TASK = Task(
     "A scaled residual stream",
     ResidualStream,
@@ -246,11 +322,16 @@ TASK = Task(
         Part(
             "What leaves is what entered plus what each branch wrote, divided by √N.",
             1,
-            matches("stream.out"),
+            matches("stream.out", "again", "twice"),
         ),
         Part("And the caller's `x` is left as it was.", 1, matches("stream")),
         Part("The gradient comes back along the stream and the branches.", 1, matches("gradient")),
         Part("The branches' parameters belong to the module.", 1, matches("parameters")),
+    ),
+    properties=(
+        _counted,
+        _wrong_when_listed_twice,
+        right_when_called_again(("stream",), ("again",), STREAM),
     ),
     cases=_CASES,
 )

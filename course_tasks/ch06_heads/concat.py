@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from course_tasks.answers import Array
 from course_tasks.ch06_heads.shared import matrix
 from course_tasks.inputs import Rng, tensor, values, whole
 from course_tasks.probing import Case, Inputs, Probe
@@ -15,16 +16,32 @@ def _concat_inputs(rng: Rng) -> Inputs:
     B, T, C = int(rng.choice([2, 4])), int(rng.integers(6, 9)), int(rng.integers(9, 12))
     H = int(rng.choice([3, 4]))
     D, sizes = int(rng.choice([4, 5])), rng.permutation([2, 3, 5, 7])[:H]
+    if (np.diff(sizes) > 0).all():
+        sizes = sizes[::-1]  # nothing says that the smallest head comes first
+    return _heads_of(rng, values(rng, B, T, C), [D] * H, sizes)
+
+
+def _least(rng: Rng) -> Inputs:
+    """One sample: two heads of one channel on one position; and one such head alone, on more."""
+    x, one = values(rng, 1, int(rng.integers(6, 9)), 9), np.array([1])
+    return _heads_of(rng, x, [1, 1], one, shortest=True)
+
+
+def _heads_of(
+    rng: Rng, x: Array, equal: list[int], sizes: Array, *, shortest: bool = False
+) -> Inputs:
+    B, T, C = x.shape
     inputs = {
-        "x": values(rng, B, T, C),
+        "equal_x": x[:, :1] if shortest else x,
+        "unequal_x": x,
         "B": whole(B),
         "T": whole(T),
         "C": whole(C),
-        "H": whole(H),
-        "D": whole(D),
+        "H": whole(len(equal)),
+        "D": whole(equal[0]),
         "sizes": sizes.astype(np.int64),
     }
-    for case, widths in (("equal", [D] * H), ("unequal", sizes)):
+    for case, widths in (("equal", equal), ("unequal", sizes)):
         for h, width in enumerate(widths):
             for part in ("query", "key", "value"):
                 inputs[f"{case}_{part}_{h}"] = matrix(rng, C, int(width), C, gain=1.5)
@@ -35,11 +52,13 @@ def _concat(case: str) -> Case:
     def ask(answer: Any, given: Inputs) -> Any:
         heads = [
             tuple(tensor(given[f"{case}_{part}_{h}"]) for part in ("query", "key", "value"))
-            for h in range(int(given["H"]))
+            for h in range(sum(name.startswith(f"{case}_query_") for name in given))
         ]
-        return answer(tensor(given["x"]), heads)
+        return answer(tensor(given[f"{case}_x"]), heads)
 
     return ask
 
 
-PROBE = Probe(_concat_inputs, {"equal": _concat("equal"), "unequal": _concat("unequal")})
+PROBE = Probe(
+    _concat_inputs, {"equal": _concat("equal"), "unequal": _concat("unequal")}, second=_least
+)

@@ -5,23 +5,37 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 
 from course_tasks.inputs import Rng, seeded, tensor, values, whole
 from course_tasks.probing import Case, Inputs, Probe
 
 # Samples whose heads are dropped: enough that a share of 0.25 is told from one of 0.3.
 SAMPLES = 2000
+# Samples that are dropped again, with the same seed and with another.
+AGAIN = 60
+# Samples that come alone: enough that chance leaves not the same number of heads in all of them.
+ALONE = 24
+ALONE_P = 0.5
 
 
 def _dropout_inputs(rng: Rng) -> Inputs:
-    H, T, D = 4, 2, 3
+    H, T, D = int(rng.integers(3, 6)), 2, 3
+    return _heads(rng, H, T, D, float(rng.choice([0.2, 0.25, 0.3, 0.7])), few=(5, H, 7, D))
+
+
+def _least(rng: Rng) -> Inputs:
+    """Nearly all heads are dropped; what nothing happens to is one position."""
+    return _heads(rng, 3, 2, 2, 0.95, few=(1, 12, 1, 1))
+
+
+def _heads(rng: Rng, H: int, T: int, D: int, p: float, *, few: tuple[int, ...]) -> Inputs:
     signs = rng.choice([-1.0, 1.0], size=(SAMPLES, H, T, D))
     return {
         # Far from 0, so that what was dropped is told from what was small.
         "found": (signs * rng.uniform(0.5, 2.0, size=(SAMPLES, H, T, D))).astype(np.float32),
-        "p": np.asarray(float(rng.choice([0.2, 0.25, 0.3, 0.7]))),
-        "few": values(rng, 5, H, 7, D),
-        "H": whole(H),
+        "p": np.asarray(p),
+        "few": values(rng, *few),
         "seed": whole(int(rng.integers(2**31))),
     }
 
@@ -35,7 +49,7 @@ def _drop(training: bool, found: str, p: float | None = None) -> Case:
 
 
 def _drop_again(answer: Any, given: Inputs) -> Any:
-    found, seed = tensor(given["found"][:60]), int(given["seed"])
+    found, seed = tensor(given["found"][:AGAIN]), int(given["seed"])
     generator = seeded(seed)
     return {
         "first": answer(found.clone(), 0.5, True, generator),
@@ -43,6 +57,13 @@ def _drop_again(answer: Any, given: Inputs) -> Any:
         "repeated": answer(found.clone(), 0.5, True, seeded(seed)),
         "other": answer(found.clone(), 0.5, True, seeded(seed + 1)),
     }
+
+
+def _drop_one_by_one(answer: Any, given: Inputs) -> Any:
+    """Batches of one sample, one after the other, and one that loses nothing."""
+    found, generator = tensor(given["found"][:ALONE]), seeded(int(given["seed"]))
+    kept = [torch.as_tensor(answer(one[None].clone(), ALONE_P, True, generator)) for one in found]
+    return {"each": torch.stack(kept), "whole": answer(found[:1].clone(), 0.0, True, generator)}
 
 
 PROBE = Probe(
@@ -56,5 +77,7 @@ PROBE = Probe(
         # Many, so that a probability of nearly 1 is told from 1.
         "every": _drop(True, "found", 1.0),
         "seeded": _drop_again,
+        "one_by_one": _drop_one_by_one,
     },
+    second=_least,
 )

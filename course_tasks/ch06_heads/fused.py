@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from course_tasks.answers import Array
 from course_tasks.ch06_heads.shared import matrix
 from course_tasks.inputs import Rng, tensor, values, whole
 from course_tasks.probing import Case, Inputs, Probe
@@ -14,7 +15,23 @@ from course_tasks.probing import Case, Inputs, Probe
 def _fused_inputs(rng: Rng) -> Inputs:
     H = int(rng.choice([2, 4]))  # not 3: queries, keys and values are as many
     B = int(rng.choice([n for n in (2, 3, 4) if n != H]))
-    D, T = 5, int(rng.choice([6, 7, 8]))
+    T = int(rng.choice([6, 7, 8]))
+    while True:
+        # Different for every head, none of them wide enough to see everything, and not in order.
+        widths = np.arange(2, max(T - 1, 2 + H))
+        reach = rng.choice(widths, size=H, replace=False)
+        if (np.diff(reach) < 0).any():
+            return _layer(rng, B, T, 5, reach)
+
+
+def _least(rng: Rng) -> Inputs:
+    """One sample, one head, one channel; what sees the ends of a reach is one position."""
+    T = int(rng.choice([6, 7, 8]))
+    return _layer(rng, 1, T, 1, rng.integers(2, 4, size=1), shortest=True)
+
+
+def _layer(rng: Rng, B: int, T: int, D: int, reach: Array, *, shortest: bool = False) -> Inputs:
+    H = len(reach)
     C = H * D
     t = int(rng.integers(2, T - 1))
     x = values(rng, B, T, C)
@@ -25,12 +42,10 @@ def _fused_inputs(rng: Rng) -> Inputs:
         "x": x,
         "later": later,
         "others": others,
+        "ends": x[:, :1] if shortest else x,
         "qkv": matrix(rng, 3 * C, C, C, gain=1.5),
         "projection": matrix(rng, C, C, C),
-        # Different for every head, and none of them wide enough to see everything.
-        "reach": rng.choice(np.arange(2, T - 1), size=H, replace=False).astype(np.int64)
-        if T - 3 >= H
-        else rng.permutation(np.arange(2, 2 + H)).astype(np.int64),
+        "reach": reach.astype(np.int64),
         "B": whole(B),
         "T": whole(T),
         "C": whole(C),
@@ -42,8 +57,8 @@ def _fused_inputs(rng: Rng) -> Inputs:
 
 def _shortest_and_whole(answer: Any, given: Inputs) -> Any:
     """A head that sees itself only, one that sees exactly T positions, and so on in turn."""
-    reach = [1, int(given["T"])] * (int(given["H"]) // 2)
-    arguments = (tensor(given[name]) for name in ("x", "qkv", "projection"))
+    reach = ([1, given["ends"].shape[1]] * int(given["H"]))[: int(given["H"])]
+    arguments = (tensor(given[name]) for name in ("ends", "qkv", "projection"))
     return answer(*arguments, reach)
 
 
@@ -65,4 +80,5 @@ PROBE = Probe(
         "future": _fused("later", wide=True),
         "samples": _fused("others", wide=True),
     },
+    second=_least,
 )

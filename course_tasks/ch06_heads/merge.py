@@ -15,11 +15,20 @@ from course_tasks.probing import Inputs, Probe
 def _merge_inputs(rng: Rng) -> Inputs:
     B, H, D = 2, int(rng.choice([4, 5])), 3
     T = int(rng.integers(6, 9))
-    silenced = rng.choice(H, size=2, replace=False)
+    # The later head first: nothing says that the list is sorted.
+    return _found(rng, B, H, T, D, sorted(rng.choice(H, size=2, replace=False), reverse=True))
+
+
+def _least(rng: Rng) -> Inputs:
+    """One sample, position and channel, of two heads."""
+    return _found(rng, 1, 2, 1, 1, [0])
+
+
+def _found(rng: Rng, B: int, H: int, T: int, D: int, silenced: list[int]) -> Inputs:
     return {
         # No entry is 0, which only a silenced head may leave behind.
-        "found": labels(rng, B, H, T, D) + 1,
-        "silenced": silenced.astype(np.int64),
+        "found": labels(rng, B, H, T, D),
+        "silenced": np.array(silenced, dtype=np.int64),
         "B": whole(B),
         "T": whole(T),
         "H": whole(H),
@@ -56,4 +65,5 @@ PROBE = Probe(
         "nobody": _merge_none,
         "first": _merge_without_the_first,
     },
+    second=_least,
 )

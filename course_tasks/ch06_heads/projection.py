@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,20 @@ class RunningMean(nn.Module):
 def _projection_inputs(rng: Rng) -> Inputs:
     B, T = int(rng.integers(2, 4)), int(rng.integers(6, 9))
     H, D, C = int(rng.choice([3, 4])), 5, int(rng.choice([9, 10, 11]))
+    return _layer(rng, B, T, C, H, D)
+
+
+def _least(rng: Rng) -> Inputs:
+    """One of each: sample, channel, head, and channel of the head."""
+    return _layer(rng, 1, 2, 1, 1, 1)
+
+
+def _layer(rng: Rng, B: int, T: int, C: int, H: int, D: int) -> Inputs:
+    # The first head comes again where there are others.
+    order = [*range(H), 0] if H > 1 else [0]
     return {
+        "order": np.array(order),
+        "longer": matrix(rng, C, len(order) * D, H * D, gain=1.5),
         "x": values(rng, B, T, C),
         "heads": np.stack([matrix(rng, D, C, C) for _ in range(H)]),
         "weight": matrix(rng, C, H * D, H * D, gain=1.5),
@@ -45,9 +59,12 @@ def _projection_inputs(rng: Rng) -> Inputs:
     }
 
 
-def _built(answer: Any, given: Inputs) -> nn.Module:
-    heads = [RunningMean(tensor(weight)) for weight in given["heads"]]
-    module = answer(heads, int(given["D"]), int(given["C"]))
+def _heads(given: Inputs) -> list[RunningMean]:
+    return [RunningMean(tensor(weight)) for weight in given["heads"]]
+
+
+def _built(answer: Any, given: Inputs, heads: list[RunningMean] | None = None) -> nn.Module:
+    module = answer(_heads(given) if heads is None else heads, int(given["D"]), int(given["C"]))
     if not isinstance(module, nn.Module):
         raise TypeError(
             f"calling the class should make an nn.Module; it made a {type(module).__name__}"
@@ -63,17 +80,42 @@ def _project(answer: Any, given: Inputs, *, silent: bool) -> Any:
 
 
 def _project_first_head(answer: Any, given: Inputs) -> Any:
-    """The projection reads head 0 alone, after another module was made of other heads."""
+    """The projection reads head 0 alone, after another module was made of other heads; and again,
+    of a shorter text.
+    """
     module = _built(answer, given)
     answer([RunningMean(tensor(given["heads"][0])) for _ in range(2)], int(given["D"]), 2)
     weight = given["weight"].copy()
     weight[:, int(given["D"]) :] = 0
     load_weights(module, {"projection.weight": weight, "projection.bias": given["bias"]})
-    return module(tensor(given["x"]))
+    x = tensor(given["x"])
+    return {"output": module(x), "shorter": module(x[:, : (x.shape[1] + 1) // 2])}
 
 
 def _count(answer: Any, given: Inputs) -> Any:
-    return sum(parameter.numel() for parameter in _built(answer, given).parameters())
+    """How many parameters the module knows, and whose: of which heads that it was given; and which
+    of those are still as they were, and in the list.
+    """
+    heads = _heads(given)
+    listed = list(heads)
+    module = _built(answer, given, heads)
+    known = {id(parameter): parameter.numel() for parameter in module.parameters()}
+    return {
+        "count": sum(known.values()),
+        "heads": [all(id(one) in known for one in head.parameters()) for head in listed],
+        "given": {
+            "list": [head is one for head, one in zip_longest(heads, listed)],
+            "weights": torch.stack([head.value.weight for head in listed]),
+        },
+    }
+
+
+def _listed_twice(answer: Any, given: Inputs) -> Any:
+    """The output where one head stands in the list twice."""
+    heads = _heads(given)
+    module = answer([heads[h] for h in given["order"]], int(given["D"]), int(given["C"]))
+    load_weights(module, {"projection.weight": given["longer"], "projection.bias": given["bias"]})
+    return module(tensor(given["x"]))
 
 
 PROBE = Probe(
@@ -82,6 +124,8 @@ PROBE = Probe(
         "output": lambda answer, given: _project(answer, given, silent=False),
         "silent": lambda answer, given: _project(answer, given, silent=True),
         "first_head": _project_first_head,
+        "twice": _listed_twice,
         "parameters": _count,
     },
+    second=_least,
 )

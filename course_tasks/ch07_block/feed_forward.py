@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from course_tasks.ch07_block.shared import drawn, sizes
 from course_tasks.inputs import Rng, tensor, whole
@@ -13,8 +14,15 @@ from course_tasks.probing import Inputs, Probe, load_weights
 
 
 def _feed_forward_inputs(rng: Rng) -> Inputs:
-    B, T, C = sizes(rng)
-    hidden = int(rng.integers(11, 15))
+    return _layers(rng, *sizes(rng), int(rng.integers(11, 15)))
+
+
+def _least(rng: Rng) -> Inputs:
+    """One sample, and one hidden channel: fewer than come in."""
+    return _layers(rng, 1, 2, int(rng.integers(3, 6)), 1)
+
+
+def _layers(rng: Rng, B: int, T: int, C: int, hidden: int) -> Inputs:
     gate = drawn(rng, hidden, C)
     return {
         # With nothing below 0 in input and gate, every gate is open.
@@ -31,7 +39,7 @@ def _feed_forward_inputs(rng: Rng) -> Inputs:
     }
 
 
-def _gated(answer: Any, given: Inputs, x: str, gate: str) -> Any:
+def _gated(answer: Any, given: Inputs, gate: str) -> nn.Module:
     module = answer(int(given["C"]), int(given["hidden"]))
     weights = {"gate": given[gate], "up": given["up"], "down": given["down"]}
     load_weights(module, {f"{name}.weight": value for name, value in weights.items()})
@@ -40,21 +48,36 @@ def _gated(answer: Any, given: Inputs, x: str, gate: str) -> Any:
         for name, parameter in module.named_parameters():
             if name.endswith(".bias"):
                 parameter.zero_()
-        return module(tensor(given[x]))
+    return module
 
 
+@torch.no_grad()
 def _biases(answer: Any, given: Inputs) -> Any:
-    """How many parameters stand in vectors; a layer without a bias has none."""
-    module = answer(int(given["C"]), int(given["hidden"]))
-    return sum(parameter.numel() for parameter in module.parameters() if parameter.ndim == 1)
+    """How many parameters stand in vectors, of which a layer without a bias has none, and how many
+    in matrices; and what the module makes of a second text, a shorter one.
+    """
+    module, x = _gated(answer, given, "gate"), tensor(given["x"])
+    parameters = list(module.parameters())
+    module(tensor(given["open_x"]))
+    return {
+        "vectors": sum(one.numel() for one in parameters if one.ndim == 1),
+        "matrices": sum(one.numel() for one in parameters if one.ndim != 1),
+        "again": module(x[:, : (x.shape[1] + 1) // 2]),
+    }
 
 
+@torch.no_grad()
 def _gates_open(answer: Any, given: Inputs) -> Any:
-    return _gated(answer, given, "open_x", "open_gate")
+    return _gated(answer, given, "open_gate")(tensor(given["open_x"]))
 
 
+@torch.no_grad()
 def _gates_mixed(answer: Any, given: Inputs) -> Any:
-    return _gated(answer, given, "x", "gate")
+    return _gated(answer, given, "gate")(tensor(given["x"]))
 
 
-PROBE = Probe(_feed_forward_inputs, {"open": _gates_open, "mixed": _gates_mixed, "biases": _biases})
+PROBE = Probe(
+    _feed_forward_inputs,
+    {"open": _gates_open, "mixed": _gates_mixed, "biases": _biases},
+    second=_least,
+)

@@ -13,14 +13,26 @@ from course_tasks.probing import Inputs, Probe
 def _layer_norm_inputs(rng: Rng) -> Inputs:
     B, T = int(rng.integers(2, 4)), int(rng.integers(6, 8))
     groups = int(rng.integers(2, 4))
-    size = int(rng.choice([4, 5]))
+    return _positions(rng, B, T, groups, int(rng.choice([4, 5])))
+
+
+def _least(rng: Rng) -> Inputs:
+    """One sample whose groups are single channels, of which none differs from its mean; and one
+    position whose only group is constant.
+    """
+    inputs = _positions(rng, 1, 2, int(rng.integers(3, 7)), 1)
+    constant = np.full_like(inputs["x"][:, :1], rng.uniform(2.0, 3.0))
+    return {**inputs, "constant": constant, "constant_groups": np.array([1])}
+
+
+def _positions(rng: Rng, B: int, T: int, groups: int, size: int) -> Inputs:
     C = groups * size
     # Positions differ in size and in mean, groups within a position too, so that every choice of
     # what is normalised together gives other numbers.
     x = rng.normal(size=(B, T, C)) * rng.uniform(0.6, 1.6, (B, T, 1))
     x += np.repeat(rng.normal(size=(B, T, groups)) * 1.5, size, axis=-1)
     constant = x.copy()
-    constant[B - 1, 1] = rng.uniform(2.0, 3.0)
+    constant[B - 1, T - 1, :size] = rng.uniform(2.0, 3.0)
     return {
         "x": x,
         "constant": constant,
@@ -32,6 +44,7 @@ def _layer_norm_inputs(rng: Rng) -> Inputs:
         "T": whole(T),
         "C": whole(C),
         "groups": whole(groups),
+        "constant_groups": np.array([groups]),
     }
 
 
@@ -49,10 +62,11 @@ def _several_groups(answer: Any, given: Inputs) -> Any:
 
 
 def _constant_group(answer: Any, given: Inputs) -> Any:
-    return _normed(answer, given, "constant", int(given["groups"]))
+    return _normed(answer, given, "constant", int(given["constant_groups"][0]))
 
 
 PROBE = Probe(
     _layer_norm_inputs,
     {"whole": _one_group, "groups": _several_groups, "constant": _constant_group},
+    second=_least,
 )

@@ -22,7 +22,7 @@ SIZES = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd", "hidden")
 
 
 def _count_inputs(rng: Rng) -> Inputs:
-    given: dict[str, Array] = {}
+    given: dict[str, Array] = {"flags": np.array([[1, 0], [1, 0], [1, 1], [0, 0]], dtype=bool)}
     for name in CONFIGURATIONS:
         n_head = int(rng.integers(2, 4))
         n_embd = n_head * int(rng.integers(3, 5))
@@ -34,11 +34,29 @@ def _count_inputs(rng: Rng) -> Inputs:
     return given
 
 
+def _least(rng: Rng) -> Inputs:
+    """One block of one head, narrower between than outside; neither biases nor an output layer of
+    its own in the last.
+    """
+    given: dict[str, Array] = {"flags": np.array([[1, 0], [1, 0], [1, 1], [0, 1]], dtype=bool)}
+    for name in CONFIGURATIONS:
+        n_embd = int(rng.integers(5, 9))
+        V, T, hidden = int(rng.integers(17, 23)), int(rng.integers(1, 4)), n_embd - 3
+        given[name] = np.array([V, T, 1, 1, n_embd, hidden], dtype=np.int64)
+    return given
+
+
+def flags(name: str, given: Inputs) -> dict[str, bool]:
+    """Whether a configuration has biases, and whether its output layer is tied."""
+    bias, tied = given["flags"][CONFIGURATIONS.index(name)]
+    return {"bias": bool(bias), "tied": bool(tied)}
+
+
 def _count(name: str, answer: Any, given: Inputs) -> Any:
     named = {size: int(n) for size, n in zip(SIZES, given[name], strict=True)}
-    result = entries_of(answer(**named, bias=name != "bare", tied=name == "tied"), COUNTED)
+    result = entries_of(answer(**named, **flags(name, given)), COUNTED)
     # As they are: a count that is no whole number is not to be rounded to a right one.
     return {part: result[part] for part in COUNTED}
 
 
-PROBE = Probe(_count_inputs, each(_count, CONFIGURATIONS))
+PROBE = Probe(_count_inputs, each(_count, CONFIGURATIONS), second=_least)

@@ -49,11 +49,20 @@ class Listening(nn.Module):
 def block_inputs(rng: Rng) -> Inputs:
     """A stream, a memory, the branches and the weights of three norms."""
     B, T, C = sizes(rng)
+    return _parts(rng, B, T, C, other=C + 2)
+
+
+def _least(rng: Rng) -> Inputs:
+    """One sample, and in place of a long memory one of a single place."""
+    return _parts(rng, 1, 5, int(rng.integers(7, 10)), other=1)
+
+
+def _parts(rng: Rng, B: int, T: int, C: int, *, other: int) -> Inputs:
     S = 4  # between B and T, so that no two sizes are equal
     given = {
         "x": rng.normal(size=(B, T, C)).astype(np.float32) * 2 + 0.5,
         "memory": rng.normal(size=(B, S, C)).astype(np.float32) * 2 + 0.5,
-        "long_memory": rng.normal(size=(B, C + 2, C)).astype(np.float32) * 2 + 0.5,
+        "other_memory": rng.normal(size=(B, other, C)).astype(np.float32) * 2 + 0.5,
         "gather": drawn(rng, C, C) * 2,
         "listen": drawn(rng, C, C),
         "think": drawn(rng, C, C),
@@ -96,10 +105,16 @@ def block_plain(answer: Any, given: Inputs) -> Any:
         return _block(answer, given)(tensor(given["x"]), tensor(given["memory"]))
 
 
-def block_long(answer: Any, given: Inputs) -> Any:
-    """The output of a fresh block whose memory is longer than the stream."""
-    with torch.no_grad():
-        return _block(answer, given)(tensor(given["x"]), tensor(given["long_memory"]))
+def block_other(answer: Any, given: Inputs) -> Any:
+    """The output of a fresh block with a memory of another length; what it then makes of the first
+    position alone; and whether a gradient finds its way back to the memory.
+    """
+    x, memory = tensor(given["x"]), tensor(given["other_memory"])
+    block = _block(answer, given)
+    for parameter in block.parameters():
+        parameter.requires_grad_(False)
+    whole = block(x, memory.clone().requires_grad_())
+    return {"whole": whole, "first": block(x[:, :1], memory), "learns": whole.requires_grad}
 
 
 def _weighted(answer: Any, given: Inputs, silenced: str = "") -> Any:
@@ -129,8 +144,9 @@ PROBE = Probe(
     block_inputs,
     {
         "plain": block_plain,
-        "long": block_long,
+        "other": block_other,
         "weighted": block_weighted,
         "norms": block_norms,
     },
+    second=_least,
 )

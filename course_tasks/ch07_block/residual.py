@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,20 @@ from course_tasks.probing import Inputs, Probe
 
 def residual_inputs(rng: Rng) -> Inputs:
     """A stream and the weights of its branches."""
-    B, T, C = sizes(rng)
-    n = int(rng.integers(3, 6))
+    return _streams(rng, *sizes(rng), int(rng.integers(3, 6)))
+
+
+def _least(rng: Rng) -> Inputs:
+    """One sample of one channel, and one branch."""
+    return _streams(rng, 1, 2, 1, 1)
+
+
+def _streams(rng: Rng, B: int, T: int, C: int, n: int) -> Inputs:
     return {
         "x": rng.normal(size=(B, T, C)).astype(np.float32),
         "weights": drawn(rng, n, C, C),
+        # The first branch comes again where there are others.
+        "order": np.array([*range(n), 0] if n > 1 else [0]),
         "pull": rng.normal(size=(B, T, C)).astype(np.float32),
         "B": whole(B),
         "T": whole(T),
@@ -28,7 +38,11 @@ def residual_inputs(rng: Rng) -> Inputs:
 
 
 def _residual_stream(answer: Any, given: Inputs) -> Any:
-    return answer([Branch(tensor(weight)) for weight in given["weights"]])
+    return answer(_branches(given))
+
+
+def _branches(given: Inputs) -> list[Branch]:
+    return [Branch(tensor(weight)) for weight in given["weights"]]
 
 
 def stream(answer: Any, given: Inputs) -> Any:
@@ -37,6 +51,15 @@ def stream(answer: Any, given: Inputs) -> Any:
     with torch.no_grad():
         out = _residual_stream(answer, given)(x)
     return {"out": out, "x": x}
+
+
+def stream_again(answer: Any, given: Inputs) -> Any:
+    """What leaves the stream when a second text enters, a shorter one."""
+    x = tensor(given["x"])
+    with torch.no_grad():
+        module = _residual_stream(answer, given)
+        module(x.clone())
+        return module(x[:, : (x.shape[1] + 1) // 2].clone())
 
 
 def stream_gradient(answer: Any, given: Inputs) -> Any:
@@ -48,15 +71,34 @@ def stream_gradient(answer: Any, given: Inputs) -> Any:
 
 
 def stream_parameters(answer: Any, given: Inputs) -> Any:
-    """How many parameters the module knows of."""
-    return sum(p.numel() for p in _residual_stream(answer, given).parameters())
+    """How many parameters the module knows of, and of which branches that it was given; and which
+    of those are still in the list.
+    """
+    branches = _branches(given)
+    listed = list(branches)
+    known = {id(one): one.numel() for one in answer(branches).parameters()}
+    return {
+        "count": sum(known.values()),
+        "branches": [all(id(one) in known for one in branch.parameters()) for branch in listed],
+        "given": [branch is one for branch, one in zip_longest(branches, listed)],
+    }
+
+
+def stream_of_a_branch_twice(answer: Any, given: Inputs) -> Any:
+    """What leaves the stream if one branch stands in the list twice."""
+    branches = _branches(given)
+    with torch.no_grad():
+        return answer([branches[n] for n in given["order"]])(tensor(given["x"]))
 
 
 PROBE = Probe(
     residual_inputs,
     {
         "stream": stream,
+        "again": stream_again,
         "gradient": stream_gradient,
+        "twice": stream_of_a_branch_twice,
         "parameters": stream_parameters,
     },
+    second=_least,
 )

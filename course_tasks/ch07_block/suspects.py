@@ -28,9 +28,10 @@ class BlockBehavior(NamedTuple):
 
     Attributes
     ----------
-    hears : (3, 3) float
+    hears : (4, 3) float
         With what weight a position hears another one, 0 for not at all, by the sign of the
-        difference of their places, −1 to 1, and by that of their samples.
+        difference of their places, −1 to 1, and by that of their samples. The last row is for the
+        first position, to which all others are later.
     over : (2, 3) bool
         The dimensions over which each of the two norms averages.
     carries : (2,) float
@@ -88,10 +89,13 @@ def _gather(x: Tensor, weight: Tensor, hears: Array) -> Tensor:
 @cache
 def _relations(B: int, T: int) -> tuple[Tensor, Tensor]:
     """(B·T, B·T) each: whether a position is later (2), at the same place (1) or earlier (0) than
-    another, and whether its sample stands below, is the same, or stands above.
+    another, or the first and earlier (3); and whether its sample stands below, is the same, or
+    stands above.
     """
     places, samples = torch.arange(T).repeat(B), torch.arange(B).repeat_interleave(T)  # (B·T,)
-    return (places[:, None] - places).sign() + 1, (samples[:, None] - samples).sign() + 1
+    later = (places[:, None] - places).sign() + 1
+    later[(places[:, None] == 0) & (later == 0)] = 3
+    return later, (samples[:, None] - samples).sign() + 1
 
 
 def _think(x: Tensor, weight: Tensor, hears: Array) -> Tensor:  # noqa: ARG001

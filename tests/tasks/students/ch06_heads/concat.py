@@ -104,7 +104,22 @@ def found_is_scaled(x, heads):
     return torch.cat([plain_head(x, *head, scale=1) / head[0].shape[1] ** 0.5 for head in heads], 2)
 
 
+def mask_as_numbers(x, q, k, v):
+    mask = torch.ones(x.shape[1], x.shape[1]).tril()
+    return F.scaled_dot_product_attention(x @ q, x @ k, x @ v, attn_mask=mask)
+
+
+def equal_pieces(x, heads):
+    q, k, v = (torch.cat(kind, 1) for kind in zip(*heads, strict=True))
+    pieces = [torch.tensor_split(kind, len(heads), 1) for kind in (q, k, v)]
+    return heads_by_sdpa(x, list(zip(*pieces, strict=True)))
+
+
 WRONG = {
+    "scale-without-root": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=q.shape[1])),
+    "divided-by-2D": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=2 * v.shape[1])),
+    "mask-added-to-scores": by_head(mask_as_numbers),
+    "equal-cuts": equal_pieces,
     "scale-after-softmax": found_is_scaled,
     "no-causal-mask": by_head(lambda x, q, k, v: plain_head(x, q, k, v, mask=False)),
     "scale-by-channels": by_head(
@@ -127,7 +142,32 @@ WRONG = {
 }
 
 
+def heads_used_up(x, heads):
+    found = []
+    while heads:
+        found.append(plain_head(x, *heads.pop(0)))
+    return torch.cat(found, 2)
+
+
+def smallest_first(x, heads):
+    return heads_by_sdpa(x, sorted(heads, key=lambda head: head[0].shape[1]))
+
+
+def one_head_needs_no_weights(x, heads):
+    return x @ heads[0][2] if len(heads) == 1 else heads_by_sdpa(x, heads)
+
+
+def two_channels_at_least(x, heads):
+    return by_head(lambda x, q, k, v: plain_head(x, q, k, v, max(q.shape[1], 2) ** 0.5))(x, heads)
+
+
 ODD = [
+    (heads_used_up, "changes-its-input"),
+    (smallest_first, "another-order"),
+    (one_head_needs_no_weights, "some-positions"),
+    (two_channels_at_least, "some-positions"),
+    (lambda x, heads: heads_by_sdpa(x, heads).squeeze(), "axis-of-one"),
+    (lambda x, heads: heads_by_sdpa(x, heads).squeeze(1), "axis-of-one"),
     (lambda x, heads: x[..., :2], "shape"),
     (lambda x, heads: torch.full_like(heads_by_sdpa(x, heads), torch.nan), "not-finite"),
     (lambda x, heads: 2 * heads_by_sdpa(x, heads), "constant-ratio"),

@@ -106,7 +106,17 @@ RIGHT = {
 }
 
 
+def so_many_heads(found, p, training, generator):
+    """A random choice of p · B · H heads."""
+    gone = torch.randperm(found[:, :, 0, 0].numel(), generator=generator)
+    gone = gone[: int(p * len(gone))]
+    out = found.flatten(0, 1).clone() / max(1 - p, 1e-9)
+    out[gone] = 0
+    return out.view_as(found) if training else found
+
+
 WRONG = {
+    "fixed-number": so_many_heads,
     "nothing-dropped": lambda found, p, training, generator: found.clone(),
     "scaled-in-evaluation": smaller_in_evaluation,
     "dropout-in-evaluation": training_not_read,
@@ -128,7 +138,41 @@ def all_gone_before_all_else(found, p, training, generator):
     return found * 0 if p == 1 else dropping(head_mask)(found, p, training, generator)
 
 
+def mirrored(found, p, generator):
+    """The second half of the batch gets what is left to 1 of the numbers of the first."""
+    coins = torch.rand((len(found) + 1) // 2, found.shape[1], generator=generator)
+    return (torch.cat([coins, 1 - coins])[: len(found)] > p)[..., None, None]
+
+
+def in_pairs(found, p, generator):
+    """Heads 0 and 2 share a coin, and so do 1 and 3."""
+    coins = torch.rand(len(found), 2, generator=generator).repeat(1, 3)[:, : found.shape[1]]
+    return (coins > p)[..., None, None]
+
+
+def generator_now_and_then(found, p, generator):
+    return head_mask(found, p, generator if p == 0.5 else None)
+
+
+def in_place(found, p, training, generator):
+    if training:
+        found *= head_mask(found, p, generator) / (1 - p + 1e-12)
+    return found
+
+
+def last_one_stays(found, p, generator):
+    coins = torch.rand(*found.shape[:2], 1, 1, generator=generator)
+    return ((coins > p) | (coins == coins.amax(1, keepdim=True))) & (p < 1)
+
+
 ODD = [
+    (dropping(last_one_stays), "never-all-heads"),
+    (dropping(mirrored), "not-independent"),
+    (dropping(in_pairs), "not-independent"),
+    (dropping(head_mask, scale=lambda p: 1 / max(1 - p, 0.1)), "wrong-factor"),
+    (dropping(generator_now_and_then), "wrong-randomness"),
+    (in_place, "changes-its-input"),
+    (lambda f, p, training, g: drop_by_bernoulli(f, p, training, g).squeeze(), "axis-of-one"),
     (all_gone_before_all_else, "wrong-without-chance"),
     (dropping(each_position), "entries-not-heads"),
     (dropping(lambda f, p, g: head_mask(f, p / 2, g)), "wrong-share"),

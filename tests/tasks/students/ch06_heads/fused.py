@@ -118,7 +118,21 @@ def out_of_reach_cut_late(x, qkv, w, reach):
     return torch.cat(found, -1) @ w.T
 
 
+def mask_as_numbers(x, qkv, w, reach):
+    B, T, C = x.shape
+    q, k, v = (p.view(B, T, len(reach), -1).transpose(1, 2) for p in (x @ qkv.T).chunk(3, -1))
+    mask = torch.stack([torch.ones(T, T).tril().triu(1 - r) for r in reach])
+    found = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return found.transpose(1, 2).reshape(B, T, C) @ w.T
+
+
 WRONG = {
+    "matrix-reshaped": lambda x, qkv, w, reach: fused_by_sdpa(
+        x, qkv.view(x.shape[2], -1).mT, w, reach
+    ),
+    "scale-without-root": fused(scale=lambda C, H: C // H),
+    "divided-by-2D": fused(scale=lambda C, H: C // H * 2),
+    "mask-added-to-scores": mask_as_numbers,
     "reach-after-softmax": out_of_reach_cut_late,
     "reach-from-the-start": fourth_set.reach_counts_from_the_start,
     "reach-capped-below-the-text": fourth_set.reach_ends_before_the_whole_text,
@@ -157,7 +171,24 @@ WRONG = {
 }
 
 
+def with_reach(change):
+    """The right layer for other reaches: from what was given, and T."""
+    return lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, change(reach, x.shape[1]))
+
+
+def caps_the_list(x, qkv, w, reach):
+    for h in range(len(reach)):
+        reach[h] = min(reach[h], x.shape[1])
+    return fused_by_sdpa(x, qkv, w, reach)
+
+
 ODD = [
+    (caps_the_list, "changes-its-input"),
+    (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach).squeeze(1), "axis-of-one"),
+    (with_reach(lambda reach, T: reach if len(reach) > 1 else [T]), "reach-ignored"),
+    (with_reach(lambda reach, T: [max(2, r) for r in reach]), "as-if-reach-one-more"),
+    (with_reach(lambda reach, T: sorted(reach, reverse=True)), "some-positions"),
+    (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach).squeeze(), "axis-of-one"),
     (
         lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach) + x.mean(1, keepdim=True),
         "sees-the-future",

@@ -122,7 +122,36 @@ WRONG = {
 }
 
 
+def as_if_sorted(found, silenced):
+    waiting, heads = list(silenced), []
+    for h in range(found.shape[1]):
+        if waiting and waiting[0] == h:
+            heads.append(torch.zeros_like(found[:, waiting.pop(0)]))
+        else:
+            heads.append(found[:, h])
+    return torch.cat(heads, -1)
+
+
+def sorts_what_it_is_given(found, silenced):
+    silenced.sort()
+    return merge_by_list(found, silenced)
+
+
+def zeros_into_what_may_be_a_view(found, silenced):
+    D = found.shape[-1]
+    merged = found.transpose(1, 2).flatten(2)
+    for h in silenced:
+        merged[..., h * D : (h + 1) * D] = 0
+    return merged
+
+
 ODD = [
+    (zeros_into_what_may_be_a_view, "changes-its-input"),
+    (as_if_sorted, "wrong-zeros"),
+    (sorts_what_it_is_given, "changes-the-list"),
+    (lambda found, silenced: merge_by_list(found, silenced).squeeze(), "axis-of-one"),
+    (lambda found, silenced: merge_by_list(found, silenced).squeeze(0), "axis-of-one"),
+    (lambda found, silenced: merge_by_list(found.relu(), silenced), "entries-from-elsewhere"),
     (lambda found, silenced: merge_rightly(found.flip(2)), "entries-from-elsewhere"),
     (
         lambda found, silenced: merge_rightly(found) * (0 if silenced else 1),

@@ -139,7 +139,57 @@ RIGHT = {
 }
 
 
+class UsesUpTheList(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(list(heads), head_size, n_embd)
+        while heads:
+            heads.pop()
+
+
+class HeadsCopied(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(copy.deepcopy(heads), head_size, n_embd)
+
+
+class HeadsBegunAnew(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        for part in self.parts:
+            for parameter in part.parameters():
+                nn.init.zeros_(parameter)
+
+
+class MeanForAll(MixedPlainly):
+    def join(self, found):
+        return torch.cat([sum(found) / len(found)] * len(found), -1)
+
+
+class NormedFirst(MixedPlainly):
+    def forward(self, x):
+        x = (x - x.mean(-1, keepdim=True)) / (x.var(-1, False, keepdim=True) + 1e-5).sqrt()
+        return super().forward(x)
+
+
+class NormedBetween(MixedPlainly):
+    def join(self, found):
+        found = torch.cat(found, -1)
+        return F.layer_norm(found, found.shape[2:])
+
+
+class NormNobodyAskedFor(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        self.norm = nn.LayerNorm(n_embd)
+
+
 WRONG = {
+    "averages-heads": MeanForAll,
+    "normed-input": NormedFirst,
+    "normed-between": NormedBetween,
+    "more-parameters": NormNobodyAskedFor,
+    "copies-the-heads": HeadsCopied,
+    "changes-the-heads": HeadsBegunAnew,
+    "changes-the-list": UsesUpTheList,
     "no-output-projection": NeverProjected,
     "assumes-full-width": FromTheChapter,
     "sums-not-concatenates": Added,
@@ -165,7 +215,51 @@ class OneHeadAfterTheOther(MixedPlainly):
         return self.projection(self.join(found))
 
 
+class AllButTheFirstKnown(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        self.first, self.parts = [heads[0]], nn.ModuleList(heads[1:])
+
+    def forward(self, x):
+        return self.projection(self.join([part(x) for part in [*self.first, *self.parts]]))
+
+
+class FindingsOnSelf(MixedPlainly):
+    """What the first call found is mixed again in each later one."""
+
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        self.found = []
+
+    def forward(self, x):
+        for part in self.parts:
+            self.found.append(part(x))
+        return self.projection(self.join(self.found[: len(self.parts)]))
+
+
+class Squeezed(MixedPlainly):
+    def forward(self, x):
+        return super().forward(x).squeeze()
+
+
+class AskedByChildren(nn.Module):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__()
+        for h, head in enumerate(heads):
+            self.add_module(f"head_{h}", head)
+        self.width = len(heads) * head_size
+        self.projection = nn.Linear(self.width, n_embd)
+
+    def forward(self, x):
+        found = torch.cat([one(x) for one in self.children() if one is not self.projection], -1)
+        return self.projection(F.pad(found, (0, self.width - found.shape[-1])))
+
+
 ODD = [
+    (AskedByChildren, "listed-twice"),
+    (AllButTheFirstKnown, "parameters-missing"),
+    (FindingsOnSelf, "shape"),
+    (Squeezed, "axis-of-one"),
     (OneHeadAfterTheOther, "first-head-right"),
     (lambda heads, size, C: heads[0], "error"),
     (CopiedHeads, "error"),

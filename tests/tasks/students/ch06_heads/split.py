@@ -92,8 +92,20 @@ WRONG = {
 }
 
 
+def samples_and_heads_confused(x, n_head):
+    heads = [head.chunk(3, dim=-1) for head in x.chunk(n_head, dim=-1)]
+    return [
+        torch.cat(part).view(len(x), n_head, x.shape[1], -1) for part in zip(*heads, strict=True)
+    ]
+
+
 ODD = [
+    (samples_and_heads_confused, "entries-from-elsewhere"),
+    (after(lambda part: part.squeeze()), "axis-of-one"),
+    (after(lambda part: part.squeeze(1)), "axis-of-one"),
+    (after(lambda part: part.squeeze(-1)), "axis-of-one"),
+    (after(lambda part: part.abs()), "entries-from-elsewhere"),
     (lambda x, n_head: x[0], "type"),
     (after(lambda part: part.flip(2)), "entries-from-elsewhere"),
-    (after(lambda part: part.flatten(1)), "another-shape"),
+    (after(lambda part: part.flatten(1)), "shape"),
 ]

@@ -72,7 +72,17 @@ class GatedWithBiases(GatedInAnotherOrder):
         self.up = nn.Linear(n_embd, hidden)
 
 
+class OneLayerMore(GatedBase):
+    def __init__(self, n_embd, hidden):
+        super().__init__(n_embd, hidden)
+        self.out = nn.Linear(n_embd, n_embd, bias=False)
+
+    def forward(self, x):
+        return gated_by_where(self, x)
+
+
 WRONG = {
+    "more-layers": OneLayerMore,
     "limited-gate": fifth_set.GateEndsAtOne,
     "leaky-gate": fifth_set.GateLeaks,
     "with-biases": GatedWithBiases,
@@ -94,7 +104,20 @@ WRONG = {
 }
 
 
+class GatesOfTheFirstText(GatedBase):
+    opened = None
+
+    def forward(self, x):
+        if self.opened is None:
+            self.opened = F.relu(self.gate(x)).mean(dim=(0, 1))
+            return gated_by_where(self, x)
+        return self.down(self.opened * self.up(x))
+
+
 ODD = [
+    (GatesOfTheFirstText, "wrong-when-called-again"),
+    (gated(lambda self, x: gated_by_where(self, x).squeeze()), "axis-of-one"),
+    (gated(lambda self, x: gated_by_where(self, x).squeeze(0)), "axis-of-one"),
     (lambda n_embd, hidden: nn.Linear(n_embd, n_embd), "error"),
     (gated(lambda self, x: gated_by_where(self, x)[:, :-1]), "last-missing"),
     (gated(lambda self, x: gated_by_where(self, x) + 1), "constant-difference"),

@@ -89,6 +89,9 @@ RIGHT = {
 
 
 WRONG = {
+    "mean-distance": norming(
+        own_mean, divide=lambda p, eps: (p - own_mean(p)).abs().mean(-1, keepdim=True) + eps
+    ),
     "eps-as-a-floor": fifth_set.eps_as_the_smallest_variance,
     "gain-goes-first": fifth_set.gain_goes_in_first,
     "shift-goes-first": lambda x, gain, shift, groups, eps: (
@@ -138,7 +141,18 @@ WRONG = {
 }
 
 
+def single_channels_left_alone(x, gain, shift, groups, eps):
+    if groups == x.shape[-1]:
+        return x * gain + shift
+    return norm_by_library(x, gain, shift, groups, eps)
+
+
 ODD = [
+    (single_channels_left_alone, "single-channel-groups"),
+    (
+        lambda x, gain, shift, groups, eps: norm_by_library(x, gain, shift, groups, eps).squeeze(),
+        "axis-of-one",
+    ),
     (lambda x, gain, shift, groups, eps: x.mean(-1), "shape"),
     (
         lambda x, gain, shift, groups, eps: norm_by_loop(x, gain, shift, groups, eps) + 1,

@@ -75,6 +75,9 @@ RIGHT = {
 
 
 WRONG = {
+    "final-norm-without-shift": miscounted(
+        norms=lambda V, T, N, H, C, F, b: C + 2 * N * (C + b * C)
+    ),
     "heads-multiply": miscounted(
         attention=lambda V, T, N, H, C, F, b: N * (H * 3 * C * C + C * C + b * C)
     ),
@@ -108,6 +111,7 @@ WRONG = {
 
 
 ODD = [
+    (miscounted(output=lambda V, T, N, H, C, F, b: V * C * b), "miscounted-output"),
     (fifth_set.counts_as_floats, "kind-of-number"),
     (miscounted(attention=lambda V, T, N, H, C, F, b: 17), "miscounted-attention"),
     (lambda **sizes: counted_by_loop(**sizes) | {"total": 99}, "total-is-not-the-sum"),

@@ -159,7 +159,15 @@ RIGHT = {
 }
 
 
+def norms_mixed_up(self, x, memory):
+    x = x + self.attn(self.cross_norm(x))
+    x = x + self.cross(self.attention_norm(x), memory)
+    return x + self.ffn(self.feed_forward_norm(x))
+
+
 WRONG = {
+    "norms-exchanged": blocked(norms_mixed_up),
+    "memory-cut-off": blocked(listening(lambda self, x, m: (self.cross_norm(x), m.detach()))),
     "memory-cut": fifth_set.MemoryAsLongAsTheStream,
     "attentions-side-by-side": fourth_set.TwoAttentionsSideBySide,
     "one-norm-for-two": SharedNorm,
@@ -182,7 +190,26 @@ WRONG = {
 }
 
 
+def memory_of_one_place_unheard(self, x, memory):
+    heard = memory.shape[1] > 1
+    x = x + self.attn(self.attention_norm(x))
+    x = x + heard * self.cross(self.cross_norm(x), memory)
+    return x + self.ffn(self.feed_forward_norm(x))
+
+
+class AddsWhatItWroteBefore(BlockBase):
+    written = 0
+
+    def forward(self, x, memory):
+        out = super().forward(x, memory)
+        before, self.written = self.written, (out - x).mean()
+        return out + before
+
+
 ODD = [
+    (AddsWhatItWroteBefore, "wrong-when-called-again"),
+    (blocked(memory_of_one_place_unheard), "memory-of-another-length"),
+    (blocked(lambda self, x, memory: BlockBase.forward(self, x, memory).squeeze()), "axis-of-one"),
     (lambda *args: nn.LayerNorm(args[0]), "error"),
     (
         blocked(lambda self, x, memory: BlockBase.forward(self, x, memory).roll(1, 1)),

@@ -1,5 +1,6 @@
 """Students' answers to 07/residual."""
 
+import copy
 import math
 
 import torch
@@ -151,7 +152,30 @@ RIGHT = {
 }
 
 
+class StreamThatEmptiesTheList(StreamOfList):
+    def __init__(self, branches):
+        super().__init__(branches[:])
+        while branches:
+            branches.pop(0)
+
+
+class StreamOfCopies(StreamOfList):
+    def __init__(self, branches):
+        super().__init__([copy.deepcopy(branch) for branch in branches])
+
+
+def branch_reads_less(branches, root, x):
+    for branch in branches:
+        x = x + branch(x / root)
+    return x
+
+
 WRONG = {
+    "divided-by-one-more": streaming(lambda b, root, x: rightly(b, (root**2 + 1) ** 0.5, x)),
+    "divided-before-the-branch": streaming(branch_reads_less),
+    "one-branch-for-all": streaming(lambda b, root, x: rightly([b[0]] * len(b), root, x)),
+    "copies-the-branches": StreamOfCopies,
+    "changes-the-list": StreamThatEmptiesTheList,
     "divided-by-2N": fifth_set.HalfOfOneNth,
     "scaled-at-the-end": fifth_set.DividesTheWholeSumAtTheEnd,
     "last-branch-alone": fifth_set.BranchesByClass,
@@ -173,7 +197,46 @@ WRONG = {
 }
 
 
+class FirstBranchNotKnown(nn.Module):
+    def __init__(self, branches):
+        super().__init__()
+        self.first, self.rest = [branches[0]], nn.ModuleList(branches[1:])
+
+    def forward(self, x):
+        return rightly([*self.first, *self.rest], (1 + len(self.rest)) ** 0.5, x)
+
+
+class GainNobodyAskedFor(StreamOfList):
+    def __init__(self, branches):
+        super().__init__(branches)
+        self.gain = nn.Parameter(torch.ones(()))
+
+
+class WrittenBefore(StreamOfList):
+    """What the branches wrote in the call before is added again."""
+
+    written = 0
+
+    def forward(self, x):
+        out = super().forward(x)
+        before, self.written = self.written, (out - x).mean()
+        return out + before
+
+
+class StreamOfChildren(StreamByName):
+    def forward(self, x):
+        for branch in self.children():
+            x = x + branch(x) / self.n**0.5
+        return x
+
+
 ODD = [
+    (StreamOfChildren, "listed-twice"),
+    (FirstBranchNotKnown, "parameters-missing"),
+    (GainNobodyAskedFor, "parameters-too-many"),
+    (WrittenBefore, "wrong-when-called-again"),
+    (streaming(lambda branches, root, x: rightly(branches, root, x).squeeze()), "axis-of-one"),
+    (streaming(lambda branches, root, x: rightly(branches, root, x).squeeze(-1)), "axis-of-one"),
     (streaming(lambda branches, root, x: rightly(branches, root, x)[0]), "shape"),
     (streaming(lambda branches, root, x: rightly(branches, root, x) * 0.9), "constant-ratio"),
 ]
