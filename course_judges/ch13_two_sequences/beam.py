@@ -11,7 +11,6 @@ import torch
 from course_judges.ch13_two_sequences.sections import BEAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, number, unwrapped
-from course_tasks.ch13_two_sequences.beam import TABLES
 from course_tasks.verdict import Finding
 
 
@@ -96,10 +95,10 @@ def _found(evidence: Evidence) -> str:
     for case, told in (
         ("greedy", "With width 1"),
         ("beam", f"With width {evidence.number('width')}"),
-        ("short", "With longest = 2"),
+        ("short", f"With longest = {evidence.number('short')}"),
         ("length", f"With power {number(float(evidence.inputs['power']))}"),
     ):
-        for k in range(TABLES):
+        for k in range(len(evidence.inputs["tables"])):
             names = f"{case}.tokens{k}", f"{case}.score{k}"
             if not all(map(evidence.comparable, names)):
                 continue
@@ -171,6 +170,16 @@ _multiplied_by_length = mistake(
     "You multiplied by length ** power; the score is divided by it.",
     lambda e: f"{_found(e)} Scores are negative, so this makes long texts pay twice.",
 )(Beam(power="times"))
+
+
+@mistake(
+    "You chose by sum / n ** power, and then returned the sum itself.",
+    lambda e: f"The value belongs to the text as it was compared. {_found(e)}",
+)
+def _sum_returned(log_probabilities, start, end, width, longest, power):
+    tokens, value = beam_search(log_probabilities, start, end, width, longest, power)
+    return tokens, value * len(tokens) ** power
+
 
 _start_in_length = mistake("The start symbol counts in your lengths.", _found)(Beam(start_counts=1))
 
