@@ -167,6 +167,42 @@ def _patches_add_up(
     return shares
 
 
+@mistake("You patched the first pair of texts only; average over all pairs.", _shown)
+def _one_pair_alone(
+    run: Run, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
+) -> Tensor:
+    return patch_heads(run, *(given[:1] for given in (clean, corrupted, right, wrong)))
+
+
+_median_for_mean = mistake("You took the median of the leads; asked for is their mean.", _shown)(
+    patched(
+        share=lambda patched, corrupted, clean: (
+            (patched.median() - corrupted.median()) / (clean.median() - corrupted.median())
+        )
+    )
+)
+
+_log_probability = mistake(
+    "You follow the right symbol's log probability alone; a lead is over the wrong one's logit.",
+    _shown,
+)(
+    patched(
+        lead=lambda logits, right, wrong: (  # noqa: ARG005
+            logits[:, -1].log_softmax(-1)[torch.arange(len(right)), right]
+        )
+    )
+)
+
+_way_without_its_sign = mistake(
+    "You divided by the size of the way; where it leads down, its sign is minus.", _shown
+)(
+    patched(
+        share=lambda patched, corrupted, clean: (
+            (patched.mean() - corrupted.mean()) / (clean.mean() - corrupted.mean()).abs()
+        )
+    )
+)
+
 _difference_of_probabilities = mistake(
     "Your lead is a difference of probabilities; asked for is one of logits.",
     lambda e: f"A softmax mixes in the logits of all other symbols. {_shown(e)}",
