@@ -34,6 +34,7 @@ class Beam:
     fewer: bool = False
     refilled: bool = False
     more: int = 0
+    alone_too: bool = False
 
     def __call__(self, log_probabilities, start, end, width, longest, power):
         """Tokens and their score."""
@@ -50,7 +51,8 @@ class Beam:
                 own = [
                     ([*tokens, v], score * self.accumulated + gain) for v, gain in enumerate(row)
                 ]
-                grown += [max(own, key=lambda one: one[1])] if self.each and len(live) > 1 else own
+                one_alone = self.each and (tokens if self.alone_too else len(live) > 1)
+                grown += [max(own, key=lambda one: one[1])] if one_alone else own
             grown.sort(key=lambda one: -one[1])
             kept = grown[: width - (len(done) if self.fewer else 0)]
             if self.ends:
@@ -126,6 +128,7 @@ _sums_of_probabilities = mistake(
 _each_its_best = mistake(
     "Every beginning goes on with its own best token; all continuations should compete.",
     lambda e: f"{_found(e)} Two of the best may come from one beginning.",
+    also=(Beam(each=True, alone_too=True),),
 )(Beam(each=True))
 
 _end_ignored = mistake(

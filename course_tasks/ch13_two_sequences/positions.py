@@ -23,9 +23,11 @@ def _inputs(rng: Rng) -> Inputs:
 
 
 def _one_word(rng: Rng) -> Inputs:
-    """One text, of one word behind its padding, and two pairs of channels."""
+    """One text; then one of a word behind its padding, and one of nothing else; two pairs of
+    channels.
+    """
     words = rng.integers(1, 30, (1, 2))
-    return _of(rng, words, np.pad(words[:, 1:], ((0, 0), (2, 0))), 4)
+    return _of(rng, words, np.array([[0, 0, words[0, 0]], [0, 0, 0]]), 4)
 
 
 def _of(rng: Rng, tokens: Array, padded: Array, C: int) -> Inputs:

@@ -28,7 +28,7 @@ def _inputs(rng: Rng) -> Inputs:
 def _one_text(rng: Rng) -> Inputs:
     """One text alone, of which two tokens are predicted; padding and end are one symbol."""
     start, end = (int(n) for n in rng.permutation([40, 41]))
-    lengths = {"alike": np.array([1]), "padded": np.array([0]), "cut": np.array([3])}
+    lengths = {"alike": np.array([1]), "padded": np.array([2]), "cut": np.array([3])}
     return _of(rng, lengths, 2, (start, end, end))
 
 
