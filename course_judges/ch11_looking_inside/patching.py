@@ -203,6 +203,29 @@ _way_without_its_sign = mistake(
     )
 )
 
+
+def _over_the_best(logits: Tensor, right: Tensor, wrong: Tensor) -> Tensor:  # noqa: ARG001
+    end = logits[:, -1]
+    own = torch.nn.functional.one_hot(right, end.shape[-1]).bool()
+    return end[own] - end.masked_fill(own, -torch.inf).amax(dim=-1)
+
+
+_lead_over_the_best = mistake(
+    "Your lead is over the best other symbol; asked for is that over `wrong`, whatever leads.",
+    _shown,
+)(patched(_over_the_best))
+
+_lead_over_the_mean = mistake(
+    "Your lead is over the mean of the logits; asked for is that over the logit of `wrong`.",
+    _shown,
+)(
+    patched(
+        lead=lambda logits, right, wrong: (  # noqa: ARG005
+            logits[torch.arange(len(right)), -1, right] - logits[:, -1].mean(dim=-1)
+        )
+    )
+)
+
 _difference_of_probabilities = mistake(
     "Your lead is a difference of probabilities; asked for is one of logits.",
     lambda e: f"A softmax mixes in the logits of all other symbols. {_shown(e)}",

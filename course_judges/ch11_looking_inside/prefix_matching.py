@@ -207,6 +207,14 @@ def _where(kept: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tenso
     return answer
 
 
+@mistake("You average the weights on the places behind earlier ones; they add up.", _numbers)
+def _mean_of_places(weights: Tensor, tokens: Tensor) -> Tensor:
+    earlier = _earlier(tokens)
+    look = _behind(earlier)
+    each = (weights * look[:, None]).sum(-1) / look.sum(-1)[:, None].clamp(min=1)  # (B, H, T)
+    return each.sum(dim=(0, 2)) / earlier.any(-1).sum().clamp(min=1)
+
+
 _position_0_left_out = mistake(
     "You leave out position 0: a symbol that stands there comes back, too.",
     _numbers,

@@ -111,6 +111,17 @@ WRONG = {
     ),
     "last-position-patched": patching(stand=at_the_end),
     "patches-add-up": adding_up,
+    "lead-over-the-best": patching(
+        lambda logits, r, w: torch.stack(
+            [
+                row[-1, k] - max(row[-1, v] for v in range(len(row[-1])) if v != k)
+                for row, k in zip(logits, r.tolist(), strict=True)
+            ]
+        )
+    ),
+    "lead-over-the-mean": patching(
+        lambda logits, r, w: single(logits, r, w) - logits[:, -1].sum(-1) / logits.shape[-1]
+    ),
     "one-pair-alone": lambda run, *pairs: text_by_text(run, *(one[:1] for one in pairs)),
     "median-for-mean": patching(
         compare=lambda mixed, low, high: (
