@@ -138,8 +138,8 @@ def _dimensions_of_one(wrong: Evidence, right: Evidence) -> str:
     for name in (*wrong.wrong_values, *wrong.answers.errors):
         case = name.split(".")[0]
         mine, theirs = (_arguments(draw.called_with(case)) for draw in (wrong, right))
-        ones = [one for one in mine if _has_a_one(mine[one]) and one in theirs]
-        if ones and not any(_has_a_one(held) for held in theirs.values()):
+        ones = [one for one in mine if _has_a_one(one, mine[one]) and one in theirs]
+        if ones and not any(_has_a_one(one, held) for one, held in theirs.items()):
             bad, good = (
                 " and ".join(f"{one} {held[one]}" for one in ones) for held in (mine, theirs)
             )
@@ -147,8 +147,10 @@ def _dimensions_of_one(wrong: Evidence, right: Evidence) -> str:
     return ""
 
 
-def _has_a_one(said: str) -> bool:
-    return "1" in re.findall(r"\d+", said) and "." not in said
+def _has_a_one(name: str, said: str) -> bool:
+    """True if a shape holds a 1, or a number that is named as dimensions are: T, n_head."""
+    dimension = said.startswith("of shape") or len(name) == 1 or name.startswith("n_")
+    return dimension and "1" in re.findall(r"\d+", said) and "." not in said
 
 
 def _not_a_number(evidence: Evidence, section: Section) -> Finding | None:

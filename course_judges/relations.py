@@ -193,7 +193,7 @@ def _some_positions(mine: Array, right: Array, _: Mapping[str, Array]) -> Differ
         of = f" along axis {axis} of shape {right.shape}" if right.ndim > 1 else ""
         return Difference(
             "some-positions",
-            f"Your numbers are right at some positions{of}, and wrong at the others.",
+            f"Your numbers are right at some places{of}, and wrong at the others.",
             f"Right: {_places(fine)}; not: {_places(~fine)}. {largest(mine, right)} "
             f"{_of_the_wrong(mine, right, axis, ~fine)}".strip(),
         )

@@ -12,7 +12,7 @@ from course_judges.ch11_looking_inside.sections import ABLATE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
-from course_tasks.ch11_looking_inside.shared import Pass, Run
+from course_tasks.ch11_looking_inside.shared import Pass, Replaced, Run
 
 Stand = Callable[[Pass, Pass, int, int], Tensor]
 
@@ -67,6 +67,13 @@ _zero_for_mean = mistake(
 _mean_of_the_texts = mistake(
     "The mean is taken over the texts that are tested; take it over the reference.",
     lambda e: f"Then a single text's own findings leak into what replaces them. {_shown(e)}",
+    also=(
+        ablated(
+            lambda reference, plain, layer, head: (  # noqa: ARG005
+                plain.found[layer, :, head].mean(1, keepdim=True)
+            )
+        ),
+    ),
 )(ablated(lambda reference, plain, layer, head: plain.found[layer, :, head].mean((0, 1))))  # noqa: ARG005
 
 _mean_of_one_number = mistake(
@@ -164,6 +171,30 @@ _mean_of_the_first_text = mistake(
     "The mean is taken over the first text of the reference; take it over all of them.",
     lambda e: f"The reference has {e.inputs['reference'].shape[0]} texts. {_shown(e)}",
 )(ablated(lambda reference, plain, layer, head: reference.found[layer, 0, head].mean(0)))  # noqa: ARG005
+
+_mean_at_the_last_position = mistake(
+    "The mean is taken at the last position only; take it over texts and positions.", _shown
+)(ablated(lambda reference, plain, layer, head: reference.found[layer, :, head, -1].mean(0)))  # noqa: ARG005
+
+
+@mistake("You measured the loss at the last position only; it is the mean over all.", _shown)
+def _loss_at_the_last_position(
+    run: Run, tokens: Tensor, targets: Tensor, reference: Tensor
+) -> Tensor:
+    def last(texts: Tensor, replaced: Replaced | None = None) -> Pass:
+        made = run(texts, replaced)
+        return made._replace(logits=made.logits[:, -1:]) if texts is tokens else made
+
+    return mean_ablation(last, tokens, targets[:, -1:], reference)
+
+
+@mistake(
+    "You take the mean over as many texts of the reference as are tested; take it over all.",
+    lambda e: f"The reference has {e.inputs['reference'].shape[0]} texts. {_shown(e)}",
+)
+def _some_of_the_reference(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+    return mean_ablation(run, tokens, targets, reference[: len(tokens)])
+
 
 _median_for_mean = mistake("You took the median of each channel; asked for is the mean.", _shown)(
     ablated(

@@ -124,9 +124,33 @@ _eps_outside = mistake("eps is added beside the root; it belongs under it.", _of
     _lens(divided=lambda variance, eps: variance.sqrt() + eps)
 )
 
+
+def _with_eps(own: float) -> Callable[..., Tensor]:
+    """A norm that has an eps of its own."""
+    return _lens(divided=lambda variance, _: (variance + own).sqrt())
+
+
 _eps_ignored = mistake(
-    "`eps` is not used; the model's own norm has it under the root.", lambda e: _off(e)
+    "`eps` is not used; the model's own norm has it under the root.",
+    lambda e: _off(e),
+    also=tuple(_with_eps(own) for own in (1e-5, 1e-6, 1e-8, 1e-12)),
 )(_lens(divided=lambda variance, eps: variance.sqrt()))  # noqa: ARG005
+
+_root_mean_square = mistake(
+    "You divide by the root of the mean square, as RMSNorm does; LayerNorm takes the mean away.",
+    _off,
+)(_lens(lambda x: (torch.zeros_like(x[..., :1]), x.square().mean(-1, keepdim=True))))
+
+_std_plus_eps = mistake(
+    "You divide by the standard deviation and eps: eps belongs under the root, and the variance "
+    "divides by C.",
+    _off,
+)(
+    _lens(
+        lambda x: (_own(x)[0], x.var(-1, keepdim=True)),
+        divided=lambda variance, eps: variance.sqrt() + eps,
+    )
+)
 
 _probabilities = mistake(
     "You return probabilities; asked for are logits.",
@@ -137,6 +161,19 @@ _log_probabilities = mistake(
     "You return log probabilities; asked for are the logits themselves.",
     lambda e: f"The largest of yours is {e.yours('lens').max():.3g}. {_off(e)}",
 )(_lens(read=lambda x, unembedding: (x @ unembedding.T).log_softmax(-1)))
+
+
+@mistake(
+    "You look at the lengths of the unembedding's axes to see whether to transpose it.",
+    lambda e: unwrapped(f"""With V = C = {e.number("C")} they tell nothing: it is (V, C), whatever
+    the two are. {_off(e)}"""),
+)
+def _transposed_if_needed(
+    streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor
+) -> Tensor:
+    square = unembedding.shape[0] == unembedding.shape[1]
+    return logit_lens(streams, gain, shift, eps, unembedding.T if square else unembedding)
+
 
 _unembedded_first = mistake(
     "The norm was applied to the logits; it belongs before the unembedding.", _off

@@ -167,6 +167,65 @@ def _patches_add_up(
     return shares
 
 
+@mistake("You patched the first pair of texts only; average over all pairs.", _shown)
+def _one_pair_alone(
+    run: Run, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
+) -> Tensor:
+    return patch_heads(run, *(given[:1] for given in (clean, corrupted, right, wrong)))
+
+
+_median_for_mean = mistake("You took the median of the leads; asked for is their mean.", _shown)(
+    patched(
+        share=lambda patched, corrupted, clean: (
+            (patched.median() - corrupted.median()) / (clean.median() - corrupted.median())
+        )
+    )
+)
+
+_log_probability = mistake(
+    "You follow the right symbol's log probability alone; a lead is over the wrong one's logit.",
+    _shown,
+)(
+    patched(
+        lead=lambda logits, right, wrong: (  # noqa: ARG005
+            logits[:, -1].log_softmax(-1)[torch.arange(len(right)), right]
+        )
+    )
+)
+
+_way_without_its_sign = mistake(
+    "You divided by the size of the way; where it leads down, its sign is minus.", _shown
+)(
+    patched(
+        share=lambda patched, corrupted, clean: (
+            (patched.mean() - corrupted.mean()) / (clean.mean() - corrupted.mean()).abs()
+        )
+    )
+)
+
+
+def _over_the_best(logits: Tensor, right: Tensor, wrong: Tensor) -> Tensor:  # noqa: ARG001
+    end = logits[:, -1]
+    own = torch.nn.functional.one_hot(right, end.shape[-1]).bool()
+    return end[own] - end.masked_fill(own, -torch.inf).amax(dim=-1)
+
+
+_lead_over_the_best = mistake(
+    "Your lead is over the best other symbol; asked for is that over `wrong`, whatever leads.",
+    _shown,
+)(patched(_over_the_best))
+
+_lead_over_the_mean = mistake(
+    "Your lead is over the mean of the logits; asked for is that over the logit of `wrong`.",
+    _shown,
+)(
+    patched(
+        lead=lambda logits, right, wrong: (  # noqa: ARG005
+            logits[torch.arange(len(right)), -1, right] - logits[:, -1].mean(dim=-1)
+        )
+    )
+)
+
 _difference_of_probabilities = mistake(
     "Your lead is a difference of probabilities; asked for is one of logits.",
     lambda e: f"A softmax mixes in the logits of all other symbols. {_shown(e)}",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -142,6 +145,21 @@ def _nothing_divided(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 @mistake(
+    "Where no symbol comes back every score is 0; yours is another number.",
+    lambda e: f"Your scores of such a text are {row(e.yours('fresh.none'))}.",
+    cases=("scores", "fresh"),
+    recognised=lambda e: (
+        e.same("scores", "fresh.once")
+        and bool(np.isfinite(e.shaped("fresh.none", e.right("fresh.none").shape)).all())
+        and not e.same("fresh.none")
+    ),
+)
+def _another_score_for_none(weights: Tensor, tokens: Tensor) -> Tensor:
+    scores = prefix_matching(weights, tokens)
+    return scores if _earlier(tokens).any() else torch.ones_like(scores)
+
+
+@mistake(
     "You divided by the number of earlier places; each position counts once, with all of its own.",
     _numbers,
 )
@@ -177,6 +195,51 @@ _one_text_alone = mistake(
     _numbers,
     also=(lambda weights, tokens: prefix_matching(weights[:1], tokens[:1]), _best_text),
 )(lambda weights, tokens: prefix_matching(weights[-1:], tokens[-1:]))
+
+
+def _where(kept: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    """An answer that knows of some earlier places only: those that `kept` leaves of (B, T, T)."""
+
+    def answer(weights: Tensor, tokens: Tensor) -> Tensor:
+        earlier = _earlier(tokens) & kept(tokens)
+        return _score(weights, _behind(earlier), earlier.any(-1))
+
+    return answer
+
+
+@mistake("You average the weights on the places behind earlier ones; they add up.", _numbers)
+def _mean_of_places(weights: Tensor, tokens: Tensor) -> Tensor:
+    earlier = _earlier(tokens)
+    look = _behind(earlier)
+    each = (weights * look[:, None]).sum(-1) / look.sum(-1)[:, None].clamp(min=1)  # (B, H, T)
+    return each.sum(dim=(0, 2)) / earlier.any(-1).sum().clamp(min=1)
+
+
+_position_0_left_out = mistake(
+    "You leave out position 0: a symbol that stands there comes back, too.",
+    _numbers,
+    also=(
+        lambda weights, tokens: _score(
+            weights,
+            _behind(_earlier(tokens) & (torch.arange(tokens.shape[1]) > 0)),
+            _earlier(tokens).any(-1),
+        ),
+    ),
+)(_where(lambda tokens: torch.arange(tokens.shape[1]) > 0))
+
+_token_0_left_out = mistake(
+    "You leave out token 0, as if it were padding; it is a symbol like all others.", _numbers
+)(_where(lambda tokens: (tokens != 0)[:, None]))
+
+_last_position_left_out = mistake(
+    "You leave out the last position; its symbol may have come before as well.", _numbers
+)(lambda weights, tokens: prefix_matching(weights[..., :-1, :-1], tokens[:, :-1]))
+
+
+@mistake("You count positions whose symbol comes back later; it has to have come before.", _numbers)
+def _later_places_counted(weights: Tensor, tokens: Tensor) -> Tensor:
+    same = tokens[:, :, None] == tokens[:, None, :]
+    return _score(weights, _behind(_earlier(tokens)), same.sum(-1) > 1)
 
 
 @mistake("You averaged the heads; each has a score of its own.", _numbers)

@@ -135,9 +135,14 @@ def _misplaced(evidence: Evidence) -> Finding | None:
 
 def _hidden_scores(evidence: Evidence) -> Finding | None:
     """The right weights, because the mask hides scores that are not right."""
-    if not evidence.same("head.weights") or evidence.same("head.scores"):
+    off = [
+        case
+        for case in ("head", "wide")
+        if evidence.same(f"{case}.weights") and not evidence.same(f"{case}.scores")
+    ]
+    if not off:
         return None
-    mine, right = (side("head.scores") for side in (evidence.yours, evidence.right))
+    mine, right = (side(f"{off[0]}.scores") for side in (evidence.yours, evidence.right))
     t, s = (int(i) for i in np.argwhere(abs(mine - right) > 1e-4)[0])
     return Finding(
         "hidden-scores",
@@ -157,12 +162,12 @@ TASK = Task(
         Part(
             "Each position looks one back, as sharply as asked, and nowhere else.",
             2,
-            matches("head.weights", "head.scores"),
+            matches("head.weights", "head.scores", "wide.scores"),
         ),
         Part(
             "It writes the token found there, into channels of its own.",
             2,
-            matches("head.weights", "head.written", "wide"),
+            matches("head.weights", "head.written", "wide.weights", "wide.written"),
         ),
     ),
     properties=(_misplaced, _hidden_scores, no_weight_on_the_future("head.weights", BUILD)),

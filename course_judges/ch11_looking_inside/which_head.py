@@ -255,6 +255,49 @@ _looked_backwards = mistake(
 )
 
 
+def _from_each(whole: Pass, sources: Tensor, *, row: int = -1) -> Tensor:
+    """(L, N, H): how much position `row` of each text looks at its source."""
+    return whole.weights[:, torch.arange(len(sources)), :, row, sources].transpose(0, 1)
+
+
+def _look(evidence: Evidence) -> str:
+    return farthest(evidence, "first.looks")
+
+
+_largest_weight = mistake(
+    "You took the largest weight of each hyphen; asked for is that on the source.",
+    lambda e: f"The head does not always look at the source most. {_look(e)}",
+    cases=_LOOKS,
+)(_by(looking=lambda whole, _: whole.weights[:, :, :, -1].amax(-1).mean(1)))
+
+_looked_before_the_hyphen = mistake(
+    "You read how much the position before the hyphen looks at the source.", _look, cases=_LOOKS
+)(_by(looking=lambda whole, sources: _from_each(whole, sources, row=-2).mean(1)))
+
+_looks_added_up = mistake(
+    "You added the weights of the texts up; asked for is their mean.", _look, cases=_LOOKS
+)(_by(looking=lambda whole, sources: _from_each(whole, sources).sum(1)))
+
+_looks_of_all_heads = mistake(
+    "Your `looks` is a mean over all heads; asked for is that of the head that is missed most.",
+    _look,
+    cases=_LOOKS,
+)(
+    _by(
+        looking=lambda whole, sources: (
+            _looks(whole, sources).mean().expand(whole.weights.shape[0], whole.weights.shape[2])
+        )
+    )
+)
+
+_mean_at_the_last_position = mistake(
+    "The mean is taken at the last position only; take it over texts and positions, as in task 5.",
+    _numbers,
+    ABLATE,
+    cases=_BREAK,
+)(_by(stand=lambda reference, layer, head: reference.found[layer, :, head, -1].mean(0)))
+
+
 def _right_heads(evidence: Evidence) -> bool:
     return _same_head(evidence, "first") and _same_head(evidence, "second")
 

@@ -15,7 +15,7 @@ import numpy as np
 from course_judges.chance import IMPLAUSIBLE, follows
 from course_judges.evidence import Evidence
 from course_tasks.answers import Array
-from course_tasks.ch12_faster.drafts import SINGLE_ROWS
+from course_tasks.ch12_faster.drafts import SINGLE_ROWS, VOCABULARY, own_symbols
 
 Outcome = Callable[[Array, Array], Array]
 
@@ -92,31 +92,54 @@ def fits_after(evidence: Evidence, rule: Rule) -> bool:
 
 def exact(evidence: Evidence) -> bool:
     """What is written at each place is distributed as the model says, whatever rule was used."""
+    count, _ = counts(evidence)
+    drafted = evidence.inputs["drafted"]
+    return bool((count >= 0).all() and (count <= drafted).all()) and off_at(evidence) is None
+
+
+def off_at(evidence: Evidence) -> tuple[int, int, Array] | None:
+    """Where something else is written than the model says, in rows with the most drafts first:
+    their number of drafts, the place, and what is written there.
+    """
     p = evidence.inputs["p"].astype(float)
     count, symbol = counts(evidence)
     drafted, draft = evidence.inputs["drafted"], evidence.inputs["draft"]
-    if (count < 0).any() or (count > drafted).any():
-        return False
-    for most in np.unique(drafted):
+    for most in np.unique(drafted)[::-1]:
         for place in range(most + 1):
             rows = (drafted == most) & (count >= place)
             column = min(place, draft.shape[1] - 1)
             written = np.where(count[rows] > place, draft[rows, column], symbol[rows])
-            if place == 0 and not rows.all(where=drafted == most):
-                return False
             if rows.any() and not follows(written, p[place]):
-                return False
-    return True
+                return int(most), place, written
+    return None
 
 
 def exact_for_one(evidence: Evidence) -> bool:
-    """The same of the few rows that are asked with room for one draft, K = 1."""
-    rows = SINGLE_ROWS
-    count, symbol = (evidence.shaped(f"single.{name}", (rows,)) for name in ("count", "symbol"))
-    drafted = np.minimum(evidence.inputs["drafted"][:rows], 1)
-    written = np.where(count > 0, evidence.inputs["draft"][:rows, 0], symbol)
+    """The same of the few rows that are asked with room for one draft, K = 1, and of what follows
+    a draft that is kept.
+    """
+    count, first, second = of_one(evidence)
+    drafted = np.minimum(evidence.inputs["drafted"][:SINGLE_ROWS], 1)
     p = evidence.inputs["p"].astype(float)
-    return bool((count >= 0).all() and (count <= drafted).all()) and follows(written, p[0])
+    return (
+        bool((count >= 0).all() and (count <= drafted).all())
+        and follows(first, p[0])
+        and (not len(second) or follows(second, p[1]))
+    )
+
+
+def of_one(evidence: Evidence) -> tuple[Array, Array, Array]:
+    """With room for one draft: how many are kept in each row, what is written at the first place of
+    each, and what at the second place of those that keep one; symbols as in all other rows.
+    """
+    rows = np.arange(SINGLE_ROWS)
+    count, symbol = (
+        evidence.shaped(f"single.{name}", (SINGLE_ROWS,)) for name in ("count", "symbol")
+    )
+    # Each row has moved its symbols on by another number, so all are moved back.
+    meant = (symbol - own_symbols()[:, 0]) % VOCABULARY
+    first = np.where(count > 0, evidence.inputs["draft"][rows, 0], meant)
+    return count, first, meant[count > 0]
 
 
 def kept_often(evidence: Evidence) -> bool:

@@ -18,12 +18,15 @@ from course_judges.ch12_faster.draft_outcomes import (
     kept_often,
     normed,
     obeys_the_generator,
+    of_one,
+    off_at,
     reaching,
 )
 from course_judges.ch12_faster.sections import DRAFTS
 from course_judges.chance import follows
 from course_judges.judging import Evidence, Mistake, Part, Task, mistake
 from course_judges.wording import number, unwrapped
+from course_tasks.ch12_faster.drafts import own_symbols
 from course_tasks.verdict import Finding
 
 
@@ -40,11 +43,6 @@ def _right(
     lacking = (p[:, :K] - q).clamp(min=0)[rows, count.clamp(max=K - 1)]  # (B, V)
     instead = torch.where((count < drafted)[:, None], lacking, p[rows, count])
     return count, torch.multinomial(instead, 1, generator=generator).squeeze(1)
-
-
-def _right_at_first(evidence: Evidence) -> bool:
-    kept, drafted, written = reaching(evidence, 0)
-    return follows(np.where(kept, drafted, written), evidence.inputs["p"][0].astype(float))
 
 
 def _first_place(evidence: Evidence) -> str:
@@ -163,6 +161,71 @@ _last_place_repeated = _by_rule(
 )
 
 
+_last_of_all_places = _by_rule(
+    "After drafts that were all kept you drew from the last place of `p`, however many there were.",
+    lambda e: unwrapped(f"""`p[b, drafted[b]]` is the distribution after the last draft of row b;
+    `p[b, {e.number("K")}]` is that after {e.number("K")} drafts, and some rows have fewer."""),
+    Rule(after=lambda p, k: p[-1]),  # noqa: ARG005
+)
+
+
+def _rejected_after_the_last(evidence: Evidence) -> bool:
+    """Rows that keep fewer drafts than K, all that they have, draw as after a rejection."""
+    p, q = evidence.inputs["p"].astype(float), evidence.inputs["q"].astype(float)
+    count, symbol = counts(evidence)
+    drafted, K = evidence.inputs["drafted"], len(q)
+    off = off_at(evidence)
+    if off is None or off[:2] != (K - 1, K - 1):
+        return False
+    return all(
+        follows(symbol[(drafted == k) & (count == k)], normed(np.maximum(0, p[k] - q[k])))
+        for k in (0, K - 1)
+    )
+
+
+@mistake(
+    "After the last draft of a row you drew as after a rejection; padding is no rejected draft.",
+    lambda e: unwrapped(f"""Where a row keeps all of its drafts, the symbol comes from
+    `p[b, drafted[b]]` as it is, also where that is not place {e.number("K")}."""),
+    recognised=_rejected_after_the_last,
+)
+def _padding_rejected(
+    p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    K = draft.shape[1]
+    count, symbol = _right(p, q, draft, drafted, generator)
+    rows = torch.arange(len(p))
+    lacking = (p[:, :K] - q).clamp(min=0)[rows, count.clamp(max=K - 1)]
+    other = torch.multinomial(lacking, 1, generator=generator).squeeze(1)
+    return count, torch.where(count < K, other, symbol)
+
+
+def _distributions_of_row_0(evidence: Evidence) -> bool:
+    """Right where all rows have the same distributions, and else as if all had those of row 0."""
+    symbols = own_symbols()
+    count, first, _ = of_one(evidence)
+    p = evidence.inputs["p"].astype(float)[0]
+    if exact_for_one(evidence) or not exact(evidence):
+        return False
+    rows = np.arange(len(count))
+    without = evidence.inputs["drafted"][rows] == 0
+    written = symbols[rows, first][without]
+    return follows(written, p)
+
+
+@mistake(
+    "Rows are judged by the distributions of row 0; each row has its own `p[b]` and `q[b]`.",
+    lambda e: unwrapped(f"""Where all rows have the same ones you are right. In the call with K = 1
+    each has others, and rows without a draft draw from those of row 0: of
+    {e.number("V")} symbols, all write the same one most often."""),
+    recognised=_distributions_of_row_0,
+)
+def _first_row_for_all(
+    p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    return _right(p[:1].expand_as(p), q[:1].expand_as(q), draft, drafted, generator)
+
+
 def _padding_kept(evidence: Evidence) -> bool:
     count, _ = counts(evidence)
     return bool((count > evidence.inputs["drafted"]).any())
@@ -253,15 +316,20 @@ def _always_the_same(evidence: Evidence) -> Finding | None:
 
 
 def _off(evidence: Evidence) -> Finding | None:
-    if exact(evidence):
+    off = off_at(evidence)
+    if off is None:
         return None
+    most, place, written = off
+    p = evidence.inputs["p"][place].astype(float)
+    shares = np.bincount(np.clip(written, 0, len(p) - 1), minlength=len(p)) / len(written)
+    worst = int(np.abs(shares - p).argmax())
+    kept = f", where {'one draft is' if place == 1 else f'{place} are'} kept," if place else ""
     return Finding(
         "other-distribution",
         "What you write is not distributed as the model says.",
-        _first_place(evidence)
-        if not _right_at_first(evidence)
-        else "At the first place it is "
-        "right, at later ones it is not: which drafts are kept there may depend on those before.",
+        unwrapped(f"""In rows with {most or "no"} drafts you write at place {place}{kept} symbol
+        {worst} with a share of {number(shares[worst])}; `p[b, {place}]` gives it
+        {number(p[worst])}."""),
         DRAFTS,
     )
 
@@ -271,9 +339,10 @@ def _wrong_for_one(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "wrong-for-one-draft",
-        f"Your answer is right for K = {evidence.number('K')}, and wrong for K = 1.",
-        "Then the axis of drafts has length 1. Is it dropped somewhere, as a `squeeze()` without "
-        "an axis does, or does your answer take for granted that there are more?",
+        "Your answer is wrong for K = 1, where each row has distributions of its own.",
+        f"For K = {evidence.number('K')} and rows with the same distributions it is right. Does it "
+        "take for granted that there are more drafts, drop an axis of length 1, as a `squeeze()` "
+        "without an axis does, or use one row's distributions for another?",
         DRAFTS,
     )
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges import families
 from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import GROUPS
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, unwrapped
+from course_tasks.verdict import Finding
 
 Pool = Callable[[Tensor, int], Tensor]
 
@@ -138,6 +141,27 @@ _channels_interleaved = mistake(
     "The heads are not side by side in your output: their channels alternate.", _groups
 )(_variant(merged=lambda found: found.permute(0, 2, 3, 1).flatten(2)))
 
+
+def _shared_otherwise(evidence: Evidence) -> Finding | None:
+    """At position 0, where a head has found its own value and nothing else."""
+    mine, right = (side("several")[:, 0] for side in (evidence.yours, evidence.right))
+    H, G = evidence.number("H"), evidence.number("G")
+    heads = mine.reshape(len(mine), G, H // G, -1)
+    if (
+        G == H
+        or close(mine, right).any()
+        or not close(heads, np.broadcast_to(heads[:, :, :1], heads.shape)).all()
+    ):
+        return None
+    return Finding(
+        "shared-otherwise",
+        "Heads of a group share one value, but it is not the mean of theirs.",
+        unwrapped(f"""That shows at position 0, which sees nothing but itself: there each head's
+        output is its value. {_groups(evidence)}"""),
+        GROUPS,
+    )
+
+
 TASK = Task(
     "Heads that share",
     _variant(),
@@ -148,4 +172,5 @@ TASK = Task(
         Part("All heads can share a single key and value.", 1, matches("single")),
     ),
     cases=("several",),
+    examples=(_shared_otherwise,),
 )

@@ -12,6 +12,9 @@ from course_judges.ch12_faster.sections import BITS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
 
+# As somebody may set it who does not trust a comparison with 0.
+_SMALL = 1e-6
+
 Size = Callable[[Tensor], Tensor]
 
 
@@ -30,6 +33,7 @@ def _variant(
     kind: torch.dtype = torch.int8,
     neighbors: bool = True,
     any_zero: bool = False,
+    limited: bool = False,
 ) -> Callable[[Tensor, int, int], tuple[Tensor, Tensor]]:
     def answer(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
         rows, columns = weight.shape
@@ -42,6 +46,8 @@ def _variant(
         if any_zero:
             scale = torch.where((parts == 0).any(dim=-1, keepdim=True), 1.0, scale)
         codes = rounded(parts / scale)
+        if limited:
+            codes = codes.clamp(-most(bits), most(bits))
         if not neighbors:
             codes = codes.transpose(1, 2)
         codes = codes.reshape(rows, columns).to(kind)
@@ -65,7 +71,7 @@ def _codes(evidence: Evidence) -> str:
 
 
 def _scale_of_zeros(evidence: Evidence) -> float:
-    return float(evidence.shaped("hollow.scales", evidence.right("hollow.scales").shape)[1, 0])
+    return float(evidence.shaped("hollow.scales", evidence.right("hollow.scales").shape)[-1, 0])
 
 
 _one_scale_for_all = mistake("The whole matrix shares one scale.", _groups)(
@@ -103,6 +109,16 @@ _range_over_all_codes = mistake(
     )
 )
 
+_half_of_the_range = mistake(
+    "You took half of the distance from smallest to largest, not the largest absolute value.",
+    lambda e: f"The two agree only where smallest and largest are equally far from 0. {_eight(e)}",
+)(
+    _variant(
+        size=lambda parts: (parts.amax(-1, keepdim=True) - parts.amin(-1, keepdim=True)) / 2,
+        limited=True,
+    )
+)
+
 _one_code_too_many = mistake(
     "Your largest code is 2^(bits − 1), which is one more than fits.",
     lambda e: f"8 bits hold −128 to 127. {_eight(e)}",
@@ -114,7 +130,7 @@ _half_the_codes = mistake("Your largest code is 2^bits − 1, as without a sign.
 
 _always_eight_bits = mistake(
     "`bits` changes nothing: the largest code is always 127.",
-    lambda e: farthest(e, "four.scales"),
+    lambda e: farthest(e, "few.scales"),
 )(_variant(most=lambda _: 127))
 
 _cut_not_rounded = mistake(
@@ -134,16 +150,16 @@ _codes_not_int8 = mistake(
     "Your codes are no int8, so they take as much memory as the weights did.",
     lambda e: f"Their type is {e.answers.values.get('eight.type', 'another one')}.",
     recognised=lambda e: (
-        e.same("four", "undivided", "hollow") and e.answers.values.get("eight.type") != "torch.int8"
+        e.same("few", "undivided", "hollow") and e.answers.values.get("eight.type") != "torch.int8"
     ),
 )(_variant(kind=torch.float32))
 
 _empty_group_divides = mistake(
     "A group of zeros has the largest absolute value 0, and you divide by it.",
     "0 / 0 is NaN, and NaN as a whole number can be anything: use a scale of 1 there.",
-    cases=("eight", "four"),
+    cases=("eight", "few"),
     recognised=lambda e: (
-        e.same("eight", "four") and not e.same("hollow") and not _scale_of_zeros(e) > 0
+        e.same("eight", "few") and not e.same("hollow") and not _scale_of_zeros(e) > 0
     ),
 )(_variant(zeros=None))
 
@@ -154,11 +170,31 @@ _one_zero_for_all = mistake(
 
 _another_scale_for_zeros = mistake(
     "A group of zeros has a scale of 1; yours has another one.",
-    lambda e: unwrapped(f"""Row 1 of one matrix begins with a group of zeros. Its scale is
-    {_scale_of_zeros(e):.2g} in yours. Whatever keeps you from dividing by 0 there, the scale that
-    you return is 1."""),
-    recognised=lambda e: e.same("eight", "four") and 0 < _scale_of_zeros(e) != 1,
+    lambda e: unwrapped(f"""The last row of one matrix begins with a group of zeros. Its scale
+    is {_scale_of_zeros(e):.2g} in yours. Whatever keeps you from dividing by 0 there, the scale
+    that you return is 1."""),
+    recognised=lambda e: e.same("eight", "few") and 0 < _scale_of_zeros(e) != 1,
 )(_variant(zeros=1e-8))
+
+
+def _small_for_zeros(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+    parts = weight.unflatten(1, (-1, group))
+    small = parts.abs().amax(dim=-1) < _SMALL
+    codes, scales = _variant()(weight, bits, group)
+    return (
+        codes.unflatten(1, (-1, group)).masked_fill(small.unsqueeze(-1), 0).flatten(1),
+        scales.masked_fill(small, 1.0),
+    )
+
+
+_small_weights_for_zeros = mistake(
+    "A group of small weights is no group of zeros: it has a scale of its own, a small one.",
+    lambda e: unwrapped(f"""The first row of one matrix ends with weights of at most
+    {abs(e.inputs["hollow"][0]).min():.1g}. {farthest(e, "hollow.scales")}"""),
+    recognised=lambda e: (
+        e.same("eight", "few") and not e.same("hollow") and _scale_of_zeros(e) == 1
+    ),
+)(_small_for_zeros)
 
 TASK = Task(
     "Groups of weights",
@@ -166,8 +202,8 @@ TASK = Task(
     BITS,
     (
         Part("8 bits: a scale for each group of neighbors in a row.", 2, matches("eight")),
-        Part("Any number of bits.", 1, matches("four", "undivided")),
+        Part("Any number of bits.", 1, matches("few", "undivided")),
         Part("A group of zeros gives codes of 0.", 1, matches("hollow")),
     ),
-    cases=("eight", "four"),
+    cases=("eight", "few", "undivided"),
 )

@@ -87,6 +87,18 @@ _age_is_the_place = mistake(
     cases=("filling", "full"),
 )(_variant(ages=lambda place, *_: place))
 
+_only_up_to_the_new_place = mistake(
+    "You see the places up to the new token's only; in a full ring all W places are seen.",
+    _full,
+    cases=("filling", "full"),
+)(_variant(taken=lambda age, count, W: age <= count % W))
+
+_first_token_forgotten = mistake(
+    "As long as the ring fills you do not see token number 0, whose age is `count`.",
+    _filling,
+    cases=("filling", "full"),
+)(_variant(taken=lambda age, count, _: (age < count) | (age == 0)))
+
 _places_in_order = mistake(
     "You read the ring as if it were in order: place 0 the oldest, the last place the newest.",
     _full,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import SLIDE
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed
+from course_tasks.verdict import Finding
 
 Turn = Callable[[Tensor, Tensor, int, float], Tensor]
 
@@ -134,13 +137,32 @@ _rest_dropped = mistake(
     cases=("part", "whole"),
 )(_variant(rest=False))
 
+
+def _some_numbers(evidence: Evidence) -> Finding | None:
+    """Which numbers of a vector are wrong, unless those are all that are turned."""
+    wrong = ~close(evidence.yours("part"), evidence.right("part"))
+    at = wrong.any(axis=(0, 1, 2))
+    turned = np.arange(evidence.number("D")) < evidence.number("R")
+    given = close(evidence.yours("part"), evidence.inputs["x"]).all()
+    if at.all() or not at.any() or (at == turned).all() or given:
+        return None
+    return Finding(
+        "some-numbers",
+        "Some numbers of each vector are right, others are not.",
+        f"Of {evidence.number('D')} numbers, of which {evidence.number('R')} are turned, these are "
+        f"wrong: {listed(np.flatnonzero(at))}. {_part(evidence)}",
+        SLIDE,
+    )
+
+
 TASK = Task(
     "Neighbors turn",
     _variant(),
     SLIDE,
     (
         Part("All numbers are turned in neighboring pairs.", 2, matches("whole")),
-        Part("Of longer vectors the rest stays as it is.", 2, matches("part")),
+        Part("Of longer vectors the rest stays as it is.", 2, matches("part", "odd")),
     ),
     cases=("part",),
+    properties=(_some_numbers,),
 )

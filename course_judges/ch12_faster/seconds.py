@@ -37,6 +37,7 @@ def _variant(
     mean: bool = False,
     removes: bool = True,
     fresh: bool = True,
+    starts_late: bool = True,
     mode: bool | None = None,
     clears: bool = False,
 ) -> Measured:
@@ -58,12 +59,12 @@ def _variant(
 
                 hooks.append(part.register_forward_pre_hook(start))
                 hooks.append(part.register_forward_hook(stop))
-        text = prompt
+        text, early = prompt, clock()
         if warm_up:
             model(reads(text, model.block_size))
             if fresh:
                 seconds.update(dict.fromkeys(PARTS, 0.0))
-        first = clock()
+        first = clock() if starts_late else early
         for _ in range(count):
             logits, _ = model(reads(text, model.block_size))
             if grows:
@@ -107,6 +108,12 @@ _warm_up_in_the_parts = mistake(
     lambda e: f"Set them to 0 after it. {_shown(e)}",
     cases=("growing.seconds",),
 )(_variant(fresh=False))
+
+_warm_up_in_elsewhere = mistake(
+    "The call to warm up is in `elsewhere`: start the clock of the whole after it.",
+    _shown,
+    cases=("growing.seconds",),
+)(_variant(starts_late=False))
 
 _last_call_alone = mistake(
     "Each part has the seconds of its last call only; they were to be added up.",

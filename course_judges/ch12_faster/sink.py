@@ -23,6 +23,7 @@ def _variant(
     total_shrinks: bool = True,
     weighted_shrinks: bool = True,
     inverse: bool = False,
+    new_shrinks: bool = False,
     running: bool = True,
 ) -> Callable[[Chunks, Tensor], Tensor]:
     """A stream whose running maximum and sum begin, and are carried, in some way."""
@@ -36,6 +37,8 @@ def _variant(
             shrink, e = (m - new).exp(), (scores - new).exp()
             if inverse:
                 shrink = 1 / shrink
+            if new_shrinks:
+                e = e * shrink
             total = total * (shrink if total_shrinks else 1) + e.sum(dim=-1, keepdim=True)
             weighted = weighted * (shrink if weighted_shrinks else 1) + e @ values
             m = new
@@ -55,6 +58,11 @@ def _steep(evidence: Evidence) -> str:
 def _low(evidence: Evidence) -> str:
     low = evidence.inputs["low"][0].max()
     return f"The largest score of row 0 is {low:.0f} in one case. {farthest(evidence, 'low')}"
+
+
+def _tops(evidence: Evidence) -> str:
+    tops = evidence.inputs["low"].max(axis=1)
+    return f"{tops.max():.0f} and {tops.min():.0f}"
 
 
 _sink_forgotten = mistake(
@@ -118,6 +126,30 @@ _maximum_from_zero = mistake(
     lambda e: f"Where all scores and the sink are far below 0, every term becomes 0. {_low(e)}",
     cases=("gentle", "steep", "low"),
 )(_variant(largest=torch.zeros_like, total_of=lambda sink: sink.exp()))
+
+
+@mistake(
+    "One maximum serves all rows; each row needs its own, or a row far below it becomes 0 / 0.",
+    lambda e: f"Rows lie as far apart as {_tops(e)}. {_low(e)}",
+    cases=("gentle", "low"),
+)
+def _one_maximum_for_all_rows(chunks: Chunks, sink: Tensor) -> Tensor:
+    m = sink.max()
+    total, weighted = (sink[:, None] - m).exp(), torch.zeros(1)
+    for scores, values in chunks:
+        new = torch.maximum(m, scores.max())
+        shrink, e = (m - new).exp(), (scores - new).exp()
+        total = total * shrink + e.sum(dim=-1, keepdim=True)
+        weighted = weighted * shrink + e @ values
+        m = new
+    return weighted / total
+
+
+_new_terms_shrink_too = mistake(
+    "You multiply what a chunk adds by e^(old − new) as well; it is relative to the new maximum.",
+    _gentle,
+    cases=("gentle",),
+)(_variant(new_shrinks=True))
 
 _sum_not_rescaled = mistake(
     "When the maximum rose, the old sum was not multiplied by e^(old − new).",

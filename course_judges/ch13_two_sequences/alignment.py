@@ -187,6 +187,23 @@ _row_after = mistake(
     lambda e: f"{_both(e)} Row t of the weights belongs to word t of the links.",
 )(Scorer(hits=_next_row))
 
+
+def _behind(weights, links, real):
+    count = real.sum(dim=-1, keepdim=True)
+    return _hits(weights, links, torch.arange(real.shape[1]) < count)
+
+
+_padding_behind = mistake(
+    "You take the first places of a source for its words, as many as there are words.",
+    lambda e: f"`real` says where they are: in one sample the padding is in front. {_both(e)}",
+)(Scorer(hits=_behind))
+
+
+@mistake("You divided by the number of links; a word that has two of them is one word.", _linked)
+def _divided_by_links(weights, links, real):
+    return _hits(weights, links, real).sum(dim=(0, 2)) / links.sum()
+
+
 _counts = mistake("You return how many words are right, not which share.", _linked)(
     Scorer(share=lambda hits, made: (hits & made[:, None]).sum(dim=(0, 2)))
 )

@@ -11,7 +11,6 @@ import torch
 from course_judges.ch13_two_sequences.sections import BEAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, number, unwrapped
-from course_tasks.ch13_two_sequences.beam import TABLES
 from course_tasks.verdict import Finding
 
 
@@ -35,6 +34,7 @@ class Beam:
     fewer: bool = False
     refilled: bool = False
     more: int = 0
+    alone_too: bool = False
 
     def __call__(self, log_probabilities, start, end, width, longest, power):
         """Tokens and their score."""
@@ -51,7 +51,8 @@ class Beam:
                 own = [
                     ([*tokens, v], score * self.accumulated + gain) for v, gain in enumerate(row)
                 ]
-                grown += [max(own, key=lambda one: one[1])] if self.each and len(live) > 1 else own
+                one_alone = self.each and (tokens if self.alone_too else len(live) > 1)
+                grown += [max(own, key=lambda one: one[1])] if one_alone else own
             grown.sort(key=lambda one: -one[1])
             kept = grown[: width - (len(done) if self.fewer else 0)]
             if self.ends:
@@ -96,10 +97,10 @@ def _found(evidence: Evidence) -> str:
     for case, told in (
         ("greedy", "With width 1"),
         ("beam", f"With width {evidence.number('width')}"),
-        ("short", "With longest = 2"),
+        ("short", f"With longest = {evidence.number('short')}"),
         ("length", f"With power {number(float(evidence.inputs['power']))}"),
     ):
-        for k in range(TABLES):
+        for k in range(len(evidence.inputs["tables"])):
             names = f"{case}.tokens{k}", f"{case}.score{k}"
             if not all(map(evidence.comparable, names)):
                 continue
@@ -127,6 +128,7 @@ _sums_of_probabilities = mistake(
 _each_its_best = mistake(
     "Every beginning goes on with its own best token; all continuations should compete.",
     lambda e: f"{_found(e)} Two of the best may come from one beginning.",
+    also=(Beam(each=True, alone_too=True),),
 )(Beam(each=True))
 
 _end_ignored = mistake(
@@ -171,6 +173,16 @@ _multiplied_by_length = mistake(
     "You multiplied by length ** power; the score is divided by it.",
     lambda e: f"{_found(e)} Scores are negative, so this makes long texts pay twice.",
 )(Beam(power="times"))
+
+
+@mistake(
+    "You chose by sum / n ** power, and then returned the sum itself.",
+    lambda e: f"The value belongs to the text as it was compared. {_found(e)}",
+)
+def _sum_returned(log_probabilities, start, end, width, longest, power):
+    tokens, value = beam_search(log_probabilities, start, end, width, longest, power)
+    return tokens, value * len(tokens) ** power
+
 
 _start_in_length = mistake("The start symbol counts in your lengths.", _found)(Beam(start_counts=1))
 

@@ -208,7 +208,15 @@ _inverted_mask = mistake("You hid the words and kept the padding.", _padded)(
     _with(weigh=lambda self, s, hidden: _softmax(s, ~hidden))
 )
 
-_zero_mask = families.zero_mask(_padded)(
+
+class _PaddingZeroed(CrossAttention):
+    """Zeros in the memory make scores of 0, and values of 0."""
+
+    def forward(self, x, memory, real):
+        return super().forward(x, memory * real[..., None], torch.ones_like(real))
+
+
+_zero_mask = families.zero_mask(_padded, also=(_PaddingZeroed,))(
     _with(weigh=lambda self, s, hidden: s.masked_fill(hidden, 0.0).softmax(dim=-1))
 )
 
@@ -221,10 +229,49 @@ _nan_for_nobody = mistake(
     lambda e: f"{_nobody(e)} The softmax of a row of −inf is 0 / 0.",
 )(_with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -torch.inf).softmax(dim=-1)))
 
+_padding_averaged = _with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -1e9).softmax(dim=-1))
+
+
+class _NobodyAtAll(CrossAttention):
+    """Looks whether all samples of the batch have no word, and not whether one has none."""
+
+    def forward(self, x, memory, real):
+        return _padding_averaged.forward(self, x, memory, real) if real.any() else x
+
+
 _padding_for_nobody = mistake(
     "Where the memory holds no word, you average its padding; `x` should come out unchanged.",
     lambda e: f"{_nobody(e)} Large negative scores that are all equal make an even softmax.",
-)(_with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -1e9).softmax(dim=-1)))
+    also=(_NobodyAtAll,),
+)(_padding_averaged)
+
+
+def _for_nobody(instead: Callable[..., Any]) -> Any:
+    """Where there is no word, something else than `x` comes out."""
+
+    def forward(self, x, memory, real):
+        nobody = ~real.any(dim=1)[:, None, None]
+        return torch.where(nobody, instead(self, x), CrossAttention.forward(self, x, memory, real))
+
+    return _with(forward=forward)
+
+
+_zeros_for_nobody = mistake(
+    "Where the memory holds no word, you return zeros; `x` should come out unchanged.", _nobody
+)(_for_nobody(lambda self, x: torch.zeros_like(x)))
+
+_normed_for_nobody = mistake(
+    "Where the memory holds no word, you return the normalized `x`; it should be as it came.",
+    _nobody,
+    MODEL,
+)(_for_nobody(lambda self, x: self.norm(x)))
+
+
+@mistake("The memory is normalized, too; it should be used as it is.", _off, MODEL)
+class _MemoryNormed(CrossAttention):
+    def forward(self, x, memory, real):
+        memory = nn.functional.layer_norm(memory, memory.shape[-1:])
+        return super().forward(x, memory, real)
 
 
 @mistake(

@@ -31,10 +31,16 @@ class Shift:
     absolute: bool = False
     first: int = 0
     roots: bool = False
+    constant: bool = False
+    short: int = 0
 
     def __call__(self, table, shift, trained):
         """The error of each map, beyond the positions that it was fitted on."""
         before, after = table[:-shift], table[shift:]
+        if self.short:
+            before, after = before[: -self.short], after[: -self.short]
+        if self.constant:
+            before = torch.cat([before, torch.ones_like(before[:, :1])], dim=1)
         if self.backwards:
             before, after = after, before
         errors = []
@@ -142,6 +148,16 @@ _first_pair_missing = mistake(
     "The pair of position 0 is missing in your fit.",
     _both,
 )(Shift(first=1))
+
+_last_pair_missing = mistake(
+    "The last pair of the table is missing in your error.",
+    _both,
+)(Shift(short=1))
+
+_constant_added = mistake(
+    "You fitted a constant beside the matrix; asked for is a linear map without one.",
+    _both,
+)(Shift(constant=True))
 
 _ridge = mistake(
     "Your fit is damped: a multiple of the identity was added to XᵀX.",

@@ -81,6 +81,23 @@ def _of_cross(what, cross, effect=_off_cross):
     return mistake(what, effect, cases=_CROSS)(Masker(cross=cross))
 
 
+def _lengths(real: torch.Tensor) -> torch.Tensor:
+    """(B, T) bool: as many places as there are words, from the first one on."""
+    return torch.arange(real.shape[1]) < real.sum(dim=1, keepdim=True)
+
+
+_cross_by_length = _of_cross(
+    "You take the first places of a source for its words, as many as there are words.",
+    lambda source, target: _cross(_lengths(source), target),
+    lambda e: f"{_off_cross(e)} Padding may be anywhere.",
+)
+
+_own_by_length = _of_own(
+    "You take the first places of a target for its words, as many as there are words.",
+    lambda real, past, itself: _own(_lengths(real), past, itself),
+    lambda e: f"{_off_own(e)} Padding may be anywhere.",
+)
+
 _inverted = mistake(
     "Your masks are True where nobody may look.",
     lambda e: f"{_off_own(e)} True means that a position may be seen.",

@@ -88,6 +88,24 @@ _starts_at_one = mistake("Your first word is at place 1; places count from 0.", 
     Coder(first=1)
 )
 
+
+@mistake(
+    "A row without a word has positions; its padding should get zeros, like all padding.",
+    lambda e: f"A row that holds nothing but padding has no first word. {_off(e)}",
+)
+def _no_word_placed(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
+    first = (tokens != 0).int().argmax(dim=1, keepdim=True)
+    word = torch.arange(tokens.shape[1]) >= first
+    return left_padded_positions(word.long(), n_embd, base)
+
+
+@mistake("Your places begin at the first word of the longest row; each row has its own.", _padding)
+def _places_of_the_longest_row(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
+    real = tokens != 0
+    some = real.any(dim=0).expand_as(real)  # of each place, whether any row has a word there
+    return left_padded_positions(some.long(), n_embd, base) * real[:, :, None]
+
+
 _halves = mistake(
     "All sines come first and all cosines after them; a pair should be side by side.", _off
 )(Coder(interleaved=False))

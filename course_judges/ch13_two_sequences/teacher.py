@@ -33,6 +33,7 @@ class Teacher:
     starts: bool = True
     empty: bool = True
     tight: bool = True
+    by_symbol: bool = False
 
     def _row(self, text, start, end, longest):
         """What is read and what is predicted for one text."""
@@ -64,7 +65,8 @@ class Teacher:
             return (room + row if self.left else row + room)[:T]
 
         x = [filled(read, fill_x) for read, _ in rows]
-        return torch.tensor(x), torch.tensor([filled(y, fill_y) for _, y in rows])
+        y = torch.tensor([filled(predicted, fill_y) for _, predicted in rows])
+        return torch.tensor(x), y.masked_fill(y == pad, -100) if self.by_symbol else y
 
 
 teacher_forced = Teacher()
@@ -152,6 +154,12 @@ _one_too_few = mistake(
     "Your texts are cut one token too early.",
     lambda e: f"longest = {e.number('longest')} tokens may be predicted. {_rows(e)}",
 )(Teacher(room=-1))
+
+
+_pad_by_its_symbol = mistake(
+    "You put −100 wherever `pad` is predicted; only what comes after the end of a text is padding.",
+    lambda e: f"Here one symbol is both end and padding. {_marks(e)}",
+)(Teacher(by_symbol=True))
 
 
 def _without_empty(evidence: Evidence) -> str:

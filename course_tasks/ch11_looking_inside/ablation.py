@@ -6,17 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from course_tasks.ch11_looking_inside.shared import random_model, runner
+from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, random_model, runner
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
 
 def _inputs(rng: Rng) -> Inputs:
-    V, T = int(rng.integers(6, 9)), int(rng.integers(7, 9))
-    B, N = 3, int(rng.integers(4, 6))
-    model = random_model(rng, V, T, C=10, D=4)
+    return _of(rng, 3, int(rng.integers(7, 9)), int(rng.integers(4, 6)), (LAYERS, HEADS))
+
+
+def _smallest(rng: Rng) -> Inputs:
+    """A model with a single head, and one text to test."""
+    return _of(rng, 1, 5, 2, (1, 1))
+
+
+def _of(rng: Rng, B: int, T: int, N: int, heads: tuple[int, int]) -> Inputs:
+    V = int(rng.integers(6, 9))
     return {
-        **model,
+        **random_model(rng, V, T, C=10, D=4, heads=heads),
         "texts": rng.integers(V, size=(B, T)).astype(np.int64),
         "targets": rng.integers(V, size=(B, T)).astype(np.int64),
         "one_text": rng.integers(V, size=(1, T - 1)).astype(np.int64),
@@ -42,4 +49,4 @@ def _one_shorter_text(answer: Any, given: Inputs) -> Any:
     return _ablated(answer, given, "one_text", "one_target")
 
 
-PROBE = Probe(_inputs, {"texts": _texts, "one": _one_shorter_text})
+PROBE = Probe(_inputs, {"texts": _texts, "one": _one_shorter_text}, second=_smallest)

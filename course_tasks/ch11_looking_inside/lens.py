@@ -11,8 +11,17 @@ from course_tasks.probing import Inputs, Probe
 
 
 def _inputs(rng: Rng) -> Inputs:
-    B, T, C, V = 2, int(rng.integers(5, 7)), int(rng.integers(8, 10)), int(rng.integers(11, 14))
-    layers = int(rng.integers(3, 5))
+    layers, T, C, V = (int(rng.integers(*ends)) for ends in ((3, 5), (5, 7), (8, 10), (11, 14)))
+    return _of(rng, layers, 2, T, C, V)
+
+
+def _one_position(rng: Rng) -> Inputs:
+    """A model of one block with as many tokens as channels, which has read one token."""
+    C = int(rng.integers(8, 10))
+    return _of(rng, 2, 2, 1, C, C)
+
+
+def _of(rng: Rng, layers: int, B: int, T: int, C: int, V: int) -> Inputs:
     # The stream grows from layer to layer and differs in size and mean from position to position.
     streams = rng.normal(size=(layers, B, T, C)) * np.arange(1, layers + 1)[:, None, None, None]
     streams *= rng.uniform(0.5, 2.0, (layers, B, T, 1))
@@ -38,4 +47,4 @@ def _lens(answer: Any, given: Inputs) -> Any:
     return answer(streams, gain, shift, float(given["eps"]), unembedding)
 
 
-PROBE = Probe(_inputs, {"lens": _lens})
+PROBE = Probe(_inputs, {"lens": _lens}, second=_one_position)

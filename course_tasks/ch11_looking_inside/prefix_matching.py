@@ -21,18 +21,27 @@ def _attention(rng: Rng, *shape: int) -> Array:
 def _inputs(rng: Rng) -> Inputs:
     B, H = int(rng.integers(3, 5)), 2
     T, V = int(rng.integers(10, 13)), int(rng.integers(5, 8))
-    tokens = rng.integers(1, V, size=(B, T))
-    tokens[:, 0] = 0
+    tokens = rng.integers(V, size=(B, T))
     # A text in which next to nothing comes back: texts count by their positions, not one each.
     tokens[0] = np.arange(T) + V
     tokens[0, -1] = tokens[0, 1]
     tokens[1, 3:5] = tokens[1, 2]  # a symbol three times in a row
-    fresh = np.arange(T)[None] + 3  # nothing comes back at all
+    return _of(rng, tokens, H, T)
+
+
+def _alike(rng: Rng) -> Inputs:
+    """One head and one text, of one symbol over and over."""
+    return _of(rng, np.zeros((1, int(rng.integers(4, 7)))), 1, 2)
+
+
+def _of(rng: Rng, tokens: Array, H: int, short: int) -> Inputs:
+    B, T = tokens.shape
+    fresh = np.arange(short)[None] + 3  # nothing comes back at all
     return {
         "tokens": tokens.astype(np.int64),
         "weights": _attention(rng, B, H, T, T),
         "fresh": fresh.astype(np.int64),
-        "fresh_weights": _attention(rng, 1, H, T, T),
+        "fresh_weights": _attention(rng, 1, H, short, short),
         "B": whole(B),
         "H": whole(H),
         "T": whole(T),
@@ -44,13 +53,13 @@ def _scored(answer: Any, given: Inputs) -> Any:
 
 
 def _nothing_comes_back(answer: Any, given: Inputs) -> Any:
-    """A text in which nothing comes back, and the same with one token that does."""
+    """A text in which nothing comes back, and the same with its first token as its last, too."""
     once = given["fresh"].copy()
-    once[0, -2] = once[0, 1]
+    once[0, -1] = once[0, 0]
     return {
         "none": answer(tensor(given["fresh_weights"]), tensor(given["fresh"])),
         "once": answer(tensor(given["fresh_weights"]), tensor(once)),
     }
 
 
-PROBE = Probe(_inputs, {"scores": _scored, "fresh": _nothing_comes_back})
+PROBE = Probe(_inputs, {"scores": _scored, "fresh": _nothing_comes_back}, second=_alike)

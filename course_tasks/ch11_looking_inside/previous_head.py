@@ -14,14 +14,22 @@ MATRICES = ("query", "key", "value", "output")
 
 
 def _inputs(rng: Rng) -> Inputs:
-    V, T = int(rng.integers(4, 6)), int(rng.integers(7, 9))
-    B = int(rng.integers(2, 4))
+    return _of(rng, int(rng.integers(4, 6)), float(rng.choice([1.5, 2.5, 3.5])))
+
+
+def _one_token(rng: Rng) -> Inputs:
+    """One token alone, and in the other case one position."""
+    return _of(rng, 1, 0.5)
+
+
+def _of(rng: Rng, V: int, strength: float) -> Inputs:
+    B, T = int(rng.integers(2, 4)), int(rng.integers(7, 9))
     tokens = rng.integers(V, size=(B, T))
     tokens[:, :2] = [0, V - 1]  # neighbours differ where the head begins to look back
     return {
         "tokens": tokens.astype(np.int64),
         "many": rng.integers(T, size=(B, V)),
-        "strength": number(float(rng.choice([2.0, 3.0, 4.0]))),
+        "strength": number(strength),
         "B": whole(B),
         "V": whole(V),
         "T": whole(T),
@@ -34,8 +42,7 @@ def _head(answer: Any, given: Inputs) -> Any:
 
 def _wide(answer: Any, given: Inputs) -> Any:
     """More tokens than positions: the two numbers change places."""
-    made = _run(answer, given, "many", int(given["T"]), int(given["V"]))
-    return {name: made[name] for name in ("weights", "written")}
+    return _run(answer, given, "many", int(given["T"]), int(given["V"]))
 
 
 def _run(answer: Any, given: Inputs, name: str, V: int, T: int) -> Any:
@@ -59,4 +66,4 @@ def _run(answer: Any, given: Inputs, name: str, V: int, T: int) -> Any:
     return {"weights": weights, "written": written, "scores": scores[0]}  # before the mask
 
 
-PROBE = Probe(_inputs, {"head": _head, "wide": _wide})
+PROBE = Probe(_inputs, {"head": _head, "wide": _wide}, second=_one_token)

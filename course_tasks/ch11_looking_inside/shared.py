@@ -71,13 +71,14 @@ def runner(given: Inputs, prefix: str = "model") -> Run:
     return run
 
 
-def random_model(rng: Rng, V: int, T: int, C: int, D: int) -> dict[str, Array]:
-    """Weights of a model whose heads all do something, and no two the same."""
+def random_model(
+    rng: Rng, V: int, T: int, C: int, D: int, *, heads: tuple[int, int] = (LAYERS, HEADS)
+) -> dict[str, Array]:
+    """Weights of a model whose heads, (layers, heads a layer), all do something of their own."""
 
     def drawn(*shape: int, scale: float = 1.0) -> Array:
         return (rng.normal(size=shape) * scale / np.sqrt(shape[-1])).astype(np.float32)
 
-    heads = (LAYERS, HEADS)
     return {
         "model.tokens": drawn(V, C, scale=np.sqrt(C)),
         "model.positions": drawn(T, C, scale=np.sqrt(C)),

@@ -27,7 +27,8 @@ def _texts(rng: Rng, n: int, T: int) -> tuple[Array, Array]:
     texts = rng.choice(_SMALL, size=(n, T))
     texts[:, 0], texts[:, -1] = START, HYPHEN
     sources = rng.integers(1, T - 1, size=n)
-    texts[np.arange(n), sources] = np.resize(_CAPITAL, n)  # each capital as often as the others
+    # Each capital as often as the others; one that the carrier sees comes first.
+    texts[np.arange(n), sources] = np.resize(np.roll(_CAPITAL, -1), n)
     return texts.astype(np.int64), sources.astype(np.int64)
 
 
@@ -85,7 +86,15 @@ def _model(rng: Rng, prefix: str, T: int, carrier: int) -> dict[str, Array]:
 
 
 def _inputs(rng: Rng) -> Inputs:
-    T, n = int(rng.integers(9, 12)), int(rng.integers(20, 25))
+    return _of(rng, int(rng.integers(9, 12)), int(rng.integers(20, 25)))
+
+
+def _one_text(rng: Rng) -> Inputs:
+    """One text, with nothing between its start, its capital and its hyphen."""
+    return _of(rng, 3, 1)
+
+
+def _of(rng: Rng, T: int, n: int) -> Inputs:
     texts, sources = _texts(rng, n, T)
     targets = np.concatenate([texts[:, 1:], texts[np.arange(n), sources][:, None]], axis=1)
     # In one model the head is in layer 0, in the other in layer 1, and its number is another.
@@ -115,4 +124,8 @@ def _experiment(model: str, answer: Any, given: Inputs) -> Any:
     }
 
 
-PROBE = Probe(_inputs, {name: functools.partial(_experiment, name) for name in ("first", "second")})
+PROBE = Probe(
+    _inputs,
+    {name: functools.partial(_experiment, name) for name in ("first", "second")},
+    second=_one_text,
+)

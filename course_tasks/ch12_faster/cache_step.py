@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from course_tasks.answers import Array
 from course_tasks.inputs import Rng, parts_of, tensor, values, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -15,6 +16,19 @@ _NAMES = ("query", "key", "value", "keys", "values", "lengths")
 def _inputs(rng: Rng) -> Inputs:
     B, H, D, S = 4, int(rng.integers(2, 4)), int(rng.integers(5, 7)), int(rng.integers(8, 11))
     lengths = np.array([0, S - 1, *rng.choice(np.arange(2, S - 2), 2, replace=False)])
+    # Here no row fills its cache, so that the longest row does not see everything either.
+    # The first row is not the longest: its length for all would be the longest one's.
+    short = np.sort(rng.choice(np.arange(1, S - 2), B, replace=False))
+    return _of(rng, (B, H, D, S), rng.permutation(lengths), short)
+
+
+def _smallest(rng: Rng) -> Inputs:
+    """One row with one head of one number, whose cache is full with the new token, or empty."""
+    return _of(rng, (1, 1, 1, 2), np.array([1]), np.array([0]))
+
+
+def _of(rng: Rng, shape: tuple[int, int, int, int], lengths: Array, short: Array) -> Inputs:
+    B, H, D, S = shape
     given = {
         "query": values(rng, B, H, D) * 1.5,
         "key": values(rng, B, H, D) * 1.5,
@@ -22,10 +36,8 @@ def _inputs(rng: Rng) -> Inputs:
         # What lies behind a row's length is left from other texts, and large.
         "keys": values(rng, B, H, S, D) * 1.5,
         "values": values(rng, B, H, S, D) * 2 + 1,
-        "lengths": rng.permutation(lengths).astype(np.int64),
-        # Here no row fills its cache, so that the longest row does not see everything either.
-        # The first row is not the longest: its length for all would be the longest one's.
-        "short": np.sort(rng.choice(np.arange(1, S - 2), B, replace=False)).astype(np.int64),
+        "lengths": lengths.astype(np.int64),
+        "short": short.astype(np.int64),
     }
     return given | {"B": whole(B), "H": whole(H), "D": whole(D), "S": whole(S)}
 
@@ -54,4 +66,8 @@ def _kept_short(answer: Any, given: Inputs) -> Any:
     return _kept(answer, given, "short")
 
 
-PROBE = Probe(_inputs, {"out": _out, "short": _short, "kept": _kept, "kept_short": _kept_short})
+PROBE = Probe(
+    _inputs,
+    {"out": _out, "short": _short, "kept": _kept, "kept_short": _kept_short},
+    second=_smallest,
+)

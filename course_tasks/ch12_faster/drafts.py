@@ -80,6 +80,13 @@ def _kept(
     return parts_of(result, "count", "symbol")
 
 
+def own_symbols() -> Array:
+    """(SINGLE_ROWS, V): by which symbol each row means symbol 0, 1, …, so that no two neighbors
+    have the same distributions.
+    """
+    return (np.arange(SINGLE_ROWS)[:, None] + np.arange(VOCABULARY)) % VOCABULARY
+
+
 def _chance(answer: Any, given: Inputs) -> Any:
     return _kept(answer, given, int(given["seed"]), int(given["seed"]))
 
@@ -95,9 +102,21 @@ def _seeded(answer: Any, given: Inputs) -> Any:
 
 
 def _single(answer: Any, given: Inputs) -> Any:
-    """K = 1: an axis of length 1, which is easily dropped."""
-    seed = int(given["seed"])
-    return _kept(answer, given, seed, seed, SINGLE_ROWS, places=1)
+    """K = 1, an axis of length 1, easily dropped; and each row has distributions of its own."""
+    rows, symbols = np.arange(SINGLE_ROWS), own_symbols()
+    p, q = (np.empty((SINGLE_ROWS, places, VOCABULARY), dtype=np.float32) for places in (2, 1))
+    for own, shared in ((p, given["p"]), (q, given["q"])):
+        np.put_along_axis(
+            own, np.broadcast_to(symbols[:, None], own.shape), shared[: own.shape[1]], -1
+        )
+    result = answer(
+        tensor(p),
+        tensor(q),
+        tensor(symbols[rows, given["draft"][:SINGLE_ROWS, 0]][:, None]),
+        tensor(np.minimum(given["drafted"][:SINGLE_ROWS], 1)),
+        seeded(int(given["seed"])),
+    )
+    return parts_of(result, "count", "symbol")
 
 
 PROBE = Probe(_inputs, {"chance": _chance, "seeded": _seeded, "single": _single})

@@ -23,18 +23,31 @@ def _weights(rng: Rng, shape: tuple[int, int, int], bits: int) -> Array:
     largest = int(rng.integers(size))
     codes[..., largest] = rng.choice([-most, -most, most], (rows, groups))
     codes[1:, 0, (largest + 1) % size] = 0.0  # a weight of 0 is no group of zeros
-    scale = rng.uniform(0.5, 1.5, (rows, groups, 1)) * 2.0 ** rng.integers(-4, 3, (rows, groups, 1))
-    return (codes * scale / most).reshape(rows, groups * size).astype(np.float32)
+    # The only weight of a group has the largest code: nobody's rounding is to make it the next one.
+    step = rng.uniform(0.5, 1.5, (rows, groups, 1)) / most if size > 1 else 1.0
+    step *= 2.0 ** rng.integers(-4, 3, (rows, groups, 1))
+    return (codes * step).reshape(rows, groups * size).astype(np.float32)
 
 
 def _inputs(rng: Rng) -> Inputs:
-    rows, groups, size = int(rng.integers(4, 6)), int(rng.choice([2, 3])), int(rng.integers(6, 9))
-    shape = rows, groups, size
+    shape = int(rng.integers(4, 6)), int(rng.choice([2, 3])), int(rng.integers(6, 9))
+    return _of(rng, shape, int(rng.integers(3, 5)))
+
+
+def _smallest(rng: Rng) -> Inputs:
+    """One row, in which each weight is a group, and so few bits that codes are −1, 0 and 1."""
+    return _of(rng, (1, 2, 1), 2)
+
+
+def _of(rng: Rng, shape: tuple[int, int, int], bits: int) -> Inputs:
+    rows, groups, size = shape
     hollow = _weights(rng, shape, 8)
-    hollow[1, :size] = 0.0
+    hollow[0, -size:] *= 2.0**-30  # small weights are no zeros
+    hollow[-1, :size] = 0.0
     return {
         "eight": _weights(rng, shape, 8),
-        "four": _weights(rng, shape, 4),
+        "few": _weights(rng, shape, bits),
+        "bits": whole(bits),
         "hollow": hollow,
         "undivided": _weights(rng, (rows, 1, groups * size), 5),
         "rows": whole(rows),
@@ -52,8 +65,8 @@ def _eight(answer: Any, given: Inputs) -> Any:
     return found | {"type": str(getattr(found["codes"], "dtype", type(found["codes"]).__name__))}
 
 
-def _four(answer: Any, given: Inputs) -> Any:
-    return _codes(answer, given, "four", 4, int(given["group"]))
+def _few(answer: Any, given: Inputs) -> Any:
+    return _codes(answer, given, "few", int(given["bits"]), int(given["group"]))
 
 
 def _undivided(answer: Any, given: Inputs) -> Any:
@@ -64,4 +77,8 @@ def _hollow(answer: Any, given: Inputs) -> Any:
     return _codes(answer, given, "hollow", 8, int(given["group"]))
 
 
-PROBE = Probe(_inputs, {"eight": _eight, "four": _four, "undivided": _undivided, "hollow": _hollow})
+PROBE = Probe(
+    _inputs,
+    {"eight": _eight, "few": _few, "undivided": _undivided, "hollow": _hollow},
+    second=_smallest,
+)

@@ -11,15 +11,27 @@ _TENSORS = ("query", "key", "value", "keys", "values")
 
 
 def _inputs(rng: Rng) -> Inputs:
-    B, D, W = 2, int(rng.integers(3, 5)), int(rng.integers(6, 9))
+    W = int(rng.integers(6, 9))
+    counts = {
+        "few": int(rng.integers(2, W - 2)),
+        "many": W * int(rng.integers(2, 5)) + int(rng.integers(2, W - 2)),
+        "round": W * int(rng.integers(1, 4)),
+    }
+    return _of(rng, 2, int(rng.integers(3, 5)), W, counts)
+
+
+def _smallest(rng: Rng) -> Inputs:
+    """A ring of three places, with vectors of one number."""
+    return _of(rng, 4, 1, 3, {"few": 1, "many": 3 * int(rng.integers(2, 9)) + 1, "round": 3})
+
+
+def _of(rng: Rng, B: int, D: int, W: int, counts: dict[str, int]) -> Inputs:
     given = {name: values(rng, B, D) for name in _TENSORS[:3]}
     # Places that no token has taken yet hold what was there before.
     given |= {name: values(rng, B, W, D) * 1.5 + 0.5 for name in _TENSORS[3:]}
     return given | {
         "slope": number(float(rng.choice([0.2, 0.3, 0.4]))),
-        "few": whole(int(rng.integers(2, W - 2))),
-        "many": whole(W * int(rng.integers(2, 5)) + int(rng.integers(2, W - 2))),
-        "round": whole(W * int(rng.integers(1, 4))),
+        **{name: whole(count) for name, count in counts.items()},
         "B": whole(B),
         "D": whole(D),
         "W": whole(W),
@@ -67,4 +79,5 @@ PROBE = Probe(
         "round": _round,
         "alone": _alone,
     },
+    second=_smallest,
 )

@@ -86,14 +86,23 @@ class Model(nn.Module):
 
 
 def _inputs(rng: Rng) -> Inputs:
-    T = int(rng.integers(3, 5))
+    T, n_layer = int(rng.integers(3, 5)), int(rng.integers(3, 5))
+    return _of(rng, T, int(rng.integers(5, 8)), T + 2, n_layer)
+
+
+def _smallest(rng: Rng) -> Inputs:
+    """A model of one block writes one symbol after one, which is all that it can read."""
+    return _of(rng, 1, 1, 1, 1)
+
+
+def _of(rng: Rng, T: int, count: int, short: int, n_layer: int) -> Inputs:
     return {
         "prompt": rng.integers(0, _VOCABULARY, (1, T)),
         "T": whole(T),
-        "count": whole(int(rng.integers(5, 8))),
+        "count": whole(count),
         "long": whole(30),
-        "short": whole(T + 2),
-        "n_layer": whole(int(rng.integers(2, 4))),
+        "short": whole(short),
+        "n_layer": whole(n_layer),
         "cost": whole(int(rng.integers(2**31))),
     }
 
@@ -138,4 +147,4 @@ def _cropped(answer: Any, given: Inputs) -> Any:
     return _measured(answer, given, int(given["short"]), training=False)
 
 
-PROBE = Probe(_inputs, {"growing": _growing, "cropped": _cropped})
+PROBE = Probe(_inputs, {"growing": _growing, "cropped": _cropped}, second=_smallest)

@@ -15,26 +15,39 @@ from course_tasks.probing import Inputs, Probe
 
 
 def _inputs(rng: Rng) -> Inputs:
-    T, E, S = int(rng.integers(3, 5)), int(rng.integers(5, 7)), int(rng.integers(12, 15))
+    return _of(rng, int(rng.integers(3, 5)), int(rng.integers(5, 7)), int(rng.integers(12, 15)))
+
+
+def _smallest(rng: Rng) -> Inputs:
+    """One chunk of one score for one row."""
+    return _of(rng, 1, 2, 1)
+
+
+def _of(rng: Rng, T: int, E: int, S: int) -> Inputs:
     gentle = values(rng, T, S)
     # The largest score of each row lies in the middle, so that sums grow and shrink.
     steep = (values(rng, T, S) * 60).astype(np.float32)
     steep[:, S // 2] = 150 + 40 * rng.random(T)
     # Rows differ so much that the maximum of one row is none for another.
-    below = (-400 - 150 * np.arange(T)).astype(np.float32)
+    below = (-400 - 350 * np.arange(T)).astype(np.float32)
     low = values(rng, T, S) + below[:, None]
     hidden = gentle.copy()
     hidden[:, :3] = -np.inf  # the first chunk shows nothing
     hidden[0] = -np.inf  # and row 0 never sees anything
-    hidden[1, 5] = -np.inf  # one score of a chunk in which others are seen
+    hidden[1:, 5:6] = -np.inf  # one score of a chunk in which others are seen
+    hidden[2:, 3:4] = -np.inf  # the second chunk shows nothing either
+    sink = values(rng, T)
+    sink[0] = min(sink[0], gentle[0].max() - 1)  # where the maximum rises, all before it shrinks
     return {
         "gentle": gentle,
         "steep": steep,
         "low": low,
         "hidden": hidden,
         "values": values(rng, S, E) + 1,
-        "sink": values(rng, T),
+        "sink": sink,
         "low_sink": values(rng, T) + below,
+        # The first row's sink is above all scores, the last one's below all that e can be taken of.
+        "steep_sink": np.linspace(260, -600, T).astype(np.float32),
         "T": whole(T),
         "E": whole(E),
         "S": whole(S),
@@ -42,13 +55,14 @@ def _inputs(rng: Rng) -> Inputs:
 
 
 def _chunks(scores: Array, held: Array) -> Iterator[tuple[Tensor, Tensor]]:
-    """Chunks of 3, 1, 4 and the rest, each handed out once."""
-    edges = [0, 3, 4, 8, scores.shape[1]]
+    """Chunks of 3, 1, 4 and the rest, or one chunk of all if there are fewer, handed out once."""
+    S = scores.shape[1]
+    edges = [0, *(edge for edge in (3, 4, 8) if edge < S), S]
     for start, end in itertools.pairwise(edges):
         yield tensor(scores[:, start:end].copy()), tensor(held[start:end].copy())
 
 
-def _of(scores: str, sink: str) -> Any:
+def _case(scores: str, sink: str) -> Any:
     def case(answer: Any, given: Inputs) -> Any:
         return answer(_chunks(given[scores], given["values"]), tensor(given[sink]))
 
@@ -58,9 +72,10 @@ def _of(scores: str, sink: str) -> Any:
 PROBE = Probe(
     _inputs,
     {
-        "gentle": _of("gentle", "sink"),
-        "steep": _of("steep", "sink"),
-        "low": _of("low", "low_sink"),
-        "hidden": _of("hidden", "sink"),
+        "gentle": _case("gentle", "sink"),
+        "steep": _case("steep", "steep_sink"),
+        "low": _case("low", "low_sink"),
+        "hidden": _case("hidden", "sink"),
     },
+    second=_smallest,
 )

@@ -9,29 +9,45 @@ import numpy as np
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
+_MOST_PADDING = 3
+
 
 def _inputs(rng: Rng) -> Inputs:
-    B, H = 3, int(rng.choice([2, 4]))
     T, S = int(rng.integers(9, 11)), int(rng.integers(12, 14))
+    # Even the longest text ends before the last place, so that no head looks there.
+    sizes = list(
+        zip(rng.permutation([T, T - 1, T - 3]).tolist(), (1, 2, _MOST_PADDING), strict=True)
+    )
+    return _of(rng, sizes, int(rng.choice([3, 4])), T, S)
+
+
+def _one_head(rng: Rng) -> Inputs:
+    """One head and one sample, whose target is longer than its source."""
+    return _of(rng, [(9, 1)], 1, 9, 5)
+
+
+def _of(rng: Rng, sizes: list[tuple[int, int]], H: int, T: int, S: int) -> Inputs:
+    B = len(sizes)
     links = np.zeros((B, T, S), dtype=bool)
     real = np.ones((B, S), dtype=bool)
     # Weights that often, but not always, are largest where a word comes from: more so in later
     # heads, and a good part of them on padding.
     logits = rng.normal(size=(B, H, T, S))
-    # Even the longest text ends before the last place, so that no head looks there.
-    sizes = zip(rng.permutation([T, T - 1, T - 3]), (1, 2, 3), strict=True)
     for b, (words, filled) in enumerate(sizes):
-        real[b, S - filled :] = False
+        # Where there is most padding it is in front.
+        padding = slice(0, filled) if filled == _MOST_PADDING else slice(S - filled, S)
+        real[b, padding] = False
         for t in range(words):
             if t == 1:
                 continue  # a word that nothing made
-            made = rng.choice(S - filled, size=1 + (t % 3 == 0), replace=False)
+            made = rng.choice(np.flatnonzero(real[b]), size=1 + (t % 3 == 0), replace=False)
             links[b, t, made] = True
             for h in range(H):
                 logits[b, h, t, rng.choice(made)] += 1.2 + 0.4 * h
-                logits[b, h, t, S - filled :] += 1.5
+                logits[b, h, t, padding] += 1.5
     if links.any(axis=1).sum() == links.any(axis=2).sum():
-        return _inputs(rng)  # words that were made and words that made one must differ in number
+        # Words that were made and words that made one must differ in number.
+        return _of(rng, sizes, H, T, S)
     weights = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
     return {
         "weights": weights,
@@ -55,4 +71,5 @@ PROBE = Probe(
         "whole": lambda answer, given: _on(answer, given, "unpadded"),
         "padded": lambda answer, given: _on(answer, given, "real"),
     },
+    second=_one_head,
 )

@@ -13,22 +13,34 @@ from course_tasks.answers import Array
 from course_tasks.inputs import Rng, integer, number, parts_of, whole
 from course_tasks.probing import Inputs, Probe
 
-TABLES = 16
+_TABLES, _TABLES_OF_FEW = 16, 4
 """How many models a beam searches: one alone is easily solved by luck."""
 
 
 def _inputs(rng: Rng) -> Inputs:
-    V = int(rng.integers(6, 8))
-    logits = 0.7 * rng.normal(size=(TABLES, V, V))
+    V, width, longest = (int(rng.integers(n, n + 2)) for n in (6, 3, 6))
+    return _of(rng, (_TABLES, V), (width, longest, 2), float(rng.uniform(1.2, 1.5)))
+
+
+def _wide(rng: Rng) -> Inputs:
+    """A beam that is wider than the vocabulary, and texts of one token."""
+    return _of(rng, (_TABLES_OF_FEW, 3), (5, 3, 1), float(rng.uniform(0.4, 0.8)))
+
+
+def _of(rng: Rng, shape: tuple[int, int], most: tuple[int, int, int], power: float) -> Inputs:
+    tables, V = shape
+    width, longest, short = most
+    logits = 0.7 * rng.normal(size=(tables, V, V))
     start, end = (int(n) for n in rng.choice(V, 2, replace=False))
     logits[:, :, start] -= 3
     return {
         "tables": logits,
         "start": whole(start),
         "end": whole(end),
-        "width": whole(int(rng.integers(3, 5))),
-        "longest": whole(int(rng.integers(6, 8))),
-        "power": number(float(rng.uniform(1.2, 1.5))),
+        "width": whole(width),
+        "longest": whole(longest),
+        "short": whole(short),
+        "power": number(power),
         "V": whole(V),
     }
 
@@ -74,7 +86,7 @@ def _search(answer: Any, given: Inputs, width: int, power: float, longest: int) 
             [integer(token, "tokens") for token in tokens][: longest + 2], dtype=np.int64
         )
         row[: len(tokens)] = tokens
-        found[f"tokens{k}"], found[f"score{k}"] = row, float(score)
+        found[f"tokens{k}"], found[f"score{k}"] = row, float(torch.as_tensor(score))
     return found
 
 
@@ -88,6 +100,9 @@ PROBE = Probe(
         "length": lambda answer, given: _search(
             answer, given, int(given["width"]), float(given["power"]), int(given["longest"])
         ),
-        "short": lambda answer, given: _search(answer, given, int(given["width"]), 0.0, 2),
+        "short": lambda answer, given: _search(
+            answer, given, int(given["width"]), 0.0, int(given["short"])
+        ),
     },
+    second=_wide,
 )

@@ -18,23 +18,32 @@ def _drawn(rng: Rng, *shape: int) -> Array:
 
 
 def _inputs(rng: Rng) -> Inputs:
-    B, T, S = 3, int(rng.integers(4, 6)), int(rng.integers(6, 8))
-    H, D = int(rng.choice([2, 4])), 8
-    C = H * D
-    M = int(rng.integers(13, 16))
-    memory, value = values(rng, B, S, M), _drawn(rng, C, M)
-    # In sample 1 the scores are so large that nearly all the weight goes to one place. What makes
-    # them so lies along a direction that only keys read: values as large would turn rounding in a
-    # score into a difference that nobody is to blame for.
-    direction = rng.normal(size=M).astype(np.float32)
-    direction /= np.linalg.norm(direction)
-    memory[1] += 25 * np.outer(values(rng, S), direction)
-    value -= np.outer(value @ direction, direction)
+    B, S = 3, int(rng.integers(6, 8))
     real = np.ones((B, S), dtype=bool)
     real[0, S - 2 :] = False
     real[2, : S - 1] = False  # one word only, behind its padding
+    return _of(rng, real, int(rng.integers(4, 6)), int(rng.choice([2, 4])), int(rng.integers(5, 8)))
+
+
+def _smallest(rng: Rng) -> Inputs:
+    """One sample and one head; the memory is shorter than what looks at it, and as wide."""
+    return _of(rng, np.array([[False, True]]), 3, 1, 4, M=4)
+
+
+def _of(rng: Rng, real: Array, T: int, H: int, D: int, M: int | None = None) -> Inputs:
+    B, S = real.shape
+    C = H * D
+    M = M or int(rng.integers(13, 16))
+    memory, value = values(rng, B, S, M), _drawn(rng, C, M)
+    # In the last sample but one the scores are so large that nearly all the weight goes to one
+    # place. What makes them so lies along a direction that only keys read: values as large would
+    # turn rounding in a score into a difference that nobody is to blame for.
+    direction = rng.normal(size=M).astype(np.float32)
+    direction /= np.linalg.norm(direction)
+    memory[max(0, B - 2)] += 25 * np.outer(values(rng, S), direction)
+    value -= np.outer(value @ direction, direction)
     empty = real.copy()
-    empty[int(rng.integers(0, 3))] = False
+    empty[int(rng.integers(0, B))] = False
     return {
         "x": values(rng, B, T, C) * 2 + 0.5,
         "memory": memory,
@@ -89,4 +98,5 @@ PROBE = Probe(
         "empty": lambda answer, given: _on(answer, given, "empty"),
         "biases": _biases,
     },
+    second=_smallest,
 )

@@ -11,24 +11,34 @@ from course_tasks.inputs import Rng, parts_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
 
-def _real(rng: Rng, B: int, T: int, left: bool) -> Array:
-    """(B, T) bool: words with different amounts of padding behind them, or on both sides."""
+def _real(rng: Rng, B: int, T: int) -> Array:
+    """(B, T) bool: words with different amounts of padding before, between and behind them."""
     real = np.ones((B, T), dtype=bool)
     for b, count in zip(rng.permutation(B), (1, 2, 3), strict=False):
         real[b, T - count :] = False
-        if left:
-            real[b, : 3 - (count + 1) // 2] = False
+        real[b, : min(3 - (count + 1) // 2, T - count - 1)] = False
+        real[b, T - 3] &= count != 1
     return real
 
 
 def _inputs(rng: Rng) -> Inputs:
     B, T = int(rng.integers(3, 5)), int(rng.integers(6, 9))
-    S = int(rng.integers(9, 12))
-    source = _real(rng, B, S, left=False)
+    S = int(rng.choice([4, 5, 9, 10, 11]))  # shorter or longer than the target
+    source = _real(rng, B, S)
     source[int(rng.integers(B))] = False  # nothing to look at
+    return _of(source, _real(rng, B, T))
+
+
+def _one_place(_rng: Rng) -> Inputs:
+    """One sample, whose source is a place of padding and whose target is one word."""
+    return _of(np.array([[False]]), np.array([[False, True]]))
+
+
+def _of(source: Array, target: Array) -> Inputs:
+    B, S, T = *source.shape, target.shape[1]
     return {
         "source": source,
-        "target": _real(rng, B, T, left=True),
+        "target": target,
         "all_source": np.ones((B, S), dtype=bool),
         "all_target": np.ones((B, T), dtype=bool),
         "B": whole(B),
@@ -47,4 +57,5 @@ PROBE = Probe(
         "whole": lambda answer, given: _on(answer, given, "all_source", "all_target"),
         "padded": lambda answer, given: _on(answer, given, "source", "target"),
     },
+    second=_one_place,
 )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from course_tasks.answers import Array
 from course_tasks.inputs import Rng, number, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -16,6 +19,19 @@ def _inputs(rng: Rng) -> Inputs:
     # One row without padding, the others with different amounts of it.
     for b, count in zip(rng.permutation(B), (0, 2, 3), strict=False):
         padded[b, :count] = 0
+    return _of(rng, tokens, padded, C)
+
+
+def _one_word(rng: Rng) -> Inputs:
+    """One text; then one of a word behind its padding, and one of nothing else; two pairs of
+    channels.
+    """
+    words = rng.integers(1, 30, (1, 2))
+    return _of(rng, words, np.array([[0, 0, words[0, 0]], [0, 0, 0]]), 4)
+
+
+def _of(rng: Rng, tokens: Array, padded: Array, C: int) -> Inputs:
+    B, T = padded.shape
     return {
         "tokens": tokens,
         "padded": padded,
@@ -36,4 +52,5 @@ PROBE = Probe(
         "whole": lambda answer, given: _on(answer, given, "tokens"),
         "padded": lambda answer, given: _on(answer, given, "padded"),
     },
+    second=_one_word,
 )

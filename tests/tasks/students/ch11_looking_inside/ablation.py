@@ -98,6 +98,25 @@ def one_for_all_heads(run, tokens, targets, reference):
     return table(run, value, tokens)
 
 
+def end_alone(run, tokens, targets, reference):
+    """The loss of the last position."""
+    found = run(reference).found.transpose(1, 2).flatten(2, 3).mean(2)  # (L, H, D)
+
+    def loss(replaced):
+        return cross_entropy(run(tokens, replaced).logits[:, -1:], targets[:, -1:])
+
+    return table(run, lambda k, h: loss({(k, h): found[k, h]}) - loss({}), tokens)
+
+
+def two_layers_of_three(run, tokens, targets, reference):
+    found = run(reference).found
+    rows = [[run(tokens, {(k, h): found[k, :, h].mean((0, 1))}) for h in range(3)] for k in (0, 1)]
+    whole = cross_entropy(run(tokens).logits, targets)
+    return torch.tensor(
+        [[float(cross_entropy(one.logits, targets) - whole) for one in row] for row in rows]
+    )
+
+
 RIGHT = {"table": by_table, "filled": filled, "numpy": in_numpy}
 
 WRONG = {
@@ -116,7 +135,12 @@ WRONG = {
     "whole-layers": lambda *given: together(*given, stays=False),
     "last-position-only": with_stand_in(at_the_end),
     "mean-of-the-first-text": ch11.mean_of_the_first_text,
+    "some-of-the-reference": lambda run, tokens, targets, reference: filled(
+        run, tokens, targets, torch.stack([row for row, _ in zip(reference, tokens, strict=False)])
+    ),
     "median-for-mean": ch11.median_for_mean,
+    "mean-at-the-last-position": with_stand_in(lambda other, plain: other[:, -1].mean(0)),
+    "loss-at-the-last-position": end_alone,
 }
 
 ODD = [
@@ -124,4 +148,7 @@ ODD = [
     (lambda *given: by_table(*given) + 1, "constant-difference"),
     (lambda *given: by_table(*given)[0], "shape"),
     (lambda run, tokens, targets, reference: run(targets + 99), "error"),
+    (with_stand_in(lambda other, plain: plain.mean(1, keepdim=True)), "mean-of-the-texts"),
+    (two_layers_of_three, "error"),
+    (lambda *given: by_table(*given).squeeze(), "axis-of-one"),
 ]

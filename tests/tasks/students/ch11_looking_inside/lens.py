@@ -47,6 +47,11 @@ def joint(dims):
     return answer
 
 
+def transposed_if_it_must_be(x, g, s, e, u):
+    """Takes the unembedding as it is where its two axes are equally long."""
+    return library(x, g, s, e, u if len(u) != x.shape[-1] else u.T)
+
+
 ONE, NONE = torch.ones, torch.zeros
 
 RIGHT = {"by position": by_position, "numpy": in_numpy, "module": by_module}
@@ -69,8 +74,15 @@ WRONG = {
         x, g, s, e, u, root=lambda variance: variance**0.5 + e
     ),
     "eps-ignored": lambda x, g, s, e, u: library(x, g, s, 0.0, u),
+    "root-mean-square": lambda x, g, s, e, u: (
+        (x * (x.square().mean(-1, keepdim=True) + e).rsqrt() * g + s) @ u.T
+    ),
+    "std-plus-eps": lambda *given: by_position(
+        *given, correction=1, root=lambda variance: variance.sqrt() + given[3]
+    ),
     "probabilities": lambda *given: by_position(*given).softmax(-1),
     "log-probabilities": lambda *given: F.log_softmax(library(*given), dim=-1),
+    "transposed-if-needed": transposed_if_it_must_be,
     "unembedded-first": lambda x, g, s, e, u: F.layer_norm(x @ u.T, (len(u),), eps=e),
 }
 
@@ -79,4 +91,6 @@ ODD = [
     (lambda *given: library(*given)[-1], "shape"),
     (lambda *given: library(*given).transpose(0, 1), "axes-permuted"),
     (lambda *given: library(*given) / 0, "not-finite"),
+    (lambda x, g, s, e, u: library(x, g, s, 1e-5, u), "eps-ignored"),
+    (lambda *given: library(*given).squeeze(), "axis-of-one"),
 ]

@@ -111,6 +111,27 @@ WRONG = {
     ),
     "last-position-patched": patching(stand=at_the_end),
     "patches-add-up": adding_up,
+    "lead-over-the-best": patching(
+        lambda logits, r, w: torch.stack(
+            [
+                row[-1, k] - max(row[-1, v] for v in range(len(row[-1])) if v != k)
+                for row, k in zip(logits, r.tolist(), strict=True)
+            ]
+        )
+    ),
+    "lead-over-the-mean": patching(
+        lambda logits, r, w: single(logits, r, w) - logits[:, -1].sum(-1) / logits.shape[-1]
+    ),
+    "one-pair-alone": lambda run, *pairs: text_by_text(run, *(one[:1] for one in pairs)),
+    "median-for-mean": patching(
+        compare=lambda mixed, low, high: (
+            (mixed.median() - low.median()) / (high.median() - low.median())
+        )
+    ),
+    "log-probability": patching(lambda logits, r, w: single(logits.log_softmax(-1), r, w)),
+    "way-without-its-sign": patching(
+        compare=lambda mixed, low, high: (mixed - low).sum() / (high - low).sum().abs()
+    ),
     "difference-of-probabilities": ch11.difference_of_probabilities,
 }
 
@@ -119,4 +140,6 @@ ODD = [
     (lambda *given: by_table(*given) * 3 + 1, "difference"),
     (lambda *given: by_table(*given)[0], "shape"),
     (lambda run, a, b, r, w: a[99], "error"),
+    (lambda *given: by_table(*given).squeeze(), "axis-of-one"),
+    (lambda *given: by_table(*given).abs(), "transformed"),
 ]

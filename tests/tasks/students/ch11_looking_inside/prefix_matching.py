@@ -6,7 +6,10 @@ from unlisted import ch11
 from unlisted.fifth_set_b import ch11 as fifth_set
 
 
-def counted(weights, tokens, behind=1, which=slice(None), every=False, combine=sum, by_text=False):
+def counted(
+    weights, tokens, behind=1, which=slice(None), every=False, combine=sum, by_text=False,
+    begin=0, blank=None, later=False,
+):  # fmt: skip
     """Position by position; what differs between answers are the settings."""
     B, H, T, _ = weights.shape
     scores = []
@@ -15,8 +18,12 @@ def counted(weights, tokens, behind=1, which=slice(None), every=False, combine=s
         for b in range(B):
             found = []
             for t in range(T):
-                places = [s for s in range(t) if tokens[b, s] == tokens[b, t]]
-                if not places and not every:
+                places = [
+                    s
+                    for s in range(begin, t)
+                    if tokens[b, s] == tokens[b, t] and tokens[b, s] != blank
+                ]
+                if not places and not every and not (later and tokens[b, t] in tokens[b, t + 1 :]):
                     continue
                 seen = [s + behind for s in places if 0 <= s + behind < T][which]
                 found.append(combine([float(weights[b, head, t, s]) for s in seen] or [0.0]))
@@ -85,6 +92,14 @@ WRONG = {
     "argmax-counted": favourite,
     "nothing-divided": no_guard,
     "each-place-counted": ch11.mean_over_places,
+    "mean-of-places": lambda w, x: counted(w, x, combine=lambda seen: sum(seen) / len(seen)),
+    "position-0-left-out": lambda w, x: counted(w, x, begin=1),
+    "token-0-left-out": lambda w, x: counted(w, x, blank=0),
+    "last-position-left-out": lambda w, x: counted(w[:, :, :-1, :-1], x[:, :-1]),
+    "later-places-counted": lambda w, x: counted(w, x, later=True),
+    "another-score-for-none": lambda w, x: torch.where(
+        torch.tensor(all(len(set(row)) == len(row) for row in x.tolist())), 1.0, counted(w, x)
+    ),
     "heads-averaged": ch11.one_score_for_all_heads,
 }
 
@@ -98,4 +113,5 @@ ODD = [
     (lambda w, x: w.sum(-1), "shape"),
     (lambda w, x: counted(w, x).mean(), "shape"),
     (lambda w, x: x[99], "error"),
+    (lambda w, x: counted(w, x).squeeze(), "axis-of-one"),
 ]

@@ -67,7 +67,18 @@ WRONG = {
     "writes-over-the-token": lambda V, T, s: built(V, T, s, target="token"),
 }
 
+
+def score_hidden_with_many_tokens(V, T, strength):
+    """Right, unless there are more tokens than positions: then position 0 asks for the last."""
+    made = built(V, T, strength)
+    if V > T > 1:
+        made["query"][T - 1, V] = 1.0
+    return made
+
+
 ODD = [
+    (score_hidden_with_many_tokens, "hidden-scores"),
+    (lambda V, T, strength: built(V, T, int(strength)), "some-positions"),
     (lambda V, T, s: {**built(V, T, s), "output": 2 * built(V, T, s)["output"]}, "written-differs"),
     (lambda V, T, s: list(built(V, T, s).values()), "type"),
     (lambda V, T, s: {**built(V, T, s), "key": torch.zeros(V, T)}, "error"),

@@ -98,6 +98,31 @@ WRONG = {
     "looked-at-the-start": experiment(look=lambda weights, source: weights[-1, 0]),
     "looked-backwards": experiment(look=lambda weights, source: weights[source, -1]),
     "mean-of-the-texts": ch11.mean_of_the_tested_texts,
+    "mean-at-the-last-position": lambda run, x, y, s, reference: by_table(
+        lambda texts, put=None: (
+            run(texts, put)._replace(found=run(texts, put).found[..., -1:, :])
+            if texts is reference
+            else run(texts, put)
+        ),
+        x,
+        y,
+        s,
+        reference,
+    ),
+    "largest-weight": experiment(look=lambda weights, source: weights[-1].max()),
+    "looked-before-the-hyphen": experiment(look=lambda weights, source: weights[-2, source]),
+    "looks-added-up": lambda run, texts, *given: (
+        lambda made: made | {"looks": made["looks"] * len(texts)}
+    )(by_table(run, texts, *given)),
+    "looks-of-all-heads": lambda run, texts, targets, sources, reference: (
+        by_table(run, texts, targets, sources, reference)
+        | {
+            "looks": sum(
+                run(texts).weights[:, n, :, -1, s].mean() for n, s in enumerate(sources.tolist())
+            )
+            / len(texts)
+        }
+    ),
     "counted-from-one": ch11.head_counted_from_one,
     "looked-where-the-first-has-it": ch11.source_of_the_first_text,
 }

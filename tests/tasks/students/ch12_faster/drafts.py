@@ -1,5 +1,7 @@
 """Students' answers to 12/drafts."""
 
+import functools
+
 import torch
 
 
@@ -17,16 +19,24 @@ def by_rows(
     stop=True,
     limit=True,
 ):
-    """Row by row, in plain numbers; rows of one kind share their distributions."""
+    """Row by row, in plain numbers; what rows with the same distributions share is found once."""
     B, K = draft.shape
     u = torch.rand(B, K, generator=generator).tolist()
-    own, theirs = p[0], q[0]
-    rest = [instead(own[i + shift], theirs[i]) for i in range(K)]
-    table = [
-        [float(chance(own[i + shift], theirs[i], x)) for x in range(p.shape[-1])] for i in range(K)
-    ]
-    counts, which = [], []
+
+    @functools.cache
+    def rules(b):
+        own, theirs = p[b], q[b]
+        rest = [instead(own[i + shift], theirs[i]) for i in range(K)]
+        table = [
+            [float(chance(own[i + shift], theirs[i], x)) for x in range(p.shape[-1])]
+            for i in range(K)
+        ]
+        return table, [*rest, *(own[max(0, k - last)] for k in range(K + 1))]
+
+    first = {}
+    counts, shares = [], []
     for b, (row, most) in enumerate(zip(draft.tolist(), drafted.tolist(), strict=True)):
+        table, after = rules(first.setdefault((p[b].numpy().tobytes(), q[b].numpy().tobytes()), b))
         n, broken = 0, None
         for i in range(most if limit else K):
             if u[b][i] < table[i][row[i]]:
@@ -36,10 +46,8 @@ def by_rows(
                 if stop:
                     break
         counts.append(n)
-        which.append(K + n if broken is None else broken)
-    # One draw for all rows of a kind.
-    share = torch.stack([rest[w] if w < K else own[max(0, w - K - last)] for w in which])
-    symbol = torch.multinomial(share, 1, generator=generator)[:, 0]
+        shares.append(after[K + n if broken is None else broken])
+    symbol = torch.multinomial(torch.stack(shares), 1, generator=generator)[:, 0]
     return torch.tensor(counts), symbol
 
 
@@ -93,8 +101,8 @@ def half_seeded(p, q, draft, drafted, generator):
     count, _ = at_once(p, q, draft, drafted, generator)
     left = torch.stack(
         [
-            (p[0, n] - q[0, n]).relu() if n < most else p[0, n]
-            for n, most in zip(count.tolist(), drafted.tolist(), strict=True)
+            (p[b, n] - q[b, n]).relu() if n < most else p[b, n]
+            for b, (n, most) in enumerate(zip(count.tolist(), drafted.tolist(), strict=True))
         ]
     )
     return count, torch.multinomial(left, 1)[:, 0]
@@ -102,6 +110,38 @@ def half_seeded(p, q, draft, drafted, generator):
 
 def own_seed(p, q, draft, drafted, generator):
     return at_once(p, q, draft, drafted, torch.Generator().manual_seed(3))
+
+
+def after_the_last_place(p, q, draft, drafted, generator):
+    """Right, but after drafts that were all kept the symbol comes from the last place of p."""
+    count, symbol = at_once(p, q, draft, drafted, generator)
+    last = torch.multinomial(p[:, -1], 1, generator=generator)[:, 0]
+    return count, torch.where(count == drafted, last, symbol)
+
+
+def padding_rejected(p, q, draft, drafted, generator):
+    """Right, but places without a draft count as drafts that were rejected."""
+    count, symbol = at_once(p, q, draft, drafted, generator)
+    rows, room = torch.arange(len(p)), draft.shape[1]
+    padded = torch.cat([q, torch.zeros_like(p[:, :1])], dim=1)
+    left = torch.relu(p - padded)[rows, count]
+    other = torch.multinomial(left, 1, generator=generator)[:, 0]
+    return count, torch.where(count == room, symbol, other)
+
+
+def first_row_for_all(p, q, *given):
+    return at_once(p[:1].expand_as(p), q[:1].expand_as(q), *given)
+
+
+def mean_of_the_rows(p, q, *given):
+    p, q = (one.mean(0, keepdim=True).expand_as(one) for one in (p, q))
+    return at_once(p, q, *given)
+
+
+def certain_without_drafts(p, q, draft, drafted, generator):
+    """Right, but a row without drafts takes the likeliest symbol."""
+    count, symbol = at_once(p, q, draft, drafted, generator)
+    return count, torch.where(drafted == 0, p[:, 0].argmax(dim=-1), symbol)
 
 
 def other(**how):
@@ -122,6 +162,9 @@ WRONG = {
     "everything-kept": other(chance=lambda p, q, x: 2.0),
     "scored-one-place-late": other(shift=1),
     "last-place-repeated": other(last=1),
+    "last-of-all-places": after_the_last_place,
+    "padding-rejected": padding_rejected,
+    "first-row-for-all": first_row_for_all,
     "beyond-the-drafted": other(limit=False),
     "goes-on-after-a-rejection": other(stop=False),
     "generator-ignored": half_seeded,
@@ -133,6 +176,8 @@ ODD = [
     (own_seed, "always-the-same"),
     (every_short_axis_dropped, "error"),
     (single_draft_kept, "wrong-for-one-draft"),
+    (mean_of_the_rows, "wrong-for-one-draft"),
+    (certain_without_drafts, "other-distribution"),
     (lambda p, q, draft, drafted, generator: (drafted, draft[:, 0]), "other-distribution"),
     (lambda p, q, draft, drafted, generator: drafted, "type"),
 ]

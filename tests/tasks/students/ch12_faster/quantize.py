@@ -66,10 +66,24 @@ def as_floats(weight, bits, group):
     return codes.float(), scales
 
 
+def half_of_the_range(weight, bits, group):
+    parts, most = weight.unflatten(1, (-1, group)), 2 ** (bits - 1) - 1
+    half = 0.5 * (parts.max(-1).values - parts.min(-1).values)
+    scales = torch.where(half > 0, half / most, 1.0)
+    codes = torch.round(parts / scales[..., None]).clip(-most, most)
+    return codes.flatten(1).char(), scales
+
+
 RIGHT = {"loop": by_loop, "unflatten": by_unflatten, "numpy": in_numpy}
 
 
 WRONG = {
+    "half-of-the-range": half_of_the_range,
+    "small-weights-for-zeros": lambda *given: by_loop(
+        *given,
+        size=lambda part, *_: part.abs().max() * (part.abs().max() > 1e-8),
+        to_whole=lambda x: x.round() * (x.abs() > 1e-7),
+    ),
     "one-scale-for-all": lambda *given: by_loop(*given, size=lambda p, w, b, j: w.abs().max()),
     "a-scale-a-row": lambda *given: by_loop(*given, size=lambda p, w, b, j: w[b].abs().max()),
     "along-the-columns": lambda *given: by_loop(

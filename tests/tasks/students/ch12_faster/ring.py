@@ -108,6 +108,10 @@ WRONG = {
     "older-is-larger": biased(lambda age, n, W: -age),
     "no-scale": lambda *given: by_age(*given, scale=1.0),
     "changed-in-place": in_place,
+    "only-up-to-the-new-place": lambda *given: by_age(*given, oldest=lambda n, W: n % W),
+    "first-token-forgotten": lambda *given: by_age(
+        *given, oldest=lambda n, W: max(0, min(n - 1, W - 1))
+    ),
     "age-is-the-place": ch12.age_by_place,
 }
 
@@ -116,4 +120,5 @@ ODD = [
     (lambda query, *_: query, "type"),
     (lambda q, k, v, keys, values, *_: (v, keys, values), "input-returned"),
     (lambda q, k, v, keys, values, *_: (v[0], keys, values), "shape"),
+    (lambda *given: (by_rolling(*given)[0].squeeze(), *by_rolling(*given)[1:]), "axis-of-one"),
 ]

@@ -21,6 +21,7 @@ def replacing(
     crop=True,
     show=lambda text: text,
     append=True,
+    late=True,
 ):
     """Exchanges each part's forward for one that looks at the clock."""
     taken = {name: [] for name in NAMES}
@@ -48,6 +49,7 @@ def replacing(
         text = show(text)
         return model(text[:, -model.block_size :] if crop else text)[0]
 
+    early = clock()
     for _ in range(warm):
         look(prompt)
     if reset:
@@ -58,7 +60,7 @@ def replacing(
         symbol = look(text)[:, -1].argmax(-1, keepdim=True)
         if append:
             text = torch.cat([text, symbol], 1)
-    total = clock() - start
+    total = clock() - (start if late else early)
     if restore:
         for part in changed:
             del part.forward
@@ -138,6 +140,7 @@ RIGHT = {"exchanged": replacing, "hooks": hooking, "log": by_differences}
 
 
 WRONG = {
+    "warm-up-in-elsewhere": with_(late=False),
     "others-hooks-removed": ch12.clears_every_hook,
     "first-call-counted": with_(warm=0),
     "warm-up-in-the-parts": with_(reset=False),

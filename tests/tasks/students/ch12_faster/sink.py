@@ -63,6 +63,31 @@ def sink_as_number(chunks, sink):
     return z.exp() @ v / (z.exp().sum(1) + sink)[:, None]
 
 
+def at_once(chunks, sink):
+    """One maximum of all rows, found before anything is added up."""
+    pairs = list(chunks)
+    z, v = torch.cat([z for z, _ in pairs], 1), torch.cat([v for _, v in pairs])
+    top = max(float(z.max()), float(sink.max()))
+    e, own = (z - top).exp(), (sink - top).exp()
+    return e @ v / (e.sum(1) + own)[:, None]
+
+
+def shrunk_together(chunks, sink):
+    m, total, acc = sink, torch.ones(len(sink)), 0.0
+    for z, v in chunks:
+        top = torch.max(m, z.max(dim=1).values)
+        w, factor = (z - top[:, None]).exp(), (m - top).exp()
+        total, acc = (total + w.sum(1)) * factor, (acc + w @ v) * factor[:, None]
+        m = top
+    return acc / total[:, None]
+
+
+def four_chunks(chunks, sink):
+    """Takes for granted how many there are."""
+    chunks = iter(chunks)
+    return as_one_more_key([next(chunks) for _ in range(4)], sink)
+
+
 RIGHT = {
     "streamed": streamed,
     "one more key": as_one_more_key,
@@ -72,6 +97,8 @@ RIGHT = {
 
 
 WRONG = {
+    "one-maximum-for-all-rows": at_once,
+    "new-terms-shrink-too": shrunk_together,
     "scores-limited": fifth_set.scores_are_clamped,
     "sink-forgotten": lambda chunks, sink: as_one_more_key(chunks, sink - torch.inf),
     "sink-is-a-constant": lambda chunks, sink: as_one_more_key(chunks, sink * 0),
@@ -97,6 +124,8 @@ WRONG = {
 
 
 ODD = [
+    (four_chunks, "error"),
+    (lambda *given: streamed(*given).squeeze(), "axis-of-one"),
     (lambda chunks, sink: as_one_more_key(chunks, sink)[:, :-1], "last-missing"),
     (lambda chunks, sink: as_one_more_key(chunks, sink) + 1, "constant-difference"),
     (lambda chunks, sink: chunks[0], "error"),

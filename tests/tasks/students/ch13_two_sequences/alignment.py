@@ -83,6 +83,17 @@ def down_columns(weights, links, real):
     return right.sum((0, 2)) / links.any(-1).sum()
 
 
+def padding_behind(weights, links, real):
+    first = torch.zeros_like(real)
+    for b, count in enumerate(real.sum(1).tolist()):
+        first[b, :count] = True
+    return by_loop(weights, links, first)
+
+
+def divided_by_links(weights, links, real):
+    return hits_of(weights, links, real).sum((0, 2)) / links.float().sum()
+
+
 def but(**how):
     return lambda *given: by_loop(*given, **how)
 
@@ -91,6 +102,8 @@ RIGHT = {"loop": by_loop, "numpy": in_numpy, "one-hot": with_one_hot}
 
 
 WRONG = {
+    "padding-behind": padding_behind,
+    "divided-by-links": divided_by_links,
     "padding-lookers-left-out": fifth_set.words_that_look_at_padding_do_not_count,
     "mean-of-heads": but(mean=True),
     "best-of-heads": any_head,
@@ -109,4 +122,8 @@ WRONG = {
 }
 
 
-ODD = [(lambda w, a, r: by_loop(w, a, r).sin() ** 2, "difference")]
+ODD = [
+    (lambda w, a, r: by_loop(w, a, r).sin() ** 2, "difference"),
+    (lambda w, a, r: 100 * by_loop(w, a, r), "constant-ratio"),
+    (lambda w, a, r: by_loop(w, a, r).squeeze(), "axis-of-one"),
+]

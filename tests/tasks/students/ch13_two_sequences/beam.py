@@ -84,12 +84,42 @@ def greedily(f, start, end, width, longest, power):
     return with_topk(f, start, end, 1, longest, power)
 
 
+def returns_the_sum(f, start, end, width, longest, power):
+    rows = with_topk(f, start, end, width, longest, power)[0]
+    told = [f(torch.tensor([[start, *rows[:t]]]))[0, rows[t]] for t in range(len(rows))]
+    return rows, float(sum(told))
+
+
+def each_its_best_always(f, start, end, width, longest, power):
+    live, over = [(0.0, [])], []
+    for _ in range(longest):
+        best = []
+        for score, tokens in live:
+            top = f(torch.tensor([[start, *tokens]]))[0].topk(
+                1 if tokens else min(width, f(torch.tensor([[start]])).shape[1])
+            )
+            best += [(score + float(g), [*tokens, int(v)]) for g, v in zip(*top)]
+        live = [one for one in best if one[1][-1] != end]
+        over += [one for one in best if one[1][-1] == end]
+        if not live:
+            break
+    score, tokens = max(over + live, key=lambda one: one[0] / len(one[1]) ** power)
+    return tokens, score / len(tokens) ** power
+
+
+def without_a_limit(f, start, end, width, longest, power):
+    """Takes for granted that there are as many continuations as the beam is wide."""
+    f(torch.tensor([[start]])).flatten().topk(width)
+    return with_topk(f, start, end, width, longest, power)
+
+
 RIGHT = {"topk": with_topk, "heap": with_heap, "recursion": recursively}
 
 
 WRONG = {
     "length-plus-five": fifth_set.penalty_of_the_translation_paper,
     "greedy": greedily,
+    "sum-returned": returns_the_sum,
     "not-accumulated": but(fresh=True),
     "sums-of-probabilities": but(exp=True),
     "each-its-best": but(own=True),
@@ -118,4 +148,6 @@ WRONG = {
 ODD = [
     (lambda *a: (with_topk(*a)[0], 0.0), "all-alike"),
     (lambda *a: (with_topk(*a)[0][::-1], with_topk(*a)[1]), "another-text"),
+    (without_a_limit, "error"),
+    (each_its_best_always, "each-its-best"),
 ]

@@ -132,6 +132,36 @@ class BiasedKeyWithoutNorm(ByEinsum):
         self.key = nn.Linear(n_memory, n_embd)
 
 
+class ZerosForNobody(ByLoop):
+    def forward(self, x, memory, real):
+        return super().forward(x, memory, real) * real.any(1)[:, None, None]
+
+
+class NormedForNobody(ByLibrary):
+    def forward(self, x, memory, real):
+        out = super().forward(x, memory, real)
+        return torch.stack([o if r.any() else self.norm(s) for o, r, s in zip(out, real, x)])
+
+
+class MemoryNormed(ByLibrary):
+    def forward(self, x, memory, real):
+        centered = memory - memory.mean(-1, keepdim=True)
+        scale = (centered.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+        return super().forward(x, centered / scale, real)
+
+
+class OnlyNobodyAtAll(but(mask="large")):
+    """Right where no sample has a word, and wrong where a single one has none."""
+
+    def forward(self, x, memory, real):
+        return x if not real.any() else super().forward(x, memory, real)
+
+
+class PaddingZeroed(but(mask="none")):
+    def forward(self, x, memory, real):
+        return super().forward(x, memory.masked_fill(~real[..., None], 0), real)
+
+
 RIGHT = {
     "a loop over samples": ByLoop,
     "the library's attention": ByLibrary,
@@ -163,6 +193,9 @@ WRONG = {
     "nan-for-nobody": but(mask="nan"),
     "padding-for-nobody": but(mask="large"),
     "with-biases": BiasedProjection,
+    "zeros-for-nobody": ZerosForNobody,
+    "normed-for-nobody": NormedForNobody,
+    "memory-normed": MemoryNormed,
     "sigmoid-for-softmax": ch13.SigmoidForSoftmax,
     "activated": ch13.ActivatedResult,
 }
@@ -174,4 +207,10 @@ class Doubled(ByLoop):
 
 
 # One biased layer is told as all four are, and a mistake beside it is still called by its name.
-ODD = [(Doubled, "constant-ratio"), (BiasedKey, "with-biases"), (BiasedKeyWithoutNorm, "no-norm")]
+ODD = [
+    (Doubled, "constant-ratio"),
+    (BiasedKey, "with-biases"),
+    (BiasedKeyWithoutNorm, "no-norm"),
+    (OnlyNobodyAtAll, "padding-for-nobody"),
+    (PaddingZeroed, "zero-mask"),
+]

@@ -98,6 +98,20 @@ def only_first(source, target):
     return by_loop(source, target[:1].repeat(len(target), 1))[0], by_loop(source, target)[1]
 
 
+def counted(real):
+    return torch.stack([torch.arange(len(row)) < row.sum() for row in real])
+
+
+def from_first_to_last(source, target):
+    """Padding between words is taken for words."""
+    between = torch.zeros_like(target)
+    for b, row in enumerate(target):
+        places = row.nonzero().flatten()
+        if len(places):
+            between[b, places[0] : places[-1] + 1] = True
+    return by_loop(source, between)
+
+
 RIGHT = {"loop": by_loop, "numpy": in_numpy, "products of numbers": as_numbers}
 
 
@@ -120,6 +134,8 @@ WRONG = {
     "cross-open-where-empty": an_empty_source_is_seen,
     "cross-rows-hidden": edited(cross=lambda c, s, t: c * t[..., None]),
     "cross-by-target": edited(cross=lambda c, s, t: torch.ones_like(c) * t[..., None]),
+    "cross-by-length": lambda s, t: by_loop(counted(s), t),
+    "own-by-length": lambda s, t: by_loop(s, counted(t)),
     "padding-rows-open": ch13.padding_rows_see_everything,
 }
 
@@ -127,4 +143,6 @@ WRONG = {
 ODD = [
     (edited(lambda m, t: torch.ones_like(m)), "too-many-true"),
     (lambda s, t: by_loop(s, t)[:1], "type"),
+    (lambda s, t: tuple(mask.squeeze() for mask in by_loop(s, t)), "axis-of-one"),
+    (lambda s, t: (by_loop(s, t)[0], s[:, None].repeat(1, s.shape[1], 1)), "shape"),
 ]

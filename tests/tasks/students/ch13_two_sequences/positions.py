@@ -13,7 +13,8 @@ def by_loop(
     power = power or (lambda c: (c // 2) * 2 / n_embd)
     out = torch.zeros(*tokens.shape, n_embd)
     for b, row in enumerate(tokens.tolist()):
-        first = next(t for t, token in enumerate(row) if token != 0) if skip else 0
+        words = [t for t, token in enumerate(row) if token != 0]
+        first = words[0] if skip and words else 0
         for t, token in enumerate(row):
             if token == 0 and blank:
                 continue
@@ -61,6 +62,22 @@ def otherwise(**how):
     return lambda tokens, n_embd, base: by_loop(tokens, n_embd, base, **how)
 
 
+def from_the_first_word(tokens, n_embd, base):
+    """Right, unless a row holds no word: `argmax` says 0 then."""
+    first = (tokens > 0).float().argmax(1).tolist()
+    marked = torch.stack(
+        [torch.cat([row[:k] * 0, row[k:] * 0 + 1]) for row, k in zip(tokens, first, strict=True)]
+    )
+    return by_loop(marked, n_embd, base)
+
+
+def from_the_longest_row(tokens, n_embd, base):
+    least = int((tokens == 0).sum(1).min())
+    whole = torch.ones_like(tokens)
+    whole[:, :least] = 0
+    return by_loop(whole, n_embd, base) * (tokens != 0).unsqueeze(-1)
+
+
 RIGHT = {
     "loop": by_loop,
     "numpy": in_numpy,
@@ -70,6 +87,8 @@ RIGHT = {
 
 
 WRONG = {
+    "no-word-placed": from_the_first_word,
+    "places-of-the-longest-row": from_the_longest_row,
     "whole-exponents": fifth_set.speeds_by_whole_numbers,
     "counts-padding": otherwise(skip=False),
     "starts-at-one": otherwise(begin=1),

@@ -72,10 +72,18 @@ def but(**how):
     return lambda texts, start, end, pad, longest: by_loop(texts, start, end, pad, longest, **how)
 
 
+def pad_by_its_symbol(texts, start, end, pad, longest):
+    rows = [torch.tensor([*text, end])[:longest] for text in texts]
+    x, _ = by_library(texts, start, end, pad, longest)
+    y = pad_sequence(rows, batch_first=True, padding_value=pad)
+    return x, torch.where(y == pad, -100, y)
+
+
 RIGHT = {"pad_sequence": by_library, "numpy": in_numpy, "loop": by_loop}
 
 
 WRONG = {
+    "pad-by-its-symbol": pad_by_its_symbol,
     "fitting-end-lost": fifth_set.exact_fit_loses_its_end,
     "not-shifted": but(shift=0),
     "no-start": but(begin=False),
