@@ -102,7 +102,7 @@ def _asked(ask: Asks, evidence: Evidence) -> Finding | None:
 
 def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
     """The same of an answer that is right in another draw: which sizes make the difference."""
-    sizes = wrong.sizes(), right.sizes()
+    sizes = wrong.sizes("iuf"), right.sizes("iuf")
     where = f" It is right with {sizes[1]} and wrong with {sizes[0]}." if all(sizes) else ""
     if where and sizes[0] == sizes[1]:
         where = " With other numbers of the same sizes it is right."
