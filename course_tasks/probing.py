@@ -273,7 +273,7 @@ def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:
     return run(probe, answer, MappingProxyType(given)).answers.to_bytes()
 
 
-def load_weights(module: nn.Module, weights: Mapping[str, Array]) -> None:
+def load_weights(module: nn.Module, weights: Mapping[str, Array]) -> dict[str, nn.Parameter]:
     """Give a student's module the weights of the inputs, by the names that the scaffold fixes.
 
     Parameters
@@ -282,6 +282,11 @@ def load_weights(module: nn.Module, weights: Mapping[str, Array]) -> None:
         The student's.
     weights : mapping of str to ndarray
         Parameter names and values.
+
+    Returns
+    -------
+    dict of str to Parameter
+        All parameters of the module.
 
     Raises
     ------
@@ -305,6 +310,7 @@ def load_weights(module: nn.Module, weights: Mapping[str, Array]) -> None:
             )
         with torch.no_grad():
             parameters[name].copy_(torch.from_numpy(value))
+    return parameters
 
 
 @contextlib.contextmanager

@@ -68,9 +68,9 @@ def _head(answer: Any, given: Inputs, *, causal: bool) -> nn.Module:
     if not isinstance(head, nn.Module):
         raise TypeError(f"`Head(…)` should make an nn.Module; it made a {type(head).__name__}")
     names = ("query.weight", "key.weight", "value.weight")
-    load_weights(head, {name: given[name] for name in names})
+    parameters = load_weights(head, {name: given[name] for name in names})
     with torch.no_grad():
-        for name, parameter in head.named_parameters():
+        for name, parameter in parameters.items():
             if name.endswith("bias"):
                 parameter.zero_()
     return head.eval()
