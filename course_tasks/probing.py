@@ -32,7 +32,7 @@ from course_tasks.answers import (
 )
 from course_tasks.errors import JudgesMissingError, ReturnedTypeError, UnfilledTaskError
 from course_tasks.flattening import NOTHING_RETURNED, flatten
-from course_tasks.watching import Watch, same_array
+from course_tasks.watching import Watch
 
 Inputs: TypeAlias = Mapping[str, Array]
 Case: TypeAlias = Callable[[Any, Inputs], Any]
@@ -173,8 +173,8 @@ def run(
     until : callable (case, Answers) -> bool, optional
         Asked after each case, with the answers so far; no further case is run when it says True.
     watched : bool
-        Whether to look what a function does besides returning. For those of whom it is known, that
-        is half of the time.
+        Whether to look what an answer does besides returning, `Answers.changed` included. For those
+        of whom it is known, that is half of the time.
     described : bool
         Whether `Run.called` is known, too.
     restored : bool
@@ -201,11 +201,12 @@ def run(
         contextlib.redirect_stderr(noise),
     ):
         warnings.simplefilter("always")
-        asked = [
-            (prefix, drawn, case)
-            for prefix, drawn in passes(probe.shown(inputs))
-            for case in probe.cases
-        ]
+        turns = passes(probe.shown(inputs))
+        bits = {
+            prefix: {key: array.tobytes() for key, array in drawn.items()}
+            for prefix, drawn in turns
+        }
+        asked = [(prefix, drawn, case) for prefix, drawn in turns for case in probe.cases]
         watch = Watch(describes=described)
         for prefix, drawn, case in asked:
             if prefix and not Answers(values, errors).attempted:
@@ -224,10 +225,7 @@ def run(
             called[name] = watch.called
             arguments[name] = watch.arguments
             results[name] = watch.results
-            written = watch.changed or [
-                "" for key, array in given.items() if not same_array(array, drawn[key])
-            ]
-            if written:
+            if watched and (written := watch.changed or _written(given, bits[prefix])):
                 changed[name] = ", ".join(written)
             if until is not None and until(name, Answers(values, errors)):
                 break
@@ -235,6 +233,11 @@ def run(
     if noise.getvalue().strip():
         said[noise.getvalue().strip()] = None
     return Run(Answers(values, errors, changed), tuple(said), called, arguments, results)
+
+
+def _written(given: Inputs, bits: Mapping[str, bytes]) -> list[str]:
+    """For each array that was written into, what is known of its name: nothing."""
+    return ["" for name, array in given.items() if array.tobytes() != bits[name]]
 
 
 def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:

@@ -132,11 +132,11 @@ def _copy(value: Any, depth: int) -> Any:
 
 def _same(value: Any, before: Any, depth: int) -> bool:
     if isinstance(value, torch.Tensor):
-        return isinstance(before, torch.Tensor) and same_array(
+        return isinstance(before, torch.Tensor) and _same_array(
             value.detach().numpy(force=True), before.numpy(force=True)
         )
     if isinstance(value, np.ndarray):
-        return isinstance(before, np.ndarray) and same_array(value, before)
+        return isinstance(before, np.ndarray) and _same_array(value, before)
     if depth and type(value) in (list, tuple):
         return (
             isinstance(before, list)
@@ -154,7 +154,7 @@ def _same(value: Any, before: Any, depth: int) -> bool:
     return value is before
 
 
-def same_array(one: Any, other: Any) -> bool:
+def _same_array(one: Any, other: Any) -> bool:
     """True if two arrays hold the same bits in the same shape: NaN is NaN."""
     return bool(
         one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
