@@ -11,7 +11,7 @@ from torch import Tensor
 
 from course_judges.ch04_bigram.sections import COUNTING, GUESS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, numbers_apart, unwrapped
+from course_judges.wording import listed, number, numbers_apart, unwrapped
 from course_tasks.ch04_bigram.nll import RARE
 from course_tasks.verdict import Finding
 
@@ -182,7 +182,7 @@ def _pairs_across_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[flo
     unwrapped("""You multiplied the probabilities first; the product of a long text is too small for
     a floating-point number."""),
     _underflow,
-    recognised=lambda e: e.same("short.nll") and np.isposinf(e.yours("long.nll")).all(),
+    recognised=lambda e: e.same("short.nll") and float(e.yours("long.nll")) == math.inf,
 )
 def _log_of_product(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     steps = torch.cat([probabilities[t[:-1], t[1:]] for t in texts])
@@ -317,18 +317,18 @@ def _mean_of_no_steps(probabilities: Tensor, texts: list[Tensor]) -> tuple[float
 def _of_other_texts(evidence: Evidence) -> Finding | None:
     """Which texts are scored wrong, where the first three are not."""
     case, lengths = next(
-        (case, [len(evidence.inputs[name]) for name in names])
+        (case, [len(evidence.inputs[name]) for name in names if evidence.inputs[name].size])
         for case, names in (("long", ("long", "single")), ("possible", ("step", "steps")))
         if not evidence.same(case)
     )
+    steps = [length - 1 for length in lengths]
     mine, right = (float(of(f"{case}.nll")) for of in (evidence.yours, evidence.right))
     yours, wanted = numbers_apart(mine, right)
     return Finding(
         "texts-of-other-lengths",
         "Your loss is right for three short texts, and not for texts of other lengths.",
-        f"Two texts of {lengths[0]} and {lengths[1]} symbols have {lengths[0] - 1} and "
-        f"{lengths[1] - 1} steps. The mean over these {sum(lengths) - 2} is {wanted}; yours is "
-        f"{yours}.",
+        f"With texts of {listed(lengths)} symbols, which have {listed(steps)} steps, the mean over "
+        f"all {sum(steps)} of them is {wanted}; yours is {yours}.",
         GUESS,
     )
 

@@ -15,6 +15,7 @@ from course_judges.chance import follows, softmax, worst_share
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
 from course_tasks.answers import Array
+from course_tasks.ch04_bigram.sample import COOL
 from course_tasks.ch04_bigram.shared import DRAWS
 from course_tasks.verdict import Finding
 
@@ -274,6 +275,20 @@ def _softmax_twice(logits: Tensor, temperature: float, generator: torch.Generato
 )
 def _generator_ignored(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
     return sample(logits, temperature, torch.default_generator)
+
+
+@mistake(
+    f"At a temperature of {COOL} you draw no more.",
+    lambda e: unwrapped(f"""{e.number("V")} symbols with the same logit are equally likely at any
+    temperature but 0; in 60 rows you took symbol {int(e.yours("seeded.first")[0])} every time. Only
+    at 0 itself does all the probability gather on one."""),
+    recognised=lambda e: (
+        _drawn_right(e)
+        and all(len(np.unique(e.yours(f"seeded.{n}"))) == 1 for n in ("first", "second"))
+    ),
+)
+def _cold_too_early(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    return sample(logits, temperature if temperature > 0.1 else 0.0, generator)
 
 
 @mistake(

@@ -286,7 +286,9 @@ def _loss_of_something_else(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "loss-before-the-first-step",
-        "The loss is wrong before the first step, so the gradient belongs to another loss, too.",
+        "Your first step is right, and the loss before it is not."
+        if evidence.same("one.table")
+        else "The loss is wrong before the first step; the gradient belongs to another loss, too.",
         f"Yours is {mine[0]:.4f}; the mean cross-entropy of all {evidence.inputs['y'].size} "
         f"targets is {right[0]:.4f} at the table that you are given.",
         STEP,

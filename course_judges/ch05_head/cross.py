@@ -11,6 +11,7 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch05_head.sections import FUTURE, PASSED, SCALE, TWO
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, row, unwrapped
 from course_tasks.verdict import Finding
@@ -303,6 +304,26 @@ _moderate_fill = mistake(
 )(_weighed(lambda s, p: s.masked_fill(p, -20.0).softmax(dim=-1)))
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """One row of weights over a memory without padding, from its scores to what it finds."""
+    mine, right = evidence.yours("full"), evidence.right("full")
+    if mine.shape != right.shape or evidence.same("full"):
+        return None
+    b, t = (int(i) for i in np.argwhere(~close(mine, right))[0][:2])
+    e = evidence.inputs
+    scores = e["memory"][b] @ e["w_key"] @ (e["x"][b, t] @ e["w_query"])
+    scores /= math.sqrt(evidence.number("D"))
+    powers = np.exp(scores - scores.max())
+    return Finding(
+        "another-average",
+        "Your outputs are not the right averages of the memory's values.",
+        f"Position {t} of sample {b} has the scores {row(scores)} with its memory, so its weights "
+        f"are {row(powers / powers.sum())}. Its output begins with {row(right[b, t, :3])}; yours "
+        f"begins with {row(mine[b, t, :3])}.",
+        TWO,
+    )
+
+
 TASK = Task(
     "Cross-attention",
     cross_attention,
@@ -317,4 +338,5 @@ TASK = Task(
     ),
     properties=(_padding_counts,),
     cases=("full",),
+    examples=(_worked_out,),
 )

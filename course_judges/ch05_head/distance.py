@@ -246,6 +246,10 @@ TASK = Task(
         Part("A small slope lowers what lies far back.", 2, matches("gentle")),
         Part("So does a large one, and so it does among low scores.", 1, matches("steep", "low")),
     ),
-    properties=(no_weight_on_the_future("gentle", FUTURE), rows_sum_to_one("gentle", FUTURE)),
+    properties=(
+        no_weight_on_the_future("gentle", FUTURE),
+        no_weight_on_the_future("steep", FUTURE),
+        rows_sum_to_one("gentle", FUTURE),
+    ),
     cases=("gentle",),
 )

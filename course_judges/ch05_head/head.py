@@ -10,9 +10,11 @@ from torch import Tensor, nn
 
 from course_judges import families
 from course_judges.ch05_head.sections import FUTURE, MODULE, PASSED, SCALE, SCORES
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
 from course_judges.wording import number, row, unwrapped
+from course_tasks.verdict import Finding
 
 # By so much an output moves that has seen what it should not.
 _SEEN = 1e-2
@@ -319,6 +321,28 @@ class _SharedByAllHeads(Head):
         return ~self.past[:T, :T] & self.latest
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """One row of weights, from its scores to what it finds."""
+    case = "both_ways" if not evidence.same("both_ways") else "causal"
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.shape != right.shape or evidence.same(case):
+        return None
+    b, t = (int(i) for i in np.argwhere(~close(mine, right))[0][:2])
+    x = evidence.inputs["x"][b].astype(np.float64)  # (T, C)
+    query, key = (evidence.inputs[f"{name}.weight"] for name in ("query", "key"))
+    seen = x[: t + 1] if case == "causal" else x
+    scores = seen @ key.T @ (query @ x[t]) / math.sqrt(len(key))
+    powers = np.exp(scores - scores.max())
+    return Finding(
+        "another-average",
+        "Your outputs are not the right averages of the values.",
+        f"With `causal={case == 'causal'}`, position {t} of sample {b} has the scores "
+        f"{row(scores)}, so its weights are {row(powers / powers.sum())}. Its output begins with "
+        f"{row(right[b, t, :3])}; yours begins with {row(mine[b, t, :3])}.",
+        SCORES,
+    )
+
+
 TASK = Task(
     "A head that can look both ways",
     Head,
@@ -338,4 +362,5 @@ TASK = Task(
     ),
     properties=(unchanged_by_the_future("causal", "later", "t", FUTURE),),
     cases=("both_ways",),
+    examples=(_worked_out,),
 )

@@ -9,10 +9,12 @@ import torch
 from torch import Tensor
 
 from course_judges.ch05_head.sections import PLACE
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
 from course_judges.wording import row, unwrapped
 from course_tasks.answers import Array
+from course_tasks.verdict import Finding
 
 
 def embed(tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor) -> Tensor:
@@ -268,6 +270,34 @@ _too_long_accepted = mistake(
 )(_placed(lambda t, start, size: (t - start).clamp(0, size - 1)))
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """The two rows of the tables that are added at the first place that is wrong."""
+    for case, tokens, start in (
+        ("short", "tokens", "none"),
+        ("padded", "tokens", "start"),
+        ("exact", "exact", "fits"),
+    ):
+        if evidence.same(case):
+            continue
+        mine, right = evidence.yours(case), evidence.right(case)
+        if mine.shape != right.shape:
+            return None
+        e = evidence.inputs
+        b, t = (int(i) for i in np.argwhere(~close(mine, right))[0][:2])
+        first, token = int(e[start][b]), int(e[tokens][b, t])
+        if t < first:
+            return None
+        return Finding(
+            "another-sum",
+            "Your embeddings are not the sums of symbol and position.",
+            f"Text {b} begins at t = {first}. At t = {t} it has token {token}, which is "
+            f"{row(e['token_table'][token])}, at position {t - first}, which is "
+            f"{row(e['position_table'][t - first])}: there {_at(evidence, case, b, t)}.",
+            PLACE,
+        )
+    return None
+
+
 TASK = Task(
     "Where padded texts begin",
     embed,
@@ -282,4 +312,5 @@ TASK = Task(
         Part("Padding is 0.", 1, matches("padded")),
     ),
     cases=("short",),
+    examples=(_worked_out,),
 )

@@ -62,8 +62,8 @@ def _score_short_texts(answer: Any, given: Inputs) -> Any:
 
 
 def _score_long_text(answer: Any, given: Inputs) -> Any:
-    # A text of one symbol has no step, whatever stands beside it.
-    texts = [tensor(given[name]) for name in ("long", "single")]
+    # A text of one symbol has no step; in the second draw the long text is the only one.
+    texts = [tensor(given[name]) for name in ("long", "single") if given[name].size]
     return parts_of(answer(tensor(given["table"]), texts), "nll", "perplexity")
 
 
@@ -75,4 +75,5 @@ def _score_possible_texts(answer: Any, given: Inputs) -> Any:
 PROBE = Probe(
     _nll_inputs,
     {"short": _score_short_texts, "long": _score_long_text, "possible": _score_possible_texts},
+    second=lambda rng: {**_nll_inputs(rng), "single": np.zeros(0, dtype=np.int64)},
 )

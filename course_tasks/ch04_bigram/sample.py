@@ -11,6 +11,9 @@ from course_tasks.ch04_bigram.shared import DRAWS
 from course_tasks.inputs import Rng, number, seeded, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
+# A temperature near 0 that is not 0.
+COOL = 0.01
+
 
 def _inputs_at_the_edge(rng: Rng) -> Inputs:
     """Temperature 0 for a single row, and a temperature above 1: below it the least likely symbols
@@ -76,15 +79,16 @@ def _sample_masked(answer: Any, given: Inputs) -> Any:
 
 
 def _sample_again(answer: Any, given: Inputs) -> Any:
-    # Flat logits, so that two independent draws of 60 rows cannot agree by chance.
+    # Flat logits, so that two independent draws of 60 rows cannot agree by chance; they stay flat
+    # at any temperature but 0.
     logits = torch.zeros(60, int(given["V"]), dtype=torch.float64)
     generator = seeded(int(given["seed"]))
     return {
-        "first": answer(logits, 1.0, generator),
-        "second": answer(logits, 1.0, generator),
-        "repeated": answer(logits, 1.0, seeded(int(given["seed"]))),
+        "first": answer(logits, COOL, generator),
+        "second": answer(logits, COOL, generator),
+        "repeated": answer(logits, COOL, seeded(int(given["seed"]))),
         **{
-            f"other_seed_{n}": answer(logits, 1.0, seeded(int(given["seed"]) + n))
+            f"other_seed_{n}": answer(logits, COOL, seeded(int(given["seed"]) + n))
             for n in (1, 2, 3)
         },
     }

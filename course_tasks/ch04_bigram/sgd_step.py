@@ -47,9 +47,14 @@ def _three_steps(answer: Any, given: Inputs) -> Any:
     return _descend(answer, given, 3)
 
 
+def _inputs_at_the_edge(rng: Rng) -> Inputs:
+    """A batch of one pair, which is the most surprising one: no gradient is longer."""
+    given = _drawn(rng, int(rng.integers(6, 9)), 1, 1)
+    return {**given, "y": given["table"][given["x"]].argmin(axis=-1)}
+
+
 PROBE = Probe(
     _sgd_inputs,
     {"one": _one_step, "three": _three_steps},
-    # A batch of one pair.
-    second=lambda rng: _drawn(rng, int(rng.integers(6, 9)), 1, 1),
+    second=_inputs_at_the_edge,
 )

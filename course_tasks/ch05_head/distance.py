@@ -22,7 +22,7 @@ def _drawn(rng: Rng, B: int, T: int) -> Inputs:
         "scores": scores,
         # In a softmax only differences count, and beside these a fill of −20 is a high score.
         "low": scores - 50.0,
-        "slope": number(rng.choice([0.3, 0.35, 0.4, 0.45])),
+        "slope": number(rng.choice([0.33, 0.36, 0.42, 0.45])),
         "B": whole(B),
         "T": whole(T),
     }

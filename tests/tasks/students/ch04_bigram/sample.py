@@ -92,6 +92,13 @@ def uniform_whatever(logits, temperature, generator):
     return torch.randint(logits.shape[1], (len(logits),), generator=generator)
 
 
+# "from softmax(logits / temperature)", however low it is
+def cold_below_a_tenth(logits, temperature, generator):
+    if temperature < 0.1:
+        return logits.max(dim=-1).indices
+    return sample_by_cumulative_sum(logits, temperature, generator)
+
+
 RIGHT = {
     "cumulative sum": sample_by_cumulative_sum,
     "Gumbel": sample_by_gumbel,
@@ -110,6 +117,7 @@ WRONG = {
     "softmax-twice": probabilities_for_logits,
     "generator-ignored": global_generator,
     "seed-fixed-inside": seeds_itself,
+    "cold-too-early": cold_below_a_tenth,
     "divides-by-zero": zero_not_thought_of,
 }
 

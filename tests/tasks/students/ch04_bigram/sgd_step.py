@@ -196,7 +196,20 @@ def squeezed(table, x, y, learning_rate, steps):
     return descend_with_backward(table, x.squeeze(), y.squeeze(), learning_rate, steps)
 
 
+# "plain steps", whatever the length of the gradient
+def clipped(table, grad, rate, x, y):
+    return table - rate * grad * min(1.0, 1 / grad.norm().item())
+
+
+# "the loss before each step": of which the gradient is taken
+def losses_summed(table, x, y, learning_rate, steps):
+    after, losses = descend_with_backward(table, x, y, learning_rate, steps)
+    return after, [loss * y.numel() for loss in losses]
+
+
 ODD = [
+    (losses_summed, "loss-before-the-first-step"),
+    (stepping(clipped), "wrong-length-of-step"),
     (counts_in_place, "changes-its-input"),
     (stepping(mean_of_a_text), "wrong-length-of-step"),
     (lambda table, x, y, rate, steps: table, "type"),

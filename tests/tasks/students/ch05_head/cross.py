@@ -143,6 +143,7 @@ WRONG = {
 
 
 ODD = [
+    (crossing(weigh=lambda s, seen: s.sigmoid() * seen), "another-average"),
     (
         crossing(weigh=lambda s, seen: torch.where(seen, s, s - 1).softmax(-1)),
         "padding-wrong",

@@ -122,6 +122,12 @@ def future_cut_from_powers(scores, slope):
     return powers / powers.sum(-1, keepdim=True)
 
 
+def hidden_before_the_bonus(scores, slope):
+    t = torch.arange(scores.shape[-1])
+    back = t[:, None] - t
+    return (scores.masked_fill(back < 0, -500.0) - slope * back).softmax(-1)
+
+
 def slope_of_two_at_most(scores, slope):
     return distance_by_loop(scores, min(slope, 2.0))
 
@@ -182,6 +188,7 @@ ODD = [
     (tilted(lambda row, d, m, T: 2 * m * d), "as-if-slope-double"),
     (lambda s, m: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
     (lambda s, m: distance_by_loop(s, m) / 2, "rows-do-not-sum-to-one"),
+    (hidden_before_the_bonus, "sees-the-future"),
     (slope_of_two_at_most, "some-positions"),
     (squeezed, "axis-of-one"),
     (share_of_the_way, "not-finite"),

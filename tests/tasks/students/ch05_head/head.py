@@ -229,6 +229,19 @@ class HeadDeafToItself(PlainHead):
         return super().forward(x) * (x.shape[1] > 1)
 
 
+# "your functions leave what they are given as it was"
+class HeadThatCentersInPlace(PlainHead):
+    def forward(self, x):
+        found = super().forward(x)
+        x -= x.mean(-1, keepdim=True)
+        return found
+
+
+class HeadOfCenteredSymbols(PlainHead):
+    def forward(self, x):
+        return super().forward(x - x.mean(-1, keepdim=True))
+
+
 RIGHT = {
     "with biases, layers in another order": PlainHead,
     "the library's attention": LibraryHead,
@@ -277,6 +290,8 @@ WRONG = {
 ODD = [
     (HeadWithoutNames, "error"),
     (HeadShifted, "constant-difference"),
+    (HeadThatCentersInPlace, "changes-its-input"),
+    (HeadOfCenteredSymbols, "another-average"),
     (HeadMaskedByFifty, "moderate-fill"),
     (HeadSqueezed, "axis-of-one"),
     (HeadSqueezedInFront, "axis-of-one"),

@@ -134,6 +134,11 @@ def first_text_measured(tokens, token_table, position_table, start):
     return clamped(tokens, token_table, position_table, start)
 
 
+def token_table_scaled(tokens, token_table, position_table, start):
+    scaled = token_table * token_table.shape[1] ** 0.5
+    return embed_row_by_row(tokens, scaled, position_table, start)
+
+
 RIGHT = {
     "loop, lists": embed_by_loop,
     "embedding layers": embed_by_layers,
@@ -166,6 +171,7 @@ WRONG = {
 ODD = [
     (lambda tokens, e, p, start: e[tokens] + p[0], "some-positions"),
     (lambda tokens, e, p, start: tokens, "shape"),
+    (token_table_scaled, "another-sum"),
     (squeezed, "axis-of-one"),
     (single_symbol_is_padding, "all-alike"),
     (first_text_measured, "too-long-accepted"),
