@@ -189,6 +189,27 @@ def _first_letter_alone(evidence: Evidence) -> Finding | None:
     )
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """Which targets a place has, where the mean of them is another one."""
+    if not evidence.comparable("losses"):
+        return None
+    mine, right = evidence.yours("losses"), evidence.right("losses")
+    k = int((~(abs(mine - right) < 1e-4 * right)).argmax())
+    x, y = (torch.from_numpy(evidence.inputs[name]) for name in ("x", "y"))
+    at = ((_place(x, evidence.number("boundary")) == k) & (y >= 0)).nonzero()
+    b, t = (int(i) for i in at[0])
+    loss = float(_losses(torch.from_numpy(evidence.inputs["logits"]), y)[b, t])
+    return Finding(
+        "another-mean",
+        f"The mean at place {k} is another one.",
+        unwrapped(f"""{len(at)} targets that count stand at place {k}, in
+        {len(at[:, 0].unique())} of {len(x)} rows. The first is that of row {b} at position {t},
+        with a loss of {number(loss, 4)}. Their mean is {number(float(right[k]), 4)}; yours is
+        {number(float(mine[k]), 4)}."""),
+        POSITION,
+    )
+
+
 TASK = Task(
     "Loss by letter",
     loss_by_letter,
@@ -202,5 +223,6 @@ TASK = Task(
         Part("All places have the right loss.", 2, matches("losses", "first")),
     ),
     properties=(_first_letter_alone,),
+    examples=(_worked_out,),
     cases=("losses",),
 )

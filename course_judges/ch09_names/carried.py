@@ -263,6 +263,56 @@ def _no_gradient(model, batches):
         return _pieces(_others, _all_detached, lambda *_: None)(model, batches)
 
 
+@mistake(
+    "Your losses are those of the last position of each batch; all positions count.",
+    lambda e: unwrapped(f"""A batch has B · T = {e.inputs["y"][0].size} targets, and its loss is the
+    mean over all of them. {_first_off(e)}"""),
+    cases=("pieces",),
+)
+def _last_position_only(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = _all_detached(_others(state, fresh[None, :, None]))
+        logits, state = model.read(x, state)
+        losses.append(F.cross_entropy(logits[:, -1], y[:, -1]))
+        losses[-1].backward()
+    return [loss.item() for loss in losses]
+
+
+def _without(left_out):
+    def answer(model, batches):
+        def spend(_, losses):
+            if len(losses) - 1 != left_out % len(batches):
+                losses[-1].backward()
+
+        return _pieces(_others, _all_detached, spend)(model, batches)
+
+    return answer
+
+
+_batch_left_out = mistake(
+    "One batch adds nothing to your gradients.",
+    lambda e: f"Go backward through the loss of each of the {len(e.inputs['x'])}. {_steepness(e)}",
+    also=tuple(_without(batch) for batch in range(1, 4)),
+)(_without(0))
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """How far a loss, or the gradients, are from what they should be."""
+    if evidence.same("pieces.losses"):
+        return Finding(
+            "other-gradients", "Your gradients are others.", _steepness(evidence), CARRIED
+        )
+    return Finding(
+        "other-losses",
+        "Your losses are other ones.",
+        unwrapped(f"""{_first_off(evidence)} It is the mean over {evidence.inputs["y"][0].size}
+        targets."""),
+        CARRIED,
+    )
+
+
 TASK = Task(
     "A state carried and detached",
     read_in_pieces,
@@ -280,4 +330,5 @@ TASK = Task(
         ),
     ),
     properties=(_ratio_of_gradients, _model_changed),
+    examples=(_worked_out,),
 )

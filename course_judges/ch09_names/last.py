@@ -204,6 +204,34 @@ def _mode_changed(evidence: Evidence) -> Finding | None:
     )
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """What is read before the first target, where a loss is another one."""
+    if not evidence.comparable("losses"):
+        return None
+    mine, right = evidence.yours("losses"), evidence.right("losses")
+    off = ~(abs(mine - right) < 1e-4 * right)
+    T = int(evidence.inputs["lengths"][int(off.argmax())])
+    tokens, longest = evidence.inputs["tokens"], int(evidence.inputs["lengths"].max())
+    read = " ".join(str(int(token)) for token in tokens[longest - T : longest])
+    return Finding(
+        "other-losses",
+        "Your losses are other ones.",
+        unwrapped(f"""The first of {_count(evidence)} targets is token number {longest}, which is
+        {int(tokens[longest])}. For T = {T} the model reads `{read}` before it.
+        {_both(evidence)}"""),
+        SAME_PAST,
+    )
+
+
+@mistake(
+    "For a short past you read the beginning of the longest one, not its end.",
+    lambda e: f"The model should read the last T tokens before the target. {_both(e)}",
+)
+def _beginning_of_the_longest(model, tokens, lengths):
+    windows = _windows(tokens, max(lengths))
+    return [_loss(model, windows, place=T - 1) for T in lengths]
+
+
 TASK = Task(
     "Loss at the last position",
     losses_at_last,
@@ -217,5 +245,6 @@ TASK = Task(
         ),
     ),
     properties=(_past_of_one, _single_target, _mode_changed),
+    examples=(_worked_out,),
     cases=("losses",),
 )

@@ -86,6 +86,25 @@ def _falls(evidence: Evidence) -> bool:
     )
 
 
+def _results_exchanged(evidence: Evidence) -> Finding | None:
+    peak = float(evidence.inputs["peak"])  # the unit of rates
+    rate, momentum = (
+        evidence.right(f"cycle.{name}") * unit
+        for name, unit in (("momentum", 1 / peak), ("rate", peak))
+    )
+    if not (
+        np.allclose(evidence.yours("cycle.rate"), rate)
+        and np.allclose(evidence.yours("cycle.momentum"), momentum)
+    ):
+        return None
+    return Finding(
+        "exchanged",
+        "Two of your results changed places.",
+        "The rate comes first, then the momentum.",
+        CYCLE,
+    )
+
+
 def _short_cycle(evidence: Evidence) -> Finding | None:
     """Right but where the rise, or the fall, is a single step."""
     if not evidence.same("cycle", "above"):
@@ -253,6 +272,6 @@ TASK = Task(
             matches(*(f"{case}.momentum" for case in (*_CASES, *SHORT))),
         ),
     ),
-    properties=(_short_cycle,),
+    properties=(_results_exchanged, _short_cycle),
     cases=tuple(_CASES),
 )

@@ -96,6 +96,36 @@ def _says_leak(evidence: Evidence) -> str:
     return f"`{leaks[0]}` is in {' and '.join(places)}; {len(leaks)} names leak in this way."
 
 
+def _numbered(evidence: Evidence) -> list[str]:
+    """The distinct names in the order of their numbers."""
+    return list(dict.fromkeys(name.lower() for name in _listed(evidence)))
+
+
+def _where_is_it(evidence: Evidence) -> str:
+    """Where the name is that `order` begins with."""
+    name = _numbered(evidence)[int(evidence.inputs["order"][0])]
+    places = [half for half, keys in _keys(evidence).items() if name in keys]
+    return f"In yours it is in {' and '.join(places) or 'no part'}."
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """Where the first name is that should be in another part."""
+    names, shuffled = _numbered(evidence), evidence.inputs["order"].tolist()
+    keys, held_out = _keys(evidence), evidence.number("held_out")
+    for place, number in enumerate(shuffled):
+        wanted = _HALVES[::-1][min(place // held_out, 2)]
+        places = [half for half, held in keys.items() if names[number] in held]
+        if places != [wanted]:
+            return Finding(
+                "other-parts",
+                "Names are in other parts than they were drawn for.",
+                f"Number {number} stands at place {place} of `order`; it is `{names[number]}` and"
+                f" belongs into {wanted}. In yours it is in {' and '.join(places) or 'no part'}.",
+                SPLIT,
+            )
+    return None
+
+
 def _sizes(evidence: Evidence) -> str:
     sizes = ", ".join(f"{half} {len(part)}" for half, part in _parts_of(evidence).items())
     return f"The list has {len(_listed(evidence))} entries; yours: {sizes}."
@@ -135,6 +165,17 @@ def _entries_drawn(names, order, held_out):
     test, validation = order[:held_out], order[held_out : 2 * held_out]
     rest = [i for i in range(len(names)) if i not in {*test, *validation}]
     return tuple([names[i] for i in sorted(part)] for part in (rest, validation, test))
+
+
+@mistake(
+    "You read `order` as the place of each name; it lists the names' numbers.",
+    lambda e: (
+        unwrapped(f"""`order` begins with {int(e.inputs["order"][0])}: the name of that number,
+    `{_numbered(e)[int(e.inputs["order"][0])]}`, is the first for test. {_where_is_it(e)}""")
+    ),
+)
+def _order_inverted(names, order, held_out):
+    return split_names(names, sorted(range(len(order)), key=order.__getitem__), held_out)
 
 
 @mistake(
@@ -190,4 +231,5 @@ TASK = Task(
         Part("The drawn names are in test and in validation.", 2, matches("split")),
     ),
     properties=(_still_leaks, _other_counts),
+    examples=(_worked_out,),
 )

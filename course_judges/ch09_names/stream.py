@@ -86,6 +86,18 @@ def _order_ignored(names, order, batch_size, block_size):
 
 
 @mistake(
+    "You read `order` as the place of each name; it lists the names' numbers.",
+    lambda e: (
+        f"`order` begins with {int(e.inputs['order'][0])}, so name {int(e.inputs['order'][0])}"
+        f" stands first. {_off(e)}"
+    ),
+)
+def _order_inverted(names, order, batch_size, block_size):
+    places = sorted(range(len(order)), key=order.__getitem__)
+    return name_stream(names, places, batch_size, block_size)
+
+
+@mistake(
     "You cut one long row into B equal stretches, in the middle of names.",
     lambda e: f"{_off(e)} A blank state is right only where a name begins.",
 )

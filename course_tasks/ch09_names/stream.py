@@ -19,22 +19,28 @@ def _stacked(result: Any) -> Any:
 
 
 def _stream_inputs(rng: Rng) -> Inputs:
-    B = int(rng.choice([2, 3]))
+    B = int(rng.choice([3, 4]))
     while True:
         T, other = (int(n) for n in rng.choice([4, 5, 6, 7], size=2, replace=False))
         each = int(rng.choice([n for n in (4, 5, 6) if n not in (T, other)]))
         K = B * each
-        lengths = rng.integers(3, 10, size=K)
-        lengths[int(rng.integers(K))] = 1
-        order = rng.permutation(K)
-        rows = (lengths[order] + 1).reshape(B, each).sum(axis=1)  # inputs with a target
-        if _tells_apart(rows, T, other):
+        named = rng.integers(4, 10, size=(B, each))  # as they stand in the rows
+        shortest = int(rng.integers(1, B - 1))
+        named[shortest] = rng.integers(3, 7, size=each)
+        named[-1, 0] = 1
+        # One name each grows until windows end where `_tells_apart` wants them to.
+        named[shortest, -1] += (T - 1 - (named[shortest] + 1).sum()) % T
+        named[0, 0] += -(named + 1).sum() % other
+        if _tells_apart((named + 1).sum(axis=1), T, other):
             break
+    order = rng.permutation(K)
+    lengths = np.zeros(K, dtype=np.int64)
+    lengths[order] = named.ravel()
     # A letter also says where it came from.
     letters = rng.permutation(int(lengths.sum())) + 1
     return {
         "letters": letters.astype(np.int64),
-        "lengths": lengths.astype(np.int64),
+        "lengths": lengths,
         "order": order.astype(np.int64),
         "batch_size": whole(B),
         "block_size": whole(T),
@@ -43,14 +49,15 @@ def _stream_inputs(rng: Rng) -> Inputs:
 
 
 def _tells_apart(rows: Array, T: int, other: int) -> bool:
-    """True if one input too many, or too few, changes the number of steps, and so does any row but
-    the shortest, which is not the last; and if neither T nor B is that number. In one row of all
-    names, windows of the other length fit exactly.
+    """True of rows with so many inputs that have a target, if one input too many, or too few,
+    changes the number of steps, and so does any row but the shortest, which is neither the first
+    nor the last; and if neither T nor B is that number. In one row of all names, windows of the
+    other length fit exactly.
     """
     shortest, whole_text = int(rows.min()), int(rows.sum())
     steps = rows // T
     return bool(
-        rows.argmin() < len(rows) - 1
+        0 < rows.argmin() < len(rows) - 1
         and (np.delete(steps, rows.argmin()) > steps.min()).all()
         and shortest % T == T - 1
         and whole_text % other == 0

@@ -174,7 +174,14 @@ def letters_by_row_means(logits, x, y, boundary, longest):
     return found * (total / _nats(logits, y).sum())
 
 
+def letters_of_first_names(logits, x, y, boundary, longest):
+    """Stops where the first name of a row ends."""
+    names_begun = (x == boundary).cumsum(1)
+    return letters_numpy(logits, x, torch.where(names_begun == 1, y, -100), boundary, longest)
+
+
 ODD = [
+    (letters_of_first_names, "another-mean"),
     (letters_next, "off-by-one-position"),
     (letters_without_short_names, "some-positions"),
     (letters_of_two_places, "one-too-many"),

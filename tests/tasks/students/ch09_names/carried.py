@@ -104,7 +104,34 @@ def cleared_at_the_start(model, batches):
     return next(iter(RIGHT.values()))(model, batches)
 
 
+def loss_of_the_last_position(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = [part.detach() * ~fresh[:, None] for part in state]
+        logits, state = model.read(x, state)
+        loss = _cross(logits[:, -1:], y[:, -1:])
+        loss.backward()
+        losses.append(float(loss))
+    return losses
+
+
+def first_batch_to_warm_up(model, batches):
+    state, losses = None, []
+    for n, (x, y, fresh) in enumerate(batches):
+        if state is not None:
+            state = [part.detach() * ~fresh[:, None] for part in state]
+        logits, state = model.read(x, state)
+        loss = _cross(logits, y)
+        if n > 0:
+            loss.backward()
+        losses.append(float(loss))
+    return losses
+
+
 WRONG = {
+    "last-position-only": loss_of_the_last_position,
+    "batch-left-out": first_batch_to_warm_up,
     "blanked-too-late": fifth_set.blanks_after_the_batch,
     "gradients-clipped": fifth_set.gradients_are_clipped,
     "start-gradients-cleared": cleared_at_the_start,

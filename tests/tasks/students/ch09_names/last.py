@@ -73,11 +73,32 @@ def last_aligned_left(model, tokens, lengths):
     return found
 
 
+@torch.no_grad()
+def last_at_the_beginning(model, tokens, lengths):
+    ends = range(max(lengths), len(tokens))
+    found = []
+    for T in lengths:
+        x = torch.stack([tokens[end - max(lengths) :][:T] for end in ends])
+        found.append(F.cross_entropy(model(x)[0][:, -1], tokens[max(lengths) :]).item())
+    return found
+
+
+@torch.no_grad()
+def last_without_one_token(model, tokens, lengths):
+    ends = torch.arange(max(lengths), len(tokens))
+    found = []
+    for T in lengths:
+        x = tokens[ends[:, None] + torch.arange(-T - 1, -1)]
+        found.append(F.cross_entropy(model(x)[0][:, -1], tokens[ends]).item())
+    return found
+
+
 RIGHT = {"loop": last_loop, "gather": last_gather, "cut windows": last_from_one_pass}
 
 
 WRONG = {
     "answered-once": fifth_set.a_length_is_answered_once,
+    "beginning-of-the-longest": last_at_the_beginning,
     "chunks-averaged": fifth_set.mean_of_the_means_of_chunks,
     "other-targets": last_loss(own=True),
     "first-targets": last_aligned_left,
@@ -123,6 +144,7 @@ ODD = [
     (lambda model, tokens, lengths: model(tokens), "error"),
     (last_in_training_afterwards, "mode-not-restored"),
     (last_behind_an_outer_length, "some-positions"),
+    (last_without_one_token, "other-losses"),
     (last_of_two_at_least, "past-of-one"),
     (last_but_for_a_single_one, "single-target"),
 ]

@@ -140,6 +140,7 @@ def cycle_with_a_late_peak(step, steps, rise, peak, start_factor, final_factor, 
 
 ODD = [
     (cycle_twice_as_fast, "as-if-peak-double"),
+    (lambda *asked, **named: cycle_by_hand(*asked, **named)[::-1], "exchanged"),
     (cycle_with_an_early_peak, "short-cycle"),
     (cycle_with_a_late_peak, "short-cycle"),
 ]

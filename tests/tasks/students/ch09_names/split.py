@@ -111,7 +111,24 @@ RIGHT = {
 }
 
 
+def split_by_places(names, order, held_out):
+    number = {}
+    for name in names:
+        number.setdefault(name.lower(), len(number))
+    parts = ([], [], [])
+    for name in names:
+        parts[2 - min(order[number[name.lower()]] // held_out, 2)].append(name)
+    return parts
+
+
+def split_skips_one(names, order, held_out):
+    """The second share begins one number too late."""
+    shifted = [*order[:held_out], *order[held_out + 1 :], order[held_out]]
+    return split_with_dictionary(names, shifted, held_out)
+
+
 WRONG = {
+    "order-inverted": split_by_places,
     "capitals-leak": split_by_spelling,
     "entries-drawn": split_places,
     "sorted-first": split_sorted,
@@ -162,6 +179,7 @@ def split_by_substrings(names, order, held_out):
 ODD = [
     (split_by_substrings, "other-counts"),
     (split_half_leaks, "leaks"),
+    (split_skips_one, "other-parts"),
     (split_with_usual_spellings, "leaks"),
     (split_rest_from_the_end, "leaks"),
 ]

@@ -115,7 +115,23 @@ def stream_two_further(names, order, batch_size, block_size):
 RIGHT = {"loops": stream_loop, "numpy": stream_numpy, "unfold": stream_unfolded}
 
 
+def stream_by_places(names, order, batch_size, block_size):
+    numbers = np.argsort(order).tolist()
+    return stream_loop(names, numbers, batch_size, block_size)
+
+
+def stream_as_long_as_the_first(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = [_one_row(names, order[b * each : (b + 1) * each]).tolist() for b in range(batch_size)]
+    steps = (len(rows[0]) - 1) // block_size
+    end = steps * block_size
+    x = torch.tensor([row[:end] for row in rows]).view(batch_size, steps, block_size)
+    y = torch.tensor([row[1 : end + 1] for row in rows]).view(batch_size, steps, block_size)
+    return x.transpose(0, 1), y.transpose(0, 1)
+
+
 WRONG = {
+    "order-inverted": stream_by_places,
     "two-boundaries": fourth_set.two_boundaries_between_names,
     "order-ignored": stream_unshuffled,
     "cut-anywhere": stream_stretches,
@@ -150,5 +166,6 @@ ODD = [
     (stream_two_further, "constant-difference"),
     (stream_of_floats, "kind-of-number"),
     (stream_squeezed, "axis-of-one"),
+    (stream_as_long_as_the_first, "error"),
     (stream_without_the_last_window, "last-missing"),
 ]
