@@ -67,8 +67,9 @@ def answers_to(task: str) -> Iterator[tuple[str, bool, Any]]:
         yield f"odd: {finding}", False, answer
     for trick, (answer, _) in getattr(listed, "TRICKS", {}).items():
         yield trick, False, answer
-    for collection in unlisted.ALL_SETS:
-        for answer, _ in unlisted.written(task[:2], collection).get(task, []):
+    chapter = task[:2]
+    for collection in (one for one in unlisted.ALL_SETS if chapter in unlisted.chapters(one)):
+        for answer, _ in unlisted.written(chapter, collection).get(task, []):
             yield answer.__name__, False, answer
 
 

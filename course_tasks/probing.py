@@ -225,8 +225,8 @@ def run(
             called[name] = watch.called
             arguments[name] = watch.arguments
             results[name] = watch.results
-            if watched and (written := watch.changed or _written(given, bits[prefix])):
-                changed[name] = ", ".join(written)
+            if watched and (watch.changed or _written_into(given, bits[prefix])):
+                changed[name] = ", ".join(watch.changed)
             if until is not None and until(name, Answers(values, errors)):
                 break
     said = dict.fromkeys(str(w.message) for w in caught)
@@ -235,9 +235,9 @@ def run(
     return Run(Answers(values, errors, changed), tuple(said), called, arguments, results)
 
 
-def _written(given: Inputs, bits: Mapping[str, bytes]) -> list[str]:
-    """For each array that was written into, what is known of its name: nothing."""
-    return ["" for name, array in given.items() if array.tobytes() != bits[name]]
+def _written_into(given: Inputs, bits: Mapping[str, bytes]) -> bool:
+    """True if an array holds other bits than when it was drawn."""
+    return any(array.tobytes() != bits[name] for name, array in given.items())
 
 
 def run_on_bytes(probe: Probe, answer: Any, inputs: bytes) -> bytes:
