@@ -136,8 +136,8 @@ def _dimensions_of_one(wrong: Evidence, right: Evidence) -> str:
                 " and ".join(f"{one} {held[one]}" for one in ones) for held in (mine, theirs)
             )
             return (
-                f" It is right with {good}, and wrong with {bad}: `squeeze()` drops every dimension "
-                "of 1, and a dimension of 1 is stretched to any other without an error."
+                f" It is right with {good}, and wrong with {bad}: `squeeze()` drops every "
+                "dimension of 1, and a dimension of 1 is stretched to any other without an error."
             )
     return ""
 
