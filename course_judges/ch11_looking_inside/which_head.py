@@ -184,6 +184,13 @@ _mean_of_the_texts = mistake(
     cases=_BREAK,
 )(lambda run, texts, targets, sources, reference: which_head(run, texts, targets, sources, texts))  # noqa: ARG005
 
+_mean_at_the_last_position = mistake(
+    "The mean is taken at the last position only; take it over texts and positions, as in task 5.",
+    _numbers,
+    ABLATE,
+    cases=_BREAK,
+)(_by(stand=lambda reference, layer, head: reference.found[layer, :, head, -1].mean(0)))
+
 _counted_from_one = mistake(
     "Layers and heads are counted from 0; you name both one too high.",
     _named,
@@ -289,13 +296,6 @@ _looks_of_all_heads = mistake(
         )
     )
 )
-
-_mean_at_the_last_position = mistake(
-    "The mean is taken at the last position only; take it over texts and positions, as in task 5.",
-    _numbers,
-    ABLATE,
-    cases=_BREAK,
-)(_by(stand=lambda reference, layer, head: reference.found[layer, :, head, -1].mean(0)))
 
 
 def _right_heads(evidence: Evidence) -> bool:

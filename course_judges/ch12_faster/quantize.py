@@ -190,7 +190,8 @@ def _small_for_zeros(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Ten
 _small_weights_for_zeros = mistake(
     "A group of small weights is no group of zeros: it has a scale of its own, a small one.",
     lambda e: unwrapped(f"""The first row of one matrix ends with weights of at most
-    {abs(e.inputs["hollow"][0]).min():.1g}. {farthest(e, "hollow.scales")}"""),
+    {abs(e.inputs["hollow"][0, -e.number("group") :]).max():.1g}.
+    {farthest(e, "hollow.scales")}"""),
     recognised=lambda e: (
         e.same("eight", "few") and not e.same("hollow") and _scale_of_zeros(e) == 1
     ),

@@ -11,6 +11,7 @@ from torch import Tensor
 from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import STREAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import number
 
 Chunks: TypeAlias = Iterable[tuple[Tensor, Tensor]]
 Start: TypeAlias = Callable[[Tensor], Tensor]
@@ -62,7 +63,7 @@ def _low(evidence: Evidence) -> str:
 
 def _tops(evidence: Evidence) -> str:
     tops = evidence.inputs["low"].max(axis=1)
-    return f"{tops.max():.0f} and {tops.min():.0f}"
+    return f"{number(tops.max(), 4)} and {number(tops.min(), 4)}"
 
 
 _sink_forgotten = mistake(

@@ -35,7 +35,7 @@ def _one_place(_rng: Rng) -> Inputs:
 
 
 def _of(source: Array, target: Array) -> Inputs:
-    B, S, T = *source.shape, target.shape[1]
+    (B, S), T = source.shape, target.shape[1]
     return {
         "source": source,
         "target": target,
