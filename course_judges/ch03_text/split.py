@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import torch
 
@@ -83,20 +84,47 @@ def _seeded(evidence: Evidence) -> bool:
         and _same_split(evidence, "again")
         and not _same_split(evidence, "other")
         and not _depends_on_the_run(evidence)
-        and not _a_stretch_each(evidence)
+        and not _evenly_spaced(evidence)
+        and not _chosen_by(evidence)
     )
 
 
-def _a_stretch_each(evidence: Evidence) -> bool:
-    """True if every validation split holds neighbors of the sorted names, which chance hardly ever
-    does once.
+def _evenly_spaced(evidence: Evidence) -> int:
+    """1 if the first validation split holds neighbors of the sorted names, 2 if every second name
+    of a stretch, and so on; 0 if one of the splits is not evenly spaced, as chance leaves it.
     """
+    steps: list[int] = []
     for names, _, validation in _all_splits(evidence):
         distinct = sorted(set(names))
         places = sorted({distinct.index(name) for name in validation})
-        if not places or places[-1] - places[0] != len(places) - 1:
-            return False
-    return True
+        apart = {b - a for a, b in pairwise(places)}
+        if len(apart) != 1:
+            return 0
+        steps.extend(apart)
+    return steps[0]
+
+
+# What chance does not ask when it draws a name.
+_TRAITS: dict[str, Callable[[list[str], str], int]] = {
+    "how long they are": lambda _, name: len(name),
+    "how often they occur": lambda names, name: names.count(name),
+}
+
+
+def _chosen_by(evidence: Evidence) -> str:
+    """By which trait every validation split can be told from what is left; empty if by none. Of so
+    many names that are drawn, chance makes no such split.
+    """
+    for trait, of in _TRAITS.items():
+        orders = set()
+        for names, train, validation in _all_splits(evidence):
+            left, held = ({of(names, one) for one in set(part)} for part in (train, validation))
+            orders.add(
+                "least" if max(held) <= min(left) else "most" if max(left) <= min(held) else ""
+            )
+        if len(orders) == 1 and "" not in orders:
+            return trait
+    return ""
 
 
 def _depends_on_the_run(evidence: Evidence) -> bool:
@@ -251,6 +279,47 @@ def _cut_not_rounded(names, fraction, seed):
 
 
 @mistake(
+    lambda e: (
+        "Your validation split is a stretch of neighbors in the sorted list."
+        if _evenly_spaced(e) == 1
+        else f"Your validation split takes one in {_evenly_spaced(e)} of the sorted names."
+    ),
+    lambda e: (
+        f"It goes from `{min(_parts_of(e)[1])}` to `{max(_parts_of(e)[1])}` "
+        + (
+            "and leaves out no name between them. Names that begin alike are alike, so this tests "
+            "other names than it trains. Draw each name by chance."
+            if _evenly_spaced(e) == 1
+            else "in equal steps. So few splits are possible that most pairs of names are never "
+            "held out together. Draw each name by chance."
+        )
+    ),
+    recognised=lambda e: bool(_evenly_spaced(e)),
+)
+def _neighbors_held_out(names, fraction, seed):
+    distinct = sorted(set(names))
+    count = round(fraction * len(distinct))
+    start = seed % (len(distinct) - count)
+    held = set(distinct[start : start + count])
+    return [n for n in names if n not in held], [n for n in names if n in held]
+
+
+@mistake(
+    lambda e: f"Your validation names are chosen by {_chosen_by(e)}, not by chance alone.",
+    lambda e: unwrapped(f"""In four splits, no name was held out while one that comes before it by
+    {_chosen_by(e)} was not. What is tested has to be like what is trained on: draw each distinct
+    name with the same chance."""),
+    recognised=lambda e: bool(_chosen_by(e)),
+)
+def _chosen_by_a_trait(names, fraction, seed):
+    distinct = sorted(set(names))
+    order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
+    ranked = sorted((distinct[i] for i in order), key=names.count)
+    held = set(ranked[: round(fraction * len(distinct))])
+    return [n for n in names if n not in held], [n for n in names if n in held]
+
+
+@mistake(
     "Another seed gives the same split.",
     lambda e: unwrapped(f"""Seeds {e.number("seed")} and {int(e.inputs["other"][0])} put the same
     {len(set(_parts_of(e)[1]))} names into validation. Nobody can then tell how much of a result is
@@ -302,21 +371,6 @@ def _duplicates_dropped(names, fraction, seed):
 )
 def _splits_exchanged(names, fraction, seed):
     return split_names(names, fraction, seed)[::-1]
-
-
-@mistake(
-    "Your validation split is a stretch of neighbors in the sorted list.",
-    lambda e: unwrapped(f"""It goes from `{min(_parts_of(e)[1])}` to `{max(_parts_of(e)[1])}` and
-    leaves out no name between them. Names that begin alike are alike, so this tests other names
-    than it trains. Draw each name by chance."""),
-    recognised=_a_stretch_each,
-)
-def _neighbors_held_out(names, fraction, seed):
-    distinct = sorted(set(names))
-    count = round(fraction * len(distinct))
-    start = seed % (len(distinct) - count)
-    held = set(distinct[start : start + count])
-    return [n for n in names if n not in held], [n for n in names if n in held]
 
 
 def _says_few(evidence: Evidence) -> str:

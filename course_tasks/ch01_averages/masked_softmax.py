@@ -29,7 +29,7 @@ def _masked_softmax_inputs(rng: np.random.Generator, samples: int = 0) -> Inputs
     scores = rng.normal(0.5, 1.5, size=(B, T, T))
     # In one row a hidden score is by far the largest, in another all are very low: neither may make
     # a difference.
-    high, low = rng.choice(np.delete(rows, everything), 2, replace=False)
+    high, low = rng.choice(np.delete(rows, [everything, single]), 2, replace=False)
     scores[-1, high, rng.choice(np.flatnonzero(~visible[-1, high]))] += 50
     scores[-1, low] -= 50
     return {

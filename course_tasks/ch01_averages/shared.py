@@ -10,4 +10,4 @@ def sizes(rng: np.random.Generator, *, longer: bool) -> tuple[int, int, int]:
     an answer keeps from the first call may be cut, and cannot grow.
     """
     B, C = (int(size) for size in rng.permutation([2, 3, 4])[:2])
-    return B, int(rng.integers(7, 10) if longer else rng.integers(5, 7)), C
+    return B, int(rng.integers(8, 10) if longer else rng.integers(5, 7)), C

@@ -11,13 +11,13 @@ from course_tasks.probing import Inputs, Probe
 
 def _vectors(rng: np.random.Generator, B: int, T: int, C: int) -> Array:
     """(B, T, C) float32 whose lengths differ by a factor of up to 8; one is short. If there are
-    several, the entries of the last one add up to 0.
+    several, the last one begins with a 0, and its entries add up to 0.
     """
     lengths = rng.uniform(0.5, 4.0, size=(B, T, 1))
     vectors = rng.normal(size=(B, T, C)) * lengths
     if T > 1:
         vectors[-1, -1] = np.resize([0.5, -0.5], C)
-        vectors[-1, -1, C - C % 2 :] = 0
+        vectors[-1, -1, :1] = vectors[-1, -1, C + C % 2 - 1 :] = 0
     short = rng.integers(B), rng.integers(max(1, T - 1))
     vectors[short] *= 0.03 / np.linalg.norm(vectors[short])
     return np.asarray(vectors).astype(np.float32)

@@ -28,19 +28,22 @@ def _one_place(rng: np.random.Generator) -> Inputs:
 
 def _map(rng: np.random.Generator, N: int, M: int, C: int, width: float) -> Inputs:
     known = rng.uniform(-2.5, 1.5, size=(M, 2))
+    # Two stations in the east, beside each other: from far away in the east, both count.
+    known[:2] = [[2.5, 0.4], [2.5, -0.4]]
     near = rng.uniform(-2.5, 1.5, size=(N, 2))
     if N > 1:
         near[-1] = known[0]  # just where a station is
     angle = rng.uniform(0, 2 * math.pi, size=N)
     # So far that e^score is 0 in every floating-point number there is.
-    distance = rng.uniform(90, 120, size=N) * max(1, width)
-    away = distance[:, None] * np.stack([np.cos(angle), np.sin(angle)], 1)
+    distance = 6 + rng.uniform(48, 56, size=N) * width
+    far = near + distance[:, None] * np.stack([np.cos(angle), np.sin(angle)], 1)
+    far[0] = [2.5 + distance[0], rng.uniform(0.1, 0.3) * width]
     return {
         "N": np.array(N),
         "M": np.array(M),
         "C": np.array(C),
         "near": near,
-        "far": near + away,
+        "far": far,
         "known": known,
         "values": rng.normal(3, 2, size=(M, C)),
         # So many of the stations answer to a place far away.

@@ -27,7 +27,7 @@ class _OfAnotherRun(str):
 
 
 def _split_inputs(rng: np.random.Generator, *, edge: bool = False) -> Inputs:
-    fraction = float(rng.choice([0.1, 0.2, 0.3]))
+    fraction = float(rng.choice([0.2, 0.3, 0.35]))
     # Of one list the share is rounded up, of the other down.
     up, down = (_count(rng, fraction, *rest) for rest in ((0.6, 0.9), (0.1, 0.4)))
     # A seed of 0 is one like any other, and two seeds differ although they end alike.
@@ -53,9 +53,9 @@ def _count(rng: np.random.Generator, fraction: float, low: float, high: float) -
 
 
 def _list_of_names(rng: np.random.Generator, count: int) -> list[str]:
-    """Of so many distinct names a quarter three times, as the popular ones are."""
+    """Of so many distinct names half are there several times, as the popular ones are."""
     distinct = random_names(rng, count, _LETTERS)
-    return sorted(distinct + distinct[: count // 4] * 2)
+    return sorted(distinct + distinct[: count // 2] + distinct[: count // 8])
 
 
 def _few_names(rng: np.random.Generator, fraction: float) -> list[str]:

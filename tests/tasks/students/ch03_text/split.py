@@ -135,7 +135,34 @@ def split_holds_out_one_at_least(names, fraction, seed):
     return [n for n in names if n not in held], [n for n in names if n in held]
 
 
+def split_by_how_often(names, fraction, seed):
+    """Whoever occurs several times is known, and stays in training, it is thought."""
+    distinct = sorted(set(names))
+    random.Random(seed).shuffle(distinct)
+    distinct.sort(key=names.count)
+    held = distinct[: round(fraction * len(distinct))]
+    return [n for n in names if n not in held], [n for n in names if n in held]
+
+
+def split_short_ones(names, fraction, seed):
+    distinct = sorted(set(names))
+    random.Random(seed).shuffle(distinct)
+    distinct.sort(key=len)
+    held = distinct[: round(fraction * len(distinct))]
+    return [n for n in names if n not in held], [n for n in names if n in held]
+
+
+def split_in_steps(names, fraction, seed):
+    """Every second name from a place on that the seed says."""
+    distinct = sorted(set(names))
+    count = round(fraction * len(distinct))
+    start = random.Random(seed).randrange(len(distinct) - 2 * count + 2)
+    held = distinct[start::2][:count]
+    return [n for n in names if n not in held], [n for n in names if n in held]
+
+
 WRONG = {
+    "chosen-by-a-trait": split_by_how_often,
     "none-becomes-all": split_from_the_end,
     "neighbors-held-out": ch03.split_by_neighbors,
     "not-shuffled": split_in_order,
@@ -159,6 +186,8 @@ def split_anew_with_seed_0(names, fraction, seed):
 
 
 ODD = [
+    (split_short_ones, "chosen-by-a-trait"),
+    (split_in_steps, "neighbors-held-out"),
     (split_loses_one, "entries-lost"),
     (split_by_entries, "another-size"),
     (split_holds_out_one_at_least, "none-becomes-all"),
