@@ -50,8 +50,11 @@ def _chosen_well(evidence: Evidence) -> bool:
         and draws.independent
         and draws.dropped_about(_p(evidence))
         and alone.whole
-        and alone.dropped_about(ALONE_P)
-        and not alone.as_many_in_all_samples
+        # Where they all lose the same heads, that is the generator's part.
+        and (
+            alone.same_in_all_samples
+            or (alone.dropped_about(ALONE_P) and not alone.as_many_in_all_samples)
+        )
     )
 
 

@@ -272,7 +272,10 @@ class _NormedBetween(MixedHeads):
     "Your module has more parameters than its heads and its projection.",
     lambda e: unwrapped(f"""It has {int(e.yours("parameters.count"))}, and heads and projection have
     {int(e.right("parameters.count"))}. Is there another layer? Nothing else is to happen."""),
-    recognised=lambda e: bool(e.yours("parameters.count") > e.right("parameters.count")),
+    recognised=lambda e: (
+        "output" not in e.answers.errors
+        and bool(e.yours("parameters.count") > e.right("parameters.count"))
+    ),
 )
 class _MoreParameters(MixedHeads):
     def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
