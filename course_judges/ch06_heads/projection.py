@@ -96,6 +96,18 @@ def _first_head_right(evidence: Evidence) -> Finding | None:
     )
 
 
+def _changed_by_another(evidence: Evidence) -> Finding | None:
+    if not evidence.same("output", "silent") or evidence.same("first_head.output"):
+        return None
+    return Finding(
+        "changed-by-another-module",
+        "Your module is right until another one is made of other heads.",
+        "Are the heads kept where both modules find them: on the class, or in a list that is a "
+        f"default argument? {largest_gap(evidence, 'first_head.output')}",
+        LIST,
+    )
+
+
 def _wrong_when_listed_twice(evidence: Evidence) -> Finding | None:
     if not evidence.same("output", "silent", "first_head") or evidence.same("twice"):
         return None
@@ -350,7 +362,10 @@ TASK = Task(
         _first_head_right,
         _counted,
         _wrong_when_listed_twice,
-        right_when_called_again(("output", "silent"), ("first_head",), LIST),
+        _changed_by_another,
+        right_when_called_again(
+            ("output", "silent", "first_head.output"), ("first_head.shorter",), LIST
+        ),
     ),
     cases=("output",),
 )
