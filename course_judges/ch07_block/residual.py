@@ -109,6 +109,18 @@ def _read_divided(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     return x
 
 
+def _read_detached(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for branch in branches:
+        x = x + branch(x.detach()) / math.sqrt(len(branches))
+    return x
+
+
+def _without_the_last(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for branch in branches[:-1]:
+        x = x + branch(x) / math.sqrt(len(branches))
+    return x
+
+
 def _frozen(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     for branch in branches:
         fixed = {name: one.detach() for name, one in branch.named_parameters()}
@@ -244,6 +256,11 @@ _one_branch_for_all = mistake(
     also=(_going(lambda branches, x: ResidualStream([branches[-1]] * len(branches))(x)),),
 )(_going(lambda branches, x: ResidualStream([branches[0]] * len(branches))(x)))
 
+_last_branch_forgotten = mistake(
+    "The last branch never has its turn.",
+    lambda e: f"There are {e.number('N')}. {_both(e)}",
+)(_going(_without_the_last))
+
 _wrong_order = mistake(
     "The branches were taken from the last to the first.", lambda e: farthest(e, "stream.out")
 )(_going(lambda branches, x: ResidualStream(list(branches)[::-1])(x)))
@@ -289,6 +306,14 @@ class _CopiesTheBranches(ResidualStream):
         super().__init__([copy.deepcopy(branch) for branch in branches])
 
 
+_reading_cut_off = mistake(
+    "The values are right, and no gradient flows back through what the branches read.",
+    lambda e: (
+        f"The branches learn, and what stands before them learns nothing of them. {_gradients(e)}"
+    ),
+    cases=("stream.out", "gradient"),
+)(_going(_read_detached))
+
 _input_cut_off = mistake(
     "The values are right, and no gradient comes back to what entered.",
     lambda e: f"What stands before the stream learns nothing. {farthest(e, 'gradient.x')}",
@@ -310,7 +335,6 @@ _nothing_learns = mistake(
 _root_rounded = mistake(
     "You rounded the root of N to an integer.",
     lambda e: f"√N is {math.sqrt(e.number('N')):.3f} here. {_both(e)}",
-    also=(_step(lambda x, written, n: x + written / math.ceil(math.sqrt(n))),),
 )(_step(lambda x, written, n: x + written / math.isqrt(n)))
 
 

@@ -183,7 +183,15 @@ class StreamWithoutGradient(StreamOfList):
         return super().forward(x)
 
 
+def detached_reading(branches, root, x):
+    for branch in branches:
+        x = x + branch(x.clone().detach()) / root
+    return x
+
+
 WRONG = {
+    "reading-cut-off": streaming(detached_reading),
+    "last-branch-forgotten": streaming(lambda b, root, x: rightly(b[:-1], root, x)),
     "branches-frozen": StreamOfFrozenBranches,
     "nothing-learns": StreamWithoutGradient,
     "input-cut-off": streaming(lambda b, root, x: rightly(b, root, x.data)),
