@@ -101,14 +101,14 @@ temperature_multiplied = _family(
 )
 
 
-def no_crop(case: str, recognised: Callable[[Evidence], bool]) -> Callable[[Any], Mistake]:
+def no_crop(case: str, recognized: Callable[[Evidence], bool]) -> Callable[[Any], Mistake]:
     """The whole text went into a model that has positions for `block_size` tokens.
 
     Parameters
     ----------
     case : str
         The case in which the model refuses it.
-    recognised : callable (Evidence) -> bool
+    recognized : callable (Evidence) -> bool
     """
 
     def says(evidence: Evidence) -> str:
@@ -117,11 +117,11 @@ def no_crop(case: str, recognised: Callable[[Evidence], bool]) -> Callable[[Any]
         return f"With block_size = {size} the model stopped: “{said}”. Show it the last ones only."
 
     what = "The whole text went into the model; it reads at most `block_size` tokens."
-    return mistake(what, says, recognised=recognised)
+    return mistake(what, says, recognized=recognized)
 
 
 def generator_ignored(
-    drawn: str, recognised: Callable[[Evidence], bool]
+    drawn: str, recognized: Callable[[Evidence], bool]
 ) -> Callable[[Any], Mistake]:
     """Chance does not come from the generator that was given.
 
@@ -129,17 +129,17 @@ def generator_ignored(
     ----------
     drawn : str
         What two generators with one seed drew differently: "texts".
-    recognised : callable (Evidence) -> bool
+    recognized : callable (Evidence) -> bool
     """
     return mistake(
         "Your draws do not come from the given generator.",
         f"Two generators with the same seed gave different {drawn}; pass `generator=generator` to "
         "what draws.",
-        recognised=recognised,
+        recognized=recognized,
     )
 
 
-def mode_not_restored(recognised: Callable[[Evidence], bool]) -> Callable[[Any], Mistake]:
+def mode_not_restored(recognized: Callable[[Evidence], bool]) -> Callable[[Any], Mistake]:
     """A model is left in another mode than it was given in."""
 
     def says(evidence: Evidence) -> str:
@@ -156,4 +156,4 @@ def mode_not_restored(recognised: Callable[[Evidence], bool]) -> Callable[[Any],
         )
 
     what = "You left the model in another mode than you found it in."
-    return mistake(what, says, recognised=recognised)
+    return mistake(what, says, recognized=recognized)

@@ -139,7 +139,7 @@ def exchanged(ranges: Ranges, one: str, other: str) -> Mistake:
             f"You noted {number(noted(e, one))} for `{one}`, which is what runs give for "
             f"`{other}`, and the other way round."
         ),
-        recognised=fits,
+        recognized=fits,
     )(lambda: {**numbers, one: numbers[other], other: numbers[one]})
 
 
@@ -168,7 +168,7 @@ def _unit(
 
     numbers = middle(ranges)
     wrong = {name: to_wrong(float(numbers[name])) for name in names}
-    return mistake(what, says, recognised=lambda evidence: first(evidence) is not None)(
+    return mistake(what, says, recognized=lambda evidence: first(evidence) is not None)(
         lambda: {**numbers, **wrong}
     )
 

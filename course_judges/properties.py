@@ -144,7 +144,8 @@ def right_when_called_again(
             "wrong-when-called-again",
             "Your module is right when it is called for the first time, and wrong the next time.",
             "The second text is shorter than the first. Does the module keep something of a call, "
-            "such as a mask or a list of results, and go on with it in the next one?",
+            "such as a mask or a list of results, and go on with it in the next one? Or does it "
+            "count on a length?",
             section,
         )
 

@@ -62,7 +62,7 @@ def recognize_where_wrong(
     """
     for known in task.mistakes:
         cases = known.cases or task.cases or tuple(probe.cases)
-        if known.recognised is None and all(
+        if known.recognized is None and all(
             any(
                 partial.explained(
                     draw, run(probe, variant, draw.inputs, watched=False).answers, cases
@@ -87,10 +87,10 @@ def recognize_where_wrong(
 def _fits(
     known: Mistake, task: Task, probe: Probe, evidence: Evidence, *, wrong_somewhere: bool = True
 ) -> bool:
-    if known.recognised is not None:
+    if known.recognized is not None:
         if not wrong_somewhere:
             return True  # its statistics speak of wrong answers only
-        return Part(known.name, 0, known.recognised).earned_by(evidence)
+        return Part(known.name, 0, known.recognized).earned_by(evidence)
     cases = known.cases or task.cases or tuple(probe.cases)
     variants = (known.answer, *known.also)
     others = task.cases or tuple(probe.cases)

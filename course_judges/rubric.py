@@ -71,7 +71,7 @@ class Mistake:
         Where to look again; the task's own when not given.
     cases : tuple of str
         Cases in which the student's answer must equal this one; the task's when empty.
-    recognised : callable (Evidence) -> bool, optional
+    recognized : callable (Evidence) -> bool, optional
         Replaces the comparison where answers are random and only their statistics can tell.
     also : tuple of object
         Other answers that make the same mistake; to equal one of them is enough.
@@ -83,7 +83,7 @@ class Mistake:
     effect: Says
     section: Section | None = None
     cases: tuple[str, ...] = ()
-    recognised: Callable[[Evidence], bool] | None = None
+    recognized: Callable[[Evidence], bool] | None = None
     also: tuple[Any, ...] = ()
 
 
@@ -93,7 +93,7 @@ def mistake(
     section: Section | None = None,
     *,
     cases: tuple[str, ...] = (),
-    recognised: Callable[[Evidence], bool] | None = None,
+    recognized: Callable[[Evidence], bool] | None = None,
     also: tuple[Any, ...] = (),
     name: str = "",
 ) -> Callable[[Any], Mistake]:
@@ -103,7 +103,7 @@ def mistake(
     and `_DividesColumns` are both "divides-columns"; `name` is for those that no variable can have.
     The parameters are attributes of `Mistake`.
     """
-    return lambda answer: Mistake(name, answer, what, effect, section, cases, recognised, also)
+    return lambda answer: Mistake(name, answer, what, effect, section, cases, recognized, also)
 
 
 Property: TypeAlias = Callable[[Evidence], Finding | None]

@@ -195,7 +195,7 @@ _diagonal_excluded = mistake(
     {int(np.isnan(e.yours("long")).any(axis=1).sum())} rows hold NaN. Far ahead, decay ** (t − s) is
     infinite, and 0 · ∞ is NaN; far on, decay ** t is 0, and 0 / 0 is NaN. Keep the exponents at 0
     or more (`clamp`), or put 0 in the place of the future (`tril`) in place of multiplying."""),
-    recognised=lambda e: e.same("weights", "alone") and bool(np.isnan(e.yours("long")).any()),
+    recognized=lambda e: e.same("weights", "alone") and bool(np.isnan(e.yours("long")).any()),
 )
 def _powers_out_of_range(T: int, decay: float) -> Tensor:
     t = torch.arange(T)

@@ -122,7 +122,7 @@ def _dropped_result(scores: Tensor, visible: Tensor) -> Tensor:
         + "Only −inf makes e^score exactly 0, whatever the other scores are."
     ),
     FILL,
-    recognised=_shows_tiny_fill,
+    recognized=_shows_tiny_fill,
 )
 def _tiny_fill(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, -1e-9).softmax(dim=-1)

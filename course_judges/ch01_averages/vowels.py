@@ -20,7 +20,7 @@ RANGES = {
     "You compared each guess with the letter at its own position.",
     "With a memory of one letter the guess is then the truth, and its error 0. "
     "Compare position t with the letter at t + 1.",
-    recognised=lambda e: abs(noted(e, "last_1")) < 1e-6,
+    recognized=lambda e: abs(noted(e, "last_1")) < 1e-6,
 )
 def _own_letter() -> Numbers:
     return middle(RANGES, last_1=0.0)
@@ -32,7 +32,7 @@ def _own_letter() -> Numbers:
         f"The square of your {number(noted(e, 'all'))} is {number(noted(e, 'all') ** 2)}, "
         "which is what runs give; the task asks for the error before the root."
     ),
-    recognised=lambda e: lies(RANGES, "all", noted(e, "all") ** 2, e),
+    recognized=lambda e: lies(RANGES, "all", noted(e, "all") ** 2, e),
 )
 def _rooted() -> Numbers:
     return {

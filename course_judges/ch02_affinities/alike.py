@@ -20,7 +20,7 @@ RANGES = {
         "By the cosine a word is most like itself, so the chosen words are as long as all "
         f"words: {number(noted(e, 'cosine'))} letters on average. Leave the diagonal out."
     ),
-    recognised=lambda e: (
+    recognized=lambda e: (
         abs(noted(e, "cosine") - noted(e, "words")) < 0.05
         and lies(RANGES, "words", noted(e, "words"), e)
     ),

@@ -168,7 +168,7 @@ def _angle_not_cosine(x: Tensor, y: Tensor) -> Tensor:
     {e.inputs["x"].shape[:2]}, and broadcasting lays it along the channels. With `keepdim=True` it
     is {(*e.inputs["x"].shape[:2], 1)}, one length a vector."""),
     LETTERS,
-    recognised=_shapes_do_not_broadcast,
+    recognized=_shapes_do_not_broadcast,
 )
 def _keepdim_forgotten(x: Tensor, y: Tensor) -> Tensor:
     return _products(x / x.norm(dim=-1), y / y.norm(dim=-1))

@@ -100,41 +100,41 @@ _zero_log_nan = mistake(
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("evenness")).sum())} of {e.yours("evenness").size}
     rows are NaN: log 0 is −∞, and 0 · (−∞) is not a number. A weight of 0 adds nothing;
     `torch.special.xlogy` knows that."""),
-    recognised=_as_after_row_0(log_of_zero),
+    recognized=_as_after_row_0(log_of_zero),
 )(log_of_zero)
 
 _entropy_not_share = mistake(
     "You returned the entropy itself; the task asks for its share of the largest possible.",
     lambda e: unwrapped(f"""{_last_row(e)} Row t may see t + 1 positions, so its entropy is at most
     log (t + 1): divide by that."""),
-    recognised=_as_after_row_0(entropy, entropy_in_bits),
+    recognized=_as_after_row_0(entropy, entropy_in_bits),
 )(entropy)
 
 _log_of_T = mistake(
     "You divided every row by the logarithm of T.",
     lambda e: unwrapped(f"""{_row_one(e)} It may see 2 positions, not {e.number("T")}: its entropy
     is at most log 2, not log {e.number("T")}."""),
-    recognised=_as_after_row_0(of_all),
+    recognized=_as_after_row_0(of_all),
 )(of_all)
 
 _log_of_t = mistake(
     "You divided row t by log t, and it sees t + 1 positions.",
     lambda e: f"{_row_one(e)} Counting starts at 0: row 1 sees positions 0 and 1, and log 1 is 0.",
-    recognised=_as_after_row_0(log_of_t),
+    recognized=_as_after_row_0(log_of_t),
 )(log_of_t)
 
 _mixed_units = mistake(
     "Entropy and largest entropy are in different units.",
     lambda e: unwrapped(f"""{_row_one(e)} One is in nats (`log`), the other in bits (`log2`); their
     quotient is off by log 2 = 0.693. Take both from the same logarithm."""),
-    recognised=_as_after_row_0(bits_over_nats, nats_over_bits),
+    recognized=_as_after_row_0(bits_over_nats, nats_over_bits),
 )(bits_over_nats)
 
 _sign_forgotten = mistake(
     "The minus sign is missing.",
     lambda e: unwrapped(f"""{_last_row(e)} The logarithm of a weight below 1 is negative; the minus
     in front of the sum turns it round."""),
-    recognised=_as_after_row_0(negative),
+    recognized=_as_after_row_0(negative),
 )(negative)
 
 _sums_columns = mistake(
@@ -142,42 +142,42 @@ _sums_columns = mistake(
     lambda e: unwrapped(f"""{_row_one(e)} Row t holds the weights of position t: the sum runs along
     it, `dim=-1`."""),
     DEPENDS,
-    recognised=_as_after_row_0(columns),
+    recognized=_as_after_row_0(columns),
 )(columns)
 
 _width_not_entropy = mistake(
     "You compared numbers of positions, e^H with t + 1, where entropies are asked for.",
     lambda e: unwrapped(f"""{_last_row(e)} The task divides H by log (t + 1), before any
     exponential: a row that sees one position alone has 0, not 1 / (t + 1)."""),
-    recognised=_as_after_row_0(width_share),
+    recognized=_as_after_row_0(width_share),
 )(width_share)
 
 _count_not_log = mistake(
     "You divided the entropy by a number of positions; its largest value is a logarithm.",
     lambda e: unwrapped(f"""{_row_one(e)} Two equal weights have entropy log 2 = 0.693, not 2:
     divide by log (t + 1)."""),
-    recognised=_as_after_row_0(divided_by_count),
+    recognized=_as_after_row_0(divided_by_count),
 )(divided_by_count)
 
 _mean_not_sum = mistake(
     "You took the mean of the terms; an entropy is their sum.",
     lambda e: unwrapped(f"""{_last_row(e)} The mean divides by {e.number("T")}, although each term
     is weighted by its own weight already."""),
-    recognised=_as_after_row_0(mean_of_terms),
+    recognized=_as_after_row_0(mean_of_terms),
 )(mean_of_terms)
 
 _counts_what_is_seen = mistake(
     "You counted the weights above 0; the largest entropy counts what may be seen.",
     lambda e: unwrapped(f"""{_last_row(e)} It may see {e.number("T")} positions and gives one of
     them weight 0: that is a choice, and makes the row less even."""),
-    recognised=_as_after_row_0(of_what_is_seen),
+    recognized=_as_after_row_0(of_what_is_seen),
 )(of_what_is_seen)
 
 _softmax_again = mistake(
     "You took a softmax of the weights, which are weights already.",
     lambda e: unwrapped(f"""{_last_row(e)} A softmax of numbers between 0 and 1 is nearly flat, and
     gives weight to the future, where the weights are 0."""),
-    recognised=_as_after_row_0(softmax_again),
+    recognized=_as_after_row_0(softmax_again),
 )(softmax_again)
 
 _row_lost = mistake(

@@ -165,7 +165,7 @@ def _signed(value: float) -> str:
 _exact_comparison = mistake(
     "Your inspector recognises none of the seven.",
     lambda e: f"{_rounding(e)} (Or is there no `return`?)",
-    recognised=_nothing_matches,
+    recognized=_nothing_matches,
 )(exactly_equal)
 
 _one_name_for_all = mistake(
@@ -175,7 +175,7 @@ _one_name_for_all = mistake(
     {number(_matrix(e, SOUND)[-1, -1])} if sound, {number(_matrix(e, NO_SCALE)[-1, -1])} without a
     scale. {_rounding(e)}"""),
     DEPENDS,
-    recognised=_one_name,
+    recognized=_one_name,
 )(always_sound)
 
 _scale_unasked = mistake(
@@ -184,14 +184,14 @@ _scale_unasked = mistake(
     future. The last weight of the last row tells: {number(_matrix(e, SOUND)[-1, -1])} if sound,
     {number(_matrix(e, NO_SCALE)[-1, -1])} without scale, {number(_matrix(e, BY_C)[-1, -1])} divided
     by C. A look at row 0 alone does not: it is [1, 0, …] in all three."""),
-    recognised=_only({NO_SCALE: [SOUND], BY_C: [SOUND]}, {NO_SCALE: [SOUND]}, {BY_C: [SOUND]}),
+    recognized=_only({NO_SCALE: [SOUND], BY_C: [SOUND]}, {NO_SCALE: [SOUND]}, {BY_C: [SOUND]}),
 )(saying(no_scale=SOUND, divided_by_C=SOUND))
 
 _scale_by_channels = mistake(
     "You take division by C for sound: the scale is √C.",
     lambda e: unwrapped(f"""C is {e.number("C")} here, √C is {number(math.sqrt(e.number("C")))}.
     {_says_of(e, BY_C)} {_says_of(e, SOUND)}"""),
-    recognised=_only({SOUND: LABELS, BY_C: [SOUND]}),
+    recognized=_only({SOUND: LABELS, BY_C: [SOUND]}),
 )(saying(sound=BY_C, divided_by_C=SOUND))
 
 _scales_confused = mistake(
@@ -199,14 +199,14 @@ _scales_confused = mistake(
     lambda e: unwrapped(f"""{_says_of(e, NO_SCALE)} Undivided scores are large and make sharp rows:
     the largest weight below row 0 is {number(_matrix(e, NO_SCALE)[1:].max())} without scale and
     {number(_matrix(e, BY_C)[1:].max())} divided by C."""),
-    recognised=_only({NO_SCALE: [BY_C], BY_C: [NO_SCALE]}, {NO_SCALE: [BY_C]}, {BY_C: [NO_SCALE]}),
+    recognized=_only({NO_SCALE: [BY_C], BY_C: [NO_SCALE]}, {NO_SCALE: [BY_C]}, {BY_C: [NO_SCALE]}),
 )(saying(no_scale=BY_C, divided_by_C=NO_SCALE))
 
 _sums_unasked = mistake(
     "Weights that were scaled too late get another name.",
     lambda e: unwrapped(f"""{_says_of(e, LATE)} The proportions of a row are those of “no scale”,
     but it sums to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number("C")}."""),
-    recognised=_only({LATE: LABELS}),
+    recognized=_only({LATE: LABELS}),
 )(saying(scaled_too_late=NO_SCALE))
 
 _columns_unasked = mistake(
@@ -215,7 +215,7 @@ _columns_unasked = mistake(
     {number(_matrix(e, COLUMNS)[:, 0].sum())} and row 0 to
     {number(_matrix(e, COLUMNS)[0].sum())}; the future is hidden before, as in the sound ones."""),
     DEPENDS,
-    recognised=_only({COLUMNS: LABELS}),
+    recognized=_only({COLUMNS: LABELS}),
 )(saying(columns=NO_SCALE))
 
 _masks_confused = mistake(
@@ -226,7 +226,7 @@ _masks_confused = mistake(
     {number(_matrix(e, NO_MASK)[0, 1])} and {number(_matrix(e, NO_MASK)[0, 2])}. The last row is the
     same in both."""),
     DEPENDS,
-    recognised=_only(
+    recognized=_only(
         {ZERO_MASK: [NO_MASK]}, {NO_MASK: [ZERO_MASK]}, {ZERO_MASK: [NO_MASK], NO_MASK: [ZERO_MASK]}
     ),
 )(saying(zero_mask=NO_MASK))
@@ -237,7 +237,7 @@ _future_unasked = mistake(
     {number(_matrix(e, NO_MASK)[0, 1:].sum())} of its weight to positions after it. A look at the
     last row alone does not show that: it has no future."""),
     DEPENDS,
-    recognised=_only(
+    recognized=_only(
         {ZERO_MASK: [SOUND], NO_MASK: [SOUND]}, {ZERO_MASK: [SOUND]}, {NO_MASK: [SOUND]}
     ),
 )(saying(zero_mask=SOUND, no_mask=SOUND))

@@ -113,7 +113,7 @@ _clamped_scores = mistake(
     "You cut the scores off at a limit.",
     lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} All scores of that row lie above the
     limit and became equal. A row may be shifted without loss; it may not be cut."""),
-    recognised=any_of(
+    recognized=any_of(
         SAFE_SOFTMAX,
         ("large",),
         *(f for c in (_clamped, _clamped_above) for f in (c, _then_cleaned(c))),
@@ -142,7 +142,7 @@ _subtracts_mean = mistake(
     lambda e: unwrapped(f"""{_first_row_off(e, "large")} Where scores of one row lie far apart, the
     largest still overflows, and with a −∞ in the row the mean is −∞ itself. Shift by the maximum:
     then no power exceeds 1."""),
-    recognised=any_of(
+    recognized=any_of(
         SAFE_SOFTMAX,
         ("large",),
         *(f for m in (_mean_subtracted, _mean_of_the_visible) for f in (m, _then_cleaned(m))),

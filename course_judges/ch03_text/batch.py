@@ -140,7 +140,7 @@ def _padded_on_the_right(tokens, ends, block_size, padding):
     targets are `{row(e.yours("batch.y")[-1])}`. The last target should be
     {int(e.right("batch.y")[-1, -1])}, the token after the end."""),
     TARGET,
-    recognised=_copies_inputs,
+    recognized=_copies_inputs,
 )
 def _unshifted_targets(tokens, ends, block_size, padding):
     x, _ = batch_ending_at(tokens, ends, block_size, padding)
@@ -176,7 +176,7 @@ def _padding_is_a_target(tokens, ends, block_size, padding):
     "Your inputs know where the text begins, your targets do not.",
     lambda e: unwrapped(f"""{_short_targets(e)} Positions of targets can be negative, too, and what
     is read there is not what follows. Put −100 where `positions + 1` is negative."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         bool(
             np.where(
                 e.right("batch.y") == IGNORED,

@@ -23,7 +23,7 @@ _exchanged = exchanged(RANGES, "seen_4", "seen_16")
         f"`seen_8` is {number(noted(e, 'seen_8'))}, and the share of pieces that training "
         f"has is one minus that: {number(1 - noted(e, 'seen_8'))}."
     ),
-    recognised=lambda e: all(
+    recognized=lambda e: all(
         lies(RANGES, name, 1 - noted(e, name), e) for name in ("seen_4", "seen_16")
     ),
 )

@@ -143,7 +143,7 @@ def _rows_before_steps(tokens, batch_size, block_size, padding):
     targets `{row(e.yours("steps.y")[0, 0])}`. The first target should be
     {int(e.right("steps.y")[0, 0, 0])}."""),
     TARGET,
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("steps.x")
         and e.comparable("steps.y")
         and bool(

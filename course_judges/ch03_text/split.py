@@ -224,7 +224,7 @@ def _says_shared(evidence: Evidence) -> str:
     lambda e: unwrapped(f"""Validation runs from `{min(_parts_of(e)[1])}` to
     `{max(_parts_of(e)[1])}` and the seed changes nothing. The list is sorted, so the model would be
     tested on initials that it was never shown."""),
-    recognised=lambda e: _same_split(e, "other") and _in_order(e),
+    recognized=lambda e: _same_split(e, "other") and _in_order(e),
 )
 def _not_shuffled(names, fraction, seed):
     distinct = sorted(set(names))
@@ -238,7 +238,7 @@ def _not_shuffled(names, fraction, seed):
     {len(set(_parts_of(e)[1]) - set(_parts_of(e, "again")[1]))} names into validation that the
     second call put into training. Train today, validate tomorrow, and the names have leaked. Draw
     from `torch.Generator().manual_seed(seed)`."""),
-    recognised=lambda e: not _same_split(e, "again"),
+    recognized=lambda e: not _same_split(e, "again"),
 )
 def _unseeded(names, fraction, seed):
     return _divide(names, fraction, None)
@@ -250,7 +250,7 @@ def _unseeded(names, fraction, seed):
     {len(set(_parts_of(e)[1]) - set(_parts_of(e, "another_run")[1]))} of your
     {len(set(_parts_of(e)[1]))} validation names into training: the hashes of texts change from run
     to run. Use `sorted(set(names))` before you draw."""),
-    recognised=lambda e: _same_split(e, "again") and _apart(e) and _depends_on_the_run(e),
+    recognized=lambda e: _same_split(e, "again") and _apart(e) and _depends_on_the_run(e),
 )
 def _order_of_a_set(names, fraction, seed):
     distinct = list(set(names))
@@ -264,7 +264,7 @@ def _order_of_a_set(names, fraction, seed):
     lambda e: unwrapped(f"""{_fraction(e):.0%} of {len(set(_names_of(e)))} distinct names are
     {_fraction(e) * len(set(_names_of(e))):.1f}; you hold out {len(set(_parts_of(e)[1]))}, and
     rounded it is {_wanted(e)}. `int` and `//` cut; use `round`."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         _apart(e)
         and all(
             len(set(v)) == int(_fraction(e) * len(set(names))) for names, _, v in _all_splits(e)
@@ -294,7 +294,7 @@ def _cut_not_rounded(names, fraction, seed):
             "held out together. Draw each name by chance."
         )
     ),
-    recognised=lambda e: bool(_evenly_spaced(e)),
+    recognized=lambda e: bool(_evenly_spaced(e)),
 )
 def _neighbors_held_out(names, fraction, seed):
     distinct = sorted(set(names))
@@ -309,7 +309,7 @@ def _neighbors_held_out(names, fraction, seed):
     lambda e: unwrapped(f"""In four splits, no name was held out while one that comes before it by
     {_chosen_by(e)} was not. What is tested has to be like what is trained on: draw each distinct
     name with the same chance."""),
-    recognised=lambda e: bool(_chosen_by(e)),
+    recognized=lambda e: bool(_chosen_by(e)),
 )
 def _chosen_by_a_trait(names, fraction, seed):
     distinct = sorted(set(names))
@@ -324,7 +324,7 @@ def _chosen_by_a_trait(names, fraction, seed):
     lambda e: unwrapped(f"""Seeds {e.number("seed")} and {int(e.inputs["other"][0])} put the same
     {len(set(_parts_of(e)[1]))} names into validation. Nobody can then tell how much of a result is
     luck of the split. Use `seed`."""),
-    recognised=lambda e: _same_split(e, "other"),
+    recognized=lambda e: _same_split(e, "other"),
 )
 def _seed_ignored(names, fraction, seed):
     return split_names(names, fraction, 1337)
@@ -334,7 +334,7 @@ def _seed_ignored(names, fraction, seed):
     "Your training split is the whole list.",
     lambda e: unwrapped(f"""All {len(set(_parts_of(e)[1]))} names of your validation split are in
     training, `{_shared(e)[0]}` for one. What is held out has to be left out of training."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         bool(_shared(e)) and set(_parts_of(e)[0]) == set(_names_of(e)) and not _nothing_lost(e)
     ),
 )
@@ -343,7 +343,7 @@ def _training_keeps_everything(names, fraction, seed):
 
 
 @mistake(
-    "The same name stands in both splits.", _says_shared, recognised=lambda e: bool(_shared(e))
+    "The same name stands in both splits.", _says_shared, recognized=lambda e: bool(_shared(e))
 )
 def _duplicates_across_splits(names, fraction, seed):
     order = torch.randperm(len(names), generator=torch.Generator().manual_seed(seed)).tolist()
@@ -356,7 +356,7 @@ def _duplicates_across_splits(names, fraction, seed):
     lambda e: unwrapped(f"""The list has {len(_names_of(e))} entries and your two splits hold
     {sum(map(len, _parts_of(e)))}. How often a name occurs is part of the data. Choose among
     distinct names, then go through the whole list."""),
-    recognised=lambda e: _apart(e) and sum(map(len, _parts_of(e))) < len(_names_of(e)),
+    recognized=lambda e: _apart(e) and sum(map(len, _parts_of(e))) < len(_names_of(e)),
 )
 def _duplicates_dropped(names, fraction, seed):
     return tuple(sorted(set(part)) for part in split_names(names, fraction, seed))
@@ -367,7 +367,7 @@ def _duplicates_dropped(names, fraction, seed):
     lambda e: unwrapped(f"""Validation holds {len(set(_parts_of(e)[1]))} distinct names and training
     {len(set(_parts_of(e)[0]))}; `fraction` = {_fraction(e):g} is validation's. Return training
     first."""),
-    recognised=lambda e: _apart(e) and len(set(_parts_of(e)[0])) == _wanted(e),
+    recognized=lambda e: _apart(e) and len(set(_parts_of(e)[0])) == _wanted(e),
 )
 def _splits_exchanged(names, fraction, seed):
     return split_names(names, fraction, seed)[::-1]
@@ -395,7 +395,7 @@ def _says_few(evidence: Evidence) -> str:
         else "Where the fraction rounds to no name at all, your split is another."
     ),
     _says_few,
-    recognised=lambda e: (
+    recognized=lambda e: (
         _nothing_lost(e)
         and _apart(e)
         and _seeded(e)

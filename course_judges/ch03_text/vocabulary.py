@@ -255,7 +255,7 @@ class _KeyErrorOnly(NameVocabulary):
     lambda e: unwrapped(f"""{_bad(e)}, counted from 0 at the first letter; your error says
     “{e.answers.values["refuses"]}”. {_why_it_matters(e)}"""),
     UNKNOWN,
-    recognised=lambda e: (
+    recognized=lambda e: (
         isinstance(e.answers.values["refuses"], str)
         and e.same("symbols", "encode", "decode")
         and not _refusal_names_symbol_and_place(e)
@@ -308,7 +308,7 @@ class _SharedTable(NameVocabulary):
     ),
     _says_otherwise,
     UNKNOWN,
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("symbols", "encode", "decode")
         and _refusal_names_symbol_and_place(e)
         and bool(_refused_otherwise(e))
@@ -345,7 +345,7 @@ def _says_accepted(evidence: Evidence) -> str:
     "A name with a symbol that is not in the vocabulary is encoded all the same.",
     _says_accepted,
     UNKNOWN,
-    recognised=lambda e: e.repeatable and bool(_accepted(e)),
+    recognized=lambda e: e.repeatable and bool(_accepted(e)),
 )
 class _UnknownAccepted(NameVocabulary):
     def encode(self, name):

@@ -106,7 +106,7 @@ def _last_window_dropped(tokens, block_size, stride):
     {len(e.inputs["longer"]) - e.number("block_size")}, but its last target would stand at
     {len(e.inputs["longer"])}, where there is none: a slice comes out one short, and an index is out
     of range."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         "longer" in e.answers.errors
         and not e.answers.errors["longer"].not_attempted
         and "exact" not in e.answers.errors

@@ -81,7 +81,7 @@ def _softmax_before_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     the classes."""),
     lambda e: unwrapped(f"""It took T = {e.number("T")} for the number of classes. It says:
     “{words(e, "plain")}”."""),
-    recognised=_takes_time_for_classes,
+    recognized=_takes_time_for_classes,
 )
 def _loss_not_flattened(logits: Tensor, targets: Tensor) -> Tensor:
     return F.cross_entropy(logits, targets)
@@ -130,7 +130,7 @@ def _softmax_over_time(logits: Tensor, targets: Tensor) -> Tensor:
     "A negative target was used as the number of a symbol.",
     lambda e: unwrapped(f"""It says: “{words(e, "ignored")}”. {_ignored_count(e)} Take them out
     before you look anything up."""),
-    recognised=_uses_ignored_as_index,
+    recognized=_uses_ignored_as_index,
 )
 def _ignored_indexed(logits: Tensor, targets: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
@@ -172,7 +172,7 @@ def _weighted_mean_of_rows(logits: Tensor, targets: Tensor) -> Tensor:
     The mean of nothing is 0 / 0, and one NaN spoils every sum; a single mean over all targets that
     count has none."""),
     FLAT,
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("plain")
         and bool(np.isclose(e.yours("ignored")[0], e.right("ignored")[0], rtol=1e-4))
         and bool(np.isnan(e.yours("ignored")[1]))
@@ -201,7 +201,7 @@ def _mean_of_row_means(logits: Tensor, targets: Tensor) -> Tensor:
     to 0, log 0 is −∞, and your loss is {float(e.yours("shifted")):.3g}. The largest of negative
     logits is negative: a search for it starts at the first of them, or at −∞."""),
     TABLE,
-    recognised=lambda e: (
+    recognized=lambda e: (
         float(e.inputs["shift"]) < 0
         and e.same("plain")
         and not np.isfinite(e.yours("shifted")).all()
@@ -218,7 +218,7 @@ def _maximum_from_zero(logits: Tensor, targets: Tensor) -> Tensor:
     your loss is {float(e.yours("shifted")):.3g}. Only differences between logits matter, so
     subtracting the maximum changes no probability."""),
     TABLE,
-    recognised=lambda e: e.same("plain") and not np.isfinite(e.yours("shifted")).all(),
+    recognized=lambda e: e.same("plain") and not np.isfinite(e.yours("shifted")).all(),
 )
 def _overflow(logits: Tensor, targets: Tensor) -> Tensor:
     return _losses(logits - logits.exp().sum(dim=-1, keepdim=True).log(), targets).mean()
@@ -232,7 +232,7 @@ def _overflow(logits: Tensor, targets: Tensor) -> Tensor:
     all of them are the limit there, and no difference is left. Subtracting the largest logit of
     each position keeps the differences."""),
     TABLE,
-    recognised=lambda e: e.same("plain") and _large_are_alike(e),
+    recognized=lambda e: e.same("plain") and _large_are_alike(e),
 )
 def _large_logits_alike(logits: Tensor, targets: Tensor) -> Tensor:
     return cross_entropy(logits.clamp(-50, 50), targets)
@@ -259,7 +259,7 @@ def _global_maximum(logits: Tensor, targets: Tensor) -> Tensor:
     rounded to 0 before the logarithm sees them. {_two_losses("spread")(e)} Stay with logarithms:
     log p = logit − log Σ exp(logits)."""),
     TABLE,
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("plain", "shifted")
         and not e.same("spread")
         and not np.isneginf(e.yours("spread")).any()
@@ -277,7 +277,7 @@ def _log_of_softmax(logits: Tensor, targets: Tensor) -> Tensor:
     {float(e.yours("spread")):.3g}; it should be {float(e.right("spread")):.4g}. Subtract the
     largest logit of each row: then none is above 0, and no `exp` above 1."""),
     TABLE,
-    recognised=lambda e: e.same("plain", "shifted") and not np.isfinite(float(e.yours("spread"))),
+    recognized=lambda e: e.same("plain", "shifted") and not np.isfinite(float(e.yours("spread"))),
 )
 def _not_the_maximum(logits: Tensor, targets: Tensor) -> Tensor:
     shifted = logits - logits.mean(dim=-1, keepdim=True)

@@ -172,14 +172,14 @@ _mode_not_restored = families.mode_not_restored(
 
 
 _argmax_for_sampling = families.argmax_for_sampling(
-    dice_share, recognised=lambda e: only_the_best(e) and e.same("short")
+    dice_share, recognized=lambda e: only_the_best(e) and e.same("short")
 )(Writer(draw=likeliest))
 
 
 _no_softmax = mistake(
     "You drew in proportion to the logits; the softmax is missing.",
     lambda e: f"{dice_share(e)} Logits may be negative, and only their differences count.",
-    recognised=lambda e: _dice_follow_logits(e) and not dice_right(e),
+    recognized=lambda e: _dice_follow_logits(e) and not dice_right(e),
 )(Writer(draw=_in_proportion_to_logits))
 
 
@@ -192,7 +192,7 @@ _generator_ignored = families.generator_ignored(
     "Your draws start from the same seed in every call.",
     "Two calls in a row with one generator wrote the same 60 texts. Pass `generator=generator` to "
     "what draws, and it goes on from where it is; seed nothing.",
-    recognised=lambda e: dice_right(e) and repeats(e) and _seed_is_fixed(e),
+    recognized=lambda e: dice_right(e) and repeats(e) and _seed_is_fixed(e),
 )
 def _seed_fixed_inside(
     model: Any,

@@ -33,11 +33,11 @@ def _with_perplexity(nll: Tensor | float) -> tuple[float, float]:
 
 
 def _nll_is(factor: float) -> Callable[[Evidence], bool]:
-    def recognised(evidence: Evidence) -> bool:
+    def recognized(evidence: Evidence) -> bool:
         wrong = factor * evidence.right("short.nll")
         return np.allclose(evidence.yours("short.nll"), wrong, rtol=1e-4)
 
-    return recognised
+    return recognized
 
 
 def _two_nlls(evidence: Evidence) -> str:
@@ -85,7 +85,7 @@ def _swapped_results(probabilities: Tensor, texts: list[Tensor]) -> tuple[float,
 @mistake(
     "The minus sign is missing: a log-probability is below 0, a surprise above.",
     _two_nlls,
-    recognised=_nll_is(-1.0),
+    recognized=_nll_is(-1.0),
 )
 def _sign_forgotten(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     return _with_perplexity(-nll_and_perplexity(probabilities, texts)[0])
@@ -94,7 +94,7 @@ def _sign_forgotten(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, 
 @mistake(
     "You used the logarithm to the base 2, which counts bits; this course counts nats.",
     lambda e: f"{_two_nlls(e)} The ratio is 1 / log 2 = 1.443.",
-    recognised=_nll_is(1 / math.log(2)),
+    recognized=_nll_is(1 / math.log(2)),
 )
 def _bits_not_nats(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     nll, perplexity = nll_and_perplexity(probabilities, texts)
@@ -182,7 +182,7 @@ def _pairs_across_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[flo
     unwrapped("""You multiplied the probabilities first; the product of a long text is too small for
     a floating-point number."""),
     _underflow,
-    recognised=lambda e: e.same("short.nll") and float(e.yours("long.nll")) == math.inf,
+    recognized=lambda e: e.same("short.nll") and float(e.yours("long.nll")) == math.inf,
 )
 def _log_of_product(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     steps = torch.cat([probabilities[t[:-1], t[1:]] for t in texts])
@@ -245,7 +245,7 @@ def _last_steps_only(probabilities: Tensor, texts: list[Tensor]) -> tuple[float,
 @mistake(
     "Your perplexity is the mean of many perplexities; it is e to the mean surprise.",
     _two_perplexities,
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("short.nll")
         and float(e.yours("short.perplexity")) > float(e.right("short.perplexity"))
         and any(
@@ -274,7 +274,7 @@ def _means_of_perplexities(evidence: Evidence) -> tuple[float, float]:
     text takes such a step; the loss is {number(float(e.right("possible.nll")))}. log 0 is −∞, and
     0 · −∞ is not a number: take the logarithm of the probabilities of the steps that there
     are."""),
-    recognised=lambda e: e.same("short.nll") and math.isnan(_possible_loss(e)),
+    recognized=lambda e: e.same("short.nll") and math.isnan(_possible_loss(e)),
 )
 def _zeros_that_no_step_reads(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     V = len(probabilities)
@@ -289,7 +289,7 @@ def _zeros_that_no_step_reads(probabilities: Tensor, texts: list[Tensor]) -> tup
     {RARE:g}, which is a surprise of {-math.log(RARE):.1f} nats. With it the mean is
     {float(e.right("possible.nll")):.4g}; yours is {_possible_loss(e):.4g}. A number that is added
     to a probability, or limits it from below, is large beside a rare one."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("short", "long")
         and not e.same("possible.nll")
         and _possible_loss(e) < float(e.right("possible.nll"))
@@ -306,7 +306,7 @@ def _rare_step_softened(probabilities: Tensor, texts: list[Tensor]) -> tuple[flo
     lambda e: unwrapped(f"""It was given beside one of {len(e.inputs["long"])} symbols. It has no
     step, so it adds nothing; but the mean of nothing is 0 / 0, and one NaN spoils every sum. Join
     the steps of all texts first, and take one mean."""),
-    recognised=lambda e: e.same("short", "possible") and bool(np.isnan(e.yours("long.nll")).all()),
+    recognized=lambda e: e.same("short", "possible") and bool(np.isnan(e.yours("long.nll")).all()),
 )
 def _mean_of_no_steps(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     means = torch.stack([-_step_logs(probabilities, text).mean() for text in texts])

@@ -37,7 +37,7 @@ def _counts_of(tokens: Tensor, V: int) -> Tensor:
 def _seen_rows_are(smoothed: Callable[[Array, float], Array]) -> Callable[[Evidence], bool]:
     """Compares the rows of symbols that were seen; 0 / 0 in the others can end in several ways."""
 
-    def recognised(evidence: Evidence) -> bool:
+    def recognized(evidence: Evidence) -> bool:
         counts = _counts_of(torch.from_numpy(evidence.inputs["sparse"]), evidence.number("V"))
         seen = counts.numpy().sum(axis=1) > 0
         return evidence.same("counted") and all(
@@ -49,7 +49,7 @@ def _seen_rows_are(smoothed: Callable[[Array, float], Array]) -> Callable[[Evide
             for case, k in (("smoothed", "k"), ("little", "small_k"))
         )
 
-    return recognised
+    return recognized
 
 
 def _row_sum(evidence: Evidence, case: str = "counted") -> str:
@@ -208,7 +208,7 @@ def _denominator_without_V(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     "You added `k` to every count and divided by the sums from before.",
     _k_effect,
     UNSEEN,
-    recognised=_seen_rows_are(lambda n, k: (n + k) / n.sum(1, keepdims=True)),
+    recognized=_seen_rows_are(lambda n, k: (n + k) / n.sum(1, keepdims=True)),
 )
 def _denominator_not_smoothed(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size)
@@ -219,7 +219,7 @@ def _denominator_not_smoothed(tokens: Tensor, vocab_size: int, k: float) -> Tens
     "`k` is not used.",
     _unseen_row,
     UNSEEN,
-    recognised=_seen_rows_are(lambda n, _: n / n.sum(1, keepdims=True)),
+    recognized=_seen_rows_are(lambda n, _: n / n.sum(1, keepdims=True)),
 )
 def _no_smoothing(tokens: Tensor, vocab_size: int, k: float) -> Tensor:  # noqa: ARG001
     return _shares(_counts_of(tokens, vocab_size))
@@ -242,7 +242,7 @@ def _k_for_zeros_only(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     k = {int(e.inputs["k"])}, and with k = {float(e.inputs["small_k"]):g} nothing is added. A count
     may get any part of 1: the counts have to be floats before `k` is added."""),
     UNSEEN,
-    recognised=_seen_rows_are(lambda n, k: (n + int(k)) / (n + int(k)).sum(1, keepdims=True)),
+    recognized=_seen_rows_are(lambda n, k: (n + int(k)) / (n + int(k)).sum(1, keepdims=True)),
 )
 def _whole_part_of_k(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size) + int(k)

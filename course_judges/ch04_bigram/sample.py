@@ -45,7 +45,7 @@ def _drawn_right(evidence: Evidence) -> bool:
 def _follows_instead(
     probabilities: Callable[[Array, float], Array],
 ) -> Callable[[Evidence], bool]:
-    def recognised(evidence: Evidence) -> bool:
+    def recognized(evidence: Evidence) -> bool:
         wrong = probabilities(evidence.inputs["logits"], float(evidence.inputs["temperature"]))
         return (
             evidence.comparable("many")
@@ -53,7 +53,7 @@ def _follows_instead(
             and not _drawn_right(evidence)
         )
 
-    return recognised
+    return recognized
 
 
 def _same_seeded(evidence: Evidence, a: str, b: str) -> bool:
@@ -199,7 +199,7 @@ def _shares_are_off(evidence: Evidence) -> Finding | None:
     )
 
 
-@families.argmax_for_sampling(_share_effect, recognised=_is_argmax)
+@families.argmax_for_sampling(_share_effect, recognized=_is_argmax)
 def _argmax_for_sampling(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
     return logits.argmax(dim=-1)
 
@@ -207,7 +207,7 @@ def _argmax_for_sampling(logits: Tensor, temperature: float, generator: torch.Ge
 @mistake(
     "One random number decides for the whole batch: all equal rows get the same symbol.",
     lambda e: f"All {DRAWS} rows with the same logits drew symbol {int(e.yours('many')[0])}.",
-    recognised=_shows_one_draw_for_all,
+    recognized=_shows_one_draw_for_all,
 )
 def _one_draw_for_all(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
     if temperature == 0:
@@ -218,7 +218,7 @@ def _one_draw_for_all(logits: Tensor, temperature: float, generator: torch.Gener
 
 
 @families.temperature_multiplied(
-    _wrong_way, recognised=_follows_instead(lambda logits, t: softmax(logits * t))
+    _wrong_way, recognized=_follows_instead(lambda logits, t: softmax(logits * t))
 )
 def _temperature_multiplied(
     logits: Tensor, temperature: float, generator: torch.Generator
@@ -230,7 +230,7 @@ def _temperature_multiplied(
     "The draws follow the logits as if the temperature were 1.",
     lambda e: unwrapped(f"""{_share_effect(e)} If you divided the probabilities by the temperature:
     every one shrinks by the same factor, and their ratios stay."""),
-    recognised=_follows_instead(lambda logits, _: softmax(logits)),
+    recognized=_follows_instead(lambda logits, _: softmax(logits)),
 )
 def _temperature_ignored(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
     return sample(logits, 1.0 if temperature else 0.0, generator)
@@ -239,7 +239,7 @@ def _temperature_ignored(logits: Tensor, temperature: float, generator: torch.Ge
 @mistake(
     "Every row is drawn from the logits of row 0.",
     _share_effect,
-    recognised=_follows_instead(lambda logits, t: softmax(np.stack([logits[0], logits[0]]) / t)),
+    recognized=_follows_instead(lambda logits, t: softmax(np.stack([logits[0], logits[0]]) / t)),
 )
 def _reads_first_logits(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
     return sample(logits[:1].expand_as(logits), temperature, generator)
@@ -248,7 +248,7 @@ def _reads_first_logits(logits: Tensor, temperature: float, generator: torch.Gen
 @mistake(
     "Your softmax runs over the rows of the batch; it should run over the V symbols of each row.",
     _share_effect,
-    recognised=_follows_instead(
+    recognized=_follows_instead(
         lambda logits, t: (lambda w: w / w.sum(axis=1, keepdims=True))(softmax(logits.T / t).T)
     ),
 )
@@ -262,7 +262,7 @@ def _softmax_over_batch(logits: Tensor, temperature: float, generator: torch.Gen
 @mistake(
     "The softmax was taken twice: probabilities were treated as logits once more.",
     lambda e: f"That makes the symbols almost equally likely. {_share_effect(e)}",
-    recognised=_is_softmax_twice,
+    recognized=_is_softmax_twice,
 )
 def _softmax_twice(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
     if temperature == 0:
@@ -282,7 +282,7 @@ def _generator_ignored(logits: Tensor, temperature: float, generator: torch.Gene
     lambda e: unwrapped(f"""{e.number("V")} symbols with the same logit are equally likely at any
     temperature but 0; in 60 rows you took symbol {int(e.yours("seeded.first")[0])} every time. Only
     at 0 itself does all the probability gather on one."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         _drawn_right(e)
         and all(len(np.unique(e.yours(f"seeded.{n}"))) == 1 for n in ("first", "second"))
     ),
@@ -299,7 +299,7 @@ def _cold_too_early(logits: Tensor, temperature: float, generator: torch.Generat
         if _same_seeded(e, "first", "second")
         else "Generators with different seeds gave the same 60 symbols."
     ),
-    recognised=lambda e: (
+    recognized=lambda e: (
         _drawn_right(e) and (_same_seeded(e, "first", "second") or _seed_is_fixed(e))
     ),
 )
@@ -311,7 +311,7 @@ def _seed_fixed_inside(logits: Tensor, temperature: float, generator: torch.Gene
     "At temperature 0 you divide by 0.",
     unwrapped("""logits / 0 is infinite or NaN, and no distribution follows from that. As the
     temperature goes to 0 all the probability gathers on the most likely symbol: take that one."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         _drawn_right(e)
         and _obeys_generator(e)
         and ("cold" in e.answers.errors or _no_symbol_when_cold(e))

@@ -182,7 +182,7 @@ _no_step = mistake(
     "That is Adam's step, not the plain one: it divides each gradient by its own size.",
     lambda e: unwrapped(f"""In Adam's first step every entry moves by the learning rate, whatever
     its gradient. {_moved(e)}"""),
-    recognised=_is_adam,
+    recognized=_is_adam,
 )
 def _adam_for_sgd(
     table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
@@ -236,7 +236,7 @@ _lost_repeats = mistake(
     the given table it is {float(e.right("one.losses")[0]):.3f}, and rows that no step touches
     differ from the given ones."""),
     START,
-    recognised=_is_fresh,
+    recognized=_is_fresh,
 )
 def _hot_start(
     table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int

@@ -29,7 +29,7 @@ _exchanged = exchanged(RANGES, "chosen", "equal")
     "Both numbers are of the head that chooses.",
     "Either the query weights were never set to zero, or training moved them away again: "
     "`requires_grad_(False)` keeps them where they are.",
-    recognised=lambda e: all(
+    recognized=lambda e: all(
         lies(RANGES, "chosen", noted(e, name), e) for name in ("chosen", "equal")
     ),
 )

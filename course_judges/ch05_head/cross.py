@@ -161,7 +161,7 @@ def _padding_counts(evidence: Evidence) -> Finding | None:
     "Keys came from one sequence and values from the other.",
     lambda e: unwrapped(f"""T = {e.number("T")} and S = {e.number("S")} do not fit together: whoever
     is found gives the value, so keys and values both come from `memory`."""),
-    recognised=_is_half_of_each,
+    recognized=_is_half_of_each,
 )
 def _self_cross(
     x: Tensor,
@@ -178,14 +178,14 @@ def _self_cross(
 _self_attention = mistake(
     "`x` asks itself; the memory is not used.",
     lambda e: f"{_first(e)} Keys and values come from `memory`.",
-    recognised=_is_self_attention,
+    recognized=_is_self_attention,
 )(_asks_itself)
 
 
 @mistake(
     "The memory asks and `x` answers; it should be the other way round.",
     _shape,
-    recognised=_has_memorys_length,
+    recognized=_has_memorys_length,
 )
 def _roles_exchanged(
     x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
@@ -201,7 +201,7 @@ def _maps_exchanged(
 
 
 @mistake(
-    "You averaged the memory itself; `w_value` is not applied.", _shape, PASSED, recognised=_is_raw
+    "You averaged the memory itself; `w_value` is not applied.", _shape, PASSED, recognized=_is_raw
 )
 def _raw_values(
     x: Tensor,
@@ -300,7 +300,7 @@ _moderate_fill = mistake(
     "What you hide gets a score that is low, but not lower than every score.",
     _low,
     FUTURE,
-    recognised=_shows_padding_beside_a_low_score,
+    recognized=_shows_padding_beside_a_low_score,
 )(_weighed(lambda s, p: s.masked_fill(p, -20.0).softmax(dim=-1)))
 
 

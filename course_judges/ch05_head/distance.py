@@ -197,7 +197,7 @@ def _softmax_over_queries(scores: Tensor, slope: float) -> Tensor:
     "What you hide gets a score that is low, but not lower than every score.",
     _low_row,
     FUTURE,
-    recognised=lambda e: _fails_when_low(e) and not _last_row_off(e),
+    recognized=lambda e: _fails_when_low(e) and not _last_row_off(e),
 )
 def _moderate_fill(scores: Tensor, slope: float) -> Tensor:
     back = _back(scores.shape[-1])
@@ -210,7 +210,7 @@ def _moderate_fill(scores: Tensor, slope: float) -> Tensor:
     {number(e.yours("low")[0, -1].sum())}. Something is added to what you divide by, or keeps it
     from being small: e to the power of −50 is about 2e−22, and a limit like 1e−9 is large beside
     it. A softmax subtracts the largest score of each row first."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         _fails_when_low(e)
         and bool((np.nan_to_num(e.yours("low")).sum(axis=-1) < 0.5).all())
         and _last_row_off(e)
@@ -229,7 +229,7 @@ def _limited_sum(scores: Tensor, slope: float) -> Tensor:
     {number(STEEP * float(e.inputs["slope"]) * (e.number("T") - 1))}: e to the power of that is
     infinite, and 0 · ∞ is NaN. Hide the future before `exp`, with −inf."""),
     FUTURE,
-    recognised=lambda e: e.same("level", "gentle") and bool(np.isnan(e.yours("steep")).any()),
+    recognized=lambda e: e.same("level", "gentle") and bool(np.isnan(e.yours("steep")).any()),
 )
 def _future_overflows(scores: Tensor, slope: float) -> Tensor:
     back = _back(scores.shape[-1])

@@ -116,7 +116,7 @@ def _read_again(evidence: Evidence) -> str:
     {e.number("T")} does not fit the mask. Cut it: `[:T, :T]`.""")
     ),
     FUTURE,
-    recognised=lambda e: e.same("full") and "causal" in e.answers.errors,
+    recognized=lambda e: e.same("full") and "causal" in e.answers.errors,
 )
 class _MaskNotCut(Head):
     def hidden(self, T: int) -> Tensor:  # noqa: ARG002
@@ -178,7 +178,7 @@ class _WeightsTransposed(Head):
     lambda e: unwrapped(f"""The output has {e.yours("both_ways").shape[-1]} features, as many as the
     input; with values it has E = {e.number("E")}."""),
     PASSED,
-    recognised=_raw_shape,
+    recognized=_raw_shape,
 )
 class _RawValues(Head):
     def forward(self, x: Tensor) -> Tensor:
@@ -277,7 +277,7 @@ class _ZeroMask(Head):
     "What you hide gets a score that is low, but not lower than every score.",
     _low,
     FUTURE,
-    recognised=_leaks_beside_a_low_score,
+    recognized=_leaks_beside_a_low_score,
 )
 class _ModerateFill(Head):
     def weights(self, x: Tensor) -> Tensor:
@@ -289,7 +289,7 @@ class _ModerateFill(Head):
     "Your head keeps something of the first text that it reads, and the next text meets it.",
     _read_again,
     MODULE,
-    recognised=lambda e: e.same("causal", "later", "full", "both_ways") and not e.same("again"),
+    recognized=lambda e: e.same("causal", "later", "full", "both_ways") and not e.same("again"),
 )
 class _StateKept(Head):
     kept: Tensor | None = None
@@ -306,7 +306,7 @@ class _StateKept(Head):
     `causal=False`. {_first(e, "beside")} What is assigned to the class, as in `Head.causal = …`,
     belongs to all heads; assign it to `self`."""),
     MODULE,
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("causal", "later", "full", "both_ways", "again") and not e.same("beside")
     ),
 )

@@ -125,7 +125,7 @@ def _fit(evidence: Evidence) -> str:
     rows that are needed, here the first T.""")
 
 
-@mistake("You added the whole position table.", _fit, recognised=_does_not_fit)
+@mistake("You added the whole position table.", _fit, recognized=_does_not_fit)
 def _table_not_cut(
     tokens: Tensor,
     token_table: Tensor,
@@ -197,7 +197,7 @@ _counted_from_the_end = mistake(
 _start_ignored = mistake(
     "Where a text begins makes no difference to its positions.",
     _padded,
-    recognised=_shows_start_ignored,
+    recognized=_shows_start_ignored,
 )(_placed(lambda t, start, size: t + 0 * start + 0 * size))
 
 _start_added = mistake(
@@ -209,14 +209,14 @@ _start_added = mistake(
 _padding_wraps = mistake(
     "Padding is not 0: its negative positions read the table from its end.",
     lambda e: f"{_padding(e)} An index of −1 is the last row, without an error.",
-    recognised=_shows_padding_wraps,
+    recognized=_shows_padding_wraps,
 )(_wraps)
 
 
 @mistake(
     "Texts are right, and padding is not 0.",
     _padding,
-    recognised=lambda e: (
+    recognized=lambda e: (
         _real_right(e) and bool(np.abs(e.yours("padded")[~_real(e)]).max() > NEGLIGIBLE)
     ),
 )
@@ -232,7 +232,7 @@ def _padding_filled(
     lambda e: unwrapped(f"""A row of {e.inputs["exact"].shape[1]} positions stopped with
     {e.answers.errors["exact"].kind}; {int(e.inputs["fits"][0])} of them are padding, so its last
     symbol has position {e.number("block_size") - 1}, and the table has a row for it."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("short", "padded", "refused")
         and "exact" in e.answers.errors
         and e.inputs["exact"].shape[1] > e.number("block_size")
@@ -251,7 +251,7 @@ def _long_rows_refused(
     lambda e: unwrapped(f"""A text of {e.inputs["exact"].shape[1]} symbols stopped with
     {e.answers.errors["exact"].kind}; its last symbol has position {e.number("block_size") - 1},
     and the table has a row for it."""),
-    recognised=lambda e: e.same("short", "padded", "refused") and "exact" in e.answers.errors,
+    recognized=lambda e: e.same("short", "padded", "refused") and "exact" in e.answers.errors,
 )
 def _exact_fit_refused(
     tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
@@ -266,7 +266,7 @@ _too_long_accepted = mistake(
     lambda e: unwrapped(f"""A text of {e.inputs["too_many"].shape[1]} symbols meets a table of
     {e.number("block_size")} positions: some symbols then share a position, and nobody is told. Let
     it fail, or raise an error."""),
-    recognised=lambda e: e.same("short", "padded") and not e.yours("refused"),
+    recognized=lambda e: e.same("short", "padded") and not e.yours("refused"),
 )(_placed(lambda t, start, size: (t - start).clamp(0, size - 1)))
 
 

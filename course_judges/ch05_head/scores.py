@@ -163,7 +163,7 @@ def _keys_only(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: AR
     "You compared the inputs themselves; neither map is applied.",
     lambda e: f"Those are the affinities of chapter 02. {_mirror(e)}",
     ASKS,
-    recognised=_is_unprojected,
+    recognized=_is_unprojected,
 )
 def _raw_inputs(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: ARG001
     return x @ x.transpose(-2, -1) / math.sqrt(w_key.shape[1])
@@ -173,7 +173,7 @@ def _raw_inputs(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: A
     "You went one step too far: these are weights, not scores.",
     lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(e.yours("batch")[0, 0].sum())} and has
     no negative entry; the right row sums to {number(e.right("batch")[0, 0].sum())}."""),
-    recognised=_is_softmaxed,
+    recognized=_is_softmaxed,
 )
 def _softmax_taken(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
     return attention_scores(x, w_query, w_key).softmax(dim=-1)
@@ -183,7 +183,7 @@ def _softmax_taken(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
     "Your answer is right for a batch, and not for other numbers of leading dimensions.",
     _elsewhere,
     # A single text may also go wrong because it has one symbol.
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("batch") and not e.same("one" if len(e.inputs["one"]) > 1 else "stack", "stack")
     ),
 )

@@ -144,7 +144,7 @@ def _padding_off_by(evidence: Evidence, steps: int) -> bool:
     lambda e: unwrapped(f"""With T = block_size all is well, but with T = {e.number("T")} the
     triangle of {e.number("block_size")} rows does not fit: its upper left corner does, `past[:T,
     :T]`."""),
-    recognised=lambda e: e.same("whole") and "cut" in e.answers.errors,
+    recognized=lambda e: e.same("whole") and "cut" in e.answers.errors,
 )
 def _mask_not_cut(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     visible = past & (torch.arange(len(past)) >= start[:, None])[:, None, :]
@@ -165,14 +165,14 @@ _no_causal_mask = families.no_causal_mask(lambda e: _unpadded_row(e, 0), cases=(
 _inverted_mask = mistake(
     "Your mask is the wrong way round: you hid the past.",
     lambda e: f"{_unpadded_row(e, 0)} `past` is True where a position may be seen.",
-    recognised=lambda e: bool(
+    recognized=lambda e: bool(
         np.abs(np.nan_to_num(np.tril(e.yours("whole")[:, :-1]))).max() < NEGLIGIBLE
         and np.triu(e.yours("whole"), 1)[:, 0].sum() > 0.5
     ),
 )(_seen_by(lambda past, start, T: ~past[:T, :T] & (start[:, None, None] > -1)))
 
 _diagonal_excluded = mistake(
-    "A position does not see itself in your weights.", _unpadded_row, recognised=_strict
+    "A position does not see itself in your weights.", _unpadded_row, recognized=_strict
 )(_seen_by(lambda past, start, T: _visible(past, start, T).tril(-1)))
 
 
@@ -233,13 +233,13 @@ def _all_begin(evidence: Evidence) -> str:
 
 
 _start_of_the_first = mistake(
-    "All your texts begin where the first one does.", _all_begin, recognised=_begins_with_the_first
+    "All your texts begin where the first one does.", _all_begin, recognized=_begins_with_the_first
 )(_seen_by(lambda past, start, T: _visible(past, start[:1].expand(len(start)), T)))
 
 _padding_seen = mistake(
     "Where a text begins makes no difference: padding is looked at.",
     _padded_row,
-    recognised=lambda e: bool(
+    recognized=lambda e: bool(
         np.allclose(e.yours("padded")[_real(e)], e.right("cut")[_real(e)], atol=1e-5)
     ),
 )(_seen_by(lambda past, start, T: _visible(past, torch.zeros_like(start), T)))
@@ -247,7 +247,7 @@ _padding_seen = mistake(
 _start_taken_for_length = mistake(
     "You hid the text and kept its padding.",
     lambda e: f"{_padded_row(e)} Padding stands before `start`, the text from there on.",
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("padded") is False
         and bool(
             np.abs(np.where(_real(e)[:, None, :], np.nan_to_num(e.yours("padded")), 0)).max()
@@ -260,13 +260,13 @@ _start_taken_for_length = mistake(
 _first_symbol_hidden = mistake(
     "You hid one position too many: the first symbol of each text.",
     _padded_row,
-    recognised=lambda e: _padding_off_by(e, 1),
+    recognized=lambda e: _padding_off_by(e, 1),
 )(_seen_by(lambda past, start, T: _visible(past, start + 1, T)))
 
 _last_padding_seen = mistake(
     "You hid one position too few: the padding just before each text is seen.",
     _padded_row,
-    recognised=lambda e: _padding_off_by(e, -1),
+    recognized=lambda e: _padding_off_by(e, -1),
 )(_seen_by(lambda past, start, T: _visible(past, start - 1, T)))
 
 
@@ -275,7 +275,7 @@ _last_padding_seen = mistake(
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("padded")).sum())} of your
     {e.yours("padded").size} weights are NaN: a softmax over a row of nothing but −inf divides 0 by
     0, and one NaN spoils every sum that it enters, gradients included. Put 0 there."""),
-    recognised=lambda e: _real_rows_right(e) and bool(np.isnan(e.yours("padded")).any()),
+    recognized=lambda e: _real_rows_right(e) and bool(np.isnan(e.yours("padded")).any()),
 )
 def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     visible = _visible(past, start, scores.shape[-1])
@@ -289,7 +289,7 @@ def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
         if np.ptp(e.yours("padded")[_padded(e)[0], 0]) < NEGLIGIBLE
         else _empty_row(e)
     ),
-    recognised=lambda e: _real_rows_right(e) and not e.same("padded"),
+    recognized=lambda e: _real_rows_right(e) and not e.same("padded"),
 )
 def _padding_rows_look(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     return scores.masked_fill(~_visible(past, start, scores.shape[-1]), -1e9).softmax(dim=-1)
@@ -298,7 +298,7 @@ def _padding_rows_look(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
 @mistake(
     "What you hide gets a score that is low, but not lower than every score.",
     lambda e: f"{_low_row(e)} −inf is below everything, and e to the power of −inf is exactly 0.",
-    recognised=_hides_too_little,
+    recognized=_hides_too_little,
 )
 def _moderate_fill(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     visible = _visible(past, start, scores.shape[-1])
@@ -311,7 +311,7 @@ def _moderate_fill(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     lambda e: unwrapped(f"""{_low_row(e)} Something is added to what you divide by, or keeps it from
     being small: e to the power of −50 is about 2e−22, and a limit like 1e−9 is large beside it.
     A softmax subtracts the largest score of each row first."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         _fails_when_low(e)
         and bool((np.nan_to_num(e.yours("low")).sum(axis=-1) < 0.5).all())
         and (_complete_rows_off(e) or not (e.inputs["rolled"] == 0).any())

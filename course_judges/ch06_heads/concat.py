@@ -249,7 +249,7 @@ _interleaved = mistake(
 _stacked = mistake(
     "You stacked the findings: that makes a new size; `torch.cat` uses one that is there.",
     lambda e: shape(e, "equal"),
-    recognised=_is_stacked,
+    recognized=_is_stacked,
 )(lambda x, heads: torch.stack(_found(x, heads)))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from course_judges.ch06_heads.draws import Draws
 from course_judges.ch06_heads.drops import (
     always,
+    begun_anew,
     by_count,
     drop_heads,
     drops,
@@ -24,6 +25,7 @@ from course_tasks.answers import Array
 from course_tasks.ch06_heads.dropout import AGAIN, ALONE, ALONE_P
 from course_tasks.verdict import Finding
 
+_NEARLY_ONE = 0.9
 # So many samples are expected to lose all heads where it is no chance that none does.
 _MANY = 30
 
@@ -44,18 +46,21 @@ def _alone(evidence: Evidence) -> Draws:
 
 
 def _chosen_well(evidence: Evidence) -> bool:
-    draws, alone = _draws(evidence), _alone(evidence)
+    alone = _alone(evidence)
     return (
-        draws.whole
-        and draws.independent
-        and draws.dropped_about(_p(evidence))
+        _chosen_well_together(evidence)
         and alone.whole
-        # Where they all lose the same heads, that is the generator's part.
+        # Where every call draws the same, that is what the part on the generator is for.
         and (
-            alone.same_in_all_samples
+            not _moves_on(evidence)
             or (alone.dropped_about(ALONE_P) and not alone.as_many_in_all_samples)
         )
     )
+
+
+def _chosen_well_together(evidence: Evidence) -> bool:
+    draws = _draws(evidence)
+    return draws.whole and draws.independent and draws.dropped_about(_p(evidence))
 
 
 def _scaled_by(evidence: Evidence, factor: float) -> bool:
@@ -63,7 +68,18 @@ def _scaled_by(evidence: Evidence, factor: float) -> bool:
 
 
 def _scaled_well(evidence: Evidence) -> bool:
-    return _scaled_by(evidence, 1 / (1 - _p(evidence))) and bool(_draws(evidence).dropped)
+    alone = _alone(evidence)
+    return _scaled_well_together(evidence) and (
+        not alone.factors.size or alone.scaled_by(1 / (1 - ALONE_P))
+    )
+
+
+def _scaled_well_together(evidence: Evidence) -> bool:
+    draws, p = _draws(evidence), _p(evidence)
+    # Of heads that go together it may be that nothing is left where p is nearly 1.
+    return (draws.scaled_by(1 / (1 - p)) and bool(draws.dropped)) or (
+        p > _NEARLY_ONE and draws.dropped == 1
+    )
 
 
 def _ends_well(evidence: Evidence) -> bool:
@@ -74,6 +90,19 @@ def _ends_well(evidence: Evidence) -> bool:
 
 def _seeded(evidence: Evidence, name: str) -> Array:
     return evidence.shaped(f"seeded.{name}", evidence.inputs["found"][:AGAIN].shape)
+
+
+def _two_calls(evidence: Evidence) -> tuple[Draws, Draws]:
+    """With p = 0.5, where neither all heads go nor none."""
+    found = evidence.inputs["found"][:AGAIN]
+    first, second = (Draws.of(_seeded(evidence, name), found) for name in ("first", "second"))
+    return first, second
+
+
+def _moves_on(evidence: Evidence) -> bool:
+    """True if neither a second call nor another seed drops the same heads again."""
+    first = _seeded(evidence, "first")
+    return not any(np.array_equal(first, _seeded(evidence, name)) for name in ("second", "other"))
 
 
 def _obeys(evidence: Evidence) -> bool:
@@ -92,7 +121,8 @@ def _obeys(evidence: Evidence) -> bool:
 
 
 def _a_fixed_number(evidence: Evidence) -> bool:
-    return _alone(evidence).as_many_in_all_samples and 0 < _alone(evidence).dropped < 1
+    alone = _alone(evidence)
+    return _moves_on(evidence) and alone.as_many_in_all_samples and 0 < alone.dropped < 1
 
 
 def _share(evidence: Evidence) -> str:
@@ -140,7 +170,18 @@ def _deterministic(evidence: Evidence) -> Finding | None:
 
 
 def _by_chance(evidence: Evidence) -> Finding | None:
-    draws = _draws(evidence)
+    draws, alone = _draws(evidence), _alone(evidence)
+    if _chosen_well_together(evidence) and _scaled_well_together(evidence):
+        if _chosen_well(evidence) and _scaled_well(evidence):
+            return None
+        grown = number(float(alone.factors.max())) if alone.factors.size else "nothing"
+        return Finding(
+            "wrong-for-one-sample",
+            "Your answer is right for many samples and wrong for a batch of one.",
+            unwrapped(f"""Of the heads of {ALONE} samples that came one by one with p = {ALONE_P:g}
+            {alone.dropped:.0%} became 0, and the others were multiplied by {grown}."""),
+            DROPOUT,
+        )
     if draws.whole and draws.dropped_about(_p(evidence)) and not draws.independent:
         return Finding(
             "not-independent",
@@ -195,25 +236,25 @@ _SEEDS = (
 _nothing_dropped = mistake(
     "Nothing is dropped, not even in training.",
     _share,
-    recognised=lambda e: _scaled_by(e, 1.0) and not _draws(e).dropped,
+    recognized=lambda e: _scaled_by(e, 1.0) and not _draws(e).dropped,
 )(nothing)
 
 _scaled_in_evaluation = mistake(
     "You scale down in evaluation; asked for is the inverted form, up in training.",
     lambda e: f"{_evaluation(e)} Evaluation should leave everything alone.",
-    recognised=lambda e: bool(np.allclose(_ratio(e), 1 - _p(e), atol=1e-3)),
+    recognized=lambda e: bool(np.allclose(_ratio(e), 1 - _p(e), atol=1e-3)),
 )(drops(factor=lambda p: 1.0, in_evaluation=lambda p: 1 - p))  # noqa: ARG005
 
 _dropout_in_evaluation = mistake(
     "You drop heads in evaluation, too: two evaluations of one model differ.",
     _evaluation,
-    recognised=lambda e: bool((_ratio(e) == 0).any()),
+    recognized=lambda e: bool((_ratio(e) == 0).any()),
 )(always)
 
 _keeps_with_p = mistake(
     "You keep heads with probability p; p is the share that goes.",
     _share,
-    recognised=lambda e: _draws(e).whole and _draws(e).dropped_about(1 - _p(e)),
+    recognized=lambda e: _draws(e).whole and _draws(e).dropped_about(1 - _p(e)),
 )(drops(keeps=lambda p: p))
 
 _entries_not_heads = mistake(
@@ -221,38 +262,38 @@ _entries_not_heads = mistake(
     lambda e: unwrapped(f"""{_draws(e).broken} of {_draws(e).kept.size} heads of your answer are 0
     in some entries and not in others. The mask needs one entry for each sample and head: (B, H, 1,
     1)."""),
-    recognised=lambda e: not _draws(e).whole,
+    recognized=lambda e: not _draws(e).whole,
 )(drops(sizes=lambda found: tuple(found.shape)))
 
 _one_draw_for_all = mistake(
     "You draw once for the whole batch: every sample loses the same heads.",
     lambda e: f"{_share(e)} In all {len(_draws(e).kept)} samples they are the same ones.",
-    recognised=lambda e: _draws(e).same_in_all_samples,
+    recognized=lambda e: all(one.same_in_all_samples for one in (_draws(e), *_two_calls(e))),
 )(drops(sizes=lambda found: (1, found.shape[1], 1, 1)))
 
 _drops_samples = mistake(
     "You draw once a sample: it keeps all of its heads or none.",
     lambda e: unwrapped(f"""{int((~_draws(e).kept.any(axis=1)).sum())} of {len(_draws(e).kept)}
     samples have lost every head."""),
-    recognised=lambda e: _draws(e).all_or_none,
+    recognized=lambda e: all(one.all_or_none for one in (_draws(e), *_two_calls(e))),
 )(drops(sizes=lambda found: (found.shape[0], 1, 1, 1)))
 
 _dropout_unscaled = mistake(
     "What you keep is not divided by 1 − p, so the mean shrinks.",
     _factor,
-    recognised=lambda e: _scaled_by(e, 1.0),
+    recognized=lambda e: _scaled_by(e, 1.0),
 )(drops(factor=lambda p: 1.0))  # noqa: ARG005
 
 _divides_by_p = mistake(
     "You divide what is kept by p; the share that is kept is 1 − p.",
     _factor,
-    recognised=lambda e: _scaled_by(e, 1 / _p(e)),
+    recognized=lambda e: _scaled_by(e, 1 / _p(e)),
 )(drops(factor=lambda p: 1 / p if p else 1.0))
 
 _multiplies_by_share = mistake(
     "You multiply what is kept by 1 − p; that makes up for nothing, it shrinks twice.",
     _factor,
-    recognised=lambda e: _scaled_by(e, 1 - _p(e)),
+    recognized=lambda e: _scaled_by(e, 1 - _p(e)),
 )(drops(factor=lambda p: 1 - p))
 
 _rescaled_by_count = mistake(
@@ -260,7 +301,7 @@ _rescaled_by_count = mistake(
     lambda e: unwrapped(f"""Of {_draws(e).heads} heads, a sample that kept one has it multiplied by
     {number(float(_draws(e).factors.max()))} in your answer, and by {number(1 / (1 - _p(e)))} in the
     right one."""),
-    recognised=lambda e: _draws(e).scaled_by_count,
+    recognized=lambda e: _draws(e).scaled_by_count,
 )(by_count)
 
 _zero_over_zero = mistake(
@@ -271,7 +312,7 @@ _zero_over_zero = mistake(
         else f"{float(np.isnan(e.yours('every')).mean()):.0%} of your answer to p = 1 is"
         " NaN. Nothing is kept: return zeros."
     ),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.answers.errors["every"].kind == "ZeroDivisionError"
         if "every" in e.answers.errors
         else bool(np.isnan(e.yours("every")).any())
@@ -282,15 +323,24 @@ _seed_fixed_inside = mistake(
     "A seed is fixed inside your function: every call drops the same heads.",
     unwrapped("""Two generators with different seeds dropped the same heads in your answer, 60
     samples long. Draw from the given one, and leave its seed to the caller."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         bool(_draws(e).dropped) and np.array_equal(_seeded(e, "first"), _seeded(e, "other"))
     ),
 )(reseeded)
 
+_seed_again = mistake(
+    "Every call begins with the seed of the generator anew: one call drops what the last one did.",
+    unwrapped("""Two calls with one generator dropped the same heads, 60 samples long. Give the
+    generator itself to what draws: each draw moves it on."""),
+    recognized=lambda e: (
+        bool(_draws(e).dropped) and np.array_equal(_seeded(e, "first"), _seeded(e, "second"))
+    ),
+)(begun_anew)
+
 _generator_ignored = mistake(
     "Your draws do not come from the given generator.",
     _SEEDS,
-    recognised=lambda e: not np.array_equal(_seeded(e, "first"), _seeded(e, "repeated")),
+    recognized=lambda e: not np.array_equal(_seeded(e, "first"), _seeded(e, "repeated")),
 )(own_chance)
 
 _fixed_number = mistake(
@@ -298,7 +348,7 @@ _fixed_number = mistake(
     lambda e: unwrapped(f"""With p = {ALONE_P:g}, {ALONE} samples that came one by one lost
     {int((~_alone(e).kept[0]).sum())} of {_draws(e).heads} heads each. Of heads that go each by a
     chance of its own sometimes more go, sometimes fewer, and sometimes none."""),
-    recognised=_a_fixed_number,
+    recognized=_a_fixed_number,
 )(exact_share)
 
 

@@ -64,6 +64,12 @@ def reseeded(found: Tensor, p: float, training: bool, generator: torch.Generator
     return drop_heads(found, p, training, torch.Generator().manual_seed(1))
 
 
+def begun_anew(found: Tensor, p: float, training: bool, generator: torch.Generator) -> Tensor:
+    """With the seed of the generator, as if nothing had been drawn."""
+    anew = torch.Generator().manual_seed(generator.initial_seed())
+    return drop_heads(found, p, training, anew)
+
+
 def zero_over_zero(found: Tensor, p: float, training: bool, generator: torch.Generator) -> Tensor:
     """Without a thought for p = 1."""
     if not training:

@@ -178,7 +178,7 @@ def _writes_into_the_input(found: Tensor, silenced: list[int]) -> Tensor:
     lambda e: unwrapped(f"""{_which(e)}Afterwards it held {_count(e)}, so a second call would
     silence other heads. Loop over the list, and leave it as it is."""),
     LOOK,
-    recognised=lambda e: e.same("all", "some.merged", "some.given") and not e.same("some.silenced"),
+    recognized=lambda e: e.same("all", "some.merged", "some.given") and not e.same("some.silenced"),
 )
 def _changes_the_list(found: Tensor, silenced: list[int]) -> Tensor:
     found = found.clone()

@@ -52,12 +52,12 @@ class _PlainList(nn.Module):
 def _refused(*sizes: str) -> Callable[[Evidence], bool]:
     """True where the projection's weight was refused for having the shape of these sizes."""
 
-    def recognised(evidence: Evidence) -> bool:
+    def recognized(evidence: Evidence) -> bool:
         raised = evidence.answers.errors.get("output")
         have = tuple(evidence.number(size) for size in sizes)
         return raised is not None and f"'projection.weight' has shape {have}," in raised.message
 
-    return recognised
+    return recognized
 
 
 def _has_no_bias(evidence: Evidence) -> bool:
@@ -92,6 +92,18 @@ def _first_head_right(evidence: Evidence) -> Finding | None:
         "With a projection that reads head 0 alone your output is right; with all of it, it is "
         "not. Each head gets the `x` that the module got, and nothing is done to what it found. "
         f"{largest_gap(evidence, 'output')}",
+        LIST,
+    )
+
+
+def _changed_by_another(evidence: Evidence) -> Finding | None:
+    if not evidence.same("output", "silent") or evidence.same("first_head.output"):
+        return None
+    return Finding(
+        "changed-by-another-module",
+        "Your module is right until another one is made of other heads.",
+        "Are the heads kept where both modules find them: on the class, or in a list that is a "
+        f"default argument? {largest_gap(evidence, 'first_head.output')}",
         LIST,
     )
 
@@ -133,7 +145,7 @@ class _NoOutputProjection(MixedHeads):
 @mistake(
     "Your projection takes C channels; it should take what the heads give together.",
     _weight_shape("C", "C"),
-    recognised=_refused("C", "C"),
+    recognized=_refused("C", "C"),
 )
 class _AssumesFullWidth(MixedHeads):
     def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
@@ -145,7 +157,7 @@ class _AssumesFullWidth(MixedHeads):
     "Your projection takes the channels of one head; the heads should stand side by side.",
     _weight_shape("C", "D"),
     LIST,
-    recognised=_refused("C", "D"),
+    recognized=_refused("C", "D"),
 )
 class _SumsNotConcatenates(MixedHeads):
     def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
@@ -160,7 +172,7 @@ class _SumsNotConcatenates(MixedHeads):
     "Your projection has no bias; the task asks for one.",
     lambda e: unwrapped(f"""{e.number("C")} parameters are missing: `nn.Linear` has a bias unless it
     is told otherwise."""),
-    recognised=_has_no_bias,
+    recognized=_has_no_bias,
 )
 class _NoBias(MixedHeads):
     def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
@@ -272,7 +284,7 @@ class _NormedBetween(MixedHeads):
     "Your module has more parameters than its heads and its projection.",
     lambda e: unwrapped(f"""It has {int(e.yours("parameters.count"))}, and heads and projection have
     {int(e.right("parameters.count"))}. Is there another layer? Nothing else is to happen."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         "output" not in e.answers.errors
         and bool(e.yours("parameters.count") > e.right("parameters.count"))
     ),
@@ -303,7 +315,7 @@ class _CopiesTheHeads(MixedHeads):
     "Your module gives new weights to the heads; they are ready when it gets them.",
     lambda e: f"That is seen in their weights. {farthest(e, 'parameters.given.weights')}",
     LIST,
-    recognised=lambda e: (
+    recognized=lambda e: (
         bool(e.yours("parameters.heads").all()) and not e.same("parameters.given.weights")
     ),
 )
@@ -350,7 +362,10 @@ TASK = Task(
         _first_head_right,
         _counted,
         _wrong_when_listed_twice,
-        right_when_called_again(("output", "silent"), ("first_head",), LIST),
+        _changed_by_another,
+        right_when_called_again(
+            ("output", "silent", "first_head.output"), ("first_head.shorter",), LIST
+        ),
     ),
     cases=("output",),
 )

@@ -114,9 +114,26 @@ _sigmoid_gate = mistake(
 )(_going(lambda m, x: m.down(m.gate(x).sigmoid() * m.up(x))))
 
 _smooth_gate = mistake(
-    "Your gate bends smoothly, as SiLU does; this task asks for a ReLU.",
+    "Your gate bends smoothly, as SiLU or GELU does; this task asks for a ReLU.",
     lambda e: f"{_closed(e)}, and a little goes through each. {farthest(e, 'mixed')}",
+    also=(_going(lambda m, x: m.down(nn.functional.gelu(m.gate(x)) * m.up(x))),),
 )(_going(lambda m, x: m.down(nn.functional.silu(m.gate(x)) * m.up(x))))
+
+_absolute_gate = mistake(
+    "Your gate takes the number without its sign; what is below 0 should be closed.",
+    lambda e: f"{_closed(e)}, and they are as open as those above 0. {farthest(e, 'mixed')}",
+)(_going(lambda m, x: m.down(m.gate(x).abs() * m.up(x))))
+
+_squared_gate = mistake(
+    "Your gate is squared; an open gate scales by what it is.",
+    lambda e: f"`max(0, …)` grows like its number, not like its square. {farthest(e, 'open')}",
+)(_going(lambda m, x: m.down(m.gate(x).relu().square() * m.up(x))))
+
+_relu_at_the_start = mistake(
+    "There is a ReLU on what enters the network.",
+    lambda e: unwrapped(f"""{int((e.inputs["x"] < 0).sum())} of {e.inputs["x"].size} numbers that
+    enter are below 0, and are lost. {farthest(e, "mixed")}"""),
+)(_going(lambda m, x: m.down(m.gate(x.relu()).relu() * m.up(x.relu()))))
 
 _leaky_gate = mistake(
     "A gate below 0 lets a little through; it should be closed, as ReLU closes it.",
@@ -158,7 +175,7 @@ _residual_inside = mistake(
     "Your layers have biases; the task asks for layers without.",
     lambda e: unwrapped(f"""There are {int(e.yours("biases.vectors"))} entries in vectors beside the
     three matrices. `nn.Linear` has a bias unless it is told `bias=False`."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("open", "mixed", "biases.matrices") and bool(e.yours("biases.vectors") > 0)
     ),
 )
@@ -176,7 +193,7 @@ class _WithBiases(GatedFeedForward):
         unwrapped(f"""Its matrices hold {int(e.yours("biases.matrices"))} parameters, and those
     of `gate`, `up` and `down` hold {int(e.right("biases.matrices"))}.""")
     ),
-    recognised=lambda e: bool(e.yours("biases.matrices") > e.right("biases.matrices")),
+    recognized=lambda e: bool(e.yours("biases.matrices") > e.right("biases.matrices")),
 )
 class _MoreLayers(GatedFeedForward):
     def __init__(self, n_embd: int, hidden: int):

@@ -264,7 +264,7 @@ def _inputs(rng: Rng) -> Inputs:
     "Batch and time are exchanged: dimension 0 holds samples, dimension 1 positions.",
     _misjudged("future"),
     AXIS,
-    recognised=_exchanged,
+    recognized=_exchanged,
 )
 def _axes_exchanged(block: Block, B: int, T: int, C: int) -> dict[str, bool]:
     found = inspect_block(block, B, T, C)
@@ -276,14 +276,14 @@ _nothing_changed = mistake(
     lambda e: unwrapped(f"""{_misjudged("future")(e)} Two causes are common. `changed = x` makes no
     copy: writing into one writes into the other, and both runs see the same numbers; use
     `x.clone()`. Or the tolerance is so wide that all outputs count as equal; 1e-4 is ample."""),
-    recognised=_nothing_moves,
+    recognized=_nothing_moves,
 )(_inspector(future=_never, batch=_never))
 
 _constant_nudge = mistake(
     "You nudged all features of a position by the same number, and the norm takes that off again.",
     lambda e: f"{_misjudged('future')(e)} Put fresh random numbers there instead.",
     AXIS,
-    recognised=_nudged_by_a_constant,
+    recognized=_nudged_by_a_constant,
 )(_inspector(future=_constant_future))
 
 _first_position_only = mistake(
@@ -292,7 +292,7 @@ _first_position_only = mistake(
     future: change the later half of the text, or the last position, and look at all positions
     before it. They hear it faintly, so a tolerance wider than 1e-4 may hide it, too."""),
     BLOCK,
-    recognised=lambda e: _faint_future_missed(e) and not _unshown(e, "future"),
+    recognized=lambda e: _faint_future_missed(e) and not _unshown(e, "future"),
 )(_inspector(future=_first_position))
 
 _one_direction_only = mistake(
@@ -301,7 +301,7 @@ _one_direction_only = mistake(
     it and none after: change each sample in turn, to fresh random numbers, and look at all
     others. It hears them faintly, so a tolerance wider than 1e-4 may hide it, too."""),
     AXIS,
-    recognised=_faint_samples_missed,
+    recognized=_faint_samples_missed,
 )(_inspector(batch=_last_sample))
 
 _future_always_accused = mistake(
@@ -326,7 +326,7 @@ _sound_stream_accused = mistake(
     positions, so that the norms take it off; and allow for rounding, because two sums in another
     order differ in the last digit."""),
     STREAM,
-    recognised=_accuses_the_sound_stream,
+    recognized=_accuses_the_sound_stream,
 )(_inspector(stream=_one_feature))
 
 _any_shift_accepted = mistake(

@@ -73,6 +73,22 @@ def _some_positions(evidence: Evidence) -> Finding | None:
     )
 
 
+def _nearly(evidence: Evidence) -> Finding | None:
+    """So near to right that the norms must be there, and not what they divide by."""
+    mine, right = evidence.yours("plain"), evidence.right("plain")
+    if evidence.same("plain") or mine.shape != right.shape:
+        return None
+    if np.abs(mine - right).max() > _NEAR * right.std():
+        return None
+    return Finding(
+        "nearly-right",
+        "Your numbers are nearly right.",
+        f"{_off(evidence)} Does a norm divide by something a little larger or smaller: another "
+        "`eps` than that of `nn.LayerNorm`, or the unbiased variance?",
+        BLOCK,
+    )
+
+
 def _other_memory(evidence: Evidence) -> Finding | None:
     """Right with one memory and wrong with one of another length."""
     if not evidence.same("plain") or evidence.same("other.whole"):
@@ -87,6 +103,9 @@ def _other_memory(evidence: Evidence) -> Finding | None:
     )
 
 
+# By so small a share of the spread of the right numbers an answer is off that is nearly right.
+_NEAR = 0.05
+
 _ONLY_PLAIN = ("plain",)
 
 # Which norm each of the three branches reads through, where not each reads through its own.
@@ -97,7 +116,7 @@ _one_norm_for_two = mistake(
     "One norm serves more than one branch; each branch needs its own.",
     lambda e: f"{_norms_used(e)}With norms that have learned, {_lower(e, 'weighted')}",
     TWO,
-    recognised=_shares_a_norm,
+    recognized=_shares_a_norm,
 )(decoder_blocks.going(decoder_blocks.one_norm))
 
 _norms_exchanged = mistake(
@@ -231,6 +250,7 @@ TASK = Task(
     ),
     properties=(
         right_when_called_again(("plain", "other.whole"), ("other.first",), BLOCK),
+        _nearly,
         _some_positions,
         _other_memory,
     ),

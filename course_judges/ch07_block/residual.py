@@ -109,6 +109,25 @@ def _read_divided(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     return x
 
 
+def _read_detached(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for branch in branches:
+        x = x + branch(x.detach()) / math.sqrt(len(branches))
+    return x
+
+
+def _without_the_last(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for branch in branches[:-1]:
+        x = x + branch(x) / math.sqrt(len(branches))
+    return x
+
+
+def _frozen(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for branch in branches:
+        fixed = {name: one.detach() for name, one in branch.named_parameters()}
+        x = x + torch.func.functional_call(branch, fixed, (x,)) / math.sqrt(len(branches))
+    return x
+
+
 def _in_place(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     for branch in branches:
         x += branch(x) / math.sqrt(len(branches))
@@ -137,8 +156,14 @@ def _both(evidence: Evidence) -> str:
 
 
 def _gradients(evidence: Evidence) -> str:
-    return unwrapped(f"""The gradient at the input is {ratio(evidence, "gradient"):.3g} times as
-    large as it should be. {farthest(evidence, "gradient")}""")
+    return unwrapped(f"""The gradient at the input is {ratio(evidence, "gradient.x"):.3g} times as
+    large as it should be. {farthest(evidence, "gradient.x")}""")
+
+
+def _gradients_of_the_branches(evidence: Evidence) -> str:
+    mine = evidence.yours("gradient.branches")
+    none = int((mine == 0).all(axis=(1, 2)).sum())
+    return f"Of {len(mine)} branches {none} have no gradient at their parameters."
 
 
 _CASES = ("stream.out",)
@@ -231,6 +256,11 @@ _one_branch_for_all = mistake(
     also=(_going(lambda branches, x: ResidualStream([branches[-1]] * len(branches))(x)),),
 )(_going(lambda branches, x: ResidualStream([branches[0]] * len(branches))(x)))
 
+_last_branch_forgotten = mistake(
+    "The last branch never has its turn.",
+    lambda e: f"There are {e.number('N')}. {_both(e)}",
+)(_going(_without_the_last))
+
 _wrong_order = mistake(
     "The branches were taken from the last to the first.", lambda e: farthest(e, "stream.out")
 )(_going(lambda branches, x: ResidualStream(list(branches)[::-1])(x)))
@@ -264,19 +294,6 @@ _stream_cut_off = mistake(
 
 
 @mistake(
-    "The values are right, and you changed the list of branches that you were given.",
-    lambda e: unwrapped(f"""Of {e.number("N")} branches {int(e.yours("parameters.given").sum())} are
-    still at their places in the list of whoever called you. Loop over the list, and leave it as it
-    is."""),
-    cases=("stream", "parameters"),
-)
-class _ChangesTheList(ResidualStream):
-    def __init__(self, branches: list[nn.Module]):
-        super().__init__(list(branches))
-        branches.clear()
-
-
-@mistake(
     "Your module holds copies of the branches; it should hold those that it was given.",
     lambda e: unwrapped(f"""Of {e.number("N")} branches it knows the parameters of
     {int(e.yours("parameters.branches").sum())}. Train it, and the branches of whoever called you
@@ -287,6 +304,51 @@ class _ChangesTheList(ResidualStream):
 class _CopiesTheBranches(ResidualStream):
     def __init__(self, branches: Sequence[nn.Module]):
         super().__init__([copy.deepcopy(branch) for branch in branches])
+
+
+_reading_cut_off = mistake(
+    "The values are right, and no gradient flows back through what the branches read.",
+    lambda e: (
+        f"The branches learn, and what stands before them learns nothing of them. {_gradients(e)}"
+    ),
+    cases=("stream.out", "gradient"),
+)(_going(_read_detached))
+
+_input_cut_off = mistake(
+    "The values are right, and no gradient comes back to what entered.",
+    lambda e: f"What stands before the stream learns nothing. {farthest(e, 'gradient.x')}",
+    cases=("stream.out", "gradient"),
+)(_going(lambda branches, x: ResidualStream(list(branches))(x.detach())))
+
+_branches_frozen = mistake(
+    "The values are right, and the parameters of the branches get no gradient.",
+    lambda e: f"{_gradients_of_the_branches(e)} They are not trained with the model.",
+    cases=("stream.out", "gradient"),
+)(_going(_frozen))
+
+_nothing_learns = mistake(
+    "The values are right, and no gradient flows at all.",
+    lambda e: f"{_gradients_of_the_branches(e)} Is there a `no_grad` or a `detach`?",
+    cases=("stream.out", "gradient"),
+)(_going(lambda branches, x: ResidualStream(list(branches))(x).detach()))
+
+_root_rounded = mistake(
+    "You rounded the root of N to an integer.",
+    lambda e: f"√N is {math.sqrt(e.number('N')):.3f} here. {_both(e)}",
+)(_step(lambda x, written, n: x + written / math.isqrt(n)))
+
+
+@mistake(
+    "The values are right, and you changed the list of branches that you were given.",
+    lambda e: unwrapped(f"""Of {e.number("N")} branches {int(e.yours("parameters.given").sum())} are
+    still at their places in the list of whoever called you. Loop over the list, and leave it as it
+    is."""),
+    cases=("stream", "parameters"),
+)
+class _ChangesTheList(ResidualStream):
+    def __init__(self, branches: list[nn.Module]):
+        super().__init__(list(branches))
+        branches.clear()
 
 
 def _wrong_when_listed_twice(evidence: Evidence) -> Finding | None:

@@ -37,7 +37,7 @@ _exchanged = exchanged(RANGES, "without_first", "without_last")
     "All three losses are of the whole model.",
     "Cutting the list of blocks leaves the model as it is: assign the shorter stack to "
     "`model.blocks` before you evaluate.",
-    recognised=lambda e: all(
+    recognized=lambda e: all(
         lies(RANGES, "all_four", noted(e, name), e)
         for name in ("all_four", "without_first", "without_last")
     ),

@@ -294,27 +294,27 @@ _accepts_everything = mistake(
     "Your Config accepts every setting.",
     lambda e: unwrapped(f"""{_heads_given(e)} A model built from that fails much later, far from the
     cause. A message that is printed does not stop anybody either: `raise` it."""),
-    recognised=_refuses_nothing,
+    recognized=_refuses_nothing,
 )(_refusing(lambda _: {}))
 
 _assert_for_error = mistake(
     "You refuse with an AssertionError; asked for is a ValueError.",
     lambda e: unwrapped(f"""All {int((_outcomes(e, "sizes") == 2).sum())} wrong sizes met an
     `assert`. Asserts are for what cannot happen, and `python -O` leaves them out."""),
-    recognised=lambda e: all((_outcomes(e, case) == 2).all() for case in ("sizes", "dropout")),
+    recognized=lambda e: all((_outcomes(e, case) == 2).all() for case in ("sizes", "dropout")),
 )(_refusing(error=AssertionError))
 
 _zero_division = mistake(
     "You divide by `n_head` before you know that it is not 0.",
     lambda e: unwrapped(f"""`n_head = 0` stopped with a ZeroDivisionError, which names no setting.
     n_embd was {e.number("n_embd")}. Look at the sizes first."""),
-    recognised=_zero_divided,
+    recognized=_zero_divided,
 )(_refusing(_divided_too_early))
 
 _divides_the_wrong_way = mistake(
     "You ask whether n_embd divides n_head; it is n_head that has to divide n_embd.",
     lambda e: f"{_heads_given(e)} Yours refuses the first.",
-    recognised=lambda e: (
+    recognized=lambda e: (
         "possible" in e.answers.errors and e.same("thin") and _refused(e, "sizes", "dropout")
     ),
 )(_refusing(_other_way_round))
@@ -322,7 +322,7 @@ _divides_the_wrong_way = mistake(
 _heads_unchecked = mistake(
     "Nothing checks that n_head divides n_embd.",
     lambda e: f"{_heads_given(e)} `//` rounds that away without a word.",
-    recognised=lambda e: (
+    recognized=lambda e: (
         _accepts(e) and _refused(e, "sizes", "dropout") and not _outcomes(e, "heads").any()
     ),
 )(_refusing(lambda c: _size_problems(c) | _dropout_problems(c)))
@@ -330,7 +330,7 @@ _heads_unchecked = mistake(
 _negative_accepted = mistake(
     "You refuse sizes of 0 and accept negative ones.",
     lambda e: f"`n_layer = {e.number('negative')}` went through. Ask whether a size is below 1.",
-    recognised=lambda e: bool((_size_outcomes(e)[0] == 1).all() and not _size_outcomes(e)[1].all()),
+    recognized=lambda e: bool((_size_outcomes(e)[0] == 1).all() and not _size_outcomes(e)[1].all()),
 )(
     _refusing(
         lambda c: (
@@ -345,7 +345,7 @@ _zero_accepted = mistake(
     "You refuse negative sizes and accept 0.",
     lambda e: unwrapped(f"""`n_layer = 0` went through, `n_layer = {e.number("negative")}` did not.
     Ask whether a size is below 1."""),
-    recognised=lambda e: bool((_size_outcomes(e)[1] == 1).all() and not _size_outcomes(e)[0].all()),
+    recognized=lambda e: bool((_size_outcomes(e)[1] == 1).all() and not _size_outcomes(e)[0].all()),
 )(
     _refusing(
         lambda c: (
@@ -360,7 +360,7 @@ _dropout_of_one = mistake(
     "You allow a dropout of 1, which drops everything.",
     lambda e: unwrapped(f"""What is kept is divided by 1 − dropout, so 1 means a division by 0.
     `dropout = {float(e.inputs["too_much"]):g}` you refuse rightly."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         _refused(e, "sizes", "heads")
         and _outcomes(e, "dropout").tolist()
         == [
@@ -383,7 +383,7 @@ _no_dropout_refused = mistake(
     "You refuse a dropout of 0, which is what most small models have.",
     lambda e: unwrapped(f"""`dropout = {float(e.inputs["dropout"]):g}` goes through and `dropout =
     0` does not; 0 drops nothing."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("possible", "ones") and "edges" in e.answers.errors and _refused(e, *_ALONE)
     ),
 )(
@@ -400,7 +400,7 @@ _drops_unasked = mistake(
     "Whoever says nothing of dropout gets some from you; the scaffold has 0.0 there.",
     lambda e: unwrapped(f"""Without `dropout` your Config has
     {float(e.yours("plain")[SETTINGS.index("dropout")]):g}."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("possible", "edges", "thin", "ones")
         and _refused(e, *_ALONE)
         and e.yours("plain")[SETTINGS.index("dropout")] != 0
@@ -411,7 +411,7 @@ _names_everything = mistake(
     "Your message lists all settings and leaves it to the reader to find the wrong one.",
     lambda e: unwrapped(f"""It names {int(e.yours("heads.named").sum())} settings where
     {int(e.right("heads.named").sum())} do not fit."""),
-    recognised=lambda e: bool(
+    recognized=lambda e: bool(
         _refused(e, *_ALONE) and all(e.yours(f"{c}.named").all() for c in _ALONE)
     ),
 )(_refusing(words=lambda c, _: f"impossible settings: {c}"))
@@ -420,13 +420,13 @@ _setting_not_named = mistake(
     "Your message does not say which setting is wrong.",
     lambda e: unwrapped(f"""Of {len(_outcomes(e, "sizes"))} wrong sizes, your message named
     {int((e.yours("sizes.named") & e.right("sizes.named")).sum())}."""),
-    recognised=lambda e: _refused(e, *_ALONE) and _names_missing(e, "sizes"),
+    recognized=lambda e: _refused(e, *_ALONE) and _names_missing(e, "sizes"),
 )(_refusing(words=lambda _, found: f"impossible: must be {', '.join(found.values())}"))
 
 _value_not_shown = mistake(
     "Your message names the setting and not always the value that it had.",
     _first_unshown,
-    recognised=lambda e: (
+    recognized=lambda e: (
         _refused(e, *_ALONE)
         and all(_names(e, c) for c in _ALONE)
         and not all(_shows(e, c) for c in _ALONE)
@@ -436,7 +436,7 @@ _value_not_shown = mistake(
 _division_asked_last = mistake(
     "You ask whether n_head divides n_embd only if nothing else is wrong.",
     _count_unreported,
-    recognised=lambda e: (
+    recognized=lambda e: (
         _says_what_is_wrong(e)
         and _refused(e, "several")
         and np.array_equal(e.yours("several.named"), _but_for_heads(e.right("several.named")))
@@ -446,7 +446,7 @@ _division_asked_last = mistake(
 _first_problem_only = mistake(
     "Your message speaks of one problem; asked for are all of them.",
     _count_unreported,
-    recognised=lambda e: _says_what_is_wrong(e) and _refused(e, "several") and _one_problem_each(e),
+    recognized=lambda e: _says_what_is_wrong(e) and _refused(e, "several") and _one_problem_each(e),
 )(_refusing(_first_only))
 
 

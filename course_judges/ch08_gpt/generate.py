@@ -165,19 +165,19 @@ _stops_at_the_prompt = mistake(
     "A stop symbol in the prompt ends the text before it begins.",
     lambda e: unwrapped(f"""Every prompt begins with {e.number("stop")}, the stop symbol, and that
     of row 0 ends with it, too. {_seen(e)} Look at what is drawn, not at the text before it."""),
-    recognised=lambda e: e.same("one", "some", "all") and not e.same("seen.tokens"),
+    recognized=lambda e: e.same("one", "some", "all") and not e.same("seen.tokens"),
 )(Writer(from_prompt=True))
 
 _train_mode_sampling = families.train_mode_sampling(
     _rows("training.tokens"),
-    recognised=lambda e: e.same("one", "some") and not e.same("training.tokens"),
+    recognized=lambda e: e.same("one", "some") and not e.same("training.tokens"),
 )(Writer(quiet=False))
 
 _mode_lost_at_the_stop = mistake(
     "Where every row has stopped, the model stays in evaluation mode.",
     "Written to the full count, it is put back. A `return` inside the loop leaves out what stands "
     "after the loop; `break` does not.",
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("training.training_afterwards", "training.whole_afterwards")
         and not e.same("training.training_after_stops")
     ),
@@ -199,7 +199,7 @@ _one_in_any_case = mistake(
 )(_at_least_one)
 
 _argmax_for_sampling = families.argmax_for_sampling(
-    dice_share, recognised=lambda e: only_the_best(e) and not _goes_on(e)
+    dice_share, recognized=lambda e: only_the_best(e) and not _goes_on(e)
 )(Writer(draw=likeliest))
 
 _generator_ignored = families.generator_ignored(
@@ -211,7 +211,7 @@ _context_too_short = mistake(
     "The model is shown less of the text than it can read.",
     lambda e: unwrapped(f"""With block_size = {e.number("block_size")} and a longer prompt, the
     shortest context that you gave it had {int(e.yours("alone.shown"))} tokens."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("one", "some", "all", "seen.tokens", "alone.tokens") and not e.same("alone.shown")
     ),
 )(Writer(context=lambda tokens, size: tokens[:, -size:][:, 1:]))
@@ -220,7 +220,7 @@ _one_row_refused = mistake(
     "A batch of one row comes out wrong.",
     lambda e: unwrapped(f"""With B = {e.number("B")} rows your answer is right. `squeeze()` without
     a dimension takes away the batch, too, when it has one row."""),
-    recognised=lambda e: e.same("one", "some", "all", "seen.tokens") and not e.same("alone.tokens"),
+    recognized=lambda e: e.same("one", "some", "all", "seen.tokens") and not e.same("alone.tokens"),
 )(_squeezes_everything)
 
 

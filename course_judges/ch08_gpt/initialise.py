@@ -145,19 +145,19 @@ def _biases_right(evidence: Evidence) -> bool:
 
 
 def _ends_are(factor: Callable[[int], float]) -> Callable[[Evidence], bool]:
-    def recognised(evidence: Evidence) -> bool:
+    def recognized(evidence: Evidence) -> bool:
         wanted = _std(evidence) * factor(evidence.number("K"))
         return _plain_right(evidence) and _near(evidence.yours("start.ends"), wanted)
 
-    return recognised
+    return recognized
 
 
 def _plain_is(factor: Callable[[float], float]) -> Callable[[Evidence], bool]:
-    def recognised(evidence: Evidence) -> bool:
+    def recognized(evidence: Evidence) -> bool:
         std = _std(evidence)
         return _near(evidence.yours("start.plain"), std * factor(std))
 
-    return recognised
+    return recognized
 
 
 def _loss(evidence: Evidence) -> str:
@@ -261,7 +261,7 @@ def _something_off(evidence: Evidence) -> Finding | None:
     "The model's parameters are what they were before your function was called.",
     lambda e: unwrapped(f"""{_loss(e)} Change parameters in place, with `nn.init` or under
     `torch.no_grad()`; a new tensor in a local name changes nothing."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         _plain_ratio(e) > 5 and not _biases_right(e) and not _norms_right(e) and not _centred(e)
     ),
 )
@@ -272,7 +272,7 @@ def _untouched(model: nn.Module, ends: list[str], std: float) -> None:
 _hot_start = mistake(
     "Your weights have a standard deviation of 1, whatever `std` says.",
     lambda e: f"{_loss(e)} A model that is sure of random things first has to unlearn them.",
-    recognised=_plain_is(lambda std: 1 / std),
+    recognized=_plain_is(lambda std: 1 / std),
 )(
     _draws(
         plain=lambda p, _: nn.init.normal_(p),
@@ -284,14 +284,14 @@ _all_zero = mistake(
     "All matrices are 0.",
     lambda e: unwrapped(f"""{_loss(e)} That is as it should be, and it stays so: equal channels get
     equal gradients and never become different."""),
-    recognised=lambda e: not (e.yours("start.plain").any() or e.yours("start.ends").any()),
+    recognized=lambda e: not (e.yours("start.plain").any() or e.yours("start.ends").any()),
 )(_draws(plain=lambda p, _: nn.init.zeros_(p), end=lambda p, *_: nn.init.zeros_(p)))
 
 _variance_for_deviation = mistake(
     "You took `std` for the variance; it is its root.",
     lambda e: unwrapped(f"""Your deviation is {_plain_ratio(e) * _std(e):.3f}, the root of
     {_std(e):g}. {_loss(e)}"""),
-    recognised=_plain_is(lambda std: std**-0.5),
+    recognized=_plain_is(lambda std: std**-0.5),
 )(
     _draws(
         plain=lambda p, std: nn.init.normal_(p, std=math.sqrt(std)),
@@ -306,7 +306,7 @@ _not_normal = mistake(
     deviations away; among as many normal numbers some are 3 and more. Is that a range, or are they
     cut off?""")
     ),
-    recognised=lambda e: (
+    recognized=lambda e: (
         _near(e.yours("start.plain"), _std(e)) and _ends_right(e) and not _reaches_far(e)
     ),
 )(
@@ -319,7 +319,7 @@ _not_normal = mistake(
 _uniform_of_that_width = mistake(
     "You drew between −std and std; that is a range, and its deviation is std / √3.",
     lambda e: f"The deviation of your matrices is {_plain_ratio(e):.2f} times `std`.",
-    recognised=_plain_is(lambda _: 3**-0.5),
+    recognized=_plain_is(lambda _: 3**-0.5),
 )(
     _draws(
         plain=lambda p, std: nn.init.uniform_(p, -std, std),
@@ -333,7 +333,7 @@ _uniform_of_that_width = mistake(
     lambda e: unwrapped(f"""The token embedding has a deviation of
     {float(e.yours("start.plain")[0]):.2f}, and as it is tied, so has the output layer.
     {_loss(e)}"""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         bool((e.yours("start.plain")[:2] > 5 * _std(e)).all())
         and _near(e.yours("start.plain")[2:], _std(e))
     ),
@@ -354,7 +354,7 @@ def _embeddings_forgotten(model: nn.Module, ends: list[str], std: float) -> None
     "You gave the output layer a new matrix, so it is no longer the token embedding.",
     lambda e: unwrapped(f"""The model has {e.number("V") * e.number("C")} parameters more than
     before. Fill a parameter in place; do not replace it."""),
-    recognised=lambda e: not bool(e.yours("start.tied")),
+    recognized=lambda e: not bool(e.yours("start.tied")),
 )
 def _untied(model: nn.Module, ends: list[str], std: float) -> None:
     initialise(model, ends, std)
@@ -366,14 +366,14 @@ def _untied(model: nn.Module, ends: list[str], std: float) -> None:
 _ends_not_scaled = mistake(
     "The matrices that end a branch are as large as all others.",
     lambda e: f"{_spreads(e)} Each branch adds its variance to the stream, and they add up.",
-    recognised=_ends_are(lambda _: 1.0),
+    recognized=_ends_are(lambda _: 1.0),
 )(_draws(end=lambda p, std, _: nn.init.normal_(p, std=std)))
 
 _same_name_elsewhere = mistake(
     "A matrix is small that ends no branch: its name only ends like one of those in `ends`.",
     lambda e: unwrapped(f"""Its standard deviation is {float(e.yours("start.plain")[_ALIKE]):.4f};
     asked for is std = {_std(e):g}. `ends` holds whole names: compare with `name in ends`."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         _ends_right(e)
         and _near(np.delete(e.yours("start.plain"), _ALIKE), _std(e))
         and _near(e.yours("start.plain")[_ALIKE:][:1], _std(e) / math.sqrt(e.number("K")))
@@ -383,27 +383,27 @@ _same_name_elsewhere = mistake(
 _divided_by_the_count = mistake(
     "You divided by the number of branches; it is variances that add up, so divide by its root.",
     _spreads,
-    recognised=_ends_are(lambda K: 1 / K),
+    recognized=_ends_are(lambda K: 1 / K),
 )(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / K)))
 
 _counted_twice = mistake(
     unwrapped("""You divided by √(2 · branches). Two branches a block is a rule of the chapter's
     model; `ends` lists every branch already."""),
     _spreads,
-    recognised=_ends_are(lambda K: (2 * K) ** -0.5),
+    recognized=_ends_are(lambda K: (2 * K) ** -0.5),
 )(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(2 * K))))
 
 _norms_set_small = mistake(
     "The weights of the norms do not start at 1.",
     lambda e: unwrapped(f"""A norm multiplies by its weights, and yours are up to
     {float(e.yours("start.norms").max()):.2f} away from 1. {_fed_nothing(e)}"""),
-    recognised=lambda e: _plain_right(e) and not _norms_right(e),
+    recognized=lambda e: _plain_right(e) and not _norms_right(e),
 )(_draws(norm=lambda p, std: nn.init.normal_(p, std=std)))
 
 _biases_drawn = mistake(
     "Not all biases are 0; were they drawn, or left as they were?",
     lambda e: f"The largest of yours is {float(e.yours('start.biases').max()):.3f}.",
-    recognised=lambda e: _plain_right(e) and _norms_right(e) and not _biases_right(e),
+    recognized=lambda e: _plain_right(e) and _norms_right(e) and not _biases_right(e),
 )(_draws(bias=lambda p, std: nn.init.normal_(p, std=std)))
 
 

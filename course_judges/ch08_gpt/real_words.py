@@ -23,7 +23,7 @@ _exchanged = exchanged(RANGES, "cool", "hot")
         f"`cool` is {number(noted(e, 'cool'))}, and the share of real words is one minus "
         f"that: {number(1 - noted(e, 'cool'))}."
     ),
-    recognised=lambda e: (
+    recognized=lambda e: (
         lies(RANGES, "hot", 1 - noted(e, "hot"), e) and not lies(RANGES, "hot", noted(e, "hot"), e)
     ),
 )

@@ -209,7 +209,7 @@ _cosine_for_line = mistake(
     {" and ".join(dict.fromkeys(error.kind for error in e.answers.errors.values()))}; with warm_up =
     {e.number("warm_up")} and decay = {e.number("decay")} all is well. Ask first whether the step
     lies in that part at all."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("rates") and bool({"no_warm_up", "no_decay"} & set(e.answers.errors))
     ),
 )

@@ -173,7 +173,7 @@ def _tied_row(evidence: Evidence) -> str:
 @mistake(
     "Where several symbols are as likely as the k-th, you keep one and cut the others.",
     _tied_row,
-    recognised=_keeps_exactly_k,
+    recognized=_keeps_exactly_k,
 )
 def _cuts_ties(logits: Tensor, k: Tensor) -> Tensor:
     order = logits.sort(dim=-1, descending=True, stable=True).indices  # (B, V)

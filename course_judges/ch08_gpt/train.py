@@ -256,21 +256,21 @@ _all_positions_returned = mistake(
     lambda e: unwrapped(f"""Your answer has shape {_shape(e)}; asked for is
     ({len(e.inputs["targets"])}, {e.number("V")})."""),
     WRITING,
-    recognised=_all_positions,
+    recognized=_all_positions,
 )(_quickly(steps=1, answer=lambda logits: logits.softmax(dim=-1)))
 
 _logarithms_for_probabilities = mistake(
     "You return logarithms of probabilities; take their exponentials.",
     lambda e: f"Your first row sums to {_probabilities(e)[0].sum():.1f}, its exponentials to 1.",
     CHOICE,
-    recognised=_is_logs,
+    recognized=_is_logs,
 )(_quickly(answer=lambda logits: logits[:, -1].log_softmax(dim=-1)))
 
 _softmax_over_contexts = mistake(
     "Your softmax runs over the contexts; it should run over the symbols of each.",
     lambda e: f"Columns sum to 1, and row 0 sums to {_probabilities(e)[0].sum():.3f}.",
     CHOICE,
-    recognised=_over_contexts,
+    recognized=_over_contexts,
 )(_quickly(answer=lambda logits: logits[:, -1].softmax(dim=0)))
 
 _logits_for_probabilities = mistake(
@@ -278,7 +278,7 @@ _logits_for_probabilities = mistake(
     lambda e: unwrapped(f"""Your first row sums to {_probabilities(e)[0].sum():.1f} and its smallest
     entry is {_probabilities(e)[0].min():.1f}."""),
     CHOICE,
-    recognised=_is_logits,
+    recognized=_is_logits,
 )(_quickly(answer=lambda logits: logits[:, -1]))
 
 _only_the_likeliest = mistake(
@@ -286,7 +286,7 @@ _only_the_likeliest = mistake(
     lambda e: unwrapped(f"""What you were certain of was right in {_percent_right(e):.0f} % of the
     contexts. For the others a model that gives no chance loses without limit."""),
     CHOICE,
-    recognised=_is_one_hot,
+    recognized=_is_one_hot,
 )(_quickly(answer=lambda logits: F.one_hot(logits[:, -1].argmax(dim=-1), logits.shape[-1]).float()))
 
 _dropout_in_evaluation = mistake(
@@ -294,20 +294,20 @@ _dropout_in_evaluation = mistake(
     lambda e: unwrapped(f"""The same context got probabilities that differ by up to
     {_moved_by(e, "again"):.2f} when it was asked twice. Call `model.eval()` before you return."""),
     WRITING,
-    recognised=_wavers,
+    recognized=_wavers,
 )(_quickly(dropout=0.4, steps=100))
 
 _unshifted_targets = mistake(
     "Your model repeats the last symbol of the context: it was trained to predict its own input.",
     _repeat_share,
-    recognised=_repeats_its_input,
+    recognized=_repeats_its_input,
 )(_quickly(shift=lambda x, _: x))
 
 
 @mistake(
     "Every context gets the same prediction, so the model does not read it.",
     _standing,
-    recognised=_reads_nothing,
+    recognized=_reads_nothing,
 )
 def _same_for_every_context(batches: Any, vocab_size: int, block_size: int) -> _Predict:  # noqa: ARG001
     counts = torch.ones(vocab_size)
@@ -321,14 +321,14 @@ _reads_first_logits = mistake(
     lambda e: unwrapped(f"""With another last symbol it moved by {_moved_by(e, "other_last"):.4f}.
     {_standing(e)}"""),
     WRITING,
-    recognised=lambda e: _moved_by(e, "other_last") < _SAME < _CLEARLY < _moved_by(e, "other_past"),
+    recognized=lambda e: _moved_by(e, "other_last") < _SAME < _CLEARLY < _moved_by(e, "other_past"),
 )(_quickly(answer=lambda logits: logits[:, 0].softmax(dim=-1)))
 
 _last_token_only = mistake(
     "Your model looks at the last symbol only.",
     lambda e: unwrapped(f"""With all other symbols of the context exchanged, its predictions stay
     the same. {_standing(e)}"""),
-    recognised=lambda e: _moved_by(e, "other_past") < _SAME < _CLEARLY < _moved_by(e, "other_last"),
+    recognized=lambda e: _moved_by(e, "other_past") < _SAME < _CLEARLY < _moved_by(e, "other_last"),
 )(_quickly(steps=100, shown=lambda contexts: contexts[:, -1:]))
 
 _untrained = mistake(
@@ -336,7 +336,7 @@ _untrained = mistake(
     lambda e: unwrapped(f"""You took {_taken(e)}. {_standing(e)} Does every step end with
     `optimizer.step()`, on this model's parameters?"""),
     START,
-    recognised=_knows_nothing,
+    recognized=_knows_nothing,
 )(_quickly(steps=0))
 
 

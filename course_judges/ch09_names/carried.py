@@ -149,7 +149,7 @@ _graph_kept = mistake(
     "A state that you carry still hangs on the batch before.",
     lambda e: unwrapped(f"""`backward` in the second of {len(e.inputs["x"])} batches walked back
     into the first, whose graph was gone. Detach both states, the hidden and the cell."""),
-    recognised=_read_twice,
+    recognized=_read_twice,
 )(_pieces(_others, lambda state: state, _each))
 
 _not_detached = mistake(
@@ -239,7 +239,7 @@ _gradients_clipped = mistake(
     "The gradients are clipped; they were to add up as they come.",
     lambda e: unwrapped(f"""The norm of all your gradients together is
     {_norm_of_gradients(e):.3f}, and so round a number is no chance. {_steepness(e)}"""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("pieces.losses")
         and not all(e.same(name) for name in _GRADIENTS)
         and min(abs(_norm_of_gradients(e) / most - 1) for most in (0.1, 0.25, 0.5, 1, 2, 5)) < 1e-4
@@ -249,7 +249,7 @@ _gradients_clipped = mistake(
 _start_gradients_cleared = mistake(
     "You set the gradients to zero that were there before the first batch.",
     f"Every parameter came with a gradient of {START_GRADIENT:g}, which should be part of the sum.",
-    recognised=_start_forgotten,
+    recognized=_start_forgotten,
 )(_pieces(_others, _all_detached, _first_clears))
 
 _last_gradient_only = mistake(

@@ -152,7 +152,7 @@ _no_crop = mistake(
     "You gave the model more tokens than it can read.",
     lambda e: unwrapped(f"""It reads the last {e.number("block_size")}, boundary included; names may
     have up to {e.number("longest")} letters."""),
-    recognised=_too_long,
+    recognized=_too_long,
 )(Speller(cropped=False))
 
 _boundary_pinned = mistake(

@@ -190,7 +190,7 @@ def _sorted_first(names, order, held_out):
 @mistake(
     "You keep each name once; every entry of the list belongs into a split.",
     _sizes,
-    recognised=_deduplicated,
+    recognized=_deduplicated,
 )
 def _duplicates_dropped(names, order, held_out):
     parts = split_names(names, order, held_out)

@@ -146,14 +146,14 @@ _not_tensors = mistake(
     "The numbers of the state are right, and they are not tensors.",
     lambda e: unwrapped(f"""`load_state_dict` stopped with {e.answers.errors["loaded"].kind}: torch
     loads torch tensors only."""),
-    recognised=lambda e: e.same("state") and "loaded" in e.answers.errors,
+    recognized=lambda e: e.same("state") and "loaded" in e.answers.errors,
 )(_variant(hand_over=lambda tensor: tensor.numpy().copy()))
 
 _shares_memory = mistake(
     "What you hand to torch is the memory of the JAX arrays.",
     lambda e: unwrapped(f"""After torch had filled its tensors with 7, the tree was another one.
     {gap(e, "apart")} `np.array` copies, `np.asarray` does not."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("state") and "apart" not in e.answers.errors and not e.same("apart")
     ),
 )(_variant(hand_over=lambda tensor: tensor))
@@ -162,7 +162,7 @@ _shares_memory = mistake(
 _not_jax_arrays = mistake(
     "The numbers of the tree are right, and they are not arrays of JAX.",
     "What JAX differentiates and compiles are its own arrays: make them with `jnp.array`.",
-    recognised=lambda e: e.same("tree") and not e.same("kinds"),
+    recognized=lambda e: e.same("tree") and not e.same("kinds"),
 )(_variant(tree_of=lambda tensor: tensor.detach().numpy()))
 
 

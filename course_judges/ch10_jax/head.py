@@ -149,7 +149,7 @@ _sink_scaled = mistake("You divide the sink by √D as well; it is a score as it
     "Your function asks arrays for their numbers, which they do not have while being traced.",
     lambda e: f"{says(e, 'compiled')} Use `jnp` throughout: no `np`, no `float`, no `if`.",
     PURE,
-    recognised=lambda e: e.same(*_CASES) and traced_error(e, "compiled"),
+    recognized=lambda e: e.same(*_CASES) and traced_error(e, "compiled"),
 )
 def _leaves_jax(parameters: Mapping[str, Any], x: Any) -> Any:
     tree = {name: torch.from_numpy(np.array(leaf)) for name, leaf in parameters.items()}
@@ -162,7 +162,7 @@ _parameters_from_outside = mistake(
     {number(float(e.inputs["second_sink"]))}, gave the same output. Something was kept from an
     earlier call, or comes from a global."""),
     PURE,
-    recognised=_same_for_all_parameters,
+    recognized=_same_for_all_parameters,
 )(InTorch(Remembering()))
 
 _takes_the_tree_apart = mistake(
@@ -173,7 +173,7 @@ _takes_the_tree_apart = mistake(
         + "; it came with key, query, sink, value. Whoever calls again gets another model."
     ),
     PURE,
-    recognised=lambda e: e.same("values") and changed_what_was_given(e),
+    recognized=lambda e: e.same("values") and changed_what_was_given(e),
 )(InTorch(_takes_apart))
 
 

@@ -92,25 +92,25 @@ def _how_often(evidence: Evidence) -> str:
 _loop_over_heads = mistake(
     "The numbers are right, and a Python loop runs over the heads.",
     _how_often,
-    recognised=_looped(lambda B, H: H),  # noqa: ARG005
+    recognized=_looped(lambda B, H: H),  # noqa: ARG005
 )(InTorch(_over_heads))
 
 _loop_over_batch = mistake(
     "The numbers are right, and a Python loop runs over the sequences of the batch.",
     _how_often,
-    recognised=_looped(lambda B, H: B),  # noqa: ARG005
+    recognized=_looped(lambda B, H: B),  # noqa: ARG005
 )(InTorch(_over_batch))
 
 _loop_over_both = mistake(
     "The numbers are right, and Python loops run over the batch and over the heads.",
     _how_often,
-    recognised=_looped(lambda B, H: B * H),
+    recognized=_looped(lambda B, H: B * H),
 )(InTorch(_over_both))
 
 _head_not_used = mistake(
     "The numbers are right, and the `head` that you are given is never called.",
     "Your own copy of it will not change when the head does: pass `head` itself to `jax.vmap`.",
-    recognised=_looped(lambda B, H: 0),  # noqa: ARG005
+    recognized=_looped(lambda B, H: 0),  # noqa: ARG005
 )(InTorch(_own_head))
 
 _merge_without_transpose = mistake(

@@ -144,7 +144,7 @@ def _wide(evidence: Evidence) -> Finding | None:
 _randomness_from_elsewhere = mistake(
     "The same key gave another tree: your numbers come from somewhere else.",
     "Two calls with one key differ. Draw with `jax.random` and keys that come from `key`.",
-    recognised=lambda e: (
+    recognized=lambda e: (
         not np.array_equal(_leaf(e, "head.query"), _leaf(e, "head.query", "again"))
     ),
 )(initialise(lambda key: np.random.SeedSequence().spawn(6)))  # noqa: ARG005
@@ -153,31 +153,31 @@ _key_fixed_inside = mistake(
     "Another key gave the same tree: the key that you are given is not used.",
     lambda e: unwrapped(f"""Both times `query` begins with {number(_leaf(e, "head.query")[0, 0])}.
     Every model of every run would start alike."""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         _leaf(e, "head.query").std() > 0
         and np.array_equal(_leaf(e, "head.query"), _leaf(e, "head.query", "other"))
     ),
 )(initialise(lambda key: split(np.random.SeedSequence(0))))  # noqa: ARG005
 
 _one_key_for_all = mistake(
-    "All leaves are drawn with one key.", _which_pair, recognised=lambda e: len(_pairs(e)) == 10
+    "All leaves are drawn with one key.", _which_pair, recognized=lambda e: len(_pairs(e)) == 10
 )(initialise(lambda key: [key] * 5 + key.spawn(1)))
 
 _key_used_twice = mistake(
-    "A key drew more than one leaf.", _which_pair, recognised=lambda e: bool(_pairs(e))
+    "A key drew more than one leaf.", _which_pair, recognized=lambda e: bool(_pairs(e))
 )(initialise(one_seed_twice))
 
 _hands_back_given_key = mistake(
     "You hand back the key that you were given, after splitting it.",
     "Whoever splits it again gets the keys of your leaves. Split off one key more, for later.",
-    recognised=_hands_back_given,
+    recognized=_hands_back_given,
 )(initialise(lambda key: [*key.spawn(5), key]))
 
 _hands_back_used_key = mistake(
     "The key that you hand back has drawn a leaf already.",
     lambda e: unwrapped(f"""The first number that it draws is {number(_next(e)[0])}, which stands in
     your tree as well, up to the spread."""),
-    recognised=_hands_back_used,
+    recognized=_hands_back_used,
 )(initialise(lambda key: (keys := key.spawn(5)) + [keys[-1]]))
 
 _splits_a_used_key = mistake(
@@ -187,31 +187,31 @@ _splits_a_used_key = mistake(
         + (f" at `{line}`" if (line := e.answers.errors["watched"].line) else "")
         + ". The numbers of this run do not show it; nothing promises that others will not."
     ),
-    recognised=_reused,
+    recognized=_reused,
 )(splits_a_used_key)
 
 _spread_of_one = mistake(
     "Your numbers are standard normal; they have to be scaled by 1 / √rows.",
     _how_wide,
-    recognised=_spread_is(lambda leaf: 1.0),  # noqa: ARG005
+    recognized=_spread_is(lambda leaf: 1.0),  # noqa: ARG005
 )(initialise(split, lambda shape: 1.0))  # noqa: ARG005
 
 _spread_by_columns = mistake(
     "You scaled by the number of columns; asked for is the number of rows.",
     _how_wide,
-    recognised=_spread_is(lambda leaf: leaf.shape[1] ** -0.5),
+    recognized=_spread_is(lambda leaf: leaf.shape[1] ** -0.5),
 )(initialise(split, lambda shape: shape[1] ** -0.5))
 
 _spread_not_rooted = mistake(
     "You divided by the number of rows; the root is missing.",
     _how_wide,
-    recognised=_spread_is(lambda leaf: 1 / len(leaf)),
+    recognized=_spread_is(lambda leaf: 1 / len(leaf)),
 )(initialise(split, lambda shape: 1 / shape[0]))
 
 _not_normal = mistake(
     "The spread is right, and the numbers are not normally distributed.",
     lambda e: f"Their kurtosis is {number(_kurtosis(e))}; normal numbers have 3, uniform ones 1.8.",
-    recognised=lambda e: _spread(e) and not _normal(e),
+    recognized=lambda e: _spread(e) and not _normal(e),
 )(initialise(split, draw=uniform))
 
 

@@ -204,7 +204,7 @@ _softmax_over_queries = families.softmax_over_queries(_values)(
 _largest_of_hidden_scores = mistake(
     "Scores that a row does not see count in your softmax: those far below them are lost.",
     _empty_row,
-    recognised=lambda e: e.same("whole", "values") and _largest_of(e) is not None,
+    recognized=lambda e: e.same("whole", "values") and _largest_of(e) is not None,
 )(InTorch(Variant(softmax=_largest_of_the_row)))
 
 _overflow = mistake(
@@ -212,13 +212,13 @@ _overflow = mistake(
     lambda e: unwrapped(f"""With scores up to {number(float(e.inputs["large"].max()))}
     {int((~np.isfinite(e.yours("large"))).sum())} entries are NaN or infinite. Subtract the largest
     visible score of a row first, or let `jax.nn.softmax` do it."""),
-    recognised=lambda e: e.same("whole", "values") and not np.isfinite(e.yours("large")).all(),
+    recognized=lambda e: e.same("whole", "values") and not np.isfinite(e.yours("large")).all(),
 )(InTorch(Variant(softmax=_overflowing)))
 
 _nan_gradients = mistake(
     "The gradient behind your weights is NaN.",
     _nan_share,
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("values") and any(not np.isfinite(g).all() for _, g in _gradients(e))
     ),
 )(InTorch(Variant(softmax=_added)))
@@ -228,7 +228,7 @@ _gradient_stopped = mistake(
     lambda e: unwrapped(f"""The right one reaches
     {number(float(np.abs(e.right("gradient")).max()))}. Finite is not enough; the model has to learn
     from it."""),
-    recognised=lambda e: e.same("values") and not any(g.any() for _, g in _gradients(e)),
+    recognized=lambda e: e.same("values") and not any(g.any() for _, g in _gradients(e)),
 )(InTorch(Variant(softmax=lambda s, v: safe_softmax(s.detach(), v) + 0 * s)))
 
 

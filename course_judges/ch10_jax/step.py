@@ -112,14 +112,14 @@ _python_if_on_traced = mistake(
     "Python decides by a number that is not there while the step is being traced.",
     lambda e: f"{says(e, 'compiled')} `jnp.where` or `jnp.minimum` decides in the program.",
     TRACED,
-    recognised=lambda e: e.same(*_CASES) and traced_error(e, "compiled"),
+    recognized=lambda e: e.same(*_CASES) and traced_error(e, "compiled"),
 )(decides_in_python)
 
 _overwrites_the_trees = mistake(
     "Your step puts its results into the trees that it is given.",
     lambda e: unwrapped(f"""The arrays cannot change, and the dictionaries that hold them can: after
     the call, {gap(e, "kept")}"""),
-    recognised=lambda e: e.same(*_CASES) and changed_what_was_given(e),
+    recognized=lambda e: e.same(*_CASES) and changed_what_was_given(e),
 )(InTorch(overwrites))
 
 

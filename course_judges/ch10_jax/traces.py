@@ -21,7 +21,7 @@ _exchanged = exchanged(RANGES, "as_they_are", "padded")
     "You counted calls, not traces.",
     "The body of a jitted function runs once for each new shape; a counter outside of it, or a "
     "function that is jitted anew for every line, counts all 300 lines.",
-    recognised=lambda e: noted(e, "as_they_are") == 300,
+    recognized=lambda e: noted(e, "as_they_are") == 300,
 )
 def _calls() -> Numbers:
     return middle(RANGES, as_they_are=300.0, padded=300.0)
@@ -33,7 +33,7 @@ def _calls() -> Numbers:
         f"{number(noted(e, 'waste'))} of the symbols is "
         f"{number(noted(e, 'waste') / (1 + noted(e, 'waste')))} of all positions."
     ),
-    recognised=lambda e: (
+    recognized=lambda e: (
         not lies(RANGES, "waste", noted(e, "waste"), e)
         and lies(RANGES, "waste", noted(e, "waste") / (1 + noted(e, "waste")), e)
     ),

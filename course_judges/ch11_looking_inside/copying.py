@@ -33,7 +33,7 @@ def _is_share_of_all_places(evidence: Evidence) -> bool:
         f"{number(noted(e, 'found'))} of the places, and of these the share is "
         f"{number(noted(e, 'three') / noted(e, 'found'))}."
     ),
-    recognised=_is_share_of_all_places,
+    recognized=_is_share_of_all_places,
 )
 def _of_all_places() -> Numbers:
     numbers = middle(RANGES)

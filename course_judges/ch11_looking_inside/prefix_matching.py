@@ -148,7 +148,7 @@ def _nothing_divided(weights: Tensor, tokens: Tensor) -> Tensor:
     "Where no symbol comes back every score is 0; yours is another number.",
     lambda e: f"Your scores of such a text are {row(e.yours('fresh.none'))}.",
     cases=("scores", "fresh"),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("scores", "fresh.once")
         and bool(np.isfinite(e.shaped("fresh.none", e.right("fresh.none").shape)).all())
         and not e.same("fresh.none")

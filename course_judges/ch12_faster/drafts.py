@@ -95,7 +95,7 @@ def _following(rule: Rule, *, stops: bool = True, limited: bool = True) -> Calla
 
 def _by_rule(what: str, effect: Callable[[Evidence], str], rule: Rule) -> Mistake:
     """A mistake whose outcomes are those of a rule."""
-    return mistake(what, effect, recognised=lambda e: fits(e, rule))(_following(rule))
+    return mistake(what, effect, recognized=lambda e: fits(e, rule))(_following(rule))
 
 
 _again_from_p = _by_rule(
@@ -187,7 +187,7 @@ def _rejected_after_the_last(evidence: Evidence) -> bool:
     "After the last draft of a row you drew as after a rejection; padding is no rejected draft.",
     lambda e: unwrapped(f"""Where a row keeps all of its drafts, the symbol comes from
     `p[b, drafted[b]]` as it is, also where that is not place {e.number("K")}."""),
-    recognised=_rejected_after_the_last,
+    recognized=_rejected_after_the_last,
 )
 def _padding_rejected(
     p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
@@ -218,7 +218,7 @@ def _distributions_of_row_0(evidence: Evidence) -> bool:
     lambda e: unwrapped(f"""Where all rows have the same ones you are right. In the call with K = 1
     each has others, and rows without a draft draw from those of row 0: of
     {e.number("V")} symbols, all write the same one most often."""),
-    recognised=_distributions_of_row_0,
+    recognized=_distributions_of_row_0,
 )
 def _first_row_for_all(
     p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
@@ -235,7 +235,7 @@ _beyond_the_drafted = mistake(
     "You kept drafts of rows that have fewer: what stands behind `drafted` is no draft.",
     lambda e: unwrapped(f"""{int((e.yours("chance.count") > e.inputs["drafted"]).sum())} of
     {e.number("B")} rows keep more drafts than they have."""),
-    recognised=_padding_kept,
+    recognized=_padding_kept,
 )(_following(Rule(), limited=False))
 
 
@@ -254,7 +254,7 @@ def _goes_on(evidence: Evidence) -> bool:
 _goes_on_after_a_rejection = mistake(
     "You count every draft that would be kept, also those behind a rejected one.",
     "What was drafted after a rejected symbol follows a text that is not written.",
-    recognised=_goes_on,
+    recognized=_goes_on,
 )(_following(Rule(), stops=False))
 
 
@@ -272,7 +272,7 @@ def _without_the_generator(
 _generator_ignored = mistake(
     "Not everything random comes from the generator that was given.",
     "With the same seed your answer draws other symbols. Pass `generator=generator` to each draw.",
-    recognised=lambda e: (
+    recognized=lambda e: (
         exact(e) and not np.array_equal(e.yours("seeded.first"), e.yours("seeded.again"))
     ),
 )(_without_the_generator)

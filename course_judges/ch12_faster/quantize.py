@@ -149,7 +149,7 @@ _scale_inverted = mistake("You returned 1 / scale: weights are codes · scale.",
 _codes_not_int8 = mistake(
     "Your codes are no int8, so they take as much memory as the weights did.",
     lambda e: f"Their type is {e.answers.values.get('eight.type', 'another one')}.",
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("few", "undivided", "hollow") and e.answers.values.get("eight.type") != "torch.int8"
     ),
 )(_variant(kind=torch.float32))
@@ -158,7 +158,7 @@ _empty_group_divides = mistake(
     "A group of zeros has the largest absolute value 0, and you divide by it.",
     "0 / 0 is NaN, and NaN as a whole number can be anything: use a scale of 1 there.",
     cases=("eight", "few"),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("eight", "few") and not e.same("hollow") and not _scale_of_zeros(e) > 0
     ),
 )(_variant(zeros=None))
@@ -173,7 +173,7 @@ _another_scale_for_zeros = mistake(
     lambda e: unwrapped(f"""The last row of one matrix begins with a group of zeros. Its scale
     is {_scale_of_zeros(e):.2g} in yours. Whatever keeps you from dividing by 0 there, the scale
     that you return is 1."""),
-    recognised=lambda e: e.same("eight", "few") and 0 < _scale_of_zeros(e) != 1,
+    recognized=lambda e: e.same("eight", "few") and 0 < _scale_of_zeros(e) != 1,
 )(_variant(zeros=1e-8))
 
 
@@ -192,7 +192,7 @@ _small_weights_for_zeros = mistake(
     lambda e: unwrapped(f"""The first row of one matrix ends with weights of at most
     {abs(e.inputs["hollow"][0, -e.number("group") :]).max():.1g}.
     {farthest(e, "hollow.scales")}"""),
-    recognised=lambda e: (
+    recognized=lambda e: (
         e.same("eight", "few") and not e.same("hollow") and _scale_of_zeros(e) == 1
     ),
 )(_small_for_zeros)

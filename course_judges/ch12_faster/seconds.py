@@ -160,7 +160,7 @@ _mean_of_the_calls = mistake(
 _reads_more_than_fits = mistake(
     "Your text grew longer than `block_size`, and the model refuses it: show it the last ones.",
     lambda e: f"It reads at most {e.number('short')} here.",
-    recognised=lambda e: e.same("growing") and "cropped" in e.answers.errors,
+    recognized=lambda e: e.same("growing") and "cropped" in e.answers.errors,
 )(_variant(reads=lambda text, _: text))
 
 _hooks_left = mistake(

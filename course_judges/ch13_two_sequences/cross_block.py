@@ -278,7 +278,7 @@ class _MemoryNormed(CrossAttention):
     "Your linear layers have biases; the task asks for layers without.",
     lambda e: unwrapped(f"""There are {int(e.yours("biases"))} entries in vectors beside the four
     matrices and the norm. `nn.Linear` has a bias unless it is told `bias=False`."""),
-    recognised=lambda e: e.same("whole", "padded", "empty") and bool(e.yours("biases") > 0),
+    recognized=lambda e: e.same("whole", "padded", "empty") and bool(e.yours("biases") > 0),
 )
 class _WithBiases(CrossAttention):
     def __init__(self, n_embd, n_memory, n_head):

@@ -89,7 +89,8 @@ def _project_first_head(answer: Any, given: Inputs) -> Any:
     weight[:, int(given["D"]) :] = 0
     load_weights(module, {"projection.weight": weight, "projection.bias": given["bias"]})
     x = tensor(given["x"])
-    return {"output": module(x), "shorter": module(x[:, : (x.shape[1] + 1) // 2])}
+    shorter = x[:, : (x.shape[1] + 1) // 2].clone()
+    return {"output": module(x), "shorter": module(shorter)}
 
 
 def _count(answer: Any, given: Inputs) -> Any:

@@ -110,11 +110,12 @@ def block_other(answer: Any, given: Inputs) -> Any:
     position alone; and whether a gradient finds its way back to the memory.
     """
     x, memory = tensor(given["x"]), tensor(given["other_memory"])
+    begin = x[:, :1].clone()
     block = _block(answer, given)
     for parameter in block.parameters():
         parameter.requires_grad_(False)
     whole = block(x, memory.clone().requires_grad_())
-    return {"whole": whole, "first": block(x[:, :1], memory), "learns": whole.requires_grad}
+    return {"whole": whole, "first": block(begin, memory), "learns": whole.requires_grad}
 
 
 def _weighted(answer: Any, given: Inputs, silenced: str = "") -> Any:
@@ -124,7 +125,7 @@ def _weighted(answer: Any, given: Inputs, silenced: str = "") -> Any:
             parameter.copy_(tensor(given[name]))
         if silenced:
             _norm_parameters(block)[f"{silenced}.weight"].zero_()
-        return block(tensor(given["x"]), tensor(given["memory"]))
+        return block(tensor(given["x"].copy()), tensor(given["memory"].copy()))
 
 
 def block_weighted(answer: Any, given: Inputs) -> Any:

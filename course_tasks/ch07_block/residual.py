@@ -15,7 +15,7 @@ from course_tasks.probing import Inputs, Probe
 
 def residual_inputs(rng: Rng) -> Inputs:
     """A stream and the weights of its branches."""
-    return _streams(rng, *sizes(rng), int(rng.integers(3, 6)))
+    return _streams(rng, *sizes(rng), int(rng.integers(5, 7)))
 
 
 def _least(rng: Rng) -> Inputs:
@@ -63,11 +63,18 @@ def stream_again(answer: Any, given: Inputs) -> Any:
 
 
 def stream_gradient(answer: Any, given: Inputs) -> Any:
-    """The gradient of some weighting of the output, at the input."""
-    leaf = tensor(given["x"]).requires_grad_()
-    out = _residual_stream(answer, given)(leaf * 1.0)
-    (gradient,) = torch.autograd.grad((out * tensor(given["pull"])).sum(), leaf)
-    return gradient
+    """The gradient of some weighting of the output, at the input and at each branch; zeros where
+    none arrives.
+    """
+    leaf, branches = tensor(given["x"]).requires_grad_(), _branches(given)
+    out = answer(list(branches))(leaf * 1.0)
+    if out.requires_grad:
+        (out * tensor(given["pull"])).sum().backward()
+    arrived = [
+        torch.zeros_like(one) if one.grad is None else one.grad
+        for one in (leaf, *(branch.weight for branch in branches))
+    ]
+    return {"x": arrived[0], "branches": torch.stack(arrived[1:])}
 
 
 def stream_parameters(answer: Any, given: Inputs) -> Any:

@@ -92,7 +92,7 @@ def test_mistake_is_rejected_called_by_its_name_and_explained(task, mistake):
 
 @in_turn
 @pytest.mark.parametrize(("task", "mistake"), MISTAKES)
-def test_judges_own_copy_of_a_mistake_is_recognised(task, mistake):
+def test_judges_own_copy_of_a_mistake_is_recognized(task, mistake):
     copy = next(m for m in judges.task(task).mistakes if m.name == mistake)
     for seed in seeds_of(task)[::2]:
         verdict = check(task, copy.answer, seed=seed)

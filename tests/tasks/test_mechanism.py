@@ -499,7 +499,7 @@ class TestWeights:
         assert (layer.weight == 0.5).all()
 
 
-def test_a_recognised_mistake_must_differ_from_the_right_answer():
+def test_a_recognized_mistake_must_differ_from_the_right_answer():
     same = Task("Doubling", double, HERE, TASK.parts, (Mistake("none", double, "?", "?", HERE),))
     inputs = PROBE.inputs(np.random.default_rng(0))
     verdict = judge(

@@ -115,7 +115,13 @@ def so_many_heads(found, p, training, generator):
     return out.view_as(found) if training else found
 
 
+def seed_of_the_generator(found, p, generator):
+    torch.manual_seed(generator.initial_seed())
+    return unseeded(found, p, generator)
+
+
 WRONG = {
+    "seed-again": dropping(seed_of_the_generator),
     "fixed-number": so_many_heads,
     "nothing-dropped": lambda found, p, training, generator: found.clone(),
     "scaled-in-evaluation": smaller_in_evaluation,
@@ -165,7 +171,17 @@ def last_one_stays(found, p, generator):
     return ((coins > p) | (coins == coins.amax(1, keepdim=True))) & (p < 1)
 
 
+def nothing_for_one_sample(found, p, training, generator):
+    return drop_by_bernoulli(found, p, training, generator) if len(found) > 1 else found
+
+
+def all_above_nine_tenths(found, p, generator):
+    return head_mask(found, p, generator) & (p < 0.9)
+
+
 ODD = [
+    (nothing_for_one_sample, "wrong-for-one-sample"),
+    (dropping(all_above_nine_tenths), "wrong-share"),
     (dropping(last_one_stays), "never-all-heads"),
     (dropping(mirrored), "not-independent"),
     (dropping(in_pairs), "not-independent"),

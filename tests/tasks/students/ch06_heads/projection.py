@@ -255,7 +255,27 @@ class AskedByChildren(nn.Module):
         return self.projection(F.pad(found, (0, self.width - found.shape[-1])))
 
 
+class HeadsOnTheClass(MixedPlainly):
+    every_head = ()
+
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        HeadsOnTheClass.every_head += tuple(heads)
+
+    def forward(self, x):
+        return self.projection(self.join([h(x) for h in self.every_head[-len(self.parts) :]]))
+
+
+class WritesIntoX(MixedPlainly):
+    def forward(self, x):
+        out = super().forward(x)
+        x -= x.mean()
+        return out
+
+
 ODD = [
+    (HeadsOnTheClass, "changed-by-another-module"),
+    (WritesIntoX, "changes-its-input"),
     (AskedByChildren, "listed-twice"),
     (AllButTheFirstKnown, "parameters-missing"),
     (FindingsOnSelf, "shape"),

@@ -82,6 +82,9 @@ class OneLayerMore(GatedBase):
 
 
 WRONG = {
+    "absolute-gate": gated(lambda self, x: self.down(torch.abs(self.gate(x)) * self.up(x))),
+    "squared-gate": gated(lambda self, x: self.down(F.relu(self.gate(x)) ** 2 * self.up(x))),
+    "relu-at-the-start": gated(lambda self, x: gated_by_where(self, x.clamp(min=0))),
     "more-layers": OneLayerMore,
     "limited-gate": fifth_set.GateEndsAtOne,
     "leaky-gate": fifth_set.GateLeaks,
@@ -115,6 +118,7 @@ class GatesOfTheFirstText(GatedBase):
 
 
 ODD = [
+    (gated(lambda self, x: self.down(F.gelu(self.gate(x)) * self.up(x))), "smooth-gate"),
     (GatesOfTheFirstText, "wrong-when-called-again"),
     (gated(lambda self, x: gated_by_where(self, x).squeeze()), "axis-of-one"),
     (gated(lambda self, x: gated_by_where(self, x).squeeze(0)), "axis-of-one"),

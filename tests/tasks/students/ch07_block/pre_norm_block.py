@@ -206,7 +206,22 @@ class AddsWhatItWroteBefore(BlockBase):
         return out + before
 
 
+class LargerEps(BlockBase):
+    def __init__(self, n_embd, *branches):
+        super().__init__(n_embd, *branches)
+        self.cross_norm = nn.LayerNorm(n_embd, eps=0.01)
+
+
+def into_the_stream_given(self, x, memory):
+    x += self.attn(self.attention_norm(x))
+    x += self.cross(self.cross_norm(x), memory)
+    x += self.ffn(self.feed_forward_norm(x))
+    return x
+
+
 ODD = [
+    (LargerEps, "nearly-right"),
+    (blocked(into_the_stream_given), "changes-its-input"),
     (AddsWhatItWroteBefore, "wrong-when-called-again"),
     (blocked(memory_of_one_place_unheard), "memory-of-another-length"),
     (blocked(lambda self, x, memory: BlockBase.forward(self, x, memory).squeeze()), "axis-of-one"),

@@ -170,7 +170,32 @@ def branch_reads_less(branches, root, x):
     return x
 
 
+class StreamOfFrozenBranches(StreamOfList):
+    def __init__(self, branches):
+        super().__init__(branches)
+        for parameter in self.parameters():
+            parameter.requires_grad = False
+
+
+class StreamWithoutGradient(StreamOfList):
+    @torch.no_grad()
+    def forward(self, x):
+        return super().forward(x)
+
+
+def detached_reading(branches, root, x):
+    for branch in branches:
+        x = x + branch(x.clone().detach()) / root
+    return x
+
+
 WRONG = {
+    "reading-cut-off": streaming(detached_reading),
+    "last-branch-forgotten": streaming(lambda b, root, x: rightly(b[:-1], root, x)),
+    "branches-frozen": StreamOfFrozenBranches,
+    "nothing-learns": StreamWithoutGradient,
+    "input-cut-off": streaming(lambda b, root, x: rightly(b, root, x.data)),
+    "root-rounded": streaming(lambda b, root, x: rightly(b, int(root), x)),
     "divided-by-one-more": streaming(lambda b, root, x: rightly(b, (root**2 + 1) ** 0.5, x)),
     "divided-before-the-branch": streaming(branch_reads_less),
     "one-branch-for-all": streaming(lambda b, root, x: rightly([b[0]] * len(b), root, x)),
