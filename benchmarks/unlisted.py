@@ -52,6 +52,7 @@ def main(arguments=None):
     parser.add_argument("--fourth", action="store_true", help="only the fourth set")
     parser.add_argument("--fifth", action="store_true", help="only the fifth set")
     parser.add_argument("--sixth", action="store_true", help="only the sixth set")
+    parser.add_argument("--seventh", action="store_true", help="only the seventh set")
     parser.add_argument("--task", help="only this task")
     parser.add_argument("--generic", action="store_true", help="say only what is generic or worse")
     parser.add_argument("--say", action="store_true", help="print what each answer is told")
@@ -67,7 +68,7 @@ def main(arguments=None):
     chosen = [unlisted.SECOND_SET] * asked.second + [unlisted.THIRD_SET] * asked.third
     chosen += [unlisted.FOURTH_SET] * asked.fourth
     chosen += [unlisted.FIFTH_SET_A, unlisted.FIFTH_SET_B] * asked.fifth
-    chosen += [unlisted.SIXTH_SET] * asked.sixth
+    chosen += [unlisted.SIXTH_SET] * asked.sixth + [unlisted.SEVENTH_SET] * asked.seventh
     for collection in chosen or unlisted.ALL_SETS:
         for chapter in unlisted.chapters(collection):
             if asked.chapters and chapter not in asked.chapters:

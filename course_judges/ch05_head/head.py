@@ -289,7 +289,9 @@ class _ModerateFill(Head):
     "Your head keeps something of the first text that it reads, and the next text meets it.",
     _read_again,
     MODULE,
-    recognized=lambda e: e.same("causal", "later", "full", "both_ways") and not e.same("again"),
+    recognized=lambda e: (
+        e.same("causal", "later", "full", "both_ways") and not e.same("again") and e.repeatable
+    ),
 )
 class _StateKept(Head):
     kept: Tensor | None = None

@@ -68,6 +68,14 @@ def _count(evidence: Evidence) -> str:
 def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
     if not evidence.same("all"):
         return None
+    mine, right = evidence.yours("some.merged"), evidence.right("some.merged")
+    if np.array_equal(mine == 0, right == 0):
+        return Finding(
+            "others-changed",
+            "The zeros stand where they should, and other numbers are not what the heads found.",
+            _which(evidence) + _from(evidence, "some.merged"),
+            LOOK,
+        )
     return Finding(
         "wrong-zeros",
         "The heads are merged well, and the zeros stand in the wrong places.",

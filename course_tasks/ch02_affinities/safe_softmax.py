@@ -29,6 +29,8 @@ def _safe_softmax_inputs(rng: np.random.Generator) -> Inputs:
     centres = np.concatenate([[0, 1e4, -1e4], others])
     large = rng.normal(0, 1.5, size=(T, T))
     large[order] += centres[:, None]
+    # All of the lowest row is at most −10⁴, so that no limit of that kind tells it from −inf.
+    large[order[2]] = -1e4 - np.abs(large[order[2]] + 1e4)
     large[order[3], rng.choice(T, 2, replace=False)] = [1e4, -1e4]
     # Something is hidden in the lowest row, too, so that no number stands for −inf.
     large = _hide(rng, large, order[[2, *range(4, T)]])

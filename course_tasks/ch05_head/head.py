@@ -85,8 +85,10 @@ def _attend(answer: Any, given: Inputs, x: str, *, causal: bool) -> Any:
 
 
 def _attend_again(answer: Any, given: Inputs) -> Any:
-    """What a head finds that has read texts of other lengths before."""
-    head = _head(answer, given, causal=True)
+    """What a head finds that has read texts of other lengths before, and that is being trained:
+    nothing in it is random.
+    """
+    head = _head(answer, given, causal=True).train()
     # Copies: a head that writes into its text shall not have written into the last one.
     head(tensor(given["x"])[:, :2].clone())
     head(tensor(given["full"]).clone())

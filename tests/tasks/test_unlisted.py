@@ -9,6 +9,7 @@ from unlisted import (
     FIFTH_SET_B,
     FOURTH_SET,
     SECOND_SET,
+    SEVENTH_SET,
     SIXTH_SET,
     THIRD_SET,
     chapters,
@@ -62,6 +63,16 @@ ANSWERS = (
         for task, answers in written(chapter, collection).items()
         for answer, aside in answers
         if aside and chapter != "10"
+    ]
+    + [  # of the seventh set a third
+        one
+        for chapter in chapters(SEVENTH_SET)
+        for number, one in enumerate(
+            (task, answer)
+            for task, answers in written(chapter, SEVENTH_SET).items()
+            for answer, _ in answers
+        )
+        if held_aside(number)
     ]
     + [(task, answer) for task, answers in later.WRITTEN.items() for answer in answers]
 )

@@ -12,6 +12,8 @@ second one. All of it was aside until the judges had spoken.
 aside until the judges had been mended after the rest.
 `fifth_set_a/` was written likewise for chapters 01 to 06, and `fifth_set_b/` for 07 to 13.
 `sixth_set/` was written likewise when inputs had been drawn at more edges of what tasks allow.
+`seventh_set/` has slips of students alone, without edges; all of it was aside until the judges had
+spoken, and none of them was changed for it before.
 """
 
 import importlib
@@ -22,9 +24,10 @@ from pathlib import Path
 FIRST_SET, SECOND_SET = "unlisted", "unlisted.second_set"
 THIRD_SET, FOURTH_SET = "unlisted.third_set", "unlisted.fourth_set"
 FIFTH_SET_A, FIFTH_SET_B = "unlisted.fifth_set_a", "unlisted.fifth_set_b"
-SIXTH_SET = "unlisted.sixth_set"
+SIXTH_SET, SEVENTH_SET = "unlisted.sixth_set", "unlisted.seventh_set"
 DRAWN_BY_LOT = (FOURTH_SET, FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET)
-ALL_SETS = (FIRST_SET, SECOND_SET, THIRD_SET, *DRAWN_BY_LOT)
+ALL_ASIDE = (THIRD_SET, SEVENTH_SET)
+ALL_SETS = (FIRST_SET, SECOND_SET, THIRD_SET, *DRAWN_BY_LOT, SEVENTH_SET)
 
 
 def chapters(collection=FIRST_SET):
@@ -49,7 +52,7 @@ def written(chapter, collection=FIRST_SET):
     found, before = {}, 0
     for task, answers in module.WRITTEN.items():
         found[task] = [
-            (answer, collection == THIRD_SET or held_aside(before + number))
+            (answer, collection in ALL_ASIDE or held_aside(before + number))
             for number, answer in enumerate(answers)
         ]
         # The second set counts through its chapter, because it has few answers a task.
