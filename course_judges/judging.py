@@ -152,8 +152,15 @@ def _draws(task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> list[E
             made.append(replace(made[0], answers=mine, again=made[0].answers, after_others=True))
         else:
             known = cache(bound(reference_of, task, probe, drawn))
-            made.append(Evidence(drawn, known, mine))
+            # What takes long runs once, and so that words can be found if they are needed.
+            again = bound(known, watched=True)
+            made.append(Evidence(drawn, _always(again) if probe.one_draw else known, mine))
     return made
+
+
+def _always(make: Callable[[], Run]) -> Callable[..., Run]:
+    """The same run, whether it is asked for watched or not."""
+    return lambda **_: make()
 
 
 def _of_a_pass(answers: Answers, prefix: str) -> Answers:
