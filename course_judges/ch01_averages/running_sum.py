@@ -63,10 +63,9 @@ def _triangle_not_turned(x: Tensor) -> Tensor:
 
 @mistake(
     "You summed along the channels, not along time.",
-    lambda e: unwrapped(f"""With as many channels as positions (C = T = {e.number("T")}) nothing
-    complains: output (channel c, position t) is the sum of channels 0 … c at that position. With C
-    = {e.number("C")} and T = {e.number("T")}, a (T, T) matrix from the left does not even fit. A
-    matrix from the left mixes the last size but one; here time is the last."""),
+    lambda e: unwrapped(f"""Your output (channel c, position t) is the sum of channels 0 … c at
+    that position; where C = T = {e.number("T")}, as here, no shape gives it away. Time is the last
+    dimension. A matrix from the left mixes the one before it, and so does `dim=1`."""),
     cases=("square",),
 )
 def _sums_channels(x: Tensor) -> Tensor:

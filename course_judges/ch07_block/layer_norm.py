@@ -172,7 +172,7 @@ _over_samples_only = mistake(
 )(_over(0))
 
 _positions_together = mistake(
-    "You took one mean and one variance for a whole sample, all positions together.",
+    "You took means and variances over all positions of a sample together.",
     lambda e: f"Each position now depends on later ones, so the future leaks. {_moves(e)}",
     AXIS,
 )(_over(1, 2, 3))

@@ -401,7 +401,7 @@ _norms_set_small = mistake(
 )(_draws(norm=lambda p, std: nn.init.normal_(p, std=std)))
 
 _biases_drawn = mistake(
-    "Not all biases are 0; were they drawn, or left as they were?",
+    "Not all biases are 0.",
     lambda e: f"The largest of yours is {float(e.yours('start.biases').max()):.3f}.",
     recognized=lambda e: _plain_right(e) and _norms_right(e) and not _biases_right(e),
 )(_draws(bias=lambda p, std: nn.init.normal_(p, std=std)))

@@ -52,7 +52,8 @@ def _first_place(evidence: Evidence) -> str:
     shares, p = found / found.sum(), evidence.inputs["p"][0]
     worst = int(np.abs(shares - p).argmax())
     return unwrapped(f"""At the first place you write symbol {worst} in
-    {100 * shares[worst]:.1f} % of the rows; the model gives it {100 * p[worst]:.1f} %.""")
+    {100 * shares[worst]:.1f} % of the rows that have a draft there; the model gives it
+    {100 * p[worst]:.1f} %.""")
 
 
 def _after_all(evidence: Evidence) -> str:

@@ -211,7 +211,33 @@ def _another_text(evidence: Evidence) -> Finding | None:
     ]
     if all((evidence.yours(name) == evidence.right(name)).all() for name in texts):
         return None
+    if evidence.same("greedy", "beam", "short") and (told := _another_length(evidence)):
+        return Finding(
+            "another-length",
+            "Your search is right, and you divide by another power of the length than asked for.",
+            told,
+            BEAM,
+        )
     return Finding("another-text", "Your beam ends with another text.", _found(evidence), BEAM)
+
+
+def _another_length(evidence: Evidence) -> str:
+    """A text that was rightly found, and the length that its score would belong to."""
+    power = float(evidence.inputs["power"])
+    for k in range(len(evidence.inputs["tables"])):
+        names = f"length.tokens{k}", f"length.score{k}"
+        if not all(map(evidence.comparable, names)):
+            continue
+        (mine, score), (right, best) = (
+            [side(name) for name in names] for side in (evidence.yours, evidence.right)
+        )
+        if (mine == right).all() and abs(float(score) - float(best)) > 1e-4:
+            text = right[right >= 0]
+            length = len(text) * (float(best) / float(score)) ** (1 / power)
+            return unwrapped(f"""With power {number(power)}, [{listed(text)}] has {len(text)} tokens
+            and the value {number(float(best))}; yours is {number(float(score))}, as if it had
+            {number(length)}. The end symbol is {evidence.number("end")}, and it is a token.""")
+    return ""
 
 
 TASK = Task(
