@@ -26,6 +26,7 @@ from course_grader.errors import MachineError, NoVerdictError, SandboxUnavailabl
 from course_grader.sandbox.bubblewrap import IsolationMode, bubblewrap, copy_library
 from course_grader.sandbox.control_groups import ControlGroups, Group
 from course_grader.sandbox.cores import Cores
+from course_grader.sandbox.lifeline import last_words, tell
 from course_grader.sandbox.protocol import Collected, RunResult, collect, runnable, send_job
 from course_grader.sandbox.sanitize import SanitizedSubmission
 from course_grader.sandbox.scratch import ScratchFolder
@@ -34,12 +35,7 @@ from course_tasks.errors import FrameTimeoutError
 from course_tasks.runner.limits import MEGABYTE, Limits
 from course_tasks.runner.process_monitor import too_much_memory
 from course_tasks.runner.processor_time import stretched
-from course_tasks.runner.supervisor import (
-    ASKS_FOR_GROUP,
-    COUNT_BYTES,
-    NO_MORE_RESULTS,
-    End,
-)
+from course_tasks.runner.supervisor import ASKS_FOR_GROUP, COUNT_BYTES, End
 
 # What a run may take beyond its own limit before the grader stops waiting: forking and transfer.
 SECONDS_OF_GRACE = 15.0
@@ -291,7 +287,7 @@ def _run(
         results = Collected(file)
 
         def received(count: int) -> None:
-            _tell(lifeline, count.to_bytes(COUNT_BYTES, "big"))
+            tell(lifeline, count.to_bytes(COUNT_BYTES, "big"))
 
         try:
             _let_in(group, wire, asked, deadline)
@@ -307,7 +303,7 @@ def _run(
             raise MachineError(f"results cannot be kept: {error}") from error
         whole = len(results) == runnable(work)
         if not (end.ended or end.repeat) and not (whole and form == "warm"):
-            end = _last_words(lifeline)
+            end = last_words(lifeline, SECONDS_OF_GRACE)
             if not (end.ended or end.repeat) and not whole:
                 end = End("the process ended itself before all cells had run")
         if group.out_of_memory():
@@ -346,28 +342,6 @@ def _let_in(group: Group, wire: socket.socket, asked: _Asked, deadline: float) -
         if kind == socket.SCM_CREDENTIALS and (process := _CREDENTIALS.unpack(data)[0]):
             held = int(words.removeprefix(ASKS_FOR_GROUP))
             group.let_in(process, asked.limits, held, polite=not asked.alone)
-
-
-def _tell(lifeline: socket.socket, words: bytes) -> None:
-    """Tell the supervisor; one that is gone, or does not listen, is noticed soon enough."""
-    with contextlib.suppress(OSError):
-        lifeline.send(words, socket.MSG_DONTWAIT)
-
-
-def _last_words(lifeline: socket.socket) -> End:
-    """How the supervisor says that a run ended, after it has waited a moment for that end."""
-    _tell(lifeline, NO_MORE_RESULTS)
-    lifeline.settimeout(SECONDS_OF_GRACE)
-    try:
-        words = lifeline.recv(10_000)
-        said = json.loads(words) if words else None
-    except (OSError, ValueError):
-        said = None
-    if not isinstance(said, dict):
-        return End(repeat="its supervisor ended, or was ended, without a word")
-    if said.get("failed"):
-        raise MachineError(str(said["failed"]))
-    return End(str(said.get("ended", "")), str(said.get("repeat", "")))
 
 
 _LARGE_AT_ONCE = threading.BoundedSemaphore(MOST_LARGE_RUNS)
