@@ -105,7 +105,7 @@ def _only_some(found: Finding, wrong: Evidence, right: Evidence) -> Finding:
     sizes = wrong.sizes("iuf"), right.sizes("iuf")
     where = f" It is right with {sizes[1]} and wrong with {sizes[0]}." if all(sizes) else ""
     if where and sizes[0] == sizes[1]:
-        where = " With other numbers of the same sizes it is right."
+        where = " With other numbers of the same dimensions it is right."
     if where and right.wrong_values:
         # Judged by how often something happens: what was not seen there may still be wrong.
         where = f" With {sizes[1]} it did not show."
@@ -262,10 +262,10 @@ def _of_which(evidence: Evidence, name: str, *, otherwise: bool, alike: bool = F
         if right:
             said.append(f"{results_by_name(right)} {'is' if len(right) == 1 else 'are'} right")
         if otherwise and len(wrong) > 1:
-            said.append("another result is wrong in another way")
+            said.append("another result is wrong, too")
         words.append("; ".join(said) + ".")
     if otherwise and len(wrong) < 2:
-        words.append("In another call your answer is wrong in another way.")
+        words.append("In another call your answer is wrong, too.")
     return " ".join(words)
 
 

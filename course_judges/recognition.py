@@ -72,8 +72,8 @@ def recognize_where_wrong(
             for draw in failing
         ):
             explained = (
-                "It is not so everywhere, but it explains all that is wrong in your answer: "
-                f"{partial.share_wrong(failing[0], cases)}."
+                "That explains all that is wrong in your answer: "
+                f"{partial.share_wrong(failing[0], cases)}. At other places it is right."
             )
             return Finding(
                 known.name,

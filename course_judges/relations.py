@@ -187,15 +187,17 @@ def _some_positions(mine: Array, right: Array, _: Mapping[str, Array]) -> Differ
             continue
         others = tuple(a for a in range(right.ndim) if a != axis)
         # To be right where nothing but 0 stands says nothing.
-        fine = np.asarray(good.all(axis=others) & (np.abs(right) > 1e-3).any(axis=others))
-        if not fine.any() or fine.all():
+        said = np.asarray((np.abs(right) > 1e-3).any(axis=others) | ~good.all(axis=others))
+        fine, wrong = said & good.all(axis=others), ~good.all(axis=others)
+        if not fine.any() or not wrong.any():
             continue
+        zeros = "" if said.all() else f" At {_places(~said)}, both answers hold only zeros."
         of = f" along axis {axis} of shape {right.shape}" if right.ndim > 1 else ""
         return Difference(
             "some-positions",
             f"Your numbers are right at some places{of}, and wrong at the others.",
-            f"Right: {_places(fine)}; not: {_places(~fine)}. {largest(mine, right)} "
-            f"{_of_the_wrong(mine, right, axis, ~fine)}".strip(),
+            f"Right: {_places(fine)}; not: {_places(wrong)}.{zeros} {largest(mine, right)} "
+            f"{_of_the_wrong(mine, right, axis, wrong)}".strip(),
         )
     return None
 

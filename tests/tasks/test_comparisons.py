@@ -194,3 +194,11 @@ class TestWatch:
 
     def test_class_is_left_as_it_is(self):
         assert Watch().on(torch.nn.Linear) is torch.nn.Linear
+
+
+def test_place_where_only_zeros_stand_is_neither_right_nor_wrong():
+    right = np.array([0.0, 1, 2, 3, 4])
+    found = related(np.array([0.0, 1, 2, 5, 9]), right, {})
+    assert found is not None
+    assert found.name == "some-positions"
+    assert found.effect.startswith("Right: 1, 2; not: 3, 4. At 0, both answers hold only zeros.")

@@ -66,7 +66,7 @@ def test_argument_that_tells_wrong_rows_from_right_ones_is_named(seed):
 def test_mistake_that_is_made_in_some_rows_is_called_by_its_name(seed):
     found = said_of(in_large_rows(lambda x, k: _squared.answer(x, k)[0]), seed)
     assert found.name == "squared"
-    assert found.effect.startswith("It is not so everywhere")
+    assert found.effect.startswith("That explains all that is wrong")
 
 
 @pytest.mark.parametrize("seed", range(2))
