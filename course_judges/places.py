@@ -105,7 +105,9 @@ def nearly(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | No
     exact = close(mine[counted], right[counted]).mean()
     if off.max() > _NEARLY or exact > _MOST_EXACT:
         return None
-    share = f"{100 * off.max():.1g}"
+    percent = 100 * float(off.max())
+    digit = 10.0 ** np.floor(np.log10(percent))
+    share = number(np.ceil(percent / digit) * digit)  # rounded up, so that it bounds them all
     return Difference(
         "nearly-right",
         f"Your numbers are nearly right: none is off by more than {share} %.",

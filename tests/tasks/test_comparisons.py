@@ -202,3 +202,13 @@ def test_place_where_only_zeros_stand_is_neither_right_nor_wrong():
     assert found is not None
     assert found.name == "some-positions"
     assert found.effect.startswith("Right: 1, 2; not: 3, 4. At 0, both answers hold only zeros.")
+
+
+@pytest.mark.parametrize(("off", "share"), [(0.0122, "2"), (0.0031, "0.4"), (0.019, "2")])
+def test_nearly_right_names_a_share_that_bounds_every_number(off, share):
+    right = np.arange(1.0, 25).reshape(4, 6)
+    signs = np.random.default_rng(0).choice([-1, -0.99, 0.99, 1], size=(4, 6))
+    found = related(right * (1 + off * signs), right, {})
+    assert found is not None
+    assert found.name == "nearly-right"
+    assert f"by more than {share} %" in found.what
