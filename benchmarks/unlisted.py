@@ -1,7 +1,7 @@
 """What checks say to wrong answers that no list names, in several draws each.
 
     python -m benchmarks.unlisted            all sets
-    python -m benchmarks.unlisted 05 --second --say
+    python -m benchmarks.unlisted 05 --sets second --say
 
 For the answers that a judge was tuned on, `--say` prints what they are told. Of those held aside
 it prints totals alone, so that tuning cannot learn from them; `--open` prints them like the
@@ -47,12 +47,9 @@ def told(verdicts):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("chapters", nargs="*", help="for example 05; all without")
-    parser.add_argument("--second", action="store_true", help="only the second set")
-    parser.add_argument("--third", action="store_true", help="only the third set")
-    parser.add_argument("--fourth", action="store_true", help="only the fourth set")
-    parser.add_argument("--fifth", action="store_true", help="only the fifth set")
-    parser.add_argument("--sixth", action="store_true", help="only the sixth set")
-    parser.add_argument("--seventh", action="store_true", help="only the seventh set")
+    parser.add_argument(
+        "--sets", nargs="+", default=[], metavar="SET", help="second, third, …; all without"
+    )
     parser.add_argument("--task", help="only this task")
     parser.add_argument("--generic", action="store_true", help="say only what is generic or worse")
     parser.add_argument("--say", action="store_true", help="print what each answer is told")
@@ -65,11 +62,14 @@ def main(arguments=None):
 
     warnings.simplefilter("ignore")
     totals = {False: Counter(), True: Counter()}
-    chosen = [unlisted.SECOND_SET] * asked.second + [unlisted.THIRD_SET] * asked.third
-    chosen += [unlisted.FOURTH_SET] * asked.fourth
-    chosen += [unlisted.FIFTH_SET_A, unlisted.FIFTH_SET_B] * asked.fifth
-    chosen += [unlisted.SIXTH_SET] * asked.sixth + [unlisted.SEVENTH_SET] * asked.seventh
-    for collection in chosen or unlisted.ALL_SETS:
+    named = {
+        name.rpartition(".")[2].replace("unlisted", "first").replace("_set", ""): name
+        for name in unlisted.ALL_SETS
+    }
+    if unknown := [name for name in asked.sets if name not in named]:
+        parser.error(f"there is no set {unknown[0]!r}: choose from {', '.join(named)}")
+    chosen = [named[name] for name in asked.sets] or unlisted.ALL_SETS
+    for collection in chosen:
         for chapter in unlisted.chapters(collection):
             if asked.chapters and chapter not in asked.chapters:
                 continue

@@ -5,6 +5,7 @@ of their own.
 import pytest
 import subjects
 from unlisted import (
+    EIGHTH_SET,
     FIFTH_SET_A,
     FIFTH_SET_B,
     FOURTH_SET,
@@ -57,9 +58,9 @@ ANSWERS = (
         for answer, aside in answers
         if aside and chapter != "10"
     ]
-    + [  # and likewise of the fifth and the sixth
+    + [  # and likewise of the fifth, the sixth and the eighth
         (task, answer)
-        for collection in (FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET)
+        for collection in (FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET, EIGHTH_SET)
         for chapter in chapters(collection)
         for task, answers in written(chapter, collection).items()
         for answer, aside in answers

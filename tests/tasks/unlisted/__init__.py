@@ -14,6 +14,8 @@ aside until the judges had been mended after the rest.
 `sixth_set/` was written likewise when inputs had been drawn at more edges of what tasks allow.
 `seventh_set/` has slips of students alone, without edges; all of it was aside until the judges had
 spoken, and none of them was changed for it before.
+`eighth_set/` has slips of students, too; a third, drawn by lot, was aside until the judges had been
+mended after the rest.
 """
 
 import importlib
@@ -25,9 +27,10 @@ FIRST_SET, SECOND_SET = "unlisted", "unlisted.second_set"
 THIRD_SET, FOURTH_SET = "unlisted.third_set", "unlisted.fourth_set"
 FIFTH_SET_A, FIFTH_SET_B = "unlisted.fifth_set_a", "unlisted.fifth_set_b"
 SIXTH_SET, SEVENTH_SET = "unlisted.sixth_set", "unlisted.seventh_set"
-DRAWN_BY_LOT = (FOURTH_SET, FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET)
+EIGHTH_SET = "unlisted.eighth_set"
+DRAWN_BY_LOT = (FOURTH_SET, FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET, EIGHTH_SET)
 ALL_ASIDE = (THIRD_SET, SEVENTH_SET)
-ALL_SETS = (FIRST_SET, SECOND_SET, THIRD_SET, *DRAWN_BY_LOT, SEVENTH_SET)
+ALL_SETS = (FIRST_SET, SECOND_SET, *ALL_ASIDE, *DRAWN_BY_LOT)
 
 
 def chapters(collection=FIRST_SET):
