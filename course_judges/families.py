@@ -40,7 +40,7 @@ scale_by_channels = _family(
     "You divided the scores by √C; a score is a sum of D products, so the scale is √D."
 )
 scale_by_values = _family(
-    "You divided the scores by the root of the size of a value; scores come from queries and keys."
+    "You divided the scores by the root of a value's dimension; scores come from queries and keys."
 )
 swapped_query_key = _family(
     "Queries and keys changed places: row t holds how much others look at t."
