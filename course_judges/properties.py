@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from course_judges.judging import Evidence, Property
-from course_judges.wording import number
+from course_judges.wording import number, numbers_apart
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding, Section
 
@@ -50,12 +50,13 @@ def rows_sum_to_one(value: str, section: Section) -> Property:
 
     def ask(evidence: Evidence) -> Finding | None:
         mine, right = evidence.yours(value).sum(-1), evidence.right(value).sum(-1)
-        wrong = np.argwhere((np.abs(right - 1) < _SMALL) & (np.abs(mine - 1) > _SMALL))
-        if not len(wrong):
+        gap = np.where(np.abs(right - 1) < _SMALL, np.abs(mine - 1), 0.0)
+        if not (gap > _SMALL).any():
             return None
-        index = tuple(int(i) for i in wrong[0])
+        worst = np.unravel_index(int(gap.argmax()), gap.shape)
         columns = evidence.yours(value).sum(-2)
-        effect = f"Row {index[-1]} sums to {mine[index]:.3g}; every row of an average sums to 1."
+        total, _ = numbers_apart(float(mine[worst]), 1.0)
+        effect = f"Row {worst[-1]} sums to {total}; every row of an average sums to 1."
         if np.allclose(columns, 1, atol=_SMALL):
             effect += " Your columns sum to 1: the division went along the other axis."
         return Finding("rows-do-not-sum-to-one", "The weights are not an average.", effect, section)
@@ -180,9 +181,19 @@ def scores_times_a_factor(
         return Finding(
             "scores-times-a-factor",
             "Your weights are a softmax of the scores times a factor.",
-            f"The factor is {number(factor)}: your rows are "
-            f"{'sharper' if factor > 1 else 'flatter'} than they should be.",
+            f"The factor is {number(factor)}: {_of_a_factor(factor)}",
             section,
         )
 
     return ask
+
+
+def _of_a_factor(factor: float) -> str:
+    """What becomes of weights whose scores are multiplied by it."""
+    if factor < 0:
+        return "the largest score gets the smallest weight."
+    how = "sharper" if factor > 1 else "flatter"
+    powers = (
+        " It is log 2: these are powers of 2, not of e." if np.isclose(factor, np.log(2)) else ""
+    )
+    return f"your rows are {how} than they should be.{powers}"
