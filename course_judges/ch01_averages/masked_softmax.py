@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -63,6 +66,13 @@ def _hidden_share(evidence: Evidence) -> str:
     return f"{number(100 * share, 2)} % of all weight lies on hidden positions."
 
 
+def _an_unseen_future(evidence: Evidence) -> str:
+    """A later position that may be seen, in words."""
+    b, t, s = (int(i) for i in np.argwhere(np.triu(evidence.inputs["visible"], 1))[0])
+    given = number(evidence.yours("weights")[b, t, s])
+    return f"In sample {b}, row {t} may see position {s}, and you give it the weight {given}."
+
+
 def _right_proportions(evidence: Evidence) -> bool:
     if not evidence.comparable("weights"):
         return False
@@ -90,9 +100,13 @@ def _sees_what_is_hidden(evidence: Evidence) -> Finding | None:
 
 @mistake(
     "Your mask is the wrong way round: you hid what may be seen.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `masked_fill` writes where its mask is True, and
-    `visible` is True where you may look."""),
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `visible` is True where you may look, and
+    `masked_fill` writes where its mask is True: what has to be hidden is `~visible`."""),
     WRITES,
+    also=(
+        lambda scores, visible: (scores - 1e9 * visible.to(scores.dtype)).softmax(dim=-1),
+        lambda scores, visible: scores.masked_fill(visible, -1e9).softmax(dim=-1),
+    ),
 )
 def _inverted_mask(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(visible, -torch.inf).softmax(dim=-1)
@@ -100,8 +114,8 @@ def _inverted_mask(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "Your mask has no effect: these are the weights without any mask.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `masked_fill` returns a new tensor and leaves
-    the old one as it was: keep what it returns, or use `masked_fill_`."""),
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} If you did call `masked_fill`: it returns a
+    new tensor and leaves the old one as it was, so keep what it returns."""),
     WRITES,
 )
 def _dropped_result(scores: Tensor, visible: Tensor) -> Tensor:
@@ -180,6 +194,46 @@ def _softmax_over_queries(scores: Tensor, visible: Tensor) -> Tensor:
 )
 def _softmax_over_batch(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, -torch.inf).softmax(dim=0)
+
+
+def _mask_of(change: Callable[[Tensor], Tensor], empty: float | None = None) -> Any:
+    """A right softmax of another mask; `empty` stands in a row that this mask hides wholly."""
+
+    def answer(scores: Tensor, visible: Tensor) -> Tensor:
+        weights = masked_softmax(scores, change(visible).expand_as(visible))
+        return weights if empty is None else weights.nan_to_num(empty)
+
+    return answer
+
+
+def _turned(visible: Tensor) -> Tensor:
+    return visible.transpose(1, 2)
+
+
+_mask_turned = mistake(
+    "Your mask is turned: you exchanged its rows and columns.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} You let row t look where *column* t of `visible`
+    is True. `visible` and the scores have the same order, (sample, row t, column s), so nothing has
+    to be exchanged."""),
+    SIDES,
+    also=(_mask_of(_turned, 0.0),),
+)(_mask_of(_turned))
+
+
+_causal_too = mistake(
+    "You hid the future as well; `visible` alone says what may be seen.",
+    lambda e: unwrapped(f"""{_an_unseen_future(e)} Not every mask is a triangle: this one may show
+    later positions, too."""),
+    also=(_mask_of(torch.tril, 0.0),),
+)(_mask_of(torch.tril))
+
+
+_mask_of_the_first_sample = mistake(
+    "You used the mask of sample 0 for all samples.",
+    lambda e: unwrapped(f"""{_hidden_share(e)} `visible` has shape {e.inputs["visible"].shape}: each
+    of the {word(e.number("B"))} samples has a mask of its own, so `visible[0]` is too little."""),
+    WRITES,
+)(_mask_of(lambda visible: visible[:1]))
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:

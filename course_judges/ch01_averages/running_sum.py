@@ -51,10 +51,11 @@ def _future_in_time_last(evidence: Evidence) -> Finding | None:
 
 
 @mistake(
-    "Your triangle points the wrong way: every position sums what comes after it.",
+    "Every position sums itself and what comes after it, not what comes before it.",
     lambda e: unwrapped(f"""Position 0 of your output holds the sum of all {word(e.number("T"))}
-    positions, position {e.number("T") - 1} holds its own value alone. From the right, output t is x
-    times column t of the matrix: the ones of column t have to stand in rows s ≤ t."""),
+    positions, position {e.number("T") - 1} holds its own value alone. If you multiply by a triangle
+    from the right: output t is x times column t of the matrix, so the ones of column t have to
+    stand in rows s ≤ t. If not, see from which end you add."""),
 )
 def _triangle_not_turned(x: Tensor) -> Tensor:
     T = x.shape[-1]
@@ -76,8 +77,8 @@ def _sums_channels(x: Tensor) -> Tensor:
 @mistake(
     "The sums are right, but time and channels have changed places.",
     lambda e: unwrapped(f"""x has shape {e.right("sums").shape}, your output
-    {e.yours("sums").shape}. Put the last two sizes back, or multiply from the other side and
-    exchange nothing."""),
+    {e.yours("sums").shape}. Exchange the last two dimensions again at the end, or multiply from
+    the other side and exchange nothing."""),
     cases=("sums", "square"),
 )
 def _time_not_put_back(x: Tensor) -> Tensor:
@@ -99,8 +100,8 @@ def _means_not_sums(x: Tensor) -> Tensor:
 @mistake(
     "Every position leaves itself out.",
     lambda e: unwrapped(f"""Position 0 of your output is 0; the sum up to and including it is its
-    own value, {number(e.right("sums")[0, 0, 0])}. The diagonal belongs to the triangle:
-    `diagonal=0`."""),
+    own value, {number(e.right("sums")[0, 0, 0])}. The task counts positions 0 … t, t included: the
+    diagonal belongs to a triangle."""),
     FUTURE,
 )
 def _diagonal_excluded(x: Tensor) -> Tensor:
@@ -111,13 +112,39 @@ def _diagonal_excluded(x: Tensor) -> Tensor:
 @mistake(
     "Every position holds the sum of the whole sequence.",
     lambda e: unwrapped(f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the
-    same as position {e.number("T") - 1}. A matrix of ones sees everything; half of it has to become
-    0."""),
+    same as position {e.number("T") - 1}. If you multiply by a matrix of ones, half of it has to
+    become 0. If you collect a running total in a list, keep a copy of it each time: `total += …`
+    changes the tensor that is in the list already, `total = total + …` makes a new one."""),
     TRIANGLE,
 )
 def _no_triangle(x: Tensor) -> Tensor:
     T = x.shape[-1]
     return x @ torch.ones(T, T)
+
+
+@mistake(
+    "Your sum runs on from one channel into the next.",
+    lambda e: unwrapped(f"""Channel 1 of sample 0 begins with {number(e.yours("sums")[0, 1, 0])} in
+    your answer, and its own first value is {number(e.right("sums")[0, 1, 0])}: the rest comes from
+    the channels before it. Each channel of each sample starts anew: sum along the last dimension
+    of (B, C, T), without flattening it."""),
+    cases=("sums", "square"),
+    also=(lambda x: x.flatten().cumsum(dim=0).view_as(x),),
+)
+def _channels_run_on(x: Tensor) -> Tensor:
+    return x.flatten(1).cumsum(dim=1).view_as(x)
+
+
+@mistake(
+    "The sums are right, but a reshape has put them in other places.",
+    lambda e: unwrapped(f"""The sums have been computed with time before the channels. `reshape` and
+    `view` to {e.right("sums").shape} read them in that order and cut them anew, so that numbers of
+    several channels stand in one row. To put time last again, exchange the two dimensions:
+    `transpose(1, 2)`."""),
+    cases=("sums", "square"),
+)
+def _reshaped_not_turned_back(x: Tensor) -> Tensor:
+    return x.transpose(1, 2).cumsum(dim=1).reshape(x.shape)
 
 
 def _counted_otherwise(evidence: Evidence) -> Finding | None:

@@ -116,6 +116,9 @@ WRONG = {
     "softmax-of-weights": decay_twice_exponential,
     "zero-mask": decay_zero_scores,
     "diagonal-excluded": lambda T, decay: _mean(_shrinking(T, decay).tril(-1)),
+    "last-sum-for-all": lambda T, decay: (
+        _shrinking(T, decay) / sum(decay**step for step in range(T))
+    ),
 }
 
 

@@ -92,6 +92,9 @@ WRONG = {
         _ask(weights) | (weights.sum(dim=1).round(decimals=5) != 1).numpy()
     ),
     "nan-slips-through": lambda weights: _ask(weights, nan=False),
+    "signs-of-columns": lambda weights: (
+        _ask(weights, signs=False) | (weights.numpy() < 0).any(axis=0)
+    ),
 }
 
 
@@ -145,7 +148,7 @@ ODD = [
     (fault_forgiving(least=1e-4), "sign-missed"),
     (fault_forgiving(ahead=1e-3), "future-missed"),
     (fault_forgiving(off=1e-3), "sum-missed"),
-    (fault_loop_too_short, "sign-missed"),
+    (fault_loop_too_short, "last-row-never-faulty"),
     (fault_suspicious, "sound-row-accused"),
     (lambda weights: torch.nonzero(torch.tensor(fault_loop(weights)))[:, 0], "shape"),
     (lambda weights: np.zeros(len(weights), dtype=bool), "sums-unasked"),
@@ -156,4 +159,8 @@ ODD = [
     (lambda weights: torch.from_numpy(_ask(weights)).squeeze(), "axis-of-one"),
     (fault_one_row_is_sound, "sum-missed"),
     (lambda weights: np.ones(len(weights), dtype=bool), "exact-comparison"),
+    (
+        lambda weights: _ask(weights, signs=False) | (weights.numpy() < 0).any(),
+        "all-for-one",
+    ),
 ]

@@ -98,6 +98,9 @@ WRONG = {
     "softmax-over-batch": lambda scores, visible: torch.where(
         visible, scores, torch.tensor(-torch.inf)
     ).softmax(0),
+    "mask-turned": lambda scores, visible: masked_where(scores, visible.mT),
+    "causal-too": lambda scores, visible: torch.nan_to_num(masked_where(scores, visible.tril())),
+    "mask-of-the-first-sample": lambda scores, visible: masked_where(scores, visible[0]),
 }
 
 

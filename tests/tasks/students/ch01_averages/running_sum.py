@@ -80,6 +80,8 @@ WRONG = {
     "means-not-sums": sum_of_means,
     "diagonal-excluded": sum_without_itself,
     "no-triangle": sum_total,
+    "channels-run-on": lambda x: x.reshape(len(x), -1).cumsum(-1).reshape(x.shape),
+    "reshaped-not-turned-back": lambda x: sum_stays_turned(x).reshape(x.shape),
 }
 
 
