@@ -47,6 +47,16 @@ def _one_name(evidence: Evidence) -> bool:
     return len(said) == 1 and said <= set(LABELS)
 
 
+def _unnamed(evidence: Evidence) -> list[str]:
+    """The kinds of weights of which the student's inspector returns None."""
+    errors = evidence.answers.errors
+    return [
+        str(evidence.expected.values[case])
+        for case in SUSPECTS
+        if case in errors and errors[case].message.startswith("returned None")
+    ]
+
+
 def _nothing_matches(evidence: Evidence) -> bool:
     """True if no matrix gets a name from the list, because none was found equal."""
     if any(name in LABELS for name in _named(evidence).values()):
@@ -123,10 +133,15 @@ def _unknown_name(evidence: Evidence) -> Finding | None:
 def _misnamed(evidence: Evidence) -> Finding | None:
     for right, mine in _named(evidence).items():
         if mine != right:
+            made = candidates(torch.from_numpy(evidence.inputs["x"]))
+            gap = float((made[right] - made[mine]).abs().max())
             return Finding(
                 "wrong-name",
                 "Some weights get the name of another fault.",
-                f"{_says_of(evidence, right)} Build both from `x` and compare them entry by entry.",
+                f"{_says_of(evidence, right)} Computed from `x`, the two differ by up to "
+                f"{number(gap, 2)} in an entry, and rounding by less than a millionth. If you "
+                "compare entries, your tolerance has to lie between; if you compare sums or some "
+                "rows, compare all entries.",
                 ROOT,
             )
     return None
@@ -167,6 +182,18 @@ _exact_comparison = mistake(
     lambda e: f"{_rounding(e)} (Or is there no `return`?)",
     recognized=_nothing_matches,
 )(exactly_equal)
+
+_nothing_for_some = mistake(
+    "Your inspector says nothing of some matrices: it ends without a `return`.",
+    lambda e: unwrapped(f"""Of weights whose fault is “{_unnamed(e)[0]}” it returns None; so it does
+    of {len(_unnamed(e))} of the seven, and the others get their names. No condition of
+    yours was true there. If you add up differences over all entries, so does the rounding;
+    if not, compute that fault again."""),
+    recognized=lambda e: (
+        0 < len(_unnamed(e)) == len(e.answers.errors) < len(SUSPECTS)
+        and all(mine in ("", right) for right, mine in _named(e).items())
+    ),
+)(lambda x, weights: None if find_fault(x, weights) == NO_MASK else find_fault(x, weights))
 
 _one_name_for_all = mistake(
     lambda e: f"Your inspector says “{next(iter(_named(e).values()))}” of all seven.",

@@ -229,6 +229,111 @@ def _empty_row_nan(scores: Tensor) -> Tensor:
     return scores.softmax(dim=-1)
 
 
+@mistake(
+    "You returned logarithms of the weights.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} `log_softmax`, or a score minus the logarithm of the
+    sum, is the logarithm of a weight: the exponential is missing at the end."""),
+    also=(_then_cleaned(lambda scores: scores.log_softmax(dim=-1)),),
+)
+def _logarithms(scores: Tensor) -> Tensor:
+    return scores.log_softmax(dim=-1)
+
+
+def _seen_by(evidence: Evidence, case: str, t: int) -> str:
+    """The scores of one row that are not hidden, by their ends."""
+    scores = evidence.inputs[case][t]
+    seen = scores[np.isfinite(scores)]
+    if len(seen) == 1:
+        return f"Row {t} sees one position, with the score {number(float(seen[0]), 6)}"
+    low, high = number(float(seen.min()), 6), number(float(seen.max()), 6)
+    return f"Row {t} has scores from {low} to {high}"
+
+
+def _made_equal(evidence: Evidence) -> Finding | None:
+    """Different scores with the same weight, in rows that lie far from 0 alone."""
+    scores, mine = evidence.inputs["large"], evidence.yours("large")
+    if not evidence.same("ordinary") or mine.shape != scores.shape:
+        return None
+    for t, (given, weights) in enumerate(zip(scores, mine, strict=True)):
+        seen = np.isfinite(given)
+        held = weights[seen]
+        if np.ptp(given[seen]) > 0.1 and held.min() > 0 and np.ptp(held) < 1e-6 * held.max():
+            return Finding(
+                "made-equal",
+                "Different scores far from 0 get the same weight.",
+                f"{_seen_by(evidence, 'large', t)}, and all of them have the weight "
+                f"{number(float(held[0]))} in your answer. That is so where scores are cut off at "
+                "a limit before the exponential (`clamp`): what lies beyond it becomes equal. A "
+                "row may be shifted without loss; it may not be cut.",
+                STABLE,
+            )
+    return None
+
+
+def _something_added(evidence: Evidence) -> Finding | None:
+    """Rows that are too small as if a number had been added to the sum of their powers."""
+    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
+    right = evidence.right("ordinary")
+    if mine.shape != right.shape or not np.isfinite(mine).all():
+        return None
+    held = mine.sum(-1)
+    if not np.allclose(mine, right * held[:, None], rtol=1e-4, atol=1e-6) or (held <= 0).any():
+        return None
+    powers = np.exp(scores - scores.max(-1, keepdims=True)).sum(-1)
+    for sums, words in (
+        (powers, "after each row's maximum was subtracted"),
+        (
+            np.exp(scores).sum(-1),
+            "of the scores as they are",
+        ),
+    ):
+        added = sums * (1 / held - 1)
+        if np.ptp(added) < 1e-3 * np.abs(added).max() and abs(added[0]) > 1e-4:
+            return Finding(
+                "something-added",
+                "Your rows are divided by a little more than the sum of their powers.",
+                f"Row 0 sums to {number(float(held[0]))}. All rows are what they would be with "
+                f"{number(float(added[0]))} added to the sum of the powers {words}. What keeps a "
+                "sum away from 0 may change no other one: `clamp(min=1e-30)` does not.",
+                STABLE,
+            )
+    return None
+
+
+def _emptied(evidence: Evidence) -> Finding | None:
+    """All weights 0 in rows that see something."""
+    for case in ("ordinary", "large"):
+        scores, mine = evidence.inputs[case], evidence.yours(case)
+        if mine.shape != scores.shape:
+            return None
+        empty = ~mine.any(axis=-1)
+        if not empty.any():
+            continue
+        t = int(np.flatnonzero(empty)[0])
+        hidden = np.isneginf(scores)
+        why = (
+            "If you shift by a maximum, it has to be that of the row, or all its powers are "
+            "rounded to 0; if you ask for empty rows, only one of nothing but −∞ is empty."
+        )
+        if case == "ordinary" and np.array_equal(empty, hidden.any(axis=-1)):
+            why = (
+                "So are all rows in which something is hidden, and no others: ask whether *all* "
+                "scores of a row are −∞, not whether any is."
+            )
+        elif case == "ordinary" and np.array_equal(empty, hidden[:, 0]):
+            why = (
+                "So are all rows whose first score is −∞, and no others: ask whether *all* scores "
+                "of a row are −∞."
+            )
+        return Finding(
+            "emptied",
+            "A row that sees something is all 0.",
+            f"{_seen_by(evidence, case, t)}, and your weights there are all 0. {why}",
+            STABLE,
+        )
+    return None
+
+
 def _hidden_places_weigh(evidence: Evidence) -> Finding | None:
     """Weight on hidden places of a row with low scores, where ordinary rows have none."""
     scores, mine = evidence.inputs["large"], evidence.yours("large")
@@ -281,6 +386,9 @@ TASK = Task(
         ),
     ),
     properties=(
+        _made_equal,
+        _emptied,
+        _something_added,
         _hidden_places_weigh,
         _nothing_to_see_weighs,
         rows_sum_to_one("ordinary", STABLE),

@@ -252,6 +252,39 @@ def _dots_for_distances(at: Tensor, known: Tensor, values: Tensor, width: float)
     return (at @ known.T / width**2).softmax(-1) @ values
 
 
+def _of_squares(squares: Any) -> Any:
+    """A smoother with this in the place of squared distances, from the differences (N, M, 2)."""
+
+    def answer(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+        result: Tensor = (-squares(at[:, None] - known) / (2 * width**2)).softmax(-1) @ values
+        return result
+
+    return answer
+
+
+_half_the_scores = mistake(
+    "Your scores are half of what they should be, or less: your map is flatter than asked for.",
+    lambda e: unwrapped(f"""{_first_place(e)} Two ways lead there. (2 · width)² is 4 · width²,
+    twice the divisor of the task: square the width first, then double. And the mean of two squares
+    is half of their sum, which is the squared distance."""),
+    also=(_with_scores(lambda d2, h: -d2 / (2 * h) ** 2 / 2),),
+)(_with_scores(lambda d2, h: -d2 / (2 * h) ** 2))
+
+_one_coordinate = mistake(
+    "Your distances look at one coordinate only.",
+    lambda e: unwrapped(f"""{_first_place(e)} A place has two coordinates: the squared distance is
+    the sum of both squared differences."""),
+    also=(_of_squares(lambda gaps: gaps[..., 1] ** 2),),
+)(_of_squares(lambda gaps: gaps[..., 0] ** 2))
+
+_city_blocks = mistake(
+    "You added up absolute differences; a squared distance adds up squares.",
+    lambda e: unwrapped(f"""{_first_place(e)} A place that is 3 to the east and 4 to the north is 5
+    away, and 25 squared: 3² + 4², where the absolute differences make 7."""),
+    also=(_of_squares(lambda gaps: gaps.abs().sum(-1)),),
+)(_of_squares(lambda gaps: gaps.abs().sum(-1) ** 2))
+
+
 def _wrong_for_one_station(evidence: Evidence) -> Finding | None:
     if int(evidence.inputs["stations"][0]) > 1 or not evidence.same("near"):
         return None

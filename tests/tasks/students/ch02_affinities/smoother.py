@@ -138,6 +138,15 @@ WRONG = {
     "equal-weights": map_mean,
     "differences-added-first": map_east_and_west,
     "dots-for-distances": map_dots,
+    "half-the-scores": lambda at, known, values, width: _map(
+        at, known, values, lambda d2: -d2 / (2 * width) ** 2
+    ),
+    "one-coordinate": lambda at, known, values, width: map_cdist(
+        at[:, :1], known[:, :1], values, width
+    ),
+    "city-blocks": lambda at, known, values, width: (
+        F.softmax(-(torch.cdist(at, known, p=1) ** 2) / (2 * width**2), dim=-1) @ values
+    ),
 }
 
 
