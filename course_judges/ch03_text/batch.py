@@ -99,6 +99,42 @@ def _repeats_the_first_token(tokens, ends, block_size, padding):
 
 
 @mistake(
+    "What lies before the text is filled with another number than `padding`.",
+    lambda e: unwrapped(f"""{_short_inputs(e)} Everything else in x is right. The filler is an
+    argument, {e.number("padding")} here: the caller chooses it."""),
+    cases=("batch.x", "young.x"),
+    also=(lambda tokens, ends, T, _: batch_ending_at(tokens, ends, T, IGNORED),),
+)
+def _padding_ignored(tokens, ends, block_size, padding):
+    return batch_ending_at(tokens, ends, block_size, 0)
+
+
+@mistake(
+    "Rows that would begin before the text were moved into it.",
+    lambda e: unwrapped(f"""{_short_inputs(e)} Such a row still ends at `ends[b]`; what is missing
+    before the text is filled with `padding`, and nothing after its end is taken in."""),
+)
+def _moved_into_the_text(tokens, ends, block_size, padding):
+    starts = (ends - block_size + 1).clamp(min=0)
+    positions, last = starts[:, None] + torch.arange(block_size), len(tokens) - 1
+    return tokens[positions.clamp(max=last)], tokens[(positions + 1).clamp(max=last)]
+
+
+@mistake(
+    "Where the text is shorter than T, your rows are no longer than the text.",
+    lambda e: unwrapped(f"""With T = {e.number("block_size")} and a text of
+    {len(e.inputs["young"])} tokens your x has shape {e.yours("young.x").shape}, expected
+    {e.right("young.x").shape}: a row has T tokens all the same, filled with `padding` on the
+    left."""),
+    recognized=lambda e: (
+        e.comparable("batch.x") and e.yours("young.x").shape[1] == len(e.inputs["young"])
+    ),
+)
+def _cut_to_the_text(tokens, ends, block_size, padding):
+    return batch_ending_at(tokens, ends, min(block_size, len(tokens)), padding)
+
+
+@mistake(
     "Your rows stop one token before their end.",
     lambda e: unwrapped(f"""Position {int(e.inputs["ends"][-1])} holds token
     {int(e.right("batch.x")[-1, -1])}, which should be the last of its row; yours ends with

@@ -177,12 +177,20 @@ def _padding_is_a_target(tokens, batch_size, block_size, padding):
     token of row 1, {int(e.right("steps.x")[0, 1, 0])}; yours is −100. Shift the text by one before
     you cut it into rows."""),
     cases=("steps.y",),
+    also=(lambda *given: _stopped_but_for_the_last(*given),),
 )
 def _targets_stop_at_the_row(tokens, batch_size, block_size, padding):
     x, _ = sequential_windows(tokens, batch_size, block_size, padding)
     rows = x.transpose(0, 1).reshape(batch_size, -1)  # (B, S·T)
     y = F.pad(rows[:, 1:], (0, 1), value=padding).view(batch_size, -1, block_size)
     return x, torch.where(y == padding, IGNORED, y).transpose(0, 1)
+
+
+def _stopped_but_for_the_last(tokens, batch_size, block_size, padding):
+    """The same where the last row, with nothing after it, has its last target."""
+    x, y = _targets_stop_at_the_row.answer(tokens, batch_size, block_size, padding)
+    _, right = sequential_windows(tokens, batch_size, block_size, padding)
+    return x, torch.cat([y[:, :-1], right[:, -1:]], dim=1)
 
 
 @mistake(
@@ -198,6 +206,73 @@ def _targets_stop_at_the_window(tokens, batch_size, block_size, padding):
     y = y.clone()
     y[:, :, -1] = IGNORED
     return x, y
+
+
+@mistake(
+    "What has no input is filled with another number than `padding`.",
+    lambda e: unwrapped(f"""The last row of your last step is `{row(e.yours("steps.x")[-1, -1])}`,
+    expected `{row(e.right("steps.x")[-1, -1])}`. Every input is in its place. The filler is an
+    argument, {e.number("padding")} here: the caller chooses it."""),
+    also=(lambda tokens, B, T, _: sequential_windows(tokens, B, T, IGNORED),),
+)
+def _padding_ignored(tokens, batch_size, block_size, padding):
+    return sequential_windows(tokens, batch_size, block_size, 0)
+
+
+@mistake(
+    "You make a step more than it takes where the last one is full.",
+    lambda e: unwrapped(f"""With L = {len(e.right("exact.x")) * e.number("block_size")} and T =
+    {e.number("block_size")} there are {len(e.right("exact.x"))} steps and you return
+    {len(e.yours("exact.x"))}, the last of them all padding. L // T + 1 is one too many where
+    nothing is left over; ⌈L / T⌉ is `-(-L // T)`."""),
+    cases=("steps", "exact"),
+)
+def _one_step_more(tokens, batch_size, block_size, padding):
+    x, y = sequential_windows(tokens, batch_size, block_size, padding)
+    if -(-(len(tokens) - 1) // batch_size) % block_size:
+        return x, y
+    return (
+        torch.cat([x, torch.full_like(x[:1], padding)]),
+        torch.cat([y, torch.full_like(y[:1], IGNORED)]),
+    )
+
+
+def _other_length(evidence: Evidence) -> tuple[str, int]:
+    """The first case whose rows all take another number of inputs than L, and how many; no case if
+    there is none.
+    """
+    B, T = evidence.number("batch_size"), evidence.number("block_size")
+    for case, text in (("steps", "tokens"), ("exact", "exact"), ("over", "over")):
+        x, tokens = evidence.yours(f"{case}.x"), evidence.inputs[text].tolist()
+        if x.ndim != 3 or x.shape[1:] != (B, T) or not len(x):
+            continue
+        begins = [tokens.index(first) for first in x[0, :, 0].tolist() if first in tokens]
+        apart = begins[1] if len(begins) > 1 else 0
+        length = -(-(len(tokens) - 1) // B)
+        if apart not in (0, length) and begins == [apart * b for b in range(len(begins))]:
+            read = x[:, 0].ravel()[: min(apart, len(x) * T)].tolist()
+            return (case, apart) if read == tokens[: len(read)] else ("", 0)
+    return "", 0
+
+
+def _says_how_long(evidence: Evidence) -> str:
+    case, length = _other_length(evidence)
+    N = len(evidence.inputs["tokens" if case == "steps" else case])
+    B = evidence.number("batch_size")
+    return unwrapped(f"""With N = {N} and B = {B} your row 1 begins at position {length} of the
+    tokens, row 2 at {2 * length}. There are N − 1 = {N - 1} inputs, and L = ⌈{N - 1} / {B}⌉ =
+    {-(-(N - 1) // B)}: one input fewer than tokens, and the division rounded up, as
+    `-(-a // b)` does.""")
+
+
+@mistake(
+    "Your rows take another number of inputs than L.",
+    _says_how_long,
+    recognized=lambda e: bool(_other_length(e)[0]),
+)
+def _rows_of_another_length(tokens, batch_size, block_size, padding):
+    length = (len(tokens) - 1) // batch_size
+    return sequential_windows(tokens[: batch_size * length + 1], batch_size, block_size, padding)
 
 
 def _shares(evidence: Evidence) -> str:

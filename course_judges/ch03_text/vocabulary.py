@@ -128,7 +128,10 @@ def _counts_the_boundary(evidence: Evidence) -> bool:
 
 def _why_it_matters(evidence: Evidence) -> str:
     if _counts_the_boundary(evidence):
-        return "Whoever looks there looks one letter too far."
+        return (
+            "That is its place if the boundary counts, too, or if the first letter has number 1. "
+            "Whoever looks there looks one letter too far."
+        )
     return "In a long text nobody finds it from that."
 
 
@@ -244,7 +247,7 @@ class _KeyErrorOnly(NameVocabulary):
 
 @mistake(
     lambda e: (
-        "The position in your error counts the boundary, too."
+        "The position in your error is one too many."
         if _counts_the_boundary(e)
         else "Your error says the symbol and not its position."
         if input_text(e.inputs["unknown"]) in str(e.answers.values["refuses"])

@@ -115,6 +115,13 @@ WRONG = {
     "first-token-never-learned": batch_masks_with_inputs,
     "padding-is-a-target": batch_counts_padding,
     "targets-before-the-text": batch_clamps_targets,
+    "padding-ignored": lambda tokens, ends, T, padding: batch_numpy(tokens, ends, T, 0),
+    "moved-into-the-text": lambda tokens, ends, T, padding: batch_numpy(
+        torch.cat([tokens, tokens[-1:].expand(T)]), ends.clamp(min=T - 1), T, padding
+    ),
+    "cut-to-the-text": lambda tokens, ends, T, padding: batch_numpy(
+        tokens, ends, min(T, len(tokens)), padding
+    ),
 }
 
 

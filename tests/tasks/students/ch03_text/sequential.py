@@ -2,7 +2,8 @@
 
 import numpy as np
 import torch
-from unlisted.third_set.ch03 import rows_as_equal_as_possible
+from unlisted.fifth_set_a.ch03 import one_step_more_than_full
+from unlisted.third_set.ch03 import row_length_from_all_tokens, rows_as_equal_as_possible
 
 
 def sequential_loop(tokens, batch_size, block_size, padding):
@@ -158,6 +159,9 @@ WRONG = {
     "targets-stop-at-the-row": sequential_row_shift,
     "targets-stop-at-the-window": sequential_window_shift,
     "rows-as-equal-as-possible": rows_as_equal_as_possible,
+    "padding-ignored": lambda tokens, B, T, padding: sequential_gather(tokens, B, T, 0),
+    "one-step-more": one_step_more_than_full,
+    "rows-of-another-length": row_length_from_all_tokens,
 }
 
 
