@@ -236,6 +236,50 @@ _mask_of_the_first_sample = mistake(
 )(_mask_of(lambda visible: visible[:1]))
 
 
+@mistake(
+    "You took one softmax for many rows; each row is to sum to 1.",
+    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}, and all weights
+    of sample 0 together to {number(np.asarray(e.yours("weights"))[0].sum())}. Picking what is
+    visible with one index, or flattening, puts several rows into one line: `dim=-1` of
+    (B, T, T) runs along each row."""),
+    SIDES,
+    also=(
+        lambda scores, visible: (
+            scores.masked_fill(~visible, -torch.inf).flatten(1).softmax(dim=1).view_as(scores)
+        ),
+    ),
+)
+def _one_softmax_for_all(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(~visible, -torch.inf).flatten().softmax(dim=0).view_as(scores)
+
+
+def _lowered(evidence: Evidence) -> Finding | None:
+    """Hidden scores that were made smaller by one number, read off the weights in double
+    precision.
+    """
+    mine = np.asarray(evidence.yours("precise"), dtype=np.float64)
+    scores, visible = evidence.inputs["scores"], evidence.inputs["visible"]
+    if mine.shape != scores.shape or not (mine > 0).all():
+        return None
+    shift = np.log(mine) - scores
+    rows = (~visible).any(axis=-1)  # every row has something to see
+    seen = np.where(visible, shift, 0).sum(-1)[rows] / visible[rows].sum(-1)
+    hidden = np.where(visible, 0, shift).sum(-1)[rows] / (~visible[rows]).sum(-1)
+    by = seen - hidden
+    level = np.where(visible, shift, shift + by.mean())
+    if np.ptp(by) > 1e-4 or np.ptp(level, axis=-1).max() > 1e-4 or by.mean() < 1e-3:
+        return None
+    return Finding(
+        "lowered",
+        "What is hidden counts less, but it counts.",
+        f"Your weights are those of scores of which the hidden ones are "
+        f"{number(float(by.mean()))} lower than given, beside the visible ones. "
+        f"{_hidden_share(evidence)} To add the mask as a number is not enough: what is hidden "
+        "needs −inf.",
+        FILL,
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("weights"), evidence.right("weights")
     if mine.shape != right.shape or evidence.same("weights"):
@@ -267,6 +311,7 @@ TASK = Task(
     ),
     properties=(
         right_but_alone("Position 0 may see itself, so its weight is 1.", SOFTMAX),
+        _lowered,
         _sees_what_is_hidden,
         rows_sum_to_one("weights", SOFTMAX),
         scores_times_a_factor(

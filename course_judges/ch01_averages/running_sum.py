@@ -126,8 +126,8 @@ def _no_triangle(x: Tensor) -> Tensor:
     "Your sum runs on from one channel into the next.",
     lambda e: unwrapped(f"""Channel 1 of sample 0 begins with {number(e.yours("sums")[0, 1, 0])} in
     your answer, and its own first value is {number(e.right("sums")[0, 1, 0])}: the rest comes from
-    the channels before it. Each channel of each sample starts anew: sum along the last dimension
-    of (B, C, T), without flattening it."""),
+    the channels before it. Each channel of each sample starts anew. If you loop, its total begins
+    at 0; if not, sum along the last dimension of (B, C, T), without flattening it."""),
     cases=("sums", "square"),
     also=(lambda x: x.flatten().cumsum(dim=0).view_as(x),),
 )

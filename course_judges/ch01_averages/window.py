@@ -126,10 +126,27 @@ def _upper_triangle(T: int, width: int) -> Tensor:
     lambda e: unwrapped(f"""Row 0 gives weight to {positions(matrix(e)[0])}; it may see position 0
     alone. The window ends at position t."""),
     FUTURE,
+    also=(lambda T, width: _around(T, width - 1), lambda T, width: _around(T, width)),
 )
 def _centred_window(T: int, width: int) -> Tensor:
+    return _around(T, width // 2)
+
+
+def _around(T: int, reach: int) -> Tensor:
     t = torch.arange(T)
-    weights = ((t[:, None] - t).abs() <= width // 2).float()
+    weights = ((t[:, None] - t).abs() <= reach).float()
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+@mistake(
+    "Your window has a left edge, and none on the right: it goes on into the future.",
+    lambda e: unwrapped(f"""Row 0 gives weight to {positions(matrix(e)[0])}; it may see position 0
+    alone. `triu` cuts away what is too old, and `tril` what comes after t: a window needs
+    both."""),
+    FUTURE,
+)
+def _open_to_the_right(T: int, width: int) -> Tensor:
+    weights = torch.triu(torch.ones(T, T), diagonal=1 - width)
     return weights / weights.sum(dim=1, keepdim=True)
 
 

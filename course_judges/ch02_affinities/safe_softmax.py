@@ -11,6 +11,7 @@ from course_judges.ch02_affinities.sections import DEPENDS, STABLE
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import rows_sum_to_one, scores_times_a_factor
 from course_judges.wording import number, row, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch02_affinities.safe_softmax import PROBE as SAFE_SOFTMAX
 from course_tasks.verdict import Finding
 
@@ -249,6 +250,13 @@ def _seen_by(evidence: Evidence, case: str, t: int) -> str:
     return f"Row {t} has scores from {low} to {high}"
 
 
+def _hidden_too(weights: Array, seen: Array) -> str:
+    """A sentence on hidden places that became as large as the visible ones."""
+    if seen.all() or not np.allclose(weights[~seen], weights[seen][0], rtol=1e-6):
+        return ""
+    return " The limit has caught −∞ as well: what is hidden has the same weight."
+
+
 def _made_equal(evidence: Evidence) -> Finding | None:
     """Different scores with the same weight, in rows that lie far from 0 alone."""
     scores, mine = evidence.inputs["large"], evidence.yours("large")
@@ -264,7 +272,7 @@ def _made_equal(evidence: Evidence) -> Finding | None:
                 f"{_seen_by(evidence, 'large', t)}, and all of them have the weight "
                 f"{number(float(held[0]))} in your answer. That is so where scores are cut off at "
                 "a limit before the exponential (`clamp`): what lies beyond it becomes equal. A "
-                "row may be shifted without loss; it may not be cut.",
+                f"row may be shifted without loss; it may not be cut.{_hidden_too(weights, seen)}",
                 STABLE,
             )
     return None

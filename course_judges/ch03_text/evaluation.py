@@ -175,13 +175,30 @@ def _without_zeros(tokens, block_size, stride, *, of_y=False):
     return x, torch.where((y if of_y else x) == 0, IGNORED, y)
 
 
+def _hidden_before(evidence: Evidence) -> int | None:
+    """How many targets the rows after the first hide at their beginning, if they hide nothing else
+    of the text; None if they do not all hide as many.
+    """
+    mine, right = evidence.yours("long.y"), evidence.right("long.y")
+    width, stride = evidence.number("block_size"), evidence.number("stride")
+    _, everything = _all_targets(torch.from_numpy(evidence.inputs["tokens"]), width, stride)
+    if mine.shape != right.shape or not evidence.same("long.x"):
+        return None
+    for hidden in range(width):
+        made = everything.numpy().copy()
+        made[1:, :hidden] = IGNORED
+        if np.array_equal(mine, made):
+            return hidden
+    return None
+
+
 @mistake(
-    "You hide the first `stride` targets of a row; those that have counted are T − stride.",
-    lambda e: unwrapped(f"""Row 1 of your targets is `{row(e.yours("long.y")[1])}`. With T =
-    {e.number("block_size")} and stride = {e.number("stride")} a row shares
-    {e.number("block_size") - e.number("stride")} targets with the one before, and its last
+    "You hide another number of targets at the beginning of a row than T − stride.",
+    lambda e: unwrapped(f"""Row 1 of your targets is `{row(e.yours("long.y")[1])}`: it hides
+    {_hidden_before(e)}. With T = {e.number("block_size")} and stride = {e.number("stride")} a row
+    shares {e.number("block_size") - e.number("stride")} targets with the one before, and its last
     {e.number("stride")} are new: `{row(e.right("long.y")[1])}`."""),
-    cases=("long",),
+    recognized=lambda e: _hidden_before(e) is not None and not e.same("long.y"),
 )
 def _stride_hidden(tokens, block_size, stride):
     x, y = _all_targets(tokens, block_size, stride)

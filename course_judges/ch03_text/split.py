@@ -186,9 +186,17 @@ def _entries_lost(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _sizes_by_chance(evidence: Evidence) -> str:
-    """What to ask where another seed makes another size."""
+def _what_made_the_size(evidence: Evidence) -> str:
+    """What may have made another size: entries that were counted, or chance."""
+    halves = [(names, validation) for names, _, validation in _all_splits(evidence)]
     one, other = (len(set(_parts_of(evidence, case)[1])) for case in ("split", "other"))
+    # A name occurs three times at most.
+    if all(0 <= len(v) - round(_fraction(evidence) * len(n)) < 3 for n, v in halves):
+        names, validation = halves[0]
+        return (
+            f" It holds {len(validation)} of the {len(names)} entries, which are about "
+            f"{_fraction(evidence):.0%}: count distinct names, however often each occurs."
+        )
     if one == other:
         return ""
     return (
@@ -208,7 +216,7 @@ def _another_size(evidence: Evidence) -> Finding | None:
                 "Validation has another size than was asked for.",
                 f"{_fraction(evidence):.0%} of {len(set(names))} distinct names are {share:.1f}, "
                 f"rounded {round(share)}; yours holds {len(set(validation))} distinct names."
-                f"{_sizes_by_chance(evidence)}",
+                f"{_what_made_the_size(evidence)}",
                 SPLITS,
             )
     return None

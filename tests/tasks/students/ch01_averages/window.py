@@ -77,6 +77,7 @@ WRONG = {
     "upper-triangle": lambda T, width: _mean(_reach(T, 1 - width, 0)),
     "centred-window": lambda T, width: _mean(_reach(T, -(width // 2), width // 2)),
     "diagonal-excluded": lambda T, width: _mean(_reach(T, 1, width)),
+    "open-to-the-right": lambda T, width: _mean(_reach(T, 1 - T, width - 1)),
     "multiplied-mask": lambda T, width: F.softmax(
         torch.ones(T, T) * _reach(T, 0, width - 1), dim=1
     ),
