@@ -201,6 +201,7 @@ def _softmax_of_weights(T: int, decay: float) -> Tensor:
     lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. The logarithm of a weight
     can go into a softmax, but then the future needs −inf: `tril` leaves 0, and e⁰ = 1."""),
     FILL,
+    also=(lambda T, decay: _powers(T, decay).softmax(dim=-1),),
 )
 def _zero_mask(T: int, decay: float) -> Tensor:
     t = torch.arange(T)
@@ -225,6 +226,31 @@ _diagonal_excluded = mistake(
 def _last_sum_for_all(T: int, decay: float) -> Tensor:
     weights = _powers(T, decay)
     return weights / weights[-1].sum()
+
+
+@mistake(
+    "You divided all rows by one number, the sum of the whole matrix.",
+    lambda e: unwrapped(f"""All your weights together sum to 1, and row 0 to
+    {number(matrix(e)[0].sum())}. Every row has a sum of its own: `sum(dim=1, keepdim=True)` gives
+    one for each."""),
+)
+def _one_sum_for_all(T: int, decay: float) -> Tensor:
+    weights = _powers(T, decay)
+    return weights / weights.sum()
+
+
+@mistake(
+    "You cut the future off after you had divided: its share is missing.",
+    lambda e: unwrapped(f"""Row 0 of your matrix sums to {number(matrix(e)[0].sum())}, row
+    {e.number("T") - 1}, which has no future, to {number(matrix(e)[-1].sum())}. Ahead of the
+    diagonal decay^(t − s) is larger than 1, and its powers were in the sums. Cut first, then
+    divide."""),
+    FUTURE,
+)
+def _cut_too_late(T: int, decay: float) -> Tensor:
+    t = torch.arange(T)
+    weights = decay ** (t[:, None] - t).float()
+    return torch.tril(weights / weights.sum(dim=1, keepdim=True))
 
 
 @mistake(

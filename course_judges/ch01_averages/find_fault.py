@@ -105,10 +105,34 @@ def _exact_comparison(weights: Tensor) -> Tensor:
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A position may see itself; the future begins at
     `diagonal=1`."""),
     FUTURE,
-    cases=("sums",),
+    cases=("sums", "signs"),
 )
 def _diagonal_excluded(weights: Tensor) -> Tensor:
     return faulty_rows(weights) | (torch.triu(weights) != 0).any(dim=1)
+
+
+@mistake(
+    "You take the past for the future: rows that look back are called faulty.",
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Row t may see columns s ≤ t, to the left of
+    the diagonal. The future is to the right of it: `torch.triu(weights, diagonal=1)`."""),
+    FUTURE,
+    cases=("sums", "signs"),
+)
+def _past_for_future(weights: Tensor) -> Tensor:
+    averages = (weights.sum(dim=1) - 1).abs() < 1e-5
+    return (torch.tril(weights, diagonal=-1) != 0).any(dim=1) | (weights < 0).any(dim=1) | ~averages
+
+
+@mistake(
+    "You look for weight on the future in columns, not in rows.",
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} `dim=1` asks along a row, `dim=0` down a
+    column, and says which positions are looked at too early."""),
+    SIDES,
+    cases=("ahead",),
+)
+def _future_of_columns(weights: Tensor) -> Tensor:
+    averages = (weights.sum(dim=1) - 1).abs() < 1e-5
+    return (torch.triu(weights, diagonal=1) != 0).any(dim=0) | (weights < 0).any(dim=1) | ~averages
 
 
 @mistake(
@@ -116,7 +140,7 @@ def _diagonal_excluded(weights: Tensor) -> Tensor:
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Row t holds the weights of position t:
     `sum(dim=1)` adds along a row."""),
     SIDES,
-    cases=("sums",),
+    cases=("sums", "signs"),
 )
 def _divides_columns(weights: Tensor) -> Tensor:
     return (

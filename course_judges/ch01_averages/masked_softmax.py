@@ -63,7 +63,8 @@ def _row_of_the_sample(evidence: Evidence) -> str:
 def _hidden_share(evidence: Evidence) -> str:
     mine, visible = np.asarray(evidence.yours("weights")), evidence.inputs["visible"]
     share = np.where(visible, 0, mine).sum() / mine.sum()
-    return f"{number(100 * share, 2)} % of all weight lies on hidden positions."
+    percent = "100" if share > 0.995 else number(100 * share, 2)
+    return f"{percent} % of all weight lies on hidden positions."
 
 
 def _an_unseen_future(evidence: Evidence) -> str:
@@ -106,6 +107,7 @@ def _sees_what_is_hidden(evidence: Evidence) -> Finding | None:
     also=(
         lambda scores, visible: (scores - 1e9 * visible.to(scores.dtype)).softmax(dim=-1),
         lambda scores, visible: scores.masked_fill(visible, -1e9).softmax(dim=-1),
+        lambda scores, visible: masked_softmax(scores, ~visible).nan_to_num(0.0),
     ),
 )
 def _inverted_mask(scores: Tensor, visible: Tensor) -> Tensor:
@@ -204,6 +206,51 @@ def _mask_of(change: Callable[[Tensor], Tensor], empty: float | None = None) -> 
         return weights if empty is None else weights.nan_to_num(empty)
 
     return answer
+
+
+@mistake(
+    "You returned scores, not weights: the softmax is missing, or its result was not kept.",
+    lambda e: (
+        unwrapped(f"""{_row_of_the_sample(e)} Weights lie between 0 and 1, and each row sums to
+    1. `softmax` returns a new tensor and leaves the old one as it was.""")
+    ),
+    also=(
+        lambda scores, visible: scores.masked_fill(~visible, -1e9),
+        lambda scores, visible: scores * visible,
+    ),
+)
+def _scores_returned(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(~visible, -torch.inf)
+
+
+@mistake(
+    "You filled the hidden places after the softmax: they hold −∞ and not 0.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} A score of −inf becomes a weight of 0 by the
+    exponential in the softmax: fill first, then take the softmax."""),
+    FILL,
+)
+def _filled_after_softmax(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.softmax(dim=-1).masked_fill(~visible, -torch.inf)
+
+
+@mistake(
+    "All your weights are NaN.",
+    unwrapped("""One NaN in a row of scores makes all of its weights NaN. Multiplying a mask of 0
+    and 1 by −inf does that, since 0 · ∞ is NaN, and so does −∞ − (−∞). To put −inf where something
+    is hidden and nothing elsewhere, use `masked_fill` or `torch.where`."""),
+    FILL,
+)
+def _nothing_but_nan(scores: Tensor, visible: Tensor) -> Tensor:
+    return (scores + ~visible * -torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "You hid the future, and what `visible` hides was not asked for.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} {_hidden_share(e)} This mask is no triangle, and
+    each sample has one of its own: take `visible` in place of a `tril`."""),
+)
+def _triangle_for_visible(scores: Tensor, visible: Tensor) -> Tensor:
+    return masked_softmax(scores, torch.ones_like(visible).tril())
 
 
 def _turned(visible: Tensor) -> Tensor:

@@ -184,6 +184,19 @@ def _next_included(x: Tensor) -> Tensor:
 
 
 @mistake(
+    "You averaged along the channels, not along time.",
+    lambda e: (
+        unwrapped(f"""In sample 0, your position 0 holds {row(e.yours("means")[0, 0])}: channel
+    c has the mean of channels 0 … c − 1. In (B, T, C) time is in the middle: a matrix from the left
+    mixes it, and so does `dim=1`.""")
+    ),
+    cases=("means",),
+)
+def _means_of_channels(x: Tensor) -> Tensor:
+    return strict_past_mean(x.transpose(1, 2)).transpose(1, 2)
+
+
+@mistake(
     "You took the median of what comes before, not the mean.",
     lambda e: unwrapped(f"""In sample 0, channel 0, position 3 has the past
     {row(e.inputs["x"][0, :3, 0])}: the number in the middle is {number(e.yours("means")[0, 3, 0])},
@@ -281,7 +294,7 @@ TASK = Task(
             for ask in (
                 no_weight_on_the_future("weights", FUTURE),
                 sees_the_right_positions,
-                divides_by_another_count,
+                divides_by_another_count("weights"),
                 rows_sum_to_one("weights", MEANS),
             )
         ),

@@ -9,7 +9,7 @@ from torch import Tensor
 from course_judges.ch01_averages.sections import FUTURE, SIDES, TRIANGLE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import number, unwrapped, word
+from course_judges.wording import number, row, unwrapped, word
 from course_tasks.verdict import Finding
 
 
@@ -147,10 +147,25 @@ def _reshaped_not_turned_back(x: Tensor) -> Tensor:
     return x.transpose(1, 2).cumsum(dim=1).reshape(x.shape)
 
 
+def _not_along_time(evidence: Evidence) -> Finding:
+    x, mine, right = evidence.inputs["x"], evidence.yours("sums"), evidence.right("sums")
+    shown = "" if mine.shape != right.shape else f"; you return {row(mine[-1, -1])}"
+    return Finding(
+        "not-along-time",
+        "No position of yours counts in a later one of its channel.",
+        "That is read off the identity, a single sample, which you return as it was given. Channel "
+        f"{x.shape[1] - 1} of sample {len(x) - 1} holds {row(x[-1, -1])}, and its running sums are "
+        f"{row(right[-1, -1])}{shown}. Along which dimension do you add? Time is the last.",
+        SIDES,
+    )
+
+
 def _counted_otherwise(evidence: Evidence) -> Finding | None:
     """How often a position counts in another, read off what the identity became."""
     mine = evidence.yours("weights").reshape(evidence.right("weights").shape)[0]
     right = evidence.right("weights")[0]
+    if np.array_equal(mine, evidence.inputs["identity"][0]) and not _mixes_time_alone(evidence):
+        return _not_along_time(evidence)
     wrong = np.argwhere(np.abs(mine - right) > 1e-4)
     if len(wrong) and not _mixes_time_alone(evidence):
         return None
@@ -168,7 +183,7 @@ def _counted_otherwise(evidence: Evidence) -> Finding | None:
         "counts-otherwise",
         "Positions count with other weights than 1.",
         f"Position {s} counts {number(mine[s, t])} times in your position {t}; it should count "
-        f"{number(right[s, t])} times.",
+        f"{'once' if right[s, t] else 'not at all'}.",
         SIDES,
     )
 

@@ -115,25 +115,37 @@ def _laid(evidence: Evidence) -> str:
     )
 
 
-def divides_by_another_count(evidence: Evidence) -> Finding | None:
+def divides_by_another_count(*cases: str) -> Property:
     """A property of weights that are to be means of what they see: the divisor of a row, read off
     it where all that it sees counts the same.
     """
-    mine, right = matrix(evidence), evidence.right("weights").reshape(matrix(evidence).shape)
-    for t, (weights, expected) in enumerate(zip(mine, right, strict=True)):
-        seen = expected > NEGLIGIBLE
-        k = int(seen.sum())
-        if not k or np.allclose(weights, expected, atol=1e-4):
-            continue
-        first = float(weights[seen][0])
-        if abs(first) < NEGLIGIBLE or not np.allclose(weights, np.where(seen, first, 0), atol=1e-5):
-            return None
-        return Finding(
-            "divides-by-another-count",
-            "A row is not divided by how many positions it sees.",
-            f"Row {t} sees what it should, {word(k)} position{'s' if k > 1 else ''}, and gives "
-            f"{'each' if k > 1 else 'it'} the weight {number(first)}, as if divided by "
-            f"{number(1 / first)}; divided by {k}, the row sums to 1.",
-            MEANS,
-        )
-    return None
+
+    def ask(evidence: Evidence) -> Finding | None:
+        for case in cases:
+            right = evidence.right(case)
+            mine = evidence.yours(case).reshape(right.shape)
+            T = right.shape[-1]
+            for t, (weights, expected) in enumerate(
+                zip(mine.reshape(-1, T), right.reshape(-1, T), strict=True)
+            ):
+                seen = expected > NEGLIGIBLE
+                k = int(seen.sum())
+                if not k or np.allclose(weights, expected, atol=1e-4):
+                    continue
+                first = float(weights[seen][0])
+                even = np.allclose(weights, np.where(seen, first, 0), atol=1e-5)
+                return _of_another_count(t, k, first) if abs(first) > NEGLIGIBLE and even else None
+        return None
+
+    return ask
+
+
+def _of_another_count(t: int, k: int, weight: float) -> Finding:
+    return Finding(
+        "divides-by-another-count",
+        "A row is not divided by how many positions it sees.",
+        f"Row {t} sees what it should, {word(k)} position{'s' if k > 1 else ''}, and gives "
+        f"{'each' if k > 1 else 'it'} the weight {number(weight)}, as if divided by "
+        f"{number(1 / weight)}; divided by {k}, the row sums to 1.",
+        MEANS,
+    )

@@ -228,7 +228,7 @@ TASK = Task(
         no_weight_on_the_future("weights", FUTURE),
         sees_the_right_positions,
         _wrong_at_another_width,
-        divides_by_another_count,
+        divides_by_another_count("weights", "wide", "full"),
         rows_sum_to_one("weights", MEANS),
         _uneven,
     ),

@@ -92,6 +92,12 @@ WRONG = {
         _ask(weights) | (weights.sum(dim=1).round(decimals=5) != 1).numpy()
     ),
     "nan-slips-through": lambda weights: _ask(weights, nan=False),
+    "past-for-future": lambda weights: (
+        _ask(weights, ahead=False) | np.any(np.tril(weights.numpy(), -1) > 0, axis=1)
+    ),
+    "future-of-columns": lambda weights: (
+        _ask(weights, ahead=False) | np.any(np.triu(weights.numpy(), 1), axis=0)
+    ),
     "signs-of-columns": lambda weights: (
         _ask(weights, signs=False) | (weights.numpy() < 0).any(axis=0)
     ),

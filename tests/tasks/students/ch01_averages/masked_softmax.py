@@ -105,6 +105,16 @@ WRONG = {
         visible, scores, torch.tensor(-torch.inf)
     ).softmax(0),
     "one-softmax-for-all": masked_all_at_once,
+    "scores-returned": lambda scores, visible: torch.where(visible, scores, -torch.inf),
+    "filled-after-softmax": lambda scores, visible: torch.where(
+        visible, F.softmax(scores, dim=-1), -torch.inf
+    ),
+    "nothing-but-nan": lambda scores, visible: F.softmax(
+        scores - torch.inf * (1 - visible.to(scores.dtype)), dim=-1
+    ),
+    "triangle-for-visible": lambda scores, visible: masked_where(
+        scores, torch.ones(scores.shape).tril() == 1
+    ),
     "mask-turned": lambda scores, visible: masked_where(scores, visible.mT),
     "causal-too": lambda scores, visible: torch.nan_to_num(masked_where(scores, visible.tril())),
     "mask-of-the-first-sample": lambda scores, visible: masked_where(scores, visible[0]),
