@@ -139,6 +139,26 @@ def _one_length_for_all(x: Tensor, y: Tensor) -> Tensor:
 
 
 @mistake(
+    "You divided by √C; a cosine is divided by the two lengths.",
+    lambda e: unwrapped(f"""{_entry(e)} √{e.number("C")} is one number for all, which keeps scores
+    small in a softmax. The two vectors have lengths {number(_lengths(e)[0])} and
+    {number(_lengths(e)[1])}: divide by both."""),
+    cases=("cosines",),
+)
+def _scaled_products(x: Tensor, y: Tensor) -> Tensor:
+    return _products(x, y) / x.shape[-1] ** 0.5
+
+
+@mistake(
+    "You returned 1 minus the cosine, a distance.",
+    lambda e: f"{_entry(e)} The task asks for the cosine itself, which is large for what is alike.",
+    cases=("cosines",),
+)
+def _distance(x: Tensor, y: Tensor) -> Tensor:
+    return 1 - cosine_affinities(x, y)
+
+
+@mistake(
     "You divided by sums of absolute values; a length is the root of a sum of squares.",
     lambda e: unwrapped(f"""{_entry(e)} A vector would have cosine 1 with itself; divided your way,
     its product with itself is smaller than 1."""),

@@ -116,6 +116,11 @@ def softmax_again(weights: Tensor) -> Tensor:
     return evenness(weights.softmax(dim=-1))
 
 
+def softmax_over_log_of_all(weights: Tensor) -> Tensor:
+    """A softmax of the weights, and log T for every row."""
+    return of_all(weights.softmax(dim=-1))
+
+
 def whole_matrix(weights: Tensor) -> Tensor:
     """One number for each sample."""
     return evenness(weights).mean(dim=-1)

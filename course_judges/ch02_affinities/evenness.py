@@ -27,6 +27,7 @@ from course_judges.ch02_affinities.entropies import (
     of_what_is_seen,
     seen_and_cleaned,
     softmax_again,
+    softmax_over_log_of_all,
     whole_matrix,
     width_share,
 )
@@ -209,7 +210,7 @@ _softmax_again = mistake(
     "You took a softmax of the weights, which are weights already.",
     lambda e: unwrapped(f"""{_last_row(e)} A softmax of numbers between 0 and 1 is nearly flat, and
     gives weight to the future, where the weights are 0."""),
-    recognized=_as_after_row_0(softmax_again),
+    recognized=_as_after_row_0(softmax_again, softmax_over_log_of_all),
 )(softmax_again)
 
 _row_lost = mistake(

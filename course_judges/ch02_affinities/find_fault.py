@@ -104,6 +104,11 @@ def _says_of(evidence: Evidence, kind: str) -> str:
     return f"Of weights whose fault is “{kind}” you say “{_named(evidence)[kind]}”."
 
 
+def _misnamed_of(evidence: Evidence, *kinds: str) -> str:
+    """The first of these kinds that bears another name."""
+    return next(kind for kind in kinds if _named(evidence)[kind] != kind)
+
+
 def _matrix(evidence: Evidence, kind: str) -> Any:
     case = next(c for c in SUSPECTS if evidence.expected.values[c] == kind)
     return evidence.inputs[case]
@@ -141,7 +146,7 @@ def _misnamed(evidence: Evidence) -> Finding | None:
                 f"{_says_of(evidence, right)} Computed from `x`, the two differ by up to "
                 f"{number(gap, 2)} in an entry, and rounding by less than a millionth. If you "
                 "compare entries, your tolerance has to lie between; if you compare sums or some "
-                "rows, compare all entries.",
+                "rows, compare all entries; and look again at how you compute these two.",
                 ROOT,
             )
     return None
@@ -222,9 +227,10 @@ _scale_by_channels = mistake(
 )(saying(sound=BY_C, divided_by_C=SOUND))
 
 _scales_confused = mistake(
-    "No scale and division by C are exchanged.",
-    lambda e: unwrapped(f"""{_says_of(e, NO_SCALE)} Undivided scores are large and make sharp rows:
-    the largest weight below row 0 is {number(_matrix(e, NO_SCALE)[1:].max())} without scale and
+    "No scale and division by C are taken for each other.",
+    lambda e: unwrapped(f"""{_says_of(e, _misnamed_of(e, NO_SCALE, BY_C))} Undivided scores are
+    large and make sharp rows: the largest weight below row 0 is
+    {number(_matrix(e, NO_SCALE)[1:].max())} without scale and
     {number(_matrix(e, BY_C)[1:].max())} divided by C."""),
     recognized=_only({NO_SCALE: [BY_C], BY_C: [NO_SCALE]}, {NO_SCALE: [BY_C]}, {BY_C: [NO_SCALE]}),
 )(saying(no_scale=BY_C, divided_by_C=NO_SCALE))
@@ -260,9 +266,9 @@ _masks_confused = mistake(
 
 _future_unasked = mistake(
     "Weights that look ahead pass as sound.",
-    lambda e: unwrapped(f"""{_says_of(e, NO_MASK)} There, row 0 gives
-    {number(_matrix(e, NO_MASK)[0, 1:].sum())} of its weight to positions after it. A look at the
-    last row alone does not show that: it has no future."""),
+    lambda e: unwrapped(f"""{_says_of(e, _misnamed_of(e, NO_MASK, ZERO_MASK))} There, row 0 gives
+    {number(_matrix(e, _misnamed_of(e, NO_MASK, ZERO_MASK))[0, 1:].sum())} of its weight to
+    positions after it. A look at the last row alone does not show that: it has no future."""),
     DEPENDS,
     recognized=_only(
         {ZERO_MASK: [SOUND], NO_MASK: [SOUND]}, {ZERO_MASK: [SOUND]}, {NO_MASK: [SOUND]}

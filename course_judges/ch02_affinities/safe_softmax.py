@@ -139,14 +139,22 @@ _global_maximum = mistake(
 )(_one_maximum)
 
 _subtracts_mean = mistake(
-    "You shifted each row by its mean, which need not be near its maximum.",
+    "You shifted each row, and not by its maximum: a mean or a minimum need not be near it.",
     lambda e: unwrapped(f"""{_first_row_off(e, "large")} Where scores of one row lie far apart, the
-    largest still overflows, and with a −∞ in the row the mean is −∞ itself. Shift by the maximum:
-    then no power exceeds 1."""),
+    largest still overflows, and with a −∞ in the row its mean and its minimum are −∞ themselves.
+    Shift by the maximum: then no power exceeds 1."""),
     recognized=any_of(
         SAFE_SOFTMAX,
         ("large",),
-        *(f for m in (_mean_subtracted, _mean_of_the_visible) for f in (m, _then_cleaned(m))),
+        *(
+            f
+            for m in (
+                _mean_subtracted,
+                _mean_of_the_visible,
+                lambda scores: _as_written(scores - scores.amin(dim=-1, keepdim=True)),
+            )
+            for f in (m, _then_cleaned(m))
+        ),
     ),
 )(_mean_subtracted)
 
@@ -212,8 +220,9 @@ def _zero_mask(scores: Tensor) -> Tensor:
 
 @mistake(
     "A row that may see nothing sees everything.",
-    lambda e: unwrapped(f"""{_empty_row(e)} A large negative number in place of −∞ is the same in
-    every place of the row, and equal scores make equal weights."""),
+    lambda e: unwrapped(f"""{_empty_row(e)} A large negative number in place of −∞ does that, as it
+    is the same in every place of the row, and equal scores make equal weights. All weights of such
+    a row are to be 0."""),
     cases=("large", "empty"),
 )
 def _empty_row_uniform(scores: Tensor) -> Tensor:
@@ -312,27 +321,23 @@ def _emptied(evidence: Evidence) -> Finding | None:
     """All weights 0 in rows that see something."""
     for case in ("ordinary", "large"):
         scores, mine = evidence.inputs[case], evidence.yours(case)
-        if mine.shape != scores.shape:
+        if mine.shape != scores.shape or (case == "large" and not evidence.same("ordinary")):
             return None
         empty = ~mine.any(axis=-1)
         if not empty.any():
             continue
         t = int(np.flatnonzero(empty)[0])
         hidden = np.isneginf(scores)
-        why = (
-            "If you shift by a maximum, it has to be that of the row, or all its powers are "
-            "rounded to 0; if you ask for empty rows, only one of nothing but −∞ is empty."
-        )
+        which = ""
         if case == "ordinary" and np.array_equal(empty, hidden.any(axis=-1)):
-            why = (
-                "So are all rows in which something is hidden, and no others: ask whether *all* "
-                "scores of a row are −∞, not whether any is."
-            )
+            which = "So are all rows in which something is hidden, and no others. "
         elif case == "ordinary" and np.array_equal(empty, hidden[:, 0]):
-            why = (
-                "So are all rows whose first score is −∞, and no others: ask whether *all* scores "
-                "of a row are −∞."
-            )
+            which = "So are all rows whose first score is −∞, and no others. "
+        why = (
+            f"{which}If you ask for empty rows: only one of nothing but −∞ is empty. If you "
+            "subtract a number from each row: it has to be finite there, and near the row's own "
+            "maximum, or all powers become 0 or NaN."
+        )
         return Finding(
             "emptied",
             "A row that sees something is all 0.",

@@ -286,6 +286,48 @@ _product_of_sums = mistake(
     also=(partial(_sums_multiplied, correction=0),),
 )(_sums_multiplied)
 
+
+def _scaled_twice(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    _, scaled = dot_variances(queries, keys, correction)
+    return scaled, scaled
+
+
+def _mean_products(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:  # noqa: ARG001
+    products = _products(queries, keys)
+    return products.mean(0), (products / _count(queries).sqrt()).mean(0)
+
+
+def _added_over_pairs(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    products = (queries * keys).cumsum(dim=0)
+    scaled = products / _count(queries).sqrt()
+    return products.var(0, correction=correction), scaled.var(0, correction=correction)
+
+
+_first_scaled_too = mistake(
+    "Your first result is divided already; it is the variance before dividing by √d.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} What you return is right for the second result: measure
+    the dot products as they are first, and divide after that."""),
+    ROOT,
+    cases=("growth.0",),
+    also=(partial(_scaled_twice, correction=0),),
+)(_scaled_twice)
+
+_means_for_variances = mistake(
+    "You returned the means of the dot products, not their variances.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} A variance is the mean of squared distances from the
+    mean, and never negative."""),
+    cases=("growth.0",),
+    also=(partial(_mean_products, correction=0),),
+)(_mean_products)
+
+_adds_up_pairs = mistake(
+    "You added up over the pairs, not over the entries.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} In (N, D) the pairs are dimension 0 and the entries
+    dimension 1: `cumsum(dim=1)` adds up entries, and `var(dim=0)` measures over pairs."""),
+    cases=("growth.0",),
+    also=(partial(_added_over_pairs, correction=0),),
+)(_added_over_pairs)
+
 _all_entries_always = mistake(
     "You took all entries every time; entry d − 1 belongs to the first d of them.",
     lambda e: unwrapped(f"""{_rows(e, "0")} Only the last number is the variance of dot products

@@ -102,6 +102,8 @@ WRONG = {
     "angle-not-cosine": cos_acos,
     "keepdim-forgotten": cos_flat_norm,
     "zero-vector-nan": cos_divides_by_nothing,
+    "scaled-products": lambda x, y: torch.einsum("btc,bsc->bts", x, y) * x.shape[-1] ** -0.5,
+    "distance": lambda x, y: 1 - cos_by_pairs(x, y),
     "correlation": lambda x, y: cos_by_pairs(x - x.mean(2)[..., None], y - y.mean(2)[..., None]),
     "one-length-a-sample": lambda x, y: (
         x / x.flatten(1).norm(dim=1)[:, None, None] @ y.mT / y.flatten(1).norm(dim=1)[:, None, None]

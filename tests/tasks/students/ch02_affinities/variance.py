@@ -152,6 +152,15 @@ WRONG = {
     "each-term-scaled": var_terms_scaled,
     "last-entries-first": lambda queries, keys: var_slices(queries.flip(-1), keys.flip(-1)),
     "product-of-sums": var_of_a_product_of_sums,
+    "first-scaled-too": lambda queries, keys: [var_numpy(queries, keys)[1]] * 2,
+    "means-for-variances": lambda queries, keys: [
+        (queries * keys).cumsum(-1).div(torch.arange(1, keys.shape[1] + 1) ** power).mean(0)
+        for power in (0, 0.5)
+    ],
+    "adds-up-pairs": lambda queries, keys: [
+        (queries * keys).cumsum(0).var(0) / torch.arange(1, keys.shape[1] + 1) ** power
+        for power in (0, 1)
+    ],
     "all-entries-always": lambda queries, keys: [
         torch.einsum("nd,nd->n", queries, keys).var().expand(keys.shape[1])
         / torch.arange(1, keys.shape[1] + 1) ** power
