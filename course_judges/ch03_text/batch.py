@@ -110,6 +110,48 @@ def _padding_ignored(tokens, ends, block_size, padding):
 
 
 @mistake(
+    "The first token of the text is taken for padding.",
+    lambda e: (
+        unwrapped(f"""{_short_inputs(e)} Position 0 is in the text; only negative positions lie
+    before it.""")
+    ),
+    cases=("batch.x", "young.x"),
+)
+def _first_token_padded(tokens, ends, block_size, padding):
+    x, y = batch_ending_at(tokens, ends, block_size, padding)
+    return torch.where(_positions(ends, block_size) <= 0, padding, x), y
+
+
+def _begin_there(evidence: Evidence) -> bool:
+    """True of rows that begin at the positions where they are to end."""
+    x, tokens, ends = (
+        evidence.yours("batch.x"),
+        evidence.inputs["tokens"],
+        evidence.inputs["ends"],
+    )
+    early = ends < len(tokens) - 2
+    return (
+        x.ndim == 2
+        and x.shape[1] > 1
+        and np.array_equal(x[:, 0], tokens[ends])
+        and np.array_equal(x[early, 1], tokens[ends + 1][early])
+    )
+
+
+@mistake(
+    "Your rows begin at `ends`; they are to end there.",
+    lambda e: unwrapped(f"""The row for position {int(e.inputs["ends"][-1])} should be
+    `{row(e.right("batch.x")[-1])}`; yours is `{row(e.yours("batch.x")[-1])}`. The steps from an end
+    to its row go back: from 1 − T to 0."""),
+    recognized=_begin_there,
+)
+def _begins_at_the_end(tokens, ends, block_size, padding):
+    positions = ends[:, None] + torch.arange(block_size)
+    positions = positions.clamp(max=len(tokens) - 2)
+    return tokens[positions], tokens[positions + 1]
+
+
+@mistake(
     "Rows that would begin before the text were moved into it.",
     lambda e: unwrapped(f"""{_short_inputs(e)} Such a row still ends at `ends[b]`; what is missing
     before the text is filled with `padding`, and nothing after its end is taken in."""),
@@ -196,12 +238,24 @@ def _first_token_never_learned(tokens, ends, block_size, padding):
     return x, torch.where(_positions(ends, block_size) < 0, IGNORED, y)
 
 
+def _in_place_of_ignored(evidence: Evidence) -> int | None:
+    """The one number that stands where −100 belongs, if all other targets are right; None if it is
+    a token that a position before the text may read.
+    """
+    mine, right = evidence.yours("batch.y"), evidence.right("batch.y")
+    counted = right != IGNORED
+    if mine.shape != right.shape or not np.array_equal(mine[counted], right[counted]):
+        return None
+    held = set(mine[~counted].tolist())
+    return None if len(held) != 1 or held & {IGNORED, evidence.inputs["tokens"][0]} else held.pop()
+
+
 @mistake(
-    lambda e: f"Your targets hold the padding {e.number('padding')} where −100 belongs.",
-    lambda e: unwrapped(f"""{_short_targets(e)} A loss would count them, and teach the model that
-    padding follows padding."""),
+    lambda e: f"Your targets hold {_in_place_of_ignored(e)} where −100 belongs.",
+    lambda e: unwrapped(f"""{_short_targets(e)} A loss would count them, and teach the model to
+    predict what is no text; it leaves out −100 and nothing else."""),
     ONCE,
-    cases=("batch.y",),
+    recognized=lambda e: _in_place_of_ignored(e) is not None,
 )
 def _padding_is_a_target(tokens, ends, block_size, padding):
     x, y = batch_ending_at(tokens, ends, block_size, padding)

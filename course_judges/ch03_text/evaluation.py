@@ -151,6 +151,7 @@ def _unshifted_targets(tokens, block_size, stride):
     lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("long.y")[-1])}`: its inputs
     end before the row does, and the loss would ask for token 0 there. `cross_entropy` leaves out
     −100 and nothing else."""),
+    also=(lambda *given: _with_zeros_for_ignored(*given),),
 )
 def _padding_is_a_target(tokens, block_size, stride):
     x, y = overlapping_windows(tokens, block_size, stride)
@@ -168,6 +169,11 @@ def _padding_is_a_target(tokens, block_size, stride):
 )
 def _padding_known_by_its_number(tokens, block_size, stride):
     return _without_zeros(tokens, block_size, stride)
+
+
+def _with_zeros_for_ignored(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    return x, torch.where(y == IGNORED, 0, y)
 
 
 def _without_zeros(tokens, block_size, stride, *, of_y=False):
@@ -190,6 +196,30 @@ def _hidden_before(evidence: Evidence) -> int | None:
         if np.array_equal(mine, made):
             return hidden
     return None
+
+
+@mistake(
+    "You hid inputs together with their targets.",
+    lambda e: unwrapped(f"""Your row 1 of inputs is `{row(e.yours("long.x")[1])}`, expected
+    `{row(e.right("long.x")[1])}`. A target that has counted is −100 in y; its input stays in x, as
+    the past of those that come after it."""),
+    cases=("long.x",),
+)
+def _inputs_hidden_too(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    return torch.where(y == IGNORED, 0, x), y
+
+
+@mistake(
+    "You took the stride for the overlap: your windows begin T − stride apart.",
+    lambda e: unwrapped(f"""With T = {e.number("block_size")} and stride = {e.number("stride")} your
+    second window begins at position {e.number("block_size") - e.number("stride")}; it is to begin
+    at {e.number("stride")}, and to share
+    {e.number("block_size") - e.number("stride")} positions with the first."""),
+    cases=("long.x",),
+)
+def _stride_is_the_overlap(tokens, block_size, stride):
+    return overlapping_windows(tokens, block_size, block_size - stride)
 
 
 @mistake(
@@ -265,7 +295,8 @@ def _off_beyond_the_end_alone(evidence: Evidence) -> bool:
     lambda e: unwrapped(f"""Your last row of inputs is `{row(e.yours("long.x")[-1])}`, expected
     `{row(e.right("long.x")[-1])}`. {len(e.inputs["tokens"])} tokens have
     {len(e.inputs["tokens"]) - 1} inputs: the last token, {int(e.inputs["tokens"][-1])}, is a target
-    only, and behind the last input there is 0. Does an index wrap around, or stop at the end?"""),
+    only, and behind the last input there is 0. Does an
+    index wrap around or stop at the end, or is there another filler?"""),
     recognized=_off_beyond_the_end_alone,
 )
 def _not_filled_with_zeros(tokens, block_size, stride):

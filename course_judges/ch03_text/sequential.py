@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -158,13 +159,23 @@ def _unshifted_targets(tokens, batch_size, block_size, padding):
     return x, torch.where(x == padding, IGNORED, x)
 
 
+def _in_place_of_ignored(evidence: Evidence) -> int | None:
+    """The one number that stands where −100 belongs, if all other targets are right."""
+    mine, right = evidence.yours("steps.y"), evidence.right("steps.y")
+    counted = right != IGNORED
+    if mine.shape != right.shape or not np.array_equal(mine[counted], right[counted]):
+        return None
+    held = set(mine[~counted].tolist())
+    return None if len(held) != 1 or IGNORED in held else held.pop()
+
+
 @mistake(
-    lambda e: f"Your targets hold the padding {e.number('padding')} where −100 belongs.",
-    lambda e: unwrapped(f"""{int((e.yours("steps.y") == e.number("padding")).sum())} of your targets
-    are padding. A loss would count them, and the mean would be lower than the text deserves:
-    padding after padding is easy to guess."""),
+    lambda e: f"Your targets hold {_in_place_of_ignored(e)} where −100 belongs.",
+    lambda e: unwrapped(f"""{int((e.right("steps.y") == IGNORED).sum())} places have no input, and
+    have {_in_place_of_ignored(e)} as a target in your y. A loss would count them, and the mean
+    would be another than that of the text; it leaves out −100 and nothing else."""),
     ONCE,
-    cases=("steps.y",),
+    recognized=lambda e: _in_place_of_ignored(e) is not None,
 )
 def _padding_is_a_target(tokens, batch_size, block_size, padding):
     x, y = sequential_windows(tokens, batch_size, block_size, padding)
@@ -237,6 +248,59 @@ def _one_step_more(tokens, batch_size, block_size, padding):
     )
 
 
+@mistake(
+    "You dealt the inputs out one by one: row b holds every B-th of them.",
+    lambda e: unwrapped(f"""Row 0 of your step 0 is `{row(e.yours("steps.x")[0, 0])}`, expected
+    `{row(e.right("steps.x")[0, 0])}`. A row is a stretch of the text: view as (B, L), where the
+    last axis counts neighbors."""),
+)
+def _dealt_out(tokens, batch_size, block_size, padding):
+    length = -(-(len(tokens) - 1) // batch_size)
+    steps = -(-length // block_size)
+
+    def lay_out(row, filler):
+        rows = F.pad(row, (0, batch_size * length - len(row)), value=filler)
+        rows = rows.view(length, batch_size).T
+        rows = F.pad(rows, (0, steps * block_size - length), value=filler)
+        return rows.reshape(batch_size, steps, block_size).transpose(0, 1)
+
+    return lay_out(tokens[:-1], padding), lay_out(tokens[1:], IGNORED)
+
+
+@mistake(
+    "Your rows are filled up at the beginning; what is missing is missing at their end.",
+    lambda e: unwrapped(f"""Row 0 of your step 0 is `{row(e.yours("steps.x")[0, 0])}`, expected
+    `{row(e.right("steps.x")[0, 0])}`. `F.pad(row, (0, k))` puts k numbers behind a row, and (k, 0)
+    in front of it."""),
+)
+def _filled_on_the_left(tokens, batch_size, block_size, padding):
+    length = -(-(len(tokens) - 1) // batch_size)
+    steps = -(-length // block_size)
+
+    def lay_out(row, filler):
+        rows = F.pad(row, (0, batch_size * length - len(row)), value=filler)
+        rows = F.pad(rows.view(batch_size, length), (steps * block_size - length, 0), value=filler)
+        return rows.view(batch_size, steps, block_size).transpose(0, 1)
+
+    return lay_out(tokens[:-1], padding), lay_out(tokens[1:], IGNORED)
+
+
+@mistake(
+    "The last step of a row runs on into the next row.",
+    lambda e: unwrapped(f"""Row 0 of your last step is `{row(e.yours("steps.x")[-1, 0])}`, expected
+    `{row(e.right("steps.x")[-1, 0])}`. A row ends after its L inputs, and row 1 reads what comes
+    next: else these inputs are read twice."""),
+)
+def _runs_into_the_next_row(tokens, batch_size, block_size, padding):
+    length = -(-(len(tokens) - 1) // batch_size)
+    steps = -(-length // block_size)
+    at = length * torch.arange(batch_size)[:, None] + torch.arange(steps * block_size)
+    inside, at = at < len(tokens) - 1, at.clamp(max=len(tokens) - 2)
+    x = torch.where(inside, tokens[at], padding).view(batch_size, steps, block_size)
+    y = torch.where(inside, tokens[at + 1], IGNORED).view(batch_size, steps, block_size)
+    return x.transpose(0, 1), y.transpose(0, 1)
+
+
 def _other_length(evidence: Evidence) -> tuple[str, int]:
     """The first case whose rows all take another number of inputs than L, and how many; no case if
     there is none.
@@ -249,7 +313,7 @@ def _other_length(evidence: Evidence) -> tuple[str, int]:
         begins = [tokens.index(first) for first in x[0, :, 0].tolist() if first in tokens]
         apart = begins[1] if len(begins) > 1 else 0
         length = -(-(len(tokens) - 1) // B)
-        if apart not in (0, length) and begins == [apart * b for b in range(len(begins))]:
+        if apart > 1 and apart != length and begins == [apart * b for b in range(len(begins))]:
             read = x[:, 0].ravel()[: min(apart, len(x) * T)].tolist()
             return (case, apart) if read == tokens[: len(read)] else ("", 0)
     return "", 0

@@ -139,6 +139,11 @@ WRONG = {
     "no-overlap": evaluation_of_the_chapter,
     "unshifted-targets": evaluation_same,
     "padding-is-a-target": evaluation_zero_targets,
+    "inputs-hidden-too": lambda tokens, T, stride: [
+        np.where(evaluation_numpy(tokens, T, stride)[1] == -100, filler, part)
+        for part, filler in zip(evaluation_numpy(tokens, T, stride), (0, -100), strict=True)
+    ],
+    "stride-is-the-overlap": lambda tokens, T, stride: evaluation_numpy(tokens, T, T - stride),
     "stride-hidden": evaluation_hides_the_stride,
     "no-window-for-a-short-text": lambda tokens, T, stride: [
         part[: len(tokens) // (T + 1) * len(part)] for part in evaluation_numpy(tokens, T, stride)
