@@ -14,7 +14,7 @@ from course_judges.ch03_text.sections import ONCE, RANDOM, TARGET
 from course_judges.ch03_text.targets import IGNORED, row
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.properties import holds_integers, integers
-from course_judges.wording import listed, unwrapped
+from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -251,7 +251,7 @@ def _in_place_of_ignored(evidence: Evidence) -> int | None:
 
 
 @mistake(
-    lambda e: f"Your targets hold {_in_place_of_ignored(e)} where −100 belongs.",
+    lambda e: f"Your targets hold {number(_in_place_of_ignored(e) or 0)} where −100 belongs.",
     lambda e: unwrapped(f"""{_short_targets(e)} A loss would count them, and teach the model to
     predict what is no text; it leaves out −100 and nothing else."""),
     ONCE,

@@ -21,7 +21,7 @@ from course_judges.ch03_text.targets import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
-from course_judges.wording import listed, unwrapped
+from course_judges.wording import listed, number, unwrapped
 
 
 def sequential_windows(tokens, batch_size, block_size, padding):
@@ -170,10 +170,11 @@ def _in_place_of_ignored(evidence: Evidence) -> int | None:
 
 
 @mistake(
-    lambda e: f"Your targets hold {_in_place_of_ignored(e)} where −100 belongs.",
+    lambda e: f"Your targets hold {number(_in_place_of_ignored(e) or 0)} where −100 belongs.",
     lambda e: unwrapped(f"""{int((e.right("steps.y") == IGNORED).sum())} places have no input, and
-    have {_in_place_of_ignored(e)} as a target in your y. A loss would count them, and the mean
-    would be another than that of the text; it leaves out −100 and nothing else."""),
+    have {number(_in_place_of_ignored(e) or 0)} as a target in your y. A loss would
+    count them, and the mean would be another than that of the text; it leaves out −100 and nothing
+    else."""),
     ONCE,
     recognized=lambda e: _in_place_of_ignored(e) is not None,
 )
