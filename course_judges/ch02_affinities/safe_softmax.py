@@ -130,10 +130,10 @@ _overflow = mistake(
 )(_as_written)
 
 _global_maximum = mistake(
-    "You shifted all rows by one maximum, that of the whole matrix.",
+    "You shifted all rows by one number, such as the maximum of the whole matrix.",
     lambda e: unwrapped(f"""{_row_of_large(e, _bottom_row(e))} It lies so far below the maximum of
-    the matrix that all its powers are rounded to 0, and so is their sum. Each row has a maximum of
-    its own: `amax(dim=-1, keepdim=True)`."""),
+    the matrix that all its powers are rounded to 0, and so is their sum. Each row has to be shifted
+    by a maximum of its own: `amax(dim=-1, keepdim=True)`."""),
     cases=("large",),
     also=(_then_cleaned(_one_maximum),),
 )(_one_maximum)

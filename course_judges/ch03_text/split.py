@@ -432,11 +432,15 @@ def _duplicates_across_splits(names, fraction, seed):
 
 
 @mistake(
-    "Repeated names are gone.",
+    "Names that occur several times are there once.",
     lambda e: unwrapped(f"""The list has {len(_names_of(e))} entries and your two splits hold
     {sum(map(len, _parts_of(e)))}. How often a name occurs is part of the data. Choose among
     distinct names, then go through the whole list."""),
-    recognized=lambda e: _apart(e) and sum(map(len, _parts_of(e))) < len(_names_of(e)),
+    recognized=lambda e: (
+        _apart(e)
+        and sum(map(len, _parts_of(e))) < len(_names_of(e))
+        and any(len(part) == len(set(part)) for part in _parts_of(e))
+    ),
 )
 def _duplicates_dropped(names, fraction, seed):
     return tuple(sorted(set(part)) for part in split_names(names, fraction, seed))

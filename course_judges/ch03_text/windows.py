@@ -102,6 +102,17 @@ def _last_window_dropped(tokens, block_size, stride):
     return x, torch.stack([tokens[s + 1 : s + block_size + 1] for s in starts])
 
 
+# What PyTorch, NumPy and Python say of an index behind the end, or of rows of different lengths.
+_READS_TOO_FAR = (
+    "out of range",
+    "out of bounds",
+    "equal size",
+    "same shape",
+    "inhomogeneous",
+    "expected sequence of length",
+)
+
+
 @mistake(
     "Your last window reads past the end of the tokens.",
     lambda e: unwrapped(f"""With N = {len(e.inputs["longer"])}, T = {e.number("block_size")} and
@@ -110,9 +121,8 @@ def _last_window_dropped(tokens, block_size, stride):
     {len(e.inputs["longer"])}, where there is none: a slice comes out one short, and an index is out
     of range."""),
     recognized=lambda e: (
-        "longer" in e.answers.errors
-        and not e.answers.errors["longer"].not_attempted
-        and "exact" not in e.answers.errors
+        "exact" not in e.answers.errors
+        and any(said in e.answers.errors["longer"].message for said in _READS_TOO_FAR)
     ),
 )
 def _reads_past_the_end(tokens, block_size, stride):
