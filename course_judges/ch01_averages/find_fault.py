@@ -225,6 +225,24 @@ def _signs_of_columns(weights: Tensor) -> Tensor:
     return _ahead_or_off(weights) | (weights < 0).any(dim=0)
 
 
+def _counts_faults(evidence: Evidence) -> Finding | None:
+    """More than 1 where a row has several faults, and right but for that."""
+    for case in ("ahead", "sums", "signs", "nan"):
+        mine, right = evidence.yours(case), evidence.right(case).astype(bool)
+        if mine.shape != right.shape or not np.array_equal(mine != 0, right):
+            return None
+    most = max(float(evidence.yours(case).max()) for case in ("ahead", "sums", "signs", "nan"))
+    if most <= 1:
+        return None
+    return Finding(
+        "counts-faults",
+        "You return numbers; each row is to be True or False.",
+        f"The rows that you find are the right ones, and the largest of your numbers is "
+        f"{number(most)}. `|` and `any` keep truths; `+` and `sum` count them.",
+        MEANS,
+    )
+
+
 def _last_row_never_faulty(evidence: Evidence) -> Finding | None:
     """All that is missed is the last row, of whatever fault."""
     for case in ("sums", "signs", "nan"):
@@ -276,6 +294,7 @@ TASK = Task(
         Part("Rows with a NaN are found, and no others.", 2, matches("nan")),
     ),
     properties=(
+        _counts_faults,
         _last_row_never_faulty,
         _all_for_one,
         _misses("ahead", "future-missed", "A row that looks ahead passes as sound."),

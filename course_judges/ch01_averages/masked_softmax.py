@@ -191,8 +191,13 @@ def _softmax_over_queries(scores: Tensor, visible: Tensor) -> Tensor:
     "Your softmax runs over the samples of the batch.",
     lambda e: unwrapped(f"""Row 0 of sample 0 is {row(_sample(e)[0])}: its weights compete with
     those of the other {word(e.number("B") - 1)} samples, not with each other. `dim=-1` runs along a
-    row; a softmax of three sizes without `dim` takes `dim=0`."""),
+    row; a softmax of three dimensions without `dim` takes `dim=0`."""),
     SIDES,
+    also=(
+        lambda scores, visible: (
+            scores.masked_fill(~visible, -torch.inf).softmax(dim=0).nan_to_num(0.0)
+        ),
+    ),
 )
 def _softmax_over_batch(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, -torch.inf).softmax(dim=0)
@@ -221,6 +226,24 @@ def _mask_of(change: Callable[[Tensor], Tensor], empty: float | None = None) -> 
 )
 def _scores_returned(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, -torch.inf)
+
+
+@mistake(
+    "You returned logarithms of the weights.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `log_softmax` is the logarithm of a softmax:
+    every row of its exponentials sums to 1, and −∞ stands for 0."""),
+)
+def _logarithms(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(~visible, -torch.inf).log_softmax(dim=-1)
+
+
+@mistake(
+    "You took the softmax of the negated scores: the largest score gets the smallest weight.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} With the scores as they are, the row is
+    {row(e.right("weights")[0, 0])}."""),
+)
+def _negated_scores(scores: Tensor, visible: Tensor) -> Tensor:
+    return masked_softmax(-scores, visible)
 
 
 @mistake(

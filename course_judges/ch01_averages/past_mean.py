@@ -242,8 +242,9 @@ def _of_weights(ask: Property) -> Property:
 def _a_sample_for_a_position(evidence: Evidence) -> Finding | None:
     """0 in sample 0, where it belongs to position 0."""
     mine, right = evidence.yours("means"), evidence.right("means")
-    cleared = not mine[0].any() and mine[1:, 0].all() and right[0, 1:].all()
-    if mine.shape != right.shape or not cleared:
+    if mine.shape != right.shape or mine[0].any() or not right[0, 1:].all():
+        return None
+    if not mine[1:, 0].all() or not np.allclose(mine[1:, 1:], right[1:, 1:], atol=1e-4):
         return None
     return Finding(
         "sample-for-position",

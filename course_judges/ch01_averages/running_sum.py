@@ -147,6 +147,21 @@ def _reshaped_not_turned_back(x: Tensor) -> Tensor:
     return x.transpose(1, 2).cumsum(dim=1).reshape(x.shape)
 
 
+def _right_at_first(evidence: Evidence) -> Finding | None:
+    """Position 0 right everywhere, and something that is no sum after it, worked out."""
+    x, mine, right = evidence.inputs["x"], evidence.yours("sums"), evidence.right("sums")
+    if mine.shape != right.shape or not np.allclose(mine[..., 0], right[..., 0], atol=1e-4):
+        return None
+    b, c, _ = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    return Finding(
+        "another-sum",
+        "Position 0 is right, and what you make of the positions after it is not their sum.",
+        f"Channel {c} of sample {b} holds {row(x[b, c])}, and its running sums are "
+        f"{row(right[b, c])}; you return {row(mine[b, c])}.",
+        TRIANGLE,
+    )
+
+
 def _not_along_time(evidence: Evidence) -> Finding:
     x, mine, right = evidence.inputs["x"], evidence.yours("sums"), evidence.right("sums")
     shown = "" if mine.shape != right.shape else f"; you return {row(mine[-1, -1])}"
@@ -168,7 +183,7 @@ def _counted_otherwise(evidence: Evidence) -> Finding | None:
         return _not_along_time(evidence)
     wrong = np.argwhere(np.abs(mine - right) > 1e-4)
     if len(wrong) and not _mixes_time_alone(evidence):
-        return None
+        return _right_at_first(evidence)
     if not len(wrong):
         return Finding(
             "no-weighted-sum",

@@ -240,6 +240,15 @@ def _empty_row_nan(scores: Tensor) -> Tensor:
 
 
 @mistake(
+    "You took the softmax of the negated scores: the largest score gets the smallest weight.",
+    lambda e: f"{_first_row_off(e)} A power grows with its score: e^score, not e^(−score).",
+    also=(lambda scores: (-scores).masked_fill(scores.isneginf(), -torch.inf).softmax(dim=-1),),
+)
+def _negated_scores(scores: Tensor) -> Tensor:
+    return safe_softmax((-scores).masked_fill(scores.isneginf(), -torch.inf))
+
+
+@mistake(
     "You returned logarithms of the weights.",
     lambda e: unwrapped(f"""{_first_row_off(e)} `log_softmax`, or a score minus the logarithm of the
     sum, is the logarithm of a weight: the exponential is missing at the end."""),

@@ -169,4 +169,5 @@ ODD = [
         lambda weights: _ask(weights, signs=False) | (weights.numpy() < 0).any(),
         "all-for-one",
     ),
+    (lambda weights: 2 * np.asarray(_ask(weights)), "counts-faults"),
 ]

@@ -105,6 +105,8 @@ WRONG = {
         visible, scores, torch.tensor(-torch.inf)
     ).softmax(0),
     "one-softmax-for-all": masked_all_at_once,
+    "logarithms": lambda scores, visible: torch.log(masked_by_hand(scores, visible)),
+    "negated-scores": lambda scores, visible: masked_where(-scores, visible),
     "scores-returned": lambda scores, visible: torch.where(visible, scores, -torch.inf),
     "filled-after-softmax": lambda scores, visible: torch.where(
         visible, F.softmax(scores, dim=-1), -torch.inf

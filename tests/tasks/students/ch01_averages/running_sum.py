@@ -86,6 +86,7 @@ WRONG = {
 
 
 ODD = [
+    (lambda x: x.cumprod(dim=-1), "another-sum"),
     (lambda x: x.cumsum(dim=0), "not-along-time"),
     (sum_chapter_cell, "sums-channels"),
     (lambda x: 2 * sum_numpy(x), "counts-otherwise"),

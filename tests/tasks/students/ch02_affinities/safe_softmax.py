@@ -117,6 +117,7 @@ WRONG = {
     "zero-mask": soft_zeroed,
     "empty-row-uniform": soft_large_negative,
     "empty-row-nan": lambda scores: F.softmax(scores, 1),
+    "negated-scores": lambda scores: soft_where(torch.where(scores.isneginf(), scores, -scores)),
     "logarithms": lambda scores: F.log_softmax(scores, 1),
 }
 
