@@ -282,11 +282,20 @@ def _targets_before_the_text(tokens, ends, block_size, padding):
     return x, tokens[_positions(ends, block_size) + 1]
 
 
+def _rows_exchanged(evidence: Evidence) -> bool:
+    """True of the right rows of inputs and targets in another order."""
+    both = [
+        sorted(np.concatenate([of("batch.x"), of("batch.y")], axis=1).tolist())
+        for of in (evidence.yours, evidence.right)
+    ]
+    return both[0] == both[1] and not evidence.same("batch.x")
+
+
 @mistake(
-    "Your rows stand in the order of the text, not in that of `ends`.",
+    "Your rows stand in another order than that of `ends`.",
     lambda e: unwrapped(f"""`ends` is {listed(e.inputs["ends"])}: row b belongs to `ends[b]`, in
     whatever order they come. Whoever asks for a batch has to know which row is which."""),
-    cases=("batch", "young"),
+    recognized=_rows_exchanged,
 )
 def _ends_in_order(tokens, ends, block_size, padding):
     return batch_ending_at(tokens, ends.sort().values, block_size, padding)

@@ -119,6 +119,8 @@ def _chosen_by(evidence: Evidence) -> str:
     for trait, of in _TRAITS.items():
         orders = set()
         for names, train, validation in _all_splits(evidence):
+            if set(train) | set(validation) != set(names):
+                return ""
             left, held = ({of(names, one) for one in set(part)} for part in (train, validation))
             orders.add(
                 "least" if max(held) <= min(left) else "most" if max(left) <= min(held) else ""
@@ -465,7 +467,12 @@ def _says_few(evidence: Evidence) -> str:
         training.""")
     distinct = len(set(names))
     held = "all of them" if len(set(validation)) == distinct else f"{len(set(validation))} of them"
-    slices = " `order[-0:]` is the whole list: count from the front." if not train else ""
+    slices = (
+        " If you count from the end, `order[-0:]` is the whole list: count from the front. If you "
+        "hold out one name at least, none is meant here."
+        if not train
+        else ""
+    )
     return unwrapped(f"""With fraction = {_fraction(evidence):g}, {distinct} distinct
     {"name" if distinct == 1 else "names"} rounded give 0 for validation and {len(names)} entries
     for training; yours has {held} in validation, and {len(train)}
