@@ -10,14 +10,15 @@ from course_judges import families
 from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, SOFTMAX, TRIANGLE
 from course_judges.ch01_averages.weights import (
     column_sums,
-    keepdim_sums,
+    keepdim_forgotten,
     matrix,
     right_but_alone,
     sees_the_right_positions,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import number, row, unwrapped, word
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
@@ -57,17 +58,44 @@ def _last_row_against(evidence: Evidence) -> str:
 
 
 def _shrinks_as_asked(evidence: Evidence) -> Finding | None:
-    mine = matrix(evidence)
-    ratio = mine[-1, -2] / mine[-1, -1]
-    if _right_ratios(evidence) or abs(ratio - float(evidence.inputs["decay"])) < 1e-4:
+    last = matrix(evidence)[-1][::-1]
+    decay = float(evidence.inputs["decay"])
+    with np.errstate(all="ignore"):
+        ratios = last[1:] / last[:-1]
+    wrong = np.flatnonzero(np.abs(ratios - decay) > 1e-4)
+    if _right_ratios(evidence) or not len(wrong):
         return None
+    back = int(wrong[0])
+    steps = (
+        ("one step back counts", "the present")
+        if back == 0
+        else (
+            f"{word(back + 1)} steps back count",
+            f"{word(back)} step{'s' if back > 1 else ''} back",
+        )
+    )
     return Finding(
         "wrong-ratio",
         "The weights do not shrink as asked.",
-        f"In your last row, one step back counts {number(ratio)} times as much as the present; "
-        f"with `decay = {_decay_of(evidence)}` it counts {_decay_of(evidence)} times as much.",
+        f"In your last row, {steps[0]} {number(ratios[back])} times as much as {steps[1]}; "
+        f"with `decay = {_decay_of(evidence)}` it is {_decay_of(evidence)} times as much. "
+        f"{_made_of_decay(ratios, decay)}".strip(),
         MEANS,
     )
+
+
+def _made_of_decay(ratios: Array, decay: float) -> str:
+    """What was made of the decay where each step of a row counts the same other part."""
+    for value, words in (
+        (np.exp(-decay), "e^(−decay): `decay` is the factor itself, not a rate in an exponent"),
+        (decay**2, "decay²: each step is counted twice"),
+        (decay**0.5, "√decay"),
+        (1.0, "no decay at all: all that a row sees counts the same"),
+        (1 / decay, "1 / decay: the exponent has the wrong sign"),
+    ):
+        if np.abs(ratios - value).max() < 1e-4:
+            return f"Yours is {words}."
+    return ""
 
 
 _unnormalised_decay = mistake(
@@ -149,7 +177,7 @@ def _divides_columns(T: int, decay: float) -> Tensor:
     return weights / weights.sum(dim=0)
 
 
-@families.keepdim_forgotten(keepdim_sums)
+@keepdim_forgotten()
 def _keepdim_forgotten(T: int, decay: float) -> Tensor:
     weights = _powers(T, decay)
     return weights / weights.sum(dim=1)
@@ -173,6 +201,7 @@ def _softmax_of_weights(T: int, decay: float) -> Tensor:
     lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. The logarithm of a weight
     can go into a softmax, but then the future needs −inf: `tril` leaves 0, and e⁰ = 1."""),
     FILL,
+    also=(lambda T, decay: _powers(T, decay).softmax(dim=-1),),
 )
 def _zero_mask(T: int, decay: float) -> Tensor:
     t = torch.arange(T)
@@ -190,11 +219,48 @@ _diagonal_excluded = mistake(
 
 
 @mistake(
+    "You divided all rows by one number, the sum of the last row.",
+    lambda e: unwrapped(f"""Your last row sums to 1, and row 0 to {number(matrix(e)[0].sum())}.
+    Every row has a sum of its own: `sum(dim=1, keepdim=True)` gives one for each."""),
+)
+def _last_sum_for_all(T: int, decay: float) -> Tensor:
+    weights = _powers(T, decay)
+    return weights / weights[-1].sum()
+
+
+@mistake(
+    "You divided all rows by one number, the sum of the whole matrix.",
+    lambda e: unwrapped(f"""All your weights together sum to 1, and row 0 to
+    {number(matrix(e)[0].sum())}. Every row has a sum of its own: `sum(dim=1, keepdim=True)` gives
+    one for each."""),
+)
+def _one_sum_for_all(T: int, decay: float) -> Tensor:
+    weights = _powers(T, decay)
+    return weights / weights.sum()
+
+
+@mistake(
+    "You cut the future off after you had divided: its share is missing.",
+    lambda e: unwrapped(f"""Row 0 of your matrix sums to {number(matrix(e)[0].sum())}, row
+    {e.number("T") - 1}, which has no future, to {number(matrix(e)[-1].sum())}. Ahead of the
+    diagonal decay^(t − s) is larger than 1, and its powers were in the sums. Cut first, then
+    divide."""),
+    FUTURE,
+)
+def _cut_too_late(T: int, decay: float) -> Tensor:
+    t = torch.arange(T)
+    weights = decay ** (t[:, None] - t).float()
+    return torch.tril(weights / weights.sum(dim=1, keepdim=True))
+
+
+@mistake(
     "A long sequence and a fast decay make NaN: a power is too large or too small for its number.",
     lambda e: unwrapped(f"""With T = {int(e.inputs["longer"][0])} and `decay = {_decay_of(e)}`,
     {int(np.isnan(e.yours("long")).any(axis=1).sum())} rows hold NaN. Far ahead, decay ** (t − s) is
     infinite, and 0 · ∞ is NaN; far on, decay ** t is 0, and 0 / 0 is NaN. Keep the exponents at 0
-    or more (`clamp`), or put 0 in the place of the future (`tril`) in place of multiplying."""),
+    or more (`clamp`), or put 0 in the place of the future (`tril`) in place of multiplying; and
+    raise `decay` to the distance, as a quotient of two powers is 0 / 0 where both have become
+    0."""),
     recognized=lambda e: e.same("weights", "alone") and bool(np.isnan(e.yours("long")).any()),
 )
 def _powers_out_of_range(T: int, decay: float) -> Tensor:

@@ -17,10 +17,13 @@ from course_tasks.verdict import Finding
 
 def faulty_rows(weights: Tensor) -> Tensor:
     """A right answer to 01/find-fault: (T, T) → (T,) bool."""
+    return _ahead_or_off(weights) | (weights < 0).any(dim=1)
+
+
+def _ahead_or_off(weights: Tensor) -> Tensor:
     ahead = (torch.triu(weights, diagonal=1).abs() > 1e-5).any(dim=1)
-    negative = (weights < 0).any(dim=1)
     averages = (weights.sum(dim=1) - 1).abs() < 1e-5  # False where a weight is NaN
-    return ahead | negative | ~averages
+    return ahead | ~averages
 
 
 def _sums_too_large_only(weights: Tensor) -> Tensor:
@@ -102,10 +105,34 @@ def _exact_comparison(weights: Tensor) -> Tensor:
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A position may see itself; the future begins at
     `diagonal=1`."""),
     FUTURE,
-    cases=("sums",),
+    cases=("sums", "signs"),
 )
 def _diagonal_excluded(weights: Tensor) -> Tensor:
     return faulty_rows(weights) | (torch.triu(weights) != 0).any(dim=1)
+
+
+@mistake(
+    "You take the past for the future: rows that look back are called faulty.",
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Row t may see columns s ≤ t, to the left of
+    the diagonal. The future is to the right of it: `torch.triu(weights, diagonal=1)`."""),
+    FUTURE,
+    cases=("sums", "signs"),
+)
+def _past_for_future(weights: Tensor) -> Tensor:
+    averages = (weights.sum(dim=1) - 1).abs() < 1e-5
+    return (torch.tril(weights, diagonal=-1) != 0).any(dim=1) | (weights < 0).any(dim=1) | ~averages
+
+
+@mistake(
+    "You look for weight on the future in columns, not in rows.",
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} `dim=1` asks along a row, `dim=0` down a
+    column, and says which positions are looked at too early."""),
+    SIDES,
+    cases=("ahead",),
+)
+def _future_of_columns(weights: Tensor) -> Tensor:
+    averages = (weights.sum(dim=1) - 1).abs() < 1e-5
+    return (torch.triu(weights, diagonal=1) != 0).any(dim=0) | (weights < 0).any(dim=1) | ~averages
 
 
 @mistake(
@@ -113,7 +140,7 @@ def _diagonal_excluded(weights: Tensor) -> Tensor:
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Row t holds the weights of position t:
     `sum(dim=1)` adds along a row."""),
     SIDES,
-    cases=("sums",),
+    cases=("sums", "signs"),
 )
 def _divides_columns(weights: Tensor) -> Tensor:
     return (
@@ -187,6 +214,75 @@ def _stricter_than_asked(weights: Tensor) -> Tensor:
     return faulty_rows(weights) | ((weights.sum(dim=1) - 1).abs() > 3e-6)
 
 
+@mistake(
+    "You look for negative weights in columns, not in rows.",
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} `dim=1` asks along a row, `dim=0` down a
+    column."""),
+    SIDES,
+    cases=("signs",),
+)
+def _signs_of_columns(weights: Tensor) -> Tensor:
+    return _ahead_or_off(weights) | (weights < 0).any(dim=0)
+
+
+def _counts_faults(evidence: Evidence) -> Finding | None:
+    """More than 1 where a row has several faults, and right but for that."""
+    for case in ("ahead", "sums", "signs", "nan"):
+        mine, right = evidence.yours(case), evidence.right(case).astype(bool)
+        if mine.shape != right.shape or not np.array_equal(mine != 0, right):
+            return None
+    most = max(float(evidence.yours(case).max()) for case in ("ahead", "sums", "signs", "nan"))
+    if most <= 1:
+        return None
+    return Finding(
+        "counts-faults",
+        "You return numbers; each row is to be True or False.",
+        f"The rows that you find are the right ones, and the largest of your numbers is "
+        f"{number(most)}. `|` and `any` keep truths; `+` and `sum` count them.",
+        MEANS,
+    )
+
+
+def _last_row_never_faulty(evidence: Evidence) -> Finding | None:
+    """All that is missed is the last row, of whatever fault."""
+    for case in ("sums", "signs", "nan"):
+        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        if not np.array_equal(mine[:-1], right[:-1]) or mine[-1]:
+            return None
+    if not evidence.right("signs")[-1]:
+        return None
+    return Finding(
+        "last-row-never-faulty",
+        "You never find a fault in the last row.",
+        f"{_wrong_row('signs')(evidence)} The last row has no future, but its sum, its signs and "
+        "a NaN count as in any other. If you loop over the rows: does the loop reach it?",
+        MEANS,
+    )
+
+
+def _all_for_one(evidence: Evidence) -> Finding | None:
+    """All rows are accused as soon as one has a fault of some kind."""
+    for case, words in (
+        ("signs", "a negative weight"),
+        ("nan", "a NaN"),
+        ("ahead", "a weight on the future"),
+    ):
+        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        if not mine.all() or right.all():
+            continue
+        if evidence.yours("sums").astype(bool).all():
+            return None
+        t = int(np.flatnonzero(~right)[0])
+        return Finding(
+            "all-for-one",
+            f"Where one row has {words}, you call all rows faulty.",
+            f"Row {t} of that matrix is sound: {row(evidence.inputs[case][t])}. Each row is judged "
+            "by itself: without `dim`, `.any()` asks the whole matrix, and with `dim=1` each row.",
+            MEANS,
+        )
+    return None
+
+
 TASK = Task(
     "Find the fault",
     faulty_rows,
@@ -198,6 +294,9 @@ TASK = Task(
         Part("Rows with a NaN are found, and no others.", 2, matches("nan")),
     ),
     properties=(
+        _counts_faults,
+        _last_row_never_faulty,
+        _all_for_one,
         _misses("ahead", "future-missed", "A row that looks ahead passes as sound."),
         _misses("sums", "sum-missed", "A row that does not sum to 1 passes as sound."),
         _misses("signs", "sign-missed", "A row with a negative weight passes as sound."),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -60,7 +63,15 @@ def _row_of_the_sample(evidence: Evidence) -> str:
 def _hidden_share(evidence: Evidence) -> str:
     mine, visible = np.asarray(evidence.yours("weights")), evidence.inputs["visible"]
     share = np.where(visible, 0, mine).sum() / mine.sum()
-    return f"{number(100 * share, 2)} % of all weight lies on hidden positions."
+    percent = "100" if share > 0.995 else number(100 * share, 2)
+    return f"{percent} % of all weight lies on hidden positions."
+
+
+def _an_unseen_future(evidence: Evidence) -> str:
+    """A later position that may be seen, in words."""
+    b, t, s = (int(i) for i in np.argwhere(np.triu(evidence.inputs["visible"], 1))[0])
+    given = number(evidence.yours("weights")[b, t, s])
+    return f"In sample {b}, row {t} may see position {s}, and you give it the weight {given}."
 
 
 def _right_proportions(evidence: Evidence) -> bool:
@@ -90,9 +101,14 @@ def _sees_what_is_hidden(evidence: Evidence) -> Finding | None:
 
 @mistake(
     "Your mask is the wrong way round: you hid what may be seen.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `masked_fill` writes where its mask is True, and
-    `visible` is True where you may look."""),
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `visible` is True where you may look, and
+    `masked_fill` writes where its mask is True: what has to be hidden is `~visible`."""),
     WRITES,
+    also=(
+        lambda scores, visible: (scores - 1e9 * visible.to(scores.dtype)).softmax(dim=-1),
+        lambda scores, visible: scores.masked_fill(visible, -1e9).softmax(dim=-1),
+        lambda scores, visible: masked_softmax(scores, ~visible).nan_to_num(0.0),
+    ),
 )
 def _inverted_mask(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(visible, -torch.inf).softmax(dim=-1)
@@ -100,8 +116,8 @@ def _inverted_mask(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "Your mask has no effect: these are the weights without any mask.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `masked_fill` returns a new tensor and leaves
-    the old one as it was: keep what it returns, or use `masked_fill_`."""),
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} If you did call `masked_fill`: it returns a
+    new tensor and leaves the old one as it was, so keep what it returns."""),
     WRITES,
 )
 def _dropped_result(scores: Tensor, visible: Tensor) -> Tensor:
@@ -175,11 +191,163 @@ def _softmax_over_queries(scores: Tensor, visible: Tensor) -> Tensor:
     "Your softmax runs over the samples of the batch.",
     lambda e: unwrapped(f"""Row 0 of sample 0 is {row(_sample(e)[0])}: its weights compete with
     those of the other {word(e.number("B") - 1)} samples, not with each other. `dim=-1` runs along a
-    row; a softmax of three sizes without `dim` takes `dim=0`."""),
+    row; a softmax of three dimensions without `dim` takes `dim=0`."""),
     SIDES,
+    also=(
+        lambda scores, visible: (
+            scores.masked_fill(~visible, -torch.inf).softmax(dim=0).nan_to_num(0.0)
+        ),
+    ),
 )
 def _softmax_over_batch(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, -torch.inf).softmax(dim=0)
+
+
+def _mask_of(change: Callable[[Tensor], Tensor], empty: float | None = None) -> Any:
+    """A right softmax of another mask; `empty` stands in a row that this mask hides wholly."""
+
+    def answer(scores: Tensor, visible: Tensor) -> Tensor:
+        weights = masked_softmax(scores, change(visible).expand_as(visible))
+        return weights if empty is None else weights.nan_to_num(empty)
+
+    return answer
+
+
+@mistake(
+    "You returned scores, not weights: the softmax is missing, or its result was not kept.",
+    lambda e: (
+        unwrapped(f"""{_row_of_the_sample(e)} Weights lie between 0 and 1, and each row sums to
+    1. `softmax` returns a new tensor and leaves the old one as it was.""")
+    ),
+    also=(
+        lambda scores, visible: scores.masked_fill(~visible, -1e9),
+        lambda scores, visible: scores * visible,
+    ),
+)
+def _scores_returned(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(~visible, -torch.inf)
+
+
+@mistake(
+    "You returned logarithms of the weights.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `log_softmax` is the logarithm of a softmax:
+    every row of its exponentials sums to 1, and −∞ stands for 0."""),
+)
+def _logarithms(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(~visible, -torch.inf).log_softmax(dim=-1)
+
+
+@mistake(
+    "You took the softmax of the negated scores: the largest score gets the smallest weight.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} With the scores as they are, the row is
+    {row(e.right("weights")[0, 0])}."""),
+)
+def _negated_scores(scores: Tensor, visible: Tensor) -> Tensor:
+    return masked_softmax(-scores, visible)
+
+
+@mistake(
+    "You filled the hidden places after the softmax: they hold −∞ and not 0.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} A score of −inf becomes a weight of 0 by the
+    exponential in the softmax: fill first, then take the softmax."""),
+    FILL,
+)
+def _filled_after_softmax(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.softmax(dim=-1).masked_fill(~visible, -torch.inf)
+
+
+@mistake(
+    "All your weights are NaN.",
+    unwrapped("""One NaN in a row of scores makes all of its weights NaN. Multiplying a mask of 0
+    and 1 by −inf does that, since 0 · ∞ is NaN, and so does −∞ − (−∞). To put −inf where something
+    is hidden and nothing elsewhere, use `masked_fill` or `torch.where`."""),
+    FILL,
+)
+def _nothing_but_nan(scores: Tensor, visible: Tensor) -> Tensor:
+    return (scores + ~visible * -torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "You hid the future, and what `visible` hides was not asked for.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} {_hidden_share(e)} This mask is no triangle, and
+    each sample has one of its own: take `visible` in place of a `tril`."""),
+)
+def _triangle_for_visible(scores: Tensor, visible: Tensor) -> Tensor:
+    return masked_softmax(scores, torch.ones_like(visible).tril())
+
+
+def _turned(visible: Tensor) -> Tensor:
+    return visible.transpose(1, 2)
+
+
+_mask_turned = mistake(
+    "Your mask is turned: you exchanged its rows and columns.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} You let row t look where *column* t of `visible`
+    is True. `visible` and the scores have the same order, (sample, row t, column s), so nothing has
+    to be exchanged."""),
+    SIDES,
+    also=(_mask_of(_turned, 0.0),),
+)(_mask_of(_turned))
+
+
+_causal_too = mistake(
+    "You hid the future as well; `visible` alone says what may be seen.",
+    lambda e: unwrapped(f"""{_an_unseen_future(e)} Not every mask is a triangle: this one may show
+    later positions, too."""),
+    also=(_mask_of(torch.tril, 0.0),),
+)(_mask_of(torch.tril))
+
+
+_mask_of_the_first_sample = mistake(
+    "You used the mask of sample 0 for all samples.",
+    lambda e: unwrapped(f"""{_hidden_share(e)} `visible` has shape {e.inputs["visible"].shape}: each
+    of the {word(e.number("B"))} samples has a mask of its own, so `visible[0]` is too little."""),
+    WRITES,
+)(_mask_of(lambda visible: visible[:1]))
+
+
+@mistake(
+    "You took one softmax for many rows; each row is to sum to 1.",
+    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}, and all weights
+    of sample 0 together to {number(np.asarray(e.yours("weights"))[0].sum())}. Picking what is
+    visible with one index, or flattening, puts several rows into one line: `dim=-1` of
+    (B, T, T) runs along each row."""),
+    SIDES,
+    also=(
+        lambda scores, visible: (
+            scores.masked_fill(~visible, -torch.inf).flatten(1).softmax(dim=1).view_as(scores)
+        ),
+    ),
+)
+def _one_softmax_for_all(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.masked_fill(~visible, -torch.inf).flatten().softmax(dim=0).view_as(scores)
+
+
+def _lowered(evidence: Evidence) -> Finding | None:
+    """Hidden scores that were made smaller by one number, read off the weights in double
+    precision.
+    """
+    mine = np.asarray(evidence.yours("precise"), dtype=np.float64)
+    scores, visible = evidence.inputs["scores"], evidence.inputs["visible"]
+    if mine.shape != scores.shape or not (mine > 0).all():
+        return None
+    shift = np.log(mine) - scores
+    rows = (~visible).any(axis=-1)  # every row has something to see
+    seen = np.where(visible, shift, 0).sum(-1)[rows] / visible[rows].sum(-1)
+    hidden = np.where(visible, 0, shift).sum(-1)[rows] / (~visible[rows]).sum(-1)
+    by = seen - hidden
+    level = np.where(visible, shift, shift + by.mean())
+    if np.ptp(by) > 1e-4 or np.ptp(level, axis=-1).max() > 1e-4 or by.mean() < 1e-3:
+        return None
+    return Finding(
+        "lowered",
+        "What is hidden counts less, but it counts.",
+        f"Your weights are those of scores of which the hidden ones are "
+        f"{number(float(by.mean()))} lower than given, beside the visible ones. "
+        f"{_hidden_share(evidence)} To add the mask as a number is not enough: what is hidden "
+        "needs −inf.",
+        FILL,
+    )
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -213,6 +381,7 @@ TASK = Task(
     ),
     properties=(
         right_but_alone("Position 0 may see itself, so its weight is 1.", SOFTMAX),
+        _lowered,
         _sees_what_is_hidden,
         rows_sum_to_one("weights", SOFTMAX),
         scores_times_a_factor(

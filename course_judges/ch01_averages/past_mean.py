@@ -12,7 +12,8 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS
 from course_judges.ch01_averages.weights import (
-    keepdim_sums,
+    divides_by_another_count,
+    keepdim_forgotten,
     matrix,
     positions,
     right_but_alone,
@@ -67,6 +68,13 @@ def _right_from_row_one(evidence: Evidence) -> bool:
     )
 
 
+def _by_position(x: Tensor, of_past: Callable[[Tensor], Tensor]) -> Tensor:
+    out = torch.zeros_like(x)
+    for t in range(1, x.shape[1]):
+        out[:, t] = of_past(x[:, :t])
+    return out
+
+
 def _in_every_row(evidence: Evidence) -> str:
     T = evidence.number("T")
     return f"Row 1 of your weights is {row(matrix(evidence)[1])} (with T = {T})"
@@ -88,8 +96,9 @@ def _first_row_nan(x: Tensor) -> Tensor:
 @mistake(
     "Position 0 averages the whole sequence, future included.",
     lambda e: unwrapped(f"""Row 0 of your weights is {row(matrix(e)[0])}; with nothing before it, it
-    should be all 0. A softmax over equal numbers gives equal weights, even where each of them is
-    −1e9; and `torch.roll` brings the last mean round to the front."""),
+    should be all 0. All other rows are right. If you shifted with `torch.roll`: it brings the last
+    mean round to the front. If you took a softmax: over a row of equal scores it gives equal
+    weights, even where each of them is −1e9. Either way, position 0 has to be set to 0."""),
     FILL,
 )
 def _first_row_uniform(x: Tensor) -> Tensor:
@@ -140,9 +149,9 @@ _sums_not_means = mistake(
 
 @mistake(
     "Nothing is hidden: every position averages the whole sequence.",
-    lambda e: unwrapped(f"""Every weight of yours is {number(matrix(e)[0, 0])}, one over T. A 0 in
-    place of −inf hides nothing, because e⁰ = 1; neither does a `masked_fill` whose result is not
-    kept."""),
+    lambda e: unwrapped(f"""Every weight of yours is {number(matrix(e)[0, 0])}, one over T. If you
+    hide positions before a softmax: a 0 in place of −inf hides nothing, because e⁰ = 1; neither
+    does a `masked_fill` whose result is not kept. A mean over `dim=1` sees all positions, too."""),
     FILL,
 )
 def _zero_mask(x: Tensor) -> Tensor:
@@ -164,14 +173,39 @@ def _multiplied_mask(x: Tensor) -> Tensor:
 
 @mistake(
     "The diagonal went the other way: every position sees the one after it.",
-    lambda e: unwrapped(f"""{_in_every_row(e)}: it sees {positions(matrix(e)[1])}. `diagonal=1`
-    keeps one diagonal above the main one; a negative number takes diagonals away."""),
+    lambda e: unwrapped(f"""{_in_every_row(e)}: it sees {positions(matrix(e)[1])}. In `tril`,
+    `diagonal=1` keeps one diagonal above the main one; a negative number takes diagonals away."""),
     FUTURE,
 )
 def _next_included(x: Tensor) -> Tensor:
     T = x.shape[1]
     weights = torch.tril(torch.ones(T, T), diagonal=1)
     return weights / weights.sum(dim=1, keepdim=True) @ x
+
+
+@mistake(
+    "You averaged along the channels, not along time.",
+    lambda e: (
+        unwrapped(f"""In sample 0, your position 0 holds {row(e.yours("means")[0, 0])}: channel
+    c has the mean of channels 0 … c − 1. In (B, T, C) time is in the middle: a matrix from the left
+    mixes it, and so does `dim=1`.""")
+    ),
+    cases=("means",),
+)
+def _means_of_channels(x: Tensor) -> Tensor:
+    return strict_past_mean(x.transpose(1, 2)).transpose(1, 2)
+
+
+@mistake(
+    "You took the median of what comes before, not the mean.",
+    lambda e: unwrapped(f"""In sample 0, channel 0, position 3 has the past
+    {row(e.inputs["x"][0, :3, 0])}: the number in the middle is {number(e.yours("means")[0, 3, 0])},
+    the mean {number(e.right("means")[0, 3, 0])}."""),
+    cases=("means",),
+    also=(lambda x: _by_position(x, lambda past: past.quantile(0.5, dim=1)),),
+)
+def _median(x: Tensor) -> Tensor:
+    return _by_position(x, lambda past: past.median(dim=1).values)
 
 
 _upper_triangle = families.upper_triangle(
@@ -187,9 +221,9 @@ _divides_columns = families.divides_columns(
     also=(_past_by(_strict_lower, 0, True, 0.0),),
 )(_past_by(_strict_lower, 0, True, 1.0))
 
-_keepdim_forgotten = families.keepdim_forgotten(
-    keepdim_sums, also=(_past_by(_strict_lower, 1, False, 0.0),)
-)(_past_by(_strict_lower, 1, False, 1.0))
+_keepdim_forgotten = keepdim_forgotten(also=(_past_by(_strict_lower, 1, False, 0.0),))(
+    _past_by(_strict_lower, 1, False, 1.0)
+)
 
 
 def _of_weights(ask: Property) -> Property:
@@ -203,6 +237,22 @@ def _of_weights(ask: Property) -> Property:
         return ask(evidence)
 
     return asked
+
+
+def _a_sample_for_a_position(evidence: Evidence) -> Finding | None:
+    """0 in sample 0, where it belongs to position 0."""
+    mine, right = evidence.yours("means"), evidence.right("means")
+    if mine.shape != right.shape or mine[0].any() or not right[0, 1:].all():
+        return None
+    if not mine[1:, 0].all() or not np.allclose(mine[1:, 1:], right[1:, 1:], atol=1e-4):
+        return None
+    return Finding(
+        "sample-for-position",
+        "Your sample 0 is 0 at every position; it is position 0 of every sample that is to be 0.",
+        "The first index of (B, T, C) is the sample: `y[0] = 0` clears sample 0, `y[:, 0] = 0` "
+        f"position 0. In sample 1, your position 0 holds {number(mine[1, 0, 0])} in channel 0.",
+        MEANS,
+    )
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -238,12 +288,14 @@ TASK = Task(
         ),
     ),
     properties=(
+        _a_sample_for_a_position,
         right_but_alone("Nothing comes before position 0, so its mean is 0.", MEANS),
         *(
             _of_weights(ask)
             for ask in (
                 no_weight_on_the_future("weights", FUTURE),
                 sees_the_right_positions,
+                divides_by_another_count("weights"),
                 rows_sum_to_one("weights", MEANS),
             )
         ),

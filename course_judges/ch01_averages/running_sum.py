@@ -9,7 +9,7 @@ from torch import Tensor
 from course_judges.ch01_averages.sections import FUTURE, SIDES, TRIANGLE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import number, unwrapped, word
+from course_judges.wording import number, row, unwrapped, word
 from course_tasks.verdict import Finding
 
 
@@ -51,10 +51,11 @@ def _future_in_time_last(evidence: Evidence) -> Finding | None:
 
 
 @mistake(
-    "Your triangle points the wrong way: every position sums what comes after it.",
+    "Every position sums itself and what comes after it, not what comes before it.",
     lambda e: unwrapped(f"""Position 0 of your output holds the sum of all {word(e.number("T"))}
-    positions, position {e.number("T") - 1} holds its own value alone. From the right, output t is x
-    times column t of the matrix: the ones of column t have to stand in rows s ≤ t."""),
+    positions, position {e.number("T") - 1} holds its own value alone. If you multiply by a triangle
+    from the right: output t is x times column t of the matrix, so the ones of column t have to
+    stand in rows s ≤ t. If not, see from which end you add."""),
 )
 def _triangle_not_turned(x: Tensor) -> Tensor:
     T = x.shape[-1]
@@ -76,8 +77,8 @@ def _sums_channels(x: Tensor) -> Tensor:
 @mistake(
     "The sums are right, but time and channels have changed places.",
     lambda e: unwrapped(f"""x has shape {e.right("sums").shape}, your output
-    {e.yours("sums").shape}. Put the last two sizes back, or multiply from the other side and
-    exchange nothing."""),
+    {e.yours("sums").shape}. Exchange the last two dimensions again at the end, or multiply from
+    the other side and exchange nothing."""),
     cases=("sums", "square"),
 )
 def _time_not_put_back(x: Tensor) -> Tensor:
@@ -99,8 +100,8 @@ def _means_not_sums(x: Tensor) -> Tensor:
 @mistake(
     "Every position leaves itself out.",
     lambda e: unwrapped(f"""Position 0 of your output is 0; the sum up to and including it is its
-    own value, {number(e.right("sums")[0, 0, 0])}. The diagonal belongs to the triangle:
-    `diagonal=0`."""),
+    own value, {number(e.right("sums")[0, 0, 0])}. The task counts positions 0 … t, t included: the
+    diagonal belongs to a triangle."""),
     FUTURE,
 )
 def _diagonal_excluded(x: Tensor) -> Tensor:
@@ -111,8 +112,9 @@ def _diagonal_excluded(x: Tensor) -> Tensor:
 @mistake(
     "Every position holds the sum of the whole sequence.",
     lambda e: unwrapped(f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the
-    same as position {e.number("T") - 1}. A matrix of ones sees everything; half of it has to become
-    0."""),
+    same as position {e.number("T") - 1}. If you multiply by a matrix of ones, half of it has to
+    become 0. If you collect a running total in a list, keep a copy of it each time: `total += …`
+    changes the tensor that is in the list already, `total = total + …` makes a new one."""),
     TRIANGLE,
 )
 def _no_triangle(x: Tensor) -> Tensor:
@@ -120,13 +122,68 @@ def _no_triangle(x: Tensor) -> Tensor:
     return x @ torch.ones(T, T)
 
 
+@mistake(
+    "Your sum runs on from one channel into the next.",
+    lambda e: unwrapped(f"""Channel 1 of sample 0 begins with {number(e.yours("sums")[0, 1, 0])} in
+    your answer, and its own first value is {number(e.right("sums")[0, 1, 0])}: the rest comes from
+    the channels before it. Each channel of each sample starts anew. If you loop, its total begins
+    at 0; if not, sum along the last dimension of (B, C, T), without flattening it."""),
+    cases=("sums", "square"),
+    also=(lambda x: x.flatten().cumsum(dim=0).view_as(x),),
+)
+def _channels_run_on(x: Tensor) -> Tensor:
+    return x.flatten(1).cumsum(dim=1).view_as(x)
+
+
+@mistake(
+    "The sums are right, but a reshape has put them in other places.",
+    lambda e: unwrapped(f"""The sums have been computed with time before the channels. `reshape` and
+    `view` to {e.right("sums").shape} read them in that order and cut them anew, so that numbers of
+    several channels stand in one row. To put time last again, exchange the two dimensions:
+    `transpose(1, 2)`."""),
+    cases=("sums", "square"),
+)
+def _reshaped_not_turned_back(x: Tensor) -> Tensor:
+    return x.transpose(1, 2).cumsum(dim=1).reshape(x.shape)
+
+
+def _right_at_first(evidence: Evidence) -> Finding | None:
+    """Position 0 right everywhere, and something that is no sum after it, worked out."""
+    x, mine, right = evidence.inputs["x"], evidence.yours("sums"), evidence.right("sums")
+    if mine.shape != right.shape or not np.allclose(mine[..., 0], right[..., 0], atol=1e-4):
+        return None
+    b, c, _ = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    return Finding(
+        "another-sum",
+        "Position 0 is right, and what you make of the positions after it is not their sum.",
+        f"Channel {c} of sample {b} holds {row(x[b, c])}, and its running sums are "
+        f"{row(right[b, c])}; you return {row(mine[b, c])}.",
+        TRIANGLE,
+    )
+
+
+def _not_along_time(evidence: Evidence) -> Finding:
+    x, mine, right = evidence.inputs["x"], evidence.yours("sums"), evidence.right("sums")
+    shown = "" if mine.shape != right.shape else f"; you return {row(mine[-1, -1])}"
+    return Finding(
+        "not-along-time",
+        "No position of yours counts in a later one of its channel.",
+        "That is read off the identity, a single sample, which you return as it was given. Channel "
+        f"{x.shape[1] - 1} of sample {len(x) - 1} holds {row(x[-1, -1])}, and its running sums are "
+        f"{row(right[-1, -1])}{shown}. Along which dimension do you add? Time is the last.",
+        SIDES,
+    )
+
+
 def _counted_otherwise(evidence: Evidence) -> Finding | None:
     """How often a position counts in another, read off what the identity became."""
     mine = evidence.yours("weights").reshape(evidence.right("weights").shape)[0]
     right = evidence.right("weights")[0]
+    if np.array_equal(mine, evidence.inputs["identity"][0]) and not _mixes_time_alone(evidence):
+        return _not_along_time(evidence)
     wrong = np.argwhere(np.abs(mine - right) > 1e-4)
     if len(wrong) and not _mixes_time_alone(evidence):
-        return None
+        return _right_at_first(evidence)
     if not len(wrong):
         return Finding(
             "no-weighted-sum",
@@ -141,7 +198,7 @@ def _counted_otherwise(evidence: Evidence) -> Finding | None:
         "counts-otherwise",
         "Positions count with other weights than 1.",
         f"Position {s} counts {number(mine[s, t])} times in your position {t}; it should count "
-        f"{number(right[s, t])} times.",
+        f"{'once' if right[s, t] else 'not at all'}.",
         SIDES,
     )
 

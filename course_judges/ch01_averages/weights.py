@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from course_judges.ch01_averages.sections import FUTURE
-from course_judges.judging import Evidence, Property
+from course_judges.ch01_averages.sections import FUTURE, MEANS
+from course_judges.judging import Evidence, Mistake, Property, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import listed, number
+from course_judges.wording import listed, number, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding, Section
 
@@ -96,14 +97,55 @@ def column_sums(evidence: Evidence) -> str:
     )
 
 
-def keepdim_sums(evidence: Evidence) -> str:
-    """What dividing by row sums without `keepdim=True` does to the rows."""
+def keepdim_forgotten(**how: Any) -> Callable[[Any], Mistake]:
+    """A mistake: the divisors of the rows were laid along a row."""
+    return mistake("You divided column s, and not row s, by what belongs to row s.", _laid, **how)
+
+
+def _laid(evidence: Evidence) -> str:
+    """What divisors of rows do to the rows where they are not in a column."""
     mine = matrix(evidence)
     T, sums = len(mine), mine.sum(1)
     t = int(np.argmax(np.nan_to_num(np.abs(sums - 1), nan=np.inf)))
     return (
-        f"`sum(dim=1)` has shape ({T},), and broadcasting lays it along a row: column s is divided "
-        f"by the sum of row s. No error, but row {t} of your matrix sums to "
-        f"{number(sums[t])}. With `keepdim=True` the sums keep the shape ({T}, 1), "
-        "one for each row."
+        f"Row sums or counts of shape ({T},) are laid along a row by broadcasting, so each column "
+        f"gets one of them. No error, but row {t} of your matrix sums to {number(sums[t])}. Of "
+        f"shape ({T}, 1) they belong to the rows: `sum(dim=1, keepdim=True)`, or `[:, None]` "
+        "behind counts of your own."
+    )
+
+
+def divides_by_another_count(*cases: str) -> Property:
+    """A property of weights that are to be means of what they see: the divisor of a row, read off
+    it where all that it sees counts the same.
+    """
+
+    def ask(evidence: Evidence) -> Finding | None:
+        for case in cases:
+            right = evidence.right(case)
+            mine = evidence.yours(case).reshape(right.shape)
+            T = right.shape[-1]
+            for t, (weights, expected) in enumerate(
+                zip(mine.reshape(-1, T), right.reshape(-1, T), strict=True)
+            ):
+                seen = expected > NEGLIGIBLE
+                k = int(seen.sum())
+                if not k or np.allclose(weights, expected, atol=1e-4):
+                    continue
+                first = float(weights[seen][0])
+                even = np.allclose(weights, np.where(seen, first, 0), atol=1e-5)
+                return _of_another_count(t, k, first) if abs(first) > NEGLIGIBLE and even else None
+        return None
+
+    return ask
+
+
+def _of_another_count(t: int, k: int, weight: float) -> Finding:
+    return Finding(
+        "divides-by-another-count",
+        "A row is not divided by how many positions it sees.",
+        f"Row {t} sees what it should, {word(k)} position{'s' if k > 1 else ''}, and gives "
+        f"{'each' if k > 1 else 'it'} the weight {number(weight)}, as if divided by "
+        f"{number(1 / weight)}; divided by {k}, the row sums to 1.",
+        MEANS,
     )

@@ -10,7 +10,8 @@ from course_judges import families
 from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, TRIANGLE
 from course_judges.ch01_averages.weights import (
     column_sums,
-    keepdim_sums,
+    divides_by_another_count,
+    keepdim_forgotten,
     matrix,
     positions,
     right_but_alone,
@@ -38,6 +39,13 @@ def _window_before(T: int, width: int, least: float = 0.0) -> Tensor:
     return weights / weights.sum(dim=1, keepdim=True).clamp(min=least)
 
 
+def _full_windows(T: int, width: int) -> Tensor:
+    weights = torch.zeros(T, T)
+    for t in range(T):
+        weights[t, t - width + 1 : t + 1] = 1 / width
+    return weights
+
+
 def _last_row_sees(evidence: Evidence) -> str:
     T, width = evidence.number("T"), evidence.number("width")
     mine = matrix(evidence)[T - 1]
@@ -48,8 +56,8 @@ def _last_row_sees(evidence: Evidence) -> str:
 @mistake(
     "The first rows are too small.",
     lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 of your matrix sums to
-    {matrix(e)[0].sum():.2f}; every row of an average sums to 1. You divided each row by `width`,
-    but row 0 has only one position to average. Divide by how many there are."""),
+    {matrix(e)[0].sum():.2f}; every row of an average sums to 1. Each weight of yours is
+    1 / `width`, but row 0 has only one position to average. Divide by how many there are."""),
 )
 def _divides_by_width(T: int, width: int) -> Tensor:
     return _band(T, width) / width
@@ -58,15 +66,15 @@ def _divides_by_width(T: int, width: int) -> Tensor:
 @mistake(
     "The first rows are empty.",
     lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 of your matrix sums to
-    {number(matrix(e)[0].sum())}. A slice that starts at a negative number counts from the end:
-    `weights[0, {1 - e.number("width")}:1]` holds nothing. Start at `max(0, t - width + 1)`, and
-    divide by how many positions there are."""),
+    {number(matrix(e)[0].sum())}: rows with fewer than `width` positions hold nothing, and the task
+    wants the average of those that exist. If you cut slices: one that starts at a negative number
+    counts from the end, and `[{1 - e.number("width")}:1]` holds nothing; start at
+    `max(0, t - width + 1)`. If you loop: does it begin at row 0? Divide each row by how many
+    positions there are."""),
+    also=(lambda T, width: _full_windows(T, width) / (torch.arange(T)[:, None] >= width - 1),),
 )
 def _negative_slice(T: int, width: int) -> Tensor:
-    weights = torch.zeros(T, T)
-    for t in range(T):
-        weights[t, t - width + 1 : t + 1] = 1 / width
-    return weights
+    return _full_windows(T, width)
 
 
 @mistake("Your window holds one position too many.", _last_row_sees, FUTURE)
@@ -97,7 +105,7 @@ def _divides_columns(T: int, width: int) -> Tensor:
     return weights / weights.sum(dim=0)
 
 
-@families.keepdim_forgotten(keepdim_sums)
+@keepdim_forgotten()
 def _keepdim_forgotten(T: int, width: int) -> Tensor:
     weights = _band(T, width)
     return weights / weights.sum(dim=1)
@@ -114,14 +122,31 @@ def _upper_triangle(T: int, width: int) -> Tensor:
 
 
 @mistake(
-    "Your window is centered on each position, so half of it lies in the future.",
+    "Your window is centered on each position, so a part of it lies in the future.",
     lambda e: unwrapped(f"""Row 0 gives weight to {positions(matrix(e)[0])}; it may see position 0
     alone. The window ends at position t."""),
     FUTURE,
+    also=(lambda T, width: _around(T, width - 1), lambda T, width: _around(T, width)),
 )
 def _centred_window(T: int, width: int) -> Tensor:
+    return _around(T, width // 2)
+
+
+def _around(T: int, reach: int) -> Tensor:
     t = torch.arange(T)
-    weights = ((t[:, None] - t).abs() <= width // 2).float()
+    weights = ((t[:, None] - t).abs() <= reach).float()
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+@mistake(
+    "Your window has a left edge, and none on the right: it goes on into the future.",
+    lambda e: unwrapped(f"""Row 0 gives weight to {positions(matrix(e)[0])}; it may see position 0
+    alone. `triu` cuts away what is too old, and `tril` what comes after t: a window needs
+    both."""),
+    FUTURE,
+)
+def _open_to_the_right(T: int, width: int) -> Tensor:
+    weights = torch.triu(torch.ones(T, T), diagonal=1 - width)
     return weights / weights.sum(dim=1, keepdim=True)
 
 
@@ -141,6 +166,29 @@ _diagonal_excluded = mistake(
 )
 def _multiplied_mask(T: int, width: int) -> Tensor:
     return _band(T, width).softmax(dim=-1)
+
+
+def _wrong_at_another_width(evidence: Evidence) -> Finding | None:
+    """What a row sees, where the window is right for one width and wrong for another."""
+    T = evidence.number("T")
+    widths = {"wide": int(evidence.inputs["wider"][0]), "full": T, "narrow": 1}
+    if not evidence.same("weights"):
+        return None
+    for case, width in widths.items():
+        mine, right = evidence.yours(case), evidence.right(case)
+        wrong = np.flatnonzero(((np.abs(mine) > 1e-5) != (right > 1e-5)).any(axis=1))
+        if len(wrong):
+            t = int(wrong[0])
+            return Finding(
+                "wrong-at-another-width",
+                f"Your windows are right for `width = {evidence.number('width')}`, and not for "
+                f"`width = {width}`.",
+                f"With T = {T} and `width = {width}`, row {t} gives weight to "
+                f"{positions(mine[t])}; it should be {positions(right[t])}. A window may be as "
+                "wide as the sequence, or wider: then a row averages its whole past.",
+                MEANS,
+            )
+    return None
 
 
 def _uneven(evidence: Evidence) -> Finding | None:
@@ -179,6 +227,8 @@ TASK = Task(
         right_but_alone("Position 0 sees itself, with weight 1.", MEANS),
         no_weight_on_the_future("weights", FUTURE),
         sees_the_right_positions,
+        _wrong_at_another_width,
+        divides_by_another_count("weights", "wide", "full"),
         rows_sum_to_one("weights", MEANS),
         _uneven,
     ),

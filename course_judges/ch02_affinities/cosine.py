@@ -6,8 +6,10 @@ import numpy as np
 from torch import Tensor
 
 from course_judges.ch02_affinities.sections import ANGLE, LETTERS, PAIRS
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.properties import NEGLIGIBLE
+from course_judges.wording import number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -29,9 +31,16 @@ def _second_only(x: Tensor, y: Tensor) -> Tensor:
     return x @ _direction(y).transpose(1, 2)
 
 
-def _shapes_do_not_broadcast(evidence: Evidence) -> bool:
+def _lengths_do_not_broadcast(evidence: Evidence) -> bool:
+    """True of an answer that stopped where lengths without `keepdim=True` meet the channels, or the
+    products: along the last axis. Vectors that are paired one by one do not fit along axis 1.
+    """
     raised = evidence.answers.errors["cosines"]
-    return raised.kind == "RuntimeError" and "must match the size of tensor" in raised.message
+    return (
+        raised.kind == "RuntimeError"
+        and "must match the size of tensor" in raised.message
+        and raised.message.endswith("dimension 2")
+    )
 
 
 def _entry(evidence: Evidence) -> str:
@@ -110,7 +119,7 @@ def _squared_lengths(x: Tensor, y: Tensor) -> Tensor:
 @mistake(
     "You took the lengths along the positions, not along the channels.",
     lambda e: unwrapped(f"""{_entry(e)} A vector is one position with its {e.number("C")} channels,
-    the last size: `norm(dim=-1, keepdim=True)`."""),
+    the last dimension: `norm(dim=-1, keepdim=True)`."""),
     PAIRS,
     cases=("cosines",),
 )
@@ -127,6 +136,26 @@ def _normalised_over_positions(x: Tensor, y: Tensor) -> Tensor:
 )
 def _one_length_for_all(x: Tensor, y: Tensor) -> Tensor:
     return _products(x, y) / (x.norm() * y.norm())
+
+
+@mistake(
+    "You divided by √C; a cosine is divided by the two lengths.",
+    lambda e: unwrapped(f"""{_entry(e)} √{e.number("C")} is one number for all, which keeps scores
+    small in a softmax. The two vectors have lengths {number(_lengths(e)[0])} and
+    {number(_lengths(e)[1])}: divide by both."""),
+    cases=("cosines",),
+)
+def _scaled_products(x: Tensor, y: Tensor) -> Tensor:
+    return _products(x, y) / x.shape[-1] ** 0.5
+
+
+@mistake(
+    "You returned 1 minus the cosine, a distance.",
+    lambda e: f"{_entry(e)} The task asks for the cosine itself, which is large for what is alike.",
+    cases=("cosines",),
+)
+def _distance(x: Tensor, y: Tensor) -> Tensor:
+    return 1 - cosine_affinities(x, y)
 
 
 @mistake(
@@ -168,7 +197,7 @@ def _angle_not_cosine(x: Tensor, y: Tensor) -> Tensor:
     {e.inputs["x"].shape[:2]}, and broadcasting lays it along the channels. With `keepdim=True` it
     is {(*e.inputs["x"].shape[:2], 1)}, one length a vector."""),
     LETTERS,
-    recognized=_shapes_do_not_broadcast,
+    recognized=_lengths_do_not_broadcast,
 )
 def _keepdim_forgotten(x: Tensor, y: Tensor) -> Tensor:
     return _products(x / x.norm(dim=-1), y / y.norm(dim=-1))
@@ -178,7 +207,11 @@ def _keepdim_forgotten(x: Tensor, y: Tensor) -> Tensor:
     "A vector of zeros gives NaN.",
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("zeros")).sum())} of {e.yours("zeros").size}
     entries are NaN: the length of such a vector is 0, and 0 / 0 is not a number. Keep the length
-    away from 0 (`clamp(min=1e-8)`), and 0 divided by it stays 0."""),
+    away from 0 (`clamp(min=1e-8)`), in `x` and in `y`, and 0 divided by it stays 0."""),
+    also=(
+        lambda x, y: _products(_direction(x), y / y.norm(dim=-1, keepdim=True)),
+        lambda x, y: _products(x / x.norm(dim=-1, keepdim=True), _direction(y)),
+    ),
 )
 def _zero_vector_nan(x: Tensor, y: Tensor) -> Tensor:
     return _products(
@@ -195,6 +228,112 @@ def _zero_vector_nan(x: Tensor, y: Tensor) -> Tensor:
 def _two_zeros_alike(x: Tensor, y: Tensor) -> Tensor:
     neither = (x == 0).all(-1)[:, :, None] & (y == 0).all(-1)[:, None]
     return cosine_affinities(x, y).masked_fill(neither, 1.0)
+
+
+def _centred(x: Tensor) -> Tensor:
+    return x - x.mean(dim=-1, keepdim=True)
+
+
+@mistake(
+    "You subtracted each vector's mean before you compared: these are correlations.",
+    lambda e: unwrapped(f"""{_entry(e)} A cosine takes the entries of the vectors as they are; a
+    correlation is the cosine of what is left without the means."""),
+    cases=("cosines",),
+)
+def _correlation(x: Tensor, y: Tensor) -> Tensor:
+    return cosine_affinities(_centred(x), _centred(y))
+
+
+@mistake(
+    "You divided by the length of a whole sample, not by that of each vector.",
+    lambda e: unwrapped(f"""{_entry(e)} In one sample of `x` there are {e.number("T")} vectors, and
+    in one of `y` {e.number("S")}, each with a length of its own: the root of the sum of squares
+    along the last dimension alone."""),
+    cases=("cosines",),
+)
+def _one_length_a_sample(x: Tensor, y: Tensor) -> Tensor:
+    lengths = x.norm(dim=(1, 2), keepdim=True) * y.norm(dim=(1, 2), keepdim=True)
+    return _products(x, y) / lengths
+
+
+def _wrong_where_short(evidence: Evidence) -> Finding | None:
+    """Wrong for pairs with a short vector, and for these alone."""
+    mine, right = evidence.yours("cosines"), evidence.right("cosines")
+    if mine.shape != right.shape:
+        return None
+    x, y = (np.linalg.norm(evidence.inputs[name], axis=-1) for name in ("x", "y"))
+    x, y = np.broadcast_arrays(x[:, :, None], y[:, None])
+    # A cosine near 0 is near 0 with any length.
+    told = np.abs(right) > 0.02
+    wrong, good = told & ~close(mine, right), told & close(mine, right)
+    if not wrong.any() or (np.abs(mine) > np.abs(right))[wrong].any():
+        return None
+    sides = {"one of the vectors": np.minimum(x, y), "the vector of `x`": x, "that of `y`": y}
+    # Where the only vector of `x` is the short one, all pairs are wrong.
+    fits = (
+        side
+        for side, lengths in sides.items()
+        if (lengths[wrong].max() < lengths[good].min() if good.any() else x.shape[1] == 1)
+    )
+    side = next(fits, "")
+    if not side:
+        return None
+    b, t, s = (int(i) for i in np.argwhere(wrong)[0])
+    return Finding(
+        "wrong-where-short",
+        f"Your cosines are too small where {side} is short, and right elsewhere.",
+        f"In sample {b}, `x[{t}]` and `y[{s}]` have the lengths {number(float(x[b, t, s]))} and "
+        f"{number(float(y[b, t, s]))} and the cosine {number(right[b, t, s])}; yours is "
+        f"{number(mine[b, t, s])}. If something keeps lengths away from 0, such as `clamp`, its "
+        "limit is too large: 1e-8, for example, is small enough.",
+        ANGLE,
+    )
+
+
+def _taken_for_zeros(evidence: Evidence) -> Finding | None:
+    """0 or NaN for a vector whose entries add up to 0, and right for all others."""
+    mine, right = evidence.yours("cosines"), evidence.right("cosines")
+    if mine.shape != right.shape or evidence.same("cosines"):
+        return None
+    x, y = (np.abs(evidence.inputs[name].sum(axis=-1)) < 1e-6 for name in ("x", "y"))
+    wrong = ~close(mine, right)
+    of_such = x[:, :, None] | y[:, None]
+    if (wrong & ~of_such).any() or np.nan_to_num(mine[wrong]).any():
+        return None
+    b, t, s = (int(i) for i in np.argwhere(wrong)[0])
+    name, vector = (
+        (f"x[{t}]", evidence.inputs["x"][b, t])
+        if x[b, t]
+        else (f"y[{s}]", evidence.inputs["y"][b, s])
+    )
+    return Finding(
+        "taken-for-zeros",
+        "A vector whose entries add up to 0 is taken for a vector of zeros.",
+        f"In sample {b}, `{name}` is {row(vector)}: it has a direction, though its sum is 0. A "
+        "vector of zeros is one whose entries are all 0, or whose length is 0.",
+        ANGLE,
+    )
+
+
+def _zeros_have_a_direction(evidence: Evidence) -> Finding | None:
+    """Cosines with a vector of zeros that are not 0, where all others are right."""
+    mine, right = evidence.yours("zeros"), evidence.right("zeros")
+    if not evidence.same("cosines") or mine.shape != right.shape or not np.isfinite(mine).all():
+        return None
+    x, y = ((evidence.inputs[name] == 0).all(axis=-1) for name in ("x0", "y0"))
+    of_zeros = x[:, :, None] | y[:, None]
+    wrong = np.argwhere(of_zeros & (np.abs(mine) > NEGLIGIBLE))
+    if not len(wrong):
+        return None
+    b, t, s = (int(i) for i in wrong[0])
+    name = f"x[{t}]" if x[b, t] else f"y[{s}]"
+    return Finding(
+        "zeros-have-a-direction",
+        "A vector of zeros has cosines other than 0.",
+        f"In sample {b}, `{name}` is all zeros, and for `x[{t}]` and `y[{s}]` you return "
+        f"{number(mine[b, t, s])}. The task defines 0, whichever of the two is zeros.",
+        ANGLE,
+    )
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -230,7 +369,13 @@ TASK = Task(
             matches("cosines", "zeros"),
         ),
     ),
-    properties=(_short_ones, _outside),
+    properties=(
+        _short_ones,
+        _outside,
+        _taken_for_zeros,
+        _wrong_where_short,
+        _zeros_have_a_direction,
+    ),
     examples=(_worked_out,),
     cases=("cosines", "zeros"),
 )

@@ -96,9 +96,29 @@ def of_what_is_seen(weights: Tensor) -> Tensor:
     return entropy(weights) / (weights > 0).sum(dim=-1).log()
 
 
+def seen_and_cleaned(weights: Tensor) -> Tensor:
+    """The same with 0 where only one weight is above 0."""
+    return of_what_is_seen(weights).nan_to_num(0.0)
+
+
+def of_the_largest_found(weights: Tensor) -> Tensor:
+    """Divided by the largest entropy of all rows of all samples."""
+    return entropy(weights) / entropy(weights).max()
+
+
+def of_the_largest_in_its_sample(weights: Tensor) -> Tensor:
+    """Divided by the largest entropy of the rows of the same sample."""
+    return entropy(weights) / entropy(weights).amax(dim=-1, keepdim=True)
+
+
 def softmax_again(weights: Tensor) -> Tensor:
     """A softmax of the weights."""
     return evenness(weights.softmax(dim=-1))
+
+
+def softmax_over_log_of_all(weights: Tensor) -> Tensor:
+    """A softmax of the weights, and log T for every row."""
+    return of_all(weights.softmax(dim=-1))
 
 
 def whole_matrix(weights: Tensor) -> Tensor:

@@ -22,8 +22,12 @@ from course_judges.ch02_affinities.entropies import (
     nats_over_bits,
     negative,
     of_all,
+    of_the_largest_found,
+    of_the_largest_in_its_sample,
     of_what_is_seen,
+    seen_and_cleaned,
     softmax_again,
+    softmax_over_log_of_all,
     whole_matrix,
     width_share,
 )
@@ -93,6 +97,28 @@ def _out_of_range(evidence: Evidence) -> Finding | None:
         f"Yours go from {number(mine.min())} to {number(mine.max())}.",
         ENTROPY,
     )
+
+
+def _another_divisor(evidence: Evidence) -> Finding | None:
+    """Right entropies, divided by another number than the largest one, read off a row."""
+    mine, right = evidence.yours("evenness"), evidence.right("evenness")
+    if mine.shape != right.shape or not _proportional(evidence):
+        return None
+    for t in range(1, right.shape[1]):
+        b = int(right[:, t].argmax())
+        if right[b, t] < 1e-3 or np.allclose(mine[:, t], right[:, t], rtol=1e-4, atol=1e-5):
+            continue
+        most = float(np.log(t + 1))
+        return Finding(
+            "another-divisor",
+            "The entropies are right, and divided by another number than the largest one.",
+            f"Row {t} of sample {b} has the entropy {number(right[b, t] * most)} and is "
+            f"{number(mine[b, t])} in your answer, as if divided by "
+            f"{number(right[b, t] * most / mine[b, t])}. With {t + 1} positions the largest "
+            f"entropy is log {t + 1} = {number(most)}.",
+            ENTROPY,
+        )
+    return None
 
 
 _zero_log_nan = mistake(
@@ -170,14 +196,21 @@ _counts_what_is_seen = mistake(
     "You counted the weights above 0; the largest entropy counts what may be seen.",
     lambda e: unwrapped(f"""{_last_row(e)} It may see {e.number("T")} positions and gives one of
     them weight 0: that is a choice, and makes the row less even."""),
-    recognized=_as_after_row_0(of_what_is_seen),
+    recognized=_as_after_row_0(of_what_is_seen, seen_and_cleaned),
 )(of_what_is_seen)
+
+_largest_found = mistake(
+    "You divided by the largest entropy that you found, not by the largest that a row could have.",
+    lambda e: unwrapped(f"""{_row_one(e)} What other rows look like must not matter: a row with
+    t + 1 positions could have log (t + 1) at most."""),
+    recognized=_as_after_row_0(of_the_largest_found, of_the_largest_in_its_sample),
+)(of_the_largest_found)
 
 _softmax_again = mistake(
     "You took a softmax of the weights, which are weights already.",
     lambda e: unwrapped(f"""{_last_row(e)} A softmax of numbers between 0 and 1 is nearly flat, and
     gives weight to the future, where the weights are 0."""),
-    recognized=_as_after_row_0(softmax_again),
+    recognized=_as_after_row_0(softmax_again, softmax_over_log_of_all),
 )(softmax_again)
 
 _row_lost = mistake(
@@ -214,7 +247,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     most = float(np.log(t + 1))
     return Finding(
         "another-share",
-        "Your numbers are no share of the largest entropy.",
+        "Your numbers are not the share of the largest entropy that a row could have.",
         f"In sample {b}, row {t} gives its {t + 1} positions {row(weights)}: its entropy is "
         f"{number(right[b, t] * most)}, and log {t + 1} = {number(most)} is the most that it could "
         f"be, so its evenness is {number(right[b, t])}. Yours is {number(mine[b, t])}.",
@@ -236,7 +269,7 @@ TASK = Task(
             matches("evenness", "alone"),
         ),
     ),
-    properties=(_out_of_range,),
+    properties=(_another_divisor, _out_of_range),
     examples=(_worked_out,),
     cases=("evenness",),
 )

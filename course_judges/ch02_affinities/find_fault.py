@@ -47,6 +47,16 @@ def _one_name(evidence: Evidence) -> bool:
     return len(said) == 1 and said <= set(LABELS)
 
 
+def _unnamed(evidence: Evidence) -> list[str]:
+    """The kinds of weights of which the student's inspector returns None."""
+    errors = evidence.answers.errors
+    return [
+        str(evidence.expected.values[case])
+        for case in SUSPECTS
+        if case in errors and errors[case].message.startswith("returned None")
+    ]
+
+
 def _nothing_matches(evidence: Evidence) -> bool:
     """True if no matrix gets a name from the list, because none was found equal."""
     if any(name in LABELS for name in _named(evidence).values()):
@@ -94,6 +104,11 @@ def _says_of(evidence: Evidence, kind: str) -> str:
     return f"Of weights whose fault is “{kind}” you say “{_named(evidence)[kind]}”."
 
 
+def _misnamed_of(evidence: Evidence, *kinds: str) -> str:
+    """The first of these kinds that bears another name."""
+    return next(kind for kind in kinds if _named(evidence)[kind] != kind)
+
+
 def _matrix(evidence: Evidence, kind: str) -> Any:
     case = next(c for c in SUSPECTS if evidence.expected.values[c] == kind)
     return evidence.inputs[case]
@@ -123,10 +138,15 @@ def _unknown_name(evidence: Evidence) -> Finding | None:
 def _misnamed(evidence: Evidence) -> Finding | None:
     for right, mine in _named(evidence).items():
         if mine != right:
+            made = candidates(torch.from_numpy(evidence.inputs["x"]))
+            gap = float((made[right] - made[mine]).abs().max())
             return Finding(
                 "wrong-name",
                 "Some weights get the name of another fault.",
-                f"{_says_of(evidence, right)} Build both from `x` and compare them entry by entry.",
+                f"{_says_of(evidence, right)} Computed from `x`, the two differ by up to "
+                f"{number(gap, 2)} in an entry, and rounding by less than a millionth. If you "
+                "compare entries, your tolerance has to lie between; if you compare sums or some "
+                "rows, compare all entries; and look again at how you compute these two.",
                 ROOT,
             )
     return None
@@ -168,6 +188,18 @@ _exact_comparison = mistake(
     recognized=_nothing_matches,
 )(exactly_equal)
 
+_nothing_for_some = mistake(
+    "Your inspector says nothing of some matrices: it ends without a `return`.",
+    lambda e: unwrapped(f"""Of weights whose fault is “{_unnamed(e)[0]}” it returns None; so it does
+    of {len(_unnamed(e))} of the seven, and the others get their names. No condition of
+    yours was true there. If you add up differences over all entries, so does the rounding;
+    if not, compute that fault again."""),
+    recognized=lambda e: (
+        0 < len(_unnamed(e)) == len(e.answers.errors)
+        and all(mine in ("", right) for right, mine in _named(e).items())
+    ),
+)(lambda x, weights: None if find_fault(x, weights) == NO_MASK else find_fault(x, weights))
+
 _one_name_for_all = mistake(
     lambda e: f"Your inspector says “{next(iter(_named(e).values()))}” of all seven.",
     lambda e: unwrapped(f"""One of them has this name, the other six do not. Does your comparison
@@ -195,9 +227,10 @@ _scale_by_channels = mistake(
 )(saying(sound=BY_C, divided_by_C=SOUND))
 
 _scales_confused = mistake(
-    "No scale and division by C are exchanged.",
-    lambda e: unwrapped(f"""{_says_of(e, NO_SCALE)} Undivided scores are large and make sharp rows:
-    the largest weight below row 0 is {number(_matrix(e, NO_SCALE)[1:].max())} without scale and
+    "No scale and division by C are taken for each other.",
+    lambda e: unwrapped(f"""{_says_of(e, _misnamed_of(e, NO_SCALE, BY_C))} Undivided scores are
+    large and make sharp rows: the largest weight below row 0 is
+    {number(_matrix(e, NO_SCALE)[1:].max())} without scale and
     {number(_matrix(e, BY_C)[1:].max())} divided by C."""),
     recognized=_only({NO_SCALE: [BY_C], BY_C: [NO_SCALE]}, {NO_SCALE: [BY_C]}, {BY_C: [NO_SCALE]}),
 )(saying(no_scale=BY_C, divided_by_C=NO_SCALE))
@@ -233,9 +266,9 @@ _masks_confused = mistake(
 
 _future_unasked = mistake(
     "Weights that look ahead pass as sound.",
-    lambda e: unwrapped(f"""{_says_of(e, NO_MASK)} There, row 0 gives
-    {number(_matrix(e, NO_MASK)[0, 1:].sum())} of its weight to positions after it. A look at the
-    last row alone does not show that: it has no future."""),
+    lambda e: unwrapped(f"""{_says_of(e, _misnamed_of(e, NO_MASK, ZERO_MASK))} There, row 0 gives
+    {number(_matrix(e, _misnamed_of(e, NO_MASK, ZERO_MASK))[0, 1:].sum())} of its weight to
+    positions after it. A look at the last row alone does not show that: it has no future."""),
     DEPENDS,
     recognized=_only(
         {ZERO_MASK: [SOUND], NO_MASK: [SOUND]}, {ZERO_MASK: [SOUND]}, {NO_MASK: [SOUND]}

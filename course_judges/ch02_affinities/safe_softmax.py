@@ -11,6 +11,7 @@ from course_judges.ch02_affinities.sections import DEPENDS, STABLE
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import rows_sum_to_one, scores_times_a_factor
 from course_judges.wording import number, row, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch02_affinities.safe_softmax import PROBE as SAFE_SOFTMAX
 from course_tasks.verdict import Finding
 
@@ -129,23 +130,31 @@ _overflow = mistake(
 )(_as_written)
 
 _global_maximum = mistake(
-    "You shifted all rows by one maximum, that of the whole matrix.",
+    "You shifted all rows by one number, such as the maximum of the whole matrix.",
     lambda e: unwrapped(f"""{_row_of_large(e, _bottom_row(e))} It lies so far below the maximum of
-    the matrix that all its powers are rounded to 0, and so is their sum. Each row has a maximum of
-    its own: `amax(dim=-1, keepdim=True)`."""),
+    the matrix that all its powers are rounded to 0, and so is their sum. Each row has to be shifted
+    by a maximum of its own: `amax(dim=-1, keepdim=True)`."""),
     cases=("large",),
     also=(_then_cleaned(_one_maximum),),
 )(_one_maximum)
 
 _subtracts_mean = mistake(
-    "You shifted each row by its mean, which need not be near its maximum.",
+    "You shifted each row, and not by its maximum: a mean or a minimum need not be near it.",
     lambda e: unwrapped(f"""{_first_row_off(e, "large")} Where scores of one row lie far apart, the
-    largest still overflows, and with a −∞ in the row the mean is −∞ itself. Shift by the maximum:
-    then no power exceeds 1."""),
+    largest still overflows, and with a −∞ in the row its mean and its minimum are −∞ themselves.
+    Shift by the maximum: then no power exceeds 1."""),
     recognized=any_of(
         SAFE_SOFTMAX,
         ("large",),
-        *(f for m in (_mean_subtracted, _mean_of_the_visible) for f in (m, _then_cleaned(m))),
+        *(
+            f
+            for m in (
+                _mean_subtracted,
+                _mean_of_the_visible,
+                lambda scores: _as_written(scores - scores.amin(dim=-1, keepdim=True)),
+            )
+            for f in (m, _then_cleaned(m))
+        ),
     ),
 )(_mean_subtracted)
 
@@ -211,8 +220,9 @@ def _zero_mask(scores: Tensor) -> Tensor:
 
 @mistake(
     "A row that may see nothing sees everything.",
-    lambda e: unwrapped(f"""{_empty_row(e)} A large negative number in place of −∞ is the same in
-    every place of the row, and equal scores make equal weights."""),
+    lambda e: unwrapped(f"""{_empty_row(e)} A large negative number in place of −∞ does that, as it
+    is the same in every place of the row, and equal scores make equal weights. All weights of such
+    a row are to be 0."""),
     cases=("large", "empty"),
 )
 def _empty_row_uniform(scores: Tensor) -> Tensor:
@@ -227,6 +237,123 @@ def _empty_row_uniform(scores: Tensor) -> Tensor:
 )
 def _empty_row_nan(scores: Tensor) -> Tensor:
     return scores.softmax(dim=-1)
+
+
+@mistake(
+    "You took the softmax of the negated scores: the largest score gets the smallest weight.",
+    lambda e: f"{_first_row_off(e)} A power grows with its score: e^score, not e^(−score).",
+    also=(lambda scores: (-scores).masked_fill(scores.isneginf(), -torch.inf).softmax(dim=-1),),
+)
+def _negated_scores(scores: Tensor) -> Tensor:
+    return safe_softmax((-scores).masked_fill(scores.isneginf(), -torch.inf))
+
+
+@mistake(
+    "You returned logarithms of the weights.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} `log_softmax`, or a score minus the logarithm of the
+    sum, is the logarithm of a weight: the exponential is missing at the end."""),
+    also=(_then_cleaned(lambda scores: scores.log_softmax(dim=-1)),),
+)
+def _logarithms(scores: Tensor) -> Tensor:
+    return scores.log_softmax(dim=-1)
+
+
+def _seen_by(evidence: Evidence, case: str, t: int) -> str:
+    """The scores of one row that are not hidden, by their ends."""
+    scores = evidence.inputs[case][t]
+    seen = scores[np.isfinite(scores)]
+    if len(seen) == 1:
+        return f"Row {t} sees one position, with the score {number(float(seen[0]), 6)}"
+    low, high = number(float(seen.min()), 6), number(float(seen.max()), 6)
+    return f"Row {t} has scores from {low} to {high}"
+
+
+def _hidden_too(weights: Array, seen: Array) -> str:
+    """A sentence on hidden places that became as large as the visible ones."""
+    if seen.all() or not np.allclose(weights[~seen], weights[seen][0], rtol=1e-6):
+        return ""
+    return " The limit has caught −∞ as well: what is hidden has the same weight."
+
+
+def _made_equal(evidence: Evidence) -> Finding | None:
+    """Different scores with the same weight, in rows that lie far from 0 alone."""
+    scores, mine = evidence.inputs["large"], evidence.yours("large")
+    if not evidence.same("ordinary") or mine.shape != scores.shape:
+        return None
+    for t, (given, weights) in enumerate(zip(scores, mine, strict=True)):
+        seen = np.isfinite(given)
+        held = weights[seen]
+        if np.ptp(given[seen]) > 0.1 and held.min() > 0 and np.ptp(held) < 1e-6 * held.max():
+            return Finding(
+                "made-equal",
+                "Different scores far from 0 get the same weight.",
+                f"{_seen_by(evidence, 'large', t)}, and all of them have the weight "
+                f"{number(float(held[0]))} in your answer. That is so where scores are cut off at "
+                "a limit before the exponential (`clamp`): what lies beyond it becomes equal. A "
+                f"row may be shifted without loss; it may not be cut.{_hidden_too(weights, seen)}",
+                STABLE,
+            )
+    return None
+
+
+def _something_added(evidence: Evidence) -> Finding | None:
+    """Rows that are too small as if a number had been added to the sum of their powers."""
+    scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
+    right = evidence.right("ordinary")
+    if mine.shape != right.shape or not np.isfinite(mine).all():
+        return None
+    held = mine.sum(-1)
+    if not np.allclose(mine, right * held[:, None], rtol=1e-4, atol=1e-6) or (held <= 0).any():
+        return None
+    powers = np.exp(scores - scores.max(-1, keepdims=True)).sum(-1)
+    for sums, words in (
+        (powers, "after each row's maximum was subtracted"),
+        (
+            np.exp(scores).sum(-1),
+            "of the scores as they are",
+        ),
+    ):
+        added = sums * (1 / held - 1)
+        if np.ptp(added) < 1e-3 * np.abs(added).max() and abs(added[0]) > 1e-4:
+            return Finding(
+                "something-added",
+                "Your rows are divided by a little more than the sum of their powers.",
+                f"Row 0 sums to {number(float(held[0]))}. All rows are what they would be with "
+                f"{number(float(added[0]))} added to the sum of the powers {words}. What keeps a "
+                "sum away from 0 may change no other one: `clamp(min=1e-30)` does not.",
+                STABLE,
+            )
+    return None
+
+
+def _emptied(evidence: Evidence) -> Finding | None:
+    """All weights 0 in rows that see something."""
+    for case in ("ordinary", "large"):
+        scores, mine = evidence.inputs[case], evidence.yours(case)
+        if mine.shape != scores.shape or (case == "large" and not evidence.same("ordinary")):
+            return None
+        empty = ~mine.any(axis=-1)
+        if not empty.any():
+            continue
+        t = int(np.flatnonzero(empty)[0])
+        hidden = np.isneginf(scores)
+        which = ""
+        if case == "ordinary" and np.array_equal(empty, hidden.any(axis=-1)):
+            which = "So are all rows in which something is hidden, and no others. "
+        elif case == "ordinary" and np.array_equal(empty, hidden[:, 0]):
+            which = "So are all rows whose first score is −∞, and no others. "
+        why = (
+            f"{which}If you ask for empty rows: only one of nothing but −∞ is empty. If you "
+            "subtract a number from each row: it has to be finite there, and near the row's own "
+            "maximum, or all powers become 0 or NaN."
+        )
+        return Finding(
+            "emptied",
+            "A row that sees something is all 0.",
+            f"{_seen_by(evidence, case, t)}, and your weights there are all 0. {why}",
+            STABLE,
+        )
+    return None
 
 
 def _hidden_places_weigh(evidence: Evidence) -> Finding | None:
@@ -281,6 +408,9 @@ TASK = Task(
         ),
     ),
     properties=(
+        _made_equal,
+        _emptied,
+        _something_added,
         _hidden_places_weigh,
         _nothing_to_see_weighs,
         rows_sum_to_one("ordinary", STABLE),

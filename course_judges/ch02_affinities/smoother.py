@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from course_judges.ch02_affinities.sections import DEPENDS, KERNEL, ROLES, STABLE
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, row, unwrapped
 from course_tasks.verdict import Finding
@@ -45,7 +46,12 @@ _ROOTS = tuple(
     )
 )
 _WIDTHS = tuple(
-    _with_scores(scores) for scores in (lambda d2, h: -d2 / (2 * h), lambda d2, h: -d2 / h)
+    _with_scores(scores)
+    for scores in (
+        lambda d2, h: -d2 / (2 * h),
+        lambda d2, h: -d2 / h,
+        lambda d2, h: -d2 / (2**0.5 * h),
+    )
 )
 _no_two = _with_scores(lambda d2, h: -d2 / h**2)
 _no_width = _with_scores(lambda d2, h: -d2 / 2)  # noqa: ARG005
@@ -57,6 +63,7 @@ _MULTIPLIED = tuple(
         lambda d2, h: -d2 * h**2,
         lambda d2, h: -d2 * 2 * h**2,
         lambda d2, h: -d2 * h,
+        lambda d2, h: -d2 / 2 * h,
     )
 )
 
@@ -106,13 +113,18 @@ def _far_off(evidence: Evidence) -> str:
 def _outside_the_values(evidence: Evidence) -> Finding | None:
     mine, values = evidence.yours("near"), evidence.inputs["values"]
     low, high = values.min(0), values.max(0)
-    if mine.shape[-1] != len(low) or ((mine >= low - 1e-4) & (mine <= high + 1e-4)).all():
+    if mine.shape[-1] != len(low):
         return None
+    outside = np.flatnonzero(((mine < low - 1e-4) | (mine > high + 1e-4)).any(axis=0))
+    if not len(outside):
+        return None
+    c = int(outside[0])
     return Finding(
         "not-an-average",
         "Some of your values lie outside everything that was measured.",
-        f"In column 0 yours go from {number(mine[:, 0].min())} to {number(mine[:, 0].max())}; the "
-        f"measured ones from {number(low[0])} to {number(high[0])}, and an average stays between.",
+        f"In column {c} yours go from {number(mine[:, c].min())} to {number(mine[:, c].max())}; "
+        f"the measured ones from {number(low[c])} to {number(high[c])}, and an average stays "
+        "between.",
         KERNEL,
     )
 
@@ -142,6 +154,21 @@ _underflow = mistake(
 def _plain_mean_far_away(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
     lost = _powers(at, known, width).sum(-1, keepdim=True) == 0
     return torch.where(lost, values.mean(0), _guarded(at, known, values, width))
+
+
+@mistake(
+    "Far away from all stations, you take the value of the nearest one alone.",
+    lambda e: unwrapped(f"""{_far_off(e)} from the nearest station you return
+    {row(e.yours("far")[0])}, expected {row(e.right("far")[0])}. Two stations that are as good as
+    equally near share the weight there, too: a softmax shifts the scores before it takes the
+    exponential, and loses nothing."""),
+    STABLE,
+    cases=("near", "far"),
+)
+def _nearest_far_away(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+    lost = _powers(at, known, width).sum(-1, keepdim=True) == 0
+    nearest = values[_squares(at, known).argmin(-1)]
+    return torch.where(lost, nearest, _guarded(at, known, values, width))
 
 
 _no_minus = mistake(
@@ -252,6 +279,39 @@ def _dots_for_distances(at: Tensor, known: Tensor, values: Tensor, width: float)
     return (at @ known.T / width**2).softmax(-1) @ values
 
 
+def _of_squares(squares: Any) -> Any:
+    """A smoother with this in the place of squared distances, from the differences (N, M, 2)."""
+
+    def answer(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+        result: Tensor = (-squares(at[:, None] - known) / (2 * width**2)).softmax(-1) @ values
+        return result
+
+    return answer
+
+
+_half_the_scores = mistake(
+    "Your scores are half of what they should be, or less: your map is flatter than asked for.",
+    lambda e: unwrapped(f"""{_first_place(e)} Two ways lead there. (2 · width)² is 4 · width²,
+    twice the divisor of the task: square the width first, then double. And the mean of two squares
+    is half of their sum, which is the squared distance."""),
+    also=(_with_scores(lambda d2, h: -d2 / (2 * h) ** 2 / 2),),
+)(_with_scores(lambda d2, h: -d2 / (2 * h) ** 2))
+
+_one_coordinate = mistake(
+    "Your distances look at one coordinate only.",
+    lambda e: unwrapped(f"""{_first_place(e)} A place has two coordinates: the squared distance is
+    the sum of both squared differences."""),
+    also=(_of_squares(lambda gaps: gaps[..., 1] ** 2),),
+)(_of_squares(lambda gaps: gaps[..., 0] ** 2))
+
+_city_blocks = mistake(
+    "You added up absolute differences; a squared distance adds up squares.",
+    lambda e: unwrapped(f"""{_first_place(e)} A place that is 3 to the east and 4 to the north is 5
+    away, and 25 squared: 3² + 4², where the absolute differences make 7."""),
+    also=(_of_squares(lambda gaps: gaps.abs().sum(-1)),),
+)(_of_squares(lambda gaps: gaps.abs().sum(-1) ** 2))
+
+
 def _wrong_for_one_station(evidence: Evidence) -> Finding | None:
     if int(evidence.inputs["stations"][0]) > 1 or not evidence.same("near"):
         return None
@@ -263,6 +323,25 @@ def _wrong_for_one_station(evidence: Evidence) -> Finding | None:
         "Your answer is wrong where there is one station alone.",
         f"Its weight is 1, however far away it is, so every place gets what it has measured, "
         f"{row(right[0])}; you return {row(mine[0])}.",
+        DEPENDS,
+    )
+
+
+def _weights_too_small(evidence: Evidence) -> Finding | None:
+    """Every place has the right average, times a factor below 1 of its own."""
+    mine, right = evidence.yours("near"), evidence.right("near")
+    if mine.shape != right.shape or evidence.same("near"):
+        return None
+    factors = (mine * right).sum(-1) / (right * right).sum(-1)
+    if not close(mine, factors[:, None] * right).all() or (factors <= 0).any():
+        return None
+    if (factors >= 1 - 1e-4).any():
+        return None
+    return Finding(
+        "weights-too-small",
+        "Your weights do not sum to 1.",
+        f"At the first place your values are the right ones times {number(float(factors[0]))}, so "
+        "the weights add up to that. Divide by their sum, with nothing added to it.",
         DEPENDS,
     )
 
@@ -301,7 +380,7 @@ TASK = Task(
         Part("Near the stations, each place gets the right average.", 3, matches("near")),
         Part("On top of that, it does far away from them, too.", 2, matches("near", "far")),
     ),
-    properties=(_outside_the_values, _wrong_for_one_station),
+    properties=(_weights_too_small, _outside_the_values, _wrong_for_one_station),
     examples=(_worked_out,),
     cases=("near",),
 )

@@ -119,10 +119,13 @@ def _rows(evidence: Evidence, value: str) -> str:
 def _second_off(evidence: Evidence) -> Finding | None:
     if not _agrees(dot_variances, "growth.0")(evidence):
         return None
+    divided = evidence.yours("growth.0") / evidence.yours("growth.1")
     return Finding(
         "wrong-scale",
         "The variances are right, those of the divided dot products are not.",
-        _rows(evidence, "1"),
+        f"{_rows(evidence, '1')} Your first result is {row(divided)} times your second one, entry "
+        f"by entry; it should be {row(np.arange(1, len(divided) + 1))} times, as dividing the dot "
+        "products of d entries by √d divides their variance by d.",
         ROOT,
     )
 
@@ -231,11 +234,107 @@ _starts_at_nothing = mistake(
 _variance_over_channels = mistake(
     "You measured along the entries, not over the pairs.",
     lambda e: unwrapped(f"""Your first result has {len(e.yours("growth.0"))} numbers, one a
-    pair; expected are {e.number("D")}, one for each d. The pairs are the first size:
-    `var(dim=0)`."""),
+    pair; expected are {e.number("D")}, one for each d. The pairs are the first
+    dimension: `var(dim=0)`."""),
     cases=("growth.0",),
     also=(partial(_along_channels, correction=0),),
 )(_along_channels)
+
+
+def _terms_divided(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain, _ = dot_variances(queries, keys, correction)
+    terms = queries * keys / _count(queries).sqrt()
+    return plain, terms.cumsum(dim=1).var(0, correction=correction)
+
+
+def _counted_from_the_end(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    return dot_variances(queries.flip(1), keys.flip(1), correction)
+
+
+def _sums_multiplied(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain = (queries.cumsum(dim=1) * keys.cumsum(dim=1)).var(0, correction=correction)
+    return plain, plain / _count(queries)
+
+
+def _of_all_entries(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain = (queries * keys).sum(dim=1).var(0, correction=correction).expand(queries.shape[1])
+    return plain, plain / _count(queries)
+
+
+_each_term_scaled = mistake(
+    "You divided each product by a root of its own before adding; the sum is what is divided.",
+    lambda e: unwrapped(f"""{_rows(e, "1")} The dot product of d entries is divided by √d as a
+    whole, its first term too: add up first, then divide."""),
+    ROOT,
+    cases=("growth.0", "growth.1"),
+    also=(partial(_terms_divided, correction=0),),
+)(_terms_divided)
+
+_last_entries_first = mistake(
+    "You began with the last entries; the task begins with the first ones.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} Only where all {e.number("D")} entries count do both
+    come to the same."""),
+    cases=("growth.0",),
+    also=(partial(_counted_from_the_end, correction=0),),
+)(_counted_from_the_end)
+
+_product_of_sums = mistake(
+    "You multiplied sums of entries; a dot product is the sum of the products.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} Multiply entry by entry first, then add up: with two
+    entries, q₀ · k₀ + q₁ · k₁ and not (q₀ + q₁) · (k₀ + k₁)."""),
+    cases=("growth.0",),
+    also=(partial(_sums_multiplied, correction=0),),
+)(_sums_multiplied)
+
+
+def _scaled_twice(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    _, scaled = dot_variances(queries, keys, correction)
+    return scaled, scaled
+
+
+def _mean_products(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:  # noqa: ARG001
+    products = _products(queries, keys)
+    return products.mean(0), (products / _count(queries).sqrt()).mean(0)
+
+
+def _added_over_pairs(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    products = (queries * keys).cumsum(dim=0)
+    scaled = products / _count(queries).sqrt()
+    return products.var(0, correction=correction), scaled.var(0, correction=correction)
+
+
+_first_scaled_too = mistake(
+    "Your first result is divided already; it is the variance before dividing by √d.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} What you return is right for the second result: measure
+    the dot products as they are first, and divide after that."""),
+    ROOT,
+    cases=("growth.0",),
+    also=(partial(_scaled_twice, correction=0),),
+)(_scaled_twice)
+
+_means_for_variances = mistake(
+    "You returned the means of the dot products, not their variances.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} A variance is the mean of squared distances from the
+    mean, and never negative."""),
+    cases=("growth.0",),
+    also=(partial(_mean_products, correction=0),),
+)(_mean_products)
+
+_adds_up_pairs = mistake(
+    "You added up over the pairs, not over the entries.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} In (N, D) the pairs are dimension 0 and the entries
+    dimension 1: `cumsum(dim=1)` adds up entries, and `var(dim=0)` measures over pairs."""),
+    cases=("growth.0",),
+    also=(partial(_added_over_pairs, correction=0),),
+)(_added_over_pairs)
+
+_all_entries_always = mistake(
+    "You took all entries every time; entry d − 1 belongs to the first d of them.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} Only the last number is the variance of dot products
+    of all {e.number("D")} entries; `cumsum(dim=1)` adds up as far as each one."""),
+    cases=("growth.0",),
+    also=(partial(_of_all_entries, correction=0),),
+)(_of_all_entries)
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:

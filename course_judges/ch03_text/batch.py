@@ -14,7 +14,7 @@ from course_judges.ch03_text.sections import ONCE, RANDOM, TARGET
 from course_judges.ch03_text.targets import IGNORED, row
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.properties import holds_integers, integers
-from course_judges.wording import listed, unwrapped
+from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -99,6 +99,84 @@ def _repeats_the_first_token(tokens, ends, block_size, padding):
 
 
 @mistake(
+    "What lies before the text is filled with another number than `padding`.",
+    lambda e: unwrapped(f"""{_short_inputs(e)} Everything else in x is right. The filler is an
+    argument, {e.number("padding")} here: the caller chooses it."""),
+    cases=("batch.x", "young.x"),
+    also=(lambda tokens, ends, T, _: batch_ending_at(tokens, ends, T, IGNORED),),
+)
+def _padding_ignored(tokens, ends, block_size, padding):
+    return batch_ending_at(tokens, ends, block_size, 0)
+
+
+@mistake(
+    "The first token of the text is taken for padding.",
+    lambda e: (
+        unwrapped(f"""{_short_inputs(e)} Position 0 is in the text; only negative positions lie
+    before it.""")
+    ),
+    cases=("batch.x", "young.x"),
+)
+def _first_token_padded(tokens, ends, block_size, padding):
+    x, y = batch_ending_at(tokens, ends, block_size, padding)
+    return torch.where(_positions(ends, block_size) <= 0, padding, x), y
+
+
+def _begin_there(evidence: Evidence) -> bool:
+    """True of rows that begin at the positions where they are to end."""
+    x, tokens, ends = (
+        evidence.yours("batch.x"),
+        evidence.inputs["tokens"],
+        evidence.inputs["ends"],
+    )
+    early = ends < len(tokens) - 2
+    return (
+        x.ndim == 2
+        and x.shape[1] > 1
+        and np.array_equal(x[:, 0], tokens[ends])
+        and np.array_equal(x[early, 1], tokens[ends + 1][early])
+    )
+
+
+@mistake(
+    "Your rows begin at `ends`; they are to end there.",
+    lambda e: unwrapped(f"""The row for position {int(e.inputs["ends"][-1])} should be
+    `{row(e.right("batch.x")[-1])}`; yours is `{row(e.yours("batch.x")[-1])}`. The steps from an end
+    to its row go back: from 1 − T to 0."""),
+    recognized=_begin_there,
+)
+def _begins_at_the_end(tokens, ends, block_size, padding):
+    positions = ends[:, None] + torch.arange(block_size)
+    positions = positions.clamp(max=len(tokens) - 2)
+    return tokens[positions], tokens[positions + 1]
+
+
+@mistake(
+    "Rows that would begin before the text were moved into it.",
+    lambda e: unwrapped(f"""{_short_inputs(e)} Such a row still ends at `ends[b]`; what is missing
+    before the text is filled with `padding`, and nothing after its end is taken in."""),
+)
+def _moved_into_the_text(tokens, ends, block_size, padding):
+    starts = (ends - block_size + 1).clamp(min=0)
+    positions, last = starts[:, None] + torch.arange(block_size), len(tokens) - 1
+    return tokens[positions.clamp(max=last)], tokens[(positions + 1).clamp(max=last)]
+
+
+@mistake(
+    "Where the text is shorter than T, your rows are no longer than the text.",
+    lambda e: unwrapped(f"""With T = {e.number("block_size")} and a text of
+    {len(e.inputs["young"])} tokens your x has shape {e.yours("young.x").shape}, expected
+    {e.right("young.x").shape}: a row has T tokens all the same, filled with `padding` on the
+    left."""),
+    recognized=lambda e: (
+        e.comparable("batch.x") and e.yours("young.x").shape[1] == len(e.inputs["young"])
+    ),
+)
+def _cut_to_the_text(tokens, ends, block_size, padding):
+    return batch_ending_at(tokens, ends, min(block_size, len(tokens)), padding)
+
+
+@mistake(
     "Your rows stop one token before their end.",
     lambda e: unwrapped(f"""Position {int(e.inputs["ends"][-1])} holds token
     {int(e.right("batch.x")[-1, -1])}, which should be the last of its row; yours ends with
@@ -160,12 +238,24 @@ def _first_token_never_learned(tokens, ends, block_size, padding):
     return x, torch.where(_positions(ends, block_size) < 0, IGNORED, y)
 
 
+def _in_place_of_ignored(evidence: Evidence) -> int | None:
+    """The one number that stands where −100 belongs, if all other targets are right; None if it is
+    a token that a position before the text may read.
+    """
+    mine, right = evidence.yours("batch.y"), evidence.right("batch.y")
+    counted = right != IGNORED
+    if mine.shape != right.shape or not np.array_equal(mine[counted], right[counted]):
+        return None
+    held = set(mine[~counted].tolist())
+    return None if len(held) != 1 or held & {IGNORED, evidence.inputs["tokens"][0]} else held.pop()
+
+
 @mistake(
-    lambda e: f"Your targets hold the padding {e.number('padding')} where −100 belongs.",
-    lambda e: unwrapped(f"""{_short_targets(e)} A loss would count them, and teach the model that
-    padding follows padding."""),
+    lambda e: f"Your targets hold {number(_in_place_of_ignored(e) or 0)} where −100 belongs.",
+    lambda e: unwrapped(f"""{_short_targets(e)} A loss would count them, and teach the model to
+    predict what is no text; it leaves out −100 and nothing else."""),
     ONCE,
-    cases=("batch.y",),
+    recognized=lambda e: _in_place_of_ignored(e) is not None,
 )
 def _padding_is_a_target(tokens, ends, block_size, padding):
     x, y = batch_ending_at(tokens, ends, block_size, padding)
@@ -192,11 +282,20 @@ def _targets_before_the_text(tokens, ends, block_size, padding):
     return x, tokens[_positions(ends, block_size) + 1]
 
 
+def _rows_exchanged(evidence: Evidence) -> bool:
+    """True of the right rows of inputs and targets in another order."""
+    both = [
+        sorted(np.concatenate([of("batch.x"), of("batch.y")], axis=1).tolist())
+        for of in (evidence.yours, evidence.right)
+    ]
+    return both[0] == both[1] and not evidence.same("batch.x")
+
+
 @mistake(
-    "Your rows stand in the order of the text, not in that of `ends`.",
+    "Your rows stand in another order than that of `ends`.",
     lambda e: unwrapped(f"""`ends` is {listed(e.inputs["ends"])}: row b belongs to `ends[b]`, in
     whatever order they come. Whoever asks for a batch has to know which row is which."""),
-    cases=("batch", "young"),
+    recognized=_rows_exchanged,
 )
 def _ends_in_order(tokens, ends, block_size, padding):
     return batch_ending_at(tokens, ends.sort().values, block_size, padding)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from course_judges.ch03_text.sections import ONCE, TARGET
@@ -150,6 +151,7 @@ def _unshifted_targets(tokens, block_size, stride):
     lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("long.y")[-1])}`: its inputs
     end before the row does, and the loss would ask for token 0 there. `cross_entropy` leaves out
     −100 and nothing else."""),
+    also=(lambda *given: _with_zeros_for_ignored(*given),),
 )
 def _padding_is_a_target(tokens, block_size, stride):
     x, y = overlapping_windows(tokens, block_size, stride)
@@ -169,9 +171,138 @@ def _padding_known_by_its_number(tokens, block_size, stride):
     return _without_zeros(tokens, block_size, stride)
 
 
+def _with_zeros_for_ignored(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    return x, torch.where(y == IGNORED, 0, y)
+
+
 def _without_zeros(tokens, block_size, stride, *, of_y=False):
     x, y = overlapping_windows(tokens, block_size, stride)
     return x, torch.where((y if of_y else x) == 0, IGNORED, y)
+
+
+def _hidden_before(evidence: Evidence) -> int | None:
+    """How many targets the rows after the first hide at their beginning, if they hide nothing else
+    of the text; None if they do not all hide as many.
+    """
+    mine, right = evidence.yours("long.y"), evidence.right("long.y")
+    width, stride = evidence.number("block_size"), evidence.number("stride")
+    _, everything = _all_targets(torch.from_numpy(evidence.inputs["tokens"]), width, stride)
+    if mine.shape != right.shape or not evidence.same("long.x"):
+        return None
+    for hidden in range(width):
+        made = everything.numpy().copy()
+        made[1:, :hidden] = IGNORED
+        if np.array_equal(mine, made):
+            return hidden
+    return None
+
+
+@mistake(
+    "You hid inputs together with their targets.",
+    lambda e: unwrapped(f"""Your row 1 of inputs is `{row(e.yours("long.x")[1])}`, expected
+    `{row(e.right("long.x")[1])}`. A target that has counted is −100 in y; its input stays in x, as
+    the past of those that come after it."""),
+    cases=("long.x",),
+)
+def _inputs_hidden_too(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    return torch.where(y == IGNORED, 0, x), y
+
+
+@mistake(
+    "You took the stride for the overlap: your windows begin T − stride apart.",
+    lambda e: unwrapped(f"""With T = {e.number("block_size")} and stride = {e.number("stride")} your
+    second window begins at position {e.number("block_size") - e.number("stride")}; it is to begin
+    at {e.number("stride")}, and to share
+    {e.number("block_size") - e.number("stride")} positions with the first."""),
+    cases=("long.x",),
+)
+def _stride_is_the_overlap(tokens, block_size, stride):
+    return overlapping_windows(tokens, block_size, block_size - stride)
+
+
+@mistake(
+    "You hide another number of targets at the beginning of a row than T − stride.",
+    lambda e: unwrapped(f"""Row 1 of your targets is `{row(e.yours("long.y")[1])}`: it hides
+    {_hidden_before(e)}. With T = {e.number("block_size")} and stride = {e.number("stride")} a row
+    shares {e.number("block_size") - e.number("stride")} targets with the one before, and its last
+    {e.number("stride")} are new: `{row(e.right("long.y")[1])}`."""),
+    recognized=lambda e: _hidden_before(e) is not None and not e.same("long.y"),
+)
+def _stride_hidden(tokens, block_size, stride):
+    x, y = _all_targets(tokens, block_size, stride)
+    y[1:, :stride] = IGNORED
+    return x, y
+
+
+@mistake(
+    "A text that does not fill a window has none in your answer.",
+    lambda e: unwrapped(f"""With {len(e.inputs["short"])} tokens and T = {e.number("block_size")}
+    your x has shape {e.yours("short.x").shape}, expected {e.right("short.x").shape}: there is
+    always at least one window. Fill it up, with 0 in x and −100 in y."""),
+    recognized=lambda e: not len(e.yours("short.x")) and e.same("long", "exact"),
+)
+def _no_window_for_a_short_text(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    full = len(tokens) > block_size
+    return x[: len(x) * full], y[: len(y) * full]
+
+
+def _too_many_in(evidence: Evidence) -> str:
+    """The first case with more windows than needed, after the right ones; empty without one."""
+    for case in _CASES:
+        mine, right = evidence.yours(f"{case}.x"), evidence.right(f"{case}.x")
+        if len(mine) > len(right) and np.array_equal(mine[: len(right)], right):
+            return case
+    return ""
+
+
+def _says_how_many(evidence: Evidence) -> str:
+    case = _too_many_in(evidence)
+    text = evidence.inputs[case if case in evidence.inputs else "tokens"]
+    mine, right = evidence.yours(f"{case}.x"), evidence.right(f"{case}.x")
+    return unwrapped(f"""For {len(text)} tokens you return {len(mine)} windows, and the first
+    {len(right)} hold all {len(text) - 1} targets: what comes after them has no target that is new.
+    Stop at the first window that reaches the last target.""")
+
+
+@mistake(
+    "You make more windows than it takes.",
+    _says_how_many,
+    recognized=lambda e: bool(_too_many_in(e)),
+)
+def _too_many_windows(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    return torch.cat([x, 0 * x[:1]]), torch.cat([y, 0 * y[:1] + IGNORED])
+
+
+def _off_beyond_the_end_alone(evidence: Evidence) -> bool:
+    """True of inputs that are right, but for what the text does not fill."""
+    mine, right = evidence.yours("long.x"), evidence.right("long.x")
+    windows, width = right.shape
+    at = np.arange(windows)[:, None] * evidence.number("stride") + np.arange(width)
+    beyond = at >= len(evidence.inputs["tokens"]) - 1
+    return (
+        mine.shape == right.shape
+        and np.array_equal(mine[~beyond], right[~beyond])
+        and bool(mine[beyond].any())
+    )
+
+
+@mistake(
+    "What the text does not fill is not 0 in your inputs.",
+    lambda e: unwrapped(f"""Your last row of inputs is `{row(e.yours("long.x")[-1])}`, expected
+    `{row(e.right("long.x")[-1])}`. {len(e.inputs["tokens"])} tokens have
+    {len(e.inputs["tokens"]) - 1} inputs: the last token, {int(e.inputs["tokens"][-1])}, is a target
+    only, and behind the last input there is 0. Does an
+    index wrap around or stop at the end, or is there another filler?"""),
+    recognized=_off_beyond_the_end_alone,
+)
+def _not_filled_with_zeros(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    positions = torch.arange(len(x))[:, None] * stride + torch.arange(block_size)
+    return tokens[positions.clamp(max=len(tokens) - 1)], y
 
 
 TASK = Task(

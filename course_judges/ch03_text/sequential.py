@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -20,7 +21,7 @@ from course_judges.ch03_text.targets import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
-from course_judges.wording import listed, unwrapped
+from course_judges.wording import listed, number, unwrapped
 
 
 def sequential_windows(tokens, batch_size, block_size, padding):
@@ -158,13 +159,24 @@ def _unshifted_targets(tokens, batch_size, block_size, padding):
     return x, torch.where(x == padding, IGNORED, x)
 
 
+def _in_place_of_ignored(evidence: Evidence) -> int | None:
+    """The one number that stands where −100 belongs, if all other targets are right."""
+    mine, right = evidence.yours("steps.y"), evidence.right("steps.y")
+    counted = right != IGNORED
+    if mine.shape != right.shape or not np.array_equal(mine[counted], right[counted]):
+        return None
+    held = set(mine[~counted].tolist())
+    return None if len(held) != 1 or IGNORED in held else held.pop()
+
+
 @mistake(
-    lambda e: f"Your targets hold the padding {e.number('padding')} where −100 belongs.",
-    lambda e: unwrapped(f"""{int((e.yours("steps.y") == e.number("padding")).sum())} of your targets
-    are padding. A loss would count them, and the mean would be lower than the text deserves:
-    padding after padding is easy to guess."""),
+    lambda e: f"Your targets hold {number(_in_place_of_ignored(e) or 0)} where −100 belongs.",
+    lambda e: unwrapped(f"""{int((e.right("steps.y") == IGNORED).sum())} places have no input, and
+    have {number(_in_place_of_ignored(e) or 0)} as a target in your y. A loss would
+    count them, and the mean would be another than that of the text; it leaves out −100 and nothing
+    else."""),
     ONCE,
-    cases=("steps.y",),
+    recognized=lambda e: _in_place_of_ignored(e) is not None,
 )
 def _padding_is_a_target(tokens, batch_size, block_size, padding):
     x, y = sequential_windows(tokens, batch_size, block_size, padding)
@@ -177,12 +189,20 @@ def _padding_is_a_target(tokens, batch_size, block_size, padding):
     token of row 1, {int(e.right("steps.x")[0, 1, 0])}; yours is −100. Shift the text by one before
     you cut it into rows."""),
     cases=("steps.y",),
+    also=(lambda *given: _stopped_but_for_the_last(*given),),
 )
 def _targets_stop_at_the_row(tokens, batch_size, block_size, padding):
     x, _ = sequential_windows(tokens, batch_size, block_size, padding)
     rows = x.transpose(0, 1).reshape(batch_size, -1)  # (B, S·T)
     y = F.pad(rows[:, 1:], (0, 1), value=padding).view(batch_size, -1, block_size)
     return x, torch.where(y == padding, IGNORED, y).transpose(0, 1)
+
+
+def _stopped_but_for_the_last(tokens, batch_size, block_size, padding):
+    """The same where the last row, with nothing after it, has its last target."""
+    x, y = _targets_stop_at_the_row.answer(tokens, batch_size, block_size, padding)
+    _, right = sequential_windows(tokens, batch_size, block_size, padding)
+    return x, torch.cat([y[:, :-1], right[:, -1:]], dim=1)
 
 
 @mistake(
@@ -198,6 +218,126 @@ def _targets_stop_at_the_window(tokens, batch_size, block_size, padding):
     y = y.clone()
     y[:, :, -1] = IGNORED
     return x, y
+
+
+@mistake(
+    "What has no input is filled with another number than `padding`.",
+    lambda e: unwrapped(f"""The last row of your last step is `{row(e.yours("steps.x")[-1, -1])}`,
+    expected `{row(e.right("steps.x")[-1, -1])}`. Every input is in its place. The filler is an
+    argument, {e.number("padding")} here: the caller chooses it."""),
+    also=(lambda tokens, B, T, _: sequential_windows(tokens, B, T, IGNORED),),
+)
+def _padding_ignored(tokens, batch_size, block_size, padding):
+    return sequential_windows(tokens, batch_size, block_size, 0)
+
+
+@mistake(
+    "You make a step more than it takes where the last one is full.",
+    lambda e: unwrapped(f"""With L = {len(e.right("exact.x")) * e.number("block_size")} and T =
+    {e.number("block_size")} there are {len(e.right("exact.x"))} steps and you return
+    {len(e.yours("exact.x"))}, the last of them all padding. L // T + 1 is one too many where
+    nothing is left over; ⌈L / T⌉ is `-(-L // T)`."""),
+    cases=("steps", "exact"),
+)
+def _one_step_more(tokens, batch_size, block_size, padding):
+    x, y = sequential_windows(tokens, batch_size, block_size, padding)
+    if -(-(len(tokens) - 1) // batch_size) % block_size:
+        return x, y
+    return (
+        torch.cat([x, torch.full_like(x[:1], padding)]),
+        torch.cat([y, torch.full_like(y[:1], IGNORED)]),
+    )
+
+
+@mistake(
+    "You dealt the inputs out one by one: row b holds every B-th of them.",
+    lambda e: unwrapped(f"""Row 0 of your step 0 is `{row(e.yours("steps.x")[0, 0])}`, expected
+    `{row(e.right("steps.x")[0, 0])}`. A row is a stretch of the text: view as (B, L), where the
+    last axis counts neighbors."""),
+)
+def _dealt_out(tokens, batch_size, block_size, padding):
+    length = -(-(len(tokens) - 1) // batch_size)
+    steps = -(-length // block_size)
+
+    def lay_out(row, filler):
+        rows = F.pad(row, (0, batch_size * length - len(row)), value=filler)
+        rows = rows.view(length, batch_size).T
+        rows = F.pad(rows, (0, steps * block_size - length), value=filler)
+        return rows.reshape(batch_size, steps, block_size).transpose(0, 1)
+
+    return lay_out(tokens[:-1], padding), lay_out(tokens[1:], IGNORED)
+
+
+@mistake(
+    "Your rows are filled up at the beginning; what is missing is missing at their end.",
+    lambda e: unwrapped(f"""Row 0 of your step 0 is `{row(e.yours("steps.x")[0, 0])}`, expected
+    `{row(e.right("steps.x")[0, 0])}`. `F.pad(row, (0, k))` puts k numbers behind a row, and (k, 0)
+    in front of it."""),
+)
+def _filled_on_the_left(tokens, batch_size, block_size, padding):
+    length = -(-(len(tokens) - 1) // batch_size)
+    steps = -(-length // block_size)
+
+    def lay_out(row, filler):
+        rows = F.pad(row, (0, batch_size * length - len(row)), value=filler)
+        rows = F.pad(rows.view(batch_size, length), (steps * block_size - length, 0), value=filler)
+        return rows.view(batch_size, steps, block_size).transpose(0, 1)
+
+    return lay_out(tokens[:-1], padding), lay_out(tokens[1:], IGNORED)
+
+
+@mistake(
+    "The last step of a row runs on into the next row.",
+    lambda e: unwrapped(f"""Row 0 of your last step is `{row(e.yours("steps.x")[-1, 0])}`, expected
+    `{row(e.right("steps.x")[-1, 0])}`. A row ends after its L inputs, and row 1 reads what comes
+    next: else these inputs are read twice."""),
+)
+def _runs_into_the_next_row(tokens, batch_size, block_size, padding):
+    length = -(-(len(tokens) - 1) // batch_size)
+    steps = -(-length // block_size)
+    at = length * torch.arange(batch_size)[:, None] + torch.arange(steps * block_size)
+    inside, at = at < len(tokens) - 1, at.clamp(max=len(tokens) - 2)
+    x = torch.where(inside, tokens[at], padding).view(batch_size, steps, block_size)
+    y = torch.where(inside, tokens[at + 1], IGNORED).view(batch_size, steps, block_size)
+    return x.transpose(0, 1), y.transpose(0, 1)
+
+
+def _other_length(evidence: Evidence) -> tuple[str, int]:
+    """The first case whose rows all take another number of inputs than L, and how many; no case if
+    there is none.
+    """
+    B, T = evidence.number("batch_size"), evidence.number("block_size")
+    for case, text in (("steps", "tokens"), ("exact", "exact"), ("over", "over")):
+        x, tokens = evidence.yours(f"{case}.x"), evidence.inputs[text].tolist()
+        if x.ndim != 3 or x.shape[1:] != (B, T) or not len(x):
+            continue
+        begins = [tokens.index(first) for first in x[0, :, 0].tolist() if first in tokens]
+        apart = begins[1] if len(begins) > 1 else 0
+        length = -(-(len(tokens) - 1) // B)
+        if apart > 1 and apart != length and begins == [apart * b for b in range(len(begins))]:
+            read = x[:, 0].ravel()[: min(apart, len(x) * T)].tolist()
+            return (case, apart) if read == tokens[: len(read)] else ("", 0)
+    return "", 0
+
+
+def _says_how_long(evidence: Evidence) -> str:
+    case, length = _other_length(evidence)
+    N = len(evidence.inputs["tokens" if case == "steps" else case])
+    B = evidence.number("batch_size")
+    return unwrapped(f"""With N = {N} and B = {B} your row 1 begins at position {length} of the
+    tokens, row 2 at {2 * length}. There are N − 1 = {N - 1} inputs, and L = ⌈{N - 1} / {B}⌉ =
+    {-(-(N - 1) // B)}: one input fewer than tokens, and the division rounded up, as
+    `-(-a // b)` does.""")
+
+
+@mistake(
+    "Your rows take another number of inputs than L.",
+    _says_how_long,
+    recognized=lambda e: bool(_other_length(e)[0]),
+)
+def _rows_of_another_length(tokens, batch_size, block_size, padding):
+    length = (len(tokens) - 1) // batch_size
+    return sequential_windows(tokens[: batch_size * length + 1], batch_size, block_size, padding)
 
 
 def _shares(evidence: Evidence) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -118,6 +119,8 @@ def _chosen_by(evidence: Evidence) -> str:
     for trait, of in _TRAITS.items():
         orders = set()
         for names, train, validation in _all_splits(evidence):
+            if set(train) | set(validation) != set(names):
+                return ""
             left, held = ({of(names, one) for one in set(part)} for part in (train, validation))
             orders.add(
                 "least" if max(held) <= min(left) else "most" if max(left) <= min(held) else ""
@@ -185,6 +188,25 @@ def _entries_lost(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _what_made_the_size(evidence: Evidence) -> str:
+    """What may have made another size: entries that were counted, or chance."""
+    halves = [(names, validation) for names, _, validation in _all_splits(evidence)]
+    one, other = (len(set(_parts_of(evidence, case)[1])) for case in ("split", "other"))
+    # A name occurs three times at most.
+    if all(0 <= len(v) - round(_fraction(evidence) * len(n)) < 3 for n, v in halves):
+        names, validation = halves[0]
+        return (
+            f" It holds {len(validation)} of the {len(names)} entries, which are about "
+            f"{_fraction(evidence):.0%}: count distinct names, however often each occurs."
+        )
+    if one == other:
+        return ""
+    return (
+        f" With one seed it is {one}, with another {other}: is each name drawn by itself, or one "
+        "name several times? The first ones of a shuffled order are always as many as you take."
+    )
+
+
 def _another_size(evidence: Evidence) -> Finding | None:
     if _right_where_some_are_held_out(evidence):
         return None
@@ -195,7 +217,8 @@ def _another_size(evidence: Evidence) -> Finding | None:
                 "another-size",
                 "Validation has another size than was asked for.",
                 f"{_fraction(evidence):.0%} of {len(set(names))} distinct names are {share:.1f}, "
-                f"rounded {round(share)}; yours holds {len(set(validation))} distinct names.",
+                f"rounded {round(share)}; yours holds {len(set(validation))} distinct names."
+                f"{_what_made_the_size(evidence)}",
                 SPLITS,
             )
     return None
@@ -211,12 +234,17 @@ def _shared(evidence: Evidence) -> list[str]:
     return sorted(set(train) & set(validation))
 
 
+def _of_zero(evidence: Evidence) -> str:
+    zero = evidence.number("seed") == 0
+    return " A seed of 0 counts as False: is it taken for no seed?" if zero else ""
+
+
 def _says_shared(evidence: Evidence) -> str:
     shared, (_, validation) = _shared(evidence), _parts_of(evidence)
     return unwrapped(f"""{len(shared)} of the {len(set(validation))} names in your validation split
-    are in the training split, too, `{shared[0]}` for one. Popular names stand on the list
-    several times: decide once for each distinct name, and keep what is held out out of
-    training.""")
+    are in the training split, too, `{shared[0]}` for one. If you drew among the entries: popular
+    names stand on the list several times, so decide once for each distinct name. Whatever is held
+    out has to be left out of training.""")
 
 
 @mistake(
@@ -237,7 +265,7 @@ def _not_shuffled(names, fraction, seed):
     lambda e: unwrapped(f"""With seed = {e.number("seed")} the first call put
     {len(set(_parts_of(e)[1]) - set(_parts_of(e, "again")[1]))} names into validation that the
     second call put into training. Train today, validate tomorrow, and the names have leaked. Draw
-    from `torch.Generator().manual_seed(seed)`."""),
+    from `torch.Generator().manual_seed(seed)`.{_of_zero(e)}"""),
     recognized=lambda e: not _same_split(e, "again"),
 )
 def _unseeded(names, fraction, seed):
@@ -245,11 +273,12 @@ def _unseeded(names, fraction, seed):
 
 
 @mistake(
-    "Your split depends on the order of a set, which is another in every run of Python.",
+    "Your split depends on the hashes of the names, which are others in every run of Python.",
     lambda e: unwrapped(f"""With the same seed, another run puts
     {len(set(_parts_of(e)[1]) - set(_parts_of(e, "another_run")[1]))} of your
-    {len(set(_parts_of(e)[1]))} validation names into training: the hashes of texts change from run
-    to run. Use `sorted(set(names))` before you draw."""),
+    {len(set(_parts_of(e)[1]))} validation names into training: `hash` of a text changes from run
+    to run, and with it the order of a set. Sort the distinct names, `sorted(set(names))`, and let
+    the seed alone decide."""),
     recognized=lambda e: _same_split(e, "again") and _apart(e) and _depends_on_the_run(e),
 )
 def _order_of_a_set(names, fraction, seed):
@@ -275,6 +304,47 @@ def _cut_not_rounded(names, fraction, seed):
     distinct = sorted(set(names))
     order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
     chosen = {distinct[i] for i in order[: int(fraction * len(distinct))]}
+    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+
+
+def _all_hold_out(evidence: Evidence, count: Callable[[list[str]], int]) -> bool:
+    """True if so many distinct names of each list are in validation, and they are in it alone."""
+    return _apart(evidence) and all(
+        len(set(v)) == count(names) for names, _, v in _all_splits(evidence)
+    )
+
+
+@mistake(
+    "You took the fraction of all entries, not of the distinct names.",
+    lambda e: unwrapped(f"""The list has {len(_names_of(e))} entries and
+    {len(set(_names_of(e)))} distinct names. You hold out {len(set(_parts_of(e)[1]))} names, which
+    is {_fraction(e):.0%} of the entries; {_fraction(e):.0%} of the distinct names are
+    {_wanted(e)}."""),
+    recognized=lambda e: _all_hold_out(e, lambda names: round(_fraction(e) * len(names))),
+)
+def _fraction_of_the_entries(names, fraction, seed):
+    distinct = sorted(set(names))
+    order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
+    chosen = {distinct[i] for i in order[: round(fraction * len(names))]}
+    return [n for n in names if n not in chosen], [n for n in names if n in chosen]
+
+
+def _share_up(evidence: Evidence, names: list[str]) -> int:
+    return math.ceil(_fraction(evidence) * len(set(names)))
+
+
+@mistake(
+    "The share of the names is rounded up.",
+    lambda e: unwrapped(f"""{_fraction(e):.0%} of {len(set(_names_of(e, "others")))} distinct names
+    are {_fraction(e) * len(set(_names_of(e, "others"))):.1f}; of these you hold out
+    {len(set(_parts_of(e, "others")[1]))}, and rounded it is {_wanted(e, "others")}. `math.ceil`
+    and `int(…) + 1` round up; use `round`."""),
+    recognized=lambda e: _all_hold_out(e, lambda names: _share_up(e, names)),
+)
+def _rounded_up(names, fraction, seed):
+    distinct = sorted(set(names))
+    order = torch.randperm(len(distinct), generator=torch.Generator().manual_seed(seed)).tolist()
+    chosen = {distinct[i] for i in order[: math.ceil(fraction * len(distinct))]}
     return [n for n in names if n not in chosen], [n for n in names if n in chosen]
 
 
@@ -343,6 +413,18 @@ def _training_keeps_everything(names, fraction, seed):
 
 
 @mistake(
+    "Your two splits hold the same names.",
+    lambda e: unwrapped(f"""All {len(set(_parts_of(e)[0]))} distinct names of your training split
+    are in validation, and the other way round. Of the two conditions, one is `in` what is held out
+    and the other `not in`."""),
+    recognized=lambda e: set(_parts_of(e)[0]) == set(_parts_of(e)[1]),
+)
+def _both_the_same(names, fraction, seed):
+    _, validation = split_names(names, fraction, seed)
+    return validation, validation
+
+
+@mistake(
     "The same name stands in both splits.", _says_shared, recognized=lambda e: bool(_shared(e))
 )
 def _duplicates_across_splits(names, fraction, seed):
@@ -352,11 +434,15 @@ def _duplicates_across_splits(names, fraction, seed):
 
 
 @mistake(
-    "Repeated names are gone.",
+    "Names that occur several times are there once.",
     lambda e: unwrapped(f"""The list has {len(_names_of(e))} entries and your two splits hold
     {sum(map(len, _parts_of(e)))}. How often a name occurs is part of the data. Choose among
     distinct names, then go through the whole list."""),
-    recognized=lambda e: _apart(e) and sum(map(len, _parts_of(e))) < len(_names_of(e)),
+    recognized=lambda e: (
+        _apart(e)
+        and sum(map(len, _parts_of(e))) < len(_names_of(e))
+        and any(len(part) == len(set(part)) for part in _parts_of(e))
+    ),
 )
 def _duplicates_dropped(names, fraction, seed):
     return tuple(sorted(set(part)) for part in split_names(names, fraction, seed))
@@ -366,7 +452,7 @@ def _duplicates_dropped(names, fraction, seed):
     "Training and validation are exchanged.",
     lambda e: unwrapped(f"""Validation holds {len(set(_parts_of(e)[1]))} distinct names and training
     {len(set(_parts_of(e)[0]))}; `fraction` = {_fraction(e):g} is validation's. Return training
-    first."""),
+    first, and hold out so many names, not all others."""),
     recognized=lambda e: _apart(e) and len(set(_parts_of(e)[0])) == _wanted(e),
 )
 def _splits_exchanged(names, fraction, seed):
@@ -381,7 +467,12 @@ def _says_few(evidence: Evidence) -> str:
         training.""")
     distinct = len(set(names))
     held = "all of them" if len(set(validation)) == distinct else f"{len(set(validation))} of them"
-    slices = " `order[-0:]` is the whole list: count from the front." if not train else ""
+    slices = (
+        " If you count from the end, `order[-0:]` is the whole list: count from the front. If you "
+        "hold out one name at least, none is meant here."
+        if not train
+        else ""
+    )
     return unwrapped(f"""With fraction = {_fraction(evidence):g}, {distinct} distinct
     {"name" if distinct == 1 else "names"} rounded give 0 for validation and {len(names)} entries
     for training; yours has {held} in validation, and {len(train)}

@@ -118,6 +118,10 @@ def _says_the_place(evidence: Evidence) -> bool:
     return int(evidence.inputs["place"][0]) in map(int, re.findall(r"\d+", words))
 
 
+def _says_a_number(evidence: Evidence) -> bool:
+    return bool(re.search(r"\d", str(evidence.answers.values["refuses"])))
+
+
 def _counts_the_boundary(evidence: Evidence) -> bool:
     """True if the error names the symbol, and its place among the tokens in place of the name."""
     words = str(evidence.answers.values["refuses"])
@@ -128,7 +132,10 @@ def _counts_the_boundary(evidence: Evidence) -> bool:
 
 def _why_it_matters(evidence: Evidence) -> str:
     if _counts_the_boundary(evidence):
-        return "Whoever looks there looks one letter too far."
+        return (
+            "That is its place if the boundary counts, too, or if the first letter has number 1. "
+            "Whoever looks there looks one letter too far."
+        )
     return "In a long text nobody finds it from that."
 
 
@@ -233,8 +240,8 @@ class _UnknownToZero(NameVocabulary):
 
 @mistake(
     "An unknown symbol ends in a `KeyError`.",
-    lambda e: unwrapped(f"""{_bad(e)}. The error of a dictionary shows the symbol and not where it
-    is. Raise a `ValueError` that says both."""),
+    lambda e: unwrapped(f"""{_bad(e)}. A dictionary raises a `KeyError` by itself, which does not
+    say where the symbol is. The task asks for a `ValueError` that says both."""),
     UNKNOWN,
 )
 class _KeyErrorOnly(NameVocabulary):
@@ -244,8 +251,10 @@ class _KeyErrorOnly(NameVocabulary):
 
 @mistake(
     lambda e: (
-        "The position in your error counts the boundary, too."
+        "The position in your error is one too many."
         if _counts_the_boundary(e)
+        else "Your error says the symbol and another position."
+        if input_text(e.inputs["unknown"]) in str(e.answers.values["refuses"]) and _says_a_number(e)
         else "Your error says the symbol and not its position."
         if input_text(e.inputs["unknown"]) in str(e.answers.values["refuses"])
         else "Your error says the position and not the symbol."
@@ -355,7 +364,17 @@ class _UnknownAccepted(NameVocabulary):
 
 def _other_symbols(evidence: Evidence) -> Finding | None:
     """Letters that are missing among the symbols, or that no name has."""
-    mine, right = set(_symbols(evidence)), set(str(evidence.expected.values["symbols"]))
+    symbols = _symbols(evidence)
+    mine, right = set(symbols), set(str(evidence.expected.values["symbols"]))
+    if len(symbols) > len(mine):
+        twice = next(letter for letter in symbols if symbols.count(letter) > 1)
+        return Finding(
+            "symbols-repeated",
+            "Some of your symbols are there several times.",
+            f"`{twice}` is, {symbols.count(twice)} times: your symbols are `{symbols}`. Each "
+            "letter is one symbol with one token, however often it occurs: `set` keeps each once.",
+            ENCODE,
+        )
     if mine == right:
         return None
     what = "lack letters that names have" if right - mine else "hold what no name has"

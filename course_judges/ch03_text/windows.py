@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 
 from course_judges.ch03_text.sections import EXAMPLES, TARGET
@@ -91,12 +92,25 @@ def _one_target_a_window(tokens, block_size, stride):
     lambda e: unwrapped(f"""{len(e.inputs["tokens"])} tokens hold {len(e.right("exact.x"))} windows
     and you return {len(e.yours("exact.x"))}. The last one begins at
     {len(e.inputs["tokens"]) - e.number("block_size") - 1} = N − T − 1, and its last target is the
-    last token. A `range` stops before its end."""),
+    last token. A `range` stops before its end, so that end has to be N − T; and where you count
+    windows, the one at position 0 comes on top of (N − T − 1) // stride others."""),
+    also=(lambda tokens, T, stride: tuple(one[:-1] for one in windows(tokens, T, stride)),),
 )
 def _last_window_dropped(tokens, block_size, stride):
     starts = range(0, len(tokens) - block_size - 1, stride)
     x = torch.stack([tokens[s : s + block_size] for s in starts])
     return x, torch.stack([tokens[s + 1 : s + block_size + 1] for s in starts])
+
+
+# What PyTorch, NumPy and Python say of an index behind the end, or of rows of different lengths.
+_READS_TOO_FAR = (
+    "out of range",
+    "out of bounds",
+    "equal size",
+    "same shape",
+    "inhomogeneous",
+    "expected sequence of length",
+)
 
 
 @mistake(
@@ -107,9 +121,8 @@ def _last_window_dropped(tokens, block_size, stride):
     {len(e.inputs["longer"])}, where there is none: a slice comes out one short, and an index is out
     of range."""),
     recognized=lambda e: (
-        "longer" in e.answers.errors
-        and not e.answers.errors["longer"].not_attempted
-        and "exact" not in e.answers.errors
+        "exact" not in e.answers.errors
+        and any(said in e.answers.errors["longer"].message for said in _READS_TOO_FAR)
     ),
 )
 def _reads_past_the_end(tokens, block_size, stride):
@@ -163,6 +176,92 @@ def _stride_is_block_size(tokens, block_size, stride):
 )
 def _stride_cut_to_a_window(tokens, block_size, stride):
     return windows(tokens, block_size, min(stride, block_size))
+
+
+@mistake(
+    "Your targets are two tokens further than their inputs.",
+    lambda e: unwrapped(f"""{_first_rows("exact")(e)} The target of
+    {int(e.right("exact.x")[0, 0])} is the token right after it,
+    {int(e.right("exact.y")[0, 0])}."""),
+    cases=("exact.y",),
+)
+def _two_ahead(tokens, block_size, stride):
+    rows = tokens.unfold(0, block_size + 2, stride)
+    return rows[:, :-2], rows[:, 2:]
+
+
+@mistake(
+    "Your first window begins a stride too late.",
+    lambda e: unwrapped(f"""{_first_rows("exact")(e)} The text begins with
+    {int(e.inputs["tokens"][0])}: windows begin at positions 0, {e.number("stride")},
+    {2 * e.number("stride")}, …"""),
+    cases=("exact", "longer"),
+)
+def _begins_at_the_stride(tokens, block_size, stride):
+    return windows(tokens[stride:], block_size, stride)
+
+
+@mistake(
+    "Your windows hold one input too few.",
+    lambda e: unwrapped(f"""With T = {e.number("block_size")} your rows have
+    {e.yours("exact.x").shape[1]} inputs. {e.number("block_size")} inputs and the target of the last
+    one are T + 1 tokens in a row."""),
+    recognized=lambda e: (
+        e.yours("exact.x").shape[1] == e.number("block_size") - 1
+        and np.array_equal(e.yours("exact.x")[0], e.right("exact.x")[0, :-1])
+    ),
+)
+def _one_input_too_few(tokens, block_size, stride):
+    rows = tokens.unfold(0, block_size, stride)
+    return rows[:, :-1], rows[:, 1:]
+
+
+# Each case, its text, and where its windows' length and stride are.
+_ASKED = {
+    "exact": ("tokens", "block_size", "stride"),
+    "longer": ("longer", "block_size", "stride"),
+    "apart": ("apart", "block_size", "large_stride"),
+    "single": ("single", "block_size", "stride"),
+    "tiny": ("tiny", "one", "one"),
+}
+
+
+def _miscounted(evidence: Evidence) -> str:
+    """The first case with another number of windows, whose windows are right as far as they go."""
+    for case in _ASKED:
+        if f"{case}.x" not in evidence.answers.values:
+            continue
+        mine, right = evidence.yours(f"{case}.x"), evidence.right(f"{case}.x")
+        both = min(len(mine), len(right))
+        if mine.shape[1:] == right.shape[1:] and len(mine) != len(right) and len(mine):
+            return case if np.array_equal(mine[:both], right[:both]) else ""
+    return ""
+
+
+def _says_how_many(evidence: Evidence) -> str:
+    case = _miscounted(evidence)
+    text, *sizes = _ASKED[case]
+    N, (T, stride) = len(evidence.inputs[text]), (int(evidence.inputs[s].flat[0]) for s in sizes)
+    M = len(evidence.right(f"{case}.x"))
+    return unwrapped(f"""With N = {N}, T = {T} and stride = {stride} there are {M}, and you return
+    {len(evidence.yours(f"{case}.x"))}. The last one begins at {(M - 1) * stride}, and its last
+    target stands at {(M - 1) * stride + T}; one more would have its last target at
+    {M * stride + T}, behind the end of the text at {N - 1}.""")
+
+
+@mistake(
+    lambda e: (
+        "You return more windows than fit into the text with their targets."
+        if len(e.yours(f"{_miscounted(e)}.x")) > len(e.right(f"{_miscounted(e)}.x"))
+        else "You return fewer windows than fit into the text with their targets."
+    ),
+    _says_how_many,
+    recognized=lambda e: bool(_miscounted(e)),
+)
+def _another_number_of_windows(tokens, block_size, stride):
+    starts = torch.arange(0, len(tokens), stride)[:, None] + torch.arange(block_size)
+    last = len(tokens) - 1
+    return tokens[starts.clamp(max=last)], tokens[(starts + 1).clamp(max=last)]
 
 
 TASK = Task(

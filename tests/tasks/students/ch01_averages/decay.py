@@ -116,6 +116,13 @@ WRONG = {
     "softmax-of-weights": decay_twice_exponential,
     "zero-mask": decay_zero_scores,
     "diagonal-excluded": lambda T, decay: _mean(_shrinking(T, decay).tril(-1)),
+    "one-sum-for-all": lambda T, decay: _shrinking(T, decay) / _shrinking(T, decay).sum(),
+    "cut-too-late": lambda T, decay: torch.softmax(
+        (torch.arange(T)[:, None] - torch.arange(T)) * math.log(decay), dim=1
+    ).tril(),
+    "last-sum-for-all": lambda T, decay: (
+        _shrinking(T, decay) / sum(decay**step for step in range(T))
+    ),
 }
 
 

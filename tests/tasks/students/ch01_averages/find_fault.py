@@ -92,6 +92,15 @@ WRONG = {
         _ask(weights) | (weights.sum(dim=1).round(decimals=5) != 1).numpy()
     ),
     "nan-slips-through": lambda weights: _ask(weights, nan=False),
+    "past-for-future": lambda weights: (
+        _ask(weights, ahead=False) | np.any(np.tril(weights.numpy(), -1) > 0, axis=1)
+    ),
+    "future-of-columns": lambda weights: (
+        _ask(weights, ahead=False) | np.any(np.triu(weights.numpy(), 1), axis=0)
+    ),
+    "signs-of-columns": lambda weights: (
+        _ask(weights, signs=False) | (weights.numpy() < 0).any(axis=0)
+    ),
 }
 
 
@@ -145,7 +154,7 @@ ODD = [
     (fault_forgiving(least=1e-4), "sign-missed"),
     (fault_forgiving(ahead=1e-3), "future-missed"),
     (fault_forgiving(off=1e-3), "sum-missed"),
-    (fault_loop_too_short, "sign-missed"),
+    (fault_loop_too_short, "last-row-never-faulty"),
     (fault_suspicious, "sound-row-accused"),
     (lambda weights: torch.nonzero(torch.tensor(fault_loop(weights)))[:, 0], "shape"),
     (lambda weights: np.zeros(len(weights), dtype=bool), "sums-unasked"),
@@ -156,4 +165,9 @@ ODD = [
     (lambda weights: torch.from_numpy(_ask(weights)).squeeze(), "axis-of-one"),
     (fault_one_row_is_sound, "sum-missed"),
     (lambda weights: np.ones(len(weights), dtype=bool), "exact-comparison"),
+    (
+        lambda weights: _ask(weights, signs=False) | (weights.numpy() < 0).any(),
+        "all-for-one",
+    ),
+    (lambda weights: 2 * np.asarray(_ask(weights)), "counts-faults"),
 ]

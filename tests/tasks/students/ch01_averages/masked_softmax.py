@@ -72,6 +72,12 @@ def masked_exponentials(scores, visible):
     return torch.exp(scores) * visible
 
 
+def masked_all_at_once(scores, visible):
+    weights = torch.zeros(scores.shape, dtype=scores.dtype)
+    weights[visible] = F.softmax(scores[visible], dim=-1)
+    return weights
+
+
 RIGHT = {
     "where": masked_where,
     "by hand": masked_by_hand,
@@ -98,6 +104,22 @@ WRONG = {
     "softmax-over-batch": lambda scores, visible: torch.where(
         visible, scores, torch.tensor(-torch.inf)
     ).softmax(0),
+    "one-softmax-for-all": masked_all_at_once,
+    "logarithms": lambda scores, visible: torch.log(masked_by_hand(scores, visible)),
+    "negated-scores": lambda scores, visible: masked_where(-scores, visible),
+    "scores-returned": lambda scores, visible: torch.where(visible, scores, -torch.inf),
+    "filled-after-softmax": lambda scores, visible: torch.where(
+        visible, F.softmax(scores, dim=-1), -torch.inf
+    ),
+    "nothing-but-nan": lambda scores, visible: F.softmax(
+        scores - torch.inf * (1 - visible.to(scores.dtype)), dim=-1
+    ),
+    "triangle-for-visible": lambda scores, visible: masked_where(
+        scores, torch.ones(scores.shape).tril() == 1
+    ),
+    "mask-turned": lambda scores, visible: masked_where(scores, visible.mT),
+    "causal-too": lambda scores, visible: torch.nan_to_num(masked_where(scores, visible.tril())),
+    "mask-of-the-first-sample": lambda scores, visible: masked_where(scores, visible[0]),
 }
 
 
@@ -118,7 +140,7 @@ def masked_not_for_one_sample(scores, visible):
 
 ODD = [
     (masked_minus_ten, "tiny-fill"),
-    (masked_hint_of_a_mask, "sees-what-is-hidden"),
+    (masked_hint_of_a_mask, "lowered"),
     (masked_exponentials, "rows-do-not-sum-to-one"),
     (lambda scores, visible: masked_by_hand(1.5 * scores, visible), "scores-times-a-factor"),
     (lambda scores, visible: masked_by_hand(scores, visible).sum(-1), "shape"),

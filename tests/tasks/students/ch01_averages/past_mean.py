@@ -130,6 +130,13 @@ def past_doubled(x):
     return 2 * past_loop(x)
 
 
+def past_median(x):
+    y = [torch.zeros_like(x[:, 0])]
+    for t in range(1, x.shape[1]):
+        y.append(x[:, :t].sort(dim=1).values[:, (t - 1) // 2])
+    return torch.stack(y, dim=1)
+
+
 RIGHT = {
     "shifted running mean": past_roll,
     "softmax": past_softmax,
@@ -151,6 +158,8 @@ WRONG = {
     "upper-triangle": past_is_future,
     "divides-columns": past_columns,
     "keepdim-forgotten": past_keepdim,
+    "median": past_median,
+    "means-of-channels": lambda x: past_loop(x.mT).mT,
 }
 
 
@@ -161,13 +170,13 @@ def past_first_sample_cleared(x):
 
 
 ODD = [
-    (past_doubled, "rows-do-not-sum-to-one"),
+    (past_doubled, "divides-by-another-count"),
     (past_other_half, "wrong-positions"),
     (past_is_future_nan, "upper-triangle"),
     (past_columns_nan, "divides-columns"),
     (lambda x: x.mean(dim=1), "shape"),
     (lambda x: past_loop(x).squeeze(-1), "axis-of-one"),
-    (past_first_sample_cleared, "zeros"),
+    (past_first_sample_cleared, "sample-for-position"),
     (lambda x: past_loop(x) if x.shape[1] > 1 else x, "wrong-for-one-position"),
     (lambda x: torch.roll(x, 1, dims=1), "sees-the-future"),
     (lambda x: torch.tril(torch.ones(3, 3)) @ x, "error"),

@@ -80,10 +80,14 @@ WRONG = {
     "means-not-sums": sum_of_means,
     "diagonal-excluded": sum_without_itself,
     "no-triangle": sum_total,
+    "channels-run-on": lambda x: x.reshape(len(x), -1).cumsum(-1).reshape(x.shape),
+    "reshaped-not-turned-back": lambda x: sum_stays_turned(x).reshape(x.shape),
 }
 
 
 ODD = [
+    (lambda x: x.cumprod(dim=-1), "another-sum"),
+    (lambda x: x.cumsum(dim=0), "not-along-time"),
     (sum_chapter_cell, "sums-channels"),
     (lambda x: 2 * sum_numpy(x), "counts-otherwise"),
     (lambda x: x.sum(dim=-1), "shape"),

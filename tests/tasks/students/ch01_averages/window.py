@@ -77,6 +77,7 @@ WRONG = {
     "upper-triangle": lambda T, width: _mean(_reach(T, 1 - width, 0)),
     "centred-window": lambda T, width: _mean(_reach(T, -(width // 2), width // 2)),
     "diagonal-excluded": lambda T, width: _mean(_reach(T, 1, width)),
+    "open-to-the-right": lambda T, width: _mean(_reach(T, 1 - T, width - 1)),
     "multiplied-mask": lambda T, width: F.softmax(
         torch.ones(T, T) * _reach(T, 0, width - 1), dim=1
     ),
@@ -87,7 +88,7 @@ ODD = [
     (lambda T, width: torch.eye(T).flip(0), "sees-the-future"),
     (window_before_without_nan, "diagonal-excluded"),
     (lambda T, width: window_loop(T, width)[:-1], "last-missing"),
-    (lambda T, width: 2 * window_loop(T, width), "rows-do-not-sum-to-one"),
+    (lambda T, width: 2 * window_loop(T, width), "divides-by-another-count"),
     (lambda T, width: decay_loop(T, 0.5), "wrong-positions"),
     (lambda T, width: window_loop(T, width).squeeze(), "axis-of-one"),
     (
@@ -96,5 +97,5 @@ ODD = [
     ),
     # All but one position, and one more than there are.
     (lambda T, width: window_loop(T, width + (width == T - 1)), "wrong-positions"),
-    (lambda T, width: window_loop(T, width - 2 * (width == T + 1 > 3)), "only-the-last"),
+    (lambda T, width: window_loop(T, width - 2 * (width == T + 1 > 3)), "wrong-at-another-width"),
 ]

@@ -102,6 +102,12 @@ WRONG = {
     "angle-not-cosine": cos_acos,
     "keepdim-forgotten": cos_flat_norm,
     "zero-vector-nan": cos_divides_by_nothing,
+    "scaled-products": lambda x, y: torch.einsum("btc,bsc->bts", x, y) * x.shape[-1] ** -0.5,
+    "distance": lambda x, y: 1 - cos_by_pairs(x, y),
+    "correlation": lambda x, y: cos_by_pairs(x - x.mean(2)[..., None], y - y.mean(2)[..., None]),
+    "one-length-a-sample": lambda x, y: (
+        x / x.flatten(1).norm(dim=1)[:, None, None] @ y.mT / y.flatten(1).norm(dim=1)[:, None, None]
+    ),
 }
 
 
@@ -125,10 +131,19 @@ ODD = [
     (lambda x, y: cos_by_pairs(x, y) ** 2, "transformed"),
     (lambda x, y: cos_by_pairs(x, y)[0], "shape"),
     (lambda x, y: x @ y, "error"),
+    (lambda x, y: torch.cosine_similarity(x, y, dim=-1), "error"),
     (lambda x, y: cos_by_pairs(x, y).squeeze(), "axis-of-one"),
     (lambda x, y: cos_by_pairs(x, y).squeeze(0), "axis-of-one"),
     (lambda x, y: cos_by_pairs(x, y).squeeze(-1), "axis-of-one"),
-    (cos_of_long_vectors, "another-cosine"),
+    (cos_of_long_vectors, "wrong-where-short"),
     (cos_of_products_that_are_not_small, "short-vectors"),
-    (cos_zeros_known_by_their_sum, "another-cosine"),
+    (cos_zeros_known_by_their_sum, "taken-for-zeros"),
+    (
+        lambda x, y: F.normalize(x, dim=-1, eps=0.25) @ F.normalize(y, dim=-1).mT,
+        "wrong-where-short",
+    ),
+    (
+        lambda x, y: cos_by_pairs(x, torch.where((y == 0).all(-1, keepdim=True), 1.0, y)),
+        "zeros-have-a-direction",
+    ),
 ]

@@ -136,6 +136,7 @@ WRONG = {
     "row-lost": even_one_number,
     "first-row-nan": even_row_0_nan,
     "first-row-one": even_row_0_one,
+    "largest-found": lambda w: even_raw(w) / even_raw(w).max(dim=1, keepdim=True).values,
 }
 
 
@@ -148,6 +149,7 @@ def even_if_nothing_stands_out(weights):
 ODD = [
     (lambda w: 2.5 * even_loop(w) + 0.1, "not-a-share"),
     (even_gini, "another-share"),
+    (lambda w: even_raw(w) / torch.log(torch.arange(2, w.shape[1] + 2)), "another-divisor"),
     (lambda w: w, "shape"),
     (lambda w: even_loop(w).squeeze(0), "axis-of-one"),
     (lambda w: even_loop(w).squeeze(-1), "axis-of-one"),

@@ -134,6 +134,16 @@ RIGHT = {
 }
 
 
+def fault_with_all_of_the_noise(x, weights):
+    """Knows the masks by another question, and adds up differences for the rest."""
+    name = fault_by_questions(x, weights)
+    if "mask" in name:
+        return name
+    for name, w in _seven(x).items():
+        if (weights - w).abs().sum() < 1e-9:
+            return name
+
+
 WRONG = {
     "exact-comparison": fault_equal_or_nothing,
     "one-name-for-all": fault_equal,
@@ -144,6 +154,7 @@ WRONG = {
     "columns-unasked": _instead(columns="sound"),
     "masks-confused": fault_any_future,
     "future-unasked": fault_last_row,
+    "nothing-for-some": fault_with_all_of_the_noise,
 }
 
 

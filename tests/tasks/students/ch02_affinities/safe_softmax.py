@@ -117,12 +117,30 @@ WRONG = {
     "zero-mask": soft_zeroed,
     "empty-row-uniform": soft_large_negative,
     "empty-row-nan": lambda scores: F.softmax(scores, 1),
+    "negated-scores": lambda scores: soft_where(torch.where(scores.isneginf(), scores, -scores)),
+    "logarithms": lambda scores: F.log_softmax(scores, 1),
 }
+
+
+def soft_cut_and_hidden(scores):
+    """Cuts what is visible, and hides the rest again."""
+    powers = torch.exp(scores.clamp(-60, 60)).masked_fill(scores.isneginf(), 0.0)
+    total = powers.sum(1, keepdim=True)
+    return powers / torch.where(total == 0, 1.0, total)
+
+
+def soft_with_something_added(scores):
+    top = scores.amax(1, keepdim=True).nan_to_num(neginf=0.0)
+    powers = (scores - top).exp()
+    return powers / (powers.sum(1, keepdim=True) + 0.5)
 
 
 ODD = [
     (soft_half_rows, "rows-do-not-sum-to-one"),
     (soft_halved, "scores-times-a-factor"),
+    (soft_cut_and_hidden, "made-equal"),
+    (soft_with_something_added, "something-added"),
+    (lambda scores: soft_rows(scores) * ~scores.isinf().any(1, keepdim=True), "emptied"),
     (lambda scores: soft_rows(scores).sum(1), "shape"),
     (lambda scores: soft_rows(scores).squeeze(), "axis-of-one"),
     (

@@ -122,6 +122,16 @@ def map_mean_if_lost(at, known, values, width):
     return torch.stack(rows)
 
 
+def map_nearest_if_lost(at, known, values, width):
+    powers = torch.exp(-(torch.cdist(at, known) ** 2) / (2 * width**2))
+    near = torch.cdist(at, known).argmin(dim=1)
+    rows = [
+        p @ values / p.sum() if p.sum() > 0 else values[m]
+        for p, m in zip(powers, near, strict=True)
+    ]
+    return torch.stack(rows)
+
+
 WRONG = {
     "plain-mean-far-away": map_mean_if_lost,
     "underflow": map_naive,
@@ -138,6 +148,16 @@ WRONG = {
     "equal-weights": map_mean,
     "differences-added-first": map_east_and_west,
     "dots-for-distances": map_dots,
+    "nearest-far-away": map_nearest_if_lost,
+    "half-the-scores": lambda at, known, values, width: _map(
+        at, known, values, lambda d2: -d2 / (2 * width) ** 2
+    ),
+    "one-coordinate": lambda at, known, values, width: map_cdist(
+        at[:, :1], known[:, :1], values, width
+    ),
+    "city-blocks": lambda at, known, values, width: (
+        F.softmax(-(torch.cdist(at, known, p=1) ** 2) / (2 * width**2), dim=-1) @ values
+    ),
 }
 
 
@@ -162,6 +182,13 @@ def map_of_two_stations_at_least(at, known, values, width):
 ODD = [
     (map_beyond, "not-an-average"),
     (map_sharper, "other-weights"),
+    (
+        lambda at, known, values, width: (
+            map_sum(at, known, values, width)
+            / (1 + map_powers(at, known, width=width, values=values).sum(1, keepdim=True))
+        ),
+        "weights-too-small",
+    ),
     (lambda at, known, values, width: map_cdist(at, known, values, width).mean(1), "shape"),
     (lambda at, known, values, width: torch.cdist(at, values), "error"),
     (lambda *given: map_cdist(*given).squeeze(-1), "axis-of-one"),

@@ -125,6 +125,16 @@ RIGHT = {
 }
 
 
+def var_terms_scaled(queries, keys):
+    terms = queries * keys / torch.sqrt(torch.arange(1, queries.shape[1] + 1))
+    return var_numpy(queries, keys)[0], np.var(np.cumsum(terms.numpy(), axis=1), axis=0)
+
+
+def var_of_a_product_of_sums(queries, keys):
+    plain = [(queries[:, :d].sum(1) * keys[:, :d].sum(1)).var() for d in range(1, len(keys.T) + 1)]
+    return torch.stack(plain), torch.stack(plain) / torch.arange(1, len(plain) + 1)
+
+
 WRONG = {
     "no-scale": var_forgets_scale,
     "scale-by-channels": var_one_scale,
@@ -139,6 +149,23 @@ WRONG = {
     "mean-square": var_squares,
     "starts-at-nothing": var_from_zero,
     "variance-over-channels": var_wrong_way,
+    "each-term-scaled": var_terms_scaled,
+    "last-entries-first": lambda queries, keys: var_slices(queries.flip(-1), keys.flip(-1)),
+    "product-of-sums": var_of_a_product_of_sums,
+    "first-scaled-too": lambda queries, keys: [var_numpy(queries, keys)[1]] * 2,
+    "means-for-variances": lambda queries, keys: [
+        (queries * keys).cumsum(-1).div(torch.arange(1, keys.shape[1] + 1) ** power).mean(0)
+        for power in (0, 0.5)
+    ],
+    "adds-up-pairs": lambda queries, keys: [
+        (queries * keys).cumsum(0).var(0) / torch.arange(1, keys.shape[1] + 1) ** power
+        for power in (0, 1)
+    ],
+    "all-entries-always": lambda queries, keys: [
+        torch.einsum("nd,nd->n", queries, keys).var().expand(keys.shape[1])
+        / torch.arange(1, keys.shape[1] + 1) ** power
+        for power in (0, 1)
+    ],
 }
 
 

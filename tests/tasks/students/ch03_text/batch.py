@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from unlisted.fourth_set import ch03 as fourth_set
 
 
@@ -103,6 +104,12 @@ RIGHT = {
 }
 
 
+def batch_from_position_1(tokens, ends, block_size, padding):
+    x, y = batch_numpy(tokens, ends, block_size, padding)
+    at = ends.numpy()[:, None] - np.arange(block_size)[::-1]
+    return np.where(at > 0, x, padding), y
+
+
 WRONG = {
     "ends-in-order": batch_in_the_order_of_the_text,
     "padding-known-by-its-number": fourth_set.padding_known_by_its_value,
@@ -115,6 +122,17 @@ WRONG = {
     "first-token-never-learned": batch_masks_with_inputs,
     "padding-is-a-target": batch_counts_padding,
     "targets-before-the-text": batch_clamps_targets,
+    "first-token-padded": batch_from_position_1,
+    "begins-at-the-end": lambda tokens, ends, T, padding: [
+        F.pad(one, (0, T), value=padding).unfold(0, T, 1)[ends] for one in (tokens, tokens[1:])
+    ],
+    "padding-ignored": lambda tokens, ends, T, padding: batch_numpy(tokens, ends, T, 0),
+    "moved-into-the-text": lambda tokens, ends, T, padding: batch_numpy(
+        torch.cat([tokens, tokens[-1:].expand(T)]), ends.clamp(min=T - 1), T, padding
+    ),
+    "cut-to-the-text": lambda tokens, ends, T, padding: batch_numpy(
+        tokens, ends, min(T, len(tokens)), padding
+    ),
 }
 
 

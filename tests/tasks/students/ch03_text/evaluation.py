@@ -117,6 +117,18 @@ def fillers_known_by_their_number(tokens, block_size, stride):
     return x, y
 
 
+def evaluation_hides_the_stride(tokens, block_size, stride):
+    x, y = evaluation_all_count(tokens, block_size, stride)
+    return x, np.where((np.arange(len(y)) > 0)[:, None] & (np.arange(block_size) < stride), -100, y)
+
+
+def evaluation_wraps(tokens, block_size, stride):
+    """Reads on at the beginning of the text."""
+    x, y = evaluation_numpy(tokens, block_size, stride)
+    at = np.arange(len(x))[:, None] * stride + np.arange(block_size)
+    return np.asarray(tokens)[at % (len(tokens) - 1)], y
+
+
 WRONG = {
     "padding-known-by-its-number": fillers_known_by_their_number,
     "last-window-moved-back": fourth_set.last_window_slides_back,
@@ -127,6 +139,20 @@ WRONG = {
     "no-overlap": evaluation_of_the_chapter,
     "unshifted-targets": evaluation_same,
     "padding-is-a-target": evaluation_zero_targets,
+    "inputs-hidden-too": lambda tokens, T, stride: [
+        np.where(evaluation_numpy(tokens, T, stride)[1] == -100, filler, part)
+        for part, filler in zip(evaluation_numpy(tokens, T, stride), (0, -100), strict=True)
+    ],
+    "stride-is-the-overlap": lambda tokens, T, stride: evaluation_numpy(tokens, T, T - stride),
+    "stride-hidden": evaluation_hides_the_stride,
+    "no-window-for-a-short-text": lambda tokens, T, stride: [
+        part[: len(tokens) // (T + 1) * len(part)] for part in evaluation_numpy(tokens, T, stride)
+    ],
+    "too-many-windows": lambda tokens, T, stride: [
+        np.concatenate([part, np.full((1, T), filler)])
+        for part, filler in zip(evaluation_numpy(tokens, T, stride), (0, -100), strict=True)
+    ],
+    "not-filled-with-zeros": evaluation_wraps,
 }
 
 
@@ -142,6 +168,6 @@ def evaluation_of_three_tokens_at_least(tokens, block_size, stride):
 ODD = [
     (evaluation_one_more, "not-the-next-token"),
     (lambda *given: [part.astype(float) for part in evaluation_numpy(*given)], "kind-of-number"),
-    (evaluation_of_two_targets_at_least, "shape"),
+    (evaluation_of_two_targets_at_least, "no-window-for-a-short-text"),
     (evaluation_of_three_tokens_at_least, "shape"),
 ]

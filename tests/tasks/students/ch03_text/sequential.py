@@ -2,7 +2,8 @@
 
 import numpy as np
 import torch
-from unlisted.third_set.ch03 import rows_as_equal_as_possible
+from unlisted.fifth_set_a.ch03 import one_step_more_than_full
+from unlisted.third_set.ch03 import row_length_from_all_tokens, rows_as_equal_as_possible
 
 
 def sequential_loop(tokens, batch_size, block_size, padding):
@@ -145,6 +146,45 @@ def sequential_rows_that_are_there(tokens, batch_size, block_size, padding):
     return x[:, :rows], y[:, :rows]
 
 
+def sequential_dealt(tokens, batch_size, block_size, padding):
+    """Row b reads every B-th token."""
+    L = -(-(len(tokens) - 1) // batch_size)
+    S = -(-L // block_size)
+    x = np.full((batch_size, S * block_size), padding)
+    y = np.full((batch_size, S * block_size), -100)
+    for b in range(batch_size):
+        mine = tokens[:-1][b::batch_size].numpy()
+        x[b, : len(mine)] = mine
+        y[b, : len(mine)] = tokens[1:][b::batch_size].numpy()
+    return [one.reshape(batch_size, S, block_size).swapaxes(0, 1) for one in (x, y)]
+
+
+def sequential_filled_in_front(tokens, batch_size, block_size, padding):
+    L = -(-(len(tokens) - 1) // batch_size)
+    S = -(-L // block_size)
+    x = np.full((batch_size, S * block_size), padding)
+    y = np.full((batch_size, S * block_size), -100)
+    for b in range(batch_size):
+        mine = tokens[:-1][b * L : (b + 1) * L].numpy()
+        begin = S * block_size - L
+        x[b, begin : begin + len(mine)] = mine
+        y[b, begin : begin + len(mine)] = tokens[1:][b * L : (b + 1) * L].numpy()
+    return [one.reshape(batch_size, S, block_size).swapaxes(0, 1) for one in (x, y)]
+
+
+def sequential_runs_on(tokens, batch_size, block_size, padding):
+    L = -(-(len(tokens) - 1) // batch_size)
+    S = -(-L // block_size)
+    x = np.full((S, batch_size, block_size), padding)
+    y = np.full((S, batch_size, block_size), -100)
+    for n in range(S):
+        for b in range(batch_size):
+            mine = tokens[b * L + n * block_size :][: block_size + 1].tolist()
+            x[n, b, : max(0, len(mine) - 1)] = mine[:-1]
+            y[n, b, : max(0, len(mine) - 1)] = mine[1:]
+    return x, y
+
+
 WRONG = {
     "empty-rows-missing": sequential_rows_that_are_there,
     "padding-known-by-its-number": fillers_known_by_their_number,
@@ -158,6 +198,12 @@ WRONG = {
     "targets-stop-at-the-row": sequential_row_shift,
     "targets-stop-at-the-window": sequential_window_shift,
     "rows-as-equal-as-possible": rows_as_equal_as_possible,
+    "dealt-out": sequential_dealt,
+    "filled-on-the-left": sequential_filled_in_front,
+    "runs-into-the-next-row": sequential_runs_on,
+    "padding-ignored": lambda tokens, B, T, padding: sequential_gather(tokens, B, T, 0),
+    "one-step-more": one_step_more_than_full,
+    "rows-of-another-length": row_length_from_all_tokens,
 }
 
 

@@ -1,5 +1,6 @@
 """Students' answers to 03/split."""
 
+import math
 import random
 
 import numpy as np
@@ -174,6 +175,13 @@ WRONG = {
     "cut-not-rounded": split_floor,
     "duplicates-dropped": split_set,
     "splits-exchanged": split_validation_first,
+    "fraction-of-the-entries": lambda names, fraction, seed: split_with_random(
+        names, fraction * len(names) / len(set(names)), seed
+    ),
+    "rounded-up": lambda names, fraction, seed: split_with_random(
+        names, math.ceil(fraction * len(set(names))) / len(set(names)), seed
+    ),
+    "both-the-same": lambda *given: [split_with_random(*given)[0]] * 2,
 }
 
 

@@ -253,6 +253,12 @@ class EnglishLetters(WithDictionaries):
         self.stoi |= {s: 1 for s in "".join(names) if not s.isascii()}
 
 
+class LettersAsOftenAsTheyOccur(WithDictionaries):
+    def __init__(self, names, boundary):
+        super().__init__(names, boundary)
+        self.symbols = [boundary, *sorted("".join(names))]
+
+
 class DecimalTokens(WithDictionaries):
     def encode(self, name):
         return np.array(super().encode(name), dtype=float)
@@ -266,6 +272,7 @@ ODD = [
     (TakesCapitalsForSmall, "refuses-only-some"),
     (CountsEachLetterOnce, "refuses-only-some"),
     (EnglishLetters, "other-symbols"),
+    (LettersAsOftenAsTheyOccur, "symbols-repeated"),
     (DecimalTokens, "kind-of-number"),
     (CountsTheBoundary, "error-names-nothing"),
     (OneLettersPlaceAnotherLetter, "refuses-only-some"),

@@ -113,6 +113,15 @@ WRONG = {
     "stride-ignored": windows_every_token,
     "stride-is-block-size": windows_side_by_side,
     "stride-cut-to-a-window": windows_end_to_end_at_most,
+    "two-ahead": lambda tokens, T, stride: (
+        tokens[:-2].unfold(0, T, stride),
+        tokens[2:].unfold(0, T, stride),
+    ),
+    "begins-at-the-stride": lambda tokens, T, stride: windows_gather(tokens[stride:], T, stride),
+    "one-input-too-few": lambda tokens, T, stride: windows_gather(tokens, T - 1, stride),
+    "another-number-of-windows": lambda tokens, T, stride: windows_gather(
+        torch.cat([tokens, tokens[:stride]]), T, stride
+    ),
 }
 
 
@@ -130,6 +139,6 @@ ODD = [
     (windows_two_further, "not-the-next-token"),
     (windows_of_decimals, "kind-of-number"),
     (lambda *given: [part.squeeze(1) for part in windows_gather(*given)], "axis-of-one"),
-    (windows_end_to_end_lose_one, "last-missing"),
+    (windows_end_to_end_lose_one, "another-number-of-windows"),
     (lambda tokens, block_size, stride: tokens.unfold(0, block_size, stride), "type"),
 ]
