@@ -131,6 +131,24 @@ _scale_by_values = families.scale_by_values(lambda e: _scaled(e, e.number("E") *
     InTorch(Variant(scale=lambda C, D, E: E**0.5))  # noqa: ARG005
 )
 
+_scale_by_time = mistake(
+    "You divided the scores by √T; a score is a sum of D products, so the scale is √D.",
+    lambda e: _scaled(e, e.number("T") ** 0.5),
+)(
+    InTorch(
+        Variant(weights=lambda s, sink, scale: with_sink(s, sink, torch.tensor(len(s) ** 0.5)))  # noqa: ARG005
+    )
+)
+
+_scale_not_rooted = mistake(
+    "You divided the scores by D; the root is missing.", lambda e: _scaled(e, e.number("D"))
+)(InTorch(Variant(scale=lambda C, D, E: D)))  # noqa: ARG005
+
+_scale_multiplied = mistake(
+    "You multiplied the scores by √D; they are divided by it.",
+    lambda e: f"Your scores are D = {e.number('D')} times the right ones. {_values(e)}",
+)(InTorch(Variant(scale=lambda C, D, E: D**-0.5)))  # noqa: ARG005
+
 _no_causal_mask = mistake(
     "Nothing is hidden: every position sees the whole text, future included.",
     lambda e: unwrapped(f"""Position 0 averages {e.number("T")} positions. {_values(e)} If you did
@@ -152,8 +170,9 @@ _swapped_query_key = families.swapped_query_key(_values)(InTorch(Variant(swapped
 
 _sink_ignored = mistake(
     "Your rows sum to 1, so the sink takes nothing away.",
-    lambda e: unwrapped(f"""{_sink(e)} Adding the sink to every score changes nothing either: it
-    needs a column of its own in the softmax."""),
+    lambda e: unwrapped(f"""{_sink(e)} Does it have a column of its own in the softmax, which the
+    mask leaves open, and do the weights stay as they come out of it? Added to every score, it
+    changes nothing."""),
 )(InTorch(Variant(weights=lambda s, sink, scale: (s / scale).softmax(-1))))  # noqa: ARG005
 
 _sink_always_zero = mistake("Your sink has score 0, whatever the parameter says.", _sink)(

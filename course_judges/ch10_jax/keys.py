@@ -165,12 +165,10 @@ def _named(names: list[str]) -> str:
 
 
 def _beside(evidence: Evidence) -> str:
-    mean = _mean(evidence)
-    return f"And the mean of all is {number(mean)}, not 0." if abs(mean) > MEAN_TOLERANCE else ""
-
-
-def _mean(evidence: Evidence) -> float:
-    return float(np.concatenate([_leaf(evidence, name).ravel() for name in LEAVES]).mean())
+    values = np.concatenate([_leaf(evidence, name).ravel() for name in LEAVES])
+    mean = float(values.mean())
+    far = abs(mean) > MEAN_TOLERANCE * values.std()
+    return f"And the mean of all is {number(mean)}, not 0." if far else ""
 
 
 def _around(evidence: Evidence) -> Finding | None:
@@ -270,8 +268,12 @@ _hands_back_used_key = mistake(
 _splits_a_used_key = mistake(
     "A key was used a second time; once it has drawn numbers or was split, it is used up.",
     lambda e: (
-        "Watched by `jax.debug_key_reuse`, your answer stopped with KeyReuseError"
-        + (f" at `{line}`" if (line := e.answers.errors["watched"].line) else "")
+        "Watched by `jax.debug_key_reuse`, it came to a KeyReuseError"
+        + (
+            f" at `{line}`"
+            if (line := e.answers.errors["watched"].line)
+            else ", perhaps with the key that you hand back"
+        )
         + ". The numbers of this run do not show it; nothing promises that others will not."
     ),
     recognized=_reused,

@@ -65,7 +65,7 @@ def stretched(evidence: Evidence) -> Finding | None:
     right = _gradient(evidence, evidence.expected, "plain")
     factors = _factors(_gradient(evidence, evidence.answers, "plain"), right)
     factor = None if factors is None else _one(factors)
-    if factor is None or abs(factor) < _NEAR:
+    if factor is None:
         return None
     return Finding(
         "gradient-multiplied",

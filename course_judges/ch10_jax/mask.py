@@ -47,6 +47,12 @@ def _overflowing(scores: Tensor, visible: Tensor) -> Tensor:
     return e / torch.where(total > 0, total, 1.0)
 
 
+def _past_alone_before(scores: Tensor, visible: Tensor) -> Tensor:
+    """The future is hidden before the softmax, and padding after it."""
+    past = torch.ones_like(visible).tril()
+    return torch.where(past, scores, -torch.inf).softmax(-1) * visible
+
+
 # So far below the largest score an exponential in float32 is 0 beside it, and so near it is not.
 _LOST, _KEPT = 104.0, 60.0
 
@@ -204,9 +210,11 @@ _zero_mask = families.zero_mask(_values)(
     InTorch(Variant(softmax=lambda s, v: torch.where(v, s, 0.0).softmax(-1)))
 )
 
-_weights_cut_afterwards = mistake("You hide after the softmax: rows no longer sum to 1.", _values)(
-    InTorch(Variant(softmax=lambda s, v: s.softmax(-1) * v))
-)
+_weights_cut_afterwards = mistake(
+    "You hide after the softmax: rows no longer sum to 1.",
+    _values,
+    also=(InTorch(Variant(softmax=_past_alone_before)),),
+)(InTorch(Variant(softmax=lambda s, v: s.softmax(-1) * v)))
 
 _softmax_over_queries = mistake(
     "Your softmax runs down the columns, over the positions that ask.",
@@ -275,7 +283,23 @@ def _only_large(evidence: Evidence) -> Finding | None:
         "Your weights are right for ordinary scores and wrong for large ones.",
         f"With scores from {number(float(scores.min()))} to {number(float(scores.max()))}: "
         f"{gap(evidence, 'large')} If you fill hidden scores with a number, it has to be below "
-        "every score, which −∞ is; if you make them smaller first, differences get lost.",
+        "every score, which −∞ is; if you make scores smaller first, differences get lost; if you "
+        "cut weights after a softmax, those that are left may be 0 already.",
+        MASK,
+    )
+
+
+def _rows_of_padding(evidence: Evidence) -> Finding | None:
+    """Right for real positions, and something where rows of zeros are asked for."""
+    if not _rows_right(evidence) or evidence.same("values"):
+        return None
+    mine, padding = evidence.yours("values"), np.flatnonzero(~_sees(evidence))
+    row = next(int(t) for t in padding if not (mine[t] == 0).all())
+    return Finding(
+        "rows-of-padding",
+        "The rows of real positions are right, and those of padding are not zeros.",
+        f"Positions {listed(padding)} are padding; row {row} of yours sums to "
+        f"{number(float(mine[row].sum()))}.",
         MASK,
     )
 
@@ -329,6 +353,6 @@ TASK = Task(
             lambda e: e.same("gradient", "wild"),
         ),
     ),
-    properties=(_only_large, _only_elsewhere, _another_gradient),
+    properties=(_rows_of_padding, _only_large, _only_elsewhere, _another_gradient),
     cases=_CASES,
 )

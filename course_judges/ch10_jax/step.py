@@ -75,8 +75,19 @@ _averaged_gradient = mistake(
     "You averaged velocity and gradient; asked for is momentum · velocity + gradient.", _plain
 )(InTorch(Variant(gather=lambda m, v, g, r: m * v + (1 - m) * g)))  # noqa: ARG005
 
+_moves_by_gradient = mistake(
+    "The parameters moved by the gradient; asked for is the new velocity, which holds it.", _plain
+)(InTorch(Variant(by_gradient=True)))
+
 _rate_in_velocity = mistake(
-    "The learning rate went into the velocity; it belongs to the move of the parameters.", _plain
+    "The learning rate went into the velocity; it belongs to the move of the parameters.",
+    _plain,
+    # As Keras has it.
+    also=(
+        InTorch(
+            Variant(gather=lambda m, v, g, r: m * v - r * g, move=lambda p, v, old, r: p + v)  # noqa: ARG005
+        ),
+    ),
 )(InTorch(Variant(gather=lambda m, v, g, r: m * v + r * g, move=lambda p, v, old, r: p - v)))  # noqa: ARG005
 
 _velocity_not_returned = mistake(

@@ -94,6 +94,8 @@ class Variant:
         Whether the step goes on as Nesterov's does: by momentum · new velocity + gradient.
     with_momentum : bool
         Whether the factor that shortens the gradient shortens the old velocity, too.
+    by_gradient : bool
+        Whether the parameters move by the gradient, as it joins the velocity, in place of that.
     hands_over : callable (new velocity, learning rate) -> velocity that is returned, of one array
     """
 
@@ -106,6 +108,7 @@ class Variant:
     exchanged: bool = False
     ahead: bool = False
     with_momentum: bool = False
+    by_gradient: bool = False
     hands_over: Callable[[Tensor, Tensor], Tensor] = lambda v, r: v  # noqa: ARG005
 
     def __call__(
@@ -130,6 +133,7 @@ class Variant:
         if self.clip_after:
             new = self.clip(new, largest_norm)
         by = joined(lambda v, g: momentum * v + g, new, gradients) if self.ahead else new
+        by = gradients if self.by_gradient else by
         moved = joined(
             lambda p, v, old: self.move(p, v, old, learning_rate), parameters, by, velocity
         )

@@ -13,7 +13,16 @@ def head_by_concatenation(
 ):
     q, k, v = x @ p["query"], x @ p["key"], x @ p["value"]
     s = k @ q.T if swap else q @ k.T
-    size = {"key": k.shape[1], "one": 1, "x": x.shape[1], "value": v.shape[1]}[scale]
+    D = k.shape[1]
+    size = {
+        "time": len(k),
+        "square": D**2,
+        "inverse": 1 / D,
+        "key": D,
+        "one": 1,
+        "x": x.shape[1],
+        "value": v.shape[1],
+    }[scale]
     s = s / size**0.5
     T = x.shape[0]
     see = {
@@ -97,6 +106,9 @@ WRONG = {
     "no-scale": partial(head_by_concatenation, scale="one"),
     "scale-by-channels": partial(head_by_concatenation, scale="x"),
     "scale-by-values": partial(head_by_concatenation, scale="value"),
+    "scale-by-time": partial(head_by_concatenation, scale="time"),
+    "scale-not-rooted": partial(head_by_concatenation, scale="square"),
+    "scale-multiplied": partial(head_by_concatenation, scale="inverse"),
     "no-causal-mask": partial(head_by_concatenation, mask="all"),
     "diagonal-excluded": partial(head_by_concatenation, mask="strict"),
     "zero-mask": partial(head_by_concatenation, fill=0),

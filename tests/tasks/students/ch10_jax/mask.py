@@ -81,6 +81,12 @@ def deepest_fill(scores, real):
     return jnp.where(real[:, None], w, 0.0)
 
 
+def zeros_in_columns(scores, real):
+    """Clears the columns of padding after the softmax, and not its rows."""
+    visible = jnp.tri(len(real), dtype=bool) & real
+    return jax.nn.softmax(jnp.where(visible, scores, -1e30), axis=1) * real
+
+
 def total_without_gradient(scores, real):
     visible = who(real)
     z = jnp.where(visible, scores, -1e30)
@@ -132,6 +138,7 @@ def zero_hides(scores, real):
 
 ODD = [
     (lambda scores, real: two_wheres(scores, real.at[-1].set(True)), "padding-elsewhere"),
+    (zeros_in_columns, "rows-of-padding"),
     (total_without_gradient, "another-gradient"),
     (narrow, "large-scores"),
     (lambda s, real: two_wheres(2 * s, real), "some-rows"),

@@ -66,6 +66,13 @@ def old_move(loss, p, v, batch, lr, beta, largest):
     return by_tree_map(loss, p, v, batch, lr, beta, largest, move=move)
 
 
+def by_the_gradient(loss, p, v, batch, lr, beta, largest):
+    value, g = jax.value_and_grad(loss)(p, batch)
+    g = shorten(g, largest)
+    v = jax.tree.map(lambda old, new: beta * old + new, v, g)
+    return jax.tree.map(lambda a, new: a - lr * new, p, g), v, value
+
+
 def looks_ahead(loss, p, v, batch, lr, beta, largest):
     value, g = jax.value_and_grad(loss)(p, batch)
     g = shorten(g, largest)
@@ -176,6 +183,7 @@ WRONG = {
     "uphill": plus,
     "momentum-forgotten": no_momentum,
     "moves-by-old-velocity": old_move,
+    "moves-by-gradient": by_the_gradient,
     "nesterov-momentum": looks_ahead,
     "gradient-shrunk": both_shrunk,
     "averaged-gradient": averaged,
