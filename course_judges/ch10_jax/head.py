@@ -15,12 +15,16 @@ from course_judges.ch10_jax.sections import HEAD, PURE
 from course_judges.ch10_jax.wording import (
     changed_what_was_given,
     gap,
+    instead,
+    others_than_given,
     says,
     traced_error,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch10_jax.sides import InTorch
+from course_tasks.verdict import Finding
 
 
 def past(T: int) -> Tensor:
@@ -76,6 +80,23 @@ def _takes_apart(parameters: dict[str, Tensor], x: Tensor) -> Tensor:
     return Variant()({**parameters, "sink": sink}, x)
 
 
+def _unless_zero(scores: Tensor, sink: Tensor, scale: Tensor) -> Tensor:
+    """With a sink of exactly 0 taken for hidden."""
+    return with_sink(scores, torch.where(sink == 0, -torch.inf, sink), scale)
+
+
+def _sink_in_front(scores: Tensor, sink: Tensor, scale: Tensor) -> Tensor:
+    """The sink stands first, and the last column is cut off."""
+    column = sink.reshape(1, 1).expand(len(scores), 1)
+    return torch.cat([column, scores / scale], dim=1).softmax(-1)[:, :-1]
+
+
+def _first_cut_off(scores: Tensor, sink: Tensor, scale: Tensor) -> Tensor:
+    """The sink stands last, and the first column is cut off."""
+    column = sink.reshape(1, 1).expand(len(scores), 1)
+    return torch.cat([scores / scale, column], dim=1).softmax(-1)[:, 1:]
+
+
 def _values(evidence: Evidence) -> str:
     return gap(evidence, "values")
 
@@ -110,8 +131,28 @@ _scale_by_values = families.scale_by_values(lambda e: _scaled(e, e.number("E") *
     InTorch(Variant(scale=lambda C, D, E: E**0.5))  # noqa: ARG005
 )
 
-_no_causal_mask = families.no_causal_mask(
-    lambda e: f"Position 0 averages {e.number('T')} positions. {_values(e)}"
+_scale_by_time = mistake(
+    "You divided the scores by √T; a score is a sum of D products, so the scale is √D.",
+    lambda e: _scaled(e, e.number("T") ** 0.5),
+)(
+    InTorch(
+        Variant(weights=lambda s, sink, scale: with_sink(s, sink, torch.tensor(len(s) ** 0.5)))  # noqa: ARG005
+    )
+)
+
+_scale_not_rooted = mistake(
+    "You divided the scores by D; the root is missing.", lambda e: _scaled(e, e.number("D"))
+)(InTorch(Variant(scale=lambda C, D, E: D)))  # noqa: ARG005
+
+_scale_multiplied = mistake(
+    "You multiplied the scores by √D; they are divided by it.",
+    lambda e: f"Your scores are D = {e.number('D')} times the right ones. {_values(e)}",
+)(InTorch(Variant(scale=lambda C, D, E: D**-0.5)))  # noqa: ARG005
+
+_no_causal_mask = mistake(
+    "Nothing is hidden: every position sees the whole text, future included.",
+    lambda e: unwrapped(f"""Position 0 averages {e.number("T")} positions. {_values(e)} If you did
+    call `jnp.where` or `scores.at[…].set(…)`, keep what it returns."""),
 )(InTorch(Variant(visible=lambda T: torch.ones(T, T, dtype=torch.bool))))
 
 _diagonal_excluded = mistake(
@@ -120,16 +161,18 @@ _diagonal_excluded = mistake(
 
 _zero_mask = families.zero_mask(_values)(InTorch(Variant(fill=0.0)))
 
-_softmax_over_queries = families.softmax_over_queries(_values)(
-    InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, sink, scale, dim=0)))
-)
+_softmax_over_queries = mistake(
+    "Your softmax runs down the columns, over the positions that ask.",
+    lambda e: f"{_values(e)} Each row is an average of its own: `axis=-1`.",
+)(InTorch(Variant(weights=lambda s, sink, scale: with_sink(s, sink, scale, dim=0))))
 
 _swapped_query_key = families.swapped_query_key(_values)(InTorch(Variant(swapped=True)))
 
 _sink_ignored = mistake(
     "Your rows sum to 1, so the sink takes nothing away.",
-    lambda e: unwrapped(f"""{_sink(e)} Adding the sink to every score changes nothing either: it
-    needs a column of its own in the softmax."""),
+    lambda e: unwrapped(f"""{_sink(e)} Does it have a column of its own in the softmax, which the
+    mask leaves open, and do the weights stay as they come out of it? Added to every score, it
+    changes nothing."""),
 )(InTorch(Variant(weights=lambda s, sink, scale: (s / scale).softmax(-1))))  # noqa: ARG005
 
 _sink_always_zero = mistake("Your sink has score 0, whatever the parameter says.", _sink)(
@@ -145,9 +188,24 @@ _sink_scaled = mistake("You divide the sink by √D as well; it is a score as it
 )
 
 
+_another_column_cut_off = mistake(
+    "You cut off a column of weights that is not the sink's.",
+    lambda e: unwrapped(f"""The sink's weight stands where the sink stands among the scores; with
+    the column at the other end cut off, that weight meets a value. {_values(e)}"""),
+    also=(InTorch(Variant(weights=_first_cut_off)),),
+)(InTorch(Variant(weights=_sink_in_front)))
+
+
+_sink_of_zero_hidden = mistake(
+    "A sink of 0 takes nothing away in your head; 0 is a score like any other.",
+    lambda e: unwrapped(f"""With a sink of {number(float(e.inputs["second_sink"]))}:
+    {gap(e, "other")} Do you ask which scores are 0, to find those that are hidden?"""),
+)(InTorch(Variant(weights=_unless_zero)))
+
+
 @mistake(
     "Your function asks arrays for their numbers, which they do not have while being traced.",
-    lambda e: f"{says(e, 'compiled')} Use `jnp` throughout: no `np`, no `float`, no `if`.",
+    lambda e: f"{says(e, 'compiled')} {instead(e, 'compiled')}",
     PURE,
     recognized=lambda e: e.same(*_CASES) and traced_error(e, "compiled"),
 )
@@ -159,22 +217,58 @@ def _leaves_jax(parameters: Mapping[str, Any], x: Any) -> Any:
 _parameters_from_outside = mistake(
     "Your result does not depend on the parameters that are passed.",
     lambda e: unwrapped(f"""Two trees, with sinks {number(float(e.inputs["first_sink"]))} and
-    {number(float(e.inputs["second_sink"]))}, gave the same output. Something was kept from an
-    earlier call, or comes from a global."""),
+    {number(float(e.inputs["second_sink"]))}, gave the same output. Are the parameters used at
+    all, or is something kept from an earlier call, or taken from outside the function?"""),
     PURE,
     recognized=_same_for_all_parameters,
 )(InTorch(Remembering()))
 
 _takes_the_tree_apart = mistake(
     "Your function changes the tree that it is given.",
-    lambda e: (
-        "After the call the tree holds "
-        + (", ".join(sorted(n[5:] for n in e.answers.values if n[:5] == "kept.")) or "nothing")
-        + "; it came with key, query, sink, value. Whoever calls again gets another model."
-    ),
+    lambda e: f"{others_than_given(e)} Whoever calls again gets another model.",
     PURE,
     recognized=lambda e: e.same("values") and changed_what_was_given(e),
 )(InTorch(_takes_apart))
+
+
+def _softmax_rows(evidence: Evidence, which: str) -> tuple[Array, Array]:
+    """What a head without a sink finds, and (T,) the sum of each row's exponentials."""
+    names = ("query", "key", "value")
+    given = {n: evidence.inputs[f"{which}_{n}"].astype(float) for n in names}
+    query, key, value = (evidence.inputs["x"].astype(float) @ given[name] for name in names)
+    e = np.tril(np.exp(query @ key.T / query.shape[1] ** 0.5))
+    return e / e.sum(axis=1, keepdims=True) @ value, e.sum(axis=1)
+
+
+def _another_share(evidence: Evidence) -> Finding | None:
+    """Rows that are the head's without a sink, and sum to something else than they should."""
+    found, total = _softmax_rows(evidence, "first")
+    mine = evidence.yours("values").astype(float)
+    if mine.shape != found.shape:
+        return None
+    sums = (mine * found).sum(axis=1) / (found * found).sum(axis=1)  # (T,)
+    if not np.allclose(mine, sums[:, None] * found, atol=1e-4) or not (0 < sums).all():
+        return None
+    sink = float(evidence.inputs["first_sink"])
+    right = total / (total + np.exp(sink))
+    joins = total * (1 / sums - 1)
+    times = sums / right
+    if np.allclose(times, times[0], rtol=1e-4):
+        return None  # right, or times one factor, which is said of every answer
+    said = "Scores and values are right, and the weights of your rows sum to something else."
+    if np.allclose(joins, joins.mean(), rtol=1e-2):
+        why = unwrapped(f"""In every row, {number(float(joins.mean()))} joins the sum of the
+        exponentials; with a sink of {number(sink)} it is e to the sink,
+        {number(float(np.exp(sink)))}.""")
+    elif np.allclose(sums, sums[0], rtol=1e-4):
+        why = unwrapped(f"""All of yours sum to {number(float(sums[0]))}. The sink is one score
+        among those of a row: how much it takes depends on them. The right sums go from
+        {number(float(right.min()))} to {number(float(right.max()))}.""")
+    else:
+        row = int(np.abs(sums - right).argmax())
+        why = unwrapped(f"""With a sink of {number(sink)}, row {row} of yours sums to
+        {number(float(sums[row]))}, the right one to {number(float(right[row]))}.""")
+    return Finding("another-share", said, why, HEAD)
 
 
 TASK = Task(
@@ -189,5 +283,6 @@ TASK = Task(
             matches("compiled", "kept"),
         ),
     ),
+    properties=(_another_share,),
     cases=_CASES,
 )

@@ -13,6 +13,7 @@ from course_judges.ch10_jax.wording import gap
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
 from course_tasks.ch10_jax.sides import InTorch
+from course_tasks.verdict import Finding
 
 Tree = dict[str, Tensor]
 
@@ -107,10 +108,21 @@ _loop_over_both = mistake(
     recognized=_looped(lambda B, H: B * H),
 )(InTorch(_over_both))
 
+
+def _says_unused(evidence: Evidence) -> str:
+    if evidence.same("values"):
+        return (
+            "The numbers are right: you computed what this head computes. That will not change "
+            "when the head does; pass `head` itself to `jax.vmap`."
+        )
+    return unwrapped(f"""What it makes of its parameters and a sequence is its own affair, and need
+    not be what the chapter's head does: pass `head` itself to `jax.vmap`. {_values(evidence)}""")
+
+
 _head_not_used = mistake(
-    "The numbers are right, and the `head` that you are given is never called.",
-    "Your own copy of it will not change when the head does: pass `head` itself to `jax.vmap`.",
-    recognized=_looped(lambda B, H: 0),  # noqa: ARG005
+    "The `head` that you are given is never called.",
+    _says_unused,
+    recognized=lambda e: _calls(e) == 0,
 )(InTorch(_own_head))
 
 _merge_without_transpose = mistake(
@@ -124,7 +136,7 @@ _heads_dealt_out = mistake(
 )(_variant(lambda found: found.permute(0, 2, 3, 1).flatten(2)))
 
 _heads_not_merged = mistake(
-    "The heads stand in a size of their own; asked for is one after the other, (B, T, H·D).",
+    "The heads stand along an axis of their own; asked for is one after the other, (B, T, H·D).",
     _values,
 )(_variant(lambda found: found))
 
@@ -138,9 +150,16 @@ _heads_added = mistake(
 
 _one_head_for_all = mistake(
     "All heads ask with the query of head 0.",
-    lambda e: unwrapped(f"""`query` holds {e.number("H")} matrices; `in_axes` says along which size
-    they come. {_values(e)}"""),
+    lambda e: unwrapped(f"""`query` holds {e.number("H")} matrices; `in_axes` says along which axis
+    they lie. {_values(e)}"""),
 )(_variant(lambda found: _merged(found[:, :1].expand_as(found))))
+
+
+def _often(evidence: Evidence) -> Finding | None:
+    if not evidence.same("values") or _few_calls(evidence):
+        return None
+    said = "The numbers are right, and Python calls `head` more than once."
+    return Finding("called-often", said, _how_often(evidence), HEADS)
 
 
 TASK = Task(
@@ -151,5 +170,6 @@ TASK = Task(
         Part("Every head finds what it should, side by side.", 3, matches("values")),
         Part("No Python loop: `head` is called once.", 2, _few_calls),
     ),
+    properties=(_often,),
     cases=("values",),
 )

@@ -28,6 +28,8 @@ SPREAD_TOLERANCE = 0.2
 # The kurtosis of normal numbers is 3 (± 0.1 for some ten thousand), of uniform ones 1.8, of normal
 # ones that are cut off at two standard deviations 2.4.
 LEAST_KURTOSIS = 2.7
+# The mean of some ten thousand standard normal numbers is 0 ± 0.01.
+MEAN_TOLERANCE = 0.1
 
 
 def _leaf(evidence: Evidence, name: str, case: str = "first") -> Array:
@@ -56,7 +58,7 @@ def _ratio(leaf: Array) -> float:
 
 def _spread(evidence: Evidence) -> bool:
     return all(abs(_ratio(_leaf(evidence, n)) - 1) < SPREAD_TOLERANCE for n in LEAVES) and (
-        abs(_standardised(evidence).mean()) < 0.1
+        abs(_standardised(evidence).mean()) < MEAN_TOLERANCE
     )
 
 
@@ -116,7 +118,9 @@ def _obeys(evidence: Evidence) -> bool:
 def _spread_is(expected: Callable[[Array], float]) -> Callable[[Evidence], bool]:
     def fits(evidence: Evidence) -> bool:
         leaves = [_leaf(evidence, name) for name in LEAVES]
-        return all(abs(leaf.std() / expected(leaf) - 1) < SPREAD_TOLERANCE for leaf in leaves)
+        return _normal(evidence) and all(
+            abs(leaf.std() / expected(leaf) - 1) < SPREAD_TOLERANCE for leaf in leaves
+        )
 
     return fits
 
@@ -136,27 +140,95 @@ def _which_pair(evidence: Evidence) -> str:
 
 
 def _wide(evidence: Evidence) -> Finding | None:
-    if _spread(evidence):
+    off = {name: abs(_ratio(_leaf(evidence, name)) - 1) for name in LEAVES}
+    wrong = [name for name in LEAVES if off[name] >= SPREAD_TOLERANCE]
+    if not wrong:
         return None
-    return Finding("wrong-spread", "A leaf has another spread.", _how_wide(evidence), KEYS)
+    few = len(wrong) < len(LEAVES)
+    which = f"Of your leaves {_named(wrong)}" if few else "Every leaf of yours"
+    has = "have" if few and len(wrong) > 1 else "has"
+    rest = "The other leaves have the right one. " if few else ""
+    worst = max(wrong, key=lambda name: off[name])
+    leaf = _leaf(evidence, worst)
+    return Finding(
+        "wrong-spread",
+        f"{which} {has} another spread than asked for.",
+        unwrapped(f"""{rest}`{worst}` of shape {leaf.shape} has a standard deviation of
+        {number(leaf.std())}; asked for is 1 / √{len(leaf)} = {number(len(leaf) ** (-0.5))}.
+        {_beside(evidence)}""").strip(),
+        KEYS,
+    )
+
+
+def _named(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _beside(evidence: Evidence) -> str:
+    values = np.concatenate([_leaf(evidence, name).ravel() for name in LEAVES])
+    mean = float(values.mean())
+    far = abs(mean) > MEAN_TOLERANCE * values.std()
+    return f"And the mean of all is {number(mean)}, not 0." if far else ""
+
+
+def _around(evidence: Evidence) -> Finding | None:
+    mean = float(_standardised(evidence).mean())
+    if abs(mean) < MEAN_TOLERANCE:
+        return None
+    return Finding(
+        "wrong-mean",
+        "Your numbers are not spread around 0.",
+        f"In units of 1 / √rows their mean is {number(mean)}; asked for is 0.",
+        KEYS,
+    )
+
+
+def _other_each_time(evidence: Evidence) -> list[str]:
+    """Leaves that the same key draws differently."""
+    return [
+        name
+        for name in LEAVES
+        if not np.array_equal(_leaf(evidence, name), _leaf(evidence, name, "again"))
+    ]
+
+
+def _whatever_the_key(evidence: Evidence) -> list[str]:
+    """Leaves that another key draws alike."""
+    return [
+        name
+        for name in LEAVES
+        if _leaf(evidence, name).std() > 0
+        and np.array_equal(_leaf(evidence, name), _leaf(evidence, name, "other"))
+    ]
+
+
+def _fixed(evidence: Evidence) -> str:
+    names = _whatever_the_key(evidence)
+    begins = f"`{names[0]}` begins with {number(_leaf(evidence, names[0])[0, 0])} both times."
+    if len(names) == len(LEAVES):
+        return f"{begins} Every model of every run would start alike."
+    return f"These are {_named(names)}: {begins} With which key are they drawn?"
 
 
 _randomness_from_elsewhere = mistake(
-    "The same key gave another tree: your numbers come from somewhere else.",
-    "Two calls with one key differ. Draw with `jax.random` and keys that come from `key`.",
-    recognized=lambda e: (
-        not np.array_equal(_leaf(e, "head.query"), _leaf(e, "head.query", "again"))
+    "The same key gave another tree: something besides the key decides on your numbers.",
+    lambda e: (
+        unwrapped(f"""Two calls with one key differ in {_named(_other_each_time(e))}. Draw with
+    `jax.random`, and with keys that come from `key` and from nothing that changes from call to
+    call.""")
     ),
+    recognized=lambda e: bool(_other_each_time(e)),
 )(initialise(lambda key: np.random.SeedSequence().spawn(6)))  # noqa: ARG005
 
 _key_fixed_inside = mistake(
-    "Another key gave the same tree: the key that you are given is not used.",
-    lambda e: unwrapped(f"""Both times `query` begins with {number(_leaf(e, "head.query")[0, 0])}.
-    Every model of every run would start alike."""),
-    recognized=lambda e: (
-        _leaf(e, "head.query").std() > 0
-        and np.array_equal(_leaf(e, "head.query"), _leaf(e, "head.query", "other"))
+    lambda e: (
+        "Another key gave the same tree: the key that you are given does not reach it."
+        if len(_whatever_the_key(e)) == len(LEAVES)
+        else "Some leaves are the same with another key: the one that you are given does not reach "
+        "them."
     ),
+    _fixed,
+    recognized=lambda e: bool(_whatever_the_key(e)),
 )(initialise(lambda key: split(np.random.SeedSequence(0))))  # noqa: ARG005
 
 _one_key_for_all = mistake(
@@ -168,10 +240,23 @@ _key_used_twice = mistake(
 )(initialise(one_seed_twice))
 
 _hands_back_given_key = mistake(
-    "You hand back the key that you were given, after splitting it.",
-    "Whoever splits it again gets the keys of your leaves. Split off one key more, for later.",
+    "You hand back the key that you were given.",
+    "Your leaves come of it, so whoever goes on with it may draw your numbers once more. Make one "
+    "key more than there are leaves, for later.",
     recognized=_hands_back_given,
 )(initialise(lambda key: [*key.spawn(5), key]))
+
+_hands_back_fixed_key = mistake(
+    "The key that you hand back is the same whatever key you are given.",
+    lambda e: (
+        unwrapped(f"""Two keys came in, and both times {number(_next(e)[0])} is the first number
+    that the returned one draws. Every run would go on alike; split one off the key that you
+    are given.""")
+    ),
+    recognized=lambda e: bool(
+        _next(e).std() > 0 and np.array_equal(_next(e), e.yours("other.next").astype(float))
+    ),
+)(initialise(lambda key: [*key.spawn(5), np.random.SeedSequence(0)]))
 
 _hands_back_used_key = mistake(
     "The key that you hand back has drawn a leaf already.",
@@ -181,10 +266,14 @@ _hands_back_used_key = mistake(
 )(initialise(lambda key: (keys := key.spawn(5)) + [keys[-1]]))
 
 _splits_a_used_key = mistake(
-    "A key that has drawn numbers was used again, to be split or to draw.",
+    "A key was used a second time; once it has drawn numbers or was split, it is used up.",
     lambda e: (
-        "Watched by `jax.debug_key_reuse`, your answer stopped with KeyReuseError"
-        + (f" at `{line}`" if (line := e.answers.errors["watched"].line) else "")
+        "Watched by `jax.debug_key_reuse`, it came to a KeyReuseError"
+        + (
+            f" at `{line}`"
+            if (line := e.answers.errors["watched"].line)
+            else ", perhaps with the key that you hand back"
+        )
         + ". The numbers of this run do not show it; nothing promises that others will not."
     ),
     recognized=_reused,
@@ -209,7 +298,7 @@ _spread_not_rooted = mistake(
 )(initialise(split, lambda shape: 1 / shape[0]))
 
 _not_normal = mistake(
-    "The spread is right, and the numbers are not normally distributed.",
+    "Mean and spread are right, and the numbers are not normally distributed.",
     lambda e: f"Their kurtosis is {number(_kurtosis(e))}; normal numbers have 3, uniform ones 1.8.",
     recognized=lambda e: _spread(e) and not _normal(e),
 )(initialise(split, draw=uniform))
@@ -228,5 +317,5 @@ TASK = Task(
         Part("No key is used twice, and the one that comes back is unused.", 2, _disciplined),
         Part("The same key draws the same tree, another key another one.", 1, _obeys),
     ),
-    properties=(_wide,),
+    properties=(_wide, _around),
 )

@@ -47,6 +47,12 @@ def _overflowing(scores: Tensor, visible: Tensor) -> Tensor:
     return e / torch.where(total > 0, total, 1.0)
 
 
+def _past_alone_before(scores: Tensor, visible: Tensor) -> Tensor:
+    """The future is hidden before the softmax, and padding after it."""
+    past = torch.ones_like(visible).tril()
+    return torch.where(past, scores, -torch.inf).softmax(-1) * visible
+
+
 # So far below the largest score an exponential in float32 is 0 beside it, and so near it is not.
 _LOST, _KEPT = 104.0, 60.0
 
@@ -145,7 +151,7 @@ def _nan_share(evidence: Evidence) -> str:
         " it out of the weights, not out of the gradient. Mask the scores first."
     )
     fine = "Your weights are right" if evidence.same(*_CASES) else "Small scores get right weights"
-    return f"{fine}, and the gradient is NaN in rows {listed(rows)}. {why}"
+    return f"{fine}, and the gradient is not finite in rows {listed(rows)}. {why}"
 
 
 _CASES = ("whole", "values", "large")
@@ -166,6 +172,17 @@ _padding_looks = mistake(
 _real_hidden = mistake(
     "`real` is true where a position counts; you hid these and kept the padding.", _values
 )(InTorch(Variant(lambda real: _past(real) & ~real & ~real[:, None])))
+
+_padding_only_at_the_end = mistake(
+    "You count the real symbols and take the first of the positions for them.",
+    lambda e: unwrapped(f"""Padding may stand anywhere; where, `real` says position by position.
+    {_values(e)}"""),
+)(InTorch(Variant(lambda real: _right(torch.arange(len(real)) < real.sum()))))
+
+_padding_ends_the_text = mistake(
+    "Behind the first padding all is hidden, as if the text ended there.",
+    lambda e: f"Padding may stand anywhere, before real symbols, too. {_values(e)}",
+)(InTorch(Variant(lambda real: _right(real.long().cumprod(0).bool()))))
 
 _no_causal_mask = mistake("Positions see the future.", _values)(
     InTorch(Variant(lambda real: real & real[:, None]))
@@ -193,13 +210,16 @@ _zero_mask = families.zero_mask(_values)(
     InTorch(Variant(softmax=lambda s, v: torch.where(v, s, 0.0).softmax(-1)))
 )
 
-_weights_cut_afterwards = mistake("You hide after the softmax: rows no longer sum to 1.", _values)(
-    InTorch(Variant(softmax=lambda s, v: s.softmax(-1) * v))
-)
+_weights_cut_afterwards = mistake(
+    "You hide after the softmax: rows no longer sum to 1.",
+    _values,
+    also=(InTorch(Variant(softmax=_past_alone_before)),),
+)(InTorch(Variant(softmax=lambda s, v: s.softmax(-1) * v)))
 
-_softmax_over_queries = families.softmax_over_queries(_values)(
-    InTorch(Variant(softmax=lambda s, v: safe_softmax(s, v, dim=0)))
-)
+_softmax_over_queries = mistake(
+    "Your softmax runs down the columns, over the positions that ask.",
+    lambda e: f"{_values(e)} Each row is an average of its own: `axis=-1`.",
+)(InTorch(Variant(softmax=lambda s, v: safe_softmax(s, v, dim=0))))
 
 _largest_of_hidden_scores = mistake(
     "Scores that a row does not see count in your softmax: those far below them are lost.",
@@ -216,7 +236,7 @@ _overflow = mistake(
 )(InTorch(Variant(softmax=_overflowing)))
 
 _nan_gradients = mistake(
-    "The gradient behind your weights is NaN.",
+    "The gradient behind your weights is not finite.",
     _nan_share,
     recognized=lambda e: (
         e.same("values") and any(not np.isfinite(g).all() for _, g in _gradients(e))
@@ -232,6 +252,28 @@ _gradient_stopped = mistake(
 )(InTorch(Variant(softmax=lambda s, v: safe_softmax(s.detach(), v) + 0 * s)))
 
 
+def _stopped(evidence: Evidence) -> str:
+    raised = evidence.answers.errors["ends"]
+    where = f" at `{raised.line}`" if raised.line else ""
+    return unwrapped(f"""It stopped with {raised.kind}{where}: {raised.message.rstrip(".")}. With
+    nothing to see, every row is one of zeros.""")
+
+
+def _below_the_least(scores: Tensor, visible: Tensor) -> Tensor:
+    least = scores[visible].min().detach()
+    weights = torch.where(visible, scores, least - 1e5).softmax(-1)
+    return torch.where(visible.any(-1, keepdim=True), weights, 0.0)
+
+
+_stops_without_real_symbols = mistake(
+    "Where a text is all padding, your function stops.",
+    _stopped,
+    recognized=lambda e: (
+        e.same(*_CASES) and "ends" in e.answers.errors and not e.inputs["ends"].any()
+    ),
+)(InTorch(Variant(softmax=_below_the_least)))
+
+
 def _only_large(evidence: Evidence) -> Finding | None:
     if not evidence.same("whole", "values") or evidence.same("large"):
         return None
@@ -240,7 +282,56 @@ def _only_large(evidence: Evidence) -> Finding | None:
         "large-scores",
         "Your weights are right for ordinary scores and wrong for large ones.",
         f"With scores from {number(float(scores.min()))} to {number(float(scores.max()))}: "
-        f"{gap(evidence, 'large')} A fill has to be below every score, which −∞ is.",
+        f"{gap(evidence, 'large')} If you fill hidden scores with a number, it has to be below "
+        "every score, which −∞ is; if you make scores smaller first, differences get lost; if you "
+        "cut weights after a softmax, those that are left may be 0 already.",
+        MASK,
+    )
+
+
+def _rows_of_padding(evidence: Evidence) -> Finding | None:
+    """Right for real positions, and something where rows of zeros are asked for."""
+    if not _rows_right(evidence) or evidence.same("values"):
+        return None
+    mine, padding = evidence.yours("values"), np.flatnonzero(~_sees(evidence))
+    row = next(int(t) for t in padding if not (mine[t] == 0).all())
+    return Finding(
+        "rows-of-padding",
+        "The rows of real positions are right, and those of padding are not zeros.",
+        f"Positions {listed(padding)} are padding; row {row} of yours sums to "
+        f"{number(float(mine[row].sum()))}.",
+        MASK,
+    )
+
+
+def _only_elsewhere(evidence: Evidence) -> Finding | None:
+    """Right with the padding of most cases, and wrong with it at other places."""
+    if not evidence.same(*_CASES) or evidence.same("ends"):
+        return None
+    padding = np.flatnonzero(~evidence.inputs["ends"])
+    where = "everywhere" if len(padding) == evidence.number("T") else f"at {listed(padding)}"
+    raised = evidence.answers.errors.get("ends")
+    said = f"it stopped with {raised.kind}." if raised else gap(evidence, "ends")
+    return Finding(
+        "padding-elsewhere",
+        "Your weights are right with padding at some positions, and not at others.",
+        f"With padding {where}: {said} With padding at {listed(np.flatnonzero(~_sees(evidence)))} "
+        "they are right.",
+        MASK,
+    )
+
+
+def _another_gradient(evidence: Evidence) -> Finding | None:
+    if not evidence.same(*_CASES, "ends") or evidence.same("gradient"):
+        return None
+    if "gradient" in evidence.answers.errors:
+        return None
+    return Finding(
+        "another-gradient",
+        "Your weights are right, and their gradient is finite and another one than that of a "
+        "softmax.",
+        f"{gap(evidence, 'gradient')} Does something between scores and weights not let the "
+        "gradient through, such as `stop_gradient`, or change it?",
         MASK,
     )
 
@@ -262,6 +353,6 @@ TASK = Task(
             lambda e: e.same("gradient", "wild"),
         ),
     ),
-    properties=(_only_large,),
+    properties=(_rows_of_padding, _only_large, _only_elsewhere, _another_gradient),
     cases=_CASES,
 )

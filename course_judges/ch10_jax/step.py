@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from course_judges.ch10_jax import lengths
 from course_judges.ch10_jax.sections import STEP, TRACED
 from course_judges.ch10_jax.stepping import (
     Variant,
     decides_in_python,
+    divided_by_the_norm,
     each_clipped,
     entries_clipped,
     overwrites,
     rescaled,
+    rescaled_with_care,
     squared_norm_clipped,
+    takes_a_float,
 )
 from course_judges.ch10_jax.wording import (
+    DECIDED,
+    TRACED_ERRORS,
     changed_what_was_given,
     gap,
+    instead,
+    others_than_given,
     says,
     traced_error,
 )
@@ -65,8 +75,19 @@ _averaged_gradient = mistake(
     "You averaged velocity and gradient; asked for is momentum · velocity + gradient.", _plain
 )(InTorch(Variant(gather=lambda m, v, g, r: m * v + (1 - m) * g)))  # noqa: ARG005
 
+_moves_by_gradient = mistake(
+    "The parameters moved by the gradient; asked for is the new velocity, which holds it.", _plain
+)(InTorch(Variant(by_gradient=True)))
+
 _rate_in_velocity = mistake(
-    "The learning rate went into the velocity; it belongs to the move of the parameters.", _plain
+    "The learning rate went into the velocity; it belongs to the move of the parameters.",
+    _plain,
+    # As Keras has it.
+    also=(
+        InTorch(
+            Variant(gather=lambda m, v, g, r: m * v - r * g, move=lambda p, v, old, r: p + v)  # noqa: ARG005
+        ),
+    ),
 )(InTorch(Variant(gather=lambda m, v, g, r: m * v + r * g, move=lambda p, v, old, r: p - v)))  # noqa: ARG005
 
 _velocity_not_returned = mistake(
@@ -98,6 +119,7 @@ _clips_entries = mistake(
 _always_rescales = mistake(
     "You bring every gradient to the largest norm, short ones as well.",
     lambda e: f"A gradient that is shorter stays as it is: the factor is at most 1. {_plain(e)}",
+    also=(InTorch(Variant(clip=rescaled_with_care)),),
 )(InTorch(Variant(clip=rescaled)))
 
 _norm_not_rooted = mistake("Your norm is the sum of squares; its root is missing.", _clipped)(
@@ -108,17 +130,50 @@ _clips_velocity = mistake(
     "You shorten the velocity; asked for is the gradient, before it joins the velocity.", _clipped
 )(InTorch(Variant(clip_after=True)))
 
+_shortens_momentum_too = mistake(
+    "The factor shortens the old velocity as well; asked for is the gradient alone.", _clipped
+)(InTorch(Variant(with_momentum=True)))
+
+_returns_the_move = mistake(
+    "You return learning rate · velocity in place of the velocity.",
+    lambda e: f"The next step would multiply it by the learning rate again. {_plain(e)}",
+)(InTorch(Variant(hands_over=lambda v, r: r * v)))
+
+
+_divides_by_a_norm_of_zero = mistake(
+    "Where the gradient is 0, your factor is 0 / 0.",
+    lambda e: unwrapped(f"""Where the loss is 0 already, so are all entries of its gradient; a norm
+    of 0 is not above the largest one, so nothing is to happen. {_plain(e)} Which factor is right
+    there, and comes without dividing by the norm?"""),
+)(InTorch(Variant(clip=divided_by_the_norm)))
+
+
+def _stopped_by(kinds: frozenset[str]) -> Callable[[Evidence], bool]:
+    return lambda e: (
+        e.same(*_CASES)
+        and traced_error(e, "compiled")
+        and e.answers.errors["compiled"].kind in kinds
+    )
+
+
 _python_if_on_traced = mistake(
     "Python decides by a number that is not there while the step is being traced.",
-    lambda e: f"{says(e, 'compiled')} `jnp.where` or `jnp.minimum` decides in the program.",
+    lambda e: f"{says(e, 'compiled')} {instead(e, 'compiled')}",
     TRACED,
-    recognized=lambda e: e.same(*_CASES) and traced_error(e, "compiled"),
+    recognized=_stopped_by(frozenset({DECIDED})),
 )(decides_in_python)
 
+_number_of_a_traced = mistake(
+    "Your step asks an array for its number, which is not there while it is being traced.",
+    lambda e: f"{says(e, 'compiled')} {instead(e, 'compiled')}",
+    TRACED,
+    recognized=_stopped_by(TRACED_ERRORS - {DECIDED}),
+)(takes_a_float)
+
 _overwrites_the_trees = mistake(
-    "Your step puts its results into the trees that it is given.",
-    lambda e: unwrapped(f"""The arrays cannot change, and the dictionaries that hold them can: after
-    the call, {gap(e, "kept")}"""),
+    "Your step changes the trees that it is given.",
+    lambda e: unwrapped(f"""The arrays cannot change, and the dictionaries and lists that hold them
+    can. {others_than_given(e)}"""),
     recognized=lambda e: e.same(*_CASES) and changed_what_was_given(e),
 )(InTorch(overwrites))
 
@@ -136,5 +191,6 @@ TASK = Task(
             matches("compiled", "kept"),
         ),
     ),
+    properties=lengths.PROPERTIES,
     cases=_CASES,
 )

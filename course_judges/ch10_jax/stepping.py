@@ -18,8 +18,8 @@ def joined(change: Callable[..., Any], *trees: Tree) -> Tree:
     first = trees[0]
     if isinstance(first, dict):
         return {name: joined(change, *(tree[name] for tree in trees)) for name in first}
-    if isinstance(first, list):
-        return [joined(change, *branches) for branches in zip(*trees, strict=True)]
+    if isinstance(first, list | tuple):
+        return type(first)(joined(change, *branches) for branches in zip(*trees, strict=True))
     return change(*trees)
 
 
@@ -46,6 +46,11 @@ def rescaled(gradients: Tree, largest: Tensor) -> Tree:
     return joined(lambda g: g * largest / norm_of(gradients), gradients)
 
 
+def rescaled_with_care(gradients: Tree, largest: Tensor) -> Tree:
+    """The same, with something small that keeps a norm of 0 from dividing."""
+    return joined(lambda g: g * largest / (norm_of(gradients) + 1e-6), gradients)
+
+
 def each_clipped(gradients: Tree, largest: Tensor) -> Tree:
     """Every array shortened by itself."""
     return joined(lambda g: clipped({"only": g}, largest)["only"], gradients)
@@ -55,6 +60,12 @@ def squared_norm_clipped(gradients: Tree, largest: Tensor) -> Tree:
     """With the sum of squares in place of its root."""
     factor = (largest / norm_of(gradients) ** 2).clamp(max=1)
     return joined(lambda g: g * factor, gradients)
+
+
+def divided_by_the_norm(gradients: Tree, largest: Tensor) -> Tree:
+    """Right, unless the norm is 0: the smaller of both norms over the norm."""
+    norm = norm_of(gradients)
+    return joined(lambda g: g * torch.minimum(norm, largest) / norm, gradients)
 
 
 def entries_clipped(gradients: Tree, largest: Tensor) -> Tree:
@@ -81,6 +92,11 @@ class Variant:
         Whether the two trees come back in the other order.
     ahead : bool
         Whether the step goes on as Nesterov's does: by momentum · new velocity + gradient.
+    with_momentum : bool
+        Whether the factor that shortens the gradient shortens the old velocity, too.
+    by_gradient : bool
+        Whether the parameters move by the gradient, as it joins the velocity, in place of that.
+    hands_over : callable (new velocity, learning rate) -> velocity that is returned, of one array
     """
 
     clip: Callable[[Tree, Tensor], Tree] = clipped
@@ -91,6 +107,9 @@ class Variant:
     old_velocity: bool = False
     exchanged: bool = False
     ahead: bool = False
+    with_momentum: bool = False
+    by_gradient: bool = False
+    hands_over: Callable[[Tensor, Tensor], Tensor] = lambda v, r: v  # noqa: ARG005
 
     def __call__(
         self,
@@ -104,46 +123,73 @@ class Variant:
     ) -> Any:
         """One step: (parameters, velocity, loss)."""
         gradients, value = torch.func.grad_and_value(loss)(parameters, batch)
+        known = velocity
+        if self.with_momentum:
+            factor = (largest_norm / norm_of(gradients)).clamp(max=1)
+            known = joined(lambda v: factor * v, velocity)
         if not self.clip_after:
             gradients = self.clip(gradients, largest_norm)
-        new = joined(lambda v, g: self.gather(momentum, v, g, learning_rate), velocity, gradients)
+        new = joined(lambda v, g: self.gather(momentum, v, g, learning_rate), known, gradients)
         if self.clip_after:
             new = self.clip(new, largest_norm)
         by = joined(lambda v, g: momentum * v + g, new, gradients) if self.ahead else new
+        by = gradients if self.by_gradient else by
         moved = joined(
             lambda p, v, old: self.move(p, v, old, learning_rate), parameters, by, velocity
         )
         if self.loss_after:
             value = loss(moved, batch)
-        handed = velocity if self.old_velocity else new
+        over = joined(lambda v: self.hands_over(v, learning_rate), new)
+        handed = velocity if self.old_velocity else over
         return (handed, moved, value) if self.exchanged else (moved, handed, value)
 
 
 def overwrites(loss: Loss, parameters: Tree, velocity: Tree, batch: Any, *numbers: Tensor) -> Any:
     """Right, and puts the new arrays into the trees that it was given."""
     moved, new, value = Variant()(loss, parameters, velocity, batch, *numbers)
-    for tree, result in ((parameters, moved), (velocity, new)):
-        tree["first"].update(result["first"])
-        tree["last"][:] = result["last"]
+    parameters.update(moved)
+    velocity.update(new)
     return parameters, velocity, value
 
 
-def decides_in_python(
-    loss: Loss,
-    parameters: Tree,
-    velocity: Tree,
-    batch: Any,
-    learning_rate: Any,
-    momentum: Any,
-    largest_norm: Any,
-) -> Any:
-    """Right, and asks with `if` whether the gradient is too long: a student's way, in JAX."""
+def _in_jax(clip: Callable[[Tree, Any, Any], Tree]) -> Callable[..., Any]:
+    """A student's way: right, with a clipping of their own."""
+
+    def step(
+        loss: Loss,
+        parameters: Tree,
+        velocity: Tree,
+        batch: Any,
+        learning_rate: Any,
+        momentum: Any,
+        largest_norm: Any,
+    ) -> Any:
+        import jax
+
+        value, gradients = jax.value_and_grad(loss)(parameters, batch)
+        norm = sum((g**2).sum() for g in jax.tree.leaves(gradients)) ** 0.5
+        gradients = clip(gradients, norm, largest_norm)
+        velocity = jax.tree.map(lambda v, g: momentum * v + g, velocity, gradients)
+        moved = jax.tree.map(lambda p, v: p - learning_rate * v, parameters, velocity)
+        return moved, velocity, value
+
+    return step
+
+
+def _by_if(gradients: Tree, norm: Any, largest: Any) -> Tree:
     import jax
 
-    value, gradients = jax.value_and_grad(loss)(parameters, batch)
-    norm = sum((g**2).sum() for g in jax.tree.leaves(gradients)) ** 0.5
-    if norm > largest_norm:
-        gradients = jax.tree.map(lambda g: g * largest_norm / norm, gradients)
-    velocity = jax.tree.map(lambda v, g: momentum * v + g, velocity, gradients)
-    moved = jax.tree.map(lambda p, v: p - learning_rate * v, parameters, velocity)
-    return moved, velocity, value
+    if norm > largest:
+        gradients = jax.tree.map(lambda g: g * largest / norm, gradients)
+    return gradients
+
+
+def _by_float(gradients: Tree, norm: Any, largest: Any) -> Tree:
+    import jax
+
+    factor = 1 / max(1.0, float(norm) / float(largest))
+    return jax.tree.map(lambda g: g * factor, gradients)
+
+
+decides_in_python = _in_jax(_by_if)
+takes_a_float = _in_jax(_by_float)

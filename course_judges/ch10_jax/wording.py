@@ -8,15 +8,28 @@ from course_judges.judging import Evidence
 from course_judges.wording import number
 
 # What JAX raises when Python asks a traced array for its numbers.
-TRACED_ERRORS = frozenset(
-    {
-        "TracerArrayConversionError",
-        "TracerBoolConversionError",
-        "TracerIntegerConversionError",
-        "ConcretizationTypeError",
-        "UnexpectedTracerError",
-    }
-)
+DECIDED = "TracerBoolConversionError"
+_INSTEAD = {
+    DECIDED: (
+        "`if`, `while`, `and`, `not`, and Python's own `min` and `max` ask whether a number is "
+        "true; `jnp.where`, `jnp.minimum` and `&` decide in the program."
+    ),
+    "TracerArrayConversionError": (
+        "NumPy's functions need the numbers; those of `jnp` with the same names do not."
+    ),
+    "TracerIntegerConversionError": (
+        "Whoever counts or picks with a number, as `range` and the index of a list do, needs it "
+        "at once; a shape is known while tracing, a value is not."
+    ),
+    "NonConcreteBooleanIndexError": (
+        "How many entries a mask picks out is a value, too; `jnp.where` keeps the shape."
+    ),
+    "ConcretizationTypeError": (
+        "`float`, `int`, `.item()`, and a shape that is made of values need the number at once; "
+        "an array of shape () can stay one."
+    ),
+}
+TRACED_ERRORS = frozenset(_INSTEAD)
 
 
 def gap(evidence: Evidence, case: str) -> str:
@@ -40,6 +53,11 @@ def gap(evidence: Evidence, case: str) -> str:
     return ""
 
 
+def instead(evidence: Evidence, case: str) -> str:
+    """What to write in place of what asked a traced array for its numbers."""
+    return _INSTEAD[evidence.answers.errors[case].kind]
+
+
 def traced_error(evidence: Evidence, case: str) -> bool:
     """True if a case failed because a traced array was asked for its numbers."""
     raised = evidence.answers.errors.get(case)
@@ -56,3 +74,19 @@ def says(evidence: Evidence, case: str) -> str:
 def changed_what_was_given(evidence: Evidence) -> bool:
     """True if the trees that were passed in are others after the call."""
     return "kept" not in evidence.answers.errors and not evidence.same("kept")
+
+
+def others_than_given(evidence: Evidence) -> str:
+    """Which entries of the trees that were passed in are missing, new or others after the call."""
+    given = {n for n in evidence.expected.values if n.startswith("kept.")}
+    held = {n for n in evidence.answers.values if n.startswith("kept.")}
+    found = []
+    for names, what in (
+        (given - held, "missing"),
+        (held - given, "new"),
+        (given & held & set(evidence.wrong_values), "not what was passed"),
+    ):
+        if names:
+            said = ", ".join(f"`{name.removeprefix('kept.')}`" for name in sorted(names))
+            found.append(f"{said} {'is' if len(names) == 1 else 'are'} {what}")
+    return f"After the call, {'; '.join(found)}." if found else ""

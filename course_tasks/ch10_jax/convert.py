@@ -12,11 +12,18 @@ from course_tasks.ch10_jax.sides import Side, grown, side_of
 from course_tasks.inputs import Rng, values, whole
 from course_tasks.probing import Inputs, Probe
 
+# What torch puts into every entry of its tensors.
+WRITTEN = 7.0
+
 
 def _convert_inputs(rng: Rng) -> Inputs:
     # As many heads as there are of query, key and value would hide which of the two comes first.
     H = int(rng.choice([2, 4, 5]))
     D = int(rng.choice([n for n in (2, 3, 5) if n != H]))
+    return _convert_drawn(rng, H, D)
+
+
+def _convert_drawn(rng: Rng, H: int, D: int) -> Inputs:
     C, T = H * D, int(rng.choice([7, 8]))
     return {
         "rows": matrix(rng, 3 * C, C, gain=1.5),
@@ -35,20 +42,25 @@ def _convert_inputs(rng: Rng) -> Inputs:
     }
 
 
-def _to_tree(answer: Any, given: Inputs) -> Any:
-    _, made = side_of(answer)
-    state = {
+def _torch_state(given: Inputs) -> dict[str, torch.Tensor]:
+    return {
         "query_key_value.weight": torch.from_numpy(given["rows"]),
         "projection.weight": torch.from_numpy(given["projection"]),
         "projection.bias": torch.from_numpy(given["bias"]),
     }
-    return made(int(given["H"])).to_tree(state)
+
+
+def _to_tree(answer: Any, given: Inputs) -> Any:
+    _, made = side_of(answer)
+    return made(int(given["H"])).to_tree(_torch_state(given))
 
 
 def _kinds(answer: Any, given: Inputs) -> Any:
-    """Whether each array of the tree is one of JAX."""
-    side, _ = side_of(answer)
-    return grown(side.holds, _to_tree(answer, given))
+    """Whether each array of the tree is one of JAX, and the state after it was read."""
+    side, made = side_of(answer)
+    state = _torch_state(given)
+    tree = made(int(given["H"])).to_tree(state)
+    return {"of_jax": grown(side.holds, tree), "state": state}
 
 
 def _tree_inputs(side: Side, given: Inputs) -> dict[str, Any]:
@@ -78,11 +90,12 @@ def _apart(answer: Any, given: Inputs) -> Any:
     tree = _tree_inputs(side, given)
     state = made(int(given["H"])).to_state(tree)
     for tensor in state.values():
-        tensor.fill_(7.0)
+        tensor.fill_(WRITTEN)
     return tree
 
 
 PROBE = Probe(
     _convert_inputs,
     {"tree": _to_tree, "kinds": _kinds, "state": _to_state, "loaded": _loaded, "apart": _apart},
+    second=lambda rng: _convert_drawn(rng, 1, 1),
 )

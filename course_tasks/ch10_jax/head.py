@@ -24,6 +24,13 @@ def _head_inputs(rng: Rng) -> Inputs:
     return inputs | {"D": whole(D), "E": whole(E)}
 
 
+def _head_inputs_at_the_edge(rng: Rng) -> Inputs:
+    """A sink below 0, and one that is 0, which is a score like any other."""
+    inputs = _head_inputs(rng)
+    below = np.asarray(rng.uniform(-1.6, -0.6), dtype=np.float32)
+    return {**inputs, "first_sink": below, "second_sink": np.zeros_like(below)}
+
+
 def _head_tree(side: Side, given: Inputs, which: str) -> dict[str, Any]:
     names = ("query", "key", "value", "sink")
     return {name: side.array(given[f"{which}_{name}"]) for name in names}
@@ -60,4 +67,5 @@ PROBE = Probe(
         "kept": _head_kept,
     },
     same_sizes="JAX compiles every operation again for other sizes, which takes seconds",
+    second=_head_inputs_at_the_edge,
 )

@@ -27,14 +27,20 @@ def _mask_inputs(rng: Rng) -> Inputs:
         "wild": wild,
         "goal": values(rng, T, T),
         "real": real,
+        "ends": real[::-1].copy(),  # real symbols first, padding last
         "T": whole(T),
     }
 
 
-def _mask_at_the_end(answer: Any, given: Inputs) -> Any:
-    """Real symbols first, padding last."""
+def _mask_inputs_at_the_edge(rng: Rng) -> Inputs:
+    """A text that is all padding, in one of the cases."""
+    inputs = _mask_inputs(rng)
+    return {**inputs, "ends": np.zeros_like(inputs["real"])}
+
+
+def _mask_elsewhere(answer: Any, given: Inputs) -> Any:
     side, function = side_of(answer)
-    return function(side.array(given["scores"]), side.array(given["real"][::-1].copy()))
+    return function(side.array(given["scores"]), side.array(given["ends"]))
 
 
 def _mask(scores: str, *, padded: bool = True) -> Case:
@@ -61,9 +67,10 @@ PROBE = Probe(
         "whole": _mask("scores", padded=False),
         "values": _mask("scores"),
         "large": _mask("large"),
-        "ends": _mask_at_the_end,
+        "ends": _mask_elsewhere,
         "gradient": _mask_gradient("scores"),
         "wild": _mask_gradient("wild"),
     },
     same_sizes="JAX compiles every operation again for other sizes, which takes seconds",
+    second=_mask_inputs_at_the_edge,
 )

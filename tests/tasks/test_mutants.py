@@ -150,6 +150,9 @@ def test_mutant_is_asked_no_more_when_a_part_is_lost():
         if isinstance(known.answer, InTorch):
             calls.clear()
             assert not survives(counted(known.answer), draw), known.name
+            if known.name == "divides-by-a-norm-of-zero":  # right, but at the edge
+                assert len(calls) == 4 * len(probe.cases)
+                continue
             wrong_from = next(
                 number
                 for number, case in enumerate(probe.cases, 1)

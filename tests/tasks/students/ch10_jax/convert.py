@@ -85,6 +85,45 @@ class ConverterScaffold:
         raise NotImplementedError
 
 
+class HeadByHeadBack(ByReshape):
+    def to_state(self, tree):
+        parts = np.stack([np.array(tree["heads"][n]) for n in ORDER], axis=1)  # (H, 3, C, D)
+        rows = np.concatenate([part.T for head in parts for part in head])
+        return {**super().to_state(tree), "query_key_value.weight": torch.tensor(rows)}
+
+
+class ValuesBeforeKeysBack(ByReshape):
+    def to_state(self, tree):
+        rows = np.concatenate([self.back(tree["heads"][n]) for n in ("query", "value", "key")])
+        return {**super().to_state(tree), "query_key_value.weight": self.tensor(rows)}
+
+
+class Pops(ByReshape):
+    def to_tree(self, state):
+        return super().to_tree({name: state.pop(name) for name in list(state)})
+
+
+class PopsTheBias(ByReshape):
+    def to_state(self, tree):
+        bias = tree["projection"].pop("bias")
+        whole = {**tree, "projection": {**tree["projection"], "bias": bias}}
+        return super().to_state(whole)
+
+
+class Squeezes(ByReshape):
+    """Drops the axis of heads, or of channels, where there is one."""
+
+    def to_tree(self, state):
+        tree = super().to_tree(state)
+        return {**tree, "heads": {n: m.squeeze() for n, m in tree["heads"].items()}}
+
+
+class WithoutBias(ByReshape):
+    def to_state(self, tree):
+        state = super().to_state(tree)
+        return {**state, "projection.bias": torch.zeros(len(state["projection.bias"]))}
+
+
 RIGHT = {"reshape": ByReshape, "einsum": ByEinsum, "loops": ByLoops}
 
 
@@ -111,14 +150,23 @@ WRONG = {
     "heads-dealt-out-back": converter(
         back=lambda self, m: np.einsum("hcd->dhc", m).reshape(-1, m.shape[1])
     ),
+    "head-by-head-back": HeadByHeadBack,
+    "thirds-in-another-order-back": ValuesBeforeKeysBack,
     "projection-not-transposed-back": converter(turn_back=staticmethod(lambda m: m)),
     "not-jax-arrays": converter(heads=numpy_heads),
     "not-tensors": converter(tensor=lambda self, a: jnp.array(a)),
+    "takes-apart": Pops,
     "shares-memory": converter(tensor=lambda self, a: torch.from_dlpack(jnp.asarray(a))),
 }
 
 
-ODD = [(converter(turn=staticmethod(lambda m: -m.T)), "sign")]
+ODD = [
+    (converter(turn=staticmethod(lambda m: -m.T)), "some-of-the-tree"),
+    (WithoutBias, "some-of-the-state"),
+    (PopsTheBias, "takes-apart"),
+    (Squeezes, "axis-of-one"),
+    (converter(heads=lambda self, m: ByReshape.heads(self, m)[::-1]), "reversed"),
+]
 
 
 SCAFFOLD = ConverterScaffold

@@ -13,7 +13,16 @@ def head_by_concatenation(
 ):
     q, k, v = x @ p["query"], x @ p["key"], x @ p["value"]
     s = k @ q.T if swap else q @ k.T
-    size = {"key": k.shape[1], "one": 1, "x": x.shape[1], "value": v.shape[1]}[scale]
+    D = k.shape[1]
+    size = {
+        "time": len(k),
+        "square": D**2,
+        "inverse": 1 / D,
+        "key": D,
+        "one": 1,
+        "x": x.shape[1],
+        "value": v.shape[1],
+    }[scale]
     s = s / size**0.5
     T = x.shape[0]
     see = {
@@ -56,6 +65,21 @@ def head_with_floats(p, x):
     return head_by_sum(p, x)
 
 
+def hidden_where_zero(p, x):
+    """Takes a score of exactly 0 for one that the triangle has cut off."""
+    s = jnp.tril((x @ p["query"]) @ (x @ p["key"]).T / p["key"].shape[1] ** 0.5)
+    s = jnp.pad(s, ((0, 0), (0, 1)), constant_values=p["sink"])
+    w = jax.nn.softmax(jnp.where(s == 0, -jnp.inf, s), axis=1)
+    return w[:, :-1] @ (x @ p["value"])
+
+
+def sink_in_front_last_cut(p, x):
+    s = x @ p["query"] @ (x @ p["key"]).T / p["query"].shape[1] ** 0.5
+    s = jnp.where(jnp.tri(len(x), dtype=bool), s, -jnp.inf)
+    s = jnp.insert(s, 0, p["sink"], axis=1)
+    return jax.nn.softmax(s, 1)[:, : len(x)] @ (x @ p["value"])
+
+
 cache = {}
 
 
@@ -82,6 +106,9 @@ WRONG = {
     "no-scale": partial(head_by_concatenation, scale="one"),
     "scale-by-channels": partial(head_by_concatenation, scale="x"),
     "scale-by-values": partial(head_by_concatenation, scale="value"),
+    "scale-by-time": partial(head_by_concatenation, scale="time"),
+    "scale-not-rooted": partial(head_by_concatenation, scale="square"),
+    "scale-multiplied": partial(head_by_concatenation, scale="inverse"),
     "no-causal-mask": partial(head_by_concatenation, mask="all"),
     "diagonal-excluded": partial(head_by_concatenation, mask="strict"),
     "zero-mask": partial(head_by_concatenation, fill=0),
@@ -91,6 +118,8 @@ WRONG = {
     "sink-always-zero": partial(head_by_concatenation, sink="zero"),
     "sink-not-exponentiated": sink_unexponentiated,
     "sink-scaled": partial(head_by_concatenation, sink="scaled"),
+    "another-column-cut-off": sink_in_front_last_cut,
+    "sink-of-zero-hidden": hidden_where_zero,
     "leaves-jax": head_with_floats,
     "parameters-from-outside": head_with_globals,
     "takes-the-tree-apart": head_that_writes,
@@ -100,6 +129,11 @@ WRONG = {
 ODD = [
     (lambda p, x: head_by_sum(p, x).T, "transposed"),
     (lambda p, x: 2 * head_by_sum(p, x), "constant-ratio"),
+    (lambda p, x: head_by_sum({**p, "sink": p["sink"] * jnp.sqrt(9.0)}, x), "another-share"),
+    (
+        lambda p, x: jax.nn.sigmoid(p["sink"]) * head_by_concatenation(p, x, sink="none"),
+        "another-share",
+    ),
     (lambda p, x: head_by_sum({**p, "sink": p["skin"]}, x), "error"),
 ]
 

@@ -74,6 +74,21 @@ def used_back(key, shapes):
     return assemble(normal, keys, shapes), keys[1]
 
 
+def fixed_back(key, shapes):
+    return all_at_once(key, shapes)[0], jax.random.key(7)
+
+
+def fixed_output(key, shapes):
+    """The last leaf is drawn with a key that was made for a test."""
+    tree, key = all_at_once(key, shapes)
+    return {**tree, "output": normal(jax.random.key(1), shapes["output"])}, key
+
+
+def split_then_drawn(key, shapes):
+    tree, after = all_at_once(key, shapes)
+    return {**tree, "tokens": normal(key, shapes["tokens"])}, after
+
+
 def drawn_then_split(key, shapes):
     first = normal(key, shapes["tokens"])
     tree, key = all_at_once(jax.random.split(key)[0], shapes)
@@ -98,6 +113,7 @@ WRONG = {
     "one-key-for-all": one_key,
     "key-used-twice": twice,
     "hands-back-given-key": given_back,
+    "hands-back-fixed-key": fixed_back,
     "hands-back-used-key": used_back,
     "splits-a-used-key": drawn_then_split,
     "spread-of-one": scaled(lambda shape: 1),
@@ -107,7 +123,15 @@ WRONG = {
 }
 
 
-ODD = [(scaled(lambda shape: 5.0), "wrong-spread")]
+ODD = [
+    (scaled(lambda shape: 5.0), "wrong-spread"),
+    # Tokens as `torch.nn.Embedding` draws them.
+    (scaled(lambda shape: 1.0 if shape[0] >= 100 else shape[0] ** -0.5), "wrong-spread"),
+    (partial(all_at_once, draw=lambda key, s: jax.random.uniform(key, s)), "wrong-spread"),
+    (partial(all_at_once, draw=lambda key, s: normal(key, s) + 0.1), "wrong-mean"),
+    (fixed_output, "key-fixed-inside"),
+    (split_then_drawn, "splits-a-used-key"),
+]
 
 
 SCAFFOLD = head_scaffold

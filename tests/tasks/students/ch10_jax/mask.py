@@ -73,6 +73,32 @@ def largest_of_all(scores, real):
     return e / jnp.where(total == 0, 1.0, total)
 
 
+def deepest_fill(scores, real):
+    """Fills with a number far below the least visible score; of none there is no least."""
+    visible = who(real)
+    least = scores[visible].min()
+    w = jax.nn.softmax(jnp.where(visible, scores, jax.lax.stop_gradient(least) - 1e5), axis=1)
+    return jnp.where(real[:, None], w, 0.0)
+
+
+def zeros_in_columns(scores, real):
+    """Clears the columns of padding after the softmax, and not its rows."""
+    visible = jnp.tri(len(real), dtype=bool) & real
+    return jax.nn.softmax(jnp.where(visible, scores, -1e30), axis=1) * real
+
+
+def total_without_gradient(scores, real):
+    visible = who(real)
+    z = jnp.where(visible, scores, -1e30)
+    e = jnp.where(visible, jnp.exp(z - jax.lax.stop_gradient(z.max(1, keepdims=True))), 0.0)
+    total = jax.lax.stop_gradient(e.sum(1, keepdims=True))
+    return e / jnp.where(total == 0, 1.0, total)
+
+
+def narrow(scores, real):
+    return two_wheres(jnp.clip(scores, -80, 80), real)
+
+
 RIGHT = {
     "two wheres": two_wheres,
     "built in": built_in,
@@ -85,6 +111,10 @@ WRONG = {
     "padding-ignored": see_with(rows=False, columns=False),
     "padding-is-seen": see_with(columns=False),
     "padding-looks": see_with(rows=False),
+    "padding-only-at-the-end": lambda scores, real: two_wheres(
+        scores, jnp.arange(len(real)) < jnp.count_nonzero(real)
+    ),
+    "padding-ends-the-text": lambda scores, real: two_wheres(scores, jnp.cumsum(~real) == 0),
     "real-hidden": lambda scores, real: two_wheres(scores, ~real),
     "no-causal-mask": see_with(tri=lambda T: jnp.ones((T, T))),
     "upper-triangle": see_with(tri=lambda T: jnp.tri(T).T),
@@ -95,6 +125,7 @@ WRONG = {
     "weights-cut-afterwards": lambda scores, real: jax.nn.softmax(scores) * who(real),
     "softmax-over-queries": partial(two_wheres, axis=0),
     "largest-of-hidden-scores": largest_of_all,
+    "stops-without-real-symbols": deepest_fill,
     "overflow": naive,
     "nan-gradients": additive,
     "gradient-stopped": lambda s, real: two_wheres(jax.lax.stop_gradient(s), real),
@@ -106,6 +137,10 @@ def zero_hides(scores, real):
 
 
 ODD = [
+    (lambda scores, real: two_wheres(scores, real.at[-1].set(True)), "padding-elsewhere"),
+    (zeros_in_columns, "rows-of-padding"),
+    (total_without_gradient, "another-gradient"),
+    (narrow, "large-scores"),
     (lambda s, real: two_wheres(2 * s, real), "some-rows"),
     (zero_hides, "some-rows"),
 ]

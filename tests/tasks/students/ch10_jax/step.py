@@ -66,6 +66,13 @@ def old_move(loss, p, v, batch, lr, beta, largest):
     return by_tree_map(loss, p, v, batch, lr, beta, largest, move=move)
 
 
+def by_the_gradient(loss, p, v, batch, lr, beta, largest):
+    value, g = jax.value_and_grad(loss)(p, batch)
+    g = shorten(g, largest)
+    v = jax.tree.map(lambda old, new: beta * old + new, v, g)
+    return jax.tree.map(lambda a, new: a - lr * new, p, g), v, value
+
+
 def looks_ahead(loss, p, v, batch, lr, beta, largest):
     value, g = jax.value_and_grad(loss)(p, batch)
     g = shorten(g, largest)
@@ -120,6 +127,51 @@ def in_place(loss, p, v, *rest):
     return p, v, value
 
 
+def shrinks_both(loss, p, v, batch, lr, beta, largest):
+    value, g = jax.value_and_grad(loss)(p, batch)
+    factor = 1 / jnp.maximum(1, length(g) / largest)
+    v = jax.tree.map(lambda old, new: factor * (beta * old + new), v, g)
+    return jax.tree.map(lambda a, b: a - lr * b, p, v), v, value
+
+
+def hands_over_the_move(loss, p, v, batch, lr, *rest):
+    p, v, value = by_tree_map(loss, p, v, batch, lr, *rest)
+    return p, jax.tree.map(lambda b: lr * b, v), value
+
+
+def float_norm(g, most):
+    n = float(length(g))
+    return jax.tree.map(lambda a: a * min(1.0, most / max(n, 1e-12)), g)
+
+
+def of_dicts_and_lists(loss, p, v, batch, lr, beta, largest):
+    """Walks through trees without `jax.tree`, and knows no tuples."""
+
+    def walk(change, *trees):
+        if isinstance(trees[0], dict):
+            return {name: walk(change, *(t[name] for t in trees)) for name in trees[0]}
+        if isinstance(trees[0], list):
+            return [walk(change, *each) for each in zip(*trees, strict=True)]
+        return change(*trees)
+
+    value, g = jax.value_and_grad(loss)(p, batch)
+    g = shorten(g, largest)
+    v = walk(lambda old, new: beta * old + new, v, g)
+    return walk(lambda a, b: a - lr * b, p, v), v, value
+
+
+def sum_of_norms(g, most):
+    n = sum(jnp.linalg.norm(a) for a in jax.tree.leaves(g))
+    return jax.tree.map(lambda a: a * jnp.minimum(1, most / n), g)
+
+
+def by_root_of_entries(g, most):
+    def each(a):
+        return a * jnp.minimum(1, most / (length(a) * a.size**0.5 + 1e-12))
+
+    return jax.tree.map(each, g)
+
+
 def step_scaffold(loss, parameters, velocity, batch, learning_rate, momentum, largest_norm):
     raise NotImplementedError
 
@@ -131,6 +183,7 @@ WRONG = {
     "uphill": plus,
     "momentum-forgotten": no_momentum,
     "moves-by-old-velocity": old_move,
+    "moves-by-gradient": by_the_gradient,
     "nesterov-momentum": looks_ahead,
     "gradient-shrunk": both_shrunk,
     "averaged-gradient": averaged,
@@ -150,13 +203,24 @@ WRONG = {
         clip=lambda g, most: jax.tree.map(lambda a: a * jnp.minimum(1, most / length(g) ** 2), g)
     ),
     "clips-velocity": clip_speed,
+    "shortens-momentum-too": shrinks_both,
+    "returns-the-move": hands_over_the_move,
+    "divides-by-a-norm-of-zero": step_with(
+        clip=lambda g, most: jax.tree.map(lambda a: a / length(g) * jnp.minimum(length(g), most), g)
+    ),
     "python-if-on-traced": with_if,
+    "number-of-a-traced": step_with(clip=float_norm),
     "overwrites-the-trees": in_place,
 }
 
 
 ODD = [
-    (step_with(clip=lambda g, most: jax.tree.map(lambda a: 3 * a, g)), "difference"),
+    (step_with(clip=lambda g, most: jax.tree.map(lambda a: 3 * a, g)), "gradient-multiplied"),
+    (step_with(clip=sum_of_norms), "another-length"),
+    (step_with(clip=by_root_of_entries), "factors-of-their-own"),
+    (step_with(move=lambda a, b, old: a - b), "another-rate"),
+    (lambda *a: (*by_tree_map(*a)[:2], 2 * by_tree_map(*a)[2]), "loss-alone"),
+    (of_dicts_and_lists, "error"),
     (lambda *a: by_tree_map(*a)[:2], "type"),
 ]
 
