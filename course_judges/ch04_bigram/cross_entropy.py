@@ -214,8 +214,8 @@ def _maximum_from_zero(logits: Tensor, targets: Tensor) -> Tensor:
 
 @mistake(
     "The exponential overflows: subtract the largest logit of each position first.",
-    lambda e: unwrapped(f"""With logits near {float(e.inputs["shift"]):.0f}, `exp` is infinite and
-    your loss is {float(e.yours("shifted")):.3g}. Only differences between logits matter, so
+    lambda e: unwrapped(f"""With logits near {abs(float(e.inputs["shift"])):.0f}, `exp` is infinite
+    and your loss is {float(e.yours("shifted")):.3g}. Only differences between logits matter, so
     subtracting the maximum changes no probability."""),
     TABLE,
     recognized=lambda e: e.same("plain") and not np.isfinite(e.yours("shifted")).all(),
@@ -253,11 +253,29 @@ def _global_maximum(logits: Tensor, targets: Tensor) -> Tensor:
     return _losses(shifted - shifted.exp().sum(dim=-1, keepdim=True).log(), targets).mean()
 
 
+def _of_vanishing_probabilities(evidence: Evidence) -> str:
+    loss = float(np.ravel(evidence.yours("spread"))[0])
+    why = (
+        """If you take the logarithm of probabilities, they are rounded to 0 before it sees them.
+        If you subtract another number than the largest logit of each row, `exp` may still
+        overflow."""
+        if not np.isfinite(loss)
+        else """If you take the logarithm of probabilities, with something added or a limit that
+        keeps them from 0, that is all that it sees of them. If you cut logits off at a limit, the
+        difference is lost there."""
+    )
+    return unwrapped(f"""Where one logit is 900 above the rest, the others' probabilities are so
+    small that they are rounded to 0. {_two_losses("spread")(evidence)} {why} Subtract the largest
+    logit of each row, and stay with logarithms: log p = logit − log Σ exp(logits).""")
+
+
 @mistake(
-    "You took the logarithm of rounded probabilities.",
-    lambda e: unwrapped(f"""Where one logit is 900 above the rest, the others' probabilities are
-    rounded to 0 before the logarithm sees them. {_two_losses("spread")(e)} Stay with logarithms:
-    log p = logit − log Σ exp(logits)."""),
+    lambda e: (
+        "A target with a vanishing probability makes your loss infinite."
+        if not np.isfinite(float(np.ravel(e.yours("spread"))[0]))
+        else "A target with a vanishing probability has another loss in your answer."
+    ),
+    _of_vanishing_probabilities,
     TABLE,
     recognized=lambda e: (
         e.same("plain", "shifted")
@@ -285,14 +303,27 @@ def _not_the_maximum(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "Only the targets of the last position count in your loss; all positions do.",
-    lambda e: unwrapped(f"""Of {e.inputs["targets"].size} targets yours uses {e.number("B")}.
-    {_two_losses("plain")(e)}"""),
+    "Only the targets of one position of each row count in your loss; all positions do.",
+    lambda e: unwrapped(f"""Of {e.inputs["targets"].size} targets yours uses {e.number("B")}, those
+    of the last position or of the first. {_two_losses("plain")(e)}"""),
     FLAT,
     also=(lambda logits, targets: cross_entropy(logits[:, :1], targets[:, :1]),),
 )
 def _one_position_only(logits: Tensor, targets: Tensor) -> Tensor:
     return cross_entropy(logits[:, -1:], targets[:, -1:])
+
+
+def _count(keep: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    """An answer in which other targets count."""
+    return lambda logits, targets: cross_entropy(logits, targets.where(keep(targets), -1))
+
+
+_symbol_0_ignored = mistake(
+    "Symbol 0 does not count in your loss; only negative targets are left out.",
+    lambda e: unwrapped(f"""Of {e.inputs["targets"].size} targets {(e.inputs["targets"] == 0).sum()}
+    are 0, which is a symbol like any other: `targets >= 0` keeps it. {_two_losses("plain")(e)}"""),
+    FLAT,
+)(_count(lambda targets: targets > 0))
 
 
 def _negative(evidence: Evidence) -> set[int]:

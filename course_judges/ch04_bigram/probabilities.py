@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -10,8 +11,9 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch04_bigram.sections import COUNTING, SHARES, UNSEEN
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -82,7 +84,15 @@ def _k_effect(evidence: Evidence) -> str:
     must gain as much.""")
 
 
+def _unseen_row_right(evidence: Evidence) -> bool:
+    unseen = int(evidence.inputs["sparse"][0, -1])
+    mine, right = evidence.yours("smoothed")[unseen], evidence.right("smoothed")[unseen]
+    return bool(np.allclose(mine, right, atol=1e-5))
+
+
 def _unseen_row(evidence: Evidence) -> str:
+    if _unseen_row_right(evidence):
+        return f"The row of a symbol that nothing follows is uniform. {_row_at_k(evidence)}"
     unseen = int(evidence.inputs["sparse"][0, -1])
     V = evidence.number("V")
     values = evidence.yours("smoothed")[unseen]
@@ -159,6 +169,39 @@ def _pairs_across_rows(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return _shares(_pair_counts(line[:-1], line[1:], vocab_size) + k)
 
 
+def _without_a_pair(first: int, last: int | None) -> Callable[[Tensor, int, float], Tensor]:
+    """Answers that read some positions of the rows only; rows without a count are 0 or NaN."""
+
+    def answer(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+        return bigram_probabilities(tokens[:, first:last], vocab_size, k)
+
+    return answer
+
+
+def _zeros_for_nothing(answer: Callable[[Tensor, int, float], Tensor]) -> Callable[..., Tensor]:
+    return lambda tokens, vocab_size, k: answer(tokens, vocab_size, k).nan_to_num(0.0)
+
+
+def _pairs_in_a_row(evidence: Evidence) -> str:
+    T = evidence.number("T")
+    return f"A row of T = {T} symbols holds T − 1 = {T - 1} pairs; you counted {T - 2} of them."
+
+
+_last_pair_left_out = mistake(
+    "The last pair of each row is missing from your counts.",
+    _pairs_in_a_row,
+    COUNTING,
+    also=(_zeros_for_nothing(_without_a_pair(0, -1)),),
+)(_without_a_pair(0, -1))
+
+_first_pair_left_out = mistake(
+    "The first pair of each row is missing from your counts.",
+    _pairs_in_a_row,
+    COUNTING,
+    also=(_zeros_for_nothing(_without_a_pair(1, None)),),
+)(_without_a_pair(1, None))
+
+
 @mistake(
     "You paired every symbol with itself, not with the one after it.",
     lambda e: unwrapped(f"""Without smoothing your table has
@@ -216,7 +259,11 @@ def _denominator_not_smoothed(tokens: Tensor, vocab_size: int, k: float) -> Tens
 
 
 @mistake(
-    "`k` is not used.",
+    lambda e: (
+        "Where a symbol is followed by anything, `k` is not added to the counts."
+        if _unseen_row_right(e)
+        else "`k` is not used."
+    ),
     _unseen_row,
     UNSEEN,
     recognized=_seen_rows_are(lambda n, _: n / n.sum(1, keepdims=True)),
@@ -263,10 +310,21 @@ def _sums_of_at_least_one(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return counts / counts.sum(dim=1, keepdim=True).clamp(min=1)
 
 
+def _clamped_shares(tokens: Tensor, V: int) -> Tensor:
+    """Shares that are 0 where nothing was counted."""
+    counts = _counts_of(tokens, V)
+    return counts / counts.sum(dim=1, keepdim=True).clamp(min=1)
+
+
 @mistake(
     "You added `k` to the probabilities, after the division; it belongs to the counts.",
-    _unseen_row,
+    lambda e: f"{_row_at_k(e)} With k = 0 nothing of this shows.",
     UNSEEN,
+    also=(
+        lambda tokens, vocab_size, k: _shares(_clamped_shares(tokens, vocab_size) + k),
+        lambda tokens, vocab_size, k: _clamped_shares(tokens, vocab_size) + k,
+        lambda tokens, vocab_size, k: _shares(_counts_of(tokens, vocab_size)) + k,
+    ),
 )
 def _smooths_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return _shares(_shares(_counts_of(tokens, vocab_size)) + k)
@@ -317,6 +375,27 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     )
 
 
+def _other_shares_in_some_rows(evidence: Evidence) -> Finding | None:
+    """The same, where other rows of the table are right."""
+    found = _worked_out(evidence)
+    case = next((one for one in ("counted", "smoothed", "little") if not evidence.same(one)), None)
+    if found is None or case is None:
+        return None
+    good = close(evidence.yours(case), evidence.right(case)).all(axis=1)
+    if not good.any():
+        return None
+    some = (
+        f"Rows {listed(np.flatnonzero(good))} are"
+        if good.sum() > 1
+        else (f"Row {int(np.flatnonzero(good)[0])} is")
+    )
+    return replace(
+        found,
+        what="In some rows your probabilities are not the shares of what follows.",
+        effect=f"{some} right. {found.effect}",
+    )
+
+
 TASK = Task(
     "Bigram probabilities",
     bigram_probabilities,
@@ -334,6 +413,6 @@ TASK = Task(
             matches("smoothed", "little", "larger"),
         ),
     ),
-    properties=(_rows_are_no_distributions,),
+    properties=(_rows_are_no_distributions, _other_shares_in_some_rows),
     examples=(_worked_out,),
 )

@@ -135,10 +135,20 @@ def _step_of_another_length(evidence: Evidence) -> Finding | None:
     factor = float((mine * right).sum() / (right * right).sum())
     if abs(factor - 1) < 1e-3 or not np.allclose(mine, factor * right, atol=1e-3):
         return None
+    B, T = evidence.number("B"), evidence.number("T")
+    divided = next(
+        (
+            f" That is {name}: if you divide the gradient by {by}, divide it by all B · T = {B * T}"
+            " guesses."
+            for name, by, held in ((f"T = {T}", "B", T), (f"B = {B}", "T", B))
+            if B > 1 and T > 1 and abs(factor - held) < 1e-3 * held
+        ),
+        "",
+    )
     return Finding(
         "wrong-length-of-step",
         "Your step has the right direction and the wrong length.",
-        f"It is {factor:.3g} times as long as it should be. {_moved(evidence)}",
+        f"It is {factor:.3g} times as long as it should be.{divided} {_moved(evidence)}",
         STEP,
     )
 
@@ -179,9 +189,9 @@ _no_step = mistake(
 
 
 @mistake(
-    "That is Adam's step, not the plain one: it divides each gradient by its own size.",
-    lambda e: unwrapped(f"""In Adam's first step every entry moves by the learning rate, whatever
-    its gradient. {_moved(e)}"""),
+    "Every entry moves by the learning rate, whatever its gradient; that is no plain step.",
+    lambda e: unwrapped(f"""That is Adam's first step, which divides each gradient by its own size,
+    and also what is left of a gradient if only its sign counts. {_moved(e)}"""),
     recognized=_is_adam,
 )
 def _adam_for_sgd(
@@ -231,7 +241,7 @@ _lost_repeats = mistake(
 
 
 @mistake(
-    "You trained a fresh random table, not the one that you were given.",
+    "You trained another table, not the one that you were given.",
     lambda e: unwrapped(f"""Your first loss is {float(np.ravel(e.yours("one.losses"))[0]):.3f}; with
     the given table it is {float(e.right("one.losses")[0]):.3f}, and rows that no step touches
     differ from the given ones."""),
@@ -257,6 +267,26 @@ def _one_step_only(
     return table, losses.expand(steps)
 
 
+@mistake(
+    "You return one loss; asked for is the one before each step.",
+    lambda e: unwrapped(f"""After three steps your losses have shape
+    {e.yours("three.losses").shape}; the right ones are
+    {", ".join(f"{v:.3f}" for v in e.right("three.losses"))}. Your table is right."""),
+    cases=("one.table", "three"),
+    also=(
+        lambda *given: (descend(*given)[0], descend(*given)[1][-1:]),
+        lambda *given: (descend(*given)[0], descend(*given)[1][0]),
+        lambda *given: (descend(*given)[0], descend(*given)[1][:1]),
+        lambda *given: (descend(*given)[0], descend(*given)[1].mean()),
+    ),
+)
+def _one_loss_only(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    table, losses = descend(table, x, y, learning_rate, steps)
+    return table, losses[-1]
+
+
 @mistake("You recorded each loss after the step; asked for is the one before it.", _loss_path)
 def _loss_after_the_step(
     table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
@@ -280,6 +310,24 @@ def _only_the_first_step(evidence: Evidence) -> Finding | None:
     )
 
 
+def _of_which(evidence: Evidence, loss: float) -> str:
+    """Of which other guesses a loss is the mean, if it is known; empty otherwise."""
+    table, x, y = (torch.from_numpy(evidence.inputs[name]) for name in ("table", "x", "y"))
+    each = F.cross_entropy(table[x].flatten(0, 1), y.flatten(), reduction="none").view(x.shape)
+    for value, words in (
+        (each.sum(), "the sum of all of them, not the mean"),
+        (each.mean() / np.log(2), "the mean in bits; asked for is the one in nats"),
+        (each[0].mean(), f"the mean over the {x.shape[1]} targets of row 0 alone"),
+        (each[:, -1].mean(), f"the mean over the {x.shape[0]} targets of the last position alone"),
+        (each[:, :-1].mean(), "the mean without the targets of the last position"),
+        (each.sum() / x.shape[0], f"the sum divided by B = {x.shape[0]}"),
+        (each.sum() / x.shape[1], f"the sum divided by T = {x.shape[1]}"),
+    ):
+        if abs(float(value) - loss) < 1e-4:
+            return f" Yours is {words}."
+    return ""
+
+
 def _loss_of_something_else(evidence: Evidence) -> Finding | None:
     mine, right = np.ravel(evidence.yours("one.losses")), np.ravel(evidence.right("one.losses"))
     if len(mine) != 1 or abs(mine[0] - right[0]) < 1e-4:
@@ -288,9 +336,9 @@ def _loss_of_something_else(evidence: Evidence) -> Finding | None:
         "loss-before-the-first-step",
         "Your first step is right, and the loss before it is not."
         if evidence.same("one.table")
-        else "The loss is wrong before the first step; the gradient belongs to another loss, too.",
+        else "The loss before the first step is wrong, and so is the step.",
         f"Yours is {mine[0]:.4f}; the mean cross-entropy of all {evidence.inputs['y'].size} "
-        f"targets is {right[0]:.4f} at the table that you are given.",
+        f"targets is {right[0]:.4f} at the table that you are given.{_of_which(evidence, mine[0])}",
         STEP,
     )
 

@@ -154,6 +154,12 @@ WRONG = {
     "denominator-not-smoothed": nothing_below,
     "no-smoothing": smoothed_never,
     "smooths-probabilities": smoothed_too_late,
+    "last-pair-left-out": lambda tokens, vocab_size, k: probabilities_by_loop(
+        tokens[:, :-1], vocab_size, k
+    ),
+    "first-pair-left-out": lambda tokens, vocab_size, k: probabilities_by_loop(
+        tokens[:, 1:], vocab_size, k
+    ),
     "size-from-the-tokens": lambda tokens, vocab_size, k: probabilities_by_loop(
         tokens, len(tokens.unique()), k
     ),
