@@ -43,6 +43,11 @@ def _with(change: _Change) -> Callable[[Tensor, float], Tensor]:
     return answer
 
 
+def _without_itself(scores: Tensor, slope: float) -> Tensor:
+    back = _back(scores.shape[-1])
+    return (scores - slope * back).masked_fill(back <= 0, -torch.inf).softmax(dim=-1)
+
+
 def _causal(scores: Tensor) -> Tensor:
     return penalised_weights(scores, 0.0)
 
@@ -102,8 +107,8 @@ _bonus_for_distance = mistake(
 
 _no_penalty = mistake(
     "The slope has no effect on your weights.",
-    lambda e: unwrapped(f"""{_first_weight(e)} What is subtracted from a whole row alike cancels in
-    the softmax: the penalty must differ from column to column."""),
+    lambda e: unwrapped(f"""{_first_weight(e)} Either it is not used, or the same is subtracted from
+    a whole row, which cancels in the softmax: the penalty must differ from column to column."""),
     cases=("level", "gentle", "steep"),
 )(_with(lambda s, d, m: s))  # noqa: ARG005
 
@@ -130,7 +135,7 @@ _share_of_the_length = mistake(
 )(_with(lambda s, d, m: s - m * d / s.shape[-1]))
 
 _penalty_multiplied = mistake(
-    "You multiplied the scores; the penalty is subtracted from them.",
+    "You multiplied or divided the scores; the penalty is subtracted from them.",
     lambda e: unwrapped(f"""{_last_row(e)} A factor shrinks high scores and lifts negative ones, so
     it punishes some and rewards others."""),
     also=(_with(lambda s, d, m: s / (1 + m * d)),),
@@ -147,6 +152,36 @@ _scaled_again = mistake(
     lambda e: f"{_last_row(e)} Differences between scores became too small.",
     SCORES,
 )(_with(lambda s, d, m: s / math.sqrt(s.shape[-1]) - m * d))
+
+
+_first_step_is_free = mistake(
+    "The position one step back pays nothing; every step back costs one slope, the first as well.",
+    lambda e: unwrapped(f"""{_last_row(e)} A distance of 1 costs one slope: t − s is all that there
+    is to multiply by."""),
+)(_with(lambda s, d, m: s - m * (d - 1).clamp(min=0)))
+
+
+@mistake(
+    "A position does not see itself in your weights.",
+    lambda e: unwrapped(f"""Row 0 of sample 0 can see itself only, and is
+    {row(e.yours("gentle")[0, 0])}; it should be {row(e.right("gentle")[0, 0])}. What is hidden lies
+    above the diagonal, not on it."""),
+    FUTURE,
+    also=(lambda scores, slope: _without_itself(scores, slope).nan_to_num(0.0),),
+)
+def _itself_hidden(scores: Tensor, slope: float) -> Tensor:
+    return _without_itself(scores, slope)
+
+
+@mistake(
+    "With slope 0 your weights are not causal.",
+    lambda e: unwrapped(f"""With slope 0 row 0 of sample 0, which can see itself only, is
+    {row(e.yours("level")[0, 0])}. Without a penalty the future is hidden as with one."""),
+    FUTURE,
+    cases=("level", "gentle"),
+)
+def _slope_zero_sees_all(scores: Tensor, slope: float) -> Tensor:
+    return penalised_weights(scores, slope) if slope else scores.softmax(dim=-1)
 
 
 @mistake(
@@ -223,11 +258,13 @@ def _limited_sum(scores: Tensor, slope: float) -> Tensor:
 
 
 @mistake(
-    "With a large slope, the bonus of the future overflows before you take it away.",
+    "With a large slope your answer holds NaN: the bonus of the future comes into it.",
     lambda e: unwrapped(f"""With slope {number(STEEP * float(e.inputs["slope"]))} the last of
     {e.number("T")} positions lies {e.number("T") - 1} ahead of the first, and gains
     {number(STEEP * float(e.inputs["slope"]) * (e.number("T") - 1))}: e to the power of that is
-    infinite, and 0 · ∞ is NaN. Hide the future before `exp`, with −inf."""),
+    infinite, and 0 · ∞ is NaN. If the largest score of each row is subtracted first, it is one of
+    the future, all others are rounded to 0, and 0 / 0 is NaN. Hide the future before both, with
+    −inf."""),
     FUTURE,
     recognized=lambda e: e.same("level", "gentle") and bool(np.isnan(e.yours("steep")).any()),
 )

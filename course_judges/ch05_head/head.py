@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -266,6 +267,31 @@ class _UpperTriangle(Head):
         return torch.ones(T, T, dtype=torch.bool).tril(-1) & self.causal
 
 
+@mistake(
+    "With `causal=False` your head sees the position itself and what follows, and not the past.",
+    lambda e: f"Looking both ways, each position sees the whole text. {_first(e)}",
+    FUTURE,
+    cases=("causal", "both_ways"),
+)
+class _FutureIfNotCausal(Head):
+    def hidden(self, T: int) -> Tensor:
+        past = self.past[:T, :T]
+        return ~past if self.causal else ~past.T
+
+
+@mistake(
+    "With `causal=True` no position but the first sees itself.",
+    lambda e: f"{_first(e, 'causal')} The triangle that is seen holds its diagonal.",
+    FUTURE,
+    cases=("both_ways", "causal"),
+)
+class _DiagonalHidden(Head):
+    def hidden(self, T: int) -> Tensor:
+        hidden = torch.ones(T, T, dtype=torch.bool).triu()
+        hidden[0, 0] = False
+        return hidden & self.causal
+
+
 @families.zero_mask(_moved, FUTURE, cases=("causal",))
 class _ZeroMask(Head):
     def weights(self, x: Tensor) -> Tensor:
@@ -345,6 +371,21 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     )
 
 
+def _right_at_some_positions(evidence: Evidence) -> Finding | None:
+    """One row worked out, where the outputs of other positions are right."""
+    case = "both_ways" if not evidence.same("both_ways") else "causal"
+    good = close(evidence.yours(case), evidence.right(case)).all(axis=(0, 2))
+    if good.all() or not good.any():
+        return None
+    found = _worked_out(evidence)
+    return found and replace(
+        found,
+        what="At most positions your outputs are not the right averages of the values."
+        if good.mean() < 0.5
+        else "At some positions your outputs are not the right averages of the values.",
+    )
+
+
 TASK = Task(
     "A head that can look both ways",
     Head,
@@ -362,7 +403,10 @@ TASK = Task(
             matches("causal", "full", "again", "beside"),
         ),
     ),
-    properties=(unchanged_by_the_future("causal", "later", "t", FUTURE),),
+    properties=(
+        unchanged_by_the_future("causal", "later", "t", FUTURE),
+        _right_at_some_positions,
+    ),
     cases=("both_ways",),
     examples=(_worked_out,),
 )

@@ -158,9 +158,33 @@ _wrong_corner = mistake(
     cases=("cut",),
 )(_seen_by(lambda past, start, T: past[-T:, :T] & _visible(past, start, T)[:, -1:]))
 
-_no_causal_mask = families.no_causal_mask(lambda e: _unpadded_row(e, 0), cases=("whole", "cut"))(
-    _seen_by(lambda past, start, T: _visible(torch.ones_like(past), start, T))
+_or_for_and = mistake(
+    "A position is seen if one of the two conditions holds; both have to.",
+    lambda e: unwrapped(f"""Without padding every position is real, and with `|` that is enough to
+    be seen. {_unpadded_row(e, 0)} A position is seen if it is no padding and (`&`) not in the
+    future."""),
+    cases=("whole", "cut", "padded"),
+)(_seen_by(lambda past, start, T: past[:T, :T] | _visible(torch.ones_like(past), start, T)))
+
+_no_causal_mask = mistake(
+    "Without padding nothing is hidden: every position sees the whole text, future included.",
+    lambda e: f"{_unpadded_row(e, 0)} If you did call `masked_fill`, keep what it returns.",
+    cases=("whole", "cut"),
+)(_seen_by(lambda past, start, T: _visible(torch.ones_like(past), start, T)))
+
+
+@mistake(
+    "You return the scores, with what is hidden set to another number; the softmax is missing.",
+    _unpadded_row,
+    also=(
+        lambda scores, past, start: scores.masked_fill(
+            ~_visible(past, start, scores.shape[-1]), -torch.inf
+        ),
+    ),
 )
+def _scores_not_weights(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    return scores.masked_fill(~_visible(past, start, scores.shape[-1]), 0.0)
+
 
 _inverted_mask = mistake(
     "Your mask is the wrong way round: you hid the past.",
@@ -237,7 +261,7 @@ _start_of_the_first = mistake(
 )(_seen_by(lambda past, start, T: _visible(past, start[:1].expand(len(start)), T)))
 
 _padding_seen = mistake(
-    "Where a text begins makes no difference: padding is looked at.",
+    "Padding is looked at, as if all texts began where the longest one does.",
     _padded_row,
     recognized=lambda e: bool(
         np.allclose(e.yours("padded")[_real(e)], e.right("cut")[_real(e)], atol=1e-5)
@@ -286,7 +310,7 @@ def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     "Rows of padding look at something; they should be 0.",
     lambda e: (
         f"{_empty_row(e)} A softmax over equal scores is a mean, even if all of them are −1e9."
-        if np.ptp(e.yours("padded")[_padded(e)[0], 0]) < NEGLIGIBLE
+        if np.allclose(e.yours("padded")[_padded(e)[0], 0], 1 / e.number("T"), atol=NEGLIGIBLE)
         else _empty_row(e)
     ),
     recognized=lambda e: _real_rows_right(e) and not e.same("padded"),

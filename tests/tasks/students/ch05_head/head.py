@@ -263,6 +263,22 @@ class HeadWithAMaskOfTheClass(PlainHead):
         return scores if self.both_ways else super().mask(scores)
 
 
+class HeadWithoutThePast(PlainHead):
+    def mask(self, scores):
+        T = scores.shape[-1]
+        seen = self.tril[:T, :T] if self.causal else self.tril[:T, :T].T
+        return scores.masked_fill(seen == 0, -INF)
+
+
+class HeadWithoutItself(PlainHead):
+    def mask(self, scores):
+        if self.causal:
+            hidden = torch.ones_like(scores[0]).triu()
+            hidden[0, 0] = 0
+            scores = scores.masked_fill(hidden.bool(), -INF)
+        return scores
+
+
 WRONG = {
     "shared-by-all-heads": HeadWithAMaskOfTheClass,
     "mean-of-two-directions": MeanOfTwoDirections,
@@ -284,6 +300,8 @@ WRONG = {
     "upper-triangle": HeadUpper,
     "zero-mask": HeadZero,
     "moderate-fill": HeadNearlyMasked,
+    "future-if-not-causal": HeadWithoutThePast,
+    "diagonal-hidden": HeadWithoutItself,
 }
 
 
