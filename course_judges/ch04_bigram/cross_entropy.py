@@ -14,7 +14,7 @@ from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import FLAT, GUESS, TABLE
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, numbers_apart, unwrapped
+from course_judges.wording import listed, number, numbers_apart, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -290,10 +290,12 @@ def _log_of_softmax(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "The exponential overflows where one logit is far above the others of its row.",
-    lambda e: unwrapped(f"""Where one logit is 900 above the rest, your loss is
-    {float(e.yours("spread")):.3g}; it should be {float(e.right("spread")):.4g}. Subtract the
-    largest logit of each row: then none is above 0, and no `exp` above 1."""),
+    lambda e: unwrapped(f"""Where one logit is far above the others of its row, your loss is
+    {number(float(e.yours("spread")))}."""),
+    lambda e: unwrapped(f"""One logit is 900 above the rest there, and the loss should be
+    {float(e.right("spread")):.4g}. If `exp` overflows, subtract the largest logit of each row: then
+    none is above 0, and no `exp` above 1. If all log-probabilities are multiplied by zeros and
+    ones, 0 · −∞ is NaN: take the one of the target by its index, out of logit − log Σ exp."""),
     TABLE,
     recognized=lambda e: e.same("plain", "shifted") and not np.isfinite(float(e.yours("spread"))),
 )
@@ -331,6 +333,31 @@ def _negative(evidence: Evidence) -> set[int]:
     return {int(target) for target in ignored[ignored < 0]}
 
 
+def _known(evidence: Evidence) -> str:
+    """What else of the same numbers a loss is, if it is known; empty otherwise."""
+    logits, targets = (torch.from_numpy(evidence.inputs[n]) for n in ("logits", "targets"))
+    logs = logits.log_softmax(dim=-1)
+    each = -logs.gather(2, targets[..., None])[..., 0]  # (B, T)
+    B, T = each.shape
+    mine = float(evidence.yours("plain"))
+    for value, said in (
+        (each.sum() / B, f"their sum divided by B = {B}"),
+        (each.sum() / T, f"their sum divided by T = {T}"),
+        (each.sum() / logits.numel(), "their sum divided by the number of logits"),
+        (-logs.mean(), "the mean surprise of all symbols, not of the targets"),
+        (-logs.amax(-1).mean(), "the mean surprise of the likeliest symbols, not of the targets"),
+        (logits.logsumexp(-1).mean(), "the mean of log Σ exp alone, without the targets' logits"),
+        (-each.neg().exp().mean().log(), "the logarithm of a mean of probabilities"),
+        (each[:, :-1].mean(), "the mean without the last position"),
+        (each[:, 1:].mean(), "the mean without the first position"),
+        (each[0].mean(), "the mean of row 0 alone"),
+        (each.median(), "their median"),
+    ):
+        if math.isclose(float(value), mine, rel_tol=1e-4):
+            return f" Yours is {said}."
+    return ""
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     if evidence.same("plain"):
         if evidence.same("ignored"):
@@ -350,7 +377,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         f"The first target is symbol {target} with the logit {logits[target]:.3g}; log Σ exp of "
         f"its {len(logits)} logits is {total:.3g}, so its surprise is "
         f"{total - float(logits[target]):.3g}. The loss is the mean of "
-        f"{evidence.inputs['targets'].size} of these. {_two_losses('plain')(evidence)}",
+        f"{evidence.inputs['targets'].size} of these.{_known(evidence)} "
+        f"{_two_losses('plain')(evidence)}",
         FLAT,
     )
 

@@ -174,6 +174,15 @@ _writes_one_too_many = mistake("You write one symbol more than `count`.", _anoth
     lambda model, tokens, count, generator: generate(model, tokens, count + 1, generator)
 )
 
+_count_for_length = mistake(
+    "You take `count` for the length of the whole text; it is the number of new symbols.",
+    _another_count,
+)(
+    lambda model, tokens, count, generator: generate(
+        model, tokens, max(0, count - tokens.shape[1]), generator
+    )
+)
+
 _writes_one_too_few = mistake("You write one symbol fewer than `count`.", _another_count)(
     lambda model, tokens, count, generator: generate(model, tokens, count - 1, generator)
 )

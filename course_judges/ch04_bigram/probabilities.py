@@ -240,6 +240,23 @@ def _counts_not_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tens
 
 
 @mistake(
+    "You divided by how often each symbol occurs, at the end of a row as well.",
+    lambda e: unwrapped(f"""{_row_sum(e)} What stands at the end of a row is followed by nothing:
+    divide by how often a symbol is followed, which is the sum of its row of counts."""),
+    also=(
+        lambda tokens, vocab_size, k: (
+            (_counts_of(tokens, vocab_size) + k)
+            / torch.bincount(tokens.flatten(), minlength=vocab_size)[:, None]
+        ),
+    ),
+    cases=("counted",),
+)
+def _divides_by_occurrences(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    occurrences = torch.bincount(tokens.flatten(), minlength=vocab_size)[:, None]
+    return (_counts_of(tokens, vocab_size) + k) / (occurrences + vocab_size * k)
+
+
+@mistake(
     "Your denominator grew by `k` once; `k` was added to V counts in the row.", _k_effect, UNSEEN
 )
 def _denominator_without_V(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
@@ -391,6 +408,7 @@ def _other_shares_in_some_rows(evidence: Evidence) -> Finding | None:
     )
     return replace(
         found,
+        name="some-rows",
         what="In some rows your probabilities are not the shares of what follows.",
         effect=f"{some} right. {found.effect}",
     )

@@ -234,8 +234,8 @@ _mean_for_each_symbol = mistake(
 
 _lost_repeats = mistake(
     "A symbol that occurs more than once in `x` contributed only once to the gradient.",
-    lambda e: unwrapped(f"""`gradient[x] += …` with an index tensor keeps one of the rows that share
-    an index; `index_add_` adds them all. {_moved(e)}"""),
+    lambda e: unwrapped(f"""`gradient[x] += …` or `table[x] -= …` with an index tensor keeps one of
+    the rows that share an index; `index_add_` adds them all. {_moved(e)}"""),
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table - rate * _assigned_gradient(table, x, y)))
 

@@ -216,6 +216,9 @@ WRONG = {
     "writes-one-too-many": lambda m, tokens, count, g: generate_into_buffer(
         m, tokens, count + 1, g
     ),
+    "count-for-length": lambda m, tokens, count, g: generate_by_list(
+        m, tokens, max(0, count - tokens.shape[1]), g
+    ),
     "writes-one-too-few": lambda m, tokens, count, g: generate_by_list(
         m, tokens, max(0, count - 1), g
     ),
