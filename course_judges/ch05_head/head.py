@@ -380,6 +380,7 @@ def _right_at_some_positions(evidence: Evidence) -> Finding | None:
     found = _worked_out(evidence)
     return found and replace(
         found,
+        name="some-positions",
         what="At most positions your outputs are not the right averages of the values."
         if good.mean() < 0.5
         else "At some positions your outputs are not the right averages of the values.",

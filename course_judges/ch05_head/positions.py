@@ -134,6 +134,8 @@ def _padding(evidence: Evidence) -> str:
     off = np.abs(evidence.yours("padded")).max(axis=-1) > NEGLIGIBLE  # (B, T)
     # Where the text with most padding has some that is not 0, or else another one.
     padding = off & ~_real(evidence)
+    if not padding.any():
+        return ""
     most = int(np.argmax(evidence.inputs["start"]))
     b = most if padding[most].any() else int(np.argmax(padding.any(axis=1)))
     t, first = int(np.argmax(padding[b])), int(evidence.inputs["start"][b])

@@ -107,6 +107,19 @@ def _padded_row(evidence: Evidence) -> str:
     be {row(right)}.""")
 
 
+def _sum_of_padded_row(evidence: Evidence) -> float:
+    b, first = _padded(evidence)
+    return float(evidence.yours("padded")[b, min(first + 1, evidence.number("T") - 1)].sum())
+
+
+def _cut_late(scores: Tensor, past: Tensor, start: Tensor, *, rows: bool) -> Tensor:
+    """Causal weights with the padding cut out of them, as columns and perhaps as rows."""
+    T = scores.shape[-1]
+    real = torch.arange(T) >= start[:, None]
+    weights = scores.masked_fill(~past[:T, :T], -torch.inf).softmax(dim=-1) * real[:, None]
+    return weights * real[:, :, None] if rows else weights
+
+
 def _empty_row(evidence: Evidence) -> str:
     b, first = _padded(evidence)
     return unwrapped(f"""Text {b} begins at position {first}, so rows 0 to {first - 1} are padding.
@@ -221,6 +234,16 @@ def _softmax_over_queries(scores: Tensor, past: Tensor, start: Tensor) -> Tensor
     visible = _visible(past, start, scores.shape[-1])
     return scores.masked_fill(~visible, -torch.inf).softmax(dim=-2).nan_to_num(0.0)
 
+
+_padding_cut_after_softmax = mistake(
+    "You cut the padding out after the softmax; rows of symbols do not sum to 1 then.",
+    lambda e: (
+        unwrapped(f"""{_padded_row(e)} It sums to {number(_sum_of_padded_row(e))}: the share of
+    what was cut is missing. Padding is hidden before the softmax, as the future is.""")
+    ),
+    cases=("whole", "cut", "padded"),
+    also=(lambda scores, past, start: _cut_late(scores, past, start, rows=False),),
+)(lambda scores, past, start: _cut_late(scores, past, start, rows=True))
 
 _rows_hidden_not_columns = mistake(
     "You emptied the rows of padding, but its columns can still be seen.",
