@@ -76,9 +76,15 @@ def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
             _which(evidence) + _from(evidence, "some.merged"),
             LOOK,
         )
+    missing, more = (right == 0) & (mine != 0), (mine == 0) & (right != 0)
+    what = "stand in other places than they should"
+    if not more.any():
+        what = "are missing in places of the silenced ones"
+    elif not missing.any():
+        what = "stand where others should be heard, too"
     return Finding(
         "wrong-zeros",
-        "The heads are merged well, and the zeros stand in the wrong places.",
+        f"The heads are merged well, and zeros {what}.",
         _which(evidence) + _from(evidence, "some.merged"),
         LOOK,
     )
@@ -88,6 +94,11 @@ def _entries_elsewhere(evidence: Evidence) -> Finding | None:
     told = _from(evidence, "all")
     if not told:
         return None
+    if " holds 0; " in told:
+        what = "With nobody silenced, some entries are 0 in your answer."
+        return Finding("zeros-for-nobody", what, told, LOOK)
+    if " holds a number that no head found; " in told:
+        return Finding("entries-changed", "Some entries are no numbers of a head.", told, LOOK)
     return Finding("entries-from-elsewhere", "Some entries stand in places of others.", told, VIEW)
 
 
@@ -138,6 +149,11 @@ def _silenced_removed(found: Tensor, silenced: list[int]) -> Tensor:
     lambda e: f"{_which(e)}{_from(e, 'some.merged')}",
     LOOK,
     cases=("all", "some.merged"),
+    also=(
+        lambda found, silenced: merge_heads(
+            found, [h for h in range(found.shape[1]) if h not in silenced]
+        ),
+    ),
 )
 def _silences_the_others(found: Tensor, silenced: list[int]) -> Tensor:
     others = [h for h in range(found.shape[1]) if h not in silenced]
@@ -155,6 +171,19 @@ def _silences_channels(found: Tensor, silenced: list[int]) -> Tensor:
     merged = merge_heads(found, [])
     merged[:, :, silenced] = 0
     return merged
+
+
+@mistake(
+    "You silenced heads with −∞; a head that is silenced leaves zeros.",
+    lambda e: unwrapped(f"""{_which(e)}−∞ is for scores before a softmax. The projection multiplies
+    what it is given, and ∞ spoils every sum."""),
+    LOOK,
+    cases=("all", "some.merged"),
+)
+def _silenced_by_infinity(found: Tensor, silenced: list[int]) -> Tensor:
+    found = found.clone()
+    found[:, silenced] = -torch.inf
+    return merge_heads(found, [])
 
 
 @mistake(

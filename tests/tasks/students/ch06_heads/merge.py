@@ -119,6 +119,13 @@ WRONG = {
     "silences-channels": wrong_zeros(zero_channels),
     "silences-positions": wrong_zeros(zero_positions),
     "writes-into-the-input": zeros_written,
+    "silenced-by-infinity": lambda found, silenced: torch.cat(
+        [
+            torch.full_like(one, -torch.inf) if h in silenced else one
+            for h, one in enumerate(found.unbind(1))
+        ],
+        -1,
+    ),
 }
 
 
@@ -151,7 +158,7 @@ ODD = [
     (sorts_what_it_is_given, "changes-the-list"),
     (lambda found, silenced: merge_by_list(found, silenced).squeeze(), "axis-of-one"),
     (lambda found, silenced: merge_by_list(found, silenced).squeeze(0), "axis-of-one"),
-    (lambda found, silenced: merge_by_list(found.relu(), silenced), "entries-from-elsewhere"),
+    (lambda found, silenced: merge_by_list(found.relu(), silenced), "zeros-for-nobody"),
     (lambda found, silenced: merge_rightly(found.flip(2)), "entries-from-elsewhere"),
     (
         lambda found, silenced: merge_rightly(found) * (0 if silenced else 1),
