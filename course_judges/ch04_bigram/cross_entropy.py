@@ -160,6 +160,15 @@ def _mean_of_rows_that_count(logits: Tensor, targets: Tensor) -> Tensor:
     return torch.stack(rows).mean()
 
 
+def _mean_of_rows_with_zeros(logits: Tensor, targets: Tensor) -> Tensor:
+    pairs = zip(logits, targets, strict=True)
+    rows = [
+        cross_entropy(row[None], aim[None]) if (aim >= 0).any() else torch.zeros(())
+        for row, aim in pairs
+    ]
+    return torch.stack(rows).mean()
+
+
 def _weighted_mean_of_rows(logits: Tensor, targets: Tensor) -> Tensor:
     rows = [cross_entropy(row[None], aim[None]) for row, aim in zip(logits, targets, strict=True)]
     share = (targets >= 0).sum(dim=1) / (targets >= 0).sum()
@@ -188,7 +197,7 @@ def _mean_of_no_targets(logits: Tensor, targets: Tensor) -> Tensor:
     {", ".join(str(int(n)) for n in (e.inputs["ignored"] >= 0).sum(axis=1))} of them, so a mean of
     means weighs them unequally. {_two_losses("ignored")(e)}"""),
     cases=("plain", "ignored"),
-    also=(_mean_of_rows_that_count,),
+    also=(_mean_of_rows_that_count, _mean_of_rows_with_zeros),
 )
 def _mean_of_row_means(logits: Tensor, targets: Tensor) -> Tensor:
     rows = [cross_entropy(row[None], aim[None]) for row, aim in zip(logits, targets, strict=True)]

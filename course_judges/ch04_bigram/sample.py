@@ -227,8 +227,10 @@ def _one_draw_for_all(logits: Tensor, temperature: float, generator: torch.Gener
     return (reached < number).sum(dim=-1).clamp(max=logits.shape[-1] - 1)
 
 
-@families.temperature_multiplied(
-    _wrong_way, recognized=_follows_instead(lambda logits, t: softmax(logits * t))
+@mistake(
+    "Your draws follow softmax(logits · temperature); the logits are divided by it.",
+    _wrong_way,
+    recognized=_follows_instead(lambda logits, t: softmax(logits * t)),
 )
 def _temperature_multiplied(
     logits: Tensor, temperature: float, generator: torch.Generator
@@ -299,10 +301,11 @@ def _nearest_temperature(evidence: Evidence) -> float | None:
 
 
 @mistake(
-    "You draw at another temperature than the one that you are given.",
+    "Your symbols come up as often as they should at another temperature.",
     lambda e: unwrapped(f"""{_share_effect(e)} So it would be near a temperature of
-    {number(_nearest_temperature(e) or 0.0, 2)}. The logits are divided by the temperature as it is:
-    is anything done to one of the two before?"""),
+    {number(_nearest_temperature(e) or 0.0, 2)}. If you change the temperature or the logits before
+    you divide, leave them as they are. If you add noise and take the largest sum, the noise that
+    does it is −log(−log u), with two logarithms."""),
     recognized=lambda e: not _drawn_right(e) and _nearest_temperature(e) is not None,
 )
 def _another_temperature(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:

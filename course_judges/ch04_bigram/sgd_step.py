@@ -87,14 +87,23 @@ def _is_adam(evidence: Evidence) -> bool:
     moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])[~_untouched(evidence)]
     rate = float(evidence.inputs["learning_rate"])
     # AdamW's decay comes on top: a hundredth of the entry times the rate.
-    return not evidence.same("one.table") and bool(np.all(np.abs(moved - rate) < 0.05 * rate))
+    return (
+        evidence.comparable("one.table")
+        and not evidence.same("one.table")
+        and bool(np.all(np.abs(moved - rate) < 0.05 * rate))
+    )
 
 
 def _is_fresh(evidence: Evidence) -> bool:
     moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])  # (V, V)
     # All rows, not only the untouched ones: a few random entries may lie near the given ones.
     elsewhere = bool((moved[_untouched(evidence)] > 0.1).any()) and (moved > 0.3).mean() > 0.4
-    return bool(elsewhere) and not evidence.same("one.losses")
+    return (
+        evidence.comparable("one.table")
+        and evidence.comparable("one.losses")
+        and bool(elsewhere)
+        and not evidence.same("one.losses")
+    )
 
 
 def _moved(evidence: Evidence, case: str = "one") -> str:
@@ -182,8 +191,12 @@ _wrong_sign = mistake(
 
 _no_step = mistake(
     "Your table does not move.",
-    lambda e: unwrapped(f"""{_moved(e)} If you use `zero_grad`, it must come before `backward`, not
-    between `backward` and the step."""),
+    lambda e: (
+        f"{_moved(e)} Your losses are those of a table that does move: that one is to be returned."
+        if e.same("three.losses")
+        else f"{_moved(e)} If you use `zero_grad`, it must come before `backward`, not between "
+        "`backward` and the step."
+    ),
     cases=("one.table", "three.table"),
 )(_walks(lambda table, x, y, rate: table))  # noqa: ARG005
 
@@ -268,6 +281,18 @@ def _one_step_only(
 
 
 @mistake(
+    "You returned the two results in the other order: the table comes first, then the losses.",
+    lambda e: unwrapped(f"""After one step your first result has shape
+    {e.yours("one.table").shape}, your second one {e.yours("one.losses").shape}."""),
+)
+def _swapped_results(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    table, losses = descend(table, x, y, learning_rate, steps)
+    return losses, table
+
+
+@mistake(
     "You return one loss; asked for is the one before each step.",
     lambda e: unwrapped(f"""After three steps your losses have shape
     {e.yours("three.losses").shape}; the right ones are
@@ -315,6 +340,11 @@ def _of_which(evidence: Evidence, loss: float) -> str:
     table, x, y = (torch.from_numpy(evidence.inputs[name]) for name in ("table", "x", "y"))
     each = F.cross_entropy(table[x].flatten(0, 1), y.flatten(), reduction="none").view(x.shape)
     for value, words in (
+        (
+            _batch_loss(table, y, x),
+            "what the table says of `x` after `y`, and not of `y` after `x`",
+        ),
+        (_batch_loss(table.T, x, y), "that of the table turned over: column i in place of row i"),
         (each.sum(), "the sum of all of them, not the mean"),
         (each.mean() / np.log(2), "the mean in bits; asked for is the one in nats"),
         (each[0].mean(), f"the mean over the {x.shape[1]} targets of row 0 alone"),
@@ -343,6 +373,40 @@ def _loss_of_something_else(evidence: Evidence) -> Finding | None:
     )
 
 
+def _another_step(evidence: Evidence) -> Finding | None:
+    """The entry that the first step moves otherwise, and its gradient."""
+    if not evidence.same("one.losses") or evidence.same("one.table"):
+        return None
+    if not evidence.comparable("one.table"):
+        return None
+    table, mine, right = (
+        evidence.inputs["table"],
+        evidence.yours("one.table"),
+        evidence.right("one.table"),
+    )
+    i, j = (int(n) for n in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    rate = float(evidence.inputs["learning_rate"])
+    gradient = float(table[i, j] - right[i, j]) / rate
+    return Finding(
+        "another-step",
+        "Your first loss is right, and your first step is not the gradient's.",
+        f"The gradient of entry ({i}, {j}) is {gradient:+.3f}, which a learning rate of {rate:g} "
+        f"makes a step of {-rate * gradient:+.3f}; yours is {mine[i, j] - table[i, j]:+.3f}.",
+        STEP,
+    )
+
+
+def _losses_off(evidence: Evidence) -> Finding | None:
+    if not evidence.same("one", "three.table") or not evidence.comparable("three.losses"):
+        return None
+    return Finding(
+        "later-losses",
+        "Your table is right after three steps, and the losses that you return are not.",
+        f"{_loss_path(evidence)} Each is the loss at the table before its step, as it is.",
+        STEP,
+    )
+
+
 TASK = Task(
     "Plain gradient descent",
     descend,
@@ -357,6 +421,8 @@ TASK = Task(
         _other_rows_move,
         _only_the_first_step,
         _step_of_another_length,
+        _another_step,
+        _losses_off,
     ),
     may_change=True,
 )
