@@ -101,9 +101,10 @@ def _is_raw(evidence: Evidence) -> bool:
 
 
 def _first(evidence: Evidence, case: str = "full", b: int = 0) -> str:
-    mine, right = evidence.yours(case)[b, 0, :3], evidence.right(case)[b, 0, :3]
-    return unwrapped(f"""In sample {b} the output of position 0 begins with {row(mine)}; it should
-    begin with {row(right)}.""")
+    mine, right = evidence.yours(case)[b, :, :3], evidence.right(case)[b, :, :3]
+    t = int(np.nan_to_num(np.abs(mine - right).max(axis=-1), nan=np.inf).argmax())
+    return unwrapped(f"""In sample {b} the output of position {t} begins with {row(mine[t])}; it
+    should begin with {row(right[t])}.""")
 
 
 def _sizes(evidence: Evidence) -> str:
@@ -367,9 +368,13 @@ def _padding_as_zeros(
     return cross_attention(x, memory * real[:, :, None], w_query, w_key, w_value, everything)
 
 
-_masked_after_softmax = families.masked_after_softmax(_padded, FUTURE, cases=("padded",))(
-    _weighed(lambda s, p: s.softmax(dim=-1) * ~p)
-)
+_masked_after_softmax = mistake(
+    "Padding takes its share of the softmax, and only then it is cut out.",
+    lambda e: unwrapped(f"""{_padded(e)} Whether its weights become 0 or its values: what is left of
+    a row sums to less than 1. Padding is hidden in the scores."""),
+    FUTURE,
+    cases=("padded",),
+)(_weighed(lambda s, p: s.softmax(dim=-1) * ~p))
 
 
 _moderate_fill = mistake(

@@ -15,6 +15,7 @@ from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
 from course_judges.wording import number, row, unwrapped
 from course_tasks.ch05_head.distance import STEEP
+from course_tasks.verdict import Finding
 
 
 def _back(T: int) -> Tensor:
@@ -41,6 +42,11 @@ def _with(change: _Change) -> Callable[[Tensor, float], Tensor]:
         return changed.masked_fill(back < 0, -torch.inf).softmax(dim=-1)
 
     return answer
+
+
+def _without_the_past(scores: Tensor, slope: float, nearest: int) -> Tensor:
+    back = _back(scores.shape[-1])
+    return (scores - slope * back).masked_fill(back >= nearest, -torch.inf).softmax(dim=-1)
 
 
 def _without_itself(scores: Tensor, slope: float) -> Tensor:
@@ -174,6 +180,21 @@ def _itself_hidden(scores: Tensor, slope: float) -> Tensor:
 
 
 @mistake(
+    "Your mask is the wrong way round: you hid the past.",
+    lambda e: unwrapped(
+        f"""{_first_row(e)} What is hidden lies above the diagonal, where s > t."""
+    ),
+    FUTURE,
+    also=(
+        lambda scores, slope: _without_the_past(scores, slope, 0),
+        lambda scores, slope: _without_the_past(scores, slope, 0).nan_to_num(0.0),
+    ),
+)
+def _past_hidden(scores: Tensor, slope: float) -> Tensor:
+    return _without_the_past(scores, slope, 1)
+
+
+@mistake(
     "With slope 0 your weights are not causal.",
     lambda e: unwrapped(f"""With slope 0 row 0 of sample 0, which can see itself only, is
     {row(e.yours("level")[0, 0])}. Without a penalty the future is hidden as with one."""),
@@ -274,6 +295,51 @@ def _future_overflows(scores: Tensor, slope: float) -> Tensor:
     return powers / powers.sum(dim=-1, keepdim=True)
 
 
+def _slope_taken(evidence: Evidence) -> float | None:
+    """The slope for which your weights would be right; None if there is none."""
+    scores, mine = evidence.inputs["scores"], evidence.yours("gentle")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = float(np.log(mine[0, 1, 1] / mine[0, 1, 0]) - scores[0, 1, 1] + scores[0, 1, 0])
+    if not np.isfinite(slope):
+        return None
+    wrong = penalised_weights(torch.from_numpy(scores), slope).numpy()
+    return slope if np.allclose(mine, wrong, rtol=1e-3, atol=1e-5) else None
+
+
+def _another_penalty(evidence: Evidence) -> Finding | None:
+    """The row that is farthest off, from its scores to its weights, where slope 0 is right."""
+    if not evidence.same("level") or evidence.same("gentle"):
+        return None
+    mine, right = evidence.yours("gentle"), evidence.right("gentle")
+    if np.abs(mine.sum(axis=-1) - 1).max() > 1e-3 or np.abs(np.triu(mine, 1)).max() > 1e-5:
+        return None
+    b, t, _ = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), mine.shape))
+    slope, seen = float(evidence.inputs["slope"]), slice(0, t + 1)
+    taken = _slope_taken(evidence)
+    if taken is not None:
+        # Twice the slope or half of it: what it would be right for is said without this.
+        known = any(math.isclose(taken, one, rel_tol=1e-3) for one in (2 * slope, slope / 2, 1.0))
+        return (
+            None
+            if known
+            else Finding(
+                "another-slope",
+                "Your weights are those of another slope.",
+                f"With slope {number(slope)} they are what they should be with {number(taken)}. "
+                f"{_last_row(evidence)}",
+                PLACE,
+            )
+        )
+    return Finding(
+        "some-positions",
+        "With slope 0 your weights are right; with a slope your penalty is another one.",
+        f"Row {t} of sample {b} has the scores {row(evidence.inputs['scores'][b, t, seen])}. With "
+        f"slope {number(slope)} they are lowered by {row(slope * np.arange(t, -1, -1))}, and the "
+        f"weights are {row(right[b, t, seen])}; yours are {row(mine[b, t, seen])}.",
+        PLACE,
+    )
+
+
 TASK = Task(
     "A penalty on distance",
     penalised_weights,
@@ -287,6 +353,7 @@ TASK = Task(
         no_weight_on_the_future("gentle", FUTURE),
         no_weight_on_the_future("steep", FUTURE),
         rows_sum_to_one("gentle", FUTURE),
+        _another_penalty,
     ),
     cases=("gentle",),
 )

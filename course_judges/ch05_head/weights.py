@@ -203,8 +203,8 @@ _inverted_mask = mistake(
     "Your mask is the wrong way round: you hid the past.",
     lambda e: f"{_unpadded_row(e, 0)} `past` is True where a position may be seen.",
     recognized=lambda e: bool(
-        np.abs(np.nan_to_num(np.tril(e.yours("whole")[:, :-1]))).max() < NEGLIGIBLE
-        and np.triu(e.yours("whole"), 1)[:, 0].sum() > 0.5
+        np.abs(np.nan_to_num(np.tril(e.yours("whole")[:, :-1], -1))).max() < NEGLIGIBLE
+        and np.triu(e.yours("whole"), 1)[:, 0].sum() > 0.05
     ),
 )(_seen_by(lambda past, start, T: ~past[:T, :T] & (start[:, None, None] > -1)))
 
@@ -320,8 +320,9 @@ _last_padding_seen = mistake(
 @mistake(
     "Rows of padding are NaN in your answer.",
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("padded")).sum())} of your
-    {e.yours("padded").size} weights are NaN: a softmax over a row of nothing but −inf divides 0 by
-    0, and one NaN spoils every sum that it enters, gradients included. Put 0 there."""),
+    {e.yours("padded").size} weights are NaN. A row of padding sees nothing, and whether a softmax
+    over nothing but −inf or a division by a sum of 0: that is 0 / 0. One NaN spoils every sum that
+    it enters, gradients included. Put 0 there."""),
     recognized=lambda e: _real_rows_right(e) and bool(np.isnan(e.yours("padded")).any()),
 )
 def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:

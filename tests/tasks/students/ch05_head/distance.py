@@ -183,6 +183,9 @@ WRONG = {
     "future-overflows": future_cut_from_powers,
     "first-step-is-free": tilted(lambda row, d, m, T: m * (d - 1).clamp(min=0)),
     "itself-hidden": itself_forgotten,
+    "past-hidden": lambda scores, slope: torch.where(
+        torch.ones_like(scores).tril(-1) == 1, -INF, scores + slope * torch.arange(scores.shape[1])
+    ).softmax(-1),
     "slope-zero-sees-all": no_slope_no_mask,
 }
 

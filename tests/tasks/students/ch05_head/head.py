@@ -279,7 +279,35 @@ class HeadWithoutItself(PlainHead):
         return scores
 
 
+class HeadWithoutRoot(PlainHead):
+    def scores(self, x):
+        return self.query(x) @ self.key(x).mT / self.key.out_features
+
+
+class HeadOfQueriesAlone(PlainHead):
+    def scores(self, x):
+        q = self.query(x)
+        return torch.einsum("btd,bsd->bts", q, q) / q.shape[-1] ** 0.5
+
+
+class HeadCutLate(PlainHead):
+    def forward(self, x):
+        T = x.shape[1]
+        weights = self.scores(x).softmax(-1)
+        return (weights * self.tril[:T, :T] if self.causal else weights) @ self.value(x)
+
+
+class HeadOneAhead(PlainHead):
+    def mask(self, scores):
+        seen = torch.ones_like(scores).tril(1) == 1
+        return torch.where(seen, scores, -INF) if self.causal else scores
+
+
 WRONG = {
+    "scale-without-root": HeadWithoutRoot,
+    "queries-only": HeadOfQueriesAlone,
+    "masked-after-softmax": HeadCutLate,
+    "sees-one-ahead": HeadOneAhead,
     "shared-by-all-heads": HeadWithAMaskOfTheClass,
     "mean-of-two-directions": MeanOfTwoDirections,
     "mask-not-cut": HeadUncut,

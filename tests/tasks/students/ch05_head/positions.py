@@ -186,10 +186,10 @@ WRONG = {
 
 
 ODD = [
-    (lambda tokens, e, p, start: e[tokens] + p[0], "some-positions"),
+    (lambda tokens, e, p, start: e[tokens] + p[0], "another-sum"),
     (lambda tokens, e, p, start: tokens, "shape"),
     (token_table_scaled, "another-sum"),
     (squeezed, "axis-of-one"),
-    (single_symbol_is_padding, "all-alike"),
+    (single_symbol_is_padding, "another-sum"),
     (first_text_measured, "too-long-accepted"),
 ]
