@@ -285,6 +285,26 @@ _itself_hidden = mistake(
     also=(lambda x, heads: _diagonal(-1)(x, heads).nan_to_num(0.0),),
 )(_diagonal(-1))
 
+_weights_transposed = mistake(
+    "The weights are turned over before they meet the values.",
+    lambda e: unwrapped(f"""{largest_gap(e, "equal")} Row t of the weights belongs to output t:
+    `weights @ value`, with nothing transposed."""),
+    AVERAGE,
+)(
+    lambda x, heads: torch.cat(
+        [
+            (x @ query @ (x @ key).mT / by_head_size(query))
+            .masked_fill(~past(x.shape[1]), -math.inf)
+            .softmax(dim=-1)
+            .mT
+            @ x
+            @ value
+            for query, key, value in heads
+        ],
+        dim=-1,
+    )
+)
+
 _scale_by_length = mistake(
     "You divide the scores by √T, the number of positions.",
     lambda e: _scales(e, e.number("T") ** 0.5, f"√T = √{e.number('T')}"),
@@ -322,8 +342,10 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     """One row of weights of the head that is wrong first, from its scores to what it finds."""
     case = "equal" if not evidence.same("equal") else "unequal"
     mine, right = evidence.yours(case), evidence.right(case)
-    if mine.shape != right.shape or evidence.same(case) or compared(mine, right):
+    if mine.shape != right.shape or evidence.same(case):
         return None
+    if evidence.number("B") > 1 and compared(mine, right):
+        return None  # which says more
     b, t, c = (int(i) for i in np.argwhere(~close(mine, right))[0])
     sizes = evidence.inputs["sizes"]
     if case == "equal":

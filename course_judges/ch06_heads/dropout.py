@@ -243,6 +243,14 @@ _SEEDS = (
     " draws."
 )
 
+_flag_turned = mistake(
+    "You drop heads in evaluation, and none in training: `training` means the opposite.",
+    _evaluation,
+    recognized=lambda e: (
+        _scaled_by(e, 1.0) and not _draws(e).dropped and bool((_ratio(e) != 1).any())
+    ),
+)(lambda found, p, training, generator: drop_heads(found, p, not training, generator))
+
 _nothing_dropped = mistake(
     "Nothing is dropped, not even in training.",
     _share,
@@ -250,8 +258,9 @@ _nothing_dropped = mistake(
 )(nothing)
 
 _scaled_in_evaluation = mistake(
-    "You scale down in evaluation; asked for is the inverted form, up in training.",
-    lambda e: f"{_evaluation(e)} Evaluation should leave everything alone.",
+    "You scale by 1 − p in evaluation, where nothing is to change.",
+    lambda e: unwrapped(f"""{_evaluation(e)} In the inverted form what is kept is scaled up in
+    training, and that is all."""),
     recognized=lambda e: bool(np.allclose(_ratio(e), 1 - _p(e), atol=1e-3)),
 )(drops(factor=lambda p: 1.0, in_evaluation=lambda p: 1 - p))  # noqa: ARG005
 

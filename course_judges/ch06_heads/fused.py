@@ -146,6 +146,16 @@ _divided_by_2D = mistake(
     SUBSPACES,
 )(Variant(scale=lambda C, D: 2.0 * D))  # noqa: ARG005
 
+_scale_by_length = mistake(
+    "You divide the scores by √T, the number of positions.",
+    lambda e: _scale_effect(e, e.number("T") ** 0.5),
+    SUBSPACES,
+)(
+    lambda x, qkv, projection, reach: Variant(
+        scale=lambda C, D: math.sqrt(x.shape[1])  # noqa: ARG005
+    )(x, qkv, projection, reach)
+)
+
 _scale_after_softmax = mistake(
     "You divide what the heads find by √D, in place of the scores.",
     lambda e: unwrapped(f"""The rows of weights sum to 1, and divided then they sum to 1/√D =
@@ -201,10 +211,14 @@ _reach_ignored = mistake(
 )(Variant(visible=lambda T, reach: past(T).expand(len(reach), T, T)))
 
 _one_reach_for_all = mistake(
-    "You gave all heads the reach of the first one.",
+    "You gave all heads the reach of one of them; each has a reach of its own.",
     _reaches,
     AVERAGE,
     cases=(*_BOTH, "ends"),  # where the first is not the largest
+    also=tuple(
+        Variant(visible=lambda T, reach, one=one: windows(T, [one(reach)] * len(reach)))
+        for one in (max, min, lambda reach: reach[-1])
+    ),
 )(Variant(visible=lambda T, reach: windows(T, [reach[0]] * len(reach))))
 
 _reach_one_too_many = mistake(
@@ -333,8 +347,10 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     if case is None:
         return None
     mine, right = evidence.yours(case), evidence.right(case)
-    if compared(mine, right) or any(leak(evidence) for leak in _LEAKS):
-        return None
+    if evidence.number("B") > 1 and (
+        compared(mine, right) or any(leak(evidence) for leak in _LEAKS)
+    ):
+        return None  # which says more
     good = close(mine, right).all(axis=(0, 2))  # (T,)
     if case == "reach":
         t = int(np.argmin(good))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges.ch06_heads.sections import LIST, LOOK, VIEW
@@ -30,6 +31,11 @@ def _quiet(found: Tensor, silenced: list[int]) -> Tensor:
     keep = torch.ones(found.shape[1])
     keep[silenced] = 0
     return found * keep[:, None, None]
+
+
+def _silenced_left_out(found: Tensor, silenced: list[int]) -> Tensor:
+    kept = [h for h in range(found.shape[1]) if h not in silenced]
+    return merge_heads(found[:, kept], [])
 
 
 def _merged_by(change: Callable[[Tensor], Tensor]) -> Merge:
@@ -68,12 +74,18 @@ def _count(evidence: Evidence) -> str:
 def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
     if not evidence.same("all"):
         return None
-    mine, right = evidence.yours("some.merged"), evidence.right("some.merged")
+    silenced = evidence.inputs["silenced"]
+    asked = {"some.merged": silenced, "first": [0], "nobody": range(evidence.number("H"))}
+    case = next((one for one in asked if not evidence.same(one)), None)
+    if case is None:
+        return None
+    which = f"`silenced` is [{listed(asked[case])}]. "
+    mine, right = evidence.yours(case), evidence.right(case)
     if np.array_equal(mine == 0, right == 0):
         return Finding(
             "others-changed",
             "The zeros stand where they should, and other numbers are not what the heads found.",
-            _which(evidence) + _from(evidence, "some.merged"),
+            which + _from(evidence, case),
             LOOK,
         )
     missing, more = (right == 0) & (mine != 0), (mine == 0) & (right != 0)
@@ -85,7 +97,7 @@ def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
     return Finding(
         "wrong-zeros",
         f"The heads are merged well, and zeros {what}.",
-        _which(evidence) + _from(evidence, "some.merged"),
+        which + _from(evidence, case),
         LOOK,
     )
 
@@ -140,8 +152,7 @@ _silenced_ignored = mistake(
     cases=("all", "some.merged"),
 )
 def _silenced_removed(found: Tensor, silenced: list[int]) -> Tensor:
-    kept = [h for h in range(found.shape[1]) if h not in silenced]
-    return merge_heads(found[:, kept], [])
+    return _silenced_left_out(found, silenced)
 
 
 @mistake(
@@ -171,6 +182,18 @@ def _silences_channels(found: Tensor, silenced: list[int]) -> Tensor:
     merged = merge_heads(found, [])
     merged[:, :, silenced] = 0
     return merged
+
+
+@mistake(
+    "What the other heads found moves up, and the zeros stand at the end.",
+    lambda e: unwrapped(f"""{_which(e)}Head h owns channels h · {e.number("D")} … h ·
+    {e.number("D")} + {e.number("D") - 1}, whoever is silenced. {_from(e, "first")}"""),
+    LOOK,
+    cases=("all", "some.merged", "first"),
+)
+def _zeros_at_the_end(found: Tensor, silenced: list[int]) -> Tensor:
+    merged = _silenced_left_out(found, silenced)
+    return F.pad(merged, (0, found.shape[1] * found.shape[3] - merged.shape[2]))
 
 
 @mistake(

@@ -206,6 +206,17 @@ class _BiasForEachHead(MixedHeads):
 
 
 @mistake(
+    "The bias of the projection is left out.",
+    lambda e: unwrapped(f"""Your output is the right one without {e.number("C")} numbers, the same
+    at every position: call the layer, `self.projection(…)`, and it adds them.
+    {largest_gap(e, "output")}"""),
+)
+class _BiasLeftOut(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) - self.projection.bias
+
+
+@mistake(
     "With a single head your module does not mix: what it found comes back as it is.",
     lambda e: largest_gap(e, "output"),
 )
@@ -266,7 +277,7 @@ class _HeadsReversed(MixedHeads):
 
 
 _list_not_ModuleList = mistake(
-    "Your heads are in a plain list, where the module does not see them.",
+    "Your heads are kept where the module does not see them, as in a plain list or dict.",
     _missing_parameters,
     LIST,
     cases=("parameters",),
@@ -407,8 +418,10 @@ def _times_a_factor(evidence: Evidence) -> Finding | None:
 def _worked_out(evidence: Evidence) -> Finding | None:
     """One output: what the heads found, its row of the projection, and the bias."""
     mine, right = evidence.yours("output"), evidence.right("output")
-    if mine.shape != right.shape or evidence.same("output") or compared(mine, right):
+    if mine.shape != right.shape or evidence.same("output"):
         return None
+    if evidence.number("B") > 1 and compared(mine, right):
+        return None  # which says more
     b, t, c = (int(i) for i in np.argwhere(~close(mine, right))[0])
     seen = evidence.inputs["x"][b, : t + 1].mean(axis=0)
     found = np.concatenate([head @ seen for head in evidence.inputs["heads"]])  # (H·D,)

@@ -115,6 +115,16 @@ def equal_pieces(x, heads):
     return heads_by_sdpa(x, list(zip(*pieces, strict=True)))
 
 
+def turned_over(x, q, k, v):
+    weights = F.softmax(
+        (x @ q @ (x @ k).mT / q.shape[1] ** 0.5).masked_fill(
+            torch.ones(x.shape[1], x.shape[1]).triu(1) > 0, float("-inf")
+        ),
+        dim=-1,
+    )
+    return torch.einsum("bts,btd->bsd", weights, x @ v)
+
+
 def seen_up_to(ahead):
     def head(x, q, k, v):
         seen = torch.ones(x.shape[1], x.shape[1]).tril(ahead) == 1
@@ -156,6 +166,7 @@ WRONG = {
             [F.pad(one, (0, max(f.shape[2] for f in found) - one.shape[2])) for one in found], 2
         ),
     ),
+    "weights-transposed": by_head(turned_over),
     "last-head-missing": lambda x, heads: heads_by_sdpa(x, heads[: max(1, len(heads) - 1)]),
     "sorted-by-size": lambda x, heads: heads_by_sdpa(x, sorted(heads, key=lambda h: h[2].size(1))),
 }

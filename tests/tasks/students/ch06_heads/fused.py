@@ -140,6 +140,9 @@ def findings_dealt_out(x, qkv, projection, reach):
 
 
 WRONG = {
+    "scale-by-length": lambda x, qkv, w, reach: fused(scale=lambda C, H: x.shape[1] ** 0.5)(
+        x, qkv, w, reach
+    ),
     "heads-take-turns": heads_dealt_out,
     "interleaved": findings_dealt_out,
     "reach-of-the-text-cut": lambda x, qkv, w, reach: fused_by_loop(

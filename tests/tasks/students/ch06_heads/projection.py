@@ -192,6 +192,11 @@ class BiasOfEach(MixedPlainly):
         return torch.stack(mixed).sum(0)
 
 
+class WeightAlone(MixedPlainly):
+    def forward(self, x):
+        return self.join([part(x) for part in self.parts]) @ self.projection.weight.T
+
+
 class Frozen(MixedPlainly):
     def __init__(self, heads, head_size, n_embd):
         for head in heads:
@@ -227,6 +232,7 @@ WRONG = {
     "heads-reversed": Backwards,
     "list-not-ModuleList": InAList,
     "bias-for-each-head": BiasOfEach,
+    "bias-left-out": WeightAlone,
     "one-head-unmixed": NothingToMix,
     "freezes-the-heads": Frozen,
 }
