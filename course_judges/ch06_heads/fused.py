@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -210,15 +211,18 @@ _reach_ignored = mistake(
     "Your heads see all of their past, whatever `reach` says.", _reaches, cases=_BOTH
 )(Variant(visible=lambda T, reach: past(T).expand(len(reach), T, T)))
 
+
+def _alike(one: Callable[[list[int]], int]) -> Callable[[int, list[int]], Tensor]:
+    """One reach for all heads, made of all of them."""
+    return lambda T, reach: windows(T, [one(reach)] * len(reach))
+
+
 _one_reach_for_all = mistake(
     "You gave all heads the reach of one of them; each has a reach of its own.",
     _reaches,
     AVERAGE,
     cases=(*_BOTH, "ends"),  # where the first is not the largest
-    also=tuple(
-        Variant(visible=lambda T, reach, one=one: windows(T, [one(reach)] * len(reach)))
-        for one in (max, min, lambda reach: reach[-1])
-    ),
+    also=tuple(Variant(visible=_alike(one)) for one in (max, min, lambda reach: reach[-1])),
 )(Variant(visible=lambda T, reach: windows(T, [reach[0]] * len(reach))))
 
 _reach_one_too_many = mistake(
@@ -351,7 +355,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         compared(mine, right) or any(leak(evidence) for leak in _LEAKS)
     ):
         return None  # which says more
-    good = close(mine, right).all(axis=(0, 2))  # (T,)
+    good = np.asarray(close(mine, right).all(axis=(0, 2)))  # (T,)
     if case == "reach":
         t = int(np.argmin(good))
         seen = ", ".join(

@@ -75,7 +75,11 @@ def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
     if not evidence.same("all"):
         return None
     silenced = evidence.inputs["silenced"]
-    asked = {"some.merged": silenced, "first": [0], "nobody": range(evidence.number("H"))}
+    asked = {
+        "some.merged": silenced.tolist(),
+        "first": [0],
+        "nobody": list(range(evidence.number("H"))),
+    }
     case = next((one for one in asked if not evidence.same(one)), None)
     if case is None:
         return None
