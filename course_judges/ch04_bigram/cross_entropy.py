@@ -14,7 +14,7 @@ from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import FLAT, GUESS, TABLE
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, numbers_apart, unwrapped
+from course_judges.wording import listed, number, numbers_apart, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -160,6 +160,15 @@ def _mean_of_rows_that_count(logits: Tensor, targets: Tensor) -> Tensor:
     return torch.stack(rows).mean()
 
 
+def _mean_of_rows_with_zeros(logits: Tensor, targets: Tensor) -> Tensor:
+    pairs = zip(logits, targets, strict=True)
+    rows = [
+        cross_entropy(row[None], aim[None]) if (aim >= 0).any() else torch.zeros(())
+        for row, aim in pairs
+    ]
+    return torch.stack(rows).mean()
+
+
 def _weighted_mean_of_rows(logits: Tensor, targets: Tensor) -> Tensor:
     rows = [cross_entropy(row[None], aim[None]) for row, aim in zip(logits, targets, strict=True)]
     share = (targets >= 0).sum(dim=1) / (targets >= 0).sum()
@@ -188,7 +197,7 @@ def _mean_of_no_targets(logits: Tensor, targets: Tensor) -> Tensor:
     {", ".join(str(int(n)) for n in (e.inputs["ignored"] >= 0).sum(axis=1))} of them, so a mean of
     means weighs them unequally. {_two_losses("ignored")(e)}"""),
     cases=("plain", "ignored"),
-    also=(_mean_of_rows_that_count,),
+    also=(_mean_of_rows_that_count, _mean_of_rows_with_zeros),
 )
 def _mean_of_row_means(logits: Tensor, targets: Tensor) -> Tensor:
     rows = [cross_entropy(row[None], aim[None]) for row, aim in zip(logits, targets, strict=True)]
@@ -214,8 +223,8 @@ def _maximum_from_zero(logits: Tensor, targets: Tensor) -> Tensor:
 
 @mistake(
     "The exponential overflows: subtract the largest logit of each position first.",
-    lambda e: unwrapped(f"""With logits near {float(e.inputs["shift"]):.0f}, `exp` is infinite and
-    your loss is {float(e.yours("shifted")):.3g}. Only differences between logits matter, so
+    lambda e: unwrapped(f"""With logits near {abs(float(e.inputs["shift"])):.0f}, `exp` is infinite
+    and your loss is {float(e.yours("shifted")):.3g}. Only differences between logits matter, so
     subtracting the maximum changes no probability."""),
     TABLE,
     recognized=lambda e: e.same("plain") and not np.isfinite(e.yours("shifted")).all(),
@@ -253,11 +262,29 @@ def _global_maximum(logits: Tensor, targets: Tensor) -> Tensor:
     return _losses(shifted - shifted.exp().sum(dim=-1, keepdim=True).log(), targets).mean()
 
 
+def _of_vanishing_probabilities(evidence: Evidence) -> str:
+    loss = float(np.ravel(evidence.yours("spread"))[0])
+    why = (
+        """If you take the logarithm of probabilities, they are rounded to 0 before it sees them.
+        If you subtract another number than the largest logit of each row, `exp` may still
+        overflow."""
+        if not np.isfinite(loss)
+        else """If you take the logarithm of probabilities, with something added or a limit that
+        keeps them from 0, that is all that it sees of them. If you cut logits off at a limit, the
+        difference is lost there."""
+    )
+    return unwrapped(f"""Where one logit is 900 above the rest, the others' probabilities are so
+    small that they are rounded to 0. {_two_losses("spread")(evidence)} {why} Subtract the largest
+    logit of each row, and stay with logarithms: log p = logit − log Σ exp(logits).""")
+
+
 @mistake(
-    "You took the logarithm of rounded probabilities.",
-    lambda e: unwrapped(f"""Where one logit is 900 above the rest, the others' probabilities are
-    rounded to 0 before the logarithm sees them. {_two_losses("spread")(e)} Stay with logarithms:
-    log p = logit − log Σ exp(logits)."""),
+    lambda e: (
+        "A target with a vanishing probability makes your loss infinite."
+        if not np.isfinite(float(np.ravel(e.yours("spread"))[0]))
+        else "A target with a vanishing probability has another loss in your answer."
+    ),
+    _of_vanishing_probabilities,
     TABLE,
     recognized=lambda e: (
         e.same("plain", "shifted")
@@ -272,10 +299,12 @@ def _log_of_softmax(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "The exponential overflows where one logit is far above the others of its row.",
-    lambda e: unwrapped(f"""Where one logit is 900 above the rest, your loss is
-    {float(e.yours("spread")):.3g}; it should be {float(e.right("spread")):.4g}. Subtract the
-    largest logit of each row: then none is above 0, and no `exp` above 1."""),
+    lambda e: unwrapped(f"""Where one logit is far above the others of its row, your loss is
+    {number(float(e.yours("spread")))}."""),
+    lambda e: unwrapped(f"""One logit is 900 above the rest there, and the loss should be
+    {float(e.right("spread")):.4g}. If `exp` overflows, subtract the largest logit of each row: then
+    none is above 0, and no `exp` above 1. If all log-probabilities are multiplied by zeros and
+    ones, 0 · −∞ is NaN: take the one of the target by its index, out of logit − log Σ exp."""),
     TABLE,
     recognized=lambda e: e.same("plain", "shifted") and not np.isfinite(float(e.yours("spread"))),
 )
@@ -285,9 +314,9 @@ def _not_the_maximum(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "Only the targets of the last position count in your loss; all positions do.",
-    lambda e: unwrapped(f"""Of {e.inputs["targets"].size} targets yours uses {e.number("B")}.
-    {_two_losses("plain")(e)}"""),
+    "Only the targets of one position of each row count in your loss; all positions do.",
+    lambda e: unwrapped(f"""Of {e.inputs["targets"].size} targets yours uses {e.number("B")}, those
+    of the last position or of the first. {_two_losses("plain")(e)}"""),
     FLAT,
     also=(lambda logits, targets: cross_entropy(logits[:, :1], targets[:, :1]),),
 )
@@ -295,9 +324,47 @@ def _one_position_only(logits: Tensor, targets: Tensor) -> Tensor:
     return cross_entropy(logits[:, -1:], targets[:, -1:])
 
 
+def _count(keep: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    """An answer in which other targets count."""
+    return lambda logits, targets: cross_entropy(logits, targets.where(keep(targets), -1))
+
+
+_symbol_0_ignored = mistake(
+    "Symbol 0 does not count in your loss; only negative targets are left out.",
+    lambda e: unwrapped(f"""Of {e.inputs["targets"].size} targets {(e.inputs["targets"] == 0).sum()}
+    are 0, which is a symbol like any other: `targets >= 0` keeps it. {_two_losses("plain")(e)}"""),
+    FLAT,
+)(_count(lambda targets: targets > 0))
+
+
 def _negative(evidence: Evidence) -> set[int]:
     ignored = evidence.inputs["ignored"]
     return {int(target) for target in ignored[ignored < 0]}
+
+
+def _known(evidence: Evidence) -> str:
+    """What else of the same numbers a loss is, if it is known; empty otherwise."""
+    logits, targets = (torch.from_numpy(evidence.inputs[n]) for n in ("logits", "targets"))
+    logs = logits.log_softmax(dim=-1)
+    each = -logs.gather(2, targets[..., None])[..., 0]  # (B, T)
+    B, T = each.shape
+    mine = float(evidence.yours("plain"))
+    for value, said in (
+        (each.sum() / B, f"their sum divided by B = {B}"),
+        (each.sum() / T, f"their sum divided by T = {T}"),
+        (each.sum() / logits.numel(), "their sum divided by the number of logits"),
+        (-logs.mean(), "the mean surprise of all symbols, not of the targets"),
+        (-logs.amax(-1).mean(), "the mean surprise of the likeliest symbols, not of the targets"),
+        (logits.logsumexp(-1).mean(), "the mean of log Σ exp alone, without the targets' logits"),
+        (-each.neg().exp().mean().log(), "the logarithm of a mean of probabilities"),
+        (each[:, :-1].mean(), "the mean without the last position"),
+        (each[:, 1:].mean(), "the mean without the first position"),
+        (each[0].mean(), "the mean of row 0 alone"),
+        (each.median(), "their median"),
+    ):
+        if math.isclose(float(value), mine, rel_tol=1e-4):
+            return f" Yours is {said}."
+    return ""
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
@@ -319,7 +386,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         f"The first target is symbol {target} with the logit {logits[target]:.3g}; log Σ exp of "
         f"its {len(logits)} logits is {total:.3g}, so its surprise is "
         f"{total - float(logits[target]):.3g}. The loss is the mean of "
-        f"{evidence.inputs['targets'].size} of these. {_two_losses('plain')(evidence)}",
+        f"{evidence.inputs['targets'].size} of these.{_known(evidence)} "
+        f"{_two_losses('plain')(evidence)}",
         FLAT,
     )
 

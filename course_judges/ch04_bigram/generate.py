@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges import families
@@ -106,6 +107,85 @@ _crops_the_end = families.crops_the_end(
 _crops_one_too_many = mistake(
     "Your context is one token shorter than the model can read.", _two_texts("beyond")
 )(Writer(context=lambda tokens, size: tokens[:, -(size - 1) :]))
+
+
+_reads_the_first_row = mistake(
+    "Every row goes on by the logits of row 0; each has logits of its own.", _two_texts("beyond")
+)(Writer(read=lambda logits: logits[:1, -1].expand(len(logits), -1)))
+
+_reads_last_but_one = mistake(
+    "You read the logits of the last position but one; the next symbol stands in the last ones.",
+    _two_texts("beyond"),
+)(Writer(read=lambda logits: logits[:, -2:][:, 0]))
+
+
+def _filled_up(
+    front: bool, read: Callable[[Tensor], Tensor] = lambda logits: logits[:, -1]
+) -> Writer:
+    """A writer that fills up what it shows to `block_size` tokens with zeros."""
+
+    def context(tokens: Tensor, size: int) -> Tensor:
+        missing = max(0, size - tokens.shape[1])
+        return F.pad(tokens[:, -size:], (missing, 0) if front else (0, missing))
+
+    return Writer(context=context, read=read)
+
+
+_filled_up_in_front = mistake(
+    "You fill up a short text with token 0, and the model reads that, too.",
+    lambda e: unwrapped(f"""{_two_texts("short")(e)} The model is shown what there is of the text: a
+    shorter one than block_size needs nothing in front of it or behind it."""),
+    also=(_filled_up(front=False),),
+)(_filled_up(front=True))
+
+
+@mistake(
+    "You return the last `block_size` tokens; the text that you return is whole.",
+    _two_texts("beyond"),
+)
+def _returns_what_fits(
+    model: Any, tokens: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    return generate(model, tokens, count, generator)[:, -model.block_size :]
+
+
+@mistake(
+    "All rows of your text are the first one.",
+    lambda e: unwrapped(f"""Row 1 of the prompt is {listed(e.inputs["prompt"][1])}; your row 1
+    begins with {listed(e.yours("beyond")[1, : e.number("T")])}, as row 0 does."""),
+    recognized=lambda e: (
+        e.comparable("beyond")
+        and not dice_right(e)
+        and all((text == text[:1]).all() for text in map(e.yours, ("beyond", "chance.tokens")))
+    ),
+)
+def _first_row_for_all(
+    model: Any, tokens: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    return generate(model, tokens[:1], count, generator).expand(len(tokens), -1)
+
+
+def _another_count(evidence: Evidence) -> str:
+    T, mine = evidence.number("T"), evidence.yours("beyond").shape[1]
+    return f"With a prompt of {T} tokens and count = 12 you return {mine}; expected {T + 12}."
+
+
+_writes_one_too_many = mistake("You write one symbol more than `count`.", _another_count)(
+    lambda model, tokens, count, generator: generate(model, tokens, count + 1, generator)
+)
+
+_count_for_length = mistake(
+    "You take `count` for the length of the whole text; it is the number of new symbols.",
+    _another_count,
+)(
+    lambda model, tokens, count, generator: generate(
+        model, tokens, max(0, count - tokens.shape[1]), generator
+    )
+)
+
+_writes_one_too_few = mistake("You write one symbol fewer than `count`.", _another_count)(
+    lambda model, tokens, count, generator: generate(model, tokens, count - 1, generator)
+)
 
 
 @mistake(
@@ -268,7 +348,6 @@ TASK = Task(
             lambda e: dice_right(e) and repeats(e) and not _seed_is_fixed(e),
         ),
     ),
-    properties=(_prompt_moved, _dice_are_off),
-    examples=(_worked_out,),
+    properties=(_prompt_moved, _dice_are_off, _worked_out),
     cases=("beyond",),  # which begins like "short", and writes something in every draw
 )

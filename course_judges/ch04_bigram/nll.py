@@ -59,6 +59,17 @@ def _underflow(evidence: Evidence) -> str:
     which is rounded to 0, and −log 0 is infinite. Sum the logarithms.""")
 
 
+def _has_log_of_zero(evidence: Evidence) -> bool:
+    """True if the long text has an infinite loss, or none, as Python's `log` refuses 0."""
+    raised = evidence.answers.errors.get("long")
+    if raised is None:
+        return float(evidence.yours("long.nll")) == math.inf
+    said = raised.message.lower()
+    return raised.kind in ("ValueError", "ZeroDivisionError") and any(
+        word in said for word in ("domain", "positive", "division by zero", "negative power")
+    )
+
+
 def _possible_loss(evidence: Evidence) -> float:
     return float(evidence.yours("possible.nll"))
 
@@ -182,7 +193,7 @@ def _pairs_across_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[flo
     unwrapped("""You multiplied the probabilities first; the product of a long text is too small for
     a floating-point number."""),
     _underflow,
-    recognized=lambda e: e.same("short.nll") and float(e.yours("long.nll")) == math.inf,
+    recognized=lambda e: e.same("short.nll") and _has_log_of_zero(e),
 )
 def _log_of_product(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     steps = torch.cat([probabilities[t[:-1], t[1:]] for t in texts])
@@ -333,6 +344,37 @@ def _of_other_texts(evidence: Evidence) -> Finding | None:
     )
 
 
+def _known(evidence: Evidence) -> str:
+    """What else of the same texts a loss is, if it is known; empty otherwise."""
+    table = torch.from_numpy(evidence.inputs["table"])
+    texts = [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
+    each = [-_step_logs(table, text) for text in texts]
+    steps, V, n = torch.cat(each), len(table), len(texts)
+    pairs = torch.cat([text[:-1] * V + text[1:] for text in texts]).unique()
+    entropies = -(table * table.log()).sum(dim=1)
+    mine = float(evidence.yours("short.nll"))
+    for value, words in (
+        (torch.cat([one[:-1] for one in each]).mean(), "the mean without the last step of a text"),
+        (torch.cat([one[1:] for one in each]).mean(), "the mean without the first step of a text"),
+        (
+            (steps.sum() + n * math.log(V)) / (len(steps) + n),
+            "the mean with the first symbols, as if each had a probability of 1 / V",
+        ),
+        (steps.sum() / n, "the sum divided by the number of texts"),
+        (-table.flatten()[pairs].log().mean(), "the mean in which each pair counts once"),
+        (
+            torch.cat([entropies[text[:-1]] for text in texts]).mean(),
+            "the mean of what each step is expected to be, whatever follows",
+        ),
+        (entropies.mean(), "the mean entropy of the rows, whatever the texts are"),
+        (-table.log().mean(), "the mean over all entries of the table"),
+        (steps.median(), "the median of the steps"),
+    ):
+        if math.isclose(float(value), mine, rel_tol=1e-4):
+            return f" Yours is {words}."
+    return ""
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """What the first step of the first text adds, and the mean of all."""
     if evidence.same("short"):
@@ -352,7 +394,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         "Your loss is not the mean surprise of the steps.",
         f"The first text goes from symbol {i} to symbol {j}; the table gives that {p:.3g}, "
         f"which is a surprise of −log {p:.3g} = {-math.log(p):.3g}. The mean over all "
-        f"{sum(_lengths(evidence)) - 3} steps of the three texts counts. {_two_nlls(evidence)}",
+        f"{sum(_lengths(evidence)) - 3} steps of the three texts counts.{_known(evidence)} "
+        f"{_two_nlls(evidence)}",
         GUESS,
     )
 

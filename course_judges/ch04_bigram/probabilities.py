@@ -10,6 +10,7 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch04_bigram.sections import COUNTING, SHARES, UNSEEN
+from course_judges.comparisons import compared
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
 from course_tasks.answers import Array
@@ -82,7 +83,15 @@ def _k_effect(evidence: Evidence) -> str:
     must gain as much.""")
 
 
+def _unseen_row_right(evidence: Evidence) -> bool:
+    unseen = int(evidence.inputs["sparse"][0, -1])
+    mine, right = evidence.yours("smoothed")[unseen], evidence.right("smoothed")[unseen]
+    return bool(np.allclose(mine, right, atol=1e-5))
+
+
 def _unseen_row(evidence: Evidence) -> str:
+    if _unseen_row_right(evidence):
+        return f"The row of a symbol that nothing follows is uniform. {_row_at_k(evidence)}"
     unseen = int(evidence.inputs["sparse"][0, -1])
     V = evidence.number("V")
     values = evidence.yours("smoothed")[unseen]
@@ -159,6 +168,39 @@ def _pairs_across_rows(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return _shares(_pair_counts(line[:-1], line[1:], vocab_size) + k)
 
 
+def _without_a_pair(first: int, last: int | None) -> Callable[[Tensor, int, float], Tensor]:
+    """Answers that read some positions of the rows only; rows without a count are 0 or NaN."""
+
+    def answer(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+        return bigram_probabilities(tokens[:, first:last], vocab_size, k)
+
+    return answer
+
+
+def _zeros_for_nothing(answer: Callable[[Tensor, int, float], Tensor]) -> Callable[..., Tensor]:
+    return lambda tokens, vocab_size, k: answer(tokens, vocab_size, k).nan_to_num(0.0)
+
+
+def _pairs_in_a_row(evidence: Evidence) -> str:
+    T = evidence.number("T")
+    return f"A row of T = {T} symbols holds T − 1 = {T - 1} pairs; you counted {T - 2} of them."
+
+
+_last_pair_left_out = mistake(
+    "The last pair of each row is missing from your counts.",
+    _pairs_in_a_row,
+    COUNTING,
+    also=(_zeros_for_nothing(_without_a_pair(0, -1)),),
+)(_without_a_pair(0, -1))
+
+_first_pair_left_out = mistake(
+    "The first pair of each row is missing from your counts.",
+    _pairs_in_a_row,
+    COUNTING,
+    also=(_zeros_for_nothing(_without_a_pair(1, None)),),
+)(_without_a_pair(1, None))
+
+
 @mistake(
     "You paired every symbol with itself, not with the one after it.",
     lambda e: unwrapped(f"""Without smoothing your table has
@@ -197,6 +239,23 @@ def _counts_not_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tens
 
 
 @mistake(
+    "You divided by how often each symbol occurs, at the end of a row as well.",
+    lambda e: unwrapped(f"""{_row_sum(e)} What stands at the end of a row is followed by nothing:
+    divide by how often a symbol is followed, which is the sum of its row of counts."""),
+    also=(
+        lambda tokens, vocab_size, k: (
+            (_counts_of(tokens, vocab_size) + k)
+            / torch.bincount(tokens.flatten(), minlength=vocab_size)[:, None]
+        ),
+    ),
+    cases=("counted",),
+)
+def _divides_by_occurrences(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    occurrences = torch.bincount(tokens.flatten(), minlength=vocab_size)[:, None]
+    return (_counts_of(tokens, vocab_size) + k) / (occurrences + vocab_size * k)
+
+
+@mistake(
     "Your denominator grew by `k` once; `k` was added to V counts in the row.", _k_effect, UNSEEN
 )
 def _denominator_without_V(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
@@ -216,7 +275,11 @@ def _denominator_not_smoothed(tokens: Tensor, vocab_size: int, k: float) -> Tens
 
 
 @mistake(
-    "`k` is not used.",
+    lambda e: (
+        "Where a symbol is followed by anything, `k` is not added to the counts."
+        if _unseen_row_right(e)
+        else "`k` is not used."
+    ),
     _unseen_row,
     UNSEEN,
     recognized=_seen_rows_are(lambda n, _: n / n.sum(1, keepdims=True)),
@@ -263,10 +326,21 @@ def _sums_of_at_least_one(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return counts / counts.sum(dim=1, keepdim=True).clamp(min=1)
 
 
+def _clamped_shares(tokens: Tensor, V: int) -> Tensor:
+    """Shares that are 0 where nothing was counted."""
+    counts = _counts_of(tokens, V)
+    return counts / counts.sum(dim=1, keepdim=True).clamp(min=1)
+
+
 @mistake(
     "You added `k` to the probabilities, after the division; it belongs to the counts.",
-    _unseen_row,
+    lambda e: f"{_row_at_k(e)} With k = 0 nothing of this shows.",
     UNSEEN,
+    also=(
+        lambda tokens, vocab_size, k: _shares(_clamped_shares(tokens, vocab_size) + k),
+        lambda tokens, vocab_size, k: _clamped_shares(tokens, vocab_size) + k,
+        lambda tokens, vocab_size, k: _shares(_counts_of(tokens, vocab_size)) + k,
+    ),
 )
 def _smooths_probabilities(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     return _shares(_shares(_counts_of(tokens, vocab_size)) + k)
@@ -301,6 +375,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape:
         return None
+    if evidence.number("B") > 1 and compared(mine, right):
+        return None  # which says more
     V = evidence.number("V")
     counts = _counts_of(torch.from_numpy(evidence.inputs[tokens]), V).numpy()
     i, j = (int(n) for n in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
@@ -334,6 +410,5 @@ TASK = Task(
             matches("smoothed", "little", "larger"),
         ),
     ),
-    properties=(_rows_are_no_distributions,),
-    examples=(_worked_out,),
+    properties=(_rows_are_no_distributions, _worked_out),
 )

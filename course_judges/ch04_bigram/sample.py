@@ -13,7 +13,7 @@ from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
 from course_judges.chance import follows, softmax, worst_share
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch04_bigram.sample import COOL
 from course_tasks.ch04_bigram.shared import DRAWS
@@ -121,33 +121,41 @@ def _wrong_way(evidence: Evidence) -> str:
     return f"{way} {_share_effect(evidence)}"
 
 
+# What an error says of infinite and undefined probabilities, of torch, NumPy and Python.
+_NO_NUMBER = ("inf", "nan", "division by zero", "sum of prob", "multinomial")
+
+
+def _refused_what_is_no_number(evidence: Evidence) -> bool:
+    raised = evidence.answers.errors.get("cold")
+    return raised is not None and any(word in raised.message.lower() for word in _NO_NUMBER)
+
+
 def _no_symbol_when_cold(evidence: Evidence) -> bool:
-    """True of what dividing by 0 leaves where it raises no error: the same symbol in every row,
-    whatever its logits, or none of the vocabulary.
+    """True of what dividing by 0 leaves where it raises no error: the first or the last symbol in
+    every row, whatever its logits, or none of the vocabulary.
     """
     mine = evidence.yours("cold")
     return evidence.comparable("cold") and (
-        bool((mine == mine.flat[0]).all())
+        bool((mine == 0).all() or (mine == evidence.number("V") - 1).all())
         or not ((mine >= 0) & (mine < evidence.number("V"))).all()
     )
 
 
-def _cold_takes_another(evidence: Evidence) -> Finding | None:
+def _cold_row(evidence: Evidence) -> str:
     mine, right = evidence.yours("cold"), evidence.right("cold")
-    if mine.shape != right.shape or evidence.same("cold"):
-        return None
     b = int(np.flatnonzero(mine != right)[0])
-    logits = evidence.inputs["cold"]
-    least = np.array_equal(mine, logits.argmin(axis=1))
-    return Finding(
-        "cold-takes-another",
-        "At temperature 0 you take the least likely symbol."
-        if least
-        else "At temperature 0 you do not take the most likely symbol.",
-        f"In row {b} you take symbol {mine[b]:.4g}; symbol {int(right[b])} has the largest logit, "
-        f"{logits[b, int(right[b])]:.3g}.",
-        WRITING,
-    )
+    logits, best = evidence.inputs["cold"][b], int(right[b])
+    known = mine[b] in range(len(logits))
+    held, largest = numbers_apart(logits[int(mine[b])] if known else -np.inf, logits[best])
+    whose = f", whose logit is {held}" if known else ""
+    said = unwrapped(f"""In row {b} you take symbol {mine[b]:.4g}{whose};
+    symbol {best} has the largest, {largest}.""")
+    if known and logits[best] - logits[int(mine[b])] < 1e-3:
+        said += (
+            " If you draw at a temperature near 0, the two are about equally likely; at 0 the"
+            " largest logit is taken by whatever distance."
+        )
+    return said
 
 
 def _hidden_is_drawn_when_hot(evidence: Evidence) -> Finding | None:
@@ -205,8 +213,10 @@ def _argmax_for_sampling(logits: Tensor, temperature: float, generator: torch.Ge
 
 
 @mistake(
-    "One random number decides for the whole batch: all equal rows get the same symbol.",
-    lambda e: f"All {DRAWS} rows with the same logits drew symbol {int(e.yours('many')[0])}.",
+    "All rows with the same logits get the same symbol.",
+    lambda e: unwrapped(f"""All {DRAWS} of them drew symbol {int(e.yours("many")[0])}. If one random
+    number decides for the whole batch, or the generator is seeded anew for every row: each row
+    needs a draw of its own."""),
     recognized=_shows_one_draw_for_all,
 )
 def _one_draw_for_all(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
@@ -217,8 +227,10 @@ def _one_draw_for_all(logits: Tensor, temperature: float, generator: torch.Gener
     return (reached < number).sum(dim=-1).clamp(max=logits.shape[-1] - 1)
 
 
-@families.temperature_multiplied(
-    _wrong_way, recognized=_follows_instead(lambda logits, t: softmax(logits * t))
+@mistake(
+    "Your draws follow softmax(logits · temperature); the logits are divided by it.",
+    _wrong_way,
+    recognized=_follows_instead(lambda logits, t: softmax(logits * t)),
 )
 def _temperature_multiplied(
     logits: Tensor, temperature: float, generator: torch.Generator
@@ -270,6 +282,36 @@ def _softmax_twice(logits: Tensor, temperature: float, generator: torch.Generato
     return sample((logits / temperature).softmax(dim=-1), 1.0, generator)
 
 
+def _nearest_temperature(evidence: Evidence) -> float | None:
+    """At which other temperature the draws would be right; None if at none, and where equal chances
+    or none at all would do as well.
+    """
+    drawn, logits = evidence.yours("many").reshape(DRAWS, 2), evidence.inputs["logits"]
+    best: tuple[float, float] | None = None
+    temperatures = np.geomspace(0.1, 8, 231)
+    for t in temperatures:
+        probabilities = softmax(logits / t)
+        if not _rows_follow(evidence, probabilities):
+            continue
+        logs = np.log(probabilities)
+        score = sum(float(logs[kind, drawn[:, kind]].sum()) for kind in range(2))
+        if best is None or score > best[0]:
+            best = score, float(t)
+    return None if best is None or best[1] in temperatures[[0, -1]] else best[1]
+
+
+@mistake(
+    "Your symbols come up as often as they should at another temperature.",
+    lambda e: unwrapped(f"""{_share_effect(e)} So it would be near a temperature of
+    {number(_nearest_temperature(e) or 0.0, 2)}. If you change the temperature or the logits before
+    you divide, leave them as they are. If you add noise and take the largest sum, the noise that
+    does it is −log(−log u), with two logarithms."""),
+    recognized=lambda e: not _drawn_right(e) and _nearest_temperature(e) is not None,
+)
+def _another_temperature(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    return sample(logits, temperature**0.5, generator)
+
+
 @families.generator_ignored(
     "symbols", lambda e: _drawn_right(e) and not _same_seeded(e, "first", "repeated")
 )
@@ -314,12 +356,30 @@ def _seed_fixed_inside(logits: Tensor, temperature: float, generator: torch.Gene
     recognized=lambda e: (
         _drawn_right(e)
         and _obeys_generator(e)
-        and ("cold" in e.answers.errors or _no_symbol_when_cold(e))
+        and (_refused_what_is_no_number(e) or _no_symbol_when_cold(e))
     ),
 )
 def _divides_by_zero(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
     probabilities = (logits / temperature).softmax(dim=-1)
     return torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
+
+
+@mistake(
+    lambda e: (
+        "At temperature 0 you take the least likely symbol."
+        if np.array_equal(e.yours("cold"), e.inputs["cold"].argmin(axis=1))
+        else "At temperature 0 you do not take the most likely symbol."
+    ),
+    _cold_row,
+    recognized=lambda e: (
+        _drawn_right(e)
+        and e.same("alone", "masked")
+        and e.comparable("cold")
+        and not e.same("cold")
+    ),
+)
+def _cold_takes_another(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    return sample(logits, max(temperature, 0.1), generator)
 
 
 TASK = Task(
@@ -339,5 +399,5 @@ TASK = Task(
         ),
         Part("Temperature 0 takes the most likely symbol.", 1, matches("cold")),
     ),
-    properties=(_shares_are_off, _hidden_is_drawn, _hidden_is_drawn_when_hot, _cold_takes_another),
+    properties=(_shares_are_off, _hidden_is_drawn, _hidden_is_drawn_when_hot),
 )

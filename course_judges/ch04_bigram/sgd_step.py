@@ -87,14 +87,23 @@ def _is_adam(evidence: Evidence) -> bool:
     moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])[~_untouched(evidence)]
     rate = float(evidence.inputs["learning_rate"])
     # AdamW's decay comes on top: a hundredth of the entry times the rate.
-    return not evidence.same("one.table") and bool(np.all(np.abs(moved - rate) < 0.05 * rate))
+    return (
+        evidence.comparable("one.table")
+        and not evidence.same("one.table")
+        and bool(np.all(np.abs(moved - rate) < 0.05 * rate))
+    )
 
 
 def _is_fresh(evidence: Evidence) -> bool:
     moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])  # (V, V)
     # All rows, not only the untouched ones: a few random entries may lie near the given ones.
     elsewhere = bool((moved[_untouched(evidence)] > 0.1).any()) and (moved > 0.3).mean() > 0.4
-    return bool(elsewhere) and not evidence.same("one.losses")
+    return (
+        evidence.comparable("one.table")
+        and evidence.comparable("one.losses")
+        and bool(elsewhere)
+        and not evidence.same("one.losses")
+    )
 
 
 def _moved(evidence: Evidence, case: str = "one") -> str:
@@ -135,10 +144,20 @@ def _step_of_another_length(evidence: Evidence) -> Finding | None:
     factor = float((mine * right).sum() / (right * right).sum())
     if abs(factor - 1) < 1e-3 or not np.allclose(mine, factor * right, atol=1e-3):
         return None
+    B, T = evidence.number("B"), evidence.number("T")
+    divided = next(
+        (
+            f" That is {name}: if you divide the gradient by {by}, divide it by all B · T = {B * T}"
+            " guesses."
+            for name, by, held in ((f"T = {T}", "B", T), (f"B = {B}", "T", B))
+            if B > 1 and T > 1 and abs(factor - held) < 1e-3 * held
+        ),
+        "",
+    )
     return Finding(
         "wrong-length-of-step",
         "Your step has the right direction and the wrong length.",
-        f"It is {factor:.3g} times as long as it should be. {_moved(evidence)}",
+        f"It is {factor:.3g} times as long as it should be.{divided} {_moved(evidence)}",
         STEP,
     )
 
@@ -172,16 +191,20 @@ _wrong_sign = mistake(
 
 _no_step = mistake(
     "Your table does not move.",
-    lambda e: unwrapped(f"""{_moved(e)} If you use `zero_grad`, it must come before `backward`, not
-    between `backward` and the step."""),
+    lambda e: (
+        f"{_moved(e)} Your losses are those of a table that does move: that one is to be returned."
+        if e.same("three.losses")
+        else f"{_moved(e)} If you use `zero_grad`, it must come before `backward`, not between "
+        "`backward` and the step."
+    ),
     cases=("one.table", "three.table"),
 )(_walks(lambda table, x, y, rate: table))  # noqa: ARG005
 
 
 @mistake(
-    "That is Adam's step, not the plain one: it divides each gradient by its own size.",
-    lambda e: unwrapped(f"""In Adam's first step every entry moves by the learning rate, whatever
-    its gradient. {_moved(e)}"""),
+    "Every entry moves by the learning rate, whatever its gradient; that is no plain step.",
+    lambda e: unwrapped(f"""That is Adam's first step, which divides each gradient by its own size,
+    and also what is left of a gradient if only its sign counts. {_moved(e)}"""),
     recognized=_is_adam,
 )
 def _adam_for_sgd(
@@ -224,14 +247,14 @@ _mean_for_each_symbol = mistake(
 
 _lost_repeats = mistake(
     "A symbol that occurs more than once in `x` contributed only once to the gradient.",
-    lambda e: unwrapped(f"""`gradient[x] += …` with an index tensor keeps one of the rows that share
-    an index; `index_add_` adds them all. {_moved(e)}"""),
+    lambda e: unwrapped(f"""`gradient[x] += …` or `table[x] -= …` with an index tensor keeps one of
+    the rows that share an index; `index_add_` adds them all. {_moved(e)}"""),
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table - rate * _assigned_gradient(table, x, y)))
 
 
 @mistake(
-    "You trained a fresh random table, not the one that you were given.",
+    "You trained another table, not the one that you were given.",
     lambda e: unwrapped(f"""Your first loss is {float(np.ravel(e.yours("one.losses"))[0]):.3f}; with
     the given table it is {float(e.right("one.losses")[0]):.3f}, and rows that no step touches
     differ from the given ones."""),
@@ -257,6 +280,38 @@ def _one_step_only(
     return table, losses.expand(steps)
 
 
+@mistake(
+    "You returned the two results in the other order: the table comes first, then the losses.",
+    lambda e: unwrapped(f"""After one step your first result has shape
+    {e.yours("one.table").shape}, your second one {e.yours("one.losses").shape}."""),
+)
+def _swapped_results(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    table, losses = descend(table, x, y, learning_rate, steps)
+    return losses, table
+
+
+@mistake(
+    "You return one loss; asked for is the one before each step.",
+    lambda e: unwrapped(f"""After three steps your losses have shape
+    {e.yours("three.losses").shape}; the right ones are
+    {", ".join(f"{v:.3f}" for v in e.right("three.losses"))}. Your table is right."""),
+    cases=("one.table", "three"),
+    also=(
+        lambda *given: (descend(*given)[0], descend(*given)[1][-1:]),
+        lambda *given: (descend(*given)[0], descend(*given)[1][0]),
+        lambda *given: (descend(*given)[0], descend(*given)[1][:1]),
+        lambda *given: (descend(*given)[0], descend(*given)[1].mean()),
+    ),
+)
+def _one_loss_only(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    table, losses = descend(table, x, y, learning_rate, steps)
+    return table, losses[-1]
+
+
 @mistake("You recorded each loss after the step; asked for is the one before it.", _loss_path)
 def _loss_after_the_step(
     table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
@@ -280,6 +335,29 @@ def _only_the_first_step(evidence: Evidence) -> Finding | None:
     )
 
 
+def _of_which(evidence: Evidence, loss: float) -> str:
+    """Of which other guesses a loss is the mean, if it is known; empty otherwise."""
+    table, x, y = (torch.from_numpy(evidence.inputs[name]) for name in ("table", "x", "y"))
+    each = F.cross_entropy(table[x].flatten(0, 1), y.flatten(), reduction="none").view(x.shape)
+    for value, words in (
+        (
+            _batch_loss(table, y, x),
+            "what the table says of `x` after `y`, and not of `y` after `x`",
+        ),
+        (_batch_loss(table.T, x, y), "that of the table turned over: column i in place of row i"),
+        (each.sum(), "the sum of all of them, not the mean"),
+        (each.mean() / np.log(2), "the mean in bits; asked for is the one in nats"),
+        (each[0].mean(), f"the mean over the {x.shape[1]} targets of row 0 alone"),
+        (each[:, -1].mean(), f"the mean over the {x.shape[0]} targets of the last position alone"),
+        (each[:, :-1].mean(), "the mean without the targets of the last position"),
+        (each.sum() / x.shape[0], f"the sum divided by B = {x.shape[0]}"),
+        (each.sum() / x.shape[1], f"the sum divided by T = {x.shape[1]}"),
+    ):
+        if abs(float(value) - loss) < 1e-4:
+            return f" Yours is {words}."
+    return ""
+
+
 def _loss_of_something_else(evidence: Evidence) -> Finding | None:
     mine, right = np.ravel(evidence.yours("one.losses")), np.ravel(evidence.right("one.losses"))
     if len(mine) != 1 or abs(mine[0] - right[0]) < 1e-4:
@@ -288,9 +366,43 @@ def _loss_of_something_else(evidence: Evidence) -> Finding | None:
         "loss-before-the-first-step",
         "Your first step is right, and the loss before it is not."
         if evidence.same("one.table")
-        else "The loss is wrong before the first step; the gradient belongs to another loss, too.",
+        else "The loss before the first step is wrong, and so is the step.",
         f"Yours is {mine[0]:.4f}; the mean cross-entropy of all {evidence.inputs['y'].size} "
-        f"targets is {right[0]:.4f} at the table that you are given.",
+        f"targets is {right[0]:.4f} at the table that you are given.{_of_which(evidence, mine[0])}",
+        STEP,
+    )
+
+
+def _another_step(evidence: Evidence) -> Finding | None:
+    """The entry that the first step moves otherwise, and its gradient."""
+    if not evidence.same("one.losses") or evidence.same("one.table"):
+        return None
+    if not evidence.comparable("one.table"):
+        return None
+    table, mine, right = (
+        evidence.inputs["table"],
+        evidence.yours("one.table"),
+        evidence.right("one.table"),
+    )
+    i, j = (int(n) for n in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    rate = float(evidence.inputs["learning_rate"])
+    gradient = float(table[i, j] - right[i, j]) / rate
+    return Finding(
+        "another-step",
+        "Your first loss is right, and your first step is not the gradient's.",
+        f"The gradient of entry ({i}, {j}) is {gradient:+.3f}, which a learning rate of {rate:g} "
+        f"makes a step of {-rate * gradient:+.3f}; yours is {mine[i, j] - table[i, j]:+.3f}.",
+        STEP,
+    )
+
+
+def _losses_off(evidence: Evidence) -> Finding | None:
+    if not evidence.same("one", "three.table") or not evidence.comparable("three.losses"):
+        return None
+    return Finding(
+        "later-losses",
+        "Your table is right after three steps, and the losses that you return are not.",
+        f"{_loss_path(evidence)} Each is the loss at the table before its step, as it is.",
         STEP,
     )
 
@@ -309,6 +421,8 @@ TASK = Task(
         _other_rows_move,
         _only_the_first_step,
         _step_of_another_length,
+        _another_step,
+        _losses_off,
     ),
     may_change=True,
 )

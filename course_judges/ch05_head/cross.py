@@ -13,7 +13,7 @@ from course_judges import families
 from course_judges.ch05_head.sections import FUTURE, PASSED, SCALE, TWO
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -75,7 +75,12 @@ def _asks_itself(
 
 def _is_half_of_each(evidence: Evidence) -> bool:
     raised = evidence.answers.errors.get("full")
-    return raised is not None and "batch2" in raised.message
+    if raised is None or "batch2" not in raised.message:
+        return False
+    # Weights over T with values of S, or the other way round; other products do not fit either.
+    B, T, S = (evidence.number(name) for name in "BTS")
+    said = raised.message
+    return any(f"[{B}, {one}] but got: [{B}, {other}]" in said for one, other in ((T, S), (S, T)))
 
 
 def _is_self_attention(evidence: Evidence) -> bool:
@@ -96,9 +101,10 @@ def _is_raw(evidence: Evidence) -> bool:
 
 
 def _first(evidence: Evidence, case: str = "full", b: int = 0) -> str:
-    mine, right = evidence.yours(case)[b, 0, :3], evidence.right(case)[b, 0, :3]
-    return unwrapped(f"""In sample {b} the output of position 0 begins with {row(mine)}; it should
-    begin with {row(right)}.""")
+    mine, right = evidence.yours(case)[b, :, :3], evidence.right(case)[b, :, :3]
+    t = int(np.nan_to_num(np.abs(mine - right).max(axis=-1), nan=np.inf).argmax())
+    return unwrapped(f"""In sample {b} the output of position {t} begins with {row(mine[t])}; it
+    should begin with {row(right[t])}.""")
 
 
 def _sizes(evidence: Evidence) -> str:
@@ -183,8 +189,9 @@ _self_attention = mistake(
 
 
 @mistake(
-    "The memory asks and `x` answers; it should be the other way round.",
-    _shape,
+    "Your result has a row for each symbol of the memory; it should have one for each of `x`.",
+    lambda e: unwrapped(f"""{_shape(e)} Whoever asks gets a row: queries come from `x`, keys and
+    values from the memory."""),
     recognized=_has_memorys_length,
 )
 def _roles_exchanged(
@@ -271,6 +278,76 @@ _inverted_mask = mistake(
     "You hid the symbols and kept the padding.", _padded, FUTURE, cases=("padded",)
 )(_weighed(lambda s, p: s.masked_fill(~p, -torch.inf).softmax(dim=-1)))
 
+
+def _one_length(of: Callable[[Tensor], Tensor]) -> _Answer:
+    """An answer that takes all memories for as long as one of them."""
+
+    def answer(
+        x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+    ) -> Tensor:
+        one = of(lengths).expand_as(lengths)
+        return cross_attention(x, memory, w_query, w_key, w_value, one)
+
+    return answer
+
+
+_one_length_for_all = mistake(
+    "You take all memories for as long as one of them; each has a length of its own.",
+    lambda e: f"`lengths` is [{listed(e.inputs['lengths'])}]. {_padded(e)}",
+    FUTURE,
+    cases=("padded",),
+    also=tuple(
+        _one_length(of)
+        for of in (lambda lengths: lengths.min(), lambda lengths: lengths[0], lambda n: n[-1])
+    ),
+)(_one_length(lambda lengths: lengths.max()))
+
+
+@mistake(
+    "You hid the first positions of a memory; its padding stands at the end.",
+    lambda e: f"{_padded(e)} Positions 0 to length − 1 belong to a text.",
+    FUTURE,
+    cases=("padded",),
+)
+def _padding_in_front(
+    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+) -> Tensor:
+    turned = memory.flip(1)  # what is seen stands in front then, and order does not count
+    return cross_attention(x, turned, w_query, w_key, w_value, lengths)
+
+
+@mistake(
+    "Every text of `x` looks at the first memory; each has one of its own.",
+    lambda e: _first(e, "full", 1),
+    also=(
+        lambda x, memory, w_query, w_key, w_value, lengths: cross_attention(
+            x, memory[:1].expand_as(memory), w_query, w_key, w_value, lengths
+        ),
+    ),
+)
+def _first_memory_for_all(
+    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+) -> Tensor:
+    first, length = memory[:1].expand_as(memory), lengths[:1].expand_as(lengths)
+    return cross_attention(x, first, w_query, w_key, w_value, length)
+
+
+@mistake(
+    "You averaged the keys; what is found is the values, `memory @ w_value`.",
+    _shape,
+    PASSED,
+)
+def _keys_for_values(
+    x: Tensor,
+    memory: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,  # noqa: ARG001
+    lengths: Tensor,
+) -> Tensor:
+    return cross_attention(x, memory, w_query, w_key, w_key, lengths)
+
+
 _zero_mask = families.zero_mask(_padded, FUTURE, cases=("padded",))(
     _weighed(lambda s, p: s.masked_fill(p, 0.0).softmax(dim=-1))
 )
@@ -291,9 +368,13 @@ def _padding_as_zeros(
     return cross_attention(x, memory * real[:, :, None], w_query, w_key, w_value, everything)
 
 
-_masked_after_softmax = families.masked_after_softmax(_padded, FUTURE, cases=("padded",))(
-    _weighed(lambda s, p: s.softmax(dim=-1) * ~p)
-)
+_masked_after_softmax = mistake(
+    "Padding takes its share of the softmax, and only then it is cut out.",
+    lambda e: unwrapped(f"""{_padded(e)} Whether its weights become 0 or its values: what is left of
+    a row sums to less than 1. Padding is hidden in the scores."""),
+    FUTURE,
+    cases=("padded",),
+)(_weighed(lambda s, p: s.softmax(dim=-1) * ~p))
 
 
 _moderate_fill = mistake(

@@ -15,6 +15,7 @@ from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
 from course_judges.wording import number, row, unwrapped
 from course_tasks.ch05_head.distance import STEEP
+from course_tasks.verdict import Finding
 
 
 def _back(T: int) -> Tensor:
@@ -41,6 +42,16 @@ def _with(change: _Change) -> Callable[[Tensor, float], Tensor]:
         return changed.masked_fill(back < 0, -torch.inf).softmax(dim=-1)
 
     return answer
+
+
+def _without_the_past(scores: Tensor, slope: float, nearest: int) -> Tensor:
+    back = _back(scores.shape[-1])
+    return (scores - slope * back).masked_fill(back >= nearest, -torch.inf).softmax(dim=-1)
+
+
+def _without_itself(scores: Tensor, slope: float) -> Tensor:
+    back = _back(scores.shape[-1])
+    return (scores - slope * back).masked_fill(back <= 0, -torch.inf).softmax(dim=-1)
 
 
 def _causal(scores: Tensor) -> Tensor:
@@ -102,8 +113,8 @@ _bonus_for_distance = mistake(
 
 _no_penalty = mistake(
     "The slope has no effect on your weights.",
-    lambda e: unwrapped(f"""{_first_weight(e)} What is subtracted from a whole row alike cancels in
-    the softmax: the penalty must differ from column to column."""),
+    lambda e: unwrapped(f"""{_first_weight(e)} Either it is not used, or the same is subtracted from
+    a whole row, which cancels in the softmax: the penalty must differ from column to column."""),
     cases=("level", "gentle", "steep"),
 )(_with(lambda s, d, m: s))  # noqa: ARG005
 
@@ -130,7 +141,7 @@ _share_of_the_length = mistake(
 )(_with(lambda s, d, m: s - m * d / s.shape[-1]))
 
 _penalty_multiplied = mistake(
-    "You multiplied the scores; the penalty is subtracted from them.",
+    "You multiplied or divided the scores; the penalty is subtracted from them.",
     lambda e: unwrapped(f"""{_last_row(e)} A factor shrinks high scores and lifts negative ones, so
     it punishes some and rewards others."""),
     also=(_with(lambda s, d, m: s / (1 + m * d)),),
@@ -147,6 +158,51 @@ _scaled_again = mistake(
     lambda e: f"{_last_row(e)} Differences between scores became too small.",
     SCORES,
 )(_with(lambda s, d, m: s / math.sqrt(s.shape[-1]) - m * d))
+
+
+_first_step_is_free = mistake(
+    "The position one step back pays nothing; every step back costs one slope, the first as well.",
+    lambda e: unwrapped(f"""{_last_row(e)} A distance of 1 costs one slope: t − s is all that there
+    is to multiply by."""),
+)(_with(lambda s, d, m: s - m * (d - 1).clamp(min=0)))
+
+
+@mistake(
+    "A position does not see itself in your weights.",
+    lambda e: unwrapped(f"""Row 0 of sample 0 can see itself only, and is
+    {row(e.yours("gentle")[0, 0])}; it should be {row(e.right("gentle")[0, 0])}. What is hidden lies
+    above the diagonal, not on it."""),
+    FUTURE,
+    also=(lambda scores, slope: _without_itself(scores, slope).nan_to_num(0.0),),
+)
+def _itself_hidden(scores: Tensor, slope: float) -> Tensor:
+    return _without_itself(scores, slope)
+
+
+@mistake(
+    "Your mask is the wrong way round: you hid the past.",
+    lambda e: unwrapped(
+        f"""{_first_row(e)} What is hidden lies above the diagonal, where s > t."""
+    ),
+    FUTURE,
+    also=(
+        lambda scores, slope: _without_the_past(scores, slope, 0),
+        lambda scores, slope: _without_the_past(scores, slope, 0).nan_to_num(0.0),
+    ),
+)
+def _past_hidden(scores: Tensor, slope: float) -> Tensor:
+    return _without_the_past(scores, slope, 1)
+
+
+@mistake(
+    "With slope 0 your weights are not causal.",
+    lambda e: unwrapped(f"""With slope 0 row 0 of sample 0, which can see itself only, is
+    {row(e.yours("level")[0, 0])}. Without a penalty the future is hidden as with one."""),
+    FUTURE,
+    cases=("level", "gentle"),
+)
+def _slope_zero_sees_all(scores: Tensor, slope: float) -> Tensor:
+    return penalised_weights(scores, slope) if slope else scores.softmax(dim=-1)
 
 
 @mistake(
@@ -223,11 +279,13 @@ def _limited_sum(scores: Tensor, slope: float) -> Tensor:
 
 
 @mistake(
-    "With a large slope, the bonus of the future overflows before you take it away.",
+    "With a large slope your answer holds NaN: the bonus of the future comes into it.",
     lambda e: unwrapped(f"""With slope {number(STEEP * float(e.inputs["slope"]))} the last of
     {e.number("T")} positions lies {e.number("T") - 1} ahead of the first, and gains
     {number(STEEP * float(e.inputs["slope"]) * (e.number("T") - 1))}: e to the power of that is
-    infinite, and 0 · ∞ is NaN. Hide the future before `exp`, with −inf."""),
+    infinite, and 0 · ∞ is NaN. If the largest score of each row is subtracted first, it is one of
+    the future, all others are rounded to 0, and 0 / 0 is NaN. Hide the future before both, with
+    −inf."""),
     FUTURE,
     recognized=lambda e: e.same("level", "gentle") and bool(np.isnan(e.yours("steep")).any()),
 )
@@ -235,6 +293,51 @@ def _future_overflows(scores: Tensor, slope: float) -> Tensor:
     back = _back(scores.shape[-1])
     powers = (scores - scores.amax(dim=-1, keepdim=True) - slope * back).exp() * (back >= 0)
     return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def _slope_taken(evidence: Evidence) -> float | None:
+    """The slope for which your weights would be right; None if there is none."""
+    scores, mine = evidence.inputs["scores"], evidence.yours("gentle")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = float(np.log(mine[0, 1, 1] / mine[0, 1, 0]) - scores[0, 1, 1] + scores[0, 1, 0])
+    if not np.isfinite(slope):
+        return None
+    wrong = penalised_weights(torch.from_numpy(scores), slope).numpy()
+    return slope if np.allclose(mine, wrong, rtol=1e-3, atol=1e-5) else None
+
+
+def _another_penalty(evidence: Evidence) -> Finding | None:
+    """The row that is farthest off, from its scores to its weights, where slope 0 is right."""
+    if not evidence.same("level") or evidence.same("gentle"):
+        return None
+    mine, right = evidence.yours("gentle"), evidence.right("gentle")
+    if np.abs(mine.sum(axis=-1) - 1).max() > 1e-3 or np.abs(np.triu(mine, 1)).max() > 1e-5:
+        return None
+    b, t, _ = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), mine.shape))
+    slope, seen = float(evidence.inputs["slope"]), slice(0, t + 1)
+    taken = _slope_taken(evidence)
+    if taken is not None:
+        # Twice the slope or half of it: what it would be right for is said without this.
+        known = any(math.isclose(taken, one, rel_tol=1e-3) for one in (2 * slope, slope / 2, 1.0))
+        return (
+            None
+            if known
+            else Finding(
+                "another-slope",
+                "Your weights are those of another slope.",
+                f"With slope {number(slope)} they are what they should be with {number(taken)}. "
+                f"{_last_row(evidence)}",
+                PLACE,
+            )
+        )
+    return Finding(
+        "some-positions",
+        "With slope 0 your weights are right; with a slope your penalty is another one.",
+        f"Row {t} of sample {b} has the scores {row(evidence.inputs['scores'][b, t, seen])}. With "
+        f"slope {number(slope)} they are lowered by {row(slope * np.arange(t, -1, -1))}, and the "
+        f"weights are {row(right[b, t, seen])}; yours are {row(mine[b, t, seen])}.",
+        PLACE,
+    )
 
 
 TASK = Task(
@@ -250,6 +353,7 @@ TASK = Task(
         no_weight_on_the_future("gentle", FUTURE),
         no_weight_on_the_future("steep", FUTURE),
         rows_sum_to_one("gentle", FUTURE),
+        _another_penalty,
     ),
     cases=("gentle",),
 )

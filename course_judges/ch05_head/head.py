@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -57,16 +58,24 @@ class _Unscaled(Head):
         return 1.0
 
 
+class _KeysOnly(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.key(x) @ self.key(x).transpose(1, 2) / self.scale(x)
+        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
+
+
 def _raw_shape(evidence: Evidence) -> bool:
     mine = evidence.yours("both_ways")
     return mine.shape == evidence.inputs["x"].shape
 
 
 def _first(evidence: Evidence, case: str = "both_ways") -> str:
-    mine, right = evidence.yours(case)[0, 1, :3], evidence.right(case)[0, 1, :3]
+    mine, right = evidence.yours(case)[..., :3], evidence.right(case)[..., :3]
+    gap = np.nan_to_num(np.abs(mine - right).max(axis=-1), nan=np.inf)
+    b, t = (int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
     what = "looking both ways" if case == "both_ways" else "causal"
-    return unwrapped(f"""In sample 0 ({what}) the output of position 1 begins with {row(mine)}; it
-    should begin with {row(right)}.""")
+    return unwrapped(f"""In sample {b} ({what}) the output of position {t} begins with
+    {row(mine[b, t])}; it should begin with {row(right[b, t])}.""")
 
 
 def _sizes(evidence: Evidence) -> str:
@@ -160,6 +169,28 @@ class _SoftmaxOverQueries(Head):
     def weights(self, x: Tensor) -> Tensor:
         scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
         return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=1)
+
+
+@mistake(
+    "The scores are divided by D, not by its root.",
+    _sizes,
+    SCALE,
+)
+class _ScaleWithoutRoot(Head):
+    def scale(self, x: Tensor) -> float:  # noqa: ARG002
+        return float(self.key.out_features)
+
+
+@mistake(
+    "Your scores compare queries with queries, or keys with keys; a query meets keys.",
+    _first,
+    SCORES,
+    also=(_KeysOnly,),
+)
+class _QueriesOnly(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.query(x).transpose(1, 2) / self.scale(x)
+        return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
 
 
 @mistake(
@@ -266,6 +297,49 @@ class _UpperTriangle(Head):
         return torch.ones(T, T, dtype=torch.bool).tril(-1) & self.causal
 
 
+@mistake(
+    "With `causal=False` your head sees the position itself and what follows, and not the past.",
+    lambda e: f"Looking both ways, each position sees the whole text. {_first(e)}",
+    FUTURE,
+    cases=("causal", "both_ways"),
+)
+class _FutureIfNotCausal(Head):
+    def hidden(self, T: int) -> Tensor:
+        past = self.past[:T, :T]
+        return ~past if self.causal else ~past.T
+
+
+@mistake(
+    "With `causal=True` no position but the first sees itself.",
+    lambda e: f"{_first(e, 'causal')} The triangle that is seen holds its diagonal.",
+    FUTURE,
+    cases=("both_ways", "causal"),
+)
+class _DiagonalHidden(Head):
+    def hidden(self, T: int) -> Tensor:
+        hidden = torch.ones(T, T, dtype=torch.bool).triu()
+        hidden[0, 0] = False
+        return hidden & self.causal
+
+
+@families.masked_after_softmax(lambda e: _first(e, "causal"), FUTURE, cases=("both_ways", "causal"))
+class _MaskedAfterSoftmax(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
+        return scores.softmax(dim=-1) * ~self.hidden(x.shape[1])
+
+
+@mistake(
+    "With `causal=True` each position sees the next one, too.",
+    lambda e: f"{_first(e, 'causal')} What is hidden begins right of the diagonal.",
+    FUTURE,
+    cases=("both_ways", "causal"),
+)
+class _SeesOneAhead(Head):
+    def hidden(self, T: int) -> Tensor:
+        return torch.ones(T, T, dtype=torch.bool).triu(2) & self.causal
+
+
 @families.zero_mask(_moved, FUTURE, cases=("causal",))
 class _ZeroMask(Head):
     def weights(self, x: Tensor) -> Tensor:
@@ -345,6 +419,16 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     )
 
 
+def _right_at_some_positions(evidence: Evidence) -> Finding | None:
+    """One row worked out, where the outputs of other positions are right."""
+    for case in ("both_ways", "causal"):
+        good = close(evidence.yours(case), evidence.right(case)).all(axis=(0, 2))
+        if good.any() and not good.all():
+            found = _worked_out(evidence)
+            return found and replace(found, name="some-positions")
+    return None
+
+
 TASK = Task(
     "A head that can look both ways",
     Head,
@@ -362,7 +446,10 @@ TASK = Task(
             matches("causal", "full", "again", "beside"),
         ),
     ),
-    properties=(unchanged_by_the_future("causal", "later", "t", FUTURE),),
+    properties=(
+        unchanged_by_the_future("causal", "later", "t", FUTURE),
+        _right_at_some_positions,
+    ),
     cases=("both_ways",),
     examples=(_worked_out,),
 )

@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from course_judges.ch05_head.sections import PLACE
+from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import row, unwrapped
+from course_judges.wording import listed, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -57,6 +58,21 @@ def _combined(combine: Callable[[Tensor, Tensor], Tensor]) -> _Answer:
 
 def _wraps(tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor) -> Tensor:
     return token_table[tokens] + position_table[torch.arange(tokens.shape[1]) - start[:, None]]
+
+
+def _token_0_is_padding(
+    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
+) -> Tensor:
+    where = torch.arange(tokens.shape[1]) - start[:, None]
+    x = token_table[tokens] + position_table[where.clamp(min=0)]
+    return x.masked_fill((tokens == 0)[:, :, None], 0.0)
+
+
+def _first_symbol_taken_for_padding(
+    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
+) -> Tensor:
+    first = (torch.arange(tokens.shape[1]) <= start[:, None])[:, :, None]
+    return embed(tokens, token_table, position_table, start).masked_fill(first, 0.0)
 
 
 def _real(evidence: Evidence) -> Array:
@@ -107,11 +123,25 @@ def _padded(evidence: Evidence) -> str:
     {_at(evidence, "padded", b, first)}, which is made with row 0 of the position table.""")
 
 
+def _one_start_row(evidence: Evidence) -> str:
+    b, t = (
+        int(i)
+        for i in np.argwhere(~close(evidence.yours("padded"), evidence.right("padded")))[0][:2]
+    )
+    return f"In text {b} at t = {t}, {_at(evidence, 'padded', b, t)}."
+
+
 def _padding(evidence: Evidence) -> str:
-    b = int(np.argmax(evidence.inputs["start"]))
-    first = int(evidence.inputs["start"][b])
-    mine = evidence.yours("padded")[b, 0]
-    return f"Text {b} begins at t = {first}, but at t = 0 it has {row(mine)}, not zeros."
+    off = np.abs(evidence.yours("padded")).max(axis=-1) > NEGLIGIBLE  # (B, T)
+    # Where the text with most padding has some that is not 0, or else another one.
+    padding = off & ~_real(evidence)
+    if not padding.any():
+        return ""
+    most = int(np.argmax(evidence.inputs["start"]))
+    b = most if padding[most].any() else int(np.argmax(padding.any(axis=1)))
+    t, first = int(np.argmax(padding[b])), int(evidence.inputs["start"][b])
+    mine = evidence.yours("padded")[b, t]
+    return f"Text {b} begins at t = {first}, but at t = {t} it has {row(mine)}, not zeros."
 
 
 def _shape(evidence: Evidence) -> str:
@@ -206,6 +236,48 @@ _start_added = mistake(
     cases=("padded",),
 )(_placed(lambda t, start, size: (t + start).clamp(max=size - 1)))
 
+
+def _one_start(of: Callable[[Tensor], Tensor], *, hides: bool) -> _Answer:
+    """An answer that counts all texts from one place, and perhaps hides what is before that."""
+
+    def answer(
+        tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
+    ) -> Tensor:
+        one = of(start).expand_as(start)
+        x = embed(tokens, token_table, position_table, one)
+        if hides:
+            return x
+        where = (torch.arange(tokens.shape[1]) - one[:, None]).clamp(min=0)
+        x = token_table[tokens] + position_table[where]
+        return x.masked_fill((torch.arange(tokens.shape[1]) < start[:, None])[:, :, None], 0.0)
+
+    return answer
+
+
+_one_start_for_all = mistake(
+    "You count all texts from the start of one of them; each has a start of its own.",
+    lambda e: f"`start` is [{listed(e.inputs['start'])}]. {_one_start_row(e)}",
+    cases=("short", "padded"),
+    also=tuple(
+        _one_start(of, hides=hides)
+        for of in (lambda start: start.max(), lambda start: start[0], lambda start: start[-1])
+        for hides in (False, True)
+    ),
+)(_one_start(lambda start: start.max(), hides=True))
+
+_token_0_for_padding = mistake(
+    "You take token 0 for padding; what is padding is said by `start`.",
+    lambda e: unwrapped(f"""Of {e.inputs["tokens"].size} tokens {(e.inputs["tokens"] == 0).sum()}
+    are 0, which is a symbol like any other, and padding may hold other tokens. {_padding(e)}"""),
+    cases=("short", "padded"),
+)(_token_0_is_padding)
+
+_first_symbol_is_0 = mistake(
+    "The first symbol of each text is 0 in your answer, as if it were padding.",
+    lambda e: unwrapped(f"""At position 0 of text 0, which has no padding,
+    {_at(e, "short", 0, 0)}. Position 0 is the first symbol's; padding comes before it."""),
+)(_first_symbol_taken_for_padding)
+
 _padding_wraps = mistake(
     "Padding is not 0: its negative positions read the table from its end.",
     lambda e: f"{_padding(e)} An index of −1 is the last row, without an error.",
@@ -282,11 +354,15 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         mine, right = evidence.yours(case), evidence.right(case)
         if mine.shape != right.shape:
             return None
+        if evidence.number("B") > 1 and compared(mine, right):
+            return None  # which says more
         e = evidence.inputs
-        b, t = (int(i) for i in np.argwhere(~close(mine, right))[0][:2])
-        first, token = int(e[start][b]), int(e[tokens][b, t])
-        if t < first:
+        off = ~close(mine, right).all(axis=-1)  # (B, T)
+        text = np.arange(off.shape[1]) >= e[start][:, None]
+        if not (off & text).any():
             return None
+        b, t = (int(i) for i in np.argwhere(off & text)[0])
+        first, token = int(e[start][b]), int(e[tokens][b, t])
         return Finding(
             "another-sum",
             "Your embeddings are not the sums of symbol and position.",
@@ -311,6 +387,6 @@ TASK = Task(
         Part("Each text counts its positions from its own first symbol.", 1, _real_right),
         Part("Padding is 0.", 1, matches("padded")),
     ),
+    properties=(_worked_out,),
     cases=("short",),
-    examples=(_worked_out,),
 )

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges import families
@@ -85,18 +87,24 @@ def _elsewhere(evidence: Evidence) -> str:
         for case, name in (("a single text", "one"), ("a stack", "stack"))
         if not evidence.same({"one": "one", "stack": "stack"}[name])
     ]
+    raised = next(iter(evidence.answers.errors.values()), None)
+    said = f" It says: “{' '.join(raised.message.split()).rstrip('.')}”." if raised else ""
     return unwrapped(f"""A batch of shape {evidence.inputs["x"].shape} comes out right, but not
-    {" and not ".join(wrong)}. Counted from the end, the axes to exchange are −2 and −1, however
-    many stand before them.""")
+    {" and not ".join(wrong)}.{said} Is an axis counted from the front, or is the number of
+    dimensions fixed, as in `B, T, C = x.shape`? Counted from the end, positions and channels are
+    axes −2 and −1, however many stand before them.""")
 
 
 def _wrong_factor(evidence: Evidence) -> Finding | None:
     if _factor(evidence.yours("batch"), evidence.right("batch")) is None:
         return None
+    root = math.sqrt(evidence.number("D"))
+    factor = _factor(evidence.yours("batch"), evidence.right("batch"))
+    by = f" That is dividing by {number(root / factor)}; √D is {number(root)}." if factor else ""
     return Finding(
         "wrong-scale",
         "Your scores are right but for their scale.",
-        _roots(evidence),
+        f"{_roots(evidence)}{by}",
         SCALE,
     )
 
@@ -114,9 +122,10 @@ _no_scale = mistake(
 )(_scaled(lambda x, w: 1.0))  # noqa: ARG005
 
 _scale_without_root = mistake(
-    "You divided by D; the root is missing.",
-    lambda e: unwrapped(f"""The standard deviation of a sum of D terms grows with √D, its variance
-    with D. {_roots(e)}"""),
+    "Your scores are divided by D, not by its root.",
+    lambda e: unwrapped(f"""That is so where the root is missing, and where queries and keys are
+    both divided by √D. The standard deviation of a sum of D terms grows with √D, its variance with
+    D. {_roots(e)}"""),
     SCALE,
 )(_scaled(lambda x, w: 1 / w.shape[1]))  # noqa: ARG005
 
@@ -167,6 +176,43 @@ def _keys_only(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: AR
 )
 def _raw_inputs(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: ARG001
     return x @ x.transpose(-2, -1) / math.sqrt(w_key.shape[1])
+
+
+def _hidden(fill: float) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    """An answer in which the future has another score."""
+
+    def answer(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+        scores = attention_scores(x, w_query, w_key)
+        future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        return scores.masked_fill(future, fill)
+
+    return answer
+
+
+_future_hidden = mistake(
+    "You hid the future; these are the scores before any mask.",
+    lambda e: unwrapped(f"""In sample 0 the score of query 0 with key 1 is
+    {number(e.yours("batch")[0, 0, 1])} in your table and {number(e.right("batch")[0, 0, 1])} in the
+    right one."""),
+    also=(_hidden(-math.inf), _hidden(-1e9)),
+)(_hidden(0.0))
+
+
+@mistake(
+    "You compared directions: queries and keys are divided by their lengths.",
+    lambda e: unwrapped(f"""All your scores lie between −1 and 1; a dot product grows with both
+    vectors. {_entry(e)}"""),
+    also=(
+        lambda x, w_query, w_key: (
+            F.normalize(x @ w_query, dim=-1)
+            @ F.normalize(x @ w_key, dim=-1).transpose(-2, -1)
+            / math.sqrt(w_key.shape[1])
+        ),
+    ),
+)
+def _cosines(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    query, key = (F.normalize(x @ w, dim=-1) for w in (w_query, w_key))
+    return query @ key.transpose(-2, -1)
 
 
 @mistake(

@@ -107,6 +107,19 @@ def _padded_row(evidence: Evidence) -> str:
     be {row(right)}.""")
 
 
+def _sum_of_padded_row(evidence: Evidence) -> float:
+    b, first = _padded(evidence)
+    return float(evidence.yours("padded")[b, min(first + 1, evidence.number("T") - 1)].sum())
+
+
+def _cut_late(scores: Tensor, past: Tensor, start: Tensor, *, rows: bool) -> Tensor:
+    """Causal weights with the padding cut out of them, as columns and perhaps as rows."""
+    T = scores.shape[-1]
+    real = torch.arange(T) >= start[:, None]
+    weights = scores.masked_fill(~past[:T, :T], -torch.inf).softmax(dim=-1) * real[:, None]
+    return weights * real[:, :, None] if rows else weights
+
+
 def _empty_row(evidence: Evidence) -> str:
     b, first = _padded(evidence)
     return unwrapped(f"""Text {b} begins at position {first}, so rows 0 to {first - 1} are padding.
@@ -158,16 +171,40 @@ _wrong_corner = mistake(
     cases=("cut",),
 )(_seen_by(lambda past, start, T: past[-T:, :T] & _visible(past, start, T)[:, -1:]))
 
-_no_causal_mask = families.no_causal_mask(lambda e: _unpadded_row(e, 0), cases=("whole", "cut"))(
-    _seen_by(lambda past, start, T: _visible(torch.ones_like(past), start, T))
+_or_for_and = mistake(
+    "A position is seen if one of the two conditions holds; both have to.",
+    lambda e: unwrapped(f"""Without padding every position is real, and with `|` that is enough to
+    be seen. {_unpadded_row(e, 0)} A position is seen if it is no padding and (`&`) not in the
+    future."""),
+    cases=("whole", "cut", "padded"),
+)(_seen_by(lambda past, start, T: past[:T, :T] | _visible(torch.ones_like(past), start, T)))
+
+_no_causal_mask = mistake(
+    "Without padding nothing is hidden: every position sees the whole text, future included.",
+    lambda e: f"{_unpadded_row(e, 0)} If you did call `masked_fill`, keep what it returns.",
+    cases=("whole", "cut"),
+)(_seen_by(lambda past, start, T: _visible(torch.ones_like(past), start, T)))
+
+
+@mistake(
+    "You return the scores, with what is hidden set to another number; the softmax is missing.",
+    _unpadded_row,
+    also=(
+        lambda scores, past, start: scores.masked_fill(
+            ~_visible(past, start, scores.shape[-1]), -torch.inf
+        ),
+    ),
 )
+def _scores_not_weights(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    return scores.masked_fill(~_visible(past, start, scores.shape[-1]), 0.0)
+
 
 _inverted_mask = mistake(
     "Your mask is the wrong way round: you hid the past.",
     lambda e: f"{_unpadded_row(e, 0)} `past` is True where a position may be seen.",
     recognized=lambda e: bool(
-        np.abs(np.nan_to_num(np.tril(e.yours("whole")[:, :-1]))).max() < NEGLIGIBLE
-        and np.triu(e.yours("whole"), 1)[:, 0].sum() > 0.5
+        np.abs(np.nan_to_num(np.tril(e.yours("whole")[:, :-1], -1))).max() < NEGLIGIBLE
+        and np.triu(e.yours("whole"), 1)[:, 0].sum() > 0.05
     ),
 )(_seen_by(lambda past, start, T: ~past[:T, :T] & (start[:, None, None] > -1)))
 
@@ -197,6 +234,16 @@ def _softmax_over_queries(scores: Tensor, past: Tensor, start: Tensor) -> Tensor
     visible = _visible(past, start, scores.shape[-1])
     return scores.masked_fill(~visible, -torch.inf).softmax(dim=-2).nan_to_num(0.0)
 
+
+_padding_cut_after_softmax = mistake(
+    "You cut the padding out after the softmax; rows of symbols do not sum to 1 then.",
+    lambda e: (
+        unwrapped(f"""{_padded_row(e)} It sums to {number(_sum_of_padded_row(e))}: the share of
+    what was cut is missing. Padding is hidden before the softmax, as the future is.""")
+    ),
+    cases=("whole", "cut", "padded"),
+    also=(lambda scores, past, start: _cut_late(scores, past, start, rows=False),),
+)(lambda scores, past, start: _cut_late(scores, past, start, rows=True))
 
 _rows_hidden_not_columns = mistake(
     "You emptied the rows of padding, but its columns can still be seen.",
@@ -237,7 +284,7 @@ _start_of_the_first = mistake(
 )(_seen_by(lambda past, start, T: _visible(past, start[:1].expand(len(start)), T)))
 
 _padding_seen = mistake(
-    "Where a text begins makes no difference: padding is looked at.",
+    "Padding is looked at, as if all texts began where the longest one does.",
     _padded_row,
     recognized=lambda e: bool(
         np.allclose(e.yours("padded")[_real(e)], e.right("cut")[_real(e)], atol=1e-5)
@@ -273,8 +320,9 @@ _last_padding_seen = mistake(
 @mistake(
     "Rows of padding are NaN in your answer.",
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("padded")).sum())} of your
-    {e.yours("padded").size} weights are NaN: a softmax over a row of nothing but −inf divides 0 by
-    0, and one NaN spoils every sum that it enters, gradients included. Put 0 there."""),
+    {e.yours("padded").size} weights are NaN. A row of padding sees nothing, and whether a softmax
+    over nothing but −inf or a division by a sum of 0: that is 0 / 0. One NaN spoils every sum that
+    it enters, gradients included. Put 0 there."""),
     recognized=lambda e: _real_rows_right(e) and bool(np.isnan(e.yours("padded")).any()),
 )
 def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
@@ -286,7 +334,7 @@ def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     "Rows of padding look at something; they should be 0.",
     lambda e: (
         f"{_empty_row(e)} A softmax over equal scores is a mean, even if all of them are −1e9."
-        if np.ptp(e.yours("padded")[_padded(e)[0], 0]) < NEGLIGIBLE
+        if np.allclose(e.yours("padded")[_padded(e)[0], 0], 1 / e.number("T"), atol=NEGLIGIBLE)
         else _empty_row(e)
     ),
     recognized=lambda e: _real_rows_right(e) and not e.same("padded"),

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges import families
 from course_judges.ch06_heads.attention import by_head_size, looks, past
 from course_judges.ch06_heads.sections import AVERAGE, LIST, SUBSPACES
 from course_judges.ch06_heads.wording import MASK_ADDED, MASK_OF_ONES, largest_gap, shape
+from course_judges.comparisons import compared
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, number, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
+from course_tasks.verdict import Finding
 
 Heads = Sequence[tuple[Tensor, Tensor, Tensor]]
 
@@ -253,6 +259,125 @@ _stacked = mistake(
 )(lambda x, heads: torch.stack(_found(x, heads)))
 
 
+def _diagonal(above: int) -> Callable[[Tensor, Heads], Tensor]:
+    """All heads with another triangle: so many positions further on than themselves are seen."""
+
+    def answer(x: Tensor, heads: Heads) -> Tensor:
+        visible = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril(above)
+        return torch.cat(_found(x, heads, visible=visible), dim=-1)
+
+    return answer
+
+
+_sees_one_ahead = mistake(
+    "Each position sees the next one, too.",
+    lambda e: unwrapped(f"""Position 0 has one position in sight, and yours averages two. What is
+    hidden begins right of the diagonal: `triu(1)`, or what `tril()` leaves.
+    {largest_gap(e, "equal")}"""),
+    AVERAGE,
+)(_diagonal(1))
+
+_itself_hidden = mistake(
+    "A position does not see itself in your heads.",
+    lambda e: unwrapped(f"""Position 0 sees nothing at all then. What is hidden begins right of the
+    diagonal: `triu(1)`, or what `tril()` leaves. {largest_gap(e, "equal")}"""),
+    AVERAGE,
+    also=(lambda x, heads: _diagonal(-1)(x, heads).nan_to_num(0.0),),
+)(_diagonal(-1))
+
+_weights_transposed = mistake(
+    "The weights are turned over before they meet the values.",
+    lambda e: unwrapped(f"""{largest_gap(e, "equal")} Row t of the weights belongs to output t:
+    `weights @ value`, with nothing transposed."""),
+    AVERAGE,
+)(
+    lambda x, heads: torch.cat(
+        [
+            (x @ query @ (x @ key).mT / by_head_size(query))
+            .masked_fill(~past(x.shape[1]), -math.inf)
+            .softmax(dim=-1)
+            .mT
+            @ x
+            @ value
+            for query, key, value in heads
+        ],
+        dim=-1,
+    )
+)
+
+_scale_by_length = mistake(
+    "You divide the scores by √T, the number of positions.",
+    lambda e: _scales(e, e.number("T") ** 0.5, f"√T = √{e.number('T')}"),
+    SUBSPACES,
+)(lambda x, heads: torch.cat(_found(x, heads, scale=math.sqrt(x.shape[1])), dim=-1))
+
+_last_head_missing = mistake(
+    "What the last head found is missing.",
+    lambda e: shape(e, "equal"),
+    also=(lambda x, heads: concatenate(x, heads[1:]),),
+)(lambda x, heads: concatenate(x, heads[:-1] or heads))
+
+
+@mistake(
+    "You filled all heads up to the size of the largest; each is as wide as it is.",
+    lambda e: unwrapped(f"""{shape(e, "unequal")} Heads of size {listed(e.inputs["sizes"])} make
+    {e.inputs["sizes"].sum()} channels: `torch.cat` joins tensors of different lengths."""),
+    cases=("equal", "unequal"),
+)
+def _filled_up(x: Tensor, heads: Heads) -> Tensor:
+    largest = max(value.shape[1] for _, _, value in heads)
+    found = [F.pad(one, (0, largest - one.shape[-1])) for one in _found(x, heads)]
+    return torch.cat(found, dim=-1)
+
+
+_sorted_by_size = mistake(
+    "You put the heads in the order of their sizes; they stand in the order of the list.",
+    lambda e: f"Heads have the sizes {listed(e.inputs['sizes'])}. {largest_gap(e, 'unequal')}",
+    cases=("equal", "unequal"),
+    also=(lambda x, heads: concatenate(x, sorted(heads, key=lambda h: -h[0].shape[1])),),
+)(lambda x, heads: concatenate(x, sorted(heads, key=lambda h: h[0].shape[1])))
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """One row of weights of the head that is wrong first, from its scores to what it finds."""
+    case = "equal" if not evidence.same("equal") else "unequal"
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.shape != right.shape or evidence.same(case):
+        return None
+    if evidence.number("B") > 1 and compared(mine, right):
+        return None  # which says more
+    b, t, c = (int(i) for i in np.argwhere(~close(mine, right))[0])
+    sizes = evidence.inputs["sizes"]
+    if case == "equal":
+        sizes = np.full(evidence.number("H"), evidence.number("D"))
+    ends = np.cumsum(sizes)
+    h = int(np.searchsorted(ends, c, side="right"))
+    first, D = int(ends[h] - sizes[h]), int(sizes[h])
+    query, key = (evidence.inputs[f"{case}_{part}_{h}"] for part in ("query", "key"))
+    x = evidence.inputs[f"{case}_x"][b].astype(np.float64)
+    scores = x[: t + 1] @ key @ (x[t] @ query) / math.sqrt(D)
+    powers = np.exp(scores - scores.max())
+    few = slice(first, first + min(D, 3))
+    return Finding(
+        "another-average",
+        "What your heads find is not the right average of the values.",
+        f"Channels {first} to {first + D - 1} are those of head {h}, of size {D}. Position {t} of "
+        f"sample {b} has the scores {row(scores)} with what it may see, so its weights are "
+        f"{row(powers / powers.sum())}. What it finds begins with {row(right[b, t, few])}; yours "
+        f"begins with {row(mine[b, t, few])}.",
+        SUBSPACES,
+    )
+
+
+def _right_at_some_places(evidence: Evidence) -> Finding | None:
+    """The same, where another head or another position is right."""
+    case = "equal" if not evidence.same("equal") else "unequal"
+    good = close(evidence.yours(case), evidence.right(case))
+    some = (axis.any() and not axis.all() for axis in (good.all((0, 2)), good.all((0, 1))))
+    found = _worked_out(evidence) if any(some) else None
+    return found and replace(found, name="some-positions")
+
+
 TASK = Task(
     "Heads of different sizes",
     concatenate,
@@ -261,4 +386,6 @@ TASK = Task(
         Part("Heads of equal size are right, side by side.", 2, matches("equal")),
         Part("Heads of different sizes are right, too.", 2, matches("unequal")),
     ),
+    properties=(_right_at_some_places,),
+    examples=(_worked_out,),
 )

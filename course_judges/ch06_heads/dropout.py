@@ -136,7 +136,17 @@ def _factor(evidence: Evidence) -> str:
     off = float(mine[np.abs(mine - 1 / (1 - p)).argmax()])
     yours, right = numbers_apart(off, 1 / (1 - p))
     return unwrapped(f"""With p = {p:g}, what you keep is multiplied by {yours}; it should be
-    1 / (1 − p) = {right}, which makes the mean over many draws what it is without dropout.""")
+    1 / (1 − p) = {right}, which makes the mean over many draws what it is without
+    dropout.{_by_what_was_kept(evidence, off)}""")
+
+
+def _by_what_was_kept(evidence: Evidence, factor: float) -> str:
+    share = 1 - _draws(evidence).dropped
+    if abs(factor * share - 1) > 1e-5:
+        return ""
+    return (
+        f" Yours is 1 / {number(share, 4)}, and that is the share that this draw happened to keep."
+    )
 
 
 def _ratio(evidence: Evidence) -> Array:
@@ -233,6 +243,14 @@ _SEEDS = (
     " draws."
 )
 
+_flag_turned = mistake(
+    "You drop heads in evaluation, and none in training: `training` means the opposite.",
+    _evaluation,
+    recognized=lambda e: (
+        _scaled_by(e, 1.0) and not _draws(e).dropped and bool((_ratio(e) != 1).any())
+    ),
+)(lambda found, p, training, generator: drop_heads(found, p, not training, generator))
+
 _nothing_dropped = mistake(
     "Nothing is dropped, not even in training.",
     _share,
@@ -240,8 +258,9 @@ _nothing_dropped = mistake(
 )(nothing)
 
 _scaled_in_evaluation = mistake(
-    "You scale down in evaluation; asked for is the inverted form, up in training.",
-    lambda e: f"{_evaluation(e)} Evaluation should leave everything alone.",
+    "You scale by 1 − p in evaluation, where nothing is to change.",
+    lambda e: unwrapped(f"""{_evaluation(e)} In the inverted form what is kept is scaled up in
+    training, and that is all."""),
     recognized=lambda e: bool(np.allclose(_ratio(e), 1 - _p(e), atol=1e-3)),
 )(drops(factor=lambda p: 1.0, in_evaluation=lambda p: 1 - p))  # noqa: ARG005
 
@@ -257,8 +276,19 @@ _keeps_with_p = mistake(
     recognized=lambda e: _draws(e).whole and _draws(e).dropped_about(1 - _p(e)),
 )(drops(keeps=lambda p: p))
 
+
+def _what_is_dropped(evidence: Evidence) -> str:
+    """Parts of heads of which all entries go together."""
+    gone = _draws(evidence).ratio == 0  # (B, H, T, D)
+    if (gone == gone[..., :1]).all():
+        return "single positions of heads"
+    if (gone == gone[:, :, :1]).all():
+        return "single channels of heads"
+    return "single entries"
+
+
 _entries_not_heads = mistake(
-    "You drop single entries; asked for are whole heads.",
+    lambda e: f"You drop {_what_is_dropped(e)}; asked for are whole heads.",
     lambda e: unwrapped(f"""{_draws(e).broken} of {_draws(e).kept.size} heads of your answer are 0
     in some entries and not in others. The mask needs one entry for each sample and head: (B, H, 1,
     1)."""),
@@ -266,7 +296,7 @@ _entries_not_heads = mistake(
 )(drops(sizes=lambda found: tuple(found.shape)))
 
 _one_draw_for_all = mistake(
-    "You draw once for the whole batch: every sample loses the same heads.",
+    "Every sample of your batch loses the same heads; each needs draws of its own.",
     lambda e: f"{_share(e)} In all {len(_draws(e).kept)} samples they are the same ones.",
     recognized=lambda e: all(one.same_in_all_samples for one in (_draws(e), *_two_calls(e))),
 )(drops(sizes=lambda found: (1, found.shape[1], 1, 1)))
@@ -305,7 +335,7 @@ _rescaled_by_count = mistake(
 )(by_count)
 
 _zero_over_zero = mistake(
-    "At p = 1 you divide 0 by 0.",
+    "At p = 1 you divide by 1 − p, which is 0.",
     lambda e: (
         "Your answer to p = 1 stopped with an error. Nothing is kept: return zeros."
         if "every" in e.answers.errors
@@ -320,18 +350,20 @@ _zero_over_zero = mistake(
 )(zero_over_zero)
 
 _seed_fixed_inside = mistake(
-    "A seed is fixed inside your function: every call drops the same heads.",
+    "Every call drops the same heads, whatever the seed of the generator is.",
     unwrapped("""Two generators with different seeds dropped the same heads in your answer, 60
-    samples long. Draw from the given one, and leave its seed to the caller."""),
+    samples long. If a seed is fixed inside your function, leave it to the caller, and draw from the
+    generator that is given."""),
     recognized=lambda e: (
         bool(_draws(e).dropped) and np.array_equal(_seeded(e, "first"), _seeded(e, "other"))
     ),
 )(reseeded)
 
 _seed_again = mistake(
-    "Every call begins with the seed of the generator anew: one call drops what the last one did.",
-    unwrapped("""Two calls with one generator dropped the same heads, 60 samples long. Give the
-    generator itself to what draws: each draw moves it on."""),
+    "A second call with the same generator drops what the first one did.",
+    unwrapped("""Two calls with one generator dropped the same heads, 60 samples long. If you seed
+    it again, or draw from a copy of it, it begins anew: give the generator itself to what draws,
+    and each draw moves it on."""),
     recognized=lambda e: (
         bool(_draws(e).dropped) and np.array_equal(_seeded(e, "first"), _seeded(e, "second"))
     ),

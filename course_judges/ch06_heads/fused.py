@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -36,9 +39,12 @@ from course_judges.ch06_heads.wording import (
     largest_gap,
     rows_of_view,
 )
+from course_judges.comparisons import compared
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_other_samples, unchanged_by_the_future
-from course_judges.wording import listed, number, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
+from course_tasks.verdict import Finding
 
 
 def _view_effect(evidence: Evidence) -> str:
@@ -141,6 +147,16 @@ _divided_by_2D = mistake(
     SUBSPACES,
 )(Variant(scale=lambda C, D: 2.0 * D))  # noqa: ARG005
 
+_scale_by_length = mistake(
+    "You divide the scores by √T, the number of positions.",
+    lambda e: _scale_effect(e, e.number("T") ** 0.5),
+    SUBSPACES,
+)(
+    lambda x, qkv, projection, reach: Variant(
+        scale=lambda C, D: math.sqrt(x.shape[1])  # noqa: ARG005
+    )(x, qkv, projection, reach)
+)
+
 _scale_after_softmax = mistake(
     "You divide what the heads find by √D, in place of the scores.",
     lambda e: unwrapped(f"""The rows of weights sum to 1, and divided then they sum to 1/√D =
@@ -195,11 +211,18 @@ _reach_ignored = mistake(
     "Your heads see all of their past, whatever `reach` says.", _reaches, cases=_BOTH
 )(Variant(visible=lambda T, reach: past(T).expand(len(reach), T, T)))
 
+
+def _alike(one: Callable[[list[int]], int]) -> Callable[[int, list[int]], Tensor]:
+    """One reach for all heads, made of all of them."""
+    return lambda T, reach: windows(T, [one(reach)] * len(reach))
+
+
 _one_reach_for_all = mistake(
-    "You gave all heads the reach of the first one.",
+    "You gave all heads the reach of one of them; each has a reach of its own.",
     _reaches,
     AVERAGE,
     cases=(*_BOTH, "ends"),  # where the first is not the largest
+    also=tuple(Variant(visible=_alike(one)) for one in (max, min, lambda reach: reach[-1])),
 )(Variant(visible=lambda T, reach: windows(T, [reach[0]] * len(reach))))
 
 _reach_one_too_many = mistake(
@@ -245,9 +268,138 @@ _reach_capped_below_the_text = mistake(
     cases=_BOTH,
 )(Variant(visible=lambda T, reach: windows(T, [min(width, T - 1) for width in reach])))
 
+_reach_of_the_text_cut = mistake(
+    "Where a reach is exactly as long as the text, the last position does not see the first.",
+    lambda e: unwrapped(f"""The text has {e.inputs["ends"].shape[1]} positions, and a head with a
+    reach of as many sees all of them from the last one: cap the reach at T, not at T − 1."""),
+    cases=(*_BOTH, "ends"),
+)(
+    Variant(
+        visible=lambda T, reach: windows(
+            T, [width if width > T else min(width, T - 1) for width in reach]
+        )
+    )
+)
+
+_reach_of_two_at_least = mistake(
+    "Where the reach is 1, your heads see two positions; they should see themselves alone.",
+    lambda e: unwrapped(f"""It counts the position itself, so a reach of 1 is that and nothing else.
+    {largest_gap(e, "ends")}"""),
+    cases=(*_BOTH, "ends"),
+)(Variant(visible=lambda T, reach: windows(T, [max(width, 2) for width in reach])))
+
+
+def _blocks(T: int, reach: list[int]) -> Tensor:
+    t = torch.arange(T)
+    return torch.stack([(t[:, None] // r == t // r) & (t <= t[:, None]) for r in reach])
+
+
+_blocks_not_windows = mistake(
+    "Your text is cut into blocks of `reach` positions; the window goes along with each position.",
+    lambda e: (
+        unwrapped(f"""The first position of a block sees itself alone then, whatever its reach.
+    {_reaches(e)}""")
+    ),
+    cases=_BOTH,
+)(Variant(visible=_blocks))
+
+
+def _first_seen_too(T: int, reach: list[int]) -> Tensor:
+    near = windows(T, reach)
+    near[:, :, 0] = True
+    return near
+
+
+_first_always_seen = mistake(
+    "Your heads see the first position of the text however far back it is.", _reaches, cases=_BOTH
+)(Variant(visible=_first_seen_too))
+
+
+def _dealt_out(x: Tensor, B: int, T: int, H: int) -> Tensor:
+    """(B, T, 3C) → (3, B, H, T, D), channel after channel given to the next head."""
+    return x.view(B, T, 3, -1, H).permute(2, 0, 4, 1, 3)
+
+
+_heads_take_turns = mistake(
+    "You dealt the channels out to the heads in turn; each head's D channels stand together.",
+    lambda e: unwrapped(f"""Of queries, channels 0 … {e.number("D") - 1} belong to head 0: the C
+    channels are cut into (H, D), not into (D, H). {_plain(e)}"""),
+    STACK,
+    also=(Variant(split=_dealt_out, merge=lambda found: found.permute(0, 2, 3, 1).flatten(2)),),
+)(Variant(split=_dealt_out))
+
+_interleaved = mistake(
+    "Where the heads are merged, their channels take turns; each head's should stand together.",
+    lambda e: unwrapped(f"""Channels 0 … {e.number("D") - 1} that go into the projection belong to
+    head 0. {_plain(e)}"""),
+    STACK,
+)(Variant(merge=lambda found: found.permute(0, 2, 3, 1).flatten(2)))
+
+
+_LEAKS = (
+    unchanged_by_the_future("plain", "future", "t", LEAK),
+    unchanged_by_other_samples("plain", "samples", VIEW),
+)
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """What position 0 finds, which has itself in sight and nothing else; where that is right, which
+    positions go wrong.
+    """
+    e = evidence.inputs
+    case = next((one for one in ("plain", "reach") if not evidence.same(one)), None)
+    if case is None:
+        return None
+    mine, right = evidence.yours(case), evidence.right(case)
+    if evidence.number("B") > 1 and (
+        compared(mine, right) or any(leak(evidence) for leak in _LEAKS)
+    ):
+        return None  # which says more
+    good = np.asarray(close(mine, right).all(axis=(0, 2)))  # (T,)
+    if case == "reach":
+        t = int(np.argmin(good))
+        seen = ", ".join(
+            f"head {h} sees positions {max(0, t - int(r) + 1)} to {t}"
+            for h, r in enumerate(e["reach"])
+        )
+        return Finding(
+            "reach-wrong",
+            "With reaches beyond the text your layer is right, with shorter ones it is not.",
+            f"With `reach` = [{listed(e['reach'])}] the first position that is wrong is {t}: there "
+            f"{seen}. {largest_gap(evidence, 'reach')}",
+            SAME,
+        )
+    if good[0]:
+        return Finding(
+            "later-positions",
+            "Position 0 is right, which sees itself alone; later positions are not.",
+            "There it matters besides how much each position looks at which: queries, keys, scores "
+            f"and the mask, head by head. {_plain(evidence)}",
+            SAME,
+        )
+    b = int(np.argmin(close(mine, right)[:, 0].all(axis=-1)))
+    value = e["qkv"][-evidence.number("C") :] @ e["x"][b, 0]
+    return Finding(
+        "position-0-wrong",
+        "Position 0 is wrong already, which sees itself alone.",
+        "There each head finds the value of that position, whatever the scores are. In sample "
+        f"{b} the values of all heads begin with {row(value[:3])}, the projection makes "
+        f"{row(right[b, 0, :3])} of them, and yours begins with {row(mine[b, 0, :3])}.",
+        SAME,
+    )
+
+
 _reach_reversed = mistake("The reaches went to the heads in reverse order.", _reaches, cases=_BOTH)(
     Variant(visible=lambda T, reach: windows(T, reach[::-1]))
 )
+
+
+def _wrong_at_some_positions(evidence: Evidence) -> Finding | None:
+    """The same, where other positions are right."""
+    case = "plain" if not evidence.same("plain") else "reach"
+    good = close(evidence.yours(case), evidence.right(case)).all(axis=(0, 2))
+    found = _worked_out(evidence) if good.any() and not good.all() else None
+    return found and replace(found, name="some-positions")
 
 
 TASK = Task(
@@ -258,9 +410,7 @@ TASK = Task(
         Part("With a reach beyond the text, every head sees all of its past.", 3, matches("plain")),
         Part("Each head sees as far back as its own reach.", 3, matches("reach", "ends")),
     ),
-    properties=(
-        unchanged_by_the_future("plain", "future", "t", LEAK),
-        unchanged_by_other_samples("plain", "samples", VIEW),
-    ),
+    properties=(*_LEAKS, _wrong_at_some_positions),
     cases=_PLAIN,
+    examples=(_worked_out,),
 )

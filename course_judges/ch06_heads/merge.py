@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges.ch06_heads.sections import LIST, LOOK, VIEW
@@ -30,6 +31,11 @@ def _quiet(found: Tensor, silenced: list[int]) -> Tensor:
     keep = torch.ones(found.shape[1])
     keep[silenced] = 0
     return found * keep[:, None, None]
+
+
+def _silenced_left_out(found: Tensor, silenced: list[int]) -> Tensor:
+    kept = [h for h in range(found.shape[1]) if h not in silenced]
+    return merge_heads(found[:, kept], [])
 
 
 def _merged_by(change: Callable[[Tensor], Tensor]) -> Merge:
@@ -68,18 +74,34 @@ def _count(evidence: Evidence) -> str:
 def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
     if not evidence.same("all"):
         return None
-    mine, right = evidence.yours("some.merged"), evidence.right("some.merged")
+    silenced = evidence.inputs["silenced"]
+    asked = {
+        "some.merged": silenced.tolist(),
+        "first": [0],
+        "nobody": list(range(evidence.number("H"))),
+    }
+    case = next((one for one in asked if not evidence.same(one)), None)
+    if case is None:
+        return None
+    which = f"`silenced` is [{listed(asked[case])}]. "
+    mine, right = evidence.yours(case), evidence.right(case)
     if np.array_equal(mine == 0, right == 0):
         return Finding(
             "others-changed",
             "The zeros stand where they should, and other numbers are not what the heads found.",
-            _which(evidence) + _from(evidence, "some.merged"),
+            which + _from(evidence, case),
             LOOK,
         )
+    missing, more = (right == 0) & (mine != 0), (mine == 0) & (right != 0)
+    what = "stand in other places than they should"
+    if not more.any():
+        what = "are missing in places of the silenced ones"
+    elif not missing.any():
+        what = "stand where others should be heard, too"
     return Finding(
         "wrong-zeros",
-        "The heads are merged well, and the zeros stand in the wrong places.",
-        _which(evidence) + _from(evidence, "some.merged"),
+        f"The heads are merged well, and zeros {what}.",
+        which + _from(evidence, case),
         LOOK,
     )
 
@@ -88,6 +110,11 @@ def _entries_elsewhere(evidence: Evidence) -> Finding | None:
     told = _from(evidence, "all")
     if not told:
         return None
+    if " holds 0; " in told:
+        what = "With nobody silenced, some entries are 0 in your answer."
+        return Finding("zeros-for-nobody", what, told, LOOK)
+    if " holds a number that no head found; " in told:
+        return Finding("entries-changed", "Some entries are no numbers of a head.", told, LOOK)
     return Finding("entries-from-elsewhere", "Some entries stand in places of others.", told, VIEW)
 
 
@@ -129,8 +156,7 @@ _silenced_ignored = mistake(
     cases=("all", "some.merged"),
 )
 def _silenced_removed(found: Tensor, silenced: list[int]) -> Tensor:
-    kept = [h for h in range(found.shape[1]) if h not in silenced]
-    return merge_heads(found[:, kept], [])
+    return _silenced_left_out(found, silenced)
 
 
 @mistake(
@@ -138,6 +164,11 @@ def _silenced_removed(found: Tensor, silenced: list[int]) -> Tensor:
     lambda e: f"{_which(e)}{_from(e, 'some.merged')}",
     LOOK,
     cases=("all", "some.merged"),
+    also=(
+        lambda found, silenced: merge_heads(
+            found, [h for h in range(found.shape[1]) if h not in silenced]
+        ),
+    ),
 )
 def _silences_the_others(found: Tensor, silenced: list[int]) -> Tensor:
     others = [h for h in range(found.shape[1]) if h not in silenced]
@@ -155,6 +186,31 @@ def _silences_channels(found: Tensor, silenced: list[int]) -> Tensor:
     merged = merge_heads(found, [])
     merged[:, :, silenced] = 0
     return merged
+
+
+@mistake(
+    "What the other heads found moves up, and the zeros stand at the end.",
+    lambda e: unwrapped(f"""{_which(e)}Head h owns channels h · {e.number("D")} … h ·
+    {e.number("D")} + {e.number("D") - 1}, whoever is silenced. {_from(e, "first")}"""),
+    LOOK,
+    cases=("all", "some.merged", "first"),
+)
+def _zeros_at_the_end(found: Tensor, silenced: list[int]) -> Tensor:
+    merged = _silenced_left_out(found, silenced)
+    return F.pad(merged, (0, found.shape[1] * found.shape[3] - merged.shape[2]))
+
+
+@mistake(
+    "You silenced heads with −∞; a head that is silenced leaves zeros.",
+    lambda e: unwrapped(f"""{_which(e)}−∞ is for scores before a softmax. The projection multiplies
+    what it is given, and ∞ spoils every sum."""),
+    LOOK,
+    cases=("all", "some.merged"),
+)
+def _silenced_by_infinity(found: Tensor, silenced: list[int]) -> Tensor:
+    found = found.clone()
+    found[:, silenced] = -torch.inf
+    return merge_heads(found, [])
 
 
 @mistake(

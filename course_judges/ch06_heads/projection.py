@@ -5,16 +5,20 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_judges.ch06_heads.sections import LIST, PROJECTION
 from course_judges.ch06_heads.wording import largest_gap, shape
+from course_judges.comparisons import compared
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, row, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
@@ -88,9 +92,10 @@ def _first_head_right(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "first-head-right",
-        "What the first head found is right, what the others found is not.",
+        "What head 0 gives to the output is right, what the other heads give is not.",
         "With a projection that reads head 0 alone your output is right; with all of it, it is "
-        "not. Each head gets the `x` that the module got, and nothing is done to what it found. "
+        "not. Does each head get the `x` that the module got, and does what it found stand in its "
+        "place, with nothing done to it? "
         f"{largest_gap(evidence, 'output')}",
         LIST,
     )
@@ -191,6 +196,36 @@ class _SharedHead(MixedHeads):
 
 
 @mistake(
+    "The bias of the projection is added once for each head; it belongs to the output once.",
+    lambda e: unwrapped(f"""With H = {e.number("H")} heads yours is off by {e.number("H") - 1} times
+    the bias. {largest_gap(e, "output")}"""),
+)
+class _BiasForEachHead(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) + (len(self.heads) - 1) * self.projection.bias
+
+
+@mistake(
+    "The bias of the projection is left out.",
+    lambda e: unwrapped(f"""Your output is the right one without {e.number("C")} numbers, the same
+    at every position: call the layer, `self.projection(…)`, and it adds them.
+    {largest_gap(e, "output")}"""),
+)
+class _BiasLeftOut(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) - self.projection.bias
+
+
+@mistake(
+    "With a single head your module does not mix: what it found comes back as it is.",
+    lambda e: largest_gap(e, "output"),
+)
+class _OneHeadUnmixed(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.heads[0](x) if len(self.heads) == 1 else super().forward(x)
+
+
+@mistake(
     "You added the input to the output; the layer returns what it found, nothing else.",
     lambda e: unwrapped(f"""With a projection of zeros your output still moves with x.
     {largest_gap(e, "silent")}"""),
@@ -242,7 +277,7 @@ class _HeadsReversed(MixedHeads):
 
 
 _list_not_ModuleList = mistake(
-    "Your heads are in a plain list, where the module does not see them.",
+    "Your heads are kept where the module does not see them, as in a plain list or dict.",
     _missing_parameters,
     LIST,
     cases=("parameters",),
@@ -327,6 +362,20 @@ class _ChangesTheHeads(MixedHeads):
 
 
 @mistake(
+    "Your module freezes the heads that it is given; they are to be trained like the rest.",
+    lambda e: unwrapped(f"""Of {e.number("H")} heads
+    {int((~e.yours("parameters.given.trained")).sum())} have `requires_grad=False` now, so no
+    optimizer moves them. The heads belong to whoever called you: leave them as they are."""),
+    LIST,
+    cases=("output", "parameters"),
+)
+class _FreezesTheHeads(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__(heads, head_size, n_embd)
+        self.heads.requires_grad_(False)
+
+
+@mistake(
     "Your output is right, but you changed the list of heads that you were given.",
     lambda e: (
         unwrapped(f"""Of {e.number("H")} heads {int(e.yours("parameters.given.list").sum())} are
@@ -345,6 +394,50 @@ class _ChangesTheList(MixedHeads):
         self.heads, self.projection = kept, nn.Linear(count * head_size, n_embd)
 
 
+def _without_bias(evidence: Evidence, of: Array) -> Array:
+    return np.asarray(of - evidence.inputs["bias"], dtype=float)
+
+
+def _times_a_factor(evidence: Evidence) -> Finding | None:
+    """What comes before the bias is the right one times a number."""
+    if evidence.same("output"):
+        return None
+    mine, right = (_without_bias(evidence, of("output")) for of in (evidence.yours, evidence.right))
+    factor = float((mine * right).sum() / (right * right).sum())
+    if abs(factor) < 1e-3 or not np.allclose(mine, factor * right, rtol=1e-3, atol=1e-4):
+        return None
+    return Finding(
+        "findings-times-a-factor",
+        f"But for the bias, your output is {number(factor)} times the right one.",
+        "What the heads found goes into the projection as it is, and comes out as the projection "
+        f"makes it. {largest_gap(evidence, 'output')}",
+        PROJECTION,
+    )
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """One output: what the heads found, its row of the projection, and the bias."""
+    mine, right = evidence.yours("output"), evidence.right("output")
+    if mine.shape != right.shape or evidence.same("output"):
+        return None
+    if evidence.number("B") > 1 and compared(mine, right):
+        return None  # which says more
+    b, t, c = (int(i) for i in np.argwhere(~close(mine, right))[0])
+    seen = evidence.inputs["x"][b, : t + 1].mean(axis=0)
+    found = np.concatenate([head @ seen for head in evidence.inputs["heads"]])  # (H·D,)
+    mixed = float(evidence.inputs["weight"][c] @ found)
+    bias = float(evidence.inputs["bias"][c])
+    return Finding(
+        "another-mixture",
+        "Your output is not the projection of what the heads found.",
+        f"At position {t} of sample {b} the heads found {evidence.number('H')} times "
+        f"{evidence.number('D')} numbers, which begin with {row(found[:3])}. Row {c} of the "
+        f"projection makes {number(mixed)} of all of them; with the bias, {number(bias)}, that is "
+        f"{number(float(right[b, t, c]))}. Yours is {number(float(mine[b, t, c]))}.",
+        PROJECTION,
+    )
+
+
 TASK = Task(
     "Output projection",
     MixedHeads,
@@ -359,6 +452,7 @@ TASK = Task(
         Part("The module knows the parameters of all its heads.", 1, matches("parameters")),
     ),
     properties=(
+        _times_a_factor,
         _first_head_right,
         _counted,
         _wrong_when_listed_twice,
@@ -368,4 +462,5 @@ TASK = Task(
         ),
     ),
     cases=("output",),
+    examples=(_worked_out,),
 )

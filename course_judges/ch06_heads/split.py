@@ -68,7 +68,30 @@ def _layout(evidence: Evidence) -> str:
 
 def _other_entries(evidence: Evidence) -> Finding | None:
     told = _first_wrong(evidence)
+    if " is not in x; " in told:
+        return Finding(
+            "entries-changed", "Some entries are numbers that x does not hold.", told, STACK
+        )
     return Finding("entries-from-elsewhere", "Some entries come from elsewhere.", told, STACK)
+
+
+_NAMES = ("queries", "keys", "values")
+
+
+def _taken_for(evidence: Evidence) -> list[int]:
+    """Which of the three right results each of yours is.
+
+    Raises
+    ------
+    ValueError
+        If one of them is none.
+    """
+    right = [evidence.right(f"heads.{name}") for name in ("query", "key", "value")]
+    taken = []
+    for name in ("query", "key", "value"):
+        mine = evidence.yours(f"heads.{name}")
+        taken.append([np.array_equal(mine, one) for one in right].index(True))
+    return taken
 
 
 @mistake(
@@ -126,6 +149,29 @@ def _swapped_query_key(x: Tensor, n_head: int) -> Three:
 def _value_first(x: Tensor, n_head: int) -> Three:
     query, key, value = split_heads(x, n_head)
     return value, query, key
+
+
+@mistake(
+    lambda e: unwrapped(f"""You returned {", ".join(_NAMES[n] for n in _taken_for(e))}; asked for
+    are queries, keys, values."""),
+    _first_wrong,
+    recognized=lambda e: _taken_for(e) != [0, 1, 2],
+)
+def _results_in_another_order(x: Tensor, n_head: int) -> Three:
+    query, key, value = split_heads(x, n_head)
+    return query, value, key
+
+
+_heads_reversed = mistake(
+    "Your heads stand in reverse order: the last one comes first.", _first_wrong
+)(_each(lambda part: part.flip(1)))
+
+_heads_for_samples = mistake(
+    "Heads and samples are confused: what belongs to the heads of one sample stands in several.",
+    lambda e: unwrapped(f"""{_first_wrong(e)} (H · B, T, D) and (B · H, T, D) hold as many texts, in
+    another order: a `view` or `reshape` does not bring the batch in front."""),
+    VIEW,
+)(_each(lambda part: part.transpose(0, 1).reshape(part.shape)))
 
 
 TASK = Task(

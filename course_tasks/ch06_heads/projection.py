@@ -107,6 +107,7 @@ def _count(answer: Any, given: Inputs) -> Any:
         "given": {
             "list": [head is one for head, one in zip_longest(heads, listed)],
             "weights": torch.stack([head.value.weight for head in listed]),
+            "trained": [head.value.weight.requires_grad for head in listed],
         },
     }
 

@@ -202,6 +202,26 @@ WRONG = {
     "argmax-for-sampling": likeliest_text,
     "no-softmax": logits_for_weights,
     "generator-ignored": own_randomness,
+    "reads-the-first-row": writing(cropped, last=lambda z: z[[0] * len(z), -1]),
+    "reads-last-but-one": writing(cropped, last=lambda z: z[:, max(0, z.shape[1] - 2)]),
+    "filled-up-in-front": writing(
+        lambda tokens, model: F.pad(tokens, (model.block_size, 0))[:, -model.block_size :]
+    ),
+    "returns-what-fits": lambda m, tokens, count, g: generate_into_buffer(m, tokens, count, g)[
+        :, -m.block_size :
+    ],
+    "first-row-for-all": lambda m, tokens, count, g: generate_by_list(
+        m, tokens[:1], count, g
+    ).repeat(len(tokens), 1),
+    "writes-one-too-many": lambda m, tokens, count, g: generate_into_buffer(
+        m, tokens, count + 1, g
+    ),
+    "count-for-length": lambda m, tokens, count, g: generate_by_list(
+        m, tokens, max(0, count - tokens.shape[1]), g
+    ),
+    "writes-one-too-few": lambda m, tokens, count, g: generate_by_list(
+        m, tokens, max(0, count - 1), g
+    ),
 }
 
 
@@ -211,7 +231,6 @@ ODD = [
         writing(cropped, last=lambda logits: logits[:, -1] / 3),
         "wrong-frequencies",
     ),
-    (lambda m, tokens, count, g: generate_into_buffer(m, tokens, count + 1, g), "one-too-many"),
     (seeded_as_the_generator_was, "seed-fixed-inside"),
     (squeezed, "error"),
     (text_alone, "axis-of-one"),

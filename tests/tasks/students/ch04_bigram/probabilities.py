@@ -138,6 +138,12 @@ def k_for_what_is_missing(tokens, vocab_size, k):
     return counts / counts.sum(1, keepdim=True)
 
 
+def share_of_all_occurrences(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size) + k
+    occurrences = [(tokens == symbol).sum() + k * vocab_size for symbol in range(vocab_size)]
+    return counts / torch.tensor(occurrences).view(-1, 1)
+
+
 WRONG = {
     "k-for-zeros-only": k_for_what_is_missing,
     "whole-part-of-k": whole_counts,
@@ -154,6 +160,13 @@ WRONG = {
     "denominator-not-smoothed": nothing_below,
     "no-smoothing": smoothed_never,
     "smooths-probabilities": smoothed_too_late,
+    "divides-by-occurrences": share_of_all_occurrences,
+    "last-pair-left-out": lambda tokens, vocab_size, k: probabilities_by_loop(
+        tokens[:, :-1], vocab_size, k
+    ),
+    "first-pair-left-out": lambda tokens, vocab_size, k: probabilities_by_loop(
+        tokens[:, 1:], vocab_size, k
+    ),
     "size-from-the-tokens": lambda tokens, vocab_size, k: probabilities_by_loop(
         tokens, len(tokens.unique()), k
     ),

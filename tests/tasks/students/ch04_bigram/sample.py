@@ -107,6 +107,13 @@ RIGHT = {
 }
 
 
+# "Temperature 0 takes the most likely symbol", of one row, too, and beside one that is nearly as
+# likely
+def hardly_warm(logits, temperature, generator):
+    weights = (logits / max(temperature, 1e-2)).softmax(-1)
+    return torch.multinomial(weights, 1, generator=generator)[:, 0]
+
+
 WRONG = {
     "argmax-for-sampling": most_likely,
     "one-draw-for-all": one_uniform,
@@ -119,6 +126,10 @@ WRONG = {
     "seed-fixed-inside": seeds_itself,
     "cold-too-early": cold_below_a_tenth,
     "divides-by-zero": zero_not_thought_of,
+    "cold-takes-another": hardly_warm,
+    "another-temperature": lambda logits, temperature, generator: sample_by_gumbel(
+        logits, temperature + 0.2 * (temperature > 0.1), generator
+    ),
 }
 
 
@@ -126,13 +137,6 @@ def lowest_in_place_of_nothing(logits, temperature, generator):
     if temperature == 0:
         return logits.argmax(1)
     weights = (logits.clamp(min=-100) / temperature).softmax(1)
-    return torch.multinomial(weights, 1, generator=generator)[:, 0]
-
-
-# "Temperature 0 takes the most likely symbol", of one row, too, and beside one that is nearly as
-# likely
-def hardly_warm(logits, temperature, generator):
-    weights = (logits / max(temperature, 1e-2)).softmax(-1)
     return torch.multinomial(weights, 1, generator=generator)[:, 0]
 
 

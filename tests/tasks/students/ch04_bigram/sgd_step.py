@@ -164,7 +164,13 @@ def mean_of_each_row(table, grad, rate, x, y):
     return table
 
 
+def last_loss(table, x, y, learning_rate, steps):
+    after, losses = descend_with_backward(table, x, y, learning_rate, steps)
+    return after, losses[-1].item()
+
+
 WRONG = {
+    "swapped-results": lambda *given: descend_by_hand(*given)[::-1],
     "mean-for-each-symbol": stepping(mean_of_each_row),
     "no-zero-grad": never_zeroed,
     "wrong-sign": stepping(lambda table, grad, rate, x, y: table + rate * grad),
@@ -176,6 +182,7 @@ WRONG = {
     "hot-start": trains_its_own,
     "one-step-only": stops_after_one,
     "loss-after-the-step": loss_afterwards,
+    "one-loss-only": last_loss,
 }
 
 

@@ -117,6 +117,20 @@ RIGHT = {
 }
 
 
+def cut_where_the_longest_ends(x, memory, w_query, w_key, w_value, lengths):
+    memory = memory[:, : lengths.max()]
+    everything = torch.full_like(lengths, memory.shape[1])
+    return cross_by_library(x, memory, w_query, w_key, w_value, everything)
+
+
+def padding_expected_in_front(x, memory, w_query, w_key, w_value, lengths):
+    out = []
+    for b, n in enumerate(lengths.tolist()):
+        scores = (x[b] @ w_query) @ (memory[b, -n:] @ w_key).T / w_key.shape[1] ** 0.5
+        out.append(scores.softmax(1) @ memory[b, -n:] @ w_value)
+    return torch.stack(out)
+
+
 WRONG = {
     "self-cross": values_from_x,
     "self-attention": talks_to_itself,
@@ -139,6 +153,12 @@ WRONG = {
     "padding-as-zeros": blanked_memory,
     "moderate-fill": nearly_hidden(-30.0),
     "masked-after-softmax": crossing(weigh=lambda s, seen: seen * s.softmax(-1)),
+    "one-length-for-all": cut_where_the_longest_ends,
+    "padding-in-front": padding_expected_in_front,
+    "first-memory-for-all": lambda x, m, q, k, v, n: cross_by_loop(
+        x, m[[0] * len(m)], q, k, v, n[[0] * len(n)]
+    ),
+    "keys-for-values": lambda x, m, q, k, v, n: cross_by_library(x, m, q, k, k, n),
 }
 
 

@@ -152,6 +152,15 @@ RIGHT = {
 }
 
 
+def itself_forgotten(scores, slope):
+    back = torch.arange(scores.shape[1])[:, None] - torch.arange(scores.shape[1])
+    return (scores - slope * back).masked_fill(back < 1, -INF).softmax(-1)
+
+
+def no_slope_no_mask(scores, slope):
+    return distance_by_loop(scores, slope) if slope > 0 else scores.softmax(-1)
+
+
 WRONG = {
     "penalty-doubles": penalty_doubles,
     "bonus-for-distance": tilted(lambda row, d, m, T: -m * d),
@@ -172,6 +181,12 @@ WRONG = {
     "moderate-fill": low_but_not_lowest,
     "limited-sum": kept_from_zero,
     "future-overflows": future_cut_from_powers,
+    "first-step-is-free": tilted(lambda row, d, m, T: m * (d - 1).clamp(min=0)),
+    "itself-hidden": itself_forgotten,
+    "past-hidden": lambda scores, slope: torch.where(
+        torch.ones_like(scores).tril(-1) == 1, -INF, scores + slope * torch.arange(scores.shape[1])
+    ).softmax(-1),
+    "slope-zero-sees-all": no_slope_no_mask,
 }
 
 

@@ -263,7 +263,51 @@ class HeadWithAMaskOfTheClass(PlainHead):
         return scores if self.both_ways else super().mask(scores)
 
 
+class HeadWithoutThePast(PlainHead):
+    def mask(self, scores):
+        T = scores.shape[-1]
+        seen = self.tril[:T, :T] if self.causal else self.tril[:T, :T].T
+        return scores.masked_fill(seen == 0, -INF)
+
+
+class HeadWithoutItself(PlainHead):
+    def mask(self, scores):
+        if self.causal:
+            hidden = torch.ones_like(scores[0]).triu()
+            hidden[0, 0] = 0
+            scores = scores.masked_fill(hidden.bool(), -INF)
+        return scores
+
+
+class HeadWithoutRoot(PlainHead):
+    def scores(self, x):
+        return self.query(x) @ self.key(x).mT / self.key.out_features
+
+
+class HeadOfQueriesAlone(PlainHead):
+    def scores(self, x):
+        q = self.query(x)
+        return torch.einsum("btd,bsd->bts", q, q) / q.shape[-1] ** 0.5
+
+
+class HeadCutLate(PlainHead):
+    def forward(self, x):
+        T = x.shape[1]
+        weights = self.scores(x).softmax(-1)
+        return (weights * self.tril[:T, :T] if self.causal else weights) @ self.value(x)
+
+
+class HeadOneAhead(PlainHead):
+    def mask(self, scores):
+        seen = torch.ones_like(scores).tril(1) == 1
+        return torch.where(seen, scores, -INF) if self.causal else scores
+
+
 WRONG = {
+    "scale-without-root": HeadWithoutRoot,
+    "queries-only": HeadOfQueriesAlone,
+    "masked-after-softmax": HeadCutLate,
+    "sees-one-ahead": HeadOneAhead,
     "shared-by-all-heads": HeadWithAMaskOfTheClass,
     "mean-of-two-directions": MeanOfTwoDirections,
     "mask-not-cut": HeadUncut,
@@ -284,6 +328,8 @@ WRONG = {
     "upper-triangle": HeadUpper,
     "zero-mask": HeadZero,
     "moderate-fill": HeadNearlyMasked,
+    "future-if-not-causal": HeadWithoutThePast,
+    "diagonal-hidden": HeadWithoutItself,
 }
 
 

@@ -147,6 +147,18 @@ RIGHT = {
 }
 
 
+def as_late_as_the_latest(tokens, token_table, position_table, start):
+    latest = torch.full_like(start, int(start.max()))
+    return embed_by_layers(tokens, token_table, position_table, latest)
+
+
+def symbol_0_is_padding(tokens, token_table, position_table, start):
+    where = torch.arange(tokens.shape[1]) - start[:, None]
+    x = token_table[tokens] + position_table[where.clamp(min=0)]
+    x[tokens == 0] = 0
+    return x
+
+
 WRONG = {
     "table-not-cut": table_whole,
     "no-positions": no_places,
@@ -165,14 +177,19 @@ WRONG = {
     "padding-wraps": wrapped,
     "padding-filled": padding_not_blank,
     "too-long-accepted": clamped,
+    "one-start-for-all": as_late_as_the_latest,
+    "token-0-for-padding": symbol_0_is_padding,
+    "first-symbol-is-0": lambda tokens, e, p, start: blank(
+        embed_row_by_row(tokens, e, p, start), start + 1
+    ),
 }
 
 
 ODD = [
-    (lambda tokens, e, p, start: e[tokens] + p[0], "some-positions"),
+    (lambda tokens, e, p, start: e[tokens] + p[0], "another-sum"),
     (lambda tokens, e, p, start: tokens, "shape"),
     (token_table_scaled, "another-sum"),
     (squeezed, "axis-of-one"),
-    (single_symbol_is_padding, "all-alike"),
+    (single_symbol_is_padding, "another-sum"),
     (first_text_measured, "too-long-accepted"),
 ]

@@ -93,6 +93,10 @@ WRONG = {
     "raw-inputs": lambda x, q, k: torch.einsum("...tc,...sc->...ts", x, x) / x.shape[-1] ** 0.5,
     "softmax-taken": scores_softmaxed,
     "axes-counted-from-the-front": scores_of_batches,
+    "future-hidden": lambda x, q, k: scores_by_einsum(x, q, k).tril(),
+    "cosines": lambda x, q, k: F.cosine_similarity(
+        (x @ q)[..., :, None, :], (x @ k)[..., None, :, :], dim=-1
+    ),
 }
 
 

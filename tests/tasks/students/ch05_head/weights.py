@@ -196,6 +196,14 @@ WRONG = {
     "nan-rows": not_a_number_left,
     "padding-rows-look": padding_sees_itself,
     "limited-sum": kept_from_zero,
+    "padding-cut-after-softmax": lambda scores, past, start: (
+        weights_by_loop(scores, past, torch.zeros_like(start))
+        * (torch.arange(scores.shape[1]) >= start[:, None])[:, None]
+    ),
+    "or-for-and": masked(lambda past, pad, T: past[:T, :T] | ~pad[:, None]),
+    "scores-not-weights": lambda scores, past, start: torch.where(
+        weights_by_loop(scores, past, start) > 0, scores, 0.0
+    ),
 }
 
 

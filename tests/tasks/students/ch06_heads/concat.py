@@ -115,6 +115,24 @@ def equal_pieces(x, heads):
     return heads_by_sdpa(x, list(zip(*pieces, strict=True)))
 
 
+def turned_over(x, q, k, v):
+    weights = F.softmax(
+        (x @ q @ (x @ k).mT / q.shape[1] ** 0.5).masked_fill(
+            torch.ones(x.shape[1], x.shape[1]).triu(1) > 0, float("-inf")
+        ),
+        dim=-1,
+    )
+    return torch.einsum("bts,btd->bsd", weights, x @ v)
+
+
+def seen_up_to(ahead):
+    def head(x, q, k, v):
+        seen = torch.ones(x.shape[1], x.shape[1]).tril(ahead) == 1
+        return F.scaled_dot_product_attention(x @ q, x @ k, x @ v, attn_mask=seen)
+
+    return head
+
+
 WRONG = {
     "scale-without-root": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=q.shape[1])),
     "divided-by-2D": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=2 * v.shape[1])),
@@ -139,6 +157,18 @@ WRONG = {
     "concatenated-along-time": by_head(plain_head, join=lambda found: torch.cat(found, 1)),
     "interleaved": dealt_out,
     "stacked": by_head(plain_head, join=lambda found: torch.stack(found, 2)),
+    "sees-one-ahead": by_head(seen_up_to(1)),
+    "itself-hidden": by_head(seen_up_to(-1)),
+    "scale-by-length": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=x.shape[1] ** 0.5)),
+    "filled-up": by_head(
+        plain_head,
+        join=lambda found: torch.cat(
+            [F.pad(one, (0, max(f.shape[2] for f in found) - one.shape[2])) for one in found], 2
+        ),
+    ),
+    "weights-transposed": by_head(turned_over),
+    "last-head-missing": lambda x, heads: heads_by_sdpa(x, heads[: max(1, len(heads) - 1)]),
+    "sorted-by-size": lambda x, heads: heads_by_sdpa(x, sorted(heads, key=lambda h: h[2].size(1))),
 }
 
 
@@ -147,10 +177,6 @@ def heads_used_up(x, heads):
     while heads:
         found.append(plain_head(x, *heads.pop(0)))
     return torch.cat(found, 2)
-
-
-def smallest_first(x, heads):
-    return heads_by_sdpa(x, sorted(heads, key=lambda head: head[0].shape[1]))
 
 
 def one_head_needs_no_weights(x, heads):
@@ -163,7 +189,6 @@ def two_channels_at_least(x, heads):
 
 ODD = [
     (heads_used_up, "changes-its-input"),
-    (smallest_first, "another-order"),
     (one_head_needs_no_weights, "some-positions"),
     (two_channels_at_least, "some-positions"),
     (lambda x, heads: heads_by_sdpa(x, heads).squeeze(), "axis-of-one"),

@@ -121,6 +121,9 @@ def seed_of_the_generator(found, p, generator):
 
 
 WRONG = {
+    "flag-turned": lambda found, p, training, generator: dropping(head_mask)(
+        found, p, not training, generator
+    ),
     "seed-again": dropping(seed_of_the_generator),
     "fixed-number": so_many_heads,
     "nothing-dropped": lambda found, p, training, generator: found.clone(),

@@ -126,7 +126,37 @@ def mask_as_numbers(x, qkv, w, reach):
     return found.transpose(1, 2).reshape(B, T, C) @ w.T
 
 
+def heads_dealt_out(x, qkv, projection, reach):
+    H, C = len(reach), x.shape[-1]
+    dealt = torch.arange(C).view(C // H, H).T.reshape(-1)
+    rows = torch.cat([dealt, dealt + C, dealt + 2 * C])
+    return fused_by_loop(x, qkv[rows], projection, reach)
+
+
+def findings_dealt_out(x, qkv, projection, reach):
+    C = x.shape[-1]
+    dealt = torch.arange(C).view(len(reach), -1).T.reshape(-1)
+    return fused_by_loop(x, qkv, torch.eye(C), reach)[..., dealt] @ projection.T
+
+
 WRONG = {
+    "scale-by-length": lambda x, qkv, w, reach: fused(scale=lambda C, H: x.shape[1] ** 0.5)(
+        x, qkv, w, reach
+    ),
+    "heads-take-turns": heads_dealt_out,
+    "interleaved": findings_dealt_out,
+    "reach-of-the-text-cut": lambda x, qkv, w, reach: fused_by_loop(
+        x, qkv, w, [r - (r == x.shape[1]) for r in reach]
+    ),
+    "reach-of-two-at-least": lambda x, qkv, w, reach: fused_by_loop(
+        x, qkv, w, [r + (r == 1) for r in reach]
+    ),
+    "blocks-not-windows": fused(
+        mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s // reach[h] == t // reach[h])
+    ),
+    "first-always-seen": fused(
+        mask=lambda t, s, reach, h: in_past(t, s, reach, h) & ((s > t - reach[h]) | (s == 0))
+    ),
     "matrix-reshaped": lambda x, qkv, w, reach: fused_by_sdpa(
         x, qkv.view(x.shape[2], -1).mT, w, reach
     ),
@@ -186,7 +216,6 @@ ODD = [
     (caps_the_list, "changes-its-input"),
     (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach).squeeze(1), "axis-of-one"),
     (with_reach(lambda reach, T: reach if len(reach) > 1 else [T]), "reach-ignored"),
-    (with_reach(lambda reach, T: [max(2, r) for r in reach]), "as-if-reach-one-more"),
     (with_reach(lambda reach, T: sorted(reach, reverse=True)), "some-positions"),
     (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach).squeeze(), "axis-of-one"),
     (

@@ -106,6 +106,15 @@ def used_up(found, silenced):
     return out.flatten(2)
 
 
+def moved_up(found, silenced):
+    D, out, place = found.shape[3], torch.zeros_like(merge_rightly(found)), 0
+    for h in range(found.shape[1]):
+        if h not in silenced:
+            out[..., place : place + D] = found[:, h]
+            place += D
+    return out
+
+
 WRONG = {
     "changes-the-list": used_up,
     "merge-without-transpose": silenced_first(view_alone),
@@ -119,6 +128,14 @@ WRONG = {
     "silences-channels": wrong_zeros(zero_channels),
     "silences-positions": wrong_zeros(zero_positions),
     "writes-into-the-input": zeros_written,
+    "zeros-at-the-end": moved_up,
+    "silenced-by-infinity": lambda found, silenced: torch.cat(
+        [
+            torch.full_like(one, -torch.inf) if h in silenced else one
+            for h, one in enumerate(found.unbind(1))
+        ],
+        -1,
+    ),
 }
 
 
@@ -151,7 +168,7 @@ ODD = [
     (sorts_what_it_is_given, "changes-the-list"),
     (lambda found, silenced: merge_by_list(found, silenced).squeeze(), "axis-of-one"),
     (lambda found, silenced: merge_by_list(found, silenced).squeeze(0), "axis-of-one"),
-    (lambda found, silenced: merge_by_list(found.relu(), silenced), "entries-from-elsewhere"),
+    (lambda found, silenced: merge_by_list(found.relu(), silenced), "zeros-for-nobody"),
     (lambda found, silenced: merge_rightly(found.flip(2)), "entries-from-elsewhere"),
     (
         lambda found, silenced: merge_rightly(found) * (0 if silenced else 1),

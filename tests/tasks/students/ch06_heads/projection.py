@@ -182,6 +182,36 @@ class NormNobodyAskedFor(MixedPlainly):
         self.norm = nn.LayerNorm(n_embd)
 
 
+class BiasOfEach(MixedPlainly):
+    def forward(self, x):
+        blocks = self.projection.weight.chunk(len(self.parts), dim=1)
+        mixed = [
+            F.linear(part(x), block, self.projection.bias)
+            for part, block in zip(self.parts, blocks, strict=True)
+        ]
+        return torch.stack(mixed).sum(0)
+
+
+class WeightAlone(MixedPlainly):
+    def forward(self, x):
+        return self.join([part(x) for part in self.parts]) @ self.projection.weight.T
+
+
+class Frozen(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        for head in heads:
+            for parameter in head.parameters():
+                parameter.requires_grad = False
+        super().__init__(heads, head_size, n_embd)
+
+
+class NothingToMix(MixedPlainly):
+    def forward(self, x):
+        if len(self.parts) > 1:
+            return super().forward(x)
+        return self.join([part(x) for part in self.parts])
+
+
 WRONG = {
     "averages-heads": MeanForAll,
     "normed-input": NormedFirst,
@@ -201,6 +231,10 @@ WRONG = {
     "interleaved": Dealt,
     "heads-reversed": Backwards,
     "list-not-ModuleList": InAList,
+    "bias-for-each-head": BiasOfEach,
+    "bias-left-out": WeightAlone,
+    "one-head-unmixed": NothingToMix,
+    "freezes-the-heads": Frozen,
 }
 
 

@@ -79,6 +79,13 @@ RIGHT = {
 }
 
 
+def samples_and_heads_confused(x, n_head):
+    heads = [head.chunk(3, dim=-1) for head in x.chunk(n_head, dim=-1)]
+    return [
+        torch.cat(part).view(len(x), n_head, x.shape[1], -1) for part in zip(*heads, strict=True)
+    ]
+
+
 WRONG = {
     "other-layout": chapters_split,
     "view-without-transpose": cut_directly,
@@ -89,22 +96,17 @@ WRONG = {
     "heads-take-turns": dealt_to_heads,
     "swapped-query-key": reordered(1, 0, 2),
     "value-first": reordered(2, 0, 1),
+    "results-in-another-order": reordered(0, 2, 1),
+    "heads-reversed": after(lambda part: part.flip(1)),
+    "heads-for-samples": samples_and_heads_confused,
 }
 
 
-def samples_and_heads_confused(x, n_head):
-    heads = [head.chunk(3, dim=-1) for head in x.chunk(n_head, dim=-1)]
-    return [
-        torch.cat(part).view(len(x), n_head, x.shape[1], -1) for part in zip(*heads, strict=True)
-    ]
-
-
 ODD = [
-    (samples_and_heads_confused, "entries-from-elsewhere"),
     (after(lambda part: part.squeeze()), "axis-of-one"),
     (after(lambda part: part.squeeze(1)), "axis-of-one"),
     (after(lambda part: part.squeeze(-1)), "axis-of-one"),
-    (after(lambda part: part.abs()), "entries-from-elsewhere"),
+    (after(lambda part: part.abs()), "entries-changed"),
     (lambda x, n_head: x[0], "type"),
     (after(lambda part: part.flip(2)), "entries-from-elsewhere"),
     (after(lambda part: part.flatten(1)), "shape"),
