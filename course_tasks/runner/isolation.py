@@ -91,20 +91,18 @@ def fork_into_namespaces(*, own_users: bool = True) -> int:
     machine = platform.machine()
     if machine not in _CLONE_CALLS:
         raise IsolationError(errno.ENOSYS, f"the call `clone` has no known number on {machine}")
-    # What `os.fork` does around the call, and with the interpreter held while it lasts.
-    libc, python = c_library(ctypes.PyDLL), ctypes.pythonapi
+    # Not what `os.fork` does around the call, for locks that other threads hold and for what
+    # libraries do in a child: it has the child copy 200 pages. The interpreter is held meanwhile,
+    # and the child goes on where this process stands. Whoever runs student code is forked from it
+    # by `os.fork`.
+    libc = c_library(ctypes.PyDLL)
     libc.syscall.restype = ctypes.c_long
-    python.PyOS_BeforeFork()
     number = libc.syscall(
         ctypes.c_long(_CLONE_CALLS[machine]),
         ctypes.c_ulong(flags | signal.SIGCHLD),
         *(ctypes.c_void_p(),) * 4,
     )
     failed = ctypes.get_errno()
-    if number == 0:
-        python.PyOS_AfterFork_Child()
-        return 0
-    python.PyOS_AfterFork_Parent()
     if number < 0:
         raise IsolationError(failed, f"clone: {os.strerror(failed)}")
     return int(number)
