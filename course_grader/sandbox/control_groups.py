@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from course_tasks.runner.kernel_files import write_to_kernel
 from course_tasks.runner.limits import MEGABYTE, Limits
 
 # Of every group that a grader makes; its own `grader_name` follows.
@@ -371,12 +372,3 @@ def _stat(process: int) -> list[str]:
     except OSError:
         return []
     return line.rpartition(")")[2].split()
-
-
-def write_to_kernel(file: Path, value: str) -> None:
-    """Write to a file of the kernel's, which must be there."""
-    number = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.write(number, value.encode("ascii"))
-    finally:
-        os.close(number)

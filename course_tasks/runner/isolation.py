@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import functools
 import os
 import platform
 import random
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from course_tasks.errors import IsolationError
 from course_tasks.runner.c_library import c_library, must
+from course_tasks.runner.kernel_files import read_from_kernel, write_to_kernel
 from course_tasks.runner.limits import MEGABYTE, Limits
 
 _CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
@@ -31,6 +33,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _CLONE_CALLS = {"x86_64": 56, "aarch64": 220}
 _LAST_CAPABILITY = 40
 _CAPABILITY_VERSION_3 = 0x20080522
+_Header, _Nothing = ctypes.c_uint32 * 2, ctypes.c_uint32 * 6  # each such type is a class of its own
 
 # The only places that a submission may write to; each is new for each submission.
 WRITABLE = ("/home/student", "/tmp", "/dev/shm")
@@ -117,9 +120,20 @@ def own_user(user: int, group: int) -> None:
         As they were before the namespace began.
     """
     set_dumpable(True)  # only then may a process write its own user map
-    Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
-    Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
-    Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
+    write_to_kernel("/proc/self/setgroups", "deny")
+    write_to_kernel("/proc/self/uid_map", f"{user} {user} 1")
+    write_to_kernel("/proc/self/gid_map", f"{group} {group} 1")
+
+
+@functools.cache
+def prefixes_to_keep() -> frozenset[str]:
+    """Folders of Python that lie in a writable place; found before a process is forked."""
+    prefixes = {os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)}
+    return frozenset(
+        prefix
+        for prefix in prefixes
+        if any(Path(prefix).is_relative_to(place) for place in WRITABLE)
+    )
 
 
 def fresh_folders(limits: Limits) -> None:
@@ -130,25 +144,21 @@ def fresh_folders(limits: Limits) -> None:
     namespace only, and nobody can write there.
     """
     libc = c_library()
-    kept = {
-        Path(prefix): os.open(prefix, os.O_PATH | os.O_DIRECTORY)
-        for prefix in {os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)}
-        if any(Path(prefix).is_relative_to(place) for place in WRITABLE)
-    }
+    kept = {prefix: os.open(prefix, os.O_PATH | os.O_DIRECTORY) for prefix in prefixes_to_keep()}
     must(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "mount / private")
     options = f"size={limits.file_megabytes}m,mode=700,nr_inodes={limits.files}".encode()
     base = WRITABLE[-1]
     flags = _MS_NOSUID | _MS_NODEV
     must(libc.mount(b"tmpfs", base.encode(), b"tmpfs", flags, options), f"mount {base}")
     for place in WRITABLE:  # the base comes last: its own part of the space then covers the rest
-        part = Path(base, Path(place).name)
-        part.mkdir(mode=0o700)
-        bound = libc.mount(str(part).encode(), place.encode(), None, _MS_BIND, None)
+        part = f"{base}/{os.path.basename(place)}"
+        os.mkdir(part, 0o700)
+        bound = libc.mount(part.encode(), place.encode(), None, _MS_BIND, None)
         must(bound, f"mount {place}")
     for prefix, number in kept.items():
-        prefix.mkdir(parents=True, exist_ok=True)
+        os.makedirs(prefix, exist_ok=True)
         source = f"/proc/self/fd/{number}".encode()
-        again = libc.mount(source, str(prefix).encode(), None, _MS_BIND | _MS_REC, None)
+        again = libc.mount(source, prefix.encode(), None, _MS_BIND | _MS_REC, None)
         must(again, f"mount {prefix}")
         os.close(number)
     _fresh_proc(libc)
@@ -179,9 +189,7 @@ def drop_rights() -> None:
     libc = c_library()
     for capability in range(_LAST_CAPABILITY + 1):
         libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    nothing = (ctypes.c_uint32 * 6)()
-    must(libc.capset(header, nothing), "capset")
+    must(libc.capset(_Header(_CAPABILITY_VERSION_3, 0), _Nothing()), "capset")
     must(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)")
 
 
@@ -246,5 +254,5 @@ def close_all_but(*kept: int) -> None:
 
 
 def _virtual_bytes() -> int:
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    pages = read_from_kernel("/proc/self/statm").split()[0]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")

@@ -7,18 +7,19 @@ in memory, what waits in sockets, page tables, and the kernel's own notes on pie
 
 from __future__ import annotations
 
+import functools
 import os
 import socket
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from course_tasks.runner.isolation import WRITABLE
+from course_tasks.runner.kernel_files import read_from_kernel
 from course_tasks.runner.limits import MEGABYTE, Limits
 from course_tasks.runner.processes import Process, descendants
 from course_tasks.runner.processor_time import Moment, ProcessorTime, moment
 
-_PROC = Path("/proc")
+_PROC = "/proc"
 _KILOBYTE = 1024
 
 # How often the processes of a submission are counted: memory grows by some 100 MB in between.
@@ -68,7 +69,7 @@ class ProcessMonitor:
     own_folders: bool
 
     def __post_init__(self) -> None:
-        self._room_of_a_socket = _default_buffer() if self.own_folders else 0
+        self._room_of_a_socket = default_buffer() if self.own_folders else 0
         self._files_at_start, self._sockets_at_start = 0, 0
         self._files_at_start, self._sockets_at_start = self._files(), self._sockets()
         self._mappings, self._next_mappings = 0, time.monotonic() + SECONDS_BETWEEN_MAPPINGS
@@ -141,7 +142,7 @@ class ProcessMonitor:
         if not self.own_folders:
             return 0
         try:
-            words = (_PROC / "net/sockstat").read_text(encoding="ascii").split()
+            words = read_from_kernel(f"{_PROC}/net/sockstat").split()
             return max(0, int(words[words.index("used") + 1]) - self._sockets_at_start)
         except (OSError, ValueError, IndexError):
             return 0
@@ -166,7 +167,8 @@ def parts(process: int) -> tuple[int, int]:
 def mappings(process: int) -> int:
     """How many pieces of memory a process has mapped; as many as can be, if it hides them."""
     try:
-        return (_PROC / str(process) / "maps").read_bytes().count(b"\n")
+        with open(f"{_PROC}/{process}/maps", "rb") as maps:
+            return maps.read().count(b"\n")
     except PermissionError:
         return _MOST_MAPPINGS
     except OSError:
@@ -175,9 +177,9 @@ def mappings(process: int) -> int:
 
 def open_files(process: int) -> int:
     """How many files a process has open; a kernel before 6.2 does not say so quickly."""
-    folder = _PROC / str(process) / "fd"
+    folder = f"{_PROC}/{process}/fd"
     try:
-        return folder.stat().st_size or len(os.listdir(folder))
+        return os.stat(folder).st_size or len(os.listdir(folder))
     except OSError:
         return 0
 
@@ -186,7 +188,7 @@ def _fields(process: int, file: str, *names: str) -> dict[str, int]:
     """Numbers of kilobytes by their names, in bytes, in the order of the names."""
     found: dict[str, int] = {}
     try:
-        text = (_PROC / str(process) / file).read_text(encoding="ascii", errors="replace")
+        text = read_from_kernel(f"{_PROC}/{process}/{file}")
     except OSError:  # ended meanwhile, or not to be looked into
         return found
     for line in text.splitlines():
@@ -196,7 +198,10 @@ def _fields(process: int, file: str, *names: str) -> dict[str, int]:
     return {name: found[name] for name in names if name in found}
 
 
-def _default_buffer() -> int:
-    """Bytes that may wait in a new socket."""
+@functools.cache
+def default_buffer() -> int:
+    """Bytes that may wait in a new socket, which the kernel has one number for; asked before a
+    process is forked.
+    """
     with socket.socket(socket.AF_UNIX) as new:
         return new.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
-_PROC = Path("/proc")
+from course_tasks.runner.kernel_files import read_from_kernel
+
+_PROC = "/proc"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -55,7 +56,7 @@ def own_number() -> int:
 
 def _read(number: int) -> Process | None:
     try:
-        line = (_PROC / str(number) / "stat").read_text(encoding="ascii", errors="replace")
+        line = read_from_kernel(f"{_PROC}/{number}/stat")
     except OSError:  # ended meanwhile
         return None
     words = line.rpartition(")")[2].split()

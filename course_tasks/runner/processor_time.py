@@ -12,11 +12,11 @@ import resource
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from course_tasks.runner.kernel_files import read_from_kernel
 from course_tasks.runner.processes import Process
 
-_PROC = Path("/proc")
+_PROC = "/proc"
 _TICKS = os.sysconf("SC_CLK_TCK")
 _READY = "R"
 
@@ -240,13 +240,13 @@ def moment(processes: Sequence[Process], *, own_numbers: bool) -> Moment:
 
 def _newest() -> int:
     try:
-        return int((_PROC / "loadavg").read_text(encoding="ascii").split()[-1])
+        return int(read_from_kernel(f"{_PROC}/loadavg").split()[-1])
     except (OSError, ValueError, IndexError):
         return 0
 
 
 def _threads(process: int) -> dict[int, ThreadTimes]:
-    folder = _PROC / str(process) / "task"
+    folder = f"{_PROC}/{process}/task"
     found = {}
     try:
         numbers = [int(name) for name in os.listdir(folder)]
@@ -255,8 +255,8 @@ def _threads(process: int) -> dict[int, ThreadTimes]:
     for number in numbers:
         try:
             # In this order: who is ready with the same times at the next count had no turn.
-            words = (folder / str(number) / "schedstat").read_text(encoding="ascii").split()
-            line = (folder / str(number) / "stat").read_text(encoding="ascii", errors="replace")
+            words = read_from_kernel(f"{folder}/{number}/schedstat").split()
+            line = read_from_kernel(f"{folder}/{number}/stat")
             state = line.rpartition(")")[2].split()[0]
             used, waited, turns = int(words[0]) / 1e9, int(words[1]) / 1e9, int(words[2])
         except (OSError, IndexError):  # ended meanwhile, or a kernel that does not count

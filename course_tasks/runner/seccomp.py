@@ -195,7 +195,7 @@ Instruction = tuple[int, int, int, int]
 
 
 class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
 @functools.cache
@@ -229,8 +229,7 @@ def install_seccomp_filter() -> None:
         On a processor whose numbers are not known here, or if the kernel refuses.
     """
     code = filter_code()
-    room = ctypes.create_string_buffer(code, len(code))
-    program = _Program(len(code) // 8, ctypes.cast(room, ctypes.c_void_p))
+    program = _Program(len(code) // 8, code)
     installed = c_library().prctl(_PR_SET_SECCOMP, _FILTER_MODE, ctypes.byref(program), 0, 0)
     must(installed, "prctl(PR_SET_SECCOMP)")
 

@@ -38,9 +38,11 @@ from course_tasks.runner.isolation import (
     die_with_parent,
     fork_into_namespaces,
     own_user,
+    prefixes_to_keep,
     set_dumpable,
 )
 from course_tasks.runner.limits import Limits
+from course_tasks.runner.process_monitor import default_buffer
 from course_tasks.runner.rehearsal import rehearse
 from course_tasks.runner.seccomp import filter_code
 from course_tasks.runner.supervisor import supervise
@@ -79,6 +81,8 @@ def main() -> None:
     if form != "bare":
         set_dumpable(False)
         filter_code()
+        prefixes_to_keep()
+        default_buffer()
     # Collections of garbage took a third of all time: each went through all that libraries hold,
     # and copied its pages. What is imported here is kept out of them, here and in every run.
     gc.disable()

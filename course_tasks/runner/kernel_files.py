@@ -1,0 +1,44 @@
+"""Files that are the kernel's words, as in /proc: read and written in single calls.
+
+What stands between a program and such a file otherwise (paths as objects, buffers, text layers)
+makes a process that was just forked copy a hundred pages.
+"""
+
+from __future__ import annotations
+
+import os
+
+_PART = 2**16
+
+
+def read_from_kernel(path: str) -> str:
+    """All that such a file says.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, for example because its process has ended.
+    """
+    parts = []
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        while part := os.read(file, _PART):
+            parts.append(part)
+    finally:
+        os.close(file)
+    return b"".join(parts).decode("ascii", "replace")
+
+
+def write_to_kernel(path: str | os.PathLike[str], words: str) -> None:
+    """Tell the kernel something, in one call.
+
+    Raises
+    ------
+    OSError
+        If it does not take it.
+    """
+    file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(file, words.encode("ascii"))
+    finally:
+        os.close(file)
