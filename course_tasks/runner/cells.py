@@ -37,6 +37,9 @@ _COLOR = re.compile("\x1b\\[[0-9;]*m")
 # a line the signs that quote what follows or call it.
 _OWN_SYNTAX = re.compile(r"[%!?]|^\s*[,;/]", re.MULTILINE)
 
+# Without one of these words, which Python takes in no other letters, a cell waits for nothing.
+_WAITS = re.compile("async|await")
+
 
 class _Stream(io.TextIOBase):
     """A stdout or stderr that ends in the outputs of the cell that runs."""
@@ -119,6 +122,14 @@ class Shell(InteractiveShell):
         name = getattr(etype, "__name__", str(etype))
         with contextlib.suppress(Exception):  # an exception's own words may raise
             self.outputs.error(name, str(evalue), [_COLOR.sub("", str(line)) for line in stb])
+
+    def should_run_async(
+        self, raw_cell: str, *, transformed_cell: Any = None, **given: Any
+    ) -> bool:
+        """Whether a cell waits for something: IPython compiles it to know, here only if it may."""
+        if transformed_cell is not None and not _WAITS.search(transformed_cell):
+            return False
+        return bool(super().should_run_async(raw_cell, transformed_cell=transformed_cell, **given))
 
     def enable_gui(self, gui: str | None = None) -> None:
         """`%matplotlib inline` asks for no window system; there is none to give."""

@@ -1,9 +1,10 @@
 """What a cell is made into before it runs."""
 
 import pytest
+from IPython.core.async_helpers import _should_be_async
 from IPython.core.inputtransformer2 import TransformerManager
 
-from course_tasks.runner.cells import CellTransformers
+from course_tasks.runner.cells import CellTransformers, passing_shell
 
 CELLS = (
     "x = 1",
@@ -51,3 +52,22 @@ def test_what_a_notebook_adds_of_its_own_is_asked():
     manager.token_transformers.append(Own)
     manager.transform_cell("x = 1")
     assert asked
+
+
+WAITING = (
+    "import asyncio\nawait asyncio.sleep(0)",
+    "async with lock:\n    pass",
+    "[x async for x in them]",
+    "async def later():\n    await asyncio.sleep(0)",
+    "awaited = 'await'",
+    "awaited =",
+    "\N{MATHEMATICAL BOLD SMALL A}wait f()",  # a name's letter, but none of a keyword's
+    "x = 1",
+    "",
+)
+
+
+@pytest.mark.parametrize("source", WAITING)
+def test_cell_waits_where_ipython_says_so(source):
+    shell = passing_shell()
+    assert shell.should_run_async(source, transformed_cell=source) == _should_be_async(source)
