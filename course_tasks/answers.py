@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import safetensors
-import safetensors.numpy
 
 from course_tasks.errors import InvalidAnswerError
 
@@ -48,6 +47,7 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "U8": np.dtype("u1"),
     "BOOL": np.dtype("?"),
 }
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _TEXT = "text:"
 _ERROR = "error:"
 _CHANGED = "changed:"
@@ -152,7 +152,7 @@ class Answers:
             _check_shape(name, array.shape)
             if name.startswith(_TEXT):
                 _check_text(name, array.nbytes)
-        return bytes(safetensors.numpy.save(arrays))
+        return _saved(arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Answers:
@@ -238,8 +238,8 @@ def arrays_from_bytes(data: bytes) -> dict[str, Array]:
             raise InvalidAnswerError(
                 f"{name!r} has {len(entry['data'])} bytes, which is not what shape {shape} takes"
             )
-        raw = bytes(entry["data"])
-        if dtype == np.dtype("?") and raw.strip(b"\x00\x01"):
+        raw = entry["data"]
+        if dtype == _DTYPES["BOOL"] and bytes(raw).strip(b"\x00\x01"):
             raise InvalidAnswerError(
                 f"{name!r} is of truth values but holds bytes other than 0 and 1"
             )
@@ -274,7 +274,34 @@ def _check_text(name: str, size: int) -> None:
 
 def arrays_to_bytes(arrays: Mapping[str, Array]) -> bytes:
     """Write named arrays (a task's inputs) as safetensors."""
-    return bytes(safetensors.numpy.save({k: np.asarray(v, order="C") for k, v in arrays.items()}))
+    return _saved({name: np.asarray(array, order="C") for name, array in arrays.items()})
+
+
+def _saved(arrays: Mapping[str, Array]) -> bytes:
+    """Arrays of the types in the whitelist as a safetensors file.
+
+    What safetensors itself asks of each array takes three times as long as all of this.
+
+    Raises
+    ------
+    InvalidAnswerError
+        If one is of another type.
+    """
+    header: dict[str, Any] = {}
+    parts: list[bytes] = []
+    end = 0
+    for name, array in arrays.items():
+        kind = _NAMES.get(array.dtype)
+        if kind is None:
+            raise InvalidAnswerError(
+                f"{name!r:.200} has type {array.dtype}; allowed are {', '.join(_DTYPES)}"
+            )
+        parts.append(array.tobytes())
+        begin, end = end, end + array.nbytes
+        header[name] = {"dtype": kind, "shape": array.shape, "data_offsets": (begin, end)}
+    words = json.dumps(header, ensure_ascii=False).encode()
+    words += b" " * (-len(words) % 8)
+    return b"".join((len(words).to_bytes(8, "little"), words, *parts))
 
 
 def _text_to_array(text: str) -> Array:
