@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -48,7 +49,7 @@ class Watch:
     def __init__(self, *, describes: bool = False) -> None:
         self._describes = describes
         self._answer: Any = None
-        self._signature: inspect.Signature | None = None
+        self._watched: Any = None
         self.begin()
 
     def begin(self) -> None:
@@ -65,12 +66,19 @@ class Watch:
         if not isinstance(answer, _FUNCTIONS):
             return answer
         if answer is not self._answer:  # working it out takes longer than most calls
-            self._signature, self._answer = _signature(answer), answer
-        signature = self._signature
+            self._answer, self._watched = answer, self._around(answer)
+        return self._watched
+
+    def _around(self, answer: Any) -> Any:
+        least, names = _positional(answer)
+        signature = functools.cache(functools.partial(_signature, answer))
 
         @functools.wraps(answer)
         def call(*args: Any, **named: Any) -> Any:
-            given = _by_name(signature, args, named)
+            if not named and least <= len(args) <= len(names):
+                given = dict(zip(names, args, strict=False))
+            else:
+                given = _by_name(signature(), args, named)
             before = {name: _copy(value, _DEPTH) for name, value in given.items()}
             self.calls += 1
             self.arguments = before if self.calls == 1 else {}
@@ -88,6 +96,19 @@ class Watch:
             return result
 
         return call
+
+
+def _positional(answer: Any) -> tuple[float, tuple[str, ...]]:
+    """With how many arguments at least, and with which at most, a function may be called by their
+    positions alone; with none at all if only its signature can tell.
+    """
+    if type(answer) is not FunctionType or vars(answer):  # what wraps another one has its names
+        return math.inf, ()
+    code = answer.__code__
+    if code.co_kwonlyargcount or code.co_flags & inspect.CO_VARARGS:
+        return math.inf, ()
+    most = code.co_argcount
+    return most - len(answer.__defaults__ or ()), code.co_varnames[:most]
 
 
 def _signature(answer: Any) -> inspect.Signature | None:

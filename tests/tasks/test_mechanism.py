@@ -1,6 +1,9 @@
 """The mechanism under the tasks, on a small task of its own."""
 
+import contextlib
 import dataclasses
+import functools
+import inspect
 import itertools
 import json
 import signal
@@ -33,6 +36,7 @@ from course_tasks.answers import (
 from course_tasks.errors import InvalidAnswerError, UnknownTaskError
 from course_tasks.flattening import flatten
 from course_tasks.probing import Probe, both, load_weights, run, run_on_bytes
+from course_tasks.watching import Watch
 
 HERE = Section("01-averages", "Somewhere")
 
@@ -555,6 +559,68 @@ def test_message_that_finds_no_number_to_quote_does_not_reach_the_student_as_an_
     verdict = judge("00/double", task, PROBE, inputs, run(PROBE, lambda x: x[:0], inputs).answers)
     assert verdict.findings[0].name == "empty"
     assert verdict.findings[0].effect == ""
+
+
+def _wrapped(function):
+    @functools.wraps(function)
+    def called(*given, **named):
+        return function(*given, **named)
+
+    return called
+
+
+def _of_both(x, y):
+    """Two arguments, where a default is no matter."""
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _of_both,
+        lambda x: None,
+        lambda: None,
+        lambda x, y=1: None,
+        lambda x, *, y=1: None,
+        lambda *x: None,
+        lambda x, **y: None,
+        lambda x, /, y: None,
+        _wrapped(_of_both),
+        functools.partial(_of_both, 1),
+        print,
+    ],
+)
+@pytest.mark.parametrize("given", [(), (1,), (1, 2), (1, 2, 3)])
+@pytest.mark.parametrize("named", [{}, {"y": 2}])
+def test_arguments_have_the_names_of_the_signature(function, given, named):
+    try:
+        expected = dict(inspect.signature(function).bind(*given, **named).arguments)
+    except TypeError:  # no call of this function
+        expected = {f"argument {n}": value for n, value in enumerate(given, 1)} | named
+    watch = Watch()
+    with contextlib.suppress(TypeError):
+        watch.on(function)(*given, **named)
+    assert watch.arguments == {
+        name: list(value) if isinstance(value, tuple) else value for name, value in expected.items()
+    }
+
+
+def test_what_is_written_is_what_safetensors_reads():
+    values = {
+        "T": np.array(5),
+        "x": np.ones((2, 3), dtype=np.float32)[:, ::2],
+        "none": np.zeros((0, 4)),
+        "kept": np.array([True, False]),
+        "µ": np.arange(3),
+    }
+    back = safetensors.numpy.load(arrays_to_bytes(values))
+    assert back.keys() == values.keys()
+    for name, value in values.items():
+        np.testing.assert_array_equal(back[name], value, strict=True)
+
+
+def test_type_that_is_not_read_is_not_written():
+    with pytest.raises(InvalidAnswerError, match="float16"):
+        arrays_to_bytes({"x": np.ones(2, dtype=np.float16)})
 
 
 def test_whole_number_inputs_arrive_as_whole_numbers():
