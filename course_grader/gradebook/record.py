@@ -286,8 +286,8 @@ class Recorder:
                 self._take_off(submission, one.outcome.student)
             session.flush()
             with session.no_autoflush:
-                for one in graded:
-                    runs.note(session, one.outcome, one.key, sandboxed=self.sandboxed)
+                noted = [(one.outcome, one.key) for one in graded]
+                runs.note(session, noted, sandboxed=self.sandboxed)
             session.commit()
         except BaseException:
             session.rollback()

@@ -6,6 +6,7 @@ They stand in the gradebook's database, beside nbgrader's tables, in which there
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -22,46 +23,51 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 2000
 
 
-def note(session: Session, outcome: Outcome, key: str, *, sandboxed: bool) -> None:
-    """Write how a run went and what its judges found, in place of what stood there before.
+def note(session: Session, graded: Sequence[tuple[Outcome, str]], *, sandboxed: bool) -> None:
+    """Write how runs went and what their judges found, in place of what stood there before.
+
+    Each statement costs as much as a dozen of its rows, so there is one for all of them.
 
     Parameters
     ----------
     session : Session
         Of the gradebook; whoever called commits.
-    outcome : Outcome
-        One that failed leaves the findings of the run before.
-    key : str
-        What it was graded under; see `submissions.content_key`.
+    graded : sequence of (Outcome, str)
+        Each with what it was graded under; see `submissions.content_key`. One that failed leaves
+        the findings of the run before.
     sandboxed : bool
-        Whether it ran in a sandbox.
+        Whether they ran in a sandbox.
     """
-    who = {"assignment": outcome.assignment, "student": _storable(outcome.student)[:128]}
-    for table in (RUNS, FINDINGS):
-        if table is FINDINGS and outcome.status is Status.FAILED:
-            continue
-        session.execute(
-            sql.delete(table).where(
-                table.c.assignment == outcome.assignment, table.c.student == who["student"]
+    last = {_who(outcome): (outcome, key) for outcome, key in graded}
+    judged = [who for who, (one, _) in last.items() if one.status is not Status.FAILED]
+    for table, those in ((RUNS, list(last)), (FINDINGS, judged)):
+        for assignment in {assignment for assignment, _ in those}:
+            students = [student for name, student in those if name == assignment]
+            session.execute(
+                sql.delete(table).where(
+                    table.c.assignment == assignment, table.c.student.in_(students)
+                )
             )
-        )
-    session.execute(
-        sql.insert(RUNS),
+    now = datetime.now(UTC).replace(tzinfo=None)
+    runs = [
         {
-            **who,
+            "assignment": assignment,
+            "student": student,
             "key": key,
             "status": outcome.status.value,
             "reason": _storable(outcome.reason),
             "notes": json.dumps(outcome.notes),
             "seconds": json.dumps(dict(outcome.seconds)),
             "sandboxed": sandboxed,
-            "graded_at": datetime.now(UTC).replace(tzinfo=None),
+            "graded_at": now,
             "graded_by": __version__,
-        },
-    )
-    rows = [
+        }
+        for (assignment, student), (outcome, key) in last.items()
+    ]
+    findings = [
         {
-            **who,
+            "assignment": assignment,
+            "student": student,
             "grade_id": task.grade_id,
             "place": place,
             "task": task.task,
@@ -70,10 +76,16 @@ def note(session: Session, outcome: Outcome, key: str, *, sandboxed: bool) -> No
             "verdict": json.dumps(dict(task.verdict)),
             "reason": _storable(task.reason),
         }
+        for (assignment, student), (outcome, _) in last.items()
         for place, task in enumerate(outcome.tasks)
     ]
-    if rows:
-        session.execute(sql.insert(FINDINGS), rows)
+    for table, rows in ((RUNS, runs), (FINDINGS, findings)):
+        if rows:
+            session.execute(sql.insert(table), rows)
+
+
+def _who(outcome: Outcome) -> tuple[str, str]:
+    return outcome.assignment, _storable(outcome.student)[:128]
 
 
 def _storable(text: str) -> str:

@@ -71,7 +71,7 @@ def killed(root, moment):
     elif moment == "after the gradebook":
         Recorder.record_all, count = after(Recorder.record_all), 1
     elif moment == "in the middle of a transaction":
-        runs.note = before(runs.note)
+        runs.note, count = before(runs.note), 1
     batch.grade_one = grade_one
     batch.MOST_RECORDED_AT_ONCE = 2
     batch.grade(Course(Path(root)), "01-averages", jobs=1)
