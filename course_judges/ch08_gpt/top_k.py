@@ -27,7 +27,8 @@ def top_k(logits: Tensor, k: Tensor) -> Tensor:
     """Probabilities (B, V): row b keeps its k[b] likeliest symbols, and what ties with the last."""
     ordered = logits.sort(dim=-1, descending=True).values  # (B, V)
     last = ordered.gather(1, k.clamp(max=logits.shape[1]).unsqueeze(1) - 1)  # (B, 1)
-    return logits.masked_fill(logits < last, -torch.inf).softmax(dim=-1)
+    cut = logits.masked_fill(logits < last, -torch.inf)
+    return cut.double().softmax(dim=-1)  # so that none of the others becomes 0
 
 
 def _ranks(logits: Tensor, *, descending: bool = True, dim: int = -1) -> Tensor:

@@ -27,7 +27,8 @@ from course_tasks.verdict import Finding
 
 def top_p(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     """Probabilities (B, V) of the smallest set of likeliest symbols that reaches p."""
-    ranked, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    shares = (logits.double() / temperature).softmax(dim=-1)  # so that none becomes 0
+    ranked, order = shares.sort(dim=-1, descending=True)
     before = ranked.cumsum(dim=-1) - ranked  # what the likelier ones already hold
     kept = (before < p) | (torch.arange(logits.shape[-1]) < least)  # (B, V), by rank
     ranked = torch.where(kept, ranked, 0.0)

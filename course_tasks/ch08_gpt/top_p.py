@@ -119,14 +119,15 @@ def _everything(answer: Any, given: Inputs) -> Any:
 
 def _exactly(answer: Any, given: Inputs) -> Any:
     """Four symbols have a quarter each, so that two of them make a half without any rounding."""
-    logits = np.full((2, int(given["V"])), -np.inf)
+    logits = np.full((2, int(given["V"])), -np.inf, dtype=np.float32)
     logits[:, given["quarters"]] = 1.0
     return answer(tensor(logits), float(given["temperature"]), 0.5, 1)
 
 
 def _one_symbol(answer: Any, given: Inputs) -> Any:
     """At a temperature so low that the exponential of a logit of 40 would be infinite."""
-    return answer(tensor(np.full((int(given["B"]), 1), 40.0)), 0.02, float(given["p"]), 1)
+    logits = np.full((int(given["B"]), 1), 40.0, dtype=np.float32)
+    return answer(tensor(logits), 0.02, float(given["p"]), 1)
 
 
 PROBE = Probe(

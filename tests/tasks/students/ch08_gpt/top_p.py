@@ -35,7 +35,7 @@ def top_p_by_edge(logits, temperature, p, least):
     share_of_kept = (shares * (kept > 0)).sum(-1, keepdim=True)
     return (
         (logits / temperature)
-        .masked_fill(shares < edge * share_of_kept * (1 - 1e-12), -torch.inf)
+        .masked_fill(shares < edge * share_of_kept * (1 - 1e-5), -torch.inf)
         .softmax(-1)
     )
 
