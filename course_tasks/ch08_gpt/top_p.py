@@ -20,8 +20,8 @@ def _sorted_shares(logits: Array) -> Array:
 def _tells_apart(tempered: Array, plain: Array, p: float) -> bool:
     """True if sorted shares (B, V) show where the edge of the set was taken from.
 
-    It must lie elsewhere for one who takes the temperature afterwards, or looks at single shares,
-    and never so near to p that rounding decides.
+    It must lie elsewhere for one who takes the temperature afterwards, looks at single shares, or
+    takes the largest set or that of row 0 for all, and never so near to p that rounding decides.
     """
     size = (tempered.cumsum(axis=-1) < p).sum(axis=-1) + 1  # (B,)
     untempered = (plain.cumsum(axis=-1) < p).sum(axis=-1) + 1
@@ -31,7 +31,7 @@ def _tells_apart(tempered: Array, plain: Array, p: float) -> bool:
         (np.abs(untempered - size) >= 2).any()
         and (np.abs(alone - size) >= 2).any()
         and clear
-        and size.max() > 2
+        and size.max() > max(2, size[0])
         and np.abs(tempered - (1 - p)).min() > 0.005
         and tempered[:, 0].max() < p - 0.01
     )
