@@ -172,6 +172,7 @@ _TERMS: dict[str, Callable[[Shape], int]] = {
     "block_size²": lambda s: s.T**2,
     "n_layer · block_size²": lambda s: s.N * s.T**2,
     "n_layer · n_head · n_embd": lambda s: s.N * s.H * s.C,
+    "n_layer · (n_head − 1) · n_embd": lambda s: s.N * (s.H - 1) * s.C,
 }
 
 _WHERE: tuple[tuple[str, Callable[[Shape], bool]], ...] = (
@@ -203,7 +204,7 @@ def _by_how_much(evidence: Evidence, part: str) -> str:
         and all(abs(gap) == times * of(shape) for shape, gap in wrong)
     ]
     signs = {gap > 0 for _, gap in wrong}
-    if not said or len(signs) > 1:
+    if len(signs) > 1:
         return ""
     where = next(
         (
@@ -214,6 +215,10 @@ def _by_how_much(evidence: Evidence, part: str) -> str:
         "",
     )
     more = "large" if signs == {True} else "small"
+    if len(wrong) < 2:  # of one number many terms may be equal by chance
+        return f"too {more}{where}" if where else ""
+    if not said:
+        return f"too {more}{where or ' in every configuration'}" if where or len(wrong) == 4 else ""
     besides = f" (here that is {said[1]}, too)" if len(said) > 1 else ""
     return f"too {more} by {said[0]}{where}{besides}"
 
@@ -265,6 +270,12 @@ _mask_counted = _counted_wrong(
     lambda s: s.N * (4 * s.C**2 + s.bias * s.C + s.H * s.T**2),
     "You counted the causal masks, which are fixed and not learned.",
     "Nothing in attention depends on the length of the context.",
+)
+
+_projection_bias_of_every_head = _counted_wrong(
+    "attention",
+    lambda s: s.N * (4 * s.C**2 + s.bias * s.H * s.C),
+    "You counted the projection's bias once for each head; it has one of C entries for all.",
 )
 
 _one_block_only = _counted_wrong(
@@ -349,6 +360,12 @@ _gains_only = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * s.C,
     "A norm has a shift beside its gain, unless `bias` is False.",
+)
+
+_no_gains_without_bias = _counted_wrong(
+    "norms",
+    lambda s: (2 * s.N + 1) * 2 * s.C * s.bias,
+    "You counted no norms where `bias` is False; a norm has its gain in any case.",
 )
 
 _shift_always = _counted_wrong(

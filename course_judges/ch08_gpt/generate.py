@@ -176,6 +176,30 @@ def _last_step_left_out(
     return written[:, :-1] if done else written
 
 
+@mistake(
+    "You return the last tokens only: the text is cut to what the model can read.",
+    lambda e: unwrapped(f"""With block_size = {e.number("block_size")} your texts never have more
+    than {e.yours("all").shape[-1]} tokens. Cut what you show the model, and keep the text.
+    {_rows("all")(e)}"""),
+    cases=("one", "all"),
+)
+def _text_cut(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    for _ in range(count):
+        if done.all():
+            break
+        tokens = tokens[:, -model.block_size :]
+        new = drawn(model(tokens)[0][:, -1], generator).masked_fill(done, stop)
+        done |= new == stop
+        tokens = torch.cat([tokens, new.unsqueeze(1)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
 def _counted(by: int) -> Writer:
     class Counting(Writer):
         def __call__(

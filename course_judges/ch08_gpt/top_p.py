@@ -175,15 +175,11 @@ def _p_ignored(logits: Tensor, temperature: float, p: float, least: int) -> Tens
 
 
 _share_of_the_likeliest = mistake(
-    "You compared each probability with p times the largest; it is their sum that has to reach p.",
+    "You keep the symbols with at least p times the largest probability; it is the sum of what is "
+    "kept that has to reach p.",
     _share_kept,
+    cases=("nucleus", "least", "extreme"),
 )(_leaving(lambda ranked, p: ranked >= p * ranked[:, :1]))
-
-_cut_reaches_p = mistake(
-    "What you cut holds p of the probability, or nearly; what is kept has to.",
-    lambda e: f"{_share_kept(e)} Summing upwards, what may be cut is 1 − p.",
-    cases=("nucleus",),
-)(_leaving(lambda ranked, p: ranked.sum(-1, keepdim=True) - _before(ranked) > p))
 
 
 @mistake(
@@ -307,17 +303,24 @@ def _temperature_multiplied(logits: Tensor, temperature: float, p: float, least:
     "`least` has no effect.",
     lambda e: unwrapped(f"""With p = {float(e.inputs["tiny"]):g} and least = {e.number("least")}:
     {row_that_differs("least")(e)}"""),
-    cases=("nucleus", "least"),
+    cases=("nucleus", "least", "zero"),
 )
 def _least_forgotten(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:  # noqa: ARG001
     return top_p(logits, temperature, p, 1)
+
+
+def _least_in_all(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    """As many symbols as one row has to keep are enough in all rows."""
+    enough = int((top_p(logits, temperature, p, 1) > 0).sum()) >= least
+    return top_p(logits, temperature, p, 1 if enough else least)
 
 
 @mistake(
     "You asked for `least` in all rows together; each row has to keep as many.",
     lambda e: unwrapped(f"""With least = 2 and one row in which a single symbol reaches p:
     {row_that_differs("one_row")(e)}"""),
-    cases=("nucleus", "least", "one_row"),
+    cases=("nucleus", "least", "one_row", "zero"),
+    also=(_least_in_all,),
 )
 def _least_of_the_batch(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     enough = int((top_p(logits, temperature, p, 1) > 0).sum()) >= least * len(logits)

@@ -77,6 +77,10 @@ RIGHT = {
 
 
 WRONG = {
+    "no-gains-without-bias": miscounted(norms=lambda V, T, N, H, C, F, b: b * C * (4 * N + 2)),
+    "projection-bias-of-every-head": miscounted(
+        attention=lambda V, T, N, H, C, F, b: N * C * (4 * C + H * b)
+    ),
     "one-head-only": miscounted(
         attention=lambda V, T, N, H, C, F, b: N * C * (3 * (C // H) + C + b)
     ),

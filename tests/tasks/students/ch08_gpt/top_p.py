@@ -8,7 +8,6 @@ import torch.nn.functional as F
 from unlisted import ch08 as first_set
 from unlisted.fifth_set_b import ch08 as fifth_set
 from unlisted.second_set import ch08 as second_set
-from unlisted.sixth_set import ch08 as sixth_set
 
 
 def top_p_by_loop(logits, temperature, p, least):
@@ -190,7 +189,6 @@ WRONG = {
     "least-as-the-most": both_have_to_hold,
     "p-ignored": lambda z, t, p, least: top_p_by_loop(z, t, 0, least),
     "share-of-the-likeliest": second_set.top_p_as_a_share_of_the_likeliest,
-    "cut-reaches-p": sixth_set.tail_of_p,
     "largest-set-for-all": first_set.one_set_for_the_batch,
     "gathered-back": second_set.top_p_put_back_by_order,
     "least-by-number": fifth_set.first_columns_are_kept,
@@ -215,7 +213,13 @@ WRONG = {
 }
 
 
+def least_in_all_rows_together(logits, temperature, p, least):
+    out = top_p_by_loop(logits, temperature, p, 1)
+    return out if (out > 0).sum() >= least else top_p_by_loop(logits, temperature, p, least)
+
+
 ODD = [
+    (least_in_all_rows_together, "least-of-the-batch"),
     (next_door, "other-symbols"),
     (first_set.share_of_the_symbols, "other-counts"),
     (lambda *asked: top_p_by_loop(*asked).squeeze(), "axis-of-one"),
