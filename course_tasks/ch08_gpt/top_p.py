@@ -115,8 +115,12 @@ def _more_than_there_are(answer: Any, given: Inputs) -> Any:
 
 
 def _nothing_to_reach(answer: Any, given: Inputs) -> Any:
-    """Of a single row `least` alone decides."""
-    return answer(tensor(given["logits"][:1]), float(given["temperature"]), 0.0, 3)
+    """`least` alone decides, of several rows and of a single one."""
+    temperature = float(given["temperature"])
+    return {
+        "rows": answer(tensor(given["logits"]), temperature, 0.0, 1),
+        "row": answer(tensor(given["logits"][:1]), temperature, 0.0, 3),
+    }
 
 
 def _extremes(answer: Any, given: Inputs) -> Any:
