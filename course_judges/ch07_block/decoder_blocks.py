@@ -7,6 +7,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
+_NORMS = {
+    "attention": "attention_norm",
+    "cross_attention": "cross_norm",
+    "feed_forward": "feed_forward_norm",
+}
+
 
 class DecoderBlock(nn.Module):
     """Gather, listen to the memory, think: each normed first, then added."""
@@ -138,11 +144,60 @@ def side_by_side(m: Any, x: Tensor, memory: Tensor) -> Tensor:
     return x + gathered + heard + m.feed_forward(m.feed_forward_norm(x))
 
 
-def unnormed_thinking(m: Any, x: Tensor, memory: Tensor) -> Tensor:
-    """The feed-forward network reads the raw stream."""
+def unnormed(*which: str) -> type[DecoderBlock]:
+    """These branches read the raw stream."""
+
+    def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+        read = {
+            name: (lambda x: x) if name in which else getattr(m, norm)
+            for name, norm in _NORMS.items()
+        }
+        x = x + m.attention(read["attention"](x))
+        x = x + m.cross_attention(read["cross_attention"](x), memory)
+        return x + m.feed_forward(read["feed_forward"](x))
+
+    return going(forward)
+
+
+def twice(which: str) -> type[DecoderBlock]:
+    """One of the three branches has two turns, one right after the other."""
+
+    def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+        branches = {
+            "attention": lambda x: m.attention(m.attention_norm(x)),
+            "cross_attention": lambda x: m.cross_attention(m.cross_norm(x), memory),
+            "feed_forward": lambda x: m.feed_forward(m.feed_forward_norm(x)),
+        }
+        for name, branch in branches.items():
+            for _ in range(1 + (name == which)):
+                x = x + branch(x)
+        return x
+
+    return going(forward)
+
+
+def back_to_the_start(*which: str) -> type[DecoderBlock]:
+    """What these branches write is added to what entered, and the stream before them is lost."""
+
+    def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+        start, x = x, x + m.attention(m.attention_norm(x))
+        heard = m.cross_attention(m.cross_norm(x), memory)
+        x = heard + (start if "cross_attention" in which else x)
+        return m.feed_forward(m.feed_forward_norm(x)) + (start if "feed_forward" in which else x)
+
+    return going(forward)
+
+
+def normed_at_the_end(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+    """A right block whose output goes through a norm."""
+    return m.feed_forward_norm(DecoderBlock.forward(m, x, memory))
+
+
+def memory_added(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+    """The mean of the memory is put on the stream besides."""
     x = x + m.attention(m.attention_norm(x))
-    x = x + m.cross_attention(m.cross_norm(x), memory)
-    return x + m.feed_forward(x)
+    x = x + m.cross_attention(m.cross_norm(x), memory) + memory.mean(dim=1, keepdim=True)
+    return x + m.feed_forward(m.feed_forward_norm(x))
 
 
 def one_norm(m: Any, x: Tensor, memory: Tensor) -> Tensor:

@@ -114,10 +114,40 @@ _sigmoid_gate = mistake(
 )(_going(lambda m, x: m.down(m.gate(x).sigmoid() * m.up(x))))
 
 _smooth_gate = mistake(
-    "Your gate bends smoothly, as SiLU or GELU does; this task asks for a ReLU.",
+    "Your gate bends smoothly, as SiLU, GELU or softplus does; this task asks for a ReLU.",
     lambda e: f"{_closed(e)}, and a little goes through each. {farthest(e, 'mixed')}",
-    also=(_going(lambda m, x: m.down(nn.functional.gelu(m.gate(x)) * m.up(x))),),
+    also=tuple(
+        _going(lambda m, x, bend=bend: m.down(bend(m.gate(x)) * m.up(x)))
+        for bend in (
+            nn.functional.gelu,
+            lambda gate: nn.functional.gelu(gate, approximate="tanh"),
+            nn.functional.softplus,
+            nn.functional.mish,
+        )
+    ),
 )(_going(lambda m, x: m.down(nn.functional.silu(m.gate(x)) * m.up(x))))
+
+_tanh_gate = mistake(
+    "Your gate is a tanh; this task asks for a ReLU.",
+    lambda e: unwrapped(f"""A tanh lies between −1 and 1, and is below 0 where the gate is.
+    {farthest(e, "mixed")}"""),
+)(_going(lambda m, x: m.down(m.gate(x).tanh() * m.up(x))))
+
+_softmax_gate = mistake(
+    "Your gates went through a softmax; this task asks for a ReLU.",
+    lambda e: unwrapped(f"""With a softmax the gates share what is one in all, and none is closed.
+    {farthest(e, "mixed")}"""),
+)(_going(lambda m, x: m.down(m.gate(x).softmax(-1) * m.up(x))))
+
+_reversed_gate = mistake(
+    "Your gate opens below 0 and is closed above; it should be the other way round.",
+    lambda e: f"{_closed(e)}: those should let nothing through. {farthest(e, 'mixed')}",
+)(_going(lambda m, x: m.down((-m.gate(x)).relu() * m.up(x))))
+
+_normed_inside = mistake(
+    "You normed `x` inside the network; a norm before a branch is the block's work.",
+    lambda e: f"The formula has no norm. {farthest(e, 'mixed')}",
+)(_going(lambda m, x: GatedFeedForward.forward(m, nn.functional.layer_norm(x, x.shape[-1:]))))
 
 _absolute_gate = mistake(
     "Your gate takes the number without its sign; what is below 0 should be closed.",
@@ -172,9 +202,9 @@ _residual_inside = mistake(
 
 
 @mistake(
-    "Your layers have biases; the task asks for layers without.",
-    lambda e: unwrapped(f"""There are {int(e.yours("biases.vectors"))} entries in vectors beside the
-    three matrices. `nn.Linear` has a bias unless it is told `bias=False`."""),
+    "You have biases beside the three matrices; the task asks for layers without.",
+    lambda e: unwrapped(f"""{int(e.yours("biases.vectors"))} of your parameters stand in vectors.
+    `nn.Linear` has a bias unless it is told `bias=False`, each of the three by itself."""),
     recognized=lambda e: (
         e.same("open", "mixed", "biases.matrices") and bool(e.yours("biases.vectors") > 0)
     ),
@@ -188,11 +218,9 @@ class _WithBiases(GatedFeedForward):
 
 
 @mistake(
-    "Your module has more than three layers.",
-    lambda e: (
-        unwrapped(f"""Its matrices hold {int(e.yours("biases.matrices"))} parameters, and those
-    of `gate`, `up` and `down` hold {int(e.right("biases.matrices"))}.""")
-    ),
+    "Your module has parameters beside the three layers and their biases.",
+    lambda e: unwrapped(f"""Without vectors it counts {int(e.yours("biases.matrices"))} of them, and
+    the matrices of `gate`, `up` and `down` hold {int(e.right("biases.matrices"))}."""),
     recognized=lambda e: bool(e.yours("biases.matrices") > e.right("biases.matrices")),
 )
 class _MoreLayers(GatedFeedForward):

@@ -115,7 +115,7 @@ def _found(fault: str) -> Callable[[Evidence], bool]:
 _NEEDED = {
     "future": "two inputs that begin alike and go on differently",
     "batch": "one sample in two different batches",
-    "stream": "two inputs that differ by what a norm takes off",
+    "stream": "two inputs that differ by what a norm takes off, or one that drowns the branches",
 }
 
 
@@ -126,9 +126,9 @@ def _not_run(evidence: Evidence) -> Finding | None:
         if blocks:
             return Finding(
                 "not-run",
-                f"What you say of `{fault}` does not come from running the blocks.",
+                f"Your runs of the blocks cannot show what you say of `{fault}`.",
                 f"{len(blocks)} of {BLOCKS} blocks never got {_NEEDED[fault]}, and no derivative"
-                " was taken through them: nobody can know of their runs what you say.",
+                " was taken through them. An answer counts only after runs that can show it.",
                 BLOCK,
             )
     return None
@@ -181,6 +181,36 @@ def _faint_missed(evidence: Evidence) -> Finding | None:
     )
 
 
+# What a block shows that has a fault, and what one shows that has none.
+_SIGNS = {
+    "future": "an output before a place moves when the input from that place on is another one",
+    "batch": "an output of one sample moves when another sample is another one",
+    "stream": "for x + c, with one number c everywhere, the output is not the old one plus c",
+}
+
+
+def _some_misjudged(evidence: Evidence) -> Finding | None:
+    """Which blocks are misjudged, where no cause is known."""
+    wrong = [fault for fault in FAULTS if any(_errors(evidence, fault))]
+    if not wrong:
+        return None
+    fault = wrong[0]
+    missed, accused = _errors(evidence, fault)
+    if missed and accused:
+        what = f"Your test of `{fault}` accuses some blocks without reason and misses others."
+    else:
+        what = f"Your test of `{fault}` {'misses' if missed else 'accuses'} " + (
+            "blocks that are at fault." if missed else "blocks without reason."
+        )
+    return Finding(
+        "misses-blocks" if missed and not accused else "accuses-blocks",
+        what,
+        f"{_misjudged(*wrong)(evidence)} A block is at fault if {_SIGNS[fault]}, by more than"
+        " rounding. Is that what you compare?",
+        BLOCK,
+    )
+
+
 def _faint_samples_missed(evidence: Evidence) -> bool:
     """True if the only error is that samples are not seen to hear those before them."""
     errors = {fault: _errors(evidence, fault) for fault in FAULTS}
@@ -229,6 +259,22 @@ def _nothing_moves(evidence: Evidence) -> bool:
     return not any(bool(evidence.yours(name)) for name in columns)
 
 
+def _any_stream_will_do(evidence: Evidence) -> bool:
+    """True if only the blocks go free that pass on a stream, and another one than they were given.
+
+    Where outputs are compared by how alike they are, the faint one may be found, too.
+    """
+    missed, accused = _errors(evidence, "stream")
+    kept = {"post-norm", "residual times 1.05"}
+    return not accused and set(missed) == kept and not _unshown(evidence, "stream")
+
+
+# Why a test says True of every block.
+_OF_ALWAYS = unwrapped("""A test that is always True has one of a few causes. If the input has
+changed since the output that you compare with: `clone()` it. If one True stays for the blocks that
+follow: begin anew in each call.""")
+
+
 def _always(block: Block, x: Tensor) -> bool:  # noqa: ARG001
     return True
 
@@ -261,8 +307,9 @@ def _inputs(rng: Rng) -> Inputs:
 
 
 @mistake(
-    "Batch and time are exchanged: dimension 0 holds samples, dimension 1 positions.",
-    _misjudged("future"),
+    "Your answers to `future` and `batch` are exchanged.",
+    lambda e: unwrapped(f"""What you say of the one is true of the other, in every block. Dimension
+    0 holds samples, dimension 1 positions. {_misjudged("future")(e)}"""),
     AXIS,
     recognized=_exchanged,
 )
@@ -306,34 +353,33 @@ _one_direction_only = mistake(
 
 _future_always_accused = mistake(
     "You say of every block that it sees the future, the sound one included.",
-    lambda e: unwrapped(f"""{_misjudged("future")(e)} The position that you change may change
-    itself, and later ones: compare only the positions before it. And compare with the output of the
-    input that you changed: without `clone()` that input may be another one by now."""),
+    lambda e: unwrapped(f"""{_misjudged("future")(e)} {_OF_ALWAYS} If you compare outputs at the
+    position that you change, or after it: those may change, only the ones before it may not."""),
     cases=_column("future"),
 )(_inspector(future=_always))
 
 _batch_always_accused = mistake(
     "You say of every block that it mixes samples, the sound one included.",
-    lambda e: unwrapped(f"""{_misjudged("batch")(e)} The sample that you change may change itself:
-    compare the others only. And compare with the output of the input that you changed: without
-    `clone()` that input may be another one by now."""),
+    lambda e: unwrapped(f"""{_misjudged("batch")(e)} {_OF_ALWAYS} If you compare the outputs of the
+    sample that you change: those may change, only the others may not."""),
     cases=_column("batch"),
 )(_inspector(batch=_always))
 
 _sound_stream_accused = mistake(
     "You say of a sound block that it loses the stream.",
-    lambda e: unwrapped(f"""{_misjudged("stream")(e)} Add the number to all features of all
-    positions, so that the norms take it off; and allow for rounding, because two sums in another
-    order differ in the last digit."""),
+    lambda e: unwrapped(f"""{_misjudged("stream")(e)} For x + c, with one number c for all features
+    and positions, a sound block returns its old output plus c, up to rounding. Is that what you
+    ask, and is True the answer where it does not?"""),
     STREAM,
     recognized=_accuses_the_sound_stream,
 )(_inspector(stream=_one_feature))
 
 _any_shift_accepted = mistake(
-    "You asked whether the output moves; ask whether it moves by exactly what was added.",
-    _misjudged("stream"),
+    "You find the block that has lost the stream, and not those that pass another one on.",
+    lambda e: unwrapped(f"""{_misjudged("stream")(e)} Their outputs do move with the stream, but not
+    by what was added to it. Ask whether they move by exactly that, up to rounding."""),
     STREAM,
-    cases=_column("stream"),
+    recognized=_any_stream_will_do,
 )(_inspector(stream=_stream_moves))
 
 
@@ -358,7 +404,7 @@ TASK = Task(
             _found("stream"),
         ),
     ),
-    properties=(_not_run, _faint_missed),
+    properties=(_not_run, _faint_missed, _some_misjudged),
     uncompared=("runs",),
     inputs=_inputs,
 )

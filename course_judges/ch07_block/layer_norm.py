@@ -140,7 +140,18 @@ _eps_as_a_floor = mistake(
 _eps_ignored = mistake(
     "The `eps` that your function was given plays no part in it.",
     lambda e: _flat_position(e) if _is_without_eps(e) else _spread(e),
+    also=(_divided(lambda biased, _, eps: (biased + 1e-5).sqrt()),),  # noqa: ARG005
 )(_divided(lambda biased, _, eps: biased.sqrt()))  # noqa: ARG005
+
+_deviation_and_eps = mistake(
+    "Your deviation divides by n − 1, and `eps` stands beside the root: two things are off.",
+    lambda e: unwrapped(f"""A norm takes the variance that divides by n (`correction=0`), adds `eps`
+    to it, and takes the root of the sum. {_spread(e)}"""),
+)(_divided(lambda _, unbiased, eps: unbiased.sqrt() + eps))
+
+_not_divided = mistake(
+    "The mean is taken off, and nothing is divided: the variance stays what it was.", _spread
+)(_divided(lambda biased, *_: torch.ones_like(biased)))
 
 
 @mistake(
@@ -189,18 +200,24 @@ _shift_scaled = mistake(
 
 _gain_before_the_norm = mistake(
     "Gain and shift were applied to `x` before the norm.",
-    lambda e: f"The norm then takes away most of what they did. {farthest(e, 'whole')}",
+    lambda e: f"They act last, on what the norm has made. {farthest(e, 'whole')}",
 )(lambda x, gain, shift, groups, eps: _plain(gain * x + shift, groups, eps))
 
 _gain_goes_first = mistake(
     "The gain was multiplied to `x` before the norm; like the shift, it acts last.",
-    lambda e: f"The norm then takes away what the channels have in common. {farthest(e, 'whole')}",
+    lambda e: f"The norm then divides by the spread of what it made. {farthest(e, 'whole')}",
 )(lambda x, gain, shift, groups, eps: _plain(gain * x, groups, eps) + shift)
 
 _shift_goes_first = mistake(
     "The shift was added to `x` before the norm; like the gain, it acts last.",
     lambda e: farthest(e, "whole"),
 )(lambda x, gain, shift, groups, eps: gain * _plain(x + shift, groups, eps))
+
+_one_more_than_gain = mistake(
+    "You multiplied by 1 + gain; the gain itself is the factor.",
+    lambda e: unwrapped(f"""Each number of yours is the normed value more than asked for.
+    {farthest(e, "whole")}"""),
+)(lambda x, gain, shift, groups, eps: group_norm(x, 1 + gain, shift, groups, eps))
 
 _groups_ignored = mistake(
     "All channels of a position were normed together, whatever `groups` says.",
@@ -220,6 +237,69 @@ def _groups_interleaved(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps
     variance = centred.square().mean(dim=-2, keepdim=True)
     return gain * (centred / (variance + eps).sqrt()).flatten(-2) + shift
 
+
+def _of_the_first(values: Tensor, groups: int) -> Tensor:
+    """The entries of the first group, again for each of the others."""
+    return values[: len(values) // groups].repeat(groups)
+
+
+@mistake(
+    "Every group gets the gain or the shift of the first one; each channel has its own.",
+    _in_groups,
+    cases=("whole", "groups"),
+    also=(
+        lambda x, gain, shift, groups, eps: group_norm(
+            x, _of_the_first(gain, groups), shift, groups, eps
+        ),
+        lambda x, gain, shift, groups, eps: group_norm(
+            x, gain, _of_the_first(shift, groups), groups, eps
+        ),
+    ),
+)
+def _gain_of_the_first_group(
+    x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float
+) -> Tensor:
+    gain, shift = _of_the_first(gain, groups), _of_the_first(shift, groups)
+    return group_norm(x, gain, shift, groups, eps)
+
+
+def _of_that_width(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+    return group_norm(x, gain, shift, x.shape[-1] // groups, eps)
+
+
+@mistake(
+    "You took `groups` for the number of channels in a group; it is the number of groups.",
+    _in_groups,
+    cases=("whole", "groups"),
+    also=(_of_that_width,),
+)
+def _groups_for_their_width(
+    x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float
+) -> Tensor:
+    if groups == 1:  # all channels are one group after all
+        return group_norm(x, gain, shift, groups, eps)
+    return _of_that_width(x, gain, shift, groups, eps)
+
+
+def _but_the_last_group(left: Callable[[Tensor], Tensor]) -> Norm:
+    """The last group is made from `x` in another way."""
+
+    def answer(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+        start = x.shape[-1] - x.shape[-1] // groups
+        normed = _plain(x, groups, eps)[..., :start]
+        return gain * torch.cat([normed, left(x[..., start:])], dim=-1) + shift
+
+    return answer
+
+
+_last_group_forgotten = mistake(
+    "The last group is not normed.",
+    lambda e: unwrapped(f"""With C = {e.number("C")} and groups = {e.number("groups")} it is
+    channels {e.number("C") - e.number("C") // e.number("groups")} to {e.number("C") - 1}. Where
+    does the loop over the groups end? {farthest(e, "groups")}"""),
+    cases=("whole", "groups"),
+    also=(_but_the_last_group(torch.zeros_like),),
+)(_but_the_last_group(lambda part: part))
 
 _across_the_groups = mistake(
     "Your norm runs across the groups, not within each.", _in_groups, cases=("groups",)

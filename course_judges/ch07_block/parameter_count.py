@@ -128,17 +128,99 @@ def _no_whole_numbers(evidence: Evidence) -> Finding | None:
 
 
 def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:
+    off: list[dict[str, float]] = []  # what total and parts are, where they do not go together
     for name in CONFIGURATIONS:
-        parts = sum(evidence.yours(f"{name}.{part}").item() for part in COUNTED[:-1])
-        total = evidence.yours(f"{name}.total").item()
-        if parts != total:
-            return Finding(
-                "total-is-not-the-sum",
-                "Your total is not the sum of your parts.",
-                f"They add up to {parts:,}; you say {total:,}.",
-                COUNT,
-            )
-    return None
+        held = {part: evidence.yours(f"{name}.{part}").item() for part in COUNTED}
+        if 2 * held["total"] != sum(held.values()):
+            off.append(held)
+    if not off:
+        return None
+    what = "Your total is not the sum of your parts."
+    for part in COUNTED[:-1]:
+        gaps = [2 * held["total"] - sum(held.values()) for held in off]
+        for factor, word in ((-1, "leaves out"), (1, "counts twice"), (-2, "subtracts")):
+            if all(gap == factor * held[part] for gap, held in zip(gaps, off, strict=True)):
+                what = f"Your total {word} `{part}`."
+    parts = sum(off[0].values()) - off[0]["total"]
+    return Finding(
+        "total-is-not-the-sum",
+        what,
+        f"Your parts add up to {parts:,}; as total you say {off[0]['total']:,}.",
+        COUNT,
+    )
+
+
+# What a count may be too large or too small by: one of these, once to four times.
+_TERMS: dict[str, Callable[[Shape], int]] = {
+    "n_layer · n_embd": lambda s: s.N * s.C,
+    "n_embd": lambda s: s.C,
+    "n_layer · (1 + bias) · n_embd": lambda s: s.N * (1 + s.bias) * s.C,
+    "(1 + bias) · n_embd": lambda s: (1 + s.bias) * s.C,
+    "(n_layer − 1) · n_embd": lambda s: (s.N - 1) * s.C,
+    "n_layer · hidden": lambda s: s.N * s.F,
+    "hidden": lambda s: s.F,
+    "n_layer · n_embd²": lambda s: s.N * s.C**2,
+    "n_embd²": lambda s: s.C**2,
+    "n_layer · n_embd · hidden": lambda s: s.N * s.C * s.F,
+    "n_embd · hidden": lambda s: s.C * s.F,
+    "n_layer": lambda s: s.N,
+    "vocab_size": lambda s: s.V,
+    "block_size": lambda s: s.T,
+    "vocab_size · n_embd": lambda s: s.V * s.C,
+    "block_size · n_embd": lambda s: s.T * s.C,
+    "n_layer · block_size · n_embd": lambda s: s.N * s.T * s.C,
+    "block_size²": lambda s: s.T**2,
+    "n_layer · block_size²": lambda s: s.N * s.T**2,
+    "n_layer · n_head · n_embd": lambda s: s.N * s.H * s.C,
+    "n_layer · (n_head − 1) · n_embd": lambda s: s.N * (s.H - 1) * s.C,
+}
+
+_WHERE: tuple[tuple[str, Callable[[Shape], bool]], ...] = (
+    ("", lambda _: True),
+    (" where `bias` is True", lambda s: s.bias),
+    (" where `bias` is False", lambda s: not s.bias),
+    (" where `tied` is True", lambda s: s.tied),
+    (" where `tied` is False", lambda s: not s.tied),
+)
+
+
+def _by_how_much(evidence: Evidence, part: str) -> str:
+    """By what a count is off in every configuration in which it is, and in which those are; empty
+    where no single term says it.
+    """
+    shapes, gaps = [], []
+    for name in CONFIGURATIONS:
+        sizes = (int(n) for n in evidence.inputs[name])
+        shapes.append(Shape(*sizes, **flags(name, evidence.inputs)))
+        mine, right = evidence.yours(f"{name}.{part}"), evidence.right(f"{name}.{part}")
+        gaps.append(mine.item() - int(right))
+    wrong = [(shape, gap) for shape, gap in zip(shapes, gaps, strict=True) if gap]
+    biases = {shape.bias for shape, _ in wrong}
+    said = [
+        f"{times} · {term}" if times > 1 else term
+        for term, of in _TERMS.items()
+        for times in range(1, 5)
+        if ("bias" not in term or len(biases) > 1)
+        and all(abs(gap) == times * of(shape) for shape, gap in wrong)
+    ]
+    signs = {gap > 0 for _, gap in wrong}
+    if len(signs) > 1:
+        return ""
+    where = next(
+        (
+            words
+            for words, holds in _WHERE
+            if [holds(shape) for shape in shapes] == [gap != 0 for gap in gaps]
+        ),
+        "",
+    )
+    more = "large" if signs == {True} else "small"
+    if len(wrong) < 2:  # of one number many terms may be equal by chance
+        return f"too {more}{where}" if where else ""
+    if not said:
+        return f"too {more}{where or ' in every configuration'}" if where or len(wrong) == 4 else ""
+    besides = f" (here that is {said[1]}, too)" if len(said) > 1 else ""
+    return f"too {more} by {said[0]}{where}{besides}"
 
 
 def _one_part_is_off(evidence: Evidence) -> Finding | None:
@@ -146,7 +228,7 @@ def _one_part_is_off(evidence: Evidence) -> Finding | None:
         if not _exact(*_of(part))(evidence):
             return Finding(
                 f"miscounted-{part.replace('_', '-')}",
-                f"The count of `{part}` is off.",
+                f"The count of `{part}` is {_by_how_much(evidence, part) or 'off'}.",
                 _told(evidence, part),
                 COUNT,
             )
@@ -177,6 +259,12 @@ _bias_on_every_layer = _counted_wrong(
     "You gave queries, keys and values a bias; only the projection has one.",
 )
 
+_one_head_only = _counted_wrong(
+    "attention",
+    lambda s: s.N * (3 * s.C * (s.C // s.H) + s.C**2 + s.bias * s.C),
+    "You counted the queries, keys and values of one head; there are `n_head` of them.",
+)
+
 _mask_counted = _counted_wrong(
     "attention",
     lambda s: s.N * (4 * s.C**2 + s.bias * s.C + s.H * s.T**2),
@@ -184,10 +272,40 @@ _mask_counted = _counted_wrong(
     "Nothing in attention depends on the length of the context.",
 )
 
+_projection_bias_of_every_head = _counted_wrong(
+    "attention",
+    lambda s: s.N * (4 * s.C**2 + s.bias * s.H * s.C),
+    "You counted the projection's bias once for each head; it has one of C entries for all.",
+)
+
 _one_block_only = _counted_wrong(
     "attention",
     lambda s: 4 * s.C**2 + s.bias * s.C,
     "You counted the attention of one block; there are `n_layer` of them.",
+)
+
+_one_network_only = _counted_wrong(
+    "feed_forward",
+    lambda s: 2 * s.C * s.F + s.bias * (s.F + s.C),
+    "You counted the feed-forward network of one block; there are `n_layer` of them.",
+)
+
+_norms_of_one_block = _counted_wrong(
+    "norms",
+    lambda s: 3 * (1 + s.bias) * s.C,
+    "You counted the norms of one block and the last one; there are `n_layer` blocks.",
+)
+
+_both_biases_hidden = _counted_wrong(
+    "feed_forward",
+    lambda s: s.N * (2 * s.C * s.F + s.bias * 2 * s.F),
+    "Both biases were given `hidden` entries; a bias is as long as what its layer puts out.",
+)
+
+_width_as_a_multiple = _counted_wrong(
+    "feed_forward",
+    lambda s: s.N * (2 * (s.F // s.C) * s.C**2 + s.bias * (s.F // s.C + 1) * s.C),
+    "You took `hidden` for a whole multiple of C; it is any number.",
 )
 
 _hidden_ignored = _counted_wrong(
@@ -244,6 +362,12 @@ _gains_only = _counted_wrong(
     "A norm has a shift beside its gain, unless `bias` is False.",
 )
 
+_no_gains_without_bias = _counted_wrong(
+    "norms",
+    lambda s: (2 * s.N + 1) * 2 * s.C * s.bias,
+    "You counted no norms where `bias` is False; a norm has its gain in any case.",
+)
+
 _shift_always = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * 2 * s.C,
@@ -267,6 +391,12 @@ _tied_counted_twice = _counted_wrong(
     "output",
     lambda s: s.V * s.C,
     "With tied weights the output layer is the table of tokens, which is counted already.",
+)
+
+_tied_the_other_way = _counted_wrong(
+    "output",
+    lambda s: s.V * s.C if s.tied else 0,
+    "You count the output layer where it is tied, and not where it is a layer of its own.",
 )
 
 _output_with_bias = _counted_wrong(

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+from torch import nn
 
 from course_judges.ch07_block import decoder_blocks
 from course_judges.ch07_block.sections import BLOCK, PLACE, STREAM, TWO
-from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, ratio
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, results_by_name, unwrapped
+from course_tasks.ch07_block.pre_norm_block import PROBE
 from course_tasks.verdict import Finding
 
 NAMES = ("attention_norm", "cross_norm", "feed_forward_norm")
 
 
+# Which norms the branches read through, where not all three are used.
+_SHARED_ORDERS = tuple(
+    order for order in itertools.product(range(3), repeat=3) if len(set(order)) < len(order)
+)
+_as_if_shared = any_of(
+    PROBE, ("weighted",), *(decoder_blocks.norms_in_order(order) for order in _SHARED_ORDERS)
+)
+
+
 def _shares_a_norm(evidence: Evidence) -> bool:
-    unfelt = not evidence.yours("norms.felt").all()
-    return evidence.same("plain") and (unfelt or int(evidence.yours("norms.distinct")) < 3)
+    if not evidence.same("plain"):
+        return False
+    return int(evidence.yours("norms.distinct")) < 3 or (
+        _leaves_a_norm_out(evidence) and _as_if_shared(evidence)
+    )
+
+
+def _leaves_a_norm_out(evidence: Evidence) -> bool:
+    return evidence.same("plain") and not evidence.yours("norms.felt").all()
 
 
 def _norms_used(evidence: Evidence) -> str:
@@ -25,7 +45,7 @@ def _norms_used(evidence: Evidence) -> str:
     if distinct < 3:
         return f"Three names stand for {distinct} norm{'s' if distinct > 1 else ''}. "
     felt = evidence.yours("norms.felt")
-    idle = " and ".join(f"`{n}`" for n, f in zip(NAMES, felt, strict=True) if not f)
+    idle = results_by_name(n for n, f in zip(NAMES, felt, strict=True) if not f)
     return f"Setting the gain of {idle} to 0 changes nothing in your output. "
 
 
@@ -119,6 +139,19 @@ _one_norm_for_two = mistake(
     recognized=_shares_a_norm,
 )(decoder_blocks.going(decoder_blocks.one_norm))
 
+_norm_left_out = mistake(
+    "A norm of your block has no effect: no branch reads through it.",
+    lambda e: unwrapped(f"""{_norms_used(e)}Does a branch read through `F.layer_norm`, or through a
+    norm that is made anew in each call? Neither can learn. With norms that have learned,
+    {_lower(e, "weighted")}"""),
+    TWO,
+    recognized=_leaves_a_norm_out,
+)(
+    decoder_blocks.adding(
+        lambda x, norm, branch: x + branch(nn.functional.layer_norm(x, x.shape[-1:]))  # noqa: ARG005
+    )
+)
+
 _norms_exchanged = mistake(
     "Your norms changed places: a branch reads through the norm of another one.",
     lambda e: unwrapped(f"""As long as they are fresh all three do the same. With norms that have
@@ -178,11 +211,52 @@ _no_norms = mistake("No branch norms what it reads.", _off, PLACE)(
 
 _thinking_unnormed = mistake(
     "The feed-forward network reads the stream as it is; norm it first.", _off
-)(decoder_blocks.going(decoder_blocks.unnormed_thinking))
+)(decoder_blocks.unnormed("feed_forward"))
 
 _listening_unnormed = mistake("Cross-attention reads the stream as it is; norm it first.", _off)(
-    decoder_blocks.middle(lambda m, x, memory: (x, memory))  # noqa: ARG005
+    decoder_blocks.unnormed("cross_attention")
 )
+
+_gathering_unnormed = mistake("Self-attention reads the stream as it is; norm it first.", _off)(
+    decoder_blocks.unnormed("attention")
+)
+
+_one_norm_only = mistake(
+    "Two of the three branches read the stream as it is; each is to read it normed.",
+    _off,
+    also=(
+        decoder_blocks.unnormed("attention", "feed_forward"),
+        decoder_blocks.unnormed("cross_attention", "feed_forward"),
+    ),
+)(decoder_blocks.unnormed("attention", "cross_attention"))
+
+_normed_at_the_end = mistake(
+    "Your block norms what it returns; the stream leaves a pre-norm block as it is.",
+    lambda e: (
+        f"A stack of blocks has one norm at its end, and no block does. {_mean_and_spread(e)}"
+    ),
+    PLACE,
+)(decoder_blocks.going(decoder_blocks.normed_at_the_end))
+
+_branch_twice = mistake(
+    "One of the three branches has two turns.",
+    lambda e: f"Each adds to the stream once. {_off(e)}",
+    also=tuple(decoder_blocks.twice(name) for name in ("cross_attention", "feed_forward")),
+)(decoder_blocks.twice("attention"))
+
+_back_to_the_start = mistake(
+    "A branch was added to the `x` that entered, so what the branches before it wrote is lost.",
+    lambda e: f"Each is added to the stream as it then is. {_off(e)}",
+    STREAM,
+    also=(
+        decoder_blocks.back_to_the_start("cross_attention"),
+        decoder_blocks.back_to_the_start("cross_attention", "feed_forward"),
+    ),
+)(decoder_blocks.back_to_the_start("feed_forward"))
+
+_memory_added = mistake(
+    "You put the mean of the memory on the stream besides; only a branch reads it.", _off, STREAM
+)(decoder_blocks.going(decoder_blocks.memory_added))
 
 _memory_normed = mistake(
     "You normed the memory as well; it comes normed from where it was made.",
@@ -193,6 +267,7 @@ _self_cross = mistake(
     "Cross-attention was given `x` twice, so it listened to itself.",
     lambda e: unwrapped(f"""The memory, S = {e.number("S")} positions of it, has no effect on your
     output. {_off(e)}"""),
+    also=(decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), x)),),  # noqa: ARG005
 )(decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), m.cross_norm(x))))  # noqa: ARG005
 
 _memory_unheard = mistake(
@@ -254,5 +329,6 @@ TASK = Task(
         _some_positions,
         _other_memory,
     ),
+    uncompared=("norms",),
     cases=_ONLY_PLAIN,
 )

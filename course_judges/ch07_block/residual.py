@@ -88,6 +88,37 @@ def _sum_scaled_at_the_end(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     return start + (x - start) / math.sqrt(len(branches))
 
 
+def _whole_scaled_at_the_end(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for branch in branches:
+        x = x + branch(x)
+    return x / math.sqrt(len(branches))
+
+
+def _in_a_row(by: Callable[[int], float]) -> type[nn.Module]:
+    """The branches one after the other, and a single addition at the end."""
+
+    def forward(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+        return x + nn.Sequential(*branches)(x) / by(len(branches))
+
+    return _going(forward)
+
+
+def _beside(by: Callable[[int], float]) -> type[nn.Module]:
+    """All branches read what entered, and their sum is divided in another way."""
+
+    def forward(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+        written = torch.stack([branch(x) for branch in branches])
+        return x + written.sum(dim=0) / by(len(branches))
+
+    return _going(forward)
+
+
+def _read_normed(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for branch in branches:
+        x = x + branch(nn.functional.layer_norm(x, x.shape[-1:])) / math.sqrt(len(branches))
+    return x
+
+
 def _only(which: int, count: bool) -> type[nn.Module]:
     """One branch alone, with the root of how many there are, or of 1."""
 
@@ -202,6 +233,20 @@ _divided_by_2N = mistake(
     divided by N ** 1 and then by 2 is divided by 2 N. Write `N ** 0.5`. {_both(e)}"""),
 )(_step(lambda x, written, n: x + written / n / 2))
 
+_divided_by_root_2N = mistake(
+    "You divided by √(2 N); divide by √N.",
+    lambda e: f"N counts every branch already, not every block of two. {_both(e)}",
+)(_step(lambda x, written, n: x + written / math.sqrt(2 * n)))
+
+_divided_by_the_channels = mistake(
+    "You divided by √C; divide by √N, the root of how many branches there are.",
+    lambda e: f"Here C is {e.number('C')} and N is {e.number('N')}. {_both(e)}",
+)(_step(lambda x, written, n: x + written / math.sqrt(x.shape[-1])))  # noqa: ARG005
+
+_multiplied_by_the_root = mistake("You multiplied by √N; divide by it.", _both)(
+    _step(lambda x, written, n: x + written * math.sqrt(n))
+)
+
 _divided_by_the_turn = mistake(
     "You divided each branch by the root of its place in the list; all are divided by √N.",
     lambda e: f"The first branch then adds all that it wrote. {_both(e)}",
@@ -222,9 +267,32 @@ _stream_scaled = mistake(
     lambda e: f"What entered shrinks in each of {e.number('N')} branches. {_both(e)}",
 )(_step(lambda x, written, n: (x + written) / math.sqrt(n)))
 
+_stream_divided_instead = mistake(
+    "You divided the stream and left what the branches wrote as it was; it is the other way round.",
+    lambda e: f"What entered shrinks in each of {e.number('N')} branches. {_both(e)}",
+)(_step(lambda x, written, n: x / math.sqrt(n) + written))
+
+_all_divided_at_the_end = mistake(
+    "You divided the whole stream at the end, what entered with it.",
+    lambda e: unwrapped(f"""Each branch divides what it writes, before the next one reads, and
+    nothing else is divided. {_both(e)}"""),
+)(_going(_whole_scaled_at_the_end))
+
+_one_skip_for_all = mistake(
+    "Each branch reads only what the one before it wrote, and `x` is added once, at the end.",
+    lambda e: f"Each of the {e.number('N')} branches adds to the stream, and reads it. {_both(e)}",
+    also=(_in_a_row(lambda n: 1),),  # noqa: ARG005
+)(_in_a_row(math.sqrt))
+
+_norm_before_the_branch = mistake(
+    "You normed what a branch reads; it reads the stream as it is.",
+    lambda e: f"The branches are whole as you are given them. {_both(e)}",
+)(_going(_read_normed))
+
 _all_read_the_input = mistake(
     "Every branch read the `x` that entered; each should read the stream as it then is.",
     lambda e: f"No branch hears of the ones before it. {_both(e)}",
+    also=(_beside(lambda n: 1), _beside(float)),  # noqa: ARG005
 )(_going(_side_by_side))
 
 _back_to_the_start = mistake(
@@ -282,7 +350,8 @@ _list_not_ModuleList = mistake(
 
 _branch_cut_off = mistake(
     "The values are right, and no gradient flows through the branches.",
-    lambda e: f"Nothing before a branch learns what the branch needs. {_gradients(e)}",
+    lambda e: unwrapped(f"""The branches do not learn, and what stands before them hears nothing of
+    what they read. {_gradients(e)}"""),
     cases=("stream.out", "gradient"),
 )(_going(_branch_detached))
 
@@ -365,13 +434,17 @@ def _wrong_when_listed_twice(evidence: Evidence) -> Finding | None:
 
 def _counted(evidence: Evidence) -> Finding | None:
     mine, right = (int(held("parameters.count")) for held in (evidence.yours, evidence.right))
-    if mine == right or not evidence.same("stream"):
+    if mine == right:
         return None
     few = mine < right
+    listed = "" if mine else " In a plain Python list PyTorch does not look for modules."
+    besides = (
+        "" if evidence.same("stream.out") else f" What leaves is wrong, too: {_both(evidence)}"
+    )
     return Finding(
         "parameters-missing" if few else "parameters-too-many",
         f"Your module has {'fewer' if few else 'more'} parameters than its branches together.",
-        f"It counts {mine}; they have {right}.",
+        f"It counts {mine}; they have {right}.{listed}{besides}",
         COUNT,
     )
 

@@ -35,6 +35,13 @@ def _head_problems(config: Any) -> dict[str, str]:
     return {"n_embd": "divisible by n_head", "n_head": "a divisor of n_embd"}
 
 
+def _negated_head_problems(config: Any) -> dict[str, str]:
+    n_embd, n_head = config.n_embd, config.n_head
+    if n_embd < 1 or n_head < 1 or n_embd % n_head:
+        return {}
+    return {"n_embd": "divisible by n_head", "n_head": "a divisor of n_embd"}
+
+
 def _dropout_problems(config: Any) -> dict[str, str]:
     return {} if 0 <= config.dropout < 1 else {"dropout": "at least 0 and below 1"}
 
@@ -162,6 +169,12 @@ def _size_outcomes(evidence: Evidence) -> tuple[Array, Array]:
     """(5,) and (5,): what became of sizes of 0, and of negative ones."""
     zero, negative = _outcomes(evidence, "sizes").reshape(2, -1)
     return zero, negative
+
+
+def _went_through(evidence: Evidence, which: int) -> str:
+    """The first size of 0, or the first negative one, that is not refused."""
+    value = (0, evidence.number("negative"))[which]
+    return f"`{_SIZES[int((_size_outcomes(evidence)[which] != 1).argmax())]} = {value}`"
 
 
 def _zero_divided(evidence: Evidence) -> bool:
@@ -315,9 +328,18 @@ _divides_the_wrong_way = mistake(
     "You ask whether n_embd divides n_head; it is n_head that has to divide n_embd.",
     lambda e: f"{_heads_given(e)} Yours refuses the first.",
     recognized=lambda e: (
-        "possible" in e.answers.errors and e.same("thin") and _refused(e, "sizes", "dropout")
+        "possible" in e.answers.errors
+        and e.same("thin")
+        and _refused(e, "sizes", "dropout")
+        and _outcomes(e, "heads").tolist() == [1, 0]
     ),
 )(_refusing(_other_way_round))
+
+_division_negated = mistake(
+    "You refuse where n_head divides n_embd, and accept where it does not.",
+    lambda e: f"{_heads_given(e)} Yours refuses the first and accepts the second.",
+    recognized=lambda e: "possible" in e.answers.errors and not _outcomes(e, "heads").any(),
+)(_refusing(lambda c: _size_problems(c) | _negated_head_problems(c) | _dropout_problems(c)))
 
 _heads_unchecked = mistake(
     "Nothing checks that n_head divides n_embd.",
@@ -329,7 +351,8 @@ _heads_unchecked = mistake(
 
 _negative_accepted = mistake(
     "You refuse sizes of 0 and accept negative ones.",
-    lambda e: f"`n_layer = {e.number('negative')}` went through. Ask whether a size is below 1.",
+    lambda e: unwrapped(f"""{_went_through(e, 1)} went through, sizes of 0 did not. Ask whether a
+    size is below 1."""),
     recognized=lambda e: bool((_size_outcomes(e)[0] == 1).all() and not _size_outcomes(e)[1].all()),
 )(
     _refusing(
@@ -343,8 +366,10 @@ _negative_accepted = mistake(
 
 _zero_accepted = mistake(
     "You refuse negative sizes and accept 0.",
-    lambda e: unwrapped(f"""`n_layer = 0` went through, `n_layer = {e.number("negative")}` did not.
-    Ask whether a size is below 1."""),
+    lambda e: (
+        unwrapped(f"""{_went_through(e, 0)} went through, negative sizes did not. Ask whether a
+    size is below 1.""")
+    ),
     recognized=lambda e: bool((_size_outcomes(e)[1] == 1).all() and not _size_outcomes(e)[0].all()),
 )(
     _refusing(

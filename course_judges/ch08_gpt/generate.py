@@ -11,7 +11,7 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch08_gpt.sections import WRITING
-from course_judges.chance import dice_right, dice_share, only_the_best, repeats
+from course_judges.chance import dice_right, dice_share, follows, only_the_best, repeats
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import unwrapped
@@ -102,6 +102,13 @@ def _after(evidence: Evidence) -> str:
     return ", ".join(str(int(n)) for n in evidence.inputs["after"])
 
 
+def _even(evidence: Evidence) -> bool:
+    """True if what was drawn can have come from a fair die, and not from the loaded one."""
+    symbols = len(evidence.inputs["dice"])
+    drawn = evidence.yours("chance.tokens")[:, 1]
+    return not dice_right(evidence) and follows(drawn, np.full(symbols, 1 / symbols))
+
+
 _no_crop = families.no_crop("all", lambda e: e.same("one") and "all" in e.answers.errors)(
     Writer(context=lambda tokens, _: tokens)
 )
@@ -137,6 +144,84 @@ _writes_after_stop = mistake(
 _runs_to_the_count = mistake(
     "You write to the full count although every row has stopped.", _rows("all")
 )(Writer(enough=lambda _: False))
+
+
+@mistake(
+    "A row that has written the stop symbol is filled up with 0; fill it with `stop`.",
+    lambda e: f"The stop symbol is {e.number('stop')} here. {_rows('some')(e)}",
+    cases=("one", "some"),
+)
+def _filled_with_zero(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    written, T = generate(model, tokens, count, stop, generator).clone(), tokens.shape[1]
+    for row in written[:, T:]:
+        stops = (row == stop).nonzero()
+        if len(stops):
+            row[int(stops[0]) + 1 :] = 0
+    return written
+
+
+@mistake(
+    "Where every row has stopped, the last symbols drawn are not in your texts.",
+    lambda e: unwrapped(f"""{_rows("all")(e)} Writing ends after the step in which the last row
+    stopped; append first, and ask then."""),
+    cases=("one", "some", "all"),
+)
+def _last_step_left_out(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    written, T = generate(model, tokens, count, stop, generator), tokens.shape[1]
+    done = len(tokens) and bool((written[:, T:] == stop).any(dim=1).all())
+    return written[:, :-1] if done else written
+
+
+@mistake(
+    "You return the last tokens only: the text is cut to what the model can read.",
+    lambda e: unwrapped(f"""With block_size = {e.number("block_size")} your texts never have more
+    than {e.yours("all").shape[-1]} tokens. Cut what you show the model, and keep the text.
+    {_rows("all")(e)}"""),
+    cases=("one", "all"),
+)
+def _text_cut(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    was_training = model.training
+    model.eval()
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+    for _ in range(count):
+        if done.all():
+            break
+        tokens = tokens[:, -model.block_size :]
+        new = drawn(model(tokens)[0][:, -1], generator).masked_fill(done, stop)
+        done |= new == stop
+        tokens = torch.cat([tokens, new.unsqueeze(1)], dim=1)
+    model.train(was_training)
+    return tokens
+
+
+def _counted(by: int) -> Writer:
+    class Counting(Writer):
+        def __call__(
+            self, model: Any, tokens: Tensor, count: int, *stop_and_generator: Any
+        ) -> Tensor:
+            return super().__call__(model, tokens, max(count + by, 0), *stop_and_generator)
+
+    return Counting()
+
+
+_one_more_than_count = mistake(
+    "You write one symbol more than `count`.", _rows("one"), cases=("one", "some")
+)(_counted(1))
+
+_one_fewer_than_count = mistake(
+    "You write one symbol fewer than `count`.", _rows("one"), cases=("one", "some")
+)(_counted(-1))
+
+_row_zero_for_all = mistake(
+    "Every row gets the symbol that was drawn for row 0.",
+    lambda e: f"Each row has logits, and a draw, of its own. {_rows('one')(e)}",
+)(Writer(draw=lambda logits, generator: drawn(logits[:1], generator).expand(len(logits))))
 
 _first_stop_ends_all = mistake("The first row that stops ends the others, too.", _rows("all"))(
     Writer(enough=lambda done: bool(done.any()))
@@ -201,6 +286,18 @@ _one_in_any_case = mistake(
 _argmax_for_sampling = families.argmax_for_sampling(
     dice_share, recognized=lambda e: only_the_best(e) and not _goes_on(e)
 )(Writer(draw=likeliest))
+
+_draws_are_even = mistake(
+    "All symbols come up equally often; they are to be drawn from the softmax of the logits.",
+    lambda e: f"{dice_share(e)} Do the logits reach what draws?",
+    recognized=_even,
+)(
+    Writer(
+        draw=lambda logits, generator: torch.randint(
+            logits.shape[-1], (len(logits),), generator=generator
+        )
+    )
+)
 
 _generator_ignored = families.generator_ignored(
     "texts", lambda e: dice_right(e) and not repeats(e)

@@ -205,7 +205,8 @@ def _something_off(evidence: Evidence) -> Finding | None:
     off = np.flatnonzero(~(np.abs(spreads / std - 1) < _NEAR))
     if len(off):
         which = int(off[np.abs(np.log(spreads[off] / std + 1e-9)).argmax()])
-        whose = "all matrices" if len(off) == len(spreads) else _called(evidence)[which]
+        alike = len(off) == len(spreads) and np.ptp(spreads) < 2 * (_NEAR * spreads.mean())
+        whose = "all matrices" if alike else _called(evidence)[which]
         return Finding(
             "other-spread",
             "The matrices do not have the spread that was asked for.",

@@ -93,27 +93,75 @@ def probabilities(value: str) -> Property:
         return Finding(
             "no-distribution",
             "What you return is not a distribution.",
-            f"Row {row} sums to {sums[row]:.3f}, and its smallest entry is {mine[row].min():.3f}.",
+            f"Row {row} sums to {sums[row]:.3f}, and its smallest entry is"
+            f" {mine[row].min():.3f}.{_columns_sum(mine)}",
             CHOICE,
         )
 
     return ask
 
 
-def other_symbols(value: str) -> Property:
-    """The symbols that are left must be those of the reference."""
+def other_symbols(value: str, shares: Callable[[Evidence], np.ndarray]) -> Property:
+    """The symbols that are left must be those of the reference: whether they are likely ones, and
+    how many. `shares` are the probabilities of all symbols, (B, V).
+    """
 
     def ask(evidence: Evidence) -> Finding | None:
         if sets_agree(value)(evidence):
             return None
+        mine, right = evidence.yours(value) > 1e-9, evidence.right(value) > 0
+        given = shares(evidence)
+        told = row_that_differs(value)(evidence)
+        odd = _unlikelier(mine, given)
+        if odd is not None:
+            row, kept, cut = odd
+            return Finding(
+                "other-symbols",
+                "You cut symbols that are likelier than some that you keep.",
+                f"In row {row} symbol {kept} has a probability of {given[row, kept]:.3f} and stays,"
+                f" and symbol {cut} has {given[row, cut]:.3f} and is cut. {told}",
+                CHOICE,
+            )
+        counts, wanted = mine.sum(axis=-1), right.sum(axis=-1)
+        held = (given * mine).sum(axis=-1)
+        of = f"You keep {_list(counts)} symbols in the rows; asked for are {_list(wanted)}."
+        if (counts == counts[0]).all() and not (wanted == wanted[0]).all():
+            what = f"You keep equally many symbols in every row: the {counts[0]} likeliest."
+        elif (counts >= wanted).all() or (counts <= wanted).all():
+            side = "more" if (counts >= wanted).all() else "fewer"
+            what = f"You keep the likeliest symbols, and {side} of them than asked for."
+        else:
+            what = (
+                "You keep the likeliest symbols: in some rows more than asked for, in some fewer."
+            )
         return Finding(
-            "other-symbols",
-            "Other symbols are left than should be.",
-            row_that_differs(value)(evidence),
+            "other-counts",
+            what,
+            f"{of} Together they hold between {held.min():.3f} and {held.max():.3f} of the"
+            f" probability. {told}",
             CHOICE,
         )
 
     return ask
+
+
+def _columns_sum(values: np.ndarray) -> str:
+    """A sentence on columns that sum to 1; empty where one does not, unless it is 0 throughout."""
+    sums = values.sum(axis=0)
+    if len(values) == 1 or not (np.isclose(sums, 1, atol=1e-4) | (sums == 0)).all():
+        return ""
+    return " Columns sum to 1: was the division along the other dimension?"
+
+
+def _unlikelier(kept: np.ndarray, shares: np.ndarray) -> tuple[int, int, int] | None:
+    """A row, a symbol that is kept in it, and a likelier one that is cut; None if there is none."""
+    for row, (keep, given) in enumerate(zip(kept, shares, strict=True)):
+        if keep.any() and not keep.all():
+            last = int(np.where(keep, given, np.inf).argmin())
+            first = int(np.where(keep, -np.inf, given).argmax())
+            if given[first] > given[last]:
+                return row, last, first
+    return None
 
 
 def extremes(value: str, *ordinary: str) -> Property:

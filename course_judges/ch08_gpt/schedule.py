@@ -89,21 +89,46 @@ def _beyond_full(evidence: Evidence) -> Finding | None:
     return Finding("above-full", "Your rate rises above the full rate.", _at(evidence, step), RATE)
 
 
-def _jumps(evidence: Evidence) -> Finding | None:
+_PARTS = {
+    "warm-up": lambda e: slice(0, e.number("warm_up")),
+    "level": lambda e: slice(e.number("warm_up"), e.number("steps") - e.number("decay")),
+    "decay": lambda e: slice(e.number("steps") - e.number("decay"), e.number("steps")),
+}
+
+
+def _part_off(evidence: Evidence) -> Finding | None:
+    """The first of the three parts that is wrong: where yours begins and ends, and in what strides
+    it goes.
+    """
     if not evidence.comparable("rates"):
         return None
-    stride = np.abs(np.diff(evidence.yours("rates")))
-    allowed = np.abs(np.diff(evidence.right("rates"))).max()
-    if stride.max() <= 1.5 * allowed:
-        return None
-    step = int(stride.argmax())
-    return Finding(
-        "jumps",
-        "Your rate jumps.",
-        f"From step {step} to step {step + 1} it moves by {stride.max():.3f}; the steepest stride"
-        f" asked for is {allowed:.3f}.",
-        RATE,
-    )
+    for name, of in _PARTS.items():
+        part = of(evidence)
+        mine, right = evidence.yours("rates")[part], evidence.right("rates")[part]
+        if np.allclose(mine, right, 1e-4, 1e-5):
+            continue
+        strides = np.diff(mine)
+        even = len(strides) > 1 and np.allclose(strides, strides[0], atol=1e-6)
+        going = (
+            f"stays at {mine[0]:.3f}"
+            if even and abs(strides[0]) < 1e-6
+            else f"goes from {mine[0]:.3f} to {mine[-1]:.3f}, in "
+            + (f"strides of {abs(strides[0]):.4f}" if even else "unequal strides")
+        )
+        wanted = (
+            "it should stay at 1"
+            if name == "level"
+            else f"it should go from {right[0]:.3f} to {right[-1]:.3f}, in strides of"
+            f" {abs(right[1] - right[0]):.4f}"
+        )
+        steps = range(evidence.number("steps"))[part]
+        return Finding(
+            f"other-{name}",
+            f"Your {name} is another one than asked for.",
+            f"In steps {steps[0]} to {steps[-1]} your share {going}; {wanted}.",
+            RATE,
+        )
+    return None
 
 
 def _unusual(evidence: Evidence) -> Finding | None:
@@ -237,6 +262,6 @@ TASK = Task(
             matches(*CASES),
         ),
     ),
-    properties=(_beyond_full, _jumps, _unusual),
+    properties=(_beyond_full, _part_off, _unusual),
     cases=("rates",),
 )

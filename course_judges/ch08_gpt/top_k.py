@@ -19,6 +19,7 @@ from course_judges.ch08_gpt.rows import (
     sets_agree,
 )
 from course_judges.ch08_gpt.sections import CHOICE
+from course_judges.chance import softmax
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
 
@@ -27,7 +28,8 @@ def top_k(logits: Tensor, k: Tensor) -> Tensor:
     """Probabilities (B, V): row b keeps its k[b] likeliest symbols, and what ties with the last."""
     ordered = logits.sort(dim=-1, descending=True).values  # (B, V)
     last = ordered.gather(1, k.clamp(max=logits.shape[1]).unsqueeze(1) - 1)  # (B, 1)
-    return logits.masked_fill(logits < last, -torch.inf).softmax(dim=-1)
+    cut = logits.masked_fill(logits < last, -torch.inf)
+    return cut.double().softmax(dim=-1)  # so that none of the others becomes 0
 
 
 def _ranks(logits: Tensor, *, descending: bool = True, dim: int = -1) -> Tensor:
@@ -121,6 +123,41 @@ _one_k_for_all = mistake("Every row is cut at the k of row 0.", _kept_first)(
 _largest_k_for_all = mistake("Every row is cut at the largest k of the batch.", _kept_first)(
     _keeping(lambda z, k: _ranks(z) < k.max())
 )
+
+_smallest_k_for_all = mistake("Every row is cut at the smallest k of the batch.", _kept_first)(
+    _keeping(lambda z, k: _ranks(z) < k.min())
+)
+
+
+@mistake(
+    "Your softmax runs over the rows; it runs over the symbols of each row.",
+    lambda e: unwrapped(f"""Row 0 sums to {float(e.yours("kept")[0].sum()):.3f}, and columns sum to
+    1. In a (B, V) tensor symbols stand along the last dimension."""),
+)
+def _softmax_over_rows(logits: Tensor, k: Tensor) -> Tensor:
+    cut = logits.masked_fill(~_kept(logits, k), -torch.inf)
+    return cut.softmax(dim=0).nan_to_num(0.0)
+
+
+def _holds_logits(evidence: Evidence) -> bool:
+    """True if a softmax of each row is what was asked for."""
+    mine = evidence.yours("kept").astype(float)
+    if not evidence.comparable("kept") or not np.isfinite(mine.max(axis=-1)).all():
+        return False
+    weights = np.exp(mine - mine.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return bool(np.allclose(weights, evidence.right("kept"), atol=1e-5))
+
+
+@mistake(
+    "You return logits, or logarithms of probabilities; asked for are probabilities.",
+    lambda e: unwrapped(f"""A softmax of your rows would be right. Row 0 sums to
+    {float(e.yours("kept")[0].sum()):.3g}, and should sum to 1."""),
+    recognized=_holds_logits,
+)
+def _logits_returned(logits: Tensor, k: Tensor) -> Tensor:
+    return logits.masked_fill(~_kept(logits, k), -torch.inf)
+
 
 _ranks_over_the_batch = mistake(
     "You rank each symbol against the other rows; rank it within its own row.",
@@ -234,7 +271,7 @@ TASK = Task(
     ),
     properties=(
         probabilities("kept"),
-        other_symbols("kept"),
+        other_symbols("kept", lambda e: softmax(e.inputs["logits"])),
         nearly_zero("kept", "edges", "extreme"),
         extremes("extreme", "kept", "edges", "ties"),
         alone("row", "symbol"),

@@ -20,14 +20,17 @@ from course_judges.ch08_gpt.rows import (
     sets_agree,
 )
 from course_judges.ch08_gpt.sections import CHOICE
+from course_judges.chance import softmax
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
 def top_p(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     """Probabilities (B, V) of the smallest set of likeliest symbols that reaches p."""
-    ranked, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    shares = (logits.double() / temperature).softmax(dim=-1)  # so that none becomes 0
+    ranked, order = shares.sort(dim=-1, descending=True)
     before = ranked.cumsum(dim=-1) - ranked  # what the likelier ones already hold
     kept = (before < p) | (torch.arange(logits.shape[-1]) < least)  # (B, V), by rank
     ranked = torch.where(kept, ranked, 0.0)
@@ -141,7 +144,104 @@ def _left_sorted(logits: Tensor, temperature: float, p: float, least: int) -> Te
 _threshold_for_sum = mistake(
     "You compared single probabilities with 1 − p; it is their sum that has to reach p.",
     _share_kept,
+    cases=("nucleus", "everything"),
 )(_leaving(lambda ranked, p: ranked >= 1 - p))
+
+_p_for_each_alone = mistake(
+    "You compared single probabilities with p; it is their sum that has to reach p.",
+    _share_kept,
+    cases=("nucleus", "everything", "least"),
+)(_leaving(lambda ranked, p: ranked >= p))
+
+
+@mistake(
+    "You keep a symbol only where both `p` and `least` let it in; either is enough.",
+    lambda e: f"{_share_kept(e)} `least` is the smallest number of symbols, not the largest.",
+    cases=("nucleus", "least", "everything"),
+)
+def _least_as_the_most(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    ranked, order = _ranked(logits / temperature)
+    kept = (_before(ranked) < p) & (torch.arange(logits.shape[-1]) < least)
+    return _back(ranked, order, kept)
+
+
+@mistake(
+    "You keep `least` symbols in every row; `p` has no effect.",
+    _share_kept,
+    cases=("nucleus", "least", "everything"),
+)
+def _p_ignored(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:  # noqa: ARG001
+    return top_p(logits, temperature, 0.0, least)
+
+
+_share_of_the_likeliest = mistake(
+    "You keep the symbols with at least p times the largest probability; it is the sum of what is "
+    "kept that has to reach p.",
+    _share_kept,
+    cases=("nucleus", "least", "extreme"),
+)(_leaving(lambda ranked, p: ranked >= p * ranked[:, :1]))
+
+
+@mistake(
+    "Every row keeps as many symbols as the row that needs the most.",
+    lambda e: f"{_share_kept(e)} Each row has a set of its own.",
+)
+def _largest_set_for_all(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    ranked, order = _ranked(logits / temperature)
+    size = max(least, int((_before(ranked) < p).sum(dim=-1).max()))
+    return _back(ranked, order, (torch.arange(logits.shape[-1]) < size).expand_as(ranked))
+
+
+@mistake(
+    "Every row keeps as many symbols as row 0 needs.",
+    lambda e: f"{_share_kept(e)} Each row has a set of its own.",
+)
+def _first_set_for_all(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    ranked, order = _ranked(logits / temperature)
+    size = max(least, int((_before(ranked[0]) < p).sum()))
+    return _back(ranked, order, (torch.arange(logits.shape[-1]) < size).expand_as(ranked))
+
+
+@mistake(
+    "You took the sorted values back with `gather`; that reads where `scatter` writes.",
+    lambda e: unwrapped(f"""`order[b, r]` is the column of rank r. `scatter` writes value r there;
+    `gather` takes the value of rank `order[b, v]` for column v. {_share_kept(e)}"""),
+)
+def _gathered_back(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    ranked, order = _ranked(logits / temperature)
+    kept = (_before(ranked) < p) | (torch.arange(logits.shape[-1]) < least)
+    ranked = torch.where(kept, ranked, 0.0)
+    return (ranked / ranked.sum(dim=-1, keepdim=True)).gather(-1, order)
+
+
+@mistake(
+    "You keep the symbols with the smallest numbers for `least`; the likeliest ones are meant.",
+    lambda e: f"{_share_kept(e)} By rank, these are the first places of the sorted row.",
+    cases=("nucleus", "least"),
+)
+def _least_by_number(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    ranked, order = _ranked(logits / temperature)
+    return _back(ranked, order, (_before(ranked) < p) | (order < least))
+
+
+@mistake(
+    "Your softmax runs over the rows; it runs over the symbols of each row.",
+    lambda e: f"In a (B, V) tensor symbols stand along the last dimension. {_share_kept(e)}",
+)
+def _softmax_over_rows(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    ranked, order = (logits / temperature).softmax(dim=0).sort(dim=-1, descending=True)
+    kept = (_before(ranked) < p) | (torch.arange(logits.shape[-1]) < least)
+    return _back(ranked, order, kept)
+
+
+@mistake(
+    "With `least` above 1 you keep that many, and do not ask what reaches p.",
+    lambda e: unwrapped(f"""With p = {float(e.inputs["p"]):g} and least = 2:
+    {row_that_differs("both")(e)} The larger of the two sets is kept."""),
+    cases=("nucleus", "least", "both"),
+)
+def _least_in_place_of_p(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    return top_p(logits, temperature, 0.0 if least > 1 else p, least)
 
 
 @mistake(
@@ -203,21 +303,33 @@ def _temperature_multiplied(logits: Tensor, temperature: float, p: float, least:
     "`least` has no effect.",
     lambda e: unwrapped(f"""With p = {float(e.inputs["tiny"]):g} and least = {e.number("least")}:
     {row_that_differs("least")(e)}"""),
-    cases=("nucleus", "least"),
+    cases=("nucleus", "least", "zero"),
 )
 def _least_forgotten(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:  # noqa: ARG001
     return top_p(logits, temperature, p, 1)
+
+
+def _least_in_all(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    """As many symbols as one row has to keep are enough in all rows."""
+    enough = int((top_p(logits, temperature, p, 1) > 0).sum()) >= least
+    return top_p(logits, temperature, p, 1 if enough else least)
 
 
 @mistake(
     "You asked for `least` in all rows together; each row has to keep as many.",
     lambda e: unwrapped(f"""With least = 2 and one row in which a single symbol reaches p:
     {row_that_differs("one_row")(e)}"""),
-    cases=("nucleus", "least", "one_row"),
+    cases=("nucleus", "least", "one_row", "zero"),
+    also=(_least_in_all,),
 )
 def _least_of_the_batch(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     enough = int((top_p(logits, temperature, p, 1) > 0).sum()) >= least * len(logits)
     return top_p(logits, temperature, p, 1 if enough else least)
+
+
+def _tempered(evidence: Evidence) -> Array:
+    """(B, V) the probabilities of all symbols at the temperature."""
+    return softmax(evidence.inputs["logits"] / float(evidence.inputs["temperature"]))
 
 
 def _enough_for_a_half(evidence: Evidence) -> bool:
@@ -277,7 +389,7 @@ TASK = Task(
     ),
     properties=(
         probabilities("nucleus"),
-        other_symbols("nucleus"),
+        other_symbols("nucleus", _tempered),
         nearly_zero("nucleus", "extreme", "more"),
         extremes("extreme", "nucleus", "least", "everything"),
         _more_than_a_half,

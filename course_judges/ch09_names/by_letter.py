@@ -77,6 +77,66 @@ def _window_taken_for_a_name(logits, x, y, boundary, longest):
     return _means(_losses(logits, y), torch.minimum(place, where), y >= 0, longest)
 
 
+@mistake(
+    "Your count of letters runs from 0 at the beginning of every row.",
+    lambda e: unwrapped(f"""{_row_before(e)} Before it, nobody knows which letter of a name it is,
+    so those positions have no place."""),
+)
+def _counts_from_the_row(logits, x, y, boundary, longest):
+    place = _place(x, boundary)
+    where = torch.arange(x.shape[1]).expand_as(x)
+    place = torch.where(place < _UNKNOWN - x.shape[1], place, where + 1)
+    return _means(_losses(logits, y), place, y >= 0, longest)
+
+
+@mistake(
+    "You count from the first boundary of a row alone; every boundary begins a name.",
+    lambda e: f"{int((e.inputs['x'] == e.number('boundary')).sum())} stand in `x`. {_both(e)}",
+)
+def _first_boundary_alone(logits, x, y, boundary, longest):
+    first = (x == boundary).int().argmax(dim=1, keepdim=True)
+    place = torch.arange(x.shape[1]) - first
+    return _means(_losses(logits, y), place, y >= 0, longest)
+
+
+@mistake(
+    "You took targets of −100 for token 0; they do not count.",
+    lambda e: f"{int((e.inputs['y'] == -100).sum())} targets are −100. {_both(e)}",
+)
+def _ignored_as_token_zero(logits, x, y, boundary, longest):
+    return _means(_losses(logits, y.clamp(min=0)), _place(x, boundary), y > -1000, longest)
+
+
+@mistake(
+    "You leave targets out that are token 0; only those of −100 do not count.",
+    lambda e: f"{int((e.inputs['y'] == 0).sum())} targets are token 0. {_both(e)}",
+)
+def _token_zero_left_out(logits, x, y, boundary, longest):
+    return _means(_losses(logits, y), _place(x, boundary), y > 0, longest)
+
+
+@mistake(
+    "Your places begin with 1: what you have at place 0 belongs to place 1.",
+    lambda e: f"Where `x` is the boundary, the target is letter 0. {_both(e)}",
+)
+def _places_from_one(logits, x, y, boundary, longest):
+    return _means(_losses(logits, y), _place(x, boundary) - 1, y >= 0, longest)
+
+
+@mistake(
+    "Your mean at place k holds the letters before it, too.",
+    lambda e: f"Place k has the letters of this place alone. {_both(e)}",
+    also=(
+        lambda logits, x, y, boundary, longest: (
+            loss_by_letter(logits, x, y, boundary, longest).cumsum(0) / torch.arange(1, longest + 1)
+        ),
+    ),
+)
+def _up_to_that_place(logits, x, y, boundary, longest):
+    losses, place = _losses(logits, y), _place(x, boundary)
+    return torch.stack([losses[(place <= k) & (y >= 0)].mean() for k in range(longest)])
+
+
 @mistake("Targets of −100 are in your means.", _padded)
 def _padding_counts(logits, x, y, boundary, longest):
     return _means(_losses(logits, y), _place(x, boundary), y > -1000, longest)

@@ -101,16 +101,18 @@ def _ratio_of_gradients(evidence: Evidence) -> Finding | None:
 
 
 def _model_changed(evidence: Evidence) -> Finding | None:
-    """Losses and gradients are right, and the model is another one afterwards."""
-    if not evidence.same("pieces.losses", *_GRADIENTS):
-        return None
+    """The model is another one afterwards."""
+    alone = evidence.same("pieces.losses", *_GRADIENTS)
     if not evidence.same("pieces.kept.weights"):
         return Finding(
             "weights-changed",
-            "Your losses and gradients are right, but the parameters are others than before.",
-            "Only their gradients were to grow: take no step, and leave `requires_grad` as it is.",
+            "The parameters are others than before your function was called.",
+            ("Your losses and gradients are right. " if alone else f"{_first_or_none(evidence)} ")
+            + "Only the gradients were to grow: take no step, and leave `requires_grad` as it is.",
             CARRIED,
         )
+    if not alone:
+        return None
     return Finding(
         "mode-not-restored",
         "You left the model in another mode than you found it in.",
@@ -125,6 +127,11 @@ def _first_off(evidence: Evidence) -> str:
     off = int((abs(mine - right) > 1e-4 * abs(right) + 1e-5).argmax())
     one, other = numbers_apart(float(mine[off]), float(right[off]))
     return f"The loss of batch {off} is {one}; expected {other}."
+
+
+def _first_or_none(evidence: Evidence) -> str:
+    """The first loss that is off, or that none is."""
+    return "Your losses are right." if evidence.same("pieces.losses") else _first_off(evidence)
 
 
 def _fresh_rows(evidence: Evidence) -> str:
@@ -191,6 +198,36 @@ _fresh_inverted = mistake(
     )
 )
 
+_states_exchanged = mistake(
+    "Hidden and cell state changed places where you carry them on.", _first_off
+)(_pieces(lambda state, fresh: _others(state, fresh)[::-1], _all_detached, _each))
+
+_cell_not_carried = mistake(
+    "You carry the hidden state on and begin every batch with a blank cell state.", _first_off
+)(
+    _pieces(
+        lambda state, fresh: (_others(state, fresh)[0], torch.zeros_like(state[1])),
+        _all_detached,
+        _each,
+    )
+)
+
+_hidden_not_carried = mistake(
+    "You carry the cell state on and begin every batch with a blank hidden state.", _first_off
+)(
+    _pieces(
+        lambda state, fresh: (torch.zeros_like(state[0]), _others(state, fresh)[1]),
+        _all_detached,
+        _each,
+    )
+)
+
+_row_zero_decides = mistake("Whether row 0 begins anew decides for all rows.", _fresh_rows)(
+    _pieces(
+        lambda state, fresh: tuple(s * (not fresh[0, 0, 0]) for s in state), _all_detached, _each
+    )
+)
+
 _only_hidden_blanked = mistake(
     "You blank the hidden state of fresh rows and leave their cell state as it was.", _fresh_rows
 )(
@@ -222,6 +259,23 @@ def _blanked_too_late(model, batches):
         logits, state = model.read(x, state)
         state = _all_detached(_others(state, fresh[None, :, None]))
         losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()))
+        losses[-1].backward()
+    return [loss.item() for loss in losses]
+
+
+@mistake(
+    "Your losses are sums; the loss of a batch is the mean over its targets.",
+    lambda e: unwrapped(f"""Yours are {e.inputs["y"][0].size} times as large, once for each of the
+    B · T targets, and so is what they add to the gradients. {_first_off(e)}"""),
+    cases=("pieces.losses", "pieces.gradients"),
+)
+def _summed(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = _all_detached(_others(state, fresh[None, :, None]))
+        logits, state = model.read(x, state)
+        losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten(), reduction="sum"))
         losses[-1].backward()
     return [loss.item() for loss in losses]
 
@@ -298,6 +352,35 @@ _batch_left_out = mistake(
 )(_without(0))
 
 
+def _states_off(evidence: Evidence) -> Finding | None:
+    """Which losses are wrong where not all are, and what those batches have in common."""
+    mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
+    if mine.shape != right.shape:
+        return None
+    off = abs(mine - right) > 1e-4 * abs(right) + 1e-5
+    if not off.any() or off[0] or evidence.same(*_GRADIENTS):
+        return None  # with the right gradients, states are right and losses are told in another way
+    first = int(off.argmax())
+    anew = evidence.inputs["fresh"].any(axis=1)
+    if not anew[first]:
+        return Finding(
+            "other-states",
+            "Your loss is right for batch 0, which starts blank, and wrong where rows go on.",
+            unwrapped(f"""In batch {first} no row begins anew. {_first_off(evidence)} Does each row
+            start from both states that it had at the end of the batch before?"""),
+            CARRIED,
+        )
+    if anew[1:first].any():
+        return None
+    return Finding(
+        "other-fresh-rows",
+        "Your losses are right until a row begins anew, and wrong from there on.",
+        unwrapped(f"""Batch {first} is the first after batch 0 in which one does; it starts blank,
+        which is all zeros in both states, and the others go on. {_first_off(evidence)}"""),
+        CARRIED,
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """How far a loss, or the gradients, are from what they should be."""
     if evidence.same("pieces.losses"):
@@ -329,6 +412,6 @@ TASK = Task(
             matches(*_GRADIENTS, *_KEPT),
         ),
     ),
-    properties=(_ratio_of_gradients, _model_changed),
+    properties=(_ratio_of_gradients, _model_changed, _states_off),
     examples=(_worked_out,),
 )

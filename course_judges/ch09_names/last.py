@@ -68,12 +68,31 @@ def _other_targets(model, tokens, lengths):
 
 @mistake(
     "All lengths have equally many targets in yours, and not the same ones.",
-    lambda e: unwrapped(f"""Your shortest length stops {int(e.inputs["lengths"].max())} -
-    {int(e.inputs["lengths"].min())} targets before the end. {_both(e)}"""),
+    lambda e: unwrapped(f"""Your shortest length stops
+    {int(e.inputs["lengths"].max()) - int(e.inputs["lengths"].min())} targets before the end.
+    {_both(e)}"""),
 )
 def _first_targets(model, tokens, lengths):
     count = len(tokens) - max(lengths)
     return [_loss(model, _windows(tokens, T)[:count]) for T in lengths]
+
+
+@mistake(
+    "Your shorter lengths are asked about one target more than the longest.",
+    lambda e: unwrapped(f"""It has {_count(e)} targets; a token with one fewer before it is none.
+    {_both(e)}"""),
+)
+def _one_target_more(model, tokens, lengths):
+    longest = max(lengths)
+    return [_loss(model, _windows(tokens, T)[max(longest - T - 1, 0) :]) for T in lengths]
+
+
+@mistake(
+    "The first target is left out: the token with exactly `max(lengths)` tokens before it.",
+    lambda e: f"You ask about {_count(e) - 1} targets of {_count(e)}. {_both(e)}",
+)
+def _first_target_lost(model, tokens, lengths):
+    return losses_at_last(model, tokens[1:], lengths)
 
 
 _all_positions = mistake(

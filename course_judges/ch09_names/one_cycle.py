@@ -105,6 +105,44 @@ def _results_exchanged(evidence: Evidence) -> Finding | None:
     )
 
 
+def _anchors(evidence: Evidence) -> Finding | None:
+    """Whether the first, the highest and the last rate are right, or the momentum there, and if so
+    what is wrong between them.
+    """
+    turn, last = _turn(evidence), evidence.number("steps") - 1
+    for what, unit in (("rate", float(evidence.inputs["peak"])), ("momentum", 1.0)):
+        if evidence.same(f"cycle.{what}") or not evidence.comparable(f"cycle.{what}"):
+            continue
+        mine, right = (unit * side(f"cycle.{what}") for side in (evidence.yours, evidence.right))
+        places = {"at step 0": 0, f"at the peak, step {turn}": turn, "at the last step": last}
+        if np.allclose(mine[0] * right, right[0] * mine, 1e-3):
+            return None  # all of it is another number's
+        off = [where for where, n in places.items() if abs(mine[n] - right[n]) > 1e-4 * right[n]]
+        told = ", ".join(
+            f"{number(float(mine[places[where]]), 4)} {where}"
+            f" (expected {number(float(right[places[where]]), 4)})"
+            for where in off
+        )
+        if off:
+            right_ones = " and ".join(where for where in places if where not in off)
+            rest = f" It is right {right_ones}." if right_ones else ""
+            return Finding(
+                f"{what}-at-the-ends",
+                f"Your {what} does not begin, turn or end at the numbers that are asked for.",
+                f"It is {told}.{rest}",
+                CYCLE,
+            )
+        n = int((~(abs(mine - right) <= 1e-4 * right)).argmax())
+        return Finding(
+            f"{what}-between",
+            f"Your {what} begins, turns and ends as it should, and goes another way between.",
+            f"At step {n} it is {number(float(mine[n]), 4)}; expected {number(float(right[n]), 4)}."
+            " Half a cosine is level at both of its ends, and steepest halfway.",
+            CYCLE,
+        )
+    return None
+
+
 def _short_cycle(evidence: Evidence) -> Finding | None:
     """Right but where the rise, or the fall, is a single step."""
     if not evidence.same("cycle", "above"):
@@ -132,7 +170,8 @@ def _missed_from_above(evidence: Evidence) -> str:
     turn, steps = _turn(evidence, "_above"), evidence.number("steps_above")
     product = float(evidence.inputs["rise_above"]) * steps
     return unwrapped(f"""With {steps} steps rise · steps is {turn + 1}, and in floating point
-    {product!r}, of which `ceil` makes {turn + 2}. Use `round`.""")
+    {product!r}. The peak is at step {turn}, and yours at step {turn + 1}: that comes of
+    `ceil(…) − 1`, and of `int(…)` without the − 1. Use `round(…) − 1`.""")
 
 
 def _rate(evidence: Evidence, step: int) -> str:
@@ -214,7 +253,8 @@ _rounded_down = mistake(
 
 
 _rounded_up = mistake(
-    "You took the next whole number above where rounding was needed.", _missed_from_above
+    "Where rise · steps comes out a little too large, your peak is one step late.",
+    _missed_from_above,
 )(_cycle(whole=math.ceil))
 
 
@@ -272,6 +312,6 @@ TASK = Task(
             matches(*(f"{case}.momentum" for case in (*_CASES, *SHORT))),
         ),
     ),
-    properties=(_results_exchanged, _short_cycle),
+    properties=(_results_exchanged, _short_cycle, _anchors),
     cases=tuple(_CASES),
 )

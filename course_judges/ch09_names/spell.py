@@ -37,6 +37,13 @@ class Speller:
     own_list: bool = True
     larger: bool = True
     by_place: bool = False
+    same_number: bool = False
+    tempered: bool = True
+    in_order: bool = True
+    off: int = 0
+    boundary_returned: bool = False
+    context: Callable[[list[int], int], list[int]] | None = None
+    limit: Callable[[int, int], int] = lambda longest, given: longest  # noqa: ARG005
 
     @torch.no_grad()
     def __call__(self, model, prefix, shortest, longest, temperature, uniform):
@@ -47,10 +54,12 @@ class Speller:
         letters = list(prefix) if self.own_list else prefix
         given = len(prefix)
         for point in uniform:
-            if len(letters) >= longest:
+            if len(letters) >= self.limit(longest, given):
                 break
             if self.by_place:
                 point = uniform[len(letters) % len(uniform)]
+            if self.same_number:
+                point = uniform[0]
             token = self._next(model, letters, given, shortest, temperature, point)
             if token == 0 and self.stops:
                 letters += [0] * self.end_kept
@@ -58,7 +67,8 @@ class Speller:
             letters.append(token)
         if before:
             model.train(self.mode != "evaluation")
-        return letters if self.prefix_kept else letters[given:]
+        letters = letters if self.prefix_kept else letters[given:]
+        return [0, *letters] if self.boundary_returned else letters
 
     def _next(self, model, letters, given, shortest, temperature, point):
         context = [0, *letters] if self.start or not letters else letters
@@ -66,19 +76,23 @@ class Speller:
             context = [0, *context[1 - model.block_size :]]
         if self.cropped:
             context = context[-model.block_size :]
+        if self.context is not None:
+            context = self.context(letters, model.block_size)
         logits = model(torch.tensor([context]))[0][0, self.place].double()
-        logits = logits * temperature if self.multiplied else logits / temperature
+        if self.tempered:
+            logits = logits * temperature if self.multiplied else logits / temperature
         early = len(letters) + self.counted(given) < shortest
-        if early and self.forbidden in ("-inf", "0"):
-            logits[0] = float(self.forbidden)
+        if (early and self.forbidden in ("-inf", "0")) or self.forbidden == "always":
+            logits[0] = float("-inf" if self.forbidden == "always" else self.forbidden)
         weights = logits.softmax(0)
         if early and self.forbidden == "after":
             weights[0] = 0
         if self.greedy:
             return int(weights.argmax())
-        cumulative = weights.cumsum(0)
+        order = torch.arange(len(weights)) if self.in_order else weights.argsort(descending=True)
+        cumulative = weights[order].cumsum(0)
         passed = cumulative <= point if self.larger else cumulative < point
-        return min(int(passed.sum()), weights.numel() - 1)
+        return int(order[min(max(int(passed.sum()) + self.off, 0), weights.numel() - 1)])
 
 
 spell = Speller()
@@ -165,6 +179,89 @@ _boundary_pinned = mistake(
 _reads_first_logits = families.reads_first_logits(_first_off)(Speller(place=0))
 
 _temperature_multiplied = families.temperature_multiplied(_sharpness)(Speller(multiplied=True))
+
+_temperature_ignored = mistake("The temperature has no effect on your letters.", _sharpness)(
+    Speller(tempered=False)
+)
+
+_crops_the_end = families.crops_the_end(_first_off)(
+    Speller(context=lambda letters, size: [0, *letters][:size])
+)
+
+_last_token_only = families.last_token_only(_first_off)(
+    Speller(context=lambda letters, _: [0, *letters][-1:])
+)
+
+_context_too_short = mistake(
+    "The model is shown one token less than it can read.",
+    lambda e: f"It reads the last {e.number('block_size')} tokens. {_first_off(e)}",
+)(Speller(context=lambda letters, size: [0, *letters][-(size - 1) :]))
+
+_boundary_behind = mistake(
+    "The boundary stands behind the letters in what you show the model; it stands before them.",
+    lambda e: f"A 0 at the end says that the name is over. {_first_off(e)}",
+)(Speller(context=lambda letters, size: [*letters, 0][-size:]))
+
+_padded_with_boundaries = mistake(
+    "You fill what you show the model up with boundaries; there is one, before the first letter.",
+    lambda e: f"A shorter text needs no filling. {_first_off(e)}",
+)(Speller(context=lambda letters, size: ([0] * size + letters)[-size:]))
+
+_order_of_chances = mistake(
+    "You add the probabilities up from the largest down; they are added in the tokens' order.",
+    lambda e: f"Token 0 comes first, then token 1. {_first_off(e)}",
+)(Speller(in_order=False))
+
+_token_before = mistake(
+    "You take the token before the one that u draws.",
+    lambda e: unwrapped(f"""As many cumulative probabilities as are not larger than u come before
+    the right token, which has this number for its index. {_first_off(e)}"""),
+)(Speller(off=-1))
+
+_token_behind = mistake(
+    "You take the token behind the one that u draws.",
+    lambda e: unwrapped(f"""The first token whose cumulative probability is larger than u is the
+    one. {_first_off(e)}"""),
+)(Speller(off=1))
+
+_one_number_for_all = mistake(
+    "Every letter of a name is drawn with the first number of `uniform`.",
+    lambda e: f"Each draw takes the next one. {_first_off(e)}",
+)(Speller(same_number=True))
+
+_never_ends = mistake(
+    "Your names never end with the boundary: they have `longest` letters in any case.",
+    lambda e: f"It is forbidden only while a name has fewer than `shortest`. {_first_off(e)}",
+)(Speller(forbidden="always"))
+
+_drawn_letters_up_to_longest = mistake(
+    "You draw up to `longest` letters; those of the prefix count as well.",
+    _first_off,
+    cases=("empty", "prefix", "shortest"),
+)(Speller(limit=lambda longest, given: longest + given))
+
+_one_letter_too_few = mistake(
+    "Your names end one letter before they have `longest`.",
+    _first_off,
+    cases=("empty", "prefix", "shortest"),
+)(Speller(limit=lambda longest, _: longest - 1))
+
+_one_letter_too_many = mistake(
+    "Your names may have one letter more than `longest`.",
+    _first_off,
+    cases=("empty", "prefix", "shortest"),
+)(Speller(limit=lambda longest, _: longest + 1))
+
+_one_more_than_shortest = mistake(
+    "You forbid the boundary for one letter too long.",
+    lambda e: unwrapped(f"""A name of exactly `shortest` letters may end, and where `shortest` is 0
+    an empty one. {_first_off(e)}"""),
+)(Speller(counted=lambda _: -1))
+
+_boundary_in_front = mistake(
+    "The boundary stands in front of the letters that you return.",
+    lambda e: f"The model reads it; the name has letters only. {_first_off(e)}",
+)(Speller(boundary_returned=True))
 
 _most_likely = mistake(
     "You took the most likely letter and drew nothing.",

@@ -216,6 +216,21 @@ def _splits_exchanged(names, order, held_out):
     return train, test, validation
 
 
+@mistake(
+    "You look for names in one spelling only; the same name in another one goes to training.",
+    lambda e: f"{_says_leak(e)} Compare in small letters, on both sides.",
+)
+def _first_spelling_sought(names, order, held_out):
+    distinct = _first_spellings(names)
+    test = {distinct[i] for i in order[:held_out]}
+    validation = {distinct[i] for i in order[held_out : 2 * held_out]}
+    return (
+        [n for n in names if n not in test | validation],
+        [n for n in names if n in validation],
+        [n for n in names if n in test],
+    )
+
+
 @mistake("Your training split is the whole list.", lambda e: f"{_says_leak(e)} {_sizes(e)}")
 def _training_keeps_everything(names, order, held_out):
     return (names, *split_names(names, order, held_out)[1:])

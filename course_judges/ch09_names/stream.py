@@ -172,6 +172,18 @@ def _boundaries_missing(names, order, batch_size, block_size):
 
 
 @mistake(
+    "Where the shortest row ends just where a window does, that window is missing.",
+    lambda e: unwrapped(f"""With B = 1 you return {len(e.yours("other.x"))} steps, where
+    {len(e.right("other.x"))} are asked for. Does each row end with a boundary? And a row of L
+    tokens has L − 1 inputs with a target, not one fewer."""),
+)
+def _last_window_missing(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
+    return _lay_out([_text(names, group)[:-1] for group in groups], block_size)
+
+
+@mistake(
     "Two boundaries stand between your names; one is the end of a name and the beginning of the "
     "next.",
     lambda e: unwrapped(f"""Your inputs hold {int((e.yours("stream.x") == 0).sum())} boundaries; the

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from course_tasks.answers import Array
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -21,7 +22,7 @@ def _least(rng: Rng) -> Inputs:
     position whose only group is constant.
     """
     inputs = _positions(rng, 1, 2, int(rng.integers(3, 7)), 1)
-    constant = np.full_like(inputs["x"][:, :1], rng.uniform(2.0, 3.0))
+    constant = np.full_like(inputs["x"][:, :1], _level(rng))
     return {**inputs, "constant": constant, "constant_groups": np.array([1])}
 
 
@@ -31,13 +32,14 @@ def _positions(rng: Rng, B: int, T: int, groups: int, size: int) -> Inputs:
     # what is normalised together gives other numbers.
     x = rng.normal(size=(B, T, C)) * rng.uniform(0.6, 1.6, (B, T, 1))
     x += np.repeat(rng.normal(size=(B, T, groups)) * 1.5, size, axis=-1)
+    x = x.astype(np.float32)
     constant = x.copy()
-    constant[B - 1, T - 1, :size] = rng.uniform(2.0, 3.0)
+    constant[B - 1, T - 1, :size] = _level(rng)
     return {
         "x": x,
         "constant": constant,
-        "gain": rng.uniform(0.5, 1.5, C) * rng.choice([-1.0, 1.0], C),
-        "shift": rng.uniform(0.5, 1.5, C) * rng.choice([-1.0, 1.0], C),
+        "gain": _signed(rng, C),
+        "shift": _signed(rng, C),
         # Large enough to be felt: under the root and beside it are then two things.
         "eps": np.asarray(rng.choice([0.1, 0.2, 0.3])),
         "B": whole(B),
@@ -46,6 +48,15 @@ def _positions(rng: Rng, B: int, T: int, groups: int, size: int) -> Inputs:
         "groups": whole(groups),
         "constant_groups": np.array([groups]),
     }
+
+
+def _level(rng: Rng) -> float:
+    """A number of few bits: the mean of any number of them is the number itself."""
+    return int(rng.integers(17, 24)) / 8
+
+
+def _signed(rng: Rng, C: int) -> Array:
+    return (rng.uniform(0.5, 1.5, C) * rng.choice([-1.0, 1.0], C)).astype(np.float32)
 
 
 def _normed(answer: Any, given: Inputs, x: str, groups: int) -> Any:

@@ -33,7 +33,7 @@ def _generate_inputs(rng: Rng, *, any_stop: bool = True) -> Inputs:
         "stop_in_prompt": seen.astype(np.int64),
         "after": after.astype(np.int64),
         "stop": whole(stop),
-        "dice": rng.permutation(np.arange(5) * rng.uniform(0.5, 0.7)),
+        "dice": (rng.permutation(5) * rng.uniform(0.5, 0.7)).astype(np.float32),
         "B": whole(B),
         "T": whole(T),
         "V": whole(V),

@@ -9,9 +9,10 @@ from course_tasks.inputs import Rng
 
 
 def spread_logits(rng: Rng, B: int, V: int) -> Array:
-    """(B, V): in each row V different values in an order of its own, some of them negative."""
+    """(B, V) float32: in each row V different values in an order of its own, some negative."""
     steps = rng.uniform(0.25, 0.7, size=(B, V)).cumsum(axis=1)
-    return rng.permuted(steps - steps.mean(axis=1, keepdims=True), axis=1)
+    centred = steps - steps.mean(axis=1, keepdims=True)
+    return rng.permuted(centred, axis=1).astype(np.float32)
 
 
 def extreme(logits: Array, possible: int) -> Array:

@@ -20,18 +20,22 @@ def _sorted_shares(logits: Array) -> Array:
 def _tells_apart(tempered: Array, plain: Array, p: float) -> bool:
     """True if sorted shares (B, V) show where the edge of the set was taken from.
 
-    It must lie elsewhere for one who takes the temperature afterwards, or looks at single shares,
-    and never so near to p that rounding decides.
+    It must lie elsewhere for one who takes the temperature afterwards, looks at single shares,
+    compares them with the largest, or takes the largest set or that of row 0 for all; and never so
+    near to p that rounding decides.
     """
     size = (tempered.cumsum(axis=-1) < p).sum(axis=-1) + 1  # (B,)
     untempered = (plain.cumsum(axis=-1) < p).sum(axis=-1) + 1
     alone = np.maximum(1, (tempered >= 1 - p).sum(axis=-1))
     clear = np.abs(np.stack([tempered, plain]).cumsum(axis=-1) - p).min() > 0.005
+    beside = (tempered >= p * tempered[:, :1]).sum(axis=-1)
     return bool(
         (np.abs(untempered - size) >= 2).any()
         and (np.abs(alone - size) >= 2).any()
         and clear
-        and size.max() > 2
+        and size.max() > max(2, size[0])
+        and beside.max() > 1
+        and (beside != size).any()
         and np.abs(tempered - (1 - p)).min() > 0.005
         and tempered[:, 0].max() < p - 0.01
     )
@@ -57,6 +61,12 @@ def _top_p_inputs(rng: Rng) -> Inputs:
         logits = spread_logits(rng, B, V)
         temperature = float(rng.choice([0.5, 0.6, 1.7, 2.0]))
         p = float(rng.integers(60, 90)) / 100
+        # Row 0 has the smallest set, so that its size is not that of all.
+        tempered = _sorted_shares(logits / temperature)
+        sizes = (tempered.cumsum(axis=-1) < p).sum(axis=-1)
+        if sizes.min() == sizes.max() or sizes.max() < 2 or tempered[:, 0].max() > p - 0.01:
+            continue  # before what takes longer to see
+        logits = np.roll(logits, -int(sizes.argmin()), axis=0)
         wild = extreme(logits, possible=3)
         edges = _sorted_shares(wild / temperature).cumsum(axis=-1)
         if (
@@ -105,7 +115,12 @@ def _more_than_there_are(answer: Any, given: Inputs) -> Any:
 
 
 def _nothing_to_reach(answer: Any, given: Inputs) -> Any:
-    return answer(tensor(given["logits"]), float(given["temperature"]), 0.0, 1)
+    """`least` alone decides, of several rows and of a single one."""
+    temperature = float(given["temperature"])
+    return {
+        "rows": answer(tensor(given["logits"]), temperature, 0.0, 1),
+        "row": answer(tensor(given["logits"][:1]), temperature, 0.0, 3),
+    }
 
 
 def _extremes(answer: Any, given: Inputs) -> Any:
@@ -119,14 +134,15 @@ def _everything(answer: Any, given: Inputs) -> Any:
 
 def _exactly(answer: Any, given: Inputs) -> Any:
     """Four symbols have a quarter each, so that two of them make a half without any rounding."""
-    logits = np.full((2, int(given["V"])), -np.inf)
+    logits = np.full((2, int(given["V"])), -np.inf, dtype=np.float32)
     logits[:, given["quarters"]] = 1.0
     return answer(tensor(logits), float(given["temperature"]), 0.5, 1)
 
 
 def _one_symbol(answer: Any, given: Inputs) -> Any:
     """At a temperature so low that the exponential of a logit of 40 would be infinite."""
-    return answer(tensor(np.full((int(given["B"]), 1), 40.0)), 0.02, float(given["p"]), 1)
+    logits = np.full((int(given["B"]), 1), 40.0, dtype=np.float32)
+    return answer(tensor(logits), 0.02, float(given["p"]), 1)
 
 
 PROBE = Probe(

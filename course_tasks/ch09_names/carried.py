@@ -23,7 +23,10 @@ def _carried_inputs(rng: Rng, *, one_row: bool = False) -> Inputs:
     fresh = np.zeros((S, B), dtype=bool)
     # Before the first batch there is nothing to carry, whatever it says of its rows.
     fresh[0] = rng.permutation(np.arange(B) % 2 == 0)
-    fresh[2, int(rng.integers(B))] = True  # one row begins anew, the others go on
+    # One row begins anew, the others go on; of several rows another one in each of two batches, in
+    # one of them the first row.
+    rows = rng.permutation([0, int(rng.integers(1, B))]) if B > 1 else [0]
+    fresh[2 : 2 + len(rows), :][np.arange(len(rows)), rows] = True
     shapes = {"embedding": (V, C), "inward": (C, H), "across": (H, H), "output": (H, V)}
     weights = {
         name: (rng.normal(size=shape) * 0.9 / np.sqrt(shape[0] if shape[0] != V else 1)).astype(

@@ -82,6 +82,12 @@ class OneLayerMore(GatedBase):
 
 
 WRONG = {
+    "tanh-gate": gated(lambda self, x: self.down(self.up(x) * torch.tanh(self.gate(x)))),
+    "softmax-gate": gated(lambda self, x: self.down(self.up(x) * F.softmax(self.gate(x), dim=2))),
+    "reversed-gate": gated(lambda self, x: self.down(self.up(x) * -self.gate(x).clamp(max=0))),
+    "normed-inside": gated(
+        lambda self, x: gated_by_where(self, nn.LayerNorm(x.shape[-1]).requires_grad_(False)(x))
+    ),
     "absolute-gate": gated(lambda self, x: self.down(torch.abs(self.gate(x)) * self.up(x))),
     "squared-gate": gated(lambda self, x: self.down(F.relu(self.gate(x)) ** 2 * self.up(x))),
     "relu-at-the-start": gated(lambda self, x: gated_by_where(self, x.clamp(min=0))),
@@ -119,6 +125,7 @@ class GatesOfTheFirstText(GatedBase):
 
 ODD = [
     (gated(lambda self, x: self.down(F.gelu(self.gate(x)) * self.up(x))), "smooth-gate"),
+    (gated(lambda self, x: self.down(F.softplus(self.gate(x)) * self.up(x))), "smooth-gate"),
     (GatesOfTheFirstText, "wrong-when-called-again"),
     (gated(lambda self, x: gated_by_where(self, x).squeeze()), "axis-of-one"),
     (gated(lambda self, x: gated_by_where(self, x).squeeze(0)), "axis-of-one"),

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import torch
+from unlisted.second_set import ch07 as second_set
 
 
 def inspect_by_positions(block, B, T, C):
@@ -247,7 +248,8 @@ ODD = [
     (lambda block, B, T, C: {"future": True}, "type"),
     (tolerant(1.0, "stream"), "faint-missed"),
     (tolerant(1.0, "future", "batch", "stream"), "faint-missed"),
-    (inspecting(stream=lambda block, x: False), "too-often-false"),
+    (inspecting(stream=lambda block, x: False), "misses-blocks"),
+    (second_set.inspector_of_the_past, "accuses-blocks"),
 ]
 
 

@@ -5,7 +5,9 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
+from unlisted import ch07 as first_set
 from unlisted.fifth_set_b import ch07 as fifth_set
+from unlisted.sixth_set import ch07 as sixth_set
 
 from students.ch07_block.shared import norm_by_loop
 
@@ -89,6 +91,12 @@ RIGHT = {
 
 
 WRONG = {
+    "deviation-and-eps": norming(own_mean, divide=lambda p, eps: p.std(-1, keepdim=True) + eps),
+    "not-divided": norming(own_mean, divide=lambda p, eps: 1),
+    "one-more-than-gain": first_set.one_plus_gain,
+    "gain-of-the-first-group": sixth_set.gain_of_the_first_group,
+    "groups-for-their-width": first_set.size_for_number,
+    "last-group-forgotten": fifth_set.last_group_is_forgotten,
     "mean-distance": norming(
         own_mean, divide=lambda p, eps: (p - own_mean(p)).abs().mean(-1, keepdim=True) + eps
     ),

@@ -3,6 +3,8 @@
 import torch
 from torch import nn
 from unlisted.fifth_set_b import ch07 as fifth_set
+from unlisted.sixth_set import ch07 as sixth_set
+from unlisted.third_set import ch07 as third_set
 
 
 def counted_by_building(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):
@@ -75,6 +77,20 @@ RIGHT = {
 
 
 WRONG = {
+    "no-gains-without-bias": miscounted(norms=lambda V, T, N, H, C, F, b: b * C * (4 * N + 2)),
+    "projection-bias-of-every-head": miscounted(
+        attention=lambda V, T, N, H, C, F, b: N * C * (4 * C + H * b)
+    ),
+    "one-head-only": miscounted(
+        attention=lambda V, T, N, H, C, F, b: N * C * (3 * (C // H) + C + b)
+    ),
+    "tied-the-other-way": lambda *, tied, **sizes: counted_by_loop(tied=not tied, **sizes),
+    "one-network-only": miscounted(
+        feed_forward=lambda V, T, N, H, C, F, b: C * F * 2 + b * (C + F)
+    ),
+    "norms-of-one-block": miscounted(norms=lambda V, T, N, H, C, F, b: C * (1 + b) * 3),
+    "both-biases-hidden": third_set.both_feed_forward_biases_hidden,
+    "width-as-a-multiple": sixth_set.width_as_a_factor,
     "final-norm-without-shift": miscounted(
         norms=lambda V, T, N, H, C, F, b: C + 2 * N * (C + b * C)
     ),
@@ -114,6 +130,7 @@ ODD = [
     (miscounted(output=lambda V, T, N, H, C, F, b: V * C * b), "miscounted-output"),
     (fifth_set.counts_as_floats, "kind-of-number"),
     (miscounted(attention=lambda V, T, N, H, C, F, b: 17), "miscounted-attention"),
+    (fifth_set.final_norm_keeps_its_shift, "miscounted-norms"),
     (lambda **sizes: counted_by_loop(**sizes) | {"total": 99}, "total-is-not-the-sum"),
     (lambda **sizes: 3, "type"),
 ]

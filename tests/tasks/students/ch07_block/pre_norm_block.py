@@ -2,6 +2,7 @@
 
 import torch
 from torch import nn
+from unlisted import ch07 as first_set
 from unlisted.fifth_set_b import ch07 as fifth_set
 from unlisted.fourth_set import ch07 as fourth_set
 from unlisted.second_set import ch07
@@ -151,6 +152,38 @@ def all_at_once(self, x, memory):
     return x + sum(branches)
 
 
+def through_functions(self, x, memory):
+    def norm(z):
+        return nn.functional.layer_norm(z, z.shape[-1:])
+
+    x = x + self.attn(norm(x))
+    x = x + self.cross(norm(x), memory)
+    return x + self.ffn(norm(x))
+
+
+def raw_gathering(self, x, memory):
+    x = self.attn(x) + x
+    x = self.cross(self.cross_norm(x), memory) + x
+    return self.ffn(self.feed_forward_norm(x)) + x
+
+
+def one_normed(self, x, memory):
+    x = x + self.attn(self.attention_norm(x))
+    x = x + self.cross(x, memory)
+    return x + self.ffn(x)
+
+
+def gathers_twice(self, x, memory):
+    x = x + self.attn(self.attention_norm(x))
+    return BlockBase.forward(self, x, memory)
+
+
+def last_on_the_input(self, x, memory):
+    h = x + self.attn(self.attention_norm(x))
+    h = h + self.cross(self.cross_norm(h), memory)
+    return x + self.ffn(self.feed_forward_norm(h))
+
+
 RIGHT = {
     "plain": BlockBase,
     "own norms": BlockWithOwnNorms,
@@ -166,6 +199,13 @@ def norms_mixed_up(self, x, memory):
 
 
 WRONG = {
+    "norm-left-out": blocked(through_functions),
+    "gathering-unnormed": blocked(raw_gathering),
+    "one-norm-only": blocked(one_normed),
+    "normed-at-the-end": first_set.FinalNorm,
+    "branch-twice": blocked(gathers_twice),
+    "back-to-the-start": blocked(last_on_the_input),
+    "memory-added": first_set.MemoryAdded,
     "norms-exchanged": blocked(norms_mixed_up),
     "memory-cut-off": blocked(listening(lambda self, x, m: (self.cross_norm(x), m.detach()))),
     "memory-cut": fifth_set.MemoryAsLongAsTheStream,
@@ -220,6 +260,8 @@ def into_the_stream_given(self, x, memory):
 
 
 ODD = [
+    (ch07.DecoderWithOneNorm, "one-norm-for-two"),
+    (blocked(listening(lambda self, x, memory: (self.cross_norm(x), x))), "self-cross"),
     (LargerEps, "nearly-right"),
     (blocked(into_the_stream_given), "changes-its-input"),
     (AddsWhatItWroteBefore, "wrong-when-called-again"),

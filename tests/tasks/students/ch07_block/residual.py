@@ -5,6 +5,7 @@ import math
 
 import torch
 from torch import nn
+from unlisted import ch07 as first_set
 from unlisted.fifth_set_b import ch07 as fifth_set
 from unlisted.second_set import ch07
 
@@ -109,6 +110,19 @@ def everything_shrinks(branches, root, x):
     return x
 
 
+def stream_shrinks(branches, root, x):
+    for branch in branches:
+        x = branch(x) + x / root
+    return x
+
+
+def normed_first(branches, root, x):
+    norm = nn.LayerNorm(x.shape[-1]).requires_grad_(False)
+    for branch in branches:
+        x = x + branch(norm(x)) / root
+    return x
+
+
 def parallel(branches, root, x):
     return x + sum(branch(x) for branch in branches) / root
 
@@ -190,6 +204,13 @@ def detached_reading(branches, root, x):
 
 
 WRONG = {
+    "divided-by-root-2N": streaming(lambda b, root, x: rightly(b, 2**0.5 * root, x)),
+    "divided-by-the-channels": ch07.StreamDividedByTheChannels,
+    "multiplied-by-the-root": streaming(lambda b, root, x: rightly(b, 1 / root, x)),
+    "stream-divided-instead": streaming(stream_shrinks),
+    "all-divided-at-the-end": first_set.EndDivided,
+    "one-skip-for-all": streaming(lambda b, root, x: x + sequential(b, root, x) / root),
+    "norm-before-the-branch": streaming(normed_first),
     "reading-cut-off": streaming(detached_reading),
     "last-branch-forgotten": streaming(lambda b, root, x: rightly(b[:-1], root, x)),
     "branches-frozen": StreamOfFrozenBranches,
@@ -255,7 +276,18 @@ class StreamOfChildren(StreamByName):
         return x
 
 
+class UnscaledStreamOfAPlainList(nn.Module):
+    def __init__(self, branches):
+        super().__init__()
+        self.branches = branches
+
+    def forward(self, x):
+        return unscaled(self.branches, 1, x)
+
+
 ODD = [
+    (UnscaledStreamOfAPlainList, "parameters-missing"),
+    (streaming(lambda b, root, x: x + sum(branch(x) for branch in b)), "all-read-the-input"),
     (StreamOfChildren, "listed-twice"),
     (FirstBranchNotKnown, "parameters-missing"),
     (GainNobodyAskedFor, "parameters-too-many"),

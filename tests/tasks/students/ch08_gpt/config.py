@@ -78,6 +78,12 @@ def heads_wrong(c):
     return [f"{c.n_embd=} and {c.n_head=} do not go together".replace("c.", "")]
 
 
+def divisible_refused(c):
+    if min(c.n_embd, c.n_head) < 1 or c.n_embd % c.n_head:
+        return []
+    return [f"{c.n_embd=} and {c.n_head=} do not go together".replace("c.", "")]
+
+
 def dropout_wrong(c, ok=lambda p: 0 <= p < 1):
     return [] if ok(c.dropout) else [f"dropout: {c.dropout}"]
 
@@ -156,6 +162,9 @@ RIGHT = {
 
 
 WRONG = {
+    "division-negated": with_check(
+        lambda c: sizes_wrong(c) + dropout_wrong(c) + divisible_refused(c)
+    ),
     "division-asked-last": with_check(
         lambda c: sizes_wrong(c) + dropout_wrong(c) or heads_wrong(c)
     ),

@@ -2,6 +2,9 @@
 
 import torch
 import torch.nn.functional as F
+from unlisted import ch08 as first_set
+from unlisted.fourth_set import ch08 as fourth_set
+from unlisted.sixth_set import ch08 as sixth_set
 
 
 def pick(logits, generator):
@@ -129,7 +132,31 @@ def squeezed(*asked):
     return writing()(*asked).squeeze()
 
 
+def keeps_the_context_alone(model, tokens, count, stop, generator):
+    mode, over = model.training, [False] * len(tokens)
+    model.eval()
+    for _ in range(count):
+        if all(over):
+            break
+        tokens = tokens[:, -model.block_size :]
+        new = pick(model(tokens)[0][:, -1], generator)
+        new[torch.tensor(over)] = stop
+        over = [was or symbol == stop for was, symbol in zip(over, new.tolist(), strict=True)]
+        tokens = torch.column_stack([tokens, new])
+    model.train(mode)
+    return tokens
+
+
 WRONG = {
+    "text-cut": keeps_the_context_alone,
+    "filled-with-zero": fourth_set.filled_with_zeros,
+    "last-step-left-out": sixth_set.last_stop_left_out,
+    "one-more-than-count": first_set.one_symbol_more,
+    "one-fewer-than-count": lambda model, tokens, count, *others: generate_by_lists(
+        model, tokens, count - 1, *others
+    ),
+    "row-zero-for-all": first_set.one_draw_for_the_batch,
+    "draws-are-even": first_set.uniform_draws,
     "no-crop": writing(crop=lambda t, n: t),
     "reads-first-logits": writing(last=lambda z: z[:, 0, :]),
     "last-token-only": writing(crop=lambda t, n: t[:, [-1]]),

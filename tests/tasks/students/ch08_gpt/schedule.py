@@ -129,7 +129,7 @@ WRONG = {
 
 ODD = [
     (a_bit_too_high, "above-full"),
-    (lambda s, *_: 0.5 * (s % 2), "jumps"),
+    (lambda s, *_: 0.5 * (s % 2), "other-warm-up"),
     (progress, "error"),
     (full_if_nothing_but_decay, "unusual-training"),
     (last_is_final, "unusual-training"),

@@ -113,7 +113,15 @@ def no_logit_below_sixty(logits, k):
 RIGHT = {"rows": top_k_row_by_row, "edge": top_k_by_edge, "numpy": top_k_in_numpy}
 
 
+def softmax_down_the_columns(logits, k):
+    weights = torch.exp(logits) * (top_k_by_edge(logits, k) > 0)
+    return weights / weights.sum(0).clamp(min=1e-12)
+
+
 WRONG = {
+    "smallest-k-for-all": lambda z, k: top_k_by_rows(z, k.min().repeat(len(k))),
+    "softmax-over-rows": softmax_down_the_columns,
+    "logits-returned": lambda z, k: top_k_by_edge(z, k).log(),
     "capped-below-all": place_kept_inside_by_one_too_many,
     "keeps-everything": lambda z, k: F.softmax(z, dim=1),
     "not-renormalised": without_new_sum,
@@ -136,6 +144,7 @@ WRONG = {
 
 
 ODD = [
+    (lambda z, k: top_k_by_rows(z, k.roll(1)), "other-counts"),
     (one_symbol_left_over, "other-symbols"),
     (lambda z, k: z, "no-distribution"),
     (lambda z, k: top_k_by_edge(z, k).squeeze(), "axis-of-one"),

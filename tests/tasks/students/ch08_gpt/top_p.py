@@ -5,6 +5,9 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
+from unlisted import ch08 as first_set
+from unlisted.fifth_set_b import ch08 as fifth_set
+from unlisted.second_set import ch08 as second_set
 
 
 def top_p_by_loop(logits, temperature, p, least):
@@ -35,7 +38,7 @@ def top_p_by_edge(logits, temperature, p, least):
     share_of_kept = (shares * (kept > 0)).sum(-1, keepdim=True)
     return (
         (logits / temperature)
-        .masked_fill(shares < edge * share_of_kept * (1 - 1e-12), -torch.inf)
+        .masked_fill(shares < edge * share_of_kept * (1 - 1e-5), -torch.inf)
         .softmax(-1)
     )
 
@@ -158,7 +161,39 @@ def least_gives_a_chance(logits, temperature, p, least):
 RIGHT = {"loop": top_p_by_loop, "size": top_p_by_size, "numpy": top_p_in_numpy}
 
 
+def softmax_down_the_columns(logits, temperature, p, least):
+    shares = (logits / temperature).softmax(0)
+    out = torch.zeros_like(shares)
+    for b, row in enumerate(shares):
+        order = row.argsort(descending=True)
+        size = max(least, int((row[order].cumsum(0) - row[order] < p).sum()))
+        out[b, order[:size]] = row[order[:size]]
+    return out / out.sum(-1, keepdim=True)
+
+
+def both_have_to_hold(logits, temperature, p, least):
+    ranked, order = (logits / temperature).softmax(-1).sort(-1, descending=True)
+    ranked[ranked.cumsum(-1) - ranked >= p] = 0
+    ranked[:, least:] = 0
+    return torch.zeros(logits.shape).scatter_(1, order, ranked / ranked.sum(-1, keepdim=True))
+
+
+def as_many_as_in_row_zero(logits, temperature, p, least):
+    size = int((top_p_by_loop(logits[:1], temperature, p, least) > 0).sum())
+    return top_p_by_loop(logits, temperature, 0, size)
+
+
 WRONG = {
+    "first-set-for-all": as_many_as_in_row_zero,
+    "p-for-each-alone": cutting(lambda shares, p: shares > p),
+    "least-as-the-most": both_have_to_hold,
+    "p-ignored": lambda z, t, p, least: top_p_by_loop(z, t, 0, least),
+    "share-of-the-likeliest": second_set.top_p_as_a_share_of_the_likeliest,
+    "largest-set-for-all": first_set.one_set_for_the_batch,
+    "gathered-back": second_set.top_p_put_back_by_order,
+    "least-by-number": fifth_set.first_columns_are_kept,
+    "softmax-over-rows": softmax_down_the_columns,
+    "least-in-place-of-p": first_set.least_for_all,
     "top-p-drops-crossing": cutting(crossing_dropped),
     "keeps-everything": lambda z, t, p, least: F.softmax(z / t, dim=-1),
     "keeps-one-too-many": cutting(one_more),
@@ -178,8 +213,15 @@ WRONG = {
 }
 
 
+def least_in_all_rows_together(logits, temperature, p, least):
+    out = top_p_by_loop(logits, temperature, p, 1)
+    return out if (out > 0).sum() >= least else top_p_by_loop(logits, temperature, p, least)
+
+
 ODD = [
+    (least_in_all_rows_together, "least-of-the-batch"),
     (next_door, "other-symbols"),
+    (first_set.share_of_the_symbols, "other-counts"),
     (lambda *asked: top_p_by_loop(*asked).squeeze(), "axis-of-one"),
     (cutting(lambda shares, p: shares.cumsum(-1) - shares <= p), "beyond-reaching"),
     (top_p_by_edge, "beyond-reaching"),

@@ -136,7 +136,44 @@ def letters_from_argmax(logits, x, y, boundary, longest):
     return [float(np.mean(bucket)) for bucket in found]
 
 
+def letters_at(place_of, counts=lambda y: y != -100, target=lambda y: y):
+    """By the places (B, T) that a function of x and of the boundary gives."""
+
+    def answer(logits, x, y, boundary, longest):
+        losses, place, good = _nats(logits, target(y)), place_of(x, boundary), counts(y)
+        return [losses[good & (place == k)].mean() for k in range(longest)]
+
+    return answer
+
+
+def _by_counter(x, boundary, first=-1000, offset=0):
+    rows = []
+    for row in x.tolist():
+        count, rows_of = first, []
+        for symbol in row:
+            count = 0 if symbol == boundary else count + 1
+            rows_of.append(count + offset)
+        rows.append(rows_of)
+    return torch.tensor(rows)
+
+
+def letters_up_to(logits, x, y, boundary, longest):
+    losses, place = _nats(logits, y), _by_counter(x, boundary)
+    good = (place >= 0) & (y >= 0)
+    return torch.stack([losses[good & (place < k + 1)].mean() for k in range(longest)])
+
+
 WRONG = {
+    "counts-from-the-row": letters_at(lambda x, boundary: _by_counter(x, boundary, first=0)),
+    "first-boundary-alone": letters_at(
+        lambda x, boundary: torch.arange(x.shape[1]) - (x == boundary).float().argmax(1)[:, None]
+    ),
+    "ignored-as-token-zero": letters_at(
+        _by_counter, counts=lambda y: y == y, target=lambda y: y.clamp(min=0)
+    ),
+    "token-zero-left-out": letters_at(_by_counter, counts=lambda y: y >= 1),
+    "places-from-one": letters_at(lambda x, boundary: _by_counter(x, boundary, offset=-1)),
+    "up-to-that-place": letters_up_to,
     "zero-for-the-boundary": letters_from_zeros,
     "ends-left-out": letters_without_ends,
     "no-boundary-taken-for-one": letters_from_argmax,
@@ -182,7 +219,7 @@ def letters_of_first_names(logits, x, y, boundary, longest):
 
 ODD = [
     (letters_of_first_names, "another-mean"),
-    (letters_next, "off-by-one-position"),
+    (letters_next, "places-from-one"),
     (letters_without_short_names, "some-positions"),
     (letters_of_two_places, "one-too-many"),
     (letters_by_row_means, "not-finite"),

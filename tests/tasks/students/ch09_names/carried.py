@@ -129,7 +129,34 @@ def first_batch_to_warm_up(model, batches):
     return losses
 
 
+def summed_over_targets(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = tuple(part.detach() * ~fresh[:, None] for part in state)
+        logits, state = model.read(x, state)
+        loss = _cross(logits, y) * y.numel()
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+def hidden_for_cell(model, batches):
+    state, losses = None, []
+    for x, y, fresh in batches:
+        logits, (hidden, cell) = model.read(x, state and tuple(s * ~fresh[:, None] for s in state))
+        state = cell.detach(), hidden.detach()
+        losses.append(_cross(logits, y))
+        losses[-1].backward()
+    return losses
+
+
 WRONG = {
+    "summed": summed_over_targets,
+    "states-exchanged": hidden_for_cell,
+    "cell-not-carried": carried(lambda part, fresh, which: part * ~fresh * (which == 0)),
+    "hidden-not-carried": carried(lambda part, fresh, which: part * ~fresh * (which == 1)),
+    "row-zero-decides": carried(lambda part, fresh, _: part * ~fresh[:, :1]),
     "last-position-only": loss_of_the_last_position,
     "batch-left-out": first_batch_to_warm_up,
     "blanked-too-late": fifth_set.blanks_after_the_batch,
@@ -179,5 +206,5 @@ ODD = [
     (a_step_at_the_end, "weights-changed"),
     (frozen_afterwards, "weights-changed"),
     (left_in_evaluation, "mode-not-restored"),
-    (one_row_never_goes_on, "not-carried"),
+    (one_row_never_goes_on, "other-states"),
 ]

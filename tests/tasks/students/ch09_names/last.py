@@ -96,7 +96,25 @@ def last_without_one_token(model, tokens, lengths):
 RIGHT = {"loop": last_loop, "gather": last_gather, "cut windows": last_from_one_pass}
 
 
+def last_from(first):
+    """Asks from the window of this number on."""
+
+    def answer(model, tokens, lengths):
+        found, longest = [], max(lengths)
+        for T in lengths:
+            starts = range(max(0, longest - T + first), len(tokens) - T)
+            windows = torch.stack([tokens[s : s + T + 1] for s in starts])
+            with torch.no_grad():
+                logits = model(windows[:, :-1])[0][:, -1]
+            found.append(F.cross_entropy(logits, windows[:, -1]).item())
+        return found
+
+    return answer
+
+
 WRONG = {
+    "one-target-more": last_from(-1),
+    "first-target-lost": last_from(1),
     "answered-once": fifth_set.a_length_is_answered_once,
     "beginning-of-the-longest": last_at_the_beginning,
     "chunks-averaged": fifth_set.mean_of_the_means_of_chunks,

@@ -115,7 +115,58 @@ def spell_into_the_prefix(model, prefix, shortest, longest, temperature, uniform
     return prefix
 
 
+def spelled_with(context=None, temper=None, draw=None, most=None, least=None, returned=None):
+    """Right but for what is given."""
+
+    def write(model, prefix, shortest, longest, temperature, uniform):
+        was = model.training
+        model.eval()
+        letters, numbers = list(prefix), iter(uniform)
+        while len(letters) < (most(longest, prefix) if most else longest):
+            shown = [0, *letters][-model.block_size :]
+            shown = context(letters, model.block_size) if context else shown
+            z = model(torch.tensor([shown]))[0][0, -1].double()
+            z = z if temper else z / temperature
+            if len(letters) < (least(shortest, longest) if least else shortest):
+                z[0] = -torch.inf
+            p = z.softmax(-1)
+            u = next(numbers)
+            token = draw(p, u, uniform) if draw else int((p.cumsum(-1) <= u).sum())
+            if token == 0:
+                break
+            letters.append(token)
+        model.train(was)
+        return returned(letters) if returned else letters
+
+    return write
+
+
+def _how_many(p, u):
+    return int((p.cumsum(-1) <= u).sum())
+
+
+def largest_first(p, u, _):
+    p, symbols = p.sort(descending=True)
+    return int(symbols[_how_many(p, u)])
+
+
 WRONG = {
+    "temperature-ignored": spelled_with(temper="no"),
+    "crops-the-end": spelled_with(lambda letters, size: [0, *letters][:size]),
+    "last-token-only": spelled_with(lambda letters, size: ([0, *letters])[-1:]),
+    "context-too-short": spelled_with(lambda letters, size: ([0, *letters])[1 - size :]),
+    "boundary-behind": spelled_with(lambda letters, size: ([*letters, 0])[-size:]),
+    "padded-with-boundaries": spelled_with(lambda letters, size: (size * [0] + letters)[-size:]),
+    "order-of-chances": spelled_with(draw=largest_first),
+    "token-before": spelled_with(draw=lambda p, u, _: max(_how_many(p, u) - 1, 0)),
+    "token-behind": spelled_with(draw=lambda p, u, _: min(_how_many(p, u) + 1, len(p) - 1)),
+    "one-number-for-all": spelled_with(draw=lambda p, _, uniform: _how_many(p, uniform[0])),
+    "never-ends": spelled_with(least=lambda shortest, longest: longest),
+    "drawn-letters-up-to-longest": spelled_with(most=lambda longest, p: longest + len(p)),
+    "one-letter-too-few": spelled_with(most=lambda longest, p: longest - 1),
+    "one-letter-too-many": spelled_with(most=lambda longest, p: longest + 1),
+    "one-more-than-shortest": spelled_with(least=lambda shortest, longest: shortest + 1),
+    "boundary-in-front": spelled_with(returned=lambda letters: [0, *letters]),
     "as-large-is-enough": fifth_set.searches_for_at_least_u,
     "numbers-by-place": fifth_set.numbers_by_place_in_the_name,
     "prefix-changed": spell_into_the_prefix,

@@ -127,7 +127,20 @@ def split_skips_one(names, order, held_out):
     return split_with_dictionary(names, shifted, held_out)
 
 
+def split_by_first_spelling(names, order, held_out):
+    first = {}
+    for name in names:
+        first.setdefault(name.lower(), name)
+    distinct = list(first.values())
+    test, validation = (
+        [distinct[n] for n in part] for part in (order[:held_out], order[held_out : 2 * held_out])
+    )
+    train = [name for name in names if name not in test and name not in validation]
+    return train, *([name for name in names if name in part] for part in (validation, test))
+
+
 WRONG = {
+    "first-spelling-sought": split_by_first_spelling,
     "order-inverted": split_by_places,
     "capitals-leak": split_by_spelling,
     "entries-drawn": split_places,

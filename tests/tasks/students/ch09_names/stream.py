@@ -130,7 +130,16 @@ def stream_as_long_as_the_first(names, order, batch_size, block_size):
     return x.transpose(0, 1), y.transpose(0, 1)
 
 
+def stream_without_the_last_boundary(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    rows = [_one_row(names, order[b * each : (b + 1) * each])[:-1] for b in range(batch_size)]
+    steps = min((len(row) - 1) // block_size for row in rows)
+    both = torch.stack([row.unfold(0, block_size + 1, block_size)[:steps] for row in rows], dim=1)
+    return both[:, :, :-1], both[:, :, 1:]
+
+
 WRONG = {
+    "last-window-missing": stream_without_the_last_boundary,
     "order-inverted": stream_by_places,
     "two-boundaries": fourth_set.two_boundaries_between_names,
     "order-ignored": stream_unshuffled,
@@ -167,5 +176,5 @@ ODD = [
     (stream_of_floats, "kind-of-number"),
     (stream_squeezed, "axis-of-one"),
     (stream_as_long_as_the_first, "error"),
-    (stream_without_the_last_window, "last-missing"),
+    (stream_without_the_last_window, "last-window-missing"),
 ]
