@@ -12,6 +12,7 @@ from course_judges import families
 from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import SLIDE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import unwrapped
 
 Ages = Callable[[Tensor, int, int], Tensor]
 
@@ -166,7 +167,10 @@ _no_slope = mistake("Age makes no difference to your scores.", _full, cases=("fi
 )
 
 _older_is_larger = mistake(
-    "Your scores grow with age; slope · age is subtracted.", _full, cases=("filling", "full")
+    "The older a token is, the larger its score in yours; slope · age should lower it.",
+    lambda e: unwrapped(f"""Either slope · age is added, or ages are counted from the oldest token,
+    whereas the new one has age 0. {_full(e)}"""),
+    cases=("filling", "full"),
 )(_variant(sign=-1.0))
 
 _no_scale = families.no_scale(_full, cases=("filling", "full"))(_variant(scale=lambda _: 1.0))

@@ -12,7 +12,7 @@ from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import SLIDE
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed
+from course_judges.wording import listed, number
 from course_tasks.verdict import Finding
 
 Turn = Callable[[Tensor, Tensor, int, float], Tensor]
@@ -30,7 +30,7 @@ def _variant(
     halves: bool = False,
     turned: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]] = _turned,
     all_of_it: bool = False,
-    rest: bool = True,
+    rest: bool | None = True,
 ) -> Turn:
     def answer(x: Tensor, positions: Tensor, rotated: int, base: float) -> Tensor:
         D = x.shape[-1]
@@ -45,6 +45,8 @@ def _variant(
         else:
             pair = turned(first[..., 0::2], first[..., 1::2], angle)
             out = torch.stack(pair, dim=-1).flatten(-2)
+        if rest is None:
+            return torch.cat([out, torch.zeros_like(other)], dim=-1)
         return torch.cat([out, other], dim=-1) if rest else out
 
     return answer
@@ -137,6 +139,64 @@ _rest_dropped = mistake(
     cases=("part", "whole"),
 )(_variant(rest=False))
 
+_rest_is_0 = mistake(
+    "The numbers that are not turned are 0 in yours; they stay as they are.",
+    _part,
+    cases=("part", "whole"),
+)(_variant(rest=None))
+
+
+def _one_after_the_other(a: Tensor, b: Tensor, angle: Tensor) -> tuple[Tensor, Tensor]:
+    a = a * angle.cos() - b * angle.sin()
+    return a, a * angle.sin() + b * angle.cos()
+
+
+_second_from_the_turned_first = mistake(
+    "The second number of a pair is made from the first after its turn; both need the old one.",
+    lambda e: f"Keep both before you write. The first number of each pair is right. {_part(e)}",
+)(_variant(turned=_one_after_the_other))
+
+_speeds_reversed = mistake(
+    "Your first pair turns slowest and your last one fastest; it is the other way round.",
+    lambda e: f"θ₀ is base⁰ = 1, and later pairs turn more slowly. {_part(e)}",
+)(_variant(exponents=lambda R, _: torch.arange(0, R, 2).flip(0) / R))
+
+_in_degrees = mistake(
+    "You took t · θ for degrees; `cos` and `sin` want radians, and t · θ is in radians.", _places
+)(_variant(where=lambda positions: positions * (torch.pi / 180)))
+
+_steps_for_positions = mistake(
+    "You turned by the step from one position to the next; the position itself was asked for.",
+    _places,
+    also=(_variant(where=lambda positions: positions.diff(dim=1, prepend=positions[:, :1] * 0)),),
+)(_variant(where=lambda positions: positions.diff(dim=1, prepend=positions[:, :1])))
+
+
+def _other_angles(evidence: Evidence) -> Finding | None:
+    """Neighbors that are turned, by other angles: the first of them is said."""
+    mine, given = evidence.yours("part").astype(float), evidence.inputs["x"].astype(float)
+    R = evidence.number("R")
+    x, y = (side[..., 0:R:2] + 1j * side[..., 1:R:2] for side in (given, mine))
+    if (
+        not close(mine[..., R:], given[..., R:]).all()
+        or not np.allclose(abs(x), abs(y), rtol=1e-3, atol=1e-4)
+        or close(mine, given).all()
+    ):
+        return None
+    wrong = ~close(mine, evidence.right("part"))
+    b, h, t, d = (int(i) for i in np.argwhere(wrong)[0])
+    i, place = d // 2, int(evidence.inputs["positions"][b, t])
+    theta = float(evidence.inputs["base"]) ** (-2 * i / R)
+    turned = float(np.angle(y[b, h, t, i] / x[b, h, t, i]))
+    asked = float(np.angle(np.exp(1j * place * theta)))
+    return Finding(
+        "other-angles",
+        "Neighbors are turned, but not by t · θ.",
+        f"At position {place} of row {b}, pair {i} is turned by {number(turned)} in yours, whole "
+        f"turns left aside. It should be {number(asked)}: t · θ is {place} · {number(theta)}.",
+        SLIDE,
+    )
+
 
 def _some_numbers(evidence: Evidence) -> Finding | None:
     """Which numbers of a vector are wrong, unless those are all that are turned."""
@@ -164,5 +224,5 @@ TASK = Task(
         Part("Of longer vectors the rest stays as it is.", 2, matches("part", "odd")),
     ),
     cases=("part",),
-    properties=(_some_numbers,),
+    properties=(_other_angles, _some_numbers),
 )

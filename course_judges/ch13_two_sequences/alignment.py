@@ -94,6 +94,14 @@ def _by_columns(weights, links, real):
     return (looked & links[:, None]).any(dim=-1)
 
 
+def _by_source_words(weights, links, real):
+    """(H,): of the source words that made a word, which share is looked at most by one of these."""
+    best = weights.argmax(dim=2, keepdim=True)  # (B, H, 1, S)
+    hits = links[:, None].expand(weights.shape).gather(2, best)[:, :, 0]
+    made = (links.any(dim=1) & real)[:, None]
+    return (hits & made).sum(dim=(0, 2)) / made.sum()
+
+
 def _next_row(weights, links, real):
     return _hits(weights.roll(-1, dims=2), links, real)
 
@@ -181,6 +189,18 @@ _columns = mistake(
     "You took the largest weight of each column, over the target's words.",
     lambda e: f"{_both(e)} Each row of weights is a word that looks.",
 )(Scorer(hits=_by_columns))
+
+
+@mistake(
+    "You ask of each source word at which target word it is looked at most.",
+    lambda e: (
+        f"{_both(e)} Each row of weights is a word of the target, and the question is its own."
+    ),
+    also=(lambda weights, links, real: _by_source_words(weights, links, torch.ones_like(real)),),
+)
+def _source_words_asked(weights, links, real):
+    return _by_source_words(weights, links, real)
+
 
 _row_after = mistake(
     "You read the row after the one that predicts the word.",

@@ -35,6 +35,8 @@ class Beam:
     refilled: bool = False
     more: int = 0
     alone_too: bool = False
+    choice: str = "largest"
+    live_divided: bool = True
 
     def __call__(self, log_probabilities, start, end, width, longest, power):
         """Tokens and their score."""
@@ -71,8 +73,18 @@ class Beam:
             choice = done + live
         else:
             choice = done or live
-        tokens, score = max(choice, key=lambda one: self._final(one, power))
-        score = self._final((tokens, score), power)
+        finished = [] if self.live_divided else done
+        values = [
+            one[1]
+            if self.choice == "by the sum" or (one not in finished and not self.live_divided)
+            else self._final(one, power)
+            for one in choice
+        ]
+        best = (min if self.choice == "smallest" else max)(
+            range(len(choice)), key=values.__getitem__
+        )
+        tokens, score = choice[best]
+        score = self._final(choice[best], power) if self.choice == "by the sum" else values[best]
         if not self.end_kept and tokens[-1] == end:
             tokens = tokens[:-1]
         return [start, *tokens] if self.start_kept else tokens, score
@@ -184,6 +196,21 @@ def _sum_returned(log_probabilities, start, end, width, longest, power):
     return tokens, value * len(tokens) ** power
 
 
+_smallest_value = mistake(
+    "You chose the text with the smallest value; the largest one wins.",
+    lambda e: f"{_found(e)} Values are negative: the largest is the one nearest to 0.",
+)(Beam(choice="smallest"))
+
+_chosen_by_the_sum = mistake(
+    "You chose by the sum alone, and divided that of the winner afterwards.",
+    lambda e: f"Texts of different lengths are compared by sum / n ** power. {_found(e)}",
+)(Beam(choice="by the sum"))
+
+_live_not_divided = mistake(
+    "Texts that end are divided by n ** power, those that are still live at the end are not.",
+    _found,
+)(Beam(live_divided=False))
+
 _start_in_length = mistake("The start symbol counts in your lengths.", _found)(Beam(start_counts=1))
 
 _start_returned = mistake("Your tokens begin with the start symbol.", _found)(Beam(start_kept=True))
@@ -214,7 +241,7 @@ def _another_text(evidence: Evidence) -> Finding | None:
     if evidence.same("greedy", "beam", "short") and (told := _another_length(evidence)):
         return Finding(
             "another-length",
-            "Your search is right, and you divide by another power of the length than asked for.",
+            "Your search is right; the value of a text is not sum / n ** power.",
             told,
             BEAM,
         )

@@ -256,6 +256,18 @@ def _for_nobody(instead: Callable[..., Any]) -> Any:
     return _with(forward=forward)
 
 
+class _NobodyForAll(CrossAttention):
+    """Gives up on the whole batch as soon as one sample has no word."""
+
+    def forward(self, x, memory, real):
+        return super().forward(x, memory, real) if real.any(dim=1).all() else x
+
+
+_one_nobody_for_all = mistake(
+    "One sample without a word leaves all samples of the batch unchanged; it should be that one.",
+    _nobody,
+)(_NobodyForAll)
+
 _zeros_for_nobody = mistake(
     "Where the memory holds no word, you return zeros; `x` should come out unchanged.", _nobody
 )(_for_nobody(lambda self, x: torch.zeros_like(x)))

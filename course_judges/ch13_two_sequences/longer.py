@@ -31,6 +31,7 @@ class Shift:
     absolute: bool = False
     first: int = 0
     roots: bool = False
+    lengths: bool = False
     constant: bool = False
     short: int = 0
 
@@ -59,6 +60,9 @@ class Shift:
             gap = (before[first:last] @ M - after[first:last]).square()
             if self.roots:
                 errors.append(gap.mean(dim=1).sqrt().mean())
+                continue
+            if self.lengths:
+                errors.append(gap.sum(dim=1).sqrt().mean())
                 continue
             error = gap.sum() if self.summed else gap.max() if self.largest else gap.mean()
             if self.absolute:
@@ -129,6 +133,11 @@ _mean_of_roots = mistake(
     "You took a root for each pair and averaged those; average all squares, and take one root.",
     lambda e: f"{_both(e)} A square counts large gaps more, so the root of its mean is larger.",
 )(Shift(roots=True))
+
+_mean_of_lengths = mistake(
+    "You averaged the lengths of the gaps, a root of a sum over the channels for each pair.",
+    lambda e: f"{_both(e)} Average all squares, over channels and pairs, and take one root.",
+)(Shift(lengths=True))
 
 _no_root = mistake("You return the mean of the squares; take its root.", _both)(Shift(root=False))
 

@@ -199,7 +199,11 @@ def _other_padding(evidence: Evidence) -> Finding | None:
     """Where the rows of words are right, what a row of padding sees."""
     mine, right = evidence.yours("padded.own"), evidence.right("padded.own")
     rows = np.argwhere((mine != right).any(axis=-1))
-    if not len(rows) or any(evidence.inputs["target"][b, t] for b, t in rows):
+    if (
+        not evidence.same("whole.own")
+        or not len(rows)
+        or any(evidence.inputs["target"][b, t] for b, t in rows)
+    ):
         return None
     b, t = (int(i) for i in rows[0])
     sees = ", ".join(str(int(s)) for s in np.flatnonzero(mine[b, t])) or "nothing"

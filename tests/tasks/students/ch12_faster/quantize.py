@@ -107,7 +107,15 @@ WRONG = {
 }
 
 
+def least(weight, bits, group):
+    codes, scales = by_unflatten(weight, bits, group)
+    return codes, scales.clamp(min=float(scales.median()))
+
+
 ODD = [
+    (least, "least-scale"),
+    (lambda *given: by_loop(*given, top=lambda bits: 100), "other-divisor"),
+    (lambda *given: by_loop(*given, size=lambda p, *_: p.abs().mean()), "other-scales"),
     (lambda weight, bits, group: weight, "type"),
     (lambda weight, bits, group: (weight.char(), weight), "shape"),
 ]

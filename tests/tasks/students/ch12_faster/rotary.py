@@ -5,6 +5,7 @@ import math
 import torch
 from unlisted import ch12
 from unlisted.fifth_set_b import ch12 as fifth_set
+from unlisted.second_set import ch12 as second_set
 
 
 def by_complex_numbers(x, positions, rotated, base, *, sign=1, size=None, step=2, where=None):
@@ -68,6 +69,11 @@ RIGHT = {"complex": by_complex_numbers, "loop": by_loop, "matrices": by_matrices
 
 
 WRONG = {
+    "rest-is-0": ch12.rest_is_left_out,
+    "second-from-the-turned-first": second_set.turned_in_place,
+    "speeds-reversed": ch12.speeds_the_other_way_round,
+    "in-degrees": ch12.degrees,
+    "steps-for-positions": ch12.steps_for_positions,
     "moved-to-zero": fifth_set.positions_are_moved_to_zero,
     "halves-paired": in_halves,
     "all-rotated": lambda x, where, R, base: by_loop(x, where, x.shape[-1], base),
@@ -90,6 +96,7 @@ WRONG = {
 
 
 ODD = [
+    (lambda x, where, R, base: by_loop(x, where, R, 2 * base), "other-angles"),
     (lambda x, *_: x, "input-returned"),
     (lambda x, *_: x.mean(-1), "shape"),
     (lambda x, *_: x / 0, "not-finite"),

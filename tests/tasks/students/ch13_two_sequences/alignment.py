@@ -102,6 +102,7 @@ RIGHT = {"loop": by_loop, "numpy": in_numpy, "one-hot": with_one_hot}
 
 
 WRONG = {
+    "source-words-asked": ch13.best_word_of_each_source_word,
     "padding-behind": padding_behind,
     "divided-by-links": divided_by_links,
     "padding-lookers-left-out": fifth_set.words_that_look_at_padding_do_not_count,

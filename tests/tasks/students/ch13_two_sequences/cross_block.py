@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 from unlisted import ch13
 from unlisted.second_set import ch13 as second_set_ch13
+from unlisted.third_set import ch13 as third_set_ch13
 
 INF = float("inf")
 
@@ -170,6 +171,7 @@ RIGHT = {
 
 
 WRONG = {
+    "one-nobody-for-all": third_set_ch13.UnchangedIfOneMemoryIsEmpty,
     "no-residual": but(adds="never"),
     "residual-twice": but(adds="twice"),
     "no-norm": but(norms="never"),

@@ -5,6 +5,7 @@ import torch
 from unlisted import ch13
 from unlisted.fifth_set_b import ch13 as fifth_set
 from unlisted.second_set import ch13 as second_set_ch13
+from unlisted.third_set import ch13 as third_set_ch13
 
 
 def by_lstsq(table, shift, trained):
@@ -67,6 +68,7 @@ RIGHT = {"lstsq": by_lstsq, "pinv": with_pinv, "svd": with_normal_equations}
 
 
 WRONG = {
+    "mean-of-lengths": third_set_ch13.mean_length_of_the_gaps,
     "last-pair-missing": lambda table, *given: by_lstsq(table[:-1], *given),
     "constant-added": with_a_constant,
     "mean-of-roots": fifth_set.mean_of_the_roots,
