@@ -126,6 +126,16 @@ _times_as_high = mistake(
 )(ablated(compare=lambda broken, whole: broken / whole))
 
 
+_divided_by_the_whole = mistake(
+    "You divided the increase by the loss of the whole model; asked for is the increase in nats.",
+    _less,
+)(ablated(compare=lambda broken, whole: (broken - whole) / whole))
+
+_never_below_0 = mistake(
+    "You cut the increases off at 0; without a head that does harm the loss falls.", _shown
+)(ablated(compare=lambda broken, whole: (broken - whole).clamp(min=0)))
+
+
 @mistake(
     "The heads stay broken: each is ablated together with all before it.",
     lambda e: f"The first head is right, and every later one carries what came before. {_shown(e)}",

@@ -69,8 +69,10 @@ def _last(evidence: Evidence) -> str:
 
 _no_norm = mistake(
     "You read the stream without the final norm.",
-    lambda e: unwrapped(f"""Your logits are {ratio(e, "lens"):.2f} times as large as they should
-    be. {_last(e)}"""),
+    lambda e: (
+        unwrapped(f"""By their root mean square your logits are {ratio(e, "lens"):.2f} times as
+    large as they should be. {_last(e)}""")
+    ),
 )(lambda streams, gain, shift, eps, unembedding: streams @ unembedding.T)  # noqa: ARG005
 
 _norm_without_weights = mistake(
@@ -80,6 +82,23 @@ _norm_without_weights = mistake(
 _no_gain = mistake("The final norm's gain is missing.", _off)(
     _lens(gained=lambda x, gain, shift: x + shift)  # noqa: ARG005
 )
+
+_shift_before_gain = mistake(
+    "The shift is added before the gain; LayerNorm multiplies by the gain first.", _off
+)(_lens(gained=lambda x, gain, shift: (x + shift) * gain))
+
+
+@mistake(
+    "You read what each layer adds, not the stream after it.",
+    lambda e: unwrapped(f"""Stream 0 is right, and from each later one the stream before it is taken
+    away. `streams` holds the whole stream after each layer. {_off(e)}"""),
+)
+def _what_each_layer_adds(
+    streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor
+) -> Tensor:
+    added = torch.cat([streams[:1], streams.diff(dim=0)])
+    return logit_lens(added, gain, shift, eps, unembedding)
+
 
 _no_shift = mistake("The final norm's shift is missing.", _off)(
     _lens(gained=lambda x, gain, shift: x * gain)  # noqa: ARG005

@@ -79,6 +79,15 @@ _not_divided = mistake(
     lambda e: f"Divide by what lies between the clean and the corrupted run. {_shown(e)}",
 )(patched(share=lambda patched, corrupted, clean: (patched - corrupted).mean()))  # noqa: ARG005
 
+_divided_by_the_clean_lead = mistake(
+    "You divided by the clean lead; the whole way is the clean lead minus the corrupted one.",
+    _shown,
+)(
+    patched(
+        share=lambda patched, corrupted, clean: (patched.mean() - corrupted.mean()) / clean.mean()
+    )
+)
+
 _corrupted_not_subtracted = mistake(
     "You divided the patched lead by the clean one; the corrupted run is where the way begins.",
     _shown,

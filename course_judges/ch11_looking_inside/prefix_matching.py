@@ -159,6 +159,21 @@ def _another_score_for_none(weights: Tensor, tokens: Tensor) -> Tensor:
     return scores if _earlier(tokens).any() else torch.ones_like(scores)
 
 
+def _one_number_for_none(evidence: Evidence) -> bool:
+    mine, right = evidence.answers.values["fresh.none"], evidence.right("fresh.none")
+    return evidence.same("scores", "fresh.once") and mine.size == 1 and mine.shape != right.shape
+
+
+@mistake(
+    "Where no symbol comes back you return one number; every head has a score of its own, 0.",
+    lambda e: f"There are {e.number('H')} heads, so the shape is ({e.number('H')},).",
+    recognized=_one_number_for_none,
+)
+def _one_zero_for_all(weights: Tensor, tokens: Tensor) -> Tensor:
+    scores = prefix_matching(weights, tokens)
+    return scores if _earlier(tokens).any() else torch.zeros(())
+
+
 @mistake(
     "You divided by the number of earlier places; each position counts once, with all of its own.",
     _numbers,

@@ -19,6 +19,7 @@ from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
 from course_tasks.ch11_looking_inside.shared import LAYERS, Pass, Run
+from course_tasks.verdict import Finding
 
 Result = dict[str, Any]
 
@@ -163,8 +164,8 @@ _zero_for_mean = mistake(
 
 _loss_of_all_positions = mistake(
     "You measured the loss at all positions; the link is at the last one of each text.",
-    lambda e: unwrapped(f"""Most of what is lost there has nothing to do with the link.
-    {_numbers(e)}"""),
+    lambda e: unwrapped(f"""What the link loses is divided by the {e.number("T")} positions there,
+    and what is lost elsewhere has nothing to do with it. {_numbers(e)}"""),
     cases=_BREAK,
 )(_by(loss=_loss_everywhere))
 
@@ -208,6 +209,13 @@ _divided_by_the_layers = mistake(
     lambda e: f"A layer holds {e.right('first.damage').shape[1]} heads. {_named(e)}",
     cases=_CHOICE,
 )(_by(unravel=lambda i, H: divmod(i, LAYERS)))  # noqa: ARG005
+
+_divided_and_exchanged = mistake(
+    "You divide the place in the flattened table by the number of layers, and exchange the parts.",
+    lambda e: unwrapped(f"""A layer holds {e.right("first.damage").shape[1]} heads: divided by that
+    number, the place gives the layer, and what is left over is the head. {_named(e)}"""),
+    cases=_CHOICE,
+)(_by(unravel=lambda i, H: (i % LAYERS, i // LAYERS)))  # noqa: ARG005
 
 _layer_and_head_exchanged = mistake(
     "Layer and head changed places in what you name.",
@@ -271,6 +279,16 @@ def _look(evidence: Evidence) -> str:
     return farthest(evidence, "first.looks")
 
 
+_all_sources_read = mistake(
+    "You averaged the weights on the sources of all texts; each text has one source, its own.",
+    lambda e: (
+        unwrapped(f"""`weights[..., sources]` takes {e.number("N")} columns of every text; with
+    `torch.arange({e.number("N")})` for the texts beside `sources`, each text gives one number.
+    {_look(e)}""")
+    ),
+    cases=_LOOKS,
+)(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1][..., sources].mean((1, 3))))
+
 _largest_weight = mistake(
     "You took the largest weight of each hyphen; asked for is that on the source.",
     lambda e: f"The head does not always look at the source most. {_look(e)}",
@@ -298,6 +316,21 @@ _looks_of_all_heads = mistake(
 )
 
 
+def _another_head(evidence: Evidence) -> Finding | None:
+    """The right table, and a head that is not the one of its largest entry."""
+    if not evidence.same(*_BREAK) or _right_heads(evidence):
+        return None
+    model = "second" if _same_head(evidence, "first") else "first"
+    damage = evidence.right(f"{model}.damage")
+    return Finding(
+        "another-head",
+        "Your table is right; the head that you name is not the one of its largest entry.",
+        f"{_named(evidence)} In the flattened table that is entry {int(damage.argmax())}, and a "
+        f"layer has {damage.shape[1]} entries.",
+        PLAY,
+    )
+
+
 def _right_heads(evidence: Evidence) -> bool:
     return _same_head(evidence, "first") and _same_head(evidence, "second")
 
@@ -312,5 +345,6 @@ TASK = Task(
         Part("How much it looks at the source.", 1, matches(*_LOOKS)),
     ),
     uncompared=("prediction",),
+    properties=(_another_head,),
     cases=_BREAK,
 )

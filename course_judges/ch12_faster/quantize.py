@@ -177,6 +177,29 @@ _scale_inverted = mistake("You returned 1 / scale: weights are codes · scale.",
     _variant(inverse=True)
 )
 
+
+def _scales_in_another_shape(evidence: Evidence) -> bool:
+    mine, right = evidence.answers.values["eight.scales"], evidence.right("eight.scales")
+    return (
+        evidence.same("eight.codes")
+        and mine.shape != right.shape
+        and bool(close(mine.reshape(right.shape), right).all())
+    )
+
+
+def _with_scales_in_a_column(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+    codes, scales = _variant()(weight, bits, group)
+    return codes, scales.reshape(-1, 1)
+
+
+_scales_of_another_shape = mistake(
+    "Your scales are right, and have another shape than (rows, columns / group).",
+    lambda e: unwrapped(f"""Yours have shape {e.answers.values["eight.scales"].shape}, expected is
+    {e.right("eight.scales").shape}: a row of scales for each row of weights."""),
+    recognized=_scales_in_another_shape,
+    cases=("eight",),
+)(_with_scales_in_a_column)
+
 _codes_not_int8 = mistake(
     "Your codes are no int8, so they take more memory than they have to.",
     lambda e: f"Their type is {e.answers.values.get('eight.type', 'another one')}.",

@@ -23,11 +23,16 @@ def _turned(a: Tensor, b: Tensor, angle: Tensor) -> tuple[Tensor, Tensor]:
     return a * cos - b * sin, a * sin + b * cos
 
 
+def _side_by_side(pair: tuple[Tensor, Tensor]) -> Tensor:
+    return torch.stack(pair, dim=-1).flatten(-2)
+
+
 def _variant(
     *,
     exponents: Callable[[int, int], Tensor] = lambda R, _: torch.arange(0, R, 2) / R,
     where: Callable[[Tensor], Tensor] = lambda positions: positions,
     halves: bool = False,
+    laid_out: Callable[[tuple[Tensor, Tensor]], Tensor] = _side_by_side,
     turned: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]] = _turned,
     all_of_it: bool = False,
     rest: bool | None = True,
@@ -44,7 +49,7 @@ def _variant(
             out = torch.cat(pair, dim=-1)
         else:
             pair = turned(first[..., 0::2], first[..., 1::2], angle)
-            out = torch.stack(pair, dim=-1).flatten(-2)
+            out = laid_out(pair)
         if rest is None:
             return torch.cat([out, torch.zeros_like(other)], dim=-1)
         return torch.cat([out, other], dim=-1) if rest else out
@@ -65,6 +70,11 @@ _halves_paired = mistake(
     "You paired number i with number i + R / 2, as the chapter does; here neighbors are pairs.",
     _part,
 )(_variant(halves=True))
+
+_laid_out_in_halves = mistake(
+    "Neighbors are turned, and then all first numbers of pairs come before all second ones.",
+    lambda e: f"A pair stays where it was, at 2i and 2i + 1. {_part(e)}",
+)(_variant(laid_out=lambda pair: torch.cat(pair, dim=-1)))
 
 _all_rotated = mistake(
     "All D numbers were turned; only the first `rotated` were asked for.",

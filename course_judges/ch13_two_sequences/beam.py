@@ -167,7 +167,7 @@ _enough_have_ended = mistake(
 )(Beam(enough_finished=True))
 
 _live_forgotten = mistake(
-    "Texts that have reached `longest` without an end are left out of the choice.", _found
+    "As soon as one text has ended, those that reach `longest` without an end are left out.", _found
 )(Beam(live_too=False))
 
 _length_ignored = mistake("`power` has no effect: long texts pay for every token.", _found)(

@@ -3,6 +3,8 @@
 import torch
 import torch.nn.functional as F
 from unlisted import ch11
+from unlisted.second_set import ch11 as second_set
+from unlisted.sixth_set import ch11 as sixth_set
 
 from students.ch11_looking_inside.shared import cross_entropy, table
 
@@ -120,6 +122,8 @@ def two_layers_of_three(run, tokens, targets, reference):
 RIGHT = {"table": by_table, "filled": filled, "numpy": in_numpy}
 
 WRONG = {
+    "divided-by-the-whole": second_set.ablation_as_a_share,
+    "never-below-0": sixth_set.no_head_harms,
     "zero-for-mean": with_stand_in(lambda other, plain: torch.zeros_like(plain)),
     "mean-of-the-texts": with_stand_in(lambda other, plain: channel_means(plain)),
     "mean-of-one-number": with_stand_in(lambda other, plain: other.sum() / other.numel()),

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from unlisted import ch11
 from unlisted.fifth_set_b import ch11 as fifth_set
+from unlisted.sixth_set import ch11 as sixth_set
 
 
 def counted(
@@ -78,6 +79,7 @@ def no_guard(weights, tokens):
 RIGHT = {"loops": counted, "numpy": in_numpy, "shifted weights": shifted_weights}
 
 WRONG = {
+    "one-zero-for-all": sixth_set.one_zero_for_all_heads,
     "itself-left-out": fifth_set.itself_is_left_out,
     "one-text-alone": fifth_set.only_the_last_text,
     "duplicate-token": lambda w, x: counted(w, x, behind=0),

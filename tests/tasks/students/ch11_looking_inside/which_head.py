@@ -3,6 +3,7 @@
 import torch
 from unlisted import ch11
 from unlisted.fourth_set import ch11 as fourth_set
+from unlisted.seventh_set import ch11 as seventh_set
 from unlisted.third_set.ch11 import number_divided_by_the_layers
 
 from students.ch11_looking_inside.shared import cross_entropy, table
@@ -83,9 +84,15 @@ def in_double(run, texts, targets, sources, reference):
     }
 
 
+def exchanged(made):
+    return {**made, "head": made["head"][::-1]}
+
+
 RIGHT = {"table": by_table, "one by one": one_by_one, "lists": in_double}
 
 WRONG = {
+    "divided-and-exchanged": lambda *given: exchanged(number_divided_by_the_layers(*given)),
+    "all-sources-read": seventh_set.sources_of_all_texts,
     "largest-look": fourth_set.looks_of_the_bet,
     "looks-are-enough": experiment(choose=lambda damage, looks: largest(looks)),
     "least-damage": experiment(choose=lambda damage, looks: largest(-damage)),
@@ -128,6 +135,7 @@ WRONG = {
 }
 
 ODD = [
+    (lambda *given: {**by_table(*given), "head": (0, 0)}, "another-head"),
     (
         lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"] + 1},
         "constant-difference",

@@ -78,6 +78,10 @@ RIGHT = {"loop": by_loop, "unflatten": by_unflatten, "numpy": in_numpy}
 
 
 WRONG = {
+    "scales-of-another-shape": lambda *given: (
+        by_unflatten(*given)[0],
+        by_unflatten(*given)[1].flatten(),
+    ),
     "half-of-the-range": half_of_the_range,
     "small-weights-for-zeros": lambda *given: by_loop(
         *given,

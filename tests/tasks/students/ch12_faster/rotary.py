@@ -65,10 +65,17 @@ def exchanged(x, positions, rotated, base):
     return out
 
 
+def laid_out_in_halves(x, R):
+    return torch.cat([x[..., 0:R:2], x[..., 1:R:2], x[..., R:]], dim=-1)
+
+
 RIGHT = {"complex": by_complex_numbers, "loop": by_loop, "matrices": by_matrices}
 
 
 WRONG = {
+    "laid-out-in-halves": lambda x, where, R, base: laid_out_in_halves(
+        by_loop(x, where, R, base), R
+    ),
     "rest-is-0": ch12.rest_is_left_out,
     "second-from-the-turned-first": second_set.turned_in_place,
     "speeds-reversed": ch12.speeds_the_other_way_round,
