@@ -203,7 +203,9 @@ _log_probability = mistake(
 )
 
 _way_without_its_sign = mistake(
-    "You divided by the size of the way; where it leads down, its sign is minus.", _shown
+    "Where the clean lead is below the corrupted one, your shares have the other sign.",
+    lambda e: unwrapped(f"""The way is clean − corrupted, with its sign: not its size, and not
+    corrupted − clean. {_shown(e)}"""),
 )(
     patched(
         share=lambda patched, corrupted, clean: (

@@ -168,6 +168,23 @@ def _misplaced(evidence: Evidence) -> Finding | None:
     )
 
 
+def _other_scores(evidence: Evidence) -> Finding | None:
+    """The first score before the mask that is not right."""
+    mine, right = (side("head.scores") for side in (evidence.yours, evidence.right))
+    wrong = np.argwhere(abs(mine - right) > 1e-4)
+    if evidence.same("head.weights") or not len(wrong):
+        return None
+    t, s = (int(i) for i in wrong[0])
+    return Finding(
+        "other-scores",
+        "Some of your scores are not those that were asked for.",
+        f"After the division by √D, and before the mask, position {t} gives position {s} the "
+        f"score {number(float(mine[t, s]))}; it should be {number(float(right[t, s]))}. So is it "
+        f"with {len(wrong)} of {mine.size} scores. {_row(evidence)}",
+        BUILD,
+    )
+
+
 def _hidden_scores(evidence: Evidence) -> Finding | None:
     """The right weights, because the mask hides scores that are not right."""
     off = [
@@ -212,6 +229,7 @@ TASK = Task(
         _misplaced,
         _hidden_scores,
         no_weight_on_the_future("head.weights", BUILD),
+        _other_scores,
     ),
     cases=_PATTERN,
 )

@@ -18,7 +18,7 @@ from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
-from course_tasks.ch11_looking_inside.shared import LAYERS, Pass, Run
+from course_tasks.ch11_looking_inside.shared import LAYERS, Pass, Run, runner
 from course_tasks.verdict import Finding
 
 Result = dict[str, Any]
@@ -168,6 +168,31 @@ _loss_of_all_positions = mistake(
     and what is lost elsewhere has nothing to do with it. {_numbers(e)}"""),
     cases=_BREAK,
 )(_by(loss=_loss_everywhere))
+
+_losses_added_up = mistake(
+    "You added the losses of all texts up; the loss is their mean.", _numbers, cases=_BREAK
+)(_by(loss=lambda logits, targets: F.cross_entropy(logits[:, -1], targets[:, -1], reduction="sum")))
+
+_loss_before_the_hyphen = mistake(
+    "You measured the loss one position before the hyphen, the last position of each text.",
+    _numbers,
+    cases=_BREAK,
+)(_by(loss=lambda logits, targets: F.cross_entropy(logits[:, -2], targets[:, -2])))
+
+
+@mistake(
+    "Your `damage` is the loss without each head; asked for is by how much it rises.",
+    _numbers,
+    ABLATE,
+    cases=_BREAK,
+)
+def _loss_itself(
+    run: Run, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
+) -> Result:
+    made = which_head(run, texts, targets, sources, reference)
+    whole = _loss_at_links(run(texts).logits, targets)
+    return made | {"damage": made["damage"] + whole}
+
 
 _sign_exchanged = mistake(
     "You subtracted the broken model's loss from the whole one's; it is the other way round.",
@@ -331,6 +356,33 @@ def _another_head(evidence: Evidence) -> Finding | None:
     )
 
 
+def _other_looks(evidence: Evidence) -> Finding | None:
+    """Another weight than that of the head from each hyphen to its source."""
+    if not evidence.same(*_BREAK) or not _right_heads(evidence) or evidence.same("first.looks"):
+        return None
+    whole = runner(evidence.inputs, "first")(torch.as_tensor(evidence.inputs["texts"]))
+    layer, head = (int(n) for n in evidence.right("first.head"))
+    each = _from_each(whole, torch.as_tensor(evidence.inputs["sources"])).numpy()  # (L, N, H)
+    mine, texts = float(evidence.yours("first.looks")), each[layer, :, head]
+    same = np.argwhere(close(each.mean(axis=1), mine))
+    of = (
+        "It is that of the first text alone."
+        if close(texts[0], mine)
+        else f"It is that of head {same[0][1]} of layer {same[0][0]}."
+        if len(same)
+        else "It is not that of any other head either: is it from the hyphen, the last row, to the "
+        "source, a column that differs from text to text?"
+    )
+    return Finding(
+        "other-looks",
+        "Your `looks` is not the mean weight of your head from the hyphens to the sources.",
+        f"In the first model head {head} of layer {layer} gives the sources "
+        f"{number(float(texts.min()))} to {number(float(texts.max()))}, on average "
+        f"{number(float(texts.mean()))}; yours is {number(mine)}. {of}",
+        PLAY,
+    )
+
+
 def _right_heads(evidence: Evidence) -> bool:
     return _same_head(evidence, "first") and _same_head(evidence, "second")
 
@@ -345,6 +397,6 @@ TASK = Task(
         Part("How much it looks at the source.", 1, matches(*_LOOKS)),
     ),
     uncompared=("prediction",),
-    properties=(_another_head,),
+    properties=(_another_head, _other_looks),
     cases=_BREAK,
 )

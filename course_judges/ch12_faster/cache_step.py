@@ -34,6 +34,7 @@ def _variant(
     scores: Callable[[Tensor, Tensor], Tensor] = _scores,
     hidden: float = -math.inf,
     lowered: float = 0.0,
+    after_softmax: bool = False,
     writes: tuple[bool, bool] = (True, True),
     copies: bool = True,
     reads_old: bool = False,
@@ -63,7 +64,9 @@ def _variant(
         visible = seen(place, lengths[:, None])[:, None]  # (B, 1, S)
         found = scores(query, keys)
         found = found - lowered * ~visible if lowered else found.masked_fill(~visible, hidden)
-        weights = found.softmax(dim=-1)
+        if after_softmax:
+            found = scores(query, keys)
+        weights = found.softmax(dim=-1) * (visible if after_softmax else 1)
         read = before if reads_old else values
         if empties:  # what is hidden holds zeros, and has a share all the same
             read = read * visible.unsqueeze(-1)
@@ -163,6 +166,24 @@ _scale_by_places = mistake(
         scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(keys.shape[2])
     )
 )
+
+_scale_by_heads = mistake("You divided the scores by √H; the scale is √D.", _lengths)(
+    _variant(
+        scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(keys.shape[1])
+    )
+)
+
+_scale_without_the_root = mistake("You divided the scores by D; the scale is √D.", _lengths)(
+    _variant(scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / keys.shape[-1])
+)
+
+_masked_after_softmax = families.masked_after_softmax(_lengths)(_variant(after_softmax=True))
+
+_sees_what_comes_after = mistake(
+    "Each row sees its new token and what lies behind it; it should see what lies before it.",
+    _lengths,
+    also=(_variant(seen=lambda place, lengths: place > lengths),),
+)(_variant(seen=lambda place, lengths: place >= lengths))
 
 _place_0_hidden = mistake(
     "Place 0 is hidden; it holds the first token of each row.",

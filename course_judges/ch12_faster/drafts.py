@@ -375,7 +375,7 @@ def _keeps_by_the_quotient(evidence: Evidence) -> bool:
 def _other_rule(evidence: Evidence) -> Finding | None:
     """What is off at the first place of rows with drafts: what is kept, or what is drawn."""
     if (off := off_at(evidence)) is None or off[0] == 0 or off[1] != 0:
-        return None
+        return None  # of later places `_off` tells
     p, q = (evidence.inputs[name][0].astype(float) for name in "pq")
     if _keeps_by_the_quotient(evidence):
         kept, _, written = reaching(evidence, 0)
@@ -442,6 +442,14 @@ def _always_the_same(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _as_elsewhere(evidence: Evidence, place: int, written: Array) -> str:
+    """Of which other place the model's distribution is that of what is written; or nothing."""
+    for other, p in enumerate(evidence.inputs["p"].astype(float)):
+        if other != place and follows(written, p):
+            return f" That is how `p[b, {other}]` is distributed."
+    return ""
+
+
 def _off(evidence: Evidence) -> Finding | None:
     off = off_at(evidence)
     if off is None:
@@ -456,7 +464,7 @@ def _off(evidence: Evidence) -> Finding | None:
         "What you write is not distributed as the model says.",
         unwrapped(f"""In rows with {most or "no"} drafts you write at place {place}{kept} symbol
         {worst} with a share of {number(shares[worst])}; `p[b, {place}]` gives it
-        {number(p[worst])}."""),
+        {number(p[worst])}.{_as_elsewhere(evidence, place, written)}"""),
         DRAFTS,
     )
 

@@ -15,6 +15,7 @@ from course_judges.ch12_faster.sections import GROUPS
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 Pool = Callable[[Tensor, int], Tensor]
@@ -196,11 +197,24 @@ def _shared_otherwise(evidence: Evidence) -> Finding | None:
     )
 
 
+def _alike_in_groups(mine: Array, G: int, H: int) -> bool:
+    heads = mine.reshape(*mine.shape[:2], G, H // G, -1)
+    return G < H and bool(close(heads, np.broadcast_to(heads[..., :1, :], heads.shape)).all())
+
+
 def _other_weights(evidence: Evidence) -> Finding | None:
     """Position 0 is right, which sees nothing but itself."""
     mine, right = evidence.yours("several"), evidence.right("several")
     if mine.shape != right.shape or not close(mine[:, 0], right[:, 0]).all():
         return None
+    if _alike_in_groups(mine, evidence.number("G"), evidence.number("H")):
+        return Finding(
+            "heads-of-a-group-alike",
+            "All heads of a group find the same; each should ask with a query of its own.",
+            unwrapped(f"""Position 0 is right, which sees nothing but its own value; later positions
+            are not. {_groups(evidence)}"""),
+            GROUPS,
+        )
     return Finding(
         "other-weights",
         "The values are shared as they should be; the weights with which they are averaged differ.",

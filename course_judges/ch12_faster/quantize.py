@@ -169,6 +169,10 @@ _cut_not_rounded = mistake(
     lambda e: f"`.to(torch.int8)` cuts towards 0: round first. {_codes(e)}",
 )(_variant(rounded=torch.trunc))
 
+_rounded_up = mistake("You rounded up; the nearest whole number was asked for.", _codes)(
+    _variant(rounded=torch.ceil)
+)
+
 _rounded_down = mistake("You rounded down; the nearest whole number was asked for.", _codes)(
     _variant(rounded=torch.floor)
 )
@@ -306,6 +310,25 @@ def _other_scales(evidence: Evidence) -> Finding | None:
     )
 
 
+def _other_codes(evidence: Evidence) -> Finding | None:
+    """Right scales and wrong codes: one of them is worked out."""
+    mine, right = evidence.yours("eight.codes"), evidence.right("eight.codes")
+    if mine.shape != right.shape or not evidence.same("eight.scales") or close(mine, right).all():
+        return None
+    r, c = (int(i) for i in farthest_index(mine, right))
+    weight = float(evidence.inputs["eight"][r, c])
+    scale = float(evidence.right("eight.scales")[r, c // evidence.number("group")])
+    return Finding(
+        "other-codes",
+        "Your scales are right; your codes are not the weights divided by them and rounded.",
+        f"In row {r}, column {c}, {number(weight, 4)} / {number(scale, 4)} is "
+        f"{number(weight / scale, 4)}, so the code is {number(float(right[r, c]))}; yours is "
+        f"{number(float(mine[r, c]), 4)}. That is so with {int((~close(mine, right)).sum())} of "
+        f"{right.size} codes.",
+        BITS,
+    )
+
+
 TASK = Task(
     "Groups of weights",
     _variant(),
@@ -316,5 +339,5 @@ TASK = Task(
         Part("A group of zeros gives codes of 0.", 1, matches("hollow")),
     ),
     cases=("eight", "few", "undivided"),
-    properties=(_other_scales,),
+    properties=(_other_scales, _other_codes),
 )

@@ -137,6 +137,7 @@ _one_place_ahead = mistake(
     "Token number n was written into place n + 1; the first token has number 0.",
     _full,
     cases=("filling", "full"),
+    also=(lambda *given: _variant()(*given[:5], given[5] + 1, given[6]),),  # seen as such, too
 )(_variant(goes=lambda count, W: (count + 1) % W))
 
 

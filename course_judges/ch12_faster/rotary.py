@@ -225,6 +225,25 @@ def _some_numbers(evidence: Evidence) -> Finding | None:
     )
 
 
+def _other_lengths(evidence: Evidence) -> Finding | None:
+    """The rest is right, and what was turned has pairs of other lengths."""
+    mine, given = evidence.yours("part").astype(float), evidence.inputs["x"].astype(float)
+    R = evidence.number("R")
+    before, after = (np.hypot(side[..., 0:R:2], side[..., 1:R:2]) for side in (given, mine))
+    if not close(mine[..., R:], given[..., R:]).all() or np.allclose(before, after, rtol=1e-3):
+        return None
+    place = np.unravel_index(int(abs(after - before).argmax()), before.shape)
+    b, h, t, i = (int(k) for k in place)
+    return Finding(
+        "other-lengths",
+        "What stays is right; what is turned has other lengths than before.",
+        f"Of row {b}, head {h}, token {t}, the numbers {2 * i} and {2 * i + 1} are a pair of "
+        f"length {number(float(before[place]))}, and of length {number(float(after[place]))} in yours. "
+        f"(a cos − b sin, a sin + b cos) is as long as (a, b). {_part(evidence)}",
+        SLIDE,
+    )
+
+
 TASK = Task(
     "Neighbors turn",
     _variant(),
@@ -234,5 +253,5 @@ TASK = Task(
         Part("Of longer vectors the rest stays as it is.", 2, matches("part", "odd")),
     ),
     cases=("part",),
-    properties=(_other_angles, _some_numbers),
+    properties=(_other_angles, _some_numbers, _other_lengths),
 )

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from course_judges.ch12_faster.sections import COST
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import number
+from course_judges.wording import number, results_by_name
 from course_tasks.ch12_faster.seconds import PARTS
 from course_tasks.verdict import Finding
 
@@ -240,13 +241,21 @@ def _times_as_long(evidence: Evidence) -> Finding | None:
     )
     if evidence.same("growing.seconds") or not mine.min() < mine.max() < np.inf:
         return None
+    off = ~close(mine, right)
+    other_text = (
+        "Only the embedding's seconds depend on which symbols are read: does your text hold "
+        "others? "
+        if off[0] and not off[1:].any()
+        else ""
+    )
+    wrong = [name for name, one in zip(PARTS, off, strict=True) if one]
     factors = [f"{number(one)} for {name}" for name, one in zip(PARTS, mine / right, strict=True)]
     return Finding(
         "other-seconds",
-        "Your seconds are not those of the calls that write the text.",
+        f"Of your five numbers, {results_by_name(wrong)} {'is' if len(wrong) == 1 else 'are'} wrong.",
         f"Yours, divided by the right ones: {', '.join(factors[:-1])}, and {factors[-1]}. "
-        f"{_shown(evidence)} Only the {evidence.number('count')} calls that write count, each of "
-        "them and each block once.",
+        f"{_shown(evidence)} {other_text}What counts are the {evidence.number('count')} calls that "
+        "write, each of them and each block once.",
         COST,
     )
 

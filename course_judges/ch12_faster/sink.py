@@ -11,8 +11,10 @@ from torch import Tensor
 
 from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import STREAM
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
+from course_tasks.verdict import Finding
 
 Chunks: TypeAlias = Iterable[tuple[Tensor, Tensor]]
 Start: TypeAlias = Callable[[Tensor], Tensor]
@@ -265,6 +267,26 @@ def _hidden_chunk(chunks: Chunks, sink: Tensor) -> Tensor:
     return begins([(scores, values.expand(scores.shape[1], -1)) for scores, values in pairs], sink)
 
 
+def _other_sums(evidence: Evidence) -> Finding | None:
+    """Each row is the right one times a factor: the sum that it seems to be divided by."""
+    mine, right = evidence.yours("gentle").astype(float), evidence.right("gentle").astype(float)
+    factors = (mine * right).sum(axis=1) / (right * right).sum(axis=1)
+    if close(mine, right).all() or not close(mine, factors[:, None] * right).all():
+        return None
+    t = int(abs(np.log(abs(factors))).argmax())
+    terms = float(np.exp(evidence.inputs["gentle"][t].astype(float)).sum())
+    own = float(np.exp(evidence.inputs["sink"][t]))
+    return Finding(
+        "other-sums",
+        "The values are weighed as they should be among themselves; the sum they are divided by "
+        "is not the right one.",
+        f"In row {t} e to the scores adds up to {number(terms, 4)}, and e to the sink is "
+        f"{number(own, 4)}, so the sum is {number(terms + own, 4)}; yours is as if it were "
+        f"{number((terms + own) / float(factors[t]), 4)}.",
+        STREAM,
+    )
+
+
 TASK = Task(
     "A share that goes nowhere",
     _variant(),
@@ -274,4 +296,5 @@ TASK = Task(
         Part("Scores of 200 and of −400 do no harm.", 2, matches("steep", "low")),
         Part("A chunk, or a row, in which all is hidden gives no NaN.", 2, matches("hidden")),
     ),
+    properties=(_other_sums,),
 )

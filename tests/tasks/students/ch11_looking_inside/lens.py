@@ -91,6 +91,8 @@ WRONG = {
 }
 
 ODD = [
+    (lambda x, g, s, e, u: library(x.cumsum(0), g, s, e, u), "other-norm"),
+    (lambda x, g, s, e, u: library(2 * x, g, s, e, u), "other-statistics"),
     (lambda *given: library(*given) * 2, "constant-ratio"),
     (lambda *given: library(*given)[-1], "shape"),
     (lambda *given: library(*given).transpose(0, 1), "axes-permuted"),

@@ -111,7 +111,7 @@ ODD = [
         lambda weights, tokens: fifth_set.only_the_last_text(weights.flip(0), tokens.flip(0)),
         "one-text-alone",
     ),
-    (lambda w, x: counted(w, x) + 0.1, "difference"),
+    (lambda w, x: counted(w, x) + 0.1, "another-score"),
     (lambda w, x: w.sum(-1), "shape"),
     (lambda w, x: counted(w, x).mean(), "shape"),
     (lambda w, x: x[99], "error"),

@@ -80,6 +80,7 @@ def score_hidden_with_many_tokens(V, T, strength):
 
 
 ODD = [
+    (lambda V, T, s: {**built(V, T, s), "key": built(V, T, s)["key"].fliplr()}, "other-scores"),
     (score_hidden_with_many_tokens, "hidden-scores"),
     (lambda V, T, strength: built(V, T, int(strength)), "another-score"),
     (ch11.strength_of_both, "another-score"),

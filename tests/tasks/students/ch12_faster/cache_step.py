@@ -80,10 +80,21 @@ def in_place(query, key, value, keys, values, lengths):
     return out, keys, values
 
 
+def cut_afterwards(query, key, value, keys, values, lengths):
+    _, keys, values = with_a_mask(query, key, value, keys, values, lengths)
+    weights = (torch.einsum("bhd,bhsd->bhs", query, keys) / query.shape[-1] ** 0.5).softmax(-1)
+    weights = weights * (torch.arange(keys.shape[2]) <= lengths[:, None])[:, None]
+    return torch.einsum("bhs,bhsd->bhd", weights, values), keys, values
+
+
 RIGHT = {"rows": row_by_row, "mask": with_a_mask, "einsum": by_einsum}
 
 
 WRONG = {
+    "scale-by-heads": lambda *given: row_by_row(*given, scale=given[0].shape[1] ** -0.5),
+    "scale-without-the-root": lambda *given: row_by_row(*given, scale=1 / given[0].shape[2]),
+    "masked-after-softmax": cut_afterwards,
+    "sees-what-comes-after": masked(lambda s, n: s[None] >= n[:, None]),
     "scale-by-places": first_set.root_of_the_length,
     "place-0-hidden": first_set.hides_the_first,
     "empty-row-sees-more": fifth_set.an_empty_row_sees_a_leftover,

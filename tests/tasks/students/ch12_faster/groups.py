@@ -135,7 +135,14 @@ def key_scaled_twice(x, query, key, *given):
     return head_by_head(x, query, 2 * key, *given)
 
 
+def mean_of_members(x, query, key, value, n_head, n_group):
+    found = head_by_head(x, query, key, value, n_head, n_group)
+    each = found.unflatten(-1, (n_group, n_head // n_group, -1))
+    return each.mean(dim=3, keepdim=True).expand_as(each).flatten(2)
+
+
 ODD = [
+    (mean_of_members, "heads-of-a-group-alike"),
     (key_scaled_twice, "other-weights"),
     (lambda x, *_: x, "shape"),
     (lambda *given: head_by_head(*given) * 1.1, "constant-ratio"),

@@ -78,6 +78,7 @@ RIGHT = {"loop": by_loop, "unflatten": by_unflatten, "numpy": in_numpy}
 
 
 WRONG = {
+    "rounded-up": lambda *given: by_loop(*given, to_whole=torch.ceil),
     "scales-of-another-shape": lambda *given: (
         by_unflatten(*given)[0],
         by_unflatten(*given)[1].flatten(),
@@ -116,7 +117,13 @@ def least(weight, bits, group):
     return codes, scales.clamp(min=float(scales.median()))
 
 
+def without_signs(weight, bits, group):
+    codes, scales = by_unflatten(weight, bits, group)
+    return codes.abs(), scales
+
+
 ODD = [
+    (without_signs, "other-codes"),
     (least, "least-scale"),
     (lambda *given: by_loop(*given, top=lambda bits: 100), "other-divisor"),
     (lambda *given: by_loop(*given, size=lambda p, *_: p.abs().mean()), "other-scales"),

@@ -102,7 +102,13 @@ WRONG = {
 }
 
 
+def doubled(x, where, R, base):
+    out = by_loop(x, where, R, base)
+    return torch.cat([2 * out[..., :R], out[..., R:]], dim=-1)
+
+
 ODD = [
+    (doubled, "other-lengths"),
     (lambda x, where, R, base: by_loop(x, where, R, 2 * base), "other-angles"),
     (lambda x, *_: x, "input-returned"),
     (lambda x, *_: x.mean(-1), "shape"),

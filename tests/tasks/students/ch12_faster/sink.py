@@ -142,6 +142,10 @@ WRONG = {
 
 
 ODD = [
+    (
+        lambda chunks, sink: as_one_more_key(chunks, sink) * (1 + sink.sigmoid()[:, None]),
+        "other-sums",
+    ),
     (four_chunks, "error"),
     (lambda *given: streamed(*given).squeeze(), "axis-of-one"),
     (lambda chunks, sink: as_one_more_key(chunks, sink)[:, :-1], "last-missing"),
