@@ -238,8 +238,8 @@ def _other_lengths(evidence: Evidence) -> Finding | None:
         "other-lengths",
         "What stays is right; what is turned has other lengths than before.",
         f"Of row {b}, head {h}, token {t}, the numbers {2 * i} and {2 * i + 1} are a pair of "
-        f"length {number(float(before[place]))}, and of length {number(float(after[place]))} in yours. "
-        f"(a cos − b sin, a sin + b cos) is as long as (a, b). {_part(evidence)}",
+        f"length {number(float(before[place]))}, and of length {number(float(after[place]))} in "
+        f"yours. (a cos − b sin, a sin + b cos) is as long as (a, b). {_part(evidence)}",
         SLIDE,
     )
 

@@ -252,7 +252,9 @@ def _times_as_long(evidence: Evidence) -> Finding | None:
     factors = [f"{number(one)} for {name}" for name, one in zip(PARTS, mine / right, strict=True)]
     return Finding(
         "other-seconds",
-        f"Of your five numbers, {results_by_name(wrong)} {'is' if len(wrong) == 1 else 'are'} wrong.",
+        f"Of your five numbers, {len(wrong)} are wrong: {results_by_name(wrong)}."
+        if len(wrong) > 1
+        else f"Of your five numbers, {results_by_name(wrong)} is wrong.",
         f"Yours, divided by the right ones: {', '.join(factors[:-1])}, and {factors[-1]}. "
         f"{_shown(evidence)} {other_text}What counts are the {evidence.number('count')} calls that "
         "write, each of them and each block once.",

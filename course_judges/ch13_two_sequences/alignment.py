@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from course_judges.ch13_two_sequences.sections import LOOKS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import row, unwrapped
+from course_judges.wording import number, row, unwrapped
+from course_tasks.verdict import Finding
 
 
 def _hits(weights, links, real):
@@ -229,6 +231,23 @@ _counts = mistake("You return how many words are right, not which share.", _link
 )
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """How many words count, and how many of them are right for head 0."""
+    case = "padded" if evidence.same("whole") else "whole"
+    mine, right = evidence.shaped(case, evidence.right(case).shape), evidence.right(case)
+    if np.ptp(mine / np.maximum(right, 1e-9)) < 1e-3:
+        return None  # one factor for all says more
+    count = int(evidence.inputs["links"].any(axis=-1).sum())
+    return Finding(
+        "other-shares",
+        "Your scores are not the shares of words whose largest weight is on a link.",
+        f"{count} words have a link. For head 0 the largest weight among the real source words is "
+        f"on one of them in {round(float(right[0]) * count)} of these, so its score is "
+        f"{number(float(right[0]))}; yours is {number(float(mine[0]))}. {_both(evidence)}",
+        LOOKS,
+    )
+
+
 TASK = Task(
     "Which head aligns?",
     alignment_scores,
@@ -237,4 +256,5 @@ TASK = Task(
         Part("Without padding, every head has the right score.", 2, matches("whole")),
         Part("Padding is never where a head looks.", 2, matches("padded")),
     ),
+    examples=(_worked_out,),
 )

@@ -97,6 +97,10 @@ class Beam:
             return score / len(tokens)
         if self.power == "translation":
             return score / ((5 + len(tokens)) / 6) ** power
+        if self.power == "penalty":
+            return score - power * len(tokens)
+        if self.power == "bonus":
+            return score + power * len(tokens)
         if self.power == "times":
             return score * len(tokens) ** power
         return score / (len(tokens) + self.start_counts) ** power
@@ -176,6 +180,12 @@ _length_ignored = mistake("`power` has no effect: long texts pay for every token
 
 _mean = mistake("You divided by the length itself, whatever `power` is.", _found)(Beam(power="all"))
 
+_length_added = mistake(
+    "You add power times the length to the sum, or take it away; the sum is divided by n ** power.",
+    _found,
+    also=(Beam(power="bonus"),),
+)(Beam(power="penalty"))
+
 _length_plus_five = mistake(
     "You divided by ((5 + n) / 6) ** power, as some papers do; here it is n ** power.",
     lambda e: f"{_found(e)} The 5 makes short texts cheaper than n alone does.",
@@ -231,6 +241,16 @@ _one_too_few = mistake("Your texts have one token less than `longest` allows.", 
 )
 
 
+def _same_text_first(evidence: Evidence) -> bool:
+    """In the first search that is wrong, the tokens are right."""
+    for case in ("greedy", "beam", "short", "length"):
+        for k in range(len(evidence.inputs["tables"])):
+            tokens = evidence.same(f"{case}.tokens{k}")
+            if not tokens or not evidence.same(f"{case}.score{k}"):
+                return tokens
+    return False
+
+
 def _another_text(evidence: Evidence) -> Finding | None:
     """Another text, told without the numbers that fill its row up."""
     texts = [
@@ -245,7 +265,22 @@ def _another_text(evidence: Evidence) -> Finding | None:
             told,
             BEAM,
         )
-    return Finding("another-text", "Your beam ends with another text.", _found(evidence), BEAM)
+    if (told := _found(evidence)) and _same_text_first(evidence):
+        return Finding(
+            "another-value",
+            "There your text is right, and its value is not.",
+            f"{told} The value is the sum of its log-probabilities, divided by n ** power; with "
+            "power 0 that is the sum itself.",
+            BEAM,
+        )
+    if evidence.same("greedy", "beam", "short"):
+        return Finding(
+            "another-choice",
+            "Your search is right; with a power, another text wins than by sum / n ** power.",
+            told,
+            BEAM,
+        )
+    return Finding("another-text", "Your beam ends with another text.", told, BEAM)
 
 
 def _another_length(evidence: Evidence) -> str:

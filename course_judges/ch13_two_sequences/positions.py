@@ -207,6 +207,27 @@ def _place(mine: Array, base: float) -> float | None:
     return angle if np.abs(mine - waves).max() < 1e-3 else None
 
 
+def _other_speeds(evidence: Evidence) -> Finding | None:
+    """Sines and cosines of other angles: those of the second word of a row are said."""
+    mine, right = evidence.yours("whole").astype(float), evidence.right("whole").astype(float)
+    if mine.shape != right.shape or mine.shape[1] < 2 or close(mine[0, 1], right[0, 1]).all():
+        return None
+    sines, cosines = mine[0, 1, 0::2], mine[0, 1, 1::2]
+    if not np.allclose(np.hypot(sines, cosines), 1, atol=1e-3):
+        return None
+    angles = np.arctan2(sines, cosines)
+    speeds = float(evidence.inputs["base"]) ** (-np.arange(0, mine.shape[-1], 2) / mine.shape[-1])
+    return Finding(
+        "other-angles",
+        "Your pairs are sines and cosines, of other angles than place · speed.",
+        f"At place 1 an angle is the speed itself. There your pairs have "
+        f"{', '.join(number(float(a)) for a in angles)}, whole turns left aside; they should have "
+        f"{', '.join(number(float(s)) for s in speeds)}. Either the places are other numbers, or "
+        "the speeds are.",
+        POSITIONS,
+    )
+
+
 def _other_places(evidence: Evidence) -> Finding | None:
     """Sines and cosines as they should be, of other places: those of one row are said."""
     case, tokens = ("whole", "tokens") if not evidence.same("whole") else ("padded", "padded")
@@ -219,6 +240,8 @@ def _other_places(evidence: Evidence) -> Finding | None:
     known = [place for place in places if place is not None]
     if len(known) < len(places):
         return None
+    if any(place % 1 for place in known):
+        return _other_speeds(evidence)
     return Finding(
         "other-places",
         "Your words have the sines and cosines of other places.",
@@ -237,5 +260,5 @@ TASK = Task(
         Part("Without padding, every place has its sines and cosines.", 2, matches("whole")),
         Part("Places count from the first word, and padding has zeros.", 2, matches("padded")),
     ),
-    properties=(_other_places,),
+    properties=(_other_places, _other_speeds),
 )

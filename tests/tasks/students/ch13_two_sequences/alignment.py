@@ -124,7 +124,7 @@ WRONG = {
 
 
 ODD = [
-    (lambda w, a, r: by_loop(w, a, r).sin() ** 2, "difference"),
+    (lambda w, a, r: by_loop(w, a, r).sin() ** 2, "other-shares"),
     (lambda w, a, r: 100 * by_loop(w, a, r), "constant-ratio"),
     (lambda w, a, r: by_loop(w, a, r).squeeze(), "axis-of-one"),
 ]

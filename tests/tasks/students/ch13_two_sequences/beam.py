@@ -117,6 +117,11 @@ def without_a_limit(f, start, end, width, longest, power):
 RIGHT = {"topk": with_topk, "heap": with_heap, "recursion": recursively}
 
 
+def length_added(log_probabilities, start, end, width, longest, power):
+    """A model that pays for each token is a sum that pays for its length."""
+    return with_topk(lambda x: log_probabilities(x) + power, start, end, width, longest, 0.0)
+
+
 def chosen_by_the_sum(log_probabilities, start, end, width, longest, power):
     tokens, total = with_topk(log_probabilities, start, end, width, longest, 0.0)
     return tokens, total / len(tokens) ** power
@@ -140,6 +145,7 @@ def live_not_divided(log_probabilities, start, end, width, longest, power):
 
 
 WRONG = {
+    "length-added": length_added,
     "smallest-value": first_set.worst_text,
     "chosen-by-the-sum": chosen_by_the_sum,
     "live-not-divided": live_not_divided,
@@ -172,6 +178,10 @@ WRONG = {
 
 
 ODD = [
+    (
+        lambda *a: (with_topk(*a)[0], with_topk(*a)[1] / 2),
+        "constant-ratio",
+    ),
     (lambda *a: (with_topk(*a)[0], 0.0), "all-alike"),
     (lambda *a: (with_topk(*a)[0][::-1], with_topk(*a)[1]), "another-text"),
     (without_a_limit, "error"),

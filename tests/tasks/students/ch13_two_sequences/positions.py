@@ -118,7 +118,8 @@ def _before(x, C, base):
 
 
 ODD = [
-    (ch13.places_as_shares, "other-places"),
+    (ch13.places_as_shares, "other-angles"),
+    (lambda x, C, base: by_loop(x, C, 3 * base), "other-angles"),
     (ch13.words_only_to_the_first, "other-places"),
     (lambda x, C, base: by_loop(x, C, base) * 2, "constant-ratio"),
     (lambda x, C, base: by_loop(x, C, base)[:, :-1], "last-missing"),
