@@ -186,7 +186,7 @@ def _another_score_for_none(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 def _one_number_for_none(evidence: Evidence) -> bool:
-    mine, right = evidence.answers.values["fresh.none"], evidence.right("fresh.none")
+    mine, right = evidence.yours("fresh.none"), evidence.right("fresh.none")
     return evidence.same("scores", "fresh.once") and mine.size == 1 and mine.shape != right.shape
 
 

@@ -364,10 +364,10 @@ def _other_looks(evidence: Evidence) -> Finding | None:
     layer, head = (int(n) for n in evidence.right("first.head"))
     each = _from_each(whole, torch.as_tensor(evidence.inputs["sources"])).numpy()  # (L, N, H)
     mine, texts = float(evidence.yours("first.looks")), each[layer, :, head]
-    same = np.argwhere(close(each.mean(axis=1), mine))
+    same = np.argwhere(close(each.mean(axis=1), np.array(mine)))
     of = (
         "It is that of the first text alone."
-        if close(texts[0], mine)
+        if close(texts[0], np.array(mine))
         else f"It is that of head {same[0][1]} of layer {same[0][0]}."
         if len(same)
         else "It is not that of any other head either: is it from the hyphen, the last row, to the "

@@ -183,7 +183,7 @@ _scale_inverted = mistake("You returned 1 / scale: weights are codes · scale.",
 
 
 def _scales_in_another_shape(evidence: Evidence) -> bool:
-    mine, right = evidence.answers.values["eight.scales"], evidence.right("eight.scales")
+    mine, right = evidence.yours("eight.scales"), evidence.right("eight.scales")
     return (
         evidence.same("eight.codes")
         and mine.shape != right.shape
@@ -198,7 +198,7 @@ def _with_scales_in_a_column(weight: Tensor, bits: int, group: int) -> tuple[Ten
 
 _scales_of_another_shape = mistake(
     "Your scales are right, and have another shape than (rows, columns / group).",
-    lambda e: unwrapped(f"""Yours have shape {e.answers.values["eight.scales"].shape}, expected is
+    lambda e: unwrapped(f"""Yours have shape {e.yours("eight.scales").shape}, expected is
     {e.right("eight.scales").shape}: a row of scales for each row of weights."""),
     recognized=_scales_in_another_shape,
     cases=("eight",),
@@ -268,7 +268,11 @@ def _least_scale(mine: Array, right: Array) -> float | None:
     """What no scale is below, where that alone is wrong in them."""
     wrong = ~close(mine, right)
     least = float(mine.min())
-    return least if close(mine[wrong], least).all() and (right[wrong] < least).all() else None
+    return (
+        least
+        if close(mine[wrong], np.array(least)).all() and (right[wrong] < least).all()
+        else None
+    )
 
 
 def _other_scales(evidence: Evidence) -> Finding | None:

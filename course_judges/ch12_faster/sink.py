@@ -110,21 +110,28 @@ _sink_not_relative = mistake(
 )(_collected(lambda sink, _: sink.exp()))
 
 
-@mistake(
+def _sink_again(first: float) -> Callable[[Chunks, Tensor], Tensor]:
+    """The sum begins with 0 or with the sink's own term, and each chunk adds that term."""
+
+    def answer(chunks: Chunks, sink: Tensor) -> Tensor:
+        m, total, weighted = sink[:, None], torch.full_like(sink[:, None], first), torch.zeros(1)
+        for scores, values in chunks:
+            new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+            shrink, e = (m - new).exp(), (scores - new).exp()
+            total = total * shrink + e.sum(dim=-1, keepdim=True) + (sink[:, None] - new).exp()
+            weighted = weighted * shrink + e @ values
+            m = new
+        return weighted / total
+
+    return answer
+
+
+_sink_in_every_chunk = mistake(
     "Every chunk adds the sink to the sum; it belongs there once.",
     lambda e: f"The share that goes nowhere then grows with the number of chunks. {_gentle(e)}",
     cases=("gentle",),
-    also=(lambda chunks, sink: _sink_in_every_chunk.answer(chunks, sink, first=1.0),),
-)
-def _sink_in_every_chunk(chunks: Chunks, sink: Tensor, first: float = 0.0) -> Tensor:
-    m, total, weighted = sink[:, None], torch.full_like(sink[:, None], first), torch.zeros(1)
-    for scores, values in chunks:
-        new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
-        shrink, e = (m - new).exp(), (scores - new).exp()
-        total = total * shrink + e.sum(dim=-1, keepdim=True) + (sink[:, None] - new).exp()
-        weighted = weighted * shrink + e @ values
-        m = new
-    return weighted / total
+    also=(_sink_again(1.0),),
+)(_sink_again(0.0))
 
 
 @mistake(

@@ -181,7 +181,7 @@ _fixed_base = mistake(
 
 def _only_padding_is_wrong(evidence: Evidence) -> bool:
     mine, right = evidence.yours("padded"), evidence.right("padded")
-    off = ~close(mine, right).all(axis=-1)
+    off = np.asarray(~close(mine, right).all(axis=-1))
     return evidence.same("whole") and not off[evidence.inputs["padded"] != 0].any()
 
 
@@ -232,7 +232,7 @@ def _other_places(evidence: Evidence) -> Finding | None:
     """Sines and cosines as they should be, of other places: those of one row are said."""
     case, tokens = ("whole", "tokens") if not evidence.same("whole") else ("padded", "padded")
     mine, real = evidence.yours(case), evidence.inputs[tokens] != 0
-    wrong = ~close(mine, evidence.right(case)).all(axis=-1) & real
+    wrong = np.asarray(~close(mine, evidence.right(case)).all(axis=-1) & real)
     if not wrong.any():
         return None
     b = int(wrong.sum(axis=1).argmax())
