@@ -278,7 +278,8 @@ def _other_sums(evidence: Evidence) -> Finding | None:
     """Each row is the right one times a factor: the sum that it seems to be divided by."""
     mine, right = evidence.yours("gentle").astype(float), evidence.right("gentle").astype(float)
     factors = (mine * right).sum(axis=1) / (right * right).sum(axis=1)
-    if close(mine, right).all() or not close(mine, factors[:, None] * right).all():
+    made = factors[:, None] * right
+    if close(mine, right).all() or not close(mine, made).all() or not factors.all():
         return None
     t = int(abs(np.log(abs(factors))).argmax())
     terms = float(np.exp(evidence.inputs["gentle"][t].astype(float)).sum())
