@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -124,6 +125,30 @@ _loss_itself = mistake(
 _times_as_high = mistake(
     "You divided the two losses; asked for is their difference, in nats.", _less
 )(ablated(compare=lambda broken, whole: broken / whole))
+
+
+_divided_by_the_whole = mistake(
+    "You divided the increase by the loss of the whole model; asked for is the increase in nats.",
+    _less,
+)(ablated(compare=lambda broken, whole: (broken - whole) / whole))
+
+
+@mistake("You added the losses of all symbols up; the loss is their mean.", _less)
+def _losses_added_up(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+    return mean_ablation(run, tokens, targets, reference) * targets.numel()
+
+
+_in_bits = mistake(
+    "Your loss is in bits; asked for are nats, as `cross_entropy` gives them.", _less
+)(ablated(compare=lambda broken, whole: (broken - whole) / math.log(2)))
+
+_mean_of_head_0 = mistake(
+    "Every head of a layer gets the mean of its head 0; each has its own.", _shown
+)(ablated(lambda reference, plain, layer, head: reference.found[layer, :, 0].mean((0, 1))))  # noqa: ARG005
+
+_never_below_0 = mistake(
+    "You cut the increases off at 0; without a head that does harm the loss falls.", _shown
+)(ablated(compare=lambda broken, whole: (broken - whole).clamp(min=0)))
 
 
 @mistake(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import torch
 from torch import Tensor
 
 from course_judges.ch11_looking_inside.sections import CIRCUITS
@@ -121,6 +122,39 @@ _key_for_value = mistake(
         lambda pair, given: (pair[0], given[0] @ given[2].T @ given[4].T @ given[5].T),
     )
 )
+
+_output_before_value = mistake(
+    "Your OV goes through the output first, and then through the value; it is the other way round.",
+    lambda e: unwrapped(f"""The shapes fit, because (C, D) and (D, C) are each other's transposes.
+    The value reads the stream: embedding @ value.T. {_ov(e)}"""),
+    cases=_OV,
+)(
+    _changed(
+        lambda pair, given: (pair[0], given[0] @ given[4] @ given[3] @ given[5].T),
+    )
+)
+
+
+def _hidden_above(value: float) -> Callable[..., Pair]:
+    def change(pair: Pair, _: tuple[Tensor, ...]) -> Pair:
+        later = torch.ones_like(pair[0], dtype=torch.bool).triu(1)
+        return pair[0].masked_fill(later, value), pair[1]
+
+    return _changed(change)
+
+
+_causal_mask = mistake(
+    "QK has a causal mask; its rows and columns are tokens, not positions.",
+    lambda e: f"No token comes before another one, so none hides another. {_qk(e)}",
+    cases=_QK,
+    also=(_hidden_above(-torch.inf),),
+)(_hidden_above(0.0))
+
+_logits_centered = mistake(
+    "From each row of your OV its mean is taken away; asked for are the logits themselves.",
+    _ov,
+    cases=_OV,
+)(_changed(lambda pair, _: (pair[0], pair[1] - pair[1].mean(dim=1, keepdim=True))))
 
 _scaled_values = mistake(
     "You divided OV by √D as well; only scores are scaled.",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges.ch11_looking_inside.sections import LENS
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.quoting import farthest, ratio
-from course_judges.wording import unwrapped
+from course_judges.quoting import farthest, farthest_index, ratio
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
+from course_tasks.verdict import Finding
 
 Statistics = Callable[[Tensor], tuple[Tensor, ...]]
 
@@ -69,8 +71,10 @@ def _last(evidence: Evidence) -> str:
 
 _no_norm = mistake(
     "You read the stream without the final norm.",
-    lambda e: unwrapped(f"""Your logits are {ratio(e, "lens"):.2f} times as large as they should
-    be. {_last(e)}"""),
+    lambda e: (
+        unwrapped(f"""By their root mean square your logits are {ratio(e, "lens"):.2f} times as
+    large as they should be. {_last(e)}""")
+    ),
 )(lambda streams, gain, shift, eps, unembedding: streams @ unembedding.T)  # noqa: ARG005
 
 _norm_without_weights = mistake(
@@ -80,6 +84,23 @@ _norm_without_weights = mistake(
 _no_gain = mistake("The final norm's gain is missing.", _off)(
     _lens(gained=lambda x, gain, shift: x + shift)  # noqa: ARG005
 )
+
+_shift_before_gain = mistake(
+    "The shift is added before the gain; LayerNorm multiplies by the gain first.", _off
+)(_lens(gained=lambda x, gain, shift: (x + shift) * gain))
+
+
+@mistake(
+    "You read what each layer adds, not the stream after it.",
+    lambda e: unwrapped(f"""Stream 0 is right, and from each later one the stream before it is taken
+    away. `streams` holds the whole stream after each layer. {_off(e)}"""),
+)
+def _what_each_layer_adds(
+    streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor
+) -> Tensor:
+    added = torch.cat([streams[:1], streams.diff(dim=0)])
+    return logit_lens(added, gain, shift, eps, unembedding)
+
 
 _no_shift = mistake("The final norm's shift is missing.", _off)(
     _lens(gained=lambda x, gain, shift: x * gain)  # noqa: ARG005
@@ -184,6 +205,46 @@ _unembedded_first = mistake(
 )
 
 
+def _other_norm(evidence: Evidence) -> Finding | None:
+    """What was done to a position, read back from its logits: at least as many as channels."""
+    mine, x = (side.astype(float) for side in (evidence.yours("lens"), evidence.inputs["streams"]))
+    unembedding, gain, shift = (
+        evidence.inputs[name].astype(float) for name in ("unembedding", "gain", "shift")
+    )
+    right = evidence.right("lens").astype(float)
+    times = (mine * right).sum() / (right * right).sum()
+    if mine.shape != right.shape or np.allclose(mine, times * right, rtol=1e-3, atol=1e-3):
+        return None  # which says more
+    normed = mine @ np.linalg.pinv(unembedding.T)
+    if not np.allclose(normed @ unembedding.T, mine, rtol=1e-3, atol=1e-3):
+        return None  # something was done to the logits, too
+    place = farthest_index(mine, right)[:-1]
+    own, made = x[place], (normed[place] - shift) / gain
+    scale, offset = np.polyfit(own, made, 1)
+    eps = float(evidence.inputs["eps"])
+    asked = 1 / np.sqrt(own.var() + eps)
+    where = f"Layer {place[0]}, text {place[1]}, position {place[2]}:"
+    its_own = (
+        f"its own mean is {number(own.mean())}, and 1 / √(variance + eps) is {number(float(asked))}"
+    )
+    if abs(scale) < 1e-6 or not np.allclose(made, scale * own + offset, rtol=1e-2, atol=1e-2):
+        return Finding(
+            "other-norm",
+            "What you unembed is not each position's stream with one mean taken away and one "
+            "scale, and then gain and shift.",
+            f"{where} {its_own}. Look at the axis of mean and variance, at the stream that is "
+            f"read, and at how gain and shift come in. {_off(evidence)}",
+            LENS,
+        )
+    return Finding(
+        "other-statistics",
+        "You normalize with another mean or another scale than the position's own.",
+        f"{where} you take {number(float(-offset / scale))} away and multiply by "
+        f"{number(float(scale))}; {its_own}.",
+        LENS,
+    )
+
+
 TASK = Task(
     "The logit lens",
     logit_lens,
@@ -192,4 +253,5 @@ TASK = Task(
         Part("The last layer's lens is the model's own logits.", 2, _last_layer),
         Part("Every layer is read through a norm of its own.", 2, _every_layer),
     ),
+    properties=(_other_norm,),
 )

@@ -79,6 +79,15 @@ _not_divided = mistake(
     lambda e: f"Divide by what lies between the clean and the corrupted run. {_shown(e)}",
 )(patched(share=lambda patched, corrupted, clean: (patched - corrupted).mean()))  # noqa: ARG005
 
+_divided_by_the_clean_lead = mistake(
+    "You divided by the clean lead; the whole way is the clean lead minus the corrupted one.",
+    _shown,
+)(
+    patched(
+        share=lambda patched, corrupted, clean: (patched.mean() - corrupted.mean()) / clean.mean()
+    )
+)
+
 _corrupted_not_subtracted = mistake(
     "You divided the patched lead by the clean one; the corrupted run is where the way begins.",
     _shown,
@@ -194,7 +203,9 @@ _log_probability = mistake(
 )
 
 _way_without_its_sign = mistake(
-    "You divided by the size of the way; where it leads down, its sign is minus.", _shown
+    "Where the clean lead is below the corrupted one, your shares have the other sign.",
+    lambda e: unwrapped(f"""The way is clean − corrupted, with its sign: not its size, and not
+    corrupted − clean. {_shown(e)}"""),
 )(
     patched(
         share=lambda patched, corrupted, clean: (

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from course_judges.ch11_looking_inside.sections import FIND
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import row, unwrapped
+from course_judges.wording import number, row, unwrapped
+from course_tasks.verdict import Finding
 
 
 def _earlier(tokens: Tensor, diagonal: int = -1) -> Tensor:
@@ -61,11 +62,36 @@ def _duplicate_token(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 @mistake(
-    "You look one position before the earlier symbol; the one behind it is asked for.", _numbers
+    "You look one position before the earlier symbol; the one behind it is asked for.",
+    _numbers,
+    also=(
+        lambda weights, tokens: _score(
+            weights.roll(1, dims=-1), _earlier(tokens), _earlier(tokens).any(-1)
+        ),
+    ),
 )
 def _one_before(weights: Tensor, tokens: Tensor) -> Tensor:
     earlier = _earlier(tokens)
     return _score(weights, _behind(earlier, -1), earlier.any(-1))
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """The sum and the count that the score of head 0 is made of."""
+    if evidence.same("scores"):
+        return None
+    earlier = _earlier(torch.as_tensor(evidence.inputs["tokens"]))
+    asked, right = int(earlier.any(-1).sum()), evidence.right("scores")
+    mine = evidence.shaped("scores", right.shape)
+    return Finding(
+        "another-score",
+        "Your scores are not the weight behind earlier places, averaged over the positions that "
+        "have some.",
+        f"In these texts {asked} positions have a symbol that came before. For head 0 the weights "
+        f"on all places behind those add up to {number(float(right[0]) * asked, 4)}, which "
+        f"divided by {asked} is {number(float(right[0]), 4)}; yours is "
+        f"{number(float(mine[0]), 4)}.",
+        FIND,
+    )
 
 
 @mistake("You look two positions behind the earlier symbol.", _numbers)
@@ -157,6 +183,21 @@ def _nothing_divided(weights: Tensor, tokens: Tensor) -> Tensor:
 def _another_score_for_none(weights: Tensor, tokens: Tensor) -> Tensor:
     scores = prefix_matching(weights, tokens)
     return scores if _earlier(tokens).any() else torch.ones_like(scores)
+
+
+def _one_number_for_none(evidence: Evidence) -> bool:
+    mine, right = evidence.yours("fresh.none"), evidence.right("fresh.none")
+    return evidence.same("scores", "fresh.once") and mine.size == 1 and mine.shape != right.shape
+
+
+@mistake(
+    "Where no symbol comes back you return one number; every head has a score of its own, 0.",
+    lambda e: f"There are {e.number('H')} heads, so the shape is ({e.number('H')},).",
+    recognized=_one_number_for_none,
+)
+def _one_zero_for_all(weights: Tensor, tokens: Tensor) -> Tensor:
+    scores = prefix_matching(weights, tokens)
+    return scores if _earlier(tokens).any() else torch.zeros(())
 
 
 @mistake(
@@ -257,4 +298,5 @@ TASK = Task(
         Part("And where one token comes back, or none.", 1, matches("scores", "fresh")),
     ),
     cases=_USUAL,
+    examples=(_worked_out,),
 )

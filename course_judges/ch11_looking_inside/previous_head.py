@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from course_judges.ch11_looking_inside.sections import BUILD
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future
 from course_judges.quoting import farthest
@@ -29,6 +30,7 @@ def _made(
     reads: str = "tokens",
     writes: str = "previous",
     copies: int | None = None,
+    last: bool = True,
 ) -> Made:
     """The head, with what can go wrong in it as settings."""
     C, D = V + T + V, max(V, T)
@@ -39,6 +41,8 @@ def _made(
     # Column t of the query is what position t asks for: the key of position t − back.
     asks = torch.diag(torch.ones(T - abs(back)), back)
     query[:T, slots["positions"]] = asks * strength * gain(D, V)
+    if not last:
+        query[:, slots["positions"].stop - 1] = 0
     few = min(T, V)
     if reads == "tokens":
         value[:V, slots["tokens"]] = torch.diag((torch.arange(V) < (copies or V)).float())
@@ -94,6 +98,11 @@ _two_back = mistake("The head looks two positions back.", _row)(
     lambda V, T, strength: _made(V, T, strength, back=2)
 )
 
+_last_looks_nowhere = mistake(
+    "The last position looks back like no other: all of its scores are 0.",
+    lambda e: f"{_row(e)} Positions are 0 to T − 1; does a loop or a shift end one too early?",
+)(lambda V, T, strength: _made(V, T, strength, last=False))
+
 _looks_ahead = mistake(
     "Query and key are exchanged, or shifted the wrong way: position t asks for t + 1.",
     lambda e: f"{_row(e)} What comes later is masked, so no position finds what it asks for.",
@@ -121,6 +130,32 @@ _writes_over_the_token = mistake(
 )(lambda V, T, strength: _made(V, T, strength, writes="tokens"))
 
 
+def _another_score(evidence: Evidence) -> Finding | None:
+    """Positions look one back and nowhere else, with one score that is not the one asked for."""
+    mine, right = evidence.yours("head.scores"), evidence.right("head.scores")
+    strength, T = float(evidence.inputs["strength"]), evidence.number("T")
+    if mine.shape != right.shape or T < 2:
+        return None
+    score = float(mine[1, 0])
+    if abs(score - strength) < 1e-3 or not close(mine, right * score / strength).all():
+        return None
+    times = score / strength
+    undone = f" That is {number(times)} times strength."
+    for root, sign in ((times**-2 if score else 0.0, "/"), (times**2, "·")):
+        if root > 1.5 and abs(root - round(root)) < 1e-3:
+            undone = f" That is strength {sign} √{round(root)}."
+    if abs(times - strength) < 1e-3:
+        undone = " That is strength squared, as if query and key both held it."
+    return Finding(
+        "another-score",
+        "Scores are where they should be, but the score of t for t − 1 is not `strength`.",
+        f"After the division by √D the score is {number(score)}; strength is "
+        f"{number(strength)}.{undone} Query and key together have to make up for the division "
+        f"by √D, D being the rows of your query. {_row(evidence)}",
+        BUILD,
+    )
+
+
 def _misplaced(evidence: Evidence) -> Finding | None:
     """The right weights, and something else written."""
     if not evidence.same("head.weights") or evidence.same("head.written"):
@@ -129,6 +164,23 @@ def _misplaced(evidence: Evidence) -> Finding | None:
         "written-differs",
         "The head looks where it should, and writes something else.",
         f"{_written(evidence)} {farthest(evidence, 'head.written')}",
+        BUILD,
+    )
+
+
+def _other_scores(evidence: Evidence) -> Finding | None:
+    """The first score before the mask that is not right."""
+    mine, right = (side("head.scores") for side in (evidence.yours, evidence.right))
+    wrong = np.argwhere(abs(mine - right) > 1e-4)
+    if evidence.same("head.weights") or not len(wrong):
+        return None
+    t, s = (int(i) for i in wrong[0])
+    return Finding(
+        "other-scores",
+        "Some of your scores are not those that were asked for.",
+        f"After the division by √D, and before the mask, position {t} gives position {s} the "
+        f"score {number(float(mine[t, s]))}; it should be {number(float(right[t, s]))}. So is it "
+        f"with {len(wrong)} of {mine.size} scores. {_row(evidence)}",
         BUILD,
     )
 
@@ -146,7 +198,9 @@ def _hidden_scores(evidence: Evidence) -> Finding | None:
     t, s = (int(i) for i in np.argwhere(abs(mine - right) > 1e-4)[0])
     return Finding(
         "hidden-scores",
-        "Your weights are right because the mask hides a score that is not.",
+        "Your weights are right because the mask hides a score that is not."
+        if s > t
+        else "Your weights are right because position 0 sees only itself, whatever its score is.",
         f"Position {t} gives position {s} the score {number(float(mine[t, s]))}; it should be "
         f"{number(float(right[t, s]))}. Only the position before t has a score, and before 0 there "
         "is none.",
@@ -170,6 +224,12 @@ TASK = Task(
             matches("head.weights", "head.written", "wide.weights", "wide.written"),
         ),
     ),
-    properties=(_misplaced, _hidden_scores, no_weight_on_the_future("head.weights", BUILD)),
+    properties=(
+        _another_score,
+        _misplaced,
+        _hidden_scores,
+        no_weight_on_the_future("head.weights", BUILD),
+        _other_scores,
+    ),
     cases=_PATTERN,
 )

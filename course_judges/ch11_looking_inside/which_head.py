@@ -18,7 +18,8 @@ from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
-from course_tasks.ch11_looking_inside.shared import LAYERS, Pass, Run
+from course_tasks.ch11_looking_inside.shared import LAYERS, Pass, Run, runner
+from course_tasks.verdict import Finding
 
 Result = dict[str, Any]
 
@@ -163,10 +164,35 @@ _zero_for_mean = mistake(
 
 _loss_of_all_positions = mistake(
     "You measured the loss at all positions; the link is at the last one of each text.",
-    lambda e: unwrapped(f"""Most of what is lost there has nothing to do with the link.
-    {_numbers(e)}"""),
+    lambda e: unwrapped(f"""What the link loses is divided by the {e.number("T")} positions there,
+    and what is lost elsewhere has nothing to do with it. {_numbers(e)}"""),
     cases=_BREAK,
 )(_by(loss=_loss_everywhere))
+
+_losses_added_up = mistake(
+    "You added the losses of all texts up; the loss is their mean.", _numbers, cases=_BREAK
+)(_by(loss=lambda logits, targets: F.cross_entropy(logits[:, -1], targets[:, -1], reduction="sum")))
+
+_loss_before_the_hyphen = mistake(
+    "You measured the loss one position before the hyphen, the last position of each text.",
+    _numbers,
+    cases=_BREAK,
+)(_by(loss=lambda logits, targets: F.cross_entropy(logits[:, -2], targets[:, -2])))
+
+
+@mistake(
+    "Your `damage` is the loss without each head; asked for is by how much it rises.",
+    _numbers,
+    ABLATE,
+    cases=_BREAK,
+)
+def _loss_itself(
+    run: Run, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
+) -> Result:
+    made = which_head(run, texts, targets, sources, reference)
+    whole = _loss_at_links(run(texts).logits, targets)
+    return made | {"damage": made["damage"] + whole}
+
 
 _sign_exchanged = mistake(
     "You subtracted the broken model's loss from the whole one's; it is the other way round.",
@@ -208,6 +234,13 @@ _divided_by_the_layers = mistake(
     lambda e: f"A layer holds {e.right('first.damage').shape[1]} heads. {_named(e)}",
     cases=_CHOICE,
 )(_by(unravel=lambda i, H: divmod(i, LAYERS)))  # noqa: ARG005
+
+_divided_and_exchanged = mistake(
+    "You divide the place in the flattened table by the number of layers, and exchange the parts.",
+    lambda e: unwrapped(f"""A layer holds {e.right("first.damage").shape[1]} heads: divided by that
+    number, the place gives the layer, and what is left over is the head. {_named(e)}"""),
+    cases=_CHOICE,
+)(_by(unravel=lambda i, H: (i % LAYERS, i // LAYERS)))  # noqa: ARG005
 
 _layer_and_head_exchanged = mistake(
     "Layer and head changed places in what you name.",
@@ -271,6 +304,16 @@ def _look(evidence: Evidence) -> str:
     return farthest(evidence, "first.looks")
 
 
+_all_sources_read = mistake(
+    "You averaged the weights on the sources of all texts; each text has one source, its own.",
+    lambda e: (
+        unwrapped(f"""`weights[..., sources]` takes {e.number("N")} columns of every text; with
+    `torch.arange({e.number("N")})` for the texts beside `sources`, each text gives one number.
+    {_look(e)}""")
+    ),
+    cases=_LOOKS,
+)(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1][..., sources].mean((1, 3))))
+
 _largest_weight = mistake(
     "You took the largest weight of each hyphen; asked for is that on the source.",
     lambda e: f"The head does not always look at the source most. {_look(e)}",
@@ -298,6 +341,48 @@ _looks_of_all_heads = mistake(
 )
 
 
+def _another_head(evidence: Evidence) -> Finding | None:
+    """The right table, and a head that is not the one of its largest entry."""
+    if not evidence.same(*_BREAK) or _right_heads(evidence):
+        return None
+    model = "second" if _same_head(evidence, "first") else "first"
+    damage = evidence.right(f"{model}.damage")
+    return Finding(
+        "another-head",
+        "Your table is right; the head that you name is not the one of its largest entry.",
+        f"{_named(evidence)} In the flattened table that is entry {int(damage.argmax())}, and a "
+        f"layer has {damage.shape[1]} entries.",
+        PLAY,
+    )
+
+
+def _other_looks(evidence: Evidence) -> Finding | None:
+    """Another weight than that of the head from each hyphen to its source."""
+    if not evidence.same(*_BREAK) or not _right_heads(evidence) or evidence.same("first.looks"):
+        return None
+    whole = runner(evidence.inputs, "first")(torch.as_tensor(evidence.inputs["texts"]))
+    layer, head = (int(n) for n in evidence.right("first.head"))
+    each = _from_each(whole, torch.as_tensor(evidence.inputs["sources"])).numpy()  # (L, N, H)
+    mine, texts = float(evidence.yours("first.looks")), each[layer, :, head]
+    same = np.argwhere(close(each.mean(axis=1), np.array(mine)))
+    of = (
+        "It is that of the first text alone."
+        if close(texts[0], np.array(mine))
+        else f"It is that of head {same[0][1]} of layer {same[0][0]}."
+        if len(same)
+        else "It is not that of any other head either: is it from the hyphen, the last row, to the "
+        "source, a column that differs from text to text?"
+    )
+    return Finding(
+        "other-looks",
+        "Your `looks` is not the mean weight of your head from the hyphens to the sources.",
+        f"In the first model head {head} of layer {layer} gives the sources "
+        f"{number(float(texts.min()))} to {number(float(texts.max()))}, on average "
+        f"{number(float(texts.mean()))}; yours is {number(mine)}. {of}",
+        PLAY,
+    )
+
+
 def _right_heads(evidence: Evidence) -> bool:
     return _same_head(evidence, "first") and _same_head(evidence, "second")
 
@@ -312,5 +397,6 @@ TASK = Task(
         Part("How much it looks at the source.", 1, matches(*_LOOKS)),
     ),
     uncompared=("prediction",),
+    properties=(_another_head, _other_looks),
     cases=_BREAK,
 )

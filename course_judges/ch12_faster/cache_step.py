@@ -15,6 +15,12 @@ from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, unwrapped
 
 Step = Callable[..., tuple[Tensor, Tensor, Tensor]]
+Seen = Callable[[Tensor, Tensor], Tensor]
+
+
+def _up_to_the_new_one(place: Tensor, lengths: Tensor) -> Tensor:
+    """(S,), (B, 1) → (B, S) bool."""
+    return place <= lengths
 
 
 def _scores(query: Tensor, keys: Tensor) -> Tensor:
@@ -23,14 +29,18 @@ def _scores(query: Tensor, keys: Tensor) -> Tensor:
 
 def _variant(
     *,
-    seen: Callable[[Tensor, Tensor], Tensor] = lambda place, lengths: place <= lengths,
+    seen: Seen = _up_to_the_new_one,
     goes: Callable[[Tensor], Tensor] = lambda lengths: lengths,
     scores: Callable[[Tensor, Tensor], Tensor] = _scores,
     hidden: float = -math.inf,
+    lowered: float = 0.0,
+    after_softmax: bool = False,
     writes: tuple[bool, bool] = (True, True),
     copies: bool = True,
     reads_old: bool = False,
     empties: bool = False,
+    adds: bool = False,
+    all_places: bool = False,
 ) -> Step:
     """A step with one thing done otherwise."""
 
@@ -41,13 +51,22 @@ def _variant(
         if copies:
             keys, values = keys.clone(), values.clone()
         rows = torch.arange(len(keys))
-        if writes[0]:
-            keys[rows, :, goes(lengths)] = key
-        if writes[1]:
-            values[rows, :, goes(lengths)] = value
+        at = (
+            (slice(None), slice(None), lengths)
+            if all_places
+            else (rows, slice(None), goes(lengths))
+        )
+        new = (key.unsqueeze(2), value.unsqueeze(2)) if all_places else (key, value)
+        for written, held, one in zip(writes, (keys, values), new, strict=True):
+            if written:
+                held[at] = held[at] + one if adds else one
         place = torch.arange(keys.shape[2])
         visible = seen(place, lengths[:, None])[:, None]  # (B, 1, S)
-        weights = scores(query, keys).masked_fill(~visible, hidden).softmax(dim=-1)
+        found = scores(query, keys)
+        found = found - lowered * ~visible if lowered else found.masked_fill(~visible, hidden)
+        if after_softmax:
+            found = scores(query, keys)
+        weights = found.softmax(dim=-1) * (visible if after_softmax else 1)
         read = before if reads_old else values
         if empties:  # what is hidden holds zeros, and has a share all the same
             read = read * visible.unsqueeze(-1)
@@ -138,6 +157,60 @@ _no_scale = families.no_scale(_lengths)(
 _zero_mask = families.zero_mask(_lengths, also=(_variant(hidden=0.0, empties=True),))(
     _variant(hidden=0.0)
 )
+
+_scale_by_places = mistake(
+    "You divided the scores by √S, the root of the number of places; the scale is √D.",
+    lambda e: f"A score is a sum of D products. {_lengths(e)}",
+)(
+    _variant(
+        scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(keys.shape[2])
+    )
+)
+
+_scale_by_heads = mistake("You divided the scores by √H; the scale is √D.", _lengths)(
+    _variant(
+        scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(keys.shape[1])
+    )
+)
+
+_scale_without_the_root = mistake("You divided the scores by D; the scale is √D.", _lengths)(
+    _variant(scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / keys.shape[-1])
+)
+
+_masked_after_softmax = families.masked_after_softmax(_lengths)(_variant(after_softmax=True))
+
+_sees_what_comes_after = mistake(
+    "Each row sees its new token and what lies behind it; it should see what lies before it.",
+    _lengths,
+    also=(_variant(seen=lambda place, lengths: place > lengths),),
+)(_variant(seen=lambda place, lengths: place >= lengths))
+
+_place_0_hidden = mistake(
+    "Place 0 is hidden; it holds the first token of each row.",
+    _lengths,
+    also=(_variant(seen=lambda place, lengths: (place <= lengths) & (place > 0)),),
+)(_variant(seen=lambda place, lengths: (place <= lengths) & ((place > 0) | (lengths == 0))))
+
+_empty_row_sees_more = mistake(
+    "A row of length 0 sees a place behind its new token; only place 0 is its own.", _lengths
+)(_variant(seen=lambda place, lengths: place <= lengths.clamp(min=1)))
+
+_added_to_what_was_there = mistake(
+    "The new key and value are added to what lay in their place; they should replace it.",
+    lambda e: f"A free place holds leftovers of other texts. {_kept_lengths(e)}",
+)(_variant(adds=True))
+
+_written_at_all_places = mistake(
+    "Each row got its new token at the places of all rows; it belongs to its own place only.",
+    lambda e: unwrapped(f"""`keys[:, :, lengths]` takes all these places of every row;
+    `keys[rows, :, lengths]` takes one of each. {_kept_lengths(e)}"""),
+)(_variant(all_places=True))
+
+_lowered_too_little = mistake(
+    "You lower the scores of hidden places by a number; scores of leftovers are larger than that.",
+    lambda e: f"However large a score is, −inf hides it. {_lengths(e)}",
+    also=tuple(_variant(lowered=by) for by in (10.0, 1000.0)),
+)(_variant(lowered=100.0))
 
 _changed_in_place = mistake(
     "Your step writes into the tensors that it was given; the task asks for new ones.",

@@ -26,8 +26,12 @@ from course_judges.ch12_faster.sections import DRAFTS
 from course_judges.chance import follows
 from course_judges.judging import Evidence, Mistake, Part, Task, mistake
 from course_judges.wording import number, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch12_faster.drafts import own_symbols
 from course_tasks.verdict import Finding
+
+# Fewer rows may all do the same by chance.
+_ENOUGH = 50
 
 
 def _right(
@@ -94,6 +98,11 @@ def _following(rule: Rule, *, stops: bool = True, limited: bool = True) -> Calla
     return answer
 
 
+def _likeliest(shares: Array) -> Array:
+    """(V,): all of it on the largest."""
+    return (np.arange(len(shares)) == shares.argmax()).astype(float)
+
+
 def _by_rule(what: str, effect: Callable[[Evidence], str], rule: Rule) -> Mistake:
     """A mistake whose outcomes are those of a rule."""
     return mistake(what, effect, recognized=lambda e: fits(e, rule))(_following(rule))
@@ -153,6 +162,15 @@ _scored_one_place_late = _by_rule(
     "You compared the draft at place i with the model's distribution at place i + 1.",
     lambda e: f"`p[:, i]` is the distribution at place i. {_first_place(e)}",
     Rule(judged_by=1),
+)
+
+_no_chance_in_the_symbol = _by_rule(
+    "The symbol after the drafts is the likeliest one; it has to be drawn.",
+    lambda e: f"Drafts are kept as often as they should be. {_first_place(e)}",
+    Rule(
+        instead=lambda p, q: _likeliest(p - q),
+        after=lambda p, k: _likeliest(p[k]),
+    ),
 )
 
 _last_place_repeated = _by_rule(
@@ -215,10 +233,10 @@ def _distributions_of_row_0(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "Rows are judged by the distributions of row 0; each row has its own `p[b]` and `q[b]`.",
+    "Rows draw from the distributions of row 0; each row has its own `p[b]` and `q[b]`.",
     lambda e: unwrapped(f"""Where all rows have the same ones you are right. In the call with K = 1
-    each has others, and rows without a draft draw from those of row 0: of
-    {e.number("V")} symbols, all write the same one most often."""),
+    each has others, and rows without a draft draw from `p[0, 0]`: of {e.number("V")} symbols, all
+    write the same one most often."""),
     recognized=_distributions_of_row_0,
 )
 def _first_row_for_all(
@@ -227,13 +245,32 @@ def _first_row_for_all(
     return _right(p[:1].expand_as(p), q[:1].expand_as(q), draft, drafted, generator)
 
 
+def _counts_the_symbol(evidence: Evidence) -> bool:
+    """Each row keeps one draft at least, also those that have none, and never two too many."""
+    count, _ = counts(evidence)
+    drafted = evidence.inputs["drafted"]
+    return bool((count >= 1).all() and (count <= drafted + 1).all())
+
+
+@mistake(
+    "Your count is one too large: the symbol after the drafts is no draft.",
+    "Rows without any draft keep one in yours.",
+    recognized=_counts_the_symbol,
+)
+def _symbol_counted(
+    p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    count, symbol = _right(p, q, draft, drafted, generator)
+    return count + 1, symbol
+
+
 def _padding_kept(evidence: Evidence) -> bool:
     count, _ = counts(evidence)
     return bool((count > evidence.inputs["drafted"]).any())
 
 
 _beyond_the_drafted = mistake(
-    "You kept drafts of rows that have fewer: what stands behind `drafted` is no draft.",
+    "Some rows keep more drafts than they have: what stands behind `drafted` is no draft.",
     lambda e: unwrapped(f"""{int((e.yours("chance.count") > e.inputs["drafted"]).sum())} of
     {e.number("B")} rows keep more drafts than they have."""),
     recognized=_padding_kept,
@@ -270,6 +307,46 @@ def _without_the_generator(
     return _right(p, q, draft, drafted, own)
 
 
+def _one_number_a_row(evidence: Evidence) -> bool:
+    """The first draft is kept as often as it should be, and the second, after it, as often as if
+    the same number decided.
+    """
+    p, q = (evidence.inputs[name].astype(float) for name in "pq")
+    count, _ = counts(evidence)
+    draft, reached = evidence.inputs["draft"], (evidence.inputs["drafted"] > 1) & (count >= 1)
+    share, own = np.minimum(1, p[:2] / q[:2]), []
+    for first, second in np.ndindex(p.shape[1], p.shape[1]):
+        rows = reached & (draft[:, 0] == first) & (draft[:, 1] == second)
+        if not rows.any():
+            continue
+        kept = (count[rows] >= 2).astype(int)
+        together = min(1.0, float(share[1, second] / share[0, first]))
+        if not follows(kept, np.array([1 - together, together])):
+            return False
+        own.append(follows(kept, np.array([1 - share[1, second], share[1, second]])))
+    return _keeps_by_the_quotient(evidence) and not all(own)
+
+
+@mistake(
+    "One random number decides on all drafts of a row; each draft needs a number of its own.",
+    lambda e: unwrapped(f"""A number that was small enough for one draft is a small one, and so
+    the next draft is kept too often: draw (B, {e.number("K")}) of them."""),
+    recognized=_one_number_a_row,
+)
+def _one_number_for_all(
+    p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    B, K = draft.shape
+    at = draft.unsqueeze(-1)
+    share = (p[:, :K].gather(-1, at) / q.gather(-1, at)).squeeze(-1)
+    keep = (torch.rand(B, 1, generator=generator) < share) & (torch.arange(K) < drafted[:, None])
+    count = keep.long().cumprod(dim=1).sum(dim=1)
+    rows = torch.arange(B)
+    lacking = (p[:, :K] - q).clamp(min=0)[rows, count.clamp(max=K - 1)] + 1e-12
+    instead = torch.where((count < drafted)[:, None], lacking, p[rows, count])
+    return count, torch.multinomial(instead, 1, generator=generator).squeeze(1)
+
+
 _generator_ignored = mistake(
     "Not everything random comes from the generator that was given.",
     "With the same seed your answer draws other symbols. Pass `generator=generator` to each draw.",
@@ -277,6 +354,55 @@ _generator_ignored = mistake(
         exact(e) and not np.array_equal(e.yours("seeded.first"), e.yours("seeded.again"))
     ),
 )(_without_the_generator)
+
+
+def _kept_at_first(evidence: Evidence) -> tuple[Array, Array]:
+    """(V,) each: how often a symbol is drafted at the first place, and how often it is kept."""
+    kept, drafted, _ = reaching(evidence, 0)
+    V = evidence.number("V")
+    return np.bincount(drafted, minlength=V), np.bincount(drafted[kept], minlength=V)
+
+
+def _keeps_by_the_quotient(evidence: Evidence) -> bool:
+    """At the first place each symbol is kept with min(1, p / q)."""
+    kept, drafted, _ = reaching(evidence, 0)
+    p, q = (evidence.inputs[name][0].astype(float) for name in "pq")
+    V = len(p)
+    share = np.minimum(p, q)
+    return follows(np.where(kept, drafted, V), np.append(share, 1 - share.sum()))
+
+
+def _other_rule(evidence: Evidence) -> Finding | None:
+    """What is off at the first place of rows with drafts: what is kept, or what is drawn."""
+    if (off := off_at(evidence)) is None or off[0] == 0 or off[1] != 0:
+        return None  # of later places `_off` tells
+    p, q = (evidence.inputs[name][0].astype(float) for name in "pq")
+    if _keeps_by_the_quotient(evidence):
+        kept, _, written = reaching(evidence, 0)
+        shares = np.bincount(written[~kept], minlength=len(p)) / max(1, (~kept).sum())
+        lacking = normed(np.maximum(0, p - q))
+        worst = int(np.abs(shares - lacking).argmax())
+        return Finding(
+            "other-symbol-after-a-rejection",
+            "Drafts are kept with min(1, p / q), and after a rejection something else is drawn "
+            "than what the draft has too little of.",
+            f"After a rejection at the first place you write symbol {worst} with a share of "
+            f"{number(shares[worst])}; max(0, p − q), divided by its sum, is "
+            f"{number(lacking[worst])} there.",
+            DRAFTS,
+        )
+    drafted, kept = _kept_at_first(evidence)
+    shares, rule = kept / np.maximum(1, drafted), np.minimum(1, p / q)
+    worst = int(np.where(drafted > _ENOUGH, np.abs(shares - rule), 0).argmax())
+    return Finding(
+        "other-share-kept",
+        "Drafts are kept with another probability than min(1, p / q), and what is written then is "
+        "not distributed as the model says.",
+        f"At the first place symbol {worst} has p = {number(p[worst])} and q = "
+        f"{number(q[worst])}; you keep it in {100 * shares[worst]:.1f} % of the rows that draft "
+        f"it, and min(1, p / q) is {100 * rule[worst]:.1f} %.",
+        DRAFTS,
+    )
 
 
 def _no_whole_numbers(evidence: Evidence) -> Finding | None:
@@ -316,6 +442,14 @@ def _always_the_same(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _as_elsewhere(evidence: Evidence, place: int, written: Array) -> str:
+    """Of which other place the model's distribution is that of what is written; or nothing."""
+    for other, p in enumerate(evidence.inputs["p"].astype(float)):
+        if other != place and follows(written, p):
+            return f" That is how `p[b, {other}]` is distributed."
+    return ""
+
+
 def _off(evidence: Evidence) -> Finding | None:
     off = off_at(evidence)
     if off is None:
@@ -330,7 +464,7 @@ def _off(evidence: Evidence) -> Finding | None:
         "What you write is not distributed as the model says.",
         unwrapped(f"""In rows with {most or "no"} drafts you write at place {place}{kept} symbol
         {worst} with a share of {number(shares[worst])}; `p[b, {place}]` gives it
-        {number(p[worst])}."""),
+        {number(p[worst])}.{_as_elsewhere(evidence, place, written)}"""),
         DRAFTS,
     )
 
@@ -364,5 +498,12 @@ TASK = Task(
             lambda e: exact(e) and kept_often(e) and obeys_the_generator(e),
         ),
     ),
-    properties=(_no_whole_numbers, _never_keeps, _always_the_same, _off, _wrong_for_one),
+    properties=(
+        _no_whole_numbers,
+        _never_keeps,
+        _always_the_same,
+        _other_rule,
+        _off,
+        _wrong_for_one,
+    ),
 )

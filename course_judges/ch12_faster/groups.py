@@ -15,6 +15,7 @@ from course_judges.ch12_faster.sections import GROUPS
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 Pool = Callable[[Tensor, int], Tensor]
@@ -30,18 +31,20 @@ def _variant(
     keys: Pool = _mean_of_neighbors,
     values: Pool = _mean_of_neighbors,
     *,
+    queries: Pool = lambda heads, _: heads,
+    split: Callable[[Tensor, int], Tensor] = lambda w, H: w.view(H, -1, w.shape[-1]),
     causal: bool = True,
-    scale: Callable[[int, int], float] = lambda D, _: math.sqrt(D),
+    scale: Callable[[int, int, int], float] = lambda D, C, H: math.sqrt(D),  # noqa: ARG005
     merged: Callable[[Tensor], Tensor] = lambda found: found.transpose(1, 2).flatten(2),
 ) -> Callable[..., Tensor]:
     def answer(
         x: Tensor, query: Tensor, key: Tensor, value: Tensor, n_head: int, n_group: int
     ) -> Tensor:
         C = x.shape[-1]
-        query, key, value = (w.view(n_head, -1, C) for w in (query, key, value))  # (H, D, C)
-        parts = (query, keys(key, n_group), values(value, n_group))
+        query, key, value = (split(w, n_head) for w in (query, key, value))  # (H, D, C)
+        parts = (queries(query, n_group), keys(key, n_group), values(value, n_group))
         q, k, v = (torch.einsum("btc,hdc->bhtd", x, w) for w in parts)
-        scores = q @ k.mT / scale(q.shape[-1], C)  # (B, H, T, T)
+        scores = q @ k.mT / scale(q.shape[-1], C, n_head)  # (B, H, T, T)
         if causal:
             future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
             scores = scores.masked_fill(future, -torch.inf)
@@ -109,6 +112,11 @@ _keys_not_pooled = mistake("The values are shared, but each head kept its own ke
     _variant(keys=_own)
 )
 
+_queries_pooled = mistake(
+    "Queries are pooled, too: all heads of a group then find the same.",
+    lambda e: f"Each head has its own query; keys and values are shared. {_groups(e)}",
+)(_variant(queries=_mean_of_neighbors))
+
 _nothing_shared = mistake("`n_group` changes nothing: each head kept its own.", _groups)(
     _variant(_own, _own)
 )
@@ -117,9 +125,25 @@ _one_group_for_all = mistake(
     "All heads share one key and one value, whatever `n_group` says.", _groups
 )(_variant(_all_together, _all_together))
 
-_no_scale = families.no_scale(_groups)(_variant(scale=lambda D, _: 1.0))  # noqa: ARG005
+_no_scale = families.no_scale(_groups)(_variant(scale=lambda D, C, H: 1.0))  # noqa: ARG005
 
-_scale_by_channels = families.scale_by_channels(_groups)(_variant(scale=lambda _, C: math.sqrt(C)))
+_scale_by_channels = families.scale_by_channels(_groups)(
+    _variant(scale=lambda D, C, H: math.sqrt(C))  # noqa: ARG005
+)
+
+_scale_by_a_share_of_channels = mistake(
+    "You divided the scores by √(C / H); D is the number of rows of a head's weights.",
+    lambda e: f"H · D need not be C. {_groups(e)}",
+)(_variant(scale=lambda D, C, H: math.sqrt(C / H)))  # noqa: ARG005
+
+_scale_by_all_heads = mistake(
+    "You divided the scores by √(H · D), the root of all rows; a score is a sum of D products.",
+    _groups,
+)(_variant(scale=lambda D, C, H: math.sqrt(D * H)))  # noqa: ARG005
+
+_scale_by_heads = mistake("You divided the scores by √H; the scale is √D.", _groups)(
+    _variant(scale=lambda D, C, H: math.sqrt(H))  # noqa: ARG005
+)
 
 _no_causal_mask = families.no_causal_mask(_groups)(_variant(causal=False))
 
@@ -131,6 +155,17 @@ _members_for_groups = mistake(
         lambda heads, n_group: _mean_of_neighbors(heads, len(heads) // n_group),
     )
 )
+
+_rows_in_turn = mistake(
+    "Your heads take every H-th row of the weights; rows 0 to D − 1 are head 0.",
+    lambda e: f"View (H · D, C) as (H, D, C), not as (D, H, C). {_groups(e)}",
+    also=(
+        _variant(
+            split=lambda w, H: w.view(-1, H, w.shape[-1]).transpose(0, 1),
+            merged=lambda found: found.permute(0, 2, 3, 1).flatten(2),
+        ),
+    ),
+)(_variant(split=lambda w, H: w.view(-1, H, w.shape[-1]).transpose(0, 1)))
 
 _heads_not_moved = mistake(
     "The heads' outputs were flattened without moving the head axis behind the positions.",
@@ -162,6 +197,34 @@ def _shared_otherwise(evidence: Evidence) -> Finding | None:
     )
 
 
+def _alike_in_groups(mine: Array, G: int, H: int) -> bool:
+    heads = mine.reshape(*mine.shape[:2], G, H // G, -1)
+    return G < H and bool(close(heads, np.broadcast_to(heads[..., :1, :], heads.shape)).all())
+
+
+def _other_weights(evidence: Evidence) -> Finding | None:
+    """Position 0 is right, which sees nothing but itself."""
+    mine, right = evidence.yours("several"), evidence.right("several")
+    if mine.shape != right.shape or not close(mine[:, 0], right[:, 0]).all():
+        return None
+    if _alike_in_groups(mine, evidence.number("G"), evidence.number("H")):
+        return Finding(
+            "heads-of-a-group-alike",
+            "All heads of a group find the same; each should ask with a query of its own.",
+            unwrapped(f"""Position 0 is right, which sees nothing but its own value; later positions
+            are not. {_groups(evidence)}"""),
+            GROUPS,
+        )
+    return Finding(
+        "other-weights",
+        "The values are shared as they should be; the weights with which they are averaged differ.",
+        unwrapped(f"""Position 0 sees nothing but its own value, and is right; later positions are
+        not. So look at queries, keys, the scale of the scores, and what is hidden.
+        {_groups(evidence)}"""),
+        GROUPS,
+    )
+
+
 TASK = Task(
     "Heads that share",
     _variant(),
@@ -172,5 +235,6 @@ TASK = Task(
         Part("All heads can share a single key and value.", 1, matches("single")),
     ),
     cases=("several",),
+    properties=(_other_weights,),
     examples=(_shared_otherwise,),
 )

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import BITS
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.quoting import farthest_index
+from course_judges.wording import number, unwrapped
+from course_tasks.answers import Array
+from course_tasks.verdict import Finding
 
 # As somebody may set it who does not trust a comparison with 0.
 _SMALL = 1e-6
@@ -33,7 +38,7 @@ def _variant(
     kind: torch.dtype = torch.int8,
     neighbors: bool = True,
     any_zero: bool = False,
-    limited: bool = False,
+    limited: Callable[[int], tuple[int, int]] | None = None,
 ) -> Callable[[Tensor, int, int], tuple[Tensor, Tensor]]:
     def answer(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
         rows, columns = weight.shape
@@ -46,14 +51,22 @@ def _variant(
         if any_zero:
             scale = torch.where((parts == 0).any(dim=-1, keepdim=True), 1.0, scale)
         codes = rounded(parts / scale)
-        if limited:
-            codes = codes.clamp(-most(bits), most(bits))
+        if limited is not None:
+            codes = codes.clamp(*limited(bits))
         if not neighbors:
             codes = codes.transpose(1, 2)
         codes = codes.reshape(rows, columns).to(kind)
         return codes, (1 / scale if inverse else scale).squeeze(-1)
 
     return answer
+
+
+def _between_the_largest(bits: int) -> tuple[int, int]:
+    return 1 - 2 ** (bits - 1), 2 ** (bits - 1) - 1
+
+
+def _between_all(bits: int) -> tuple[int, int]:
+    return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
 
 
 def _eight(evidence: Evidence) -> str:
@@ -92,7 +105,14 @@ _every_nth_column = mistake(
 
 _largest_not_absolute = mistake(
     "You took the largest weight, not the largest absolute value.",
-    lambda e: f"A group whose largest weight is negative then overflows. {_eight(e)}",
+    lambda e: (
+        unwrapped(f"""Where a negative weight is farthest from 0, the two differ, and the scale
+    is too small for it. {_eight(e)}""")
+    ),
+    also=(
+        _variant(size=lambda parts: parts.amax(dim=-1, keepdim=True), limited=_between_all),
+        _variant(size=lambda parts: parts.amax(dim=-1, keepdim=True), limited=_between_the_largest),
+    ),
 )(_variant(size=lambda parts: parts.amax(dim=-1, keepdim=True)))
 
 _range_of_the_group = mistake(
@@ -101,7 +121,8 @@ _range_of_the_group = mistake(
 
 _range_over_all_codes = mistake(
     "You divided the distance from smallest to largest by the number of steps between all codes.",
-    lambda e: f"Codes begin at 0 then, and need a zero point, which is not returned. {_eight(e)}",
+    lambda e: unwrapped(f"""That is the step of codes that begin at 0 and come with a zero point;
+    these go from −127 to 127, with 0 in the middle. {_eight(e)}"""),
 )(
     _variant(
         size=lambda parts: parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True),
@@ -115,18 +136,28 @@ _half_of_the_range = mistake(
 )(
     _variant(
         size=lambda parts: (parts.amax(-1, keepdim=True) - parts.amin(-1, keepdim=True)) / 2,
-        limited=True,
+        limited=_between_the_largest,
     )
 )
 
 _one_code_too_many = mistake(
     "Your largest code is 2^(bits − 1), which is one more than fits.",
     lambda e: f"8 bits hold −128 to 127. {_eight(e)}",
+    also=(
+        _variant(most=lambda bits: 2 ** (bits - 1), limited=_between_all),
+        _variant(most=lambda bits: 2 ** (bits - 1), limited=_between_the_largest),
+    ),
 )(_variant(most=lambda bits: 2 ** (bits - 1)))
 
-_half_the_codes = mistake("Your largest code is 2^bits − 1, as without a sign.", _eight)(
-    _variant(most=lambda bits: 2**bits - 1)
-)
+_half_the_codes = mistake(
+    "Your largest code is 2^bits − 1, as without a sign.",
+    _eight,
+    also=(
+        _variant(most=lambda bits: 2**bits - 1, limited=_between_all),
+        _variant(most=lambda bits: 2**bits - 1, limited=_between_the_largest),
+        _variant(most=lambda bits: 2**bits - 1, limited=lambda bits: (1 - 2**bits, 2**bits - 1)),
+    ),
+)(_variant(most=lambda bits: 2**bits - 1))
 
 _always_eight_bits = mistake(
     "`bits` changes nothing: the largest code is always 127.",
@@ -138,6 +169,10 @@ _cut_not_rounded = mistake(
     lambda e: f"`.to(torch.int8)` cuts towards 0: round first. {_codes(e)}",
 )(_variant(rounded=torch.trunc))
 
+_rounded_up = mistake("You rounded up; the nearest whole number was asked for.", _codes)(
+    _variant(rounded=torch.ceil)
+)
+
 _rounded_down = mistake("You rounded down; the nearest whole number was asked for.", _codes)(
     _variant(rounded=torch.floor)
 )
@@ -146,8 +181,31 @@ _scale_inverted = mistake("You returned 1 / scale: weights are codes · scale.",
     _variant(inverse=True)
 )
 
+
+def _scales_in_another_shape(evidence: Evidence) -> bool:
+    mine, right = evidence.yours("eight.scales"), evidence.right("eight.scales")
+    return (
+        evidence.same("eight.codes")
+        and mine.shape != right.shape
+        and bool(close(mine.reshape(right.shape), right).all())
+    )
+
+
+def _with_scales_in_a_column(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+    codes, scales = _variant()(weight, bits, group)
+    return codes, scales.reshape(-1, 1)
+
+
+_scales_of_another_shape = mistake(
+    "Your scales are right, and have another shape than (rows, columns / group).",
+    lambda e: unwrapped(f"""Yours have shape {e.yours("eight.scales").shape}, expected is
+    {e.right("eight.scales").shape}: a row of scales for each row of weights."""),
+    recognized=_scales_in_another_shape,
+    cases=("eight",),
+)(_with_scales_in_a_column)
+
 _codes_not_int8 = mistake(
-    "Your codes are no int8, so they take as much memory as the weights did.",
+    "Your codes are no int8, so they take more memory than they have to.",
     lambda e: f"Their type is {e.answers.values.get('eight.type', 'another one')}.",
     recognized=lambda e: (
         e.same("few", "undivided", "hollow") and e.answers.values.get("eight.type") != "torch.int8"
@@ -155,8 +213,10 @@ _codes_not_int8 = mistake(
 )(_variant(kind=torch.float32))
 
 _empty_group_divides = mistake(
-    "A group of zeros has the largest absolute value 0, and you divide by it.",
-    "0 / 0 is NaN, and NaN as a whole number can be anything: use a scale of 1 there.",
+    "A group of zeros has a scale of 1; the largest absolute value in it, 0, gives none.",
+    lambda e: unwrapped(f"""The last row of one matrix begins with a group of zeros. Its scale is
+    {number(_scale_of_zeros(e))} in yours. A weight divided by 0 is NaN, which as a whole number can
+    be anything; 1 in the place of that scale leaves codes of 0."""),
     cases=("eight", "few"),
     recognized=lambda e: (
         e.same("eight", "few") and not e.same("hollow") and not _scale_of_zeros(e) > 0
@@ -187,15 +247,91 @@ def _small_for_zeros(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Ten
     )
 
 
+def _small_group_alone(evidence: Evidence) -> bool:
+    """All is right but the group of small weights."""
+    mine, right = evidence.yours("hollow.scales"), evidence.right("hollow.scales")
+    small = np.zeros(right.shape, dtype=bool)
+    small[0, -1] = True
+    return evidence.same("eight", "few") and bool(close(mine, right)[~small].all())
+
+
 _small_weights_for_zeros = mistake(
     "A group of small weights is no group of zeros: it has a scale of its own, a small one.",
     lambda e: unwrapped(f"""The first row of one matrix ends with weights of at most
     {abs(e.inputs["hollow"][0, -e.number("group") :]).max():.1g}.
     {farthest(e, "hollow.scales")}"""),
-    recognized=lambda e: (
-        e.same("eight", "few") and not e.same("hollow") and _scale_of_zeros(e) == 1
-    ),
+    recognized=_small_group_alone,
 )(_small_for_zeros)
+
+
+def _least_scale(mine: Array, right: Array) -> float | None:
+    """What no scale is below, where that alone is wrong in them."""
+    wrong = ~close(mine, right)
+    least = float(mine.min())
+    return (
+        least
+        if close(mine[wrong], np.array(least)).all() and (right[wrong] < least).all()
+        else None
+    )
+
+
+def _other_scales(evidence: Evidence) -> Finding | None:
+    """Wrong scales, before codes are compared that follow from them: of these a place or a column
+    may be right by chance.
+    """
+    case, bits = ("eight", 8) if not evidence.same("eight") else ("few", evidence.number("bits"))
+    name = f"{case}.scales"
+    mine, right = evidence.yours(name), evidence.right(name)
+    if mine.shape != right.shape or close(mine, right).all() or not (mine > 0).all():
+        return None
+    largest, b, g = 2 ** (bits - 1) - 1, *(int(i) for i in farthest_index(mine, right))
+    weights = evidence.inputs[case].reshape(*right.shape, -1)
+    low, high = float(weights[b, g].min()), float(weights[b, g].max())
+    group = unwrapped(f"""In group {g} of row {b} the weights go from {number(low, 4)} to
+    {number(high, 4)}, so with {bits} bits its scale is {number(float(right[b, g]), 4)}; yours is
+    {number(float(mine[b, g]), 4)}.""")
+    divisors = largest * right / mine
+    if (least := _least_scale(mine, right)) is not None:
+        return Finding(
+            "least-scale",
+            f"Your scales are right, but none is below {number(least)}.",
+            f"A group of small weights has a small scale, however small it is. {group}",
+            BITS,
+        )
+    if close(divisors, divisors.mean()).all():
+        return Finding(
+            "other-divisor",
+            "Your scales are the largest absolute values, divided by another number.",
+            f"Yours is {number(float(divisors.mean()), 4)} with {bits} bits; the largest code is "
+            f"{largest}. {group}",
+            BITS,
+        )
+    return Finding(
+        "other-scales",
+        "Your scales are not the largest absolute values, divided by the largest code.",
+        f"The largest code is {largest}. {group}",
+        BITS,
+    )
+
+
+def _other_codes(evidence: Evidence) -> Finding | None:
+    """Right scales and wrong codes: one of them is worked out."""
+    mine, right = evidence.yours("eight.codes"), evidence.right("eight.codes")
+    if mine.shape != right.shape or not evidence.same("eight.scales") or close(mine, right).all():
+        return None
+    r, c = (int(i) for i in farthest_index(mine, right))
+    weight = float(evidence.inputs["eight"][r, c])
+    scale = float(evidence.right("eight.scales")[r, c // evidence.number("group")])
+    return Finding(
+        "other-codes",
+        "Your scales are right; your codes are not the weights divided by them and rounded.",
+        f"In row {r}, column {c}, {number(weight, 4)} / {number(scale, 4)} is "
+        f"{number(weight / scale, 4)}, so the code is {number(float(right[r, c]))}; yours is "
+        f"{number(float(mine[r, c]), 4)}. That is so with {int((~close(mine, right)).sum())} of "
+        f"{right.size} codes.",
+        BITS,
+    )
+
 
 TASK = Task(
     "Groups of weights",
@@ -207,4 +343,5 @@ TASK = Task(
         Part("A group of zeros gives codes of 0.", 1, matches("hollow")),
     ),
     cases=("eight", "few", "undivided"),
+    properties=(_other_scales, _other_codes),
 )

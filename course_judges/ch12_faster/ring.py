@@ -12,6 +12,8 @@ from course_judges import families
 from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import SLIDE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.wording import listed, unwrapped
+from course_tasks.verdict import Finding
 
 Ages = Callable[[Tensor, int, int], Tensor]
 
@@ -28,6 +30,7 @@ def _variant(
     goes: Callable[[int, int], int] = lambda count, W: count % W,
     scale: Callable[[int], float] = math.sqrt,
     sign: float = 1.0,
+    age_divided: bool = False,
     copies: bool = True,
 ) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
     def answer(
@@ -44,7 +47,8 @@ def _variant(
         W, D = keys.shape[1:]
         keys[:, goes(count, W)], values[:, goes(count, W)] = key, value
         age = ages(torch.arange(W), count, W)  # (W,)
-        scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / scale(D) - sign * slope * age
+        less = sign * slope * age / (scale(D) if age_divided else 1)
+        scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / scale(D) - less
         scores = scores.masked_fill(~taken(_ages(torch.arange(W), count, W), count, W), -torch.inf)
         out = (scores.softmax(dim=-1).unsqueeze(1) @ values).squeeze(1)  # (B, D)
         return out, keys, values
@@ -113,14 +117,15 @@ _oldest_hidden = mistake(
 
 _new_token_hidden = mistake(
     "The new token does not see itself.",
-    lambda e: _filling(e) if e.same("full") else _full(e),
+    _full,
     cases=("filling", "full"),
-    also=(  # only as long as there are free places
-        _variant(
-            taken=lambda age, count, W: (age <= count) & ((age > 0) | (count >= W) | (count == 0))
-        ),
-    ),
 )(_variant(taken=lambda age, count, _: (age <= count) & (age > 0)))
+
+_new_token_hidden_at_first = mistake(
+    "As long as the ring fills, the new token does not see itself.",
+    lambda e: f"With n tokens before it, n + 1 places are taken then. {_filling(e)}",
+    cases=("filling", "full"),
+)(_variant(taken=lambda age, count, W: (age <= count) & ((age > 0) | (count >= W) | (count == 0))))
 
 _always_the_last_place = mistake(
     "When the ring is full, you write into the last place; the oldest has to go.",
@@ -132,6 +137,7 @@ _one_place_ahead = mistake(
     "Token number n was written into place n + 1; the first token has number 0.",
     _full,
     cases=("filling", "full"),
+    also=(lambda *given: _variant()(*given[:5], given[5] + 1, given[6]),),  # seen as such, too
 )(_variant(goes=lambda count, W: (count + 1) % W))
 
 
@@ -166,8 +172,17 @@ _no_slope = mistake("Age makes no difference to your scores.", _full, cases=("fi
 )
 
 _older_is_larger = mistake(
-    "Your scores grow with age; slope · age is subtracted.", _full, cases=("filling", "full")
+    "The older a token is, the larger its score in yours; slope · age should lower it.",
+    lambda e: unwrapped(f"""Either slope · age is added, or ages are counted from the oldest token,
+    whereas the new one has age 0. {_full(e)}"""),
+    cases=("filling", "full"),
 )(_variant(sign=-1.0))
+
+_age_divided = mistake(
+    "slope · age is divided by √D as well; only the dot product is.",
+    _full,
+    cases=("filling", "full"),
+)(_variant(age_divided=True))
 
 _no_scale = families.no_scale(_full, cases=("filling", "full"))(_variant(scale=lambda _: 1.0))
 
@@ -176,6 +191,34 @@ _changed_in_place = mistake(
     "Whoever still holds the old cache finds it changed.",
     cases=("filling", "full"),
 )(_variant(copies=False))
+
+
+def _by_count(evidence: Evidence) -> Finding | None:
+    """After how many tokens what was found is right, if keys and values are kept as they should."""
+    W, many = evidence.number("W"), evidence.number("many")
+    after = {
+        "first": 0,
+        "filling": evidence.number("few"),
+        "last_place": W - 1,
+        "round": evidence.number("round"),
+        "full": many,
+    }
+    kept = [f"{case}.{name}" for case in after for name in ("keys", "values")]
+    wrong = [case for case in after if not evidence.same(f"{case}.found")]
+    if not wrong or not evidence.same(*kept):
+        return None
+    good = listed(after[case] for case in after if case not in wrong)
+    right = f"right after {good} tokens, and " if good else ""
+    return Finding(
+        "wrong-after",
+        "Keys and values go where they should; what is found is not what they give.",
+        f"With W = {W} places, what you find is {right}wrong after "
+        f"{listed(after[case] for case in wrong)}. So look at ages, at which places are seen, and "
+        f"at the scores. After {many} tokens place {many % W} holds the new one, age 0, and place "
+        f"{(many + 1) % W} the oldest one, age {W - 1}.",
+        SLIDE,
+    )
+
 
 TASK = Task(
     "A cache that is a ring",
@@ -189,4 +232,5 @@ TASK = Task(
             matches("full", "last_place", "round", "alone"),
         ),
     ),
+    properties=(_by_count,),
 )

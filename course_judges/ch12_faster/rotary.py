@@ -12,7 +12,7 @@ from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import SLIDE
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed
+from course_judges.wording import listed, number
 from course_tasks.verdict import Finding
 
 Turn = Callable[[Tensor, Tensor, int, float], Tensor]
@@ -23,14 +23,19 @@ def _turned(a: Tensor, b: Tensor, angle: Tensor) -> tuple[Tensor, Tensor]:
     return a * cos - b * sin, a * sin + b * cos
 
 
+def _side_by_side(pair: tuple[Tensor, Tensor]) -> Tensor:
+    return torch.stack(pair, dim=-1).flatten(-2)
+
+
 def _variant(
     *,
     exponents: Callable[[int, int], Tensor] = lambda R, _: torch.arange(0, R, 2) / R,
     where: Callable[[Tensor], Tensor] = lambda positions: positions,
     halves: bool = False,
+    laid_out: Callable[[tuple[Tensor, Tensor]], Tensor] = _side_by_side,
     turned: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]] = _turned,
     all_of_it: bool = False,
-    rest: bool = True,
+    rest: bool | None = True,
 ) -> Turn:
     def answer(x: Tensor, positions: Tensor, rotated: int, base: float) -> Tensor:
         D = x.shape[-1]
@@ -44,7 +49,9 @@ def _variant(
             out = torch.cat(pair, dim=-1)
         else:
             pair = turned(first[..., 0::2], first[..., 1::2], angle)
-            out = torch.stack(pair, dim=-1).flatten(-2)
+            out = laid_out(pair)
+        if rest is None:
+            return torch.cat([out, torch.zeros_like(other)], dim=-1)
         return torch.cat([out, other], dim=-1) if rest else out
 
     return answer
@@ -63,6 +70,11 @@ _halves_paired = mistake(
     "You paired number i with number i + R / 2, as the chapter does; here neighbors are pairs.",
     _part,
 )(_variant(halves=True))
+
+_laid_out_in_halves = mistake(
+    "Neighbors are turned, and then all first numbers of pairs come before all second ones.",
+    lambda e: f"A pair stays where it was, at 2i and 2i + 1. {_part(e)}",
+)(_variant(laid_out=lambda pair: torch.cat(pair, dim=-1)))
 
 _all_rotated = mistake(
     "All D numbers were turned; only the first `rotated` were asked for.",
@@ -137,6 +149,64 @@ _rest_dropped = mistake(
     cases=("part", "whole"),
 )(_variant(rest=False))
 
+_rest_is_0 = mistake(
+    "The numbers that are not turned are 0 in yours; they stay as they are.",
+    _part,
+    cases=("part", "whole"),
+)(_variant(rest=None))
+
+
+def _one_after_the_other(a: Tensor, b: Tensor, angle: Tensor) -> tuple[Tensor, Tensor]:
+    a = a * angle.cos() - b * angle.sin()
+    return a, a * angle.sin() + b * angle.cos()
+
+
+_second_from_the_turned_first = mistake(
+    "The second number of a pair is made from the first after its turn; both need the old one.",
+    lambda e: f"Keep both before you write. The first number of each pair is right. {_part(e)}",
+)(_variant(turned=_one_after_the_other))
+
+_speeds_reversed = mistake(
+    "Your first pair turns slowest and your last one fastest; it is the other way round.",
+    lambda e: f"θ₀ is base⁰ = 1, and later pairs turn more slowly. {_part(e)}",
+)(_variant(exponents=lambda R, _: torch.arange(0, R, 2).flip(0) / R))
+
+_in_degrees = mistake(
+    "You took t · θ for degrees; `cos` and `sin` want radians, and t · θ is in radians.", _places
+)(_variant(where=lambda positions: positions * (torch.pi / 180)))
+
+_steps_for_positions = mistake(
+    "You turned by the step from one position to the next; the position itself was asked for.",
+    _places,
+    also=(_variant(where=lambda positions: positions.diff(dim=1, prepend=positions[:, :1] * 0)),),
+)(_variant(where=lambda positions: positions.diff(dim=1, prepend=positions[:, :1])))
+
+
+def _other_angles(evidence: Evidence) -> Finding | None:
+    """Neighbors that are turned, by other angles: the first of them is said."""
+    mine, given = evidence.yours("part").astype(float), evidence.inputs["x"].astype(float)
+    R = evidence.number("R")
+    x, y = (side[..., 0:R:2] + 1j * side[..., 1:R:2] for side in (given, mine))
+    if (
+        not close(mine[..., R:], given[..., R:]).all()
+        or not np.allclose(abs(x), abs(y), rtol=1e-3, atol=1e-4)
+        or close(mine, given).all()
+    ):
+        return None
+    wrong = ~close(mine, evidence.right("part"))
+    b, h, t, d = (int(i) for i in np.argwhere(wrong)[0])
+    i, place = d // 2, int(evidence.inputs["positions"][b, t])
+    theta = float(evidence.inputs["base"]) ** (-2 * i / R)
+    turned = float(np.angle(y[b, h, t, i] / x[b, h, t, i]))
+    asked = float(np.angle(np.exp(1j * place * theta)))
+    return Finding(
+        "other-angles",
+        "Neighbors are turned, but not by t · θ.",
+        f"At position {place} of row {b}, pair {i} is turned by {number(turned)} in yours, whole "
+        f"turns left aside. It should be {number(asked)}: t · θ is {place} · {number(theta)}.",
+        SLIDE,
+    )
+
 
 def _some_numbers(evidence: Evidence) -> Finding | None:
     """Which numbers of a vector are wrong, unless those are all that are turned."""
@@ -155,6 +225,25 @@ def _some_numbers(evidence: Evidence) -> Finding | None:
     )
 
 
+def _other_lengths(evidence: Evidence) -> Finding | None:
+    """The rest is right, and what was turned has pairs of other lengths."""
+    mine, given = evidence.yours("part").astype(float), evidence.inputs["x"].astype(float)
+    R = evidence.number("R")
+    before, after = (np.hypot(side[..., 0:R:2], side[..., 1:R:2]) for side in (given, mine))
+    if not close(mine[..., R:], given[..., R:]).all() or np.allclose(before, after, rtol=1e-3):
+        return None
+    place = np.unravel_index(int(abs(after - before).argmax()), before.shape)
+    b, h, t, i = (int(k) for k in place)
+    return Finding(
+        "other-lengths",
+        "What stays is right; what is turned has other lengths than before.",
+        f"Of row {b}, head {h}, token {t}, the numbers {2 * i} and {2 * i + 1} are a pair of "
+        f"length {number(float(before[place]))}, and of length {number(float(after[place]))} in "
+        f"yours. (a cos − b sin, a sin + b cos) is as long as (a, b). {_part(evidence)}",
+        SLIDE,
+    )
+
+
 TASK = Task(
     "Neighbors turn",
     _variant(),
@@ -164,5 +253,5 @@ TASK = Task(
         Part("Of longer vectors the rest stays as it is.", 2, matches("part", "odd")),
     ),
     cases=("part",),
-    properties=(_some_numbers,),
+    properties=(_other_angles, _some_numbers, _other_lengths),
 )

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from course_judges.ch12_faster.sections import COST
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import number
+from course_judges.wording import number, results_by_name
 from course_tasks.ch12_faster.seconds import PARTS
+from course_tasks.verdict import Finding
 
 Measured = Callable[[nn.Module, Tensor, int, Callable[[], float]], dict[str, float]]
 
@@ -40,6 +43,9 @@ def _variant(
     starts_late: bool = True,
     mode: bool | None = None,
     clears: bool = False,
+    more: int = 0,
+    shares: bool = False,
+    mean_of_blocks: bool = False,
 ) -> Measured:
     def answer(
         model: Any, prompt: Tensor, count: int, clock: Callable[[], float]
@@ -65,7 +71,7 @@ def _variant(
             if fresh:
                 seconds.update(dict.fromkeys(PARTS, 0.0))
         first = clock() if starts_late else early
-        for _ in range(count):
+        for _ in range(count + more):
             logits, _ = model(reads(text, model.block_size))
             if grows:
                 text = torch.cat([text, logits[:, -1:].argmax(dim=-1)], dim=1)
@@ -76,6 +82,11 @@ def _variant(
             module._forward_hooks.clear()
             module._forward_pre_hooks.clear()
         seconds["elsewhere"] = whole - (sum(seconds.values()) if exclusive else 0)
+        if mean_of_blocks:
+            seconds["attention"] /= len(model.blocks)
+            seconds["feed_forward"] /= len(model.blocks)
+        if shares:
+            return {name: s / whole for name, s in seconds.items()}
         return {name: s / count if mean else s for name, s in seconds.items()}
 
     return answer
@@ -157,10 +168,40 @@ _mean_of_the_calls = mistake(
     cases=("growing.seconds",),
 )(_variant(mean=True))
 
+_shares_of_the_whole = mistake(
+    "You return shares of the whole; asked for are seconds.",
+    lambda e: f"Your five numbers add up to 1. {_shown(e)}",
+    cases=("growing.seconds",),
+)(_variant(shares=True))
+
+_mean_of_the_blocks = mistake(
+    "Attention and feed-forward are a mean over the blocks; the seconds of all blocks add up.",
+    _shown,
+    cases=("growing.seconds.attention", "growing.seconds.feed_forward"),
+)(_variant(mean_of_blocks=True))
+
+_one_symbol_too_few = mistake(
+    "Your loop writes one symbol too few.",
+    lambda e: (
+        f"`count` is {e.number('count')}, and the call to warm up is none of these. {_shown(e)}"
+    ),
+    cases=("growing.seconds",),
+)(_variant(more=-1))
+
+_one_symbol_too_many = mistake(
+    "Your loop writes one symbol too many.",
+    lambda e: f"`count` is {e.number('count')}. {_shown(e)}",
+    cases=("growing.seconds",),
+)(_variant(more=1))
+
 _reads_more_than_fits = mistake(
     "Your text grew longer than `block_size`, and the model refuses it: show it the last ones.",
     lambda e: f"It reads at most {e.number('short')} here.",
-    recognized=lambda e: e.same("growing") and "cropped" in e.answers.errors,
+    recognized=lambda e: (
+        e.same("growing")
+        and "cropped" in e.answers.errors
+        and "reads at most" in e.answers.errors["cropped"].message
+    ),
 )(_variant(reads=lambda text, _: text))
 
 _hooks_left = mistake(
@@ -192,6 +233,35 @@ _left_in_training = mistake(
 )(_variant(mode=True))
 
 
+def _times_as_long(evidence: Evidence) -> Finding | None:
+    """How many times as long each part took; of wrong seconds of a text that fits."""
+    mine, right = (
+        np.array([float(side(f"growing.seconds.{name}")) for name in PARTS])
+        for side in (evidence.yours, evidence.right)
+    )
+    if evidence.same("growing.seconds") or not mine.min() < mine.max() < np.inf:
+        return None
+    off = ~close(mine, right)
+    other_text = (
+        "Only the embedding's seconds depend on which symbols are read: does your text hold "
+        "others? "
+        if off[0] and not off[1:].any()
+        else ""
+    )
+    wrong = [name for name, one in zip(PARTS, off, strict=True) if one]
+    factors = [f"{number(one)} for {name}" for name, one in zip(PARTS, mine / right, strict=True)]
+    return Finding(
+        "other-seconds",
+        f"Of your five numbers, {len(wrong)} are wrong: {results_by_name(wrong)}."
+        if len(wrong) > 1
+        else f"Of your five numbers, {results_by_name(wrong)} is wrong.",
+        f"Yours, divided by the right ones: {', '.join(factors[:-1])}, and {factors[-1]}. "
+        f"{_shown(evidence)} {other_text}What counts are the {evidence.number('count')} calls that "
+        "write, each of them and each block once.",
+        COST,
+    )
+
+
 TASK = Task(
     "Where do the seconds go?",
     _variant(),
@@ -208,4 +278,5 @@ TASK = Task(
             lambda e: e.same("growing", "cropped"),
         ),
     ),
+    properties=(_times_as_long,),
 )

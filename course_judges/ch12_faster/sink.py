@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import STREAM
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number
+from course_judges.wording import number, unwrapped
+from course_tasks.verdict import Finding
 
 Chunks: TypeAlias = Iterable[tuple[Tensor, Tensor]]
 Start: TypeAlias = Callable[[Tensor], Tensor]
@@ -25,7 +28,6 @@ def _variant(
     weighted_shrinks: bool = True,
     inverse: bool = False,
     new_shrinks: bool = False,
-    running: bool = True,
 ) -> Callable[[Chunks, Tensor], Tensor]:
     """A stream whose running maximum and sum begin, and are carried, in some way."""
 
@@ -34,7 +36,7 @@ def _variant(
         total, weighted = total_of(sink)[:, None], torch.zeros(1)
         for scores, values in chunks:
             here = scores.amax(dim=-1, keepdim=True)
-            new = torch.maximum(m, here) if running else here
+            new = torch.maximum(m, here)
             shrink, e = (m - new).exp(), (scores - new).exp()
             if inverse:
                 shrink = 1 / shrink
@@ -68,21 +70,75 @@ def _tops(evidence: Evidence) -> str:
 
 _sink_forgotten = mistake(
     "The sink has no share in your softmax: the weights of the values sum to 1.",
-    lambda e: f"e to the sink belongs to the sum. {_gentle(e)}",
-    cases=("gentle", "steep"),
+    lambda e: unwrapped(f"""The sum that they are divided by has to keep e to the sink; it is gone
+    if it was never added, or if weights without it were divided by their sum again.
+    {_gentle(e)}"""),
+    cases=("gentle",),
 )(_variant(largest=lambda sink: torch.full_like(sink, -torch.inf), total_of=torch.zeros_like))
 
+
+def _collected(sink_term: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Chunks, Tensor], Tensor]:
+    """All chunks at once, relative to the largest score of each row; the sink's term is made of the
+    sink and that score.
+    """
+
+    def answer(chunks: Chunks, sink: Tensor) -> Tensor:
+        scores, values = zip(*chunks, strict=True)
+        z = torch.cat(scores, dim=1)
+        m = z.amax(dim=-1, keepdim=True)
+        e = (z - m).exp()
+        term = sink_term(sink[:, None], m)
+        return e @ torch.cat(values) / (e.sum(dim=-1, keepdim=True) + term)
+
+    return answer
+
+
 _sink_is_a_constant = mistake(
-    "You added 1 to the sum, as for a sink of 0; e to the sink was asked for.",
-    _gentle,
+    "You added 1 to the sum, whatever the sink is; e to the sink was asked for.",
+    lambda e: f"In a sum relative to a maximum m it is e^(b − m). {_gentle(e)}",
     cases=("gentle",),
+    also=(_collected(lambda sink, _: torch.ones_like(sink)),),
 )(_variant(largest=torch.zeros_like))
+
+_sink_not_relative = mistake(
+    "Your sum is relative to a maximum m, and the sink's term in it is not e^(b − m).",
+    lambda e: unwrapped(f"""All terms of a sum have to be relative to the same m. Next to e^(z − m),
+    a term e^b is e^m times what it should be; and where m begins as the sink itself, its term is 1.
+    {_gentle(e)}"""),
+    cases=("gentle",),
+    also=(_variant(total_of=torch.exp),),
+)(_collected(lambda sink, _: sink.exp()))
+
+
+def _sink_again(first: float) -> Callable[[Chunks, Tensor], Tensor]:
+    """The sum begins with 0 or with the sink's own term, and each chunk adds that term."""
+
+    def answer(chunks: Chunks, sink: Tensor) -> Tensor:
+        m, total, weighted = sink[:, None], torch.full_like(sink[:, None], first), torch.zeros(1)
+        for scores, values in chunks:
+            new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+            shrink, e = (m - new).exp(), (scores - new).exp()
+            total = total * shrink + e.sum(dim=-1, keepdim=True) + (sink[:, None] - new).exp()
+            weighted = weighted * shrink + e @ values
+            m = new
+        return weighted / total
+
+    return answer
+
+
+_sink_in_every_chunk = mistake(
+    "Every chunk adds the sink to the sum; it belongs there once.",
+    lambda e: f"The share that goes nowhere then grows with the number of chunks. {_gentle(e)}",
+    cases=("gentle",),
+    also=(_sink_again(1.0),),
+)(_sink_again(0.0))
 
 
 @mistake(
     "The sink is added to the sum as a number; it is a logit, so e to the sink belongs there.",
     _gentle,
     cases=("gentle",),
+    also=(_collected(lambda sink, _: sink),),
 )
 def _sink_not_exponentiated(chunks: Chunks, sink: Tensor) -> Tensor:
     scores, values = zip(*chunks, strict=True)
@@ -181,6 +237,7 @@ _rescaled_the_other_way = mistake(
     "You took a softmax of each chunk and averaged the results.",
     lambda e: f"A chunk with larger scores has to count for more. {_gentle(e)}",
     cases=("gentle",),
+    also=(lambda chunks, _: torch.stack([z.softmax(dim=-1) @ v for z, v in chunks]).mean(dim=0),),
 )
 def _chunks_averaged(chunks: Chunks, sink: Tensor) -> Tensor:
     means = [_variant()([chunk], sink) for chunk in chunks]
@@ -193,6 +250,51 @@ def _last_chunk_alone(chunks: Chunks, sink: Tensor) -> Tensor:
     return _variant()([last], sink)
 
 
+def _only_hidden_is_not_finite(evidence: Evidence) -> bool:
+    hidden = evidence.yours("hidden")
+    return evidence.same("gentle", "steep", "low") and bool(np.isnan(hidden).any())
+
+
+def _row_of_nan(evidence: Evidence) -> str:
+    t = int(np.isnan(evidence.yours("hidden")).any(axis=1).argmax())
+    return unwrapped(f"""It is so in row {t}. The largest score of such a chunk is −∞, and
+    −∞ − (−∞) is NaN: the maximum that is subtracted has to be finite, as the sink is.""")
+
+
+@mistake(
+    "Where a chunk holds nothing but −∞ for a row, your output is NaN.",
+    _row_of_nan,
+    recognized=_only_hidden_is_not_finite,
+)
+def _hidden_chunk(chunks: Chunks, sink: Tensor) -> Tensor:
+    begins = _variant(
+        largest=lambda sink: torch.full_like(sink, -torch.inf), total_of=torch.zeros_like
+    )
+    pairs = [*chunks, (sink[:, None], torch.zeros(1))]
+    return begins([(scores, values.expand(scores.shape[1], -1)) for scores, values in pairs], sink)
+
+
+def _other_sums(evidence: Evidence) -> Finding | None:
+    """Each row is the right one times a factor: the sum that it seems to be divided by."""
+    mine, right = evidence.yours("gentle").astype(float), evidence.right("gentle").astype(float)
+    factors = (mine * right).sum(axis=1) / (right * right).sum(axis=1)
+    made = factors[:, None] * right
+    if close(mine, right).all() or not close(mine, made).all() or not factors.all():
+        return None
+    t = int(abs(np.log(abs(factors))).argmax())
+    terms = float(np.exp(evidence.inputs["gentle"][t].astype(float)).sum())
+    own = float(np.exp(evidence.inputs["sink"][t]))
+    return Finding(
+        "other-sums",
+        "The values are weighed as they should be among themselves; the sum they are divided by "
+        "is not the right one.",
+        f"In row {t} e to the scores adds up to {number(terms, 4)}, and e to the sink is "
+        f"{number(own, 4)}, so the sum is {number(terms + own, 4)}; yours is as if it were "
+        f"{number((terms + own) / float(factors[t]), 4)}.",
+        STREAM,
+    )
+
+
 TASK = Task(
     "A share that goes nowhere",
     _variant(),
@@ -202,4 +304,5 @@ TASK = Task(
         Part("Scores of 200 and of −400 do no harm.", 2, matches("steep", "low")),
         Part("A chunk, or a row, in which all is hidden gives no NaN.", 2, matches("hidden")),
     ),
+    properties=(_other_sums,),
 )

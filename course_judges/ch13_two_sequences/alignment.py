@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from course_judges.ch13_two_sequences.sections import LOOKS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import row, unwrapped
+from course_judges.wording import number, row, unwrapped
+from course_tasks.verdict import Finding
 
 
 def _hits(weights, links, real):
@@ -92,6 +94,14 @@ def _by_columns(weights, links, real):
     where = torch.arange(weights.shape[2])[:, None]
     looked = (best[:, :, None] == where) & real[:, None, None]  # (B, H, T, S)
     return (looked & links[:, None]).any(dim=-1)
+
+
+def _by_source_words(weights, links, real):
+    """(H,): of the source words that made a word, which share is looked at most by one of these."""
+    best = weights.argmax(dim=2, keepdim=True)  # (B, H, 1, S)
+    hits = links[:, None].expand(weights.shape).gather(2, best)[:, :, 0]
+    made = (links.any(dim=1) & real)[:, None]
+    return (hits & made).sum(dim=(0, 2)) / made.sum()
 
 
 def _next_row(weights, links, real):
@@ -182,6 +192,18 @@ _columns = mistake(
     lambda e: f"{_both(e)} Each row of weights is a word that looks.",
 )(Scorer(hits=_by_columns))
 
+
+@mistake(
+    "You ask of each source word at which target word it is looked at most.",
+    lambda e: (
+        f"{_both(e)} Each row of weights is a word of the target, and the question is its own."
+    ),
+    also=(lambda weights, links, real: _by_source_words(weights, links, torch.ones_like(real)),),
+)
+def _source_words_asked(weights, links, real):
+    return _by_source_words(weights, links, real)
+
+
 _row_after = mistake(
     "You read the row after the one that predicts the word.",
     lambda e: f"{_both(e)} Row t of the weights belongs to word t of the links.",
@@ -209,6 +231,23 @@ _counts = mistake("You return how many words are right, not which share.", _link
 )
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """How many words count, and how many of them are right for head 0."""
+    case = "padded" if evidence.same("whole") else "whole"
+    mine, right = evidence.shaped(case, evidence.right(case).shape), evidence.right(case)
+    if np.ptp(mine / np.maximum(right, 1e-9)) < 1e-3:
+        return None  # one factor for all says more
+    count = int(evidence.inputs["links"].any(axis=-1).sum())
+    return Finding(
+        "other-shares",
+        "Your scores are not the shares of words whose largest weight is on a link.",
+        f"{count} words have a link. For head 0 the largest weight among the real source words is "
+        f"on one of them in {round(float(right[0]) * count)} of these, so its score is "
+        f"{number(float(right[0]))}; yours is {number(float(mine[0]))}. {_both(evidence)}",
+        LOOKS,
+    )
+
+
 TASK = Task(
     "Which head aligns?",
     alignment_scores,
@@ -217,4 +256,5 @@ TASK = Task(
         Part("Without padding, every head has the right score.", 2, matches("whole")),
         Part("Padding is never where a head looks.", 2, matches("padded")),
     ),
+    examples=(_worked_out,),
 )

@@ -35,6 +35,8 @@ class Beam:
     refilled: bool = False
     more: int = 0
     alone_too: bool = False
+    choice: str = "largest"
+    live_divided: bool = True
 
     def __call__(self, log_probabilities, start, end, width, longest, power):
         """Tokens and their score."""
@@ -71,8 +73,18 @@ class Beam:
             choice = done + live
         else:
             choice = done or live
-        tokens, score = max(choice, key=lambda one: self._final(one, power))
-        score = self._final((tokens, score), power)
+        finished = [] if self.live_divided else done
+        values = [
+            one[1]
+            if self.choice == "by the sum" or (one not in finished and not self.live_divided)
+            else self._final(one, power)
+            for one in choice
+        ]
+        best = (min if self.choice == "smallest" else max)(
+            range(len(choice)), key=values.__getitem__
+        )
+        tokens, score = choice[best]
+        score = self._final(choice[best], power) if self.choice == "by the sum" else values[best]
         if not self.end_kept and tokens[-1] == end:
             tokens = tokens[:-1]
         return [start, *tokens] if self.start_kept else tokens, score
@@ -85,6 +97,10 @@ class Beam:
             return score / len(tokens)
         if self.power == "translation":
             return score / ((5 + len(tokens)) / 6) ** power
+        if self.power == "penalty":
+            return score - power * len(tokens)
+        if self.power == "bonus":
+            return score + power * len(tokens)
         if self.power == "times":
             return score * len(tokens) ** power
         return score / (len(tokens) + self.start_counts) ** power
@@ -155,7 +171,7 @@ _enough_have_ended = mistake(
 )(Beam(enough_finished=True))
 
 _live_forgotten = mistake(
-    "Texts that have reached `longest` without an end are left out of the choice.", _found
+    "As soon as one text has ended, those that reach `longest` without an end are left out.", _found
 )(Beam(live_too=False))
 
 _length_ignored = mistake("`power` has no effect: long texts pay for every token.", _found)(
@@ -163,6 +179,12 @@ _length_ignored = mistake("`power` has no effect: long texts pay for every token
 )
 
 _mean = mistake("You divided by the length itself, whatever `power` is.", _found)(Beam(power="all"))
+
+_length_added = mistake(
+    "You add power times the length to the sum, or take it away; the sum is divided by n ** power.",
+    _found,
+    also=(Beam(power="bonus"),),
+)(Beam(power="penalty"))
 
 _length_plus_five = mistake(
     "You divided by ((5 + n) / 6) ** power, as some papers do; here it is n ** power.",
@@ -184,6 +206,21 @@ def _sum_returned(log_probabilities, start, end, width, longest, power):
     return tokens, value * len(tokens) ** power
 
 
+_smallest_value = mistake(
+    "You chose the text with the smallest value; the largest one wins.",
+    lambda e: f"{_found(e)} Values are negative: the largest is the one nearest to 0.",
+)(Beam(choice="smallest"))
+
+_chosen_by_the_sum = mistake(
+    "You chose by the sum alone, and divided that of the winner afterwards.",
+    lambda e: f"Texts of different lengths are compared by sum / n ** power. {_found(e)}",
+)(Beam(choice="by the sum"))
+
+_live_not_divided = mistake(
+    "Texts that end are divided by n ** power, those that are still live at the end are not.",
+    _found,
+)(Beam(live_divided=False))
+
 _start_in_length = mistake("The start symbol counts in your lengths.", _found)(Beam(start_counts=1))
 
 _start_returned = mistake("Your tokens begin with the start symbol.", _found)(Beam(start_kept=True))
@@ -204,6 +241,16 @@ _one_too_few = mistake("Your texts have one token less than `longest` allows.", 
 )
 
 
+def _same_text_first(evidence: Evidence) -> bool:
+    """In the first search that is wrong, the tokens are right."""
+    for case in ("greedy", "beam", "short", "length"):
+        for k in range(len(evidence.inputs["tables"])):
+            tokens = evidence.same(f"{case}.tokens{k}")
+            if not tokens or not evidence.same(f"{case}.score{k}"):
+                return tokens
+    return False
+
+
 def _another_text(evidence: Evidence) -> Finding | None:
     """Another text, told without the numbers that fill its row up."""
     texts = [
@@ -214,11 +261,26 @@ def _another_text(evidence: Evidence) -> Finding | None:
     if evidence.same("greedy", "beam", "short") and (told := _another_length(evidence)):
         return Finding(
             "another-length",
-            "Your search is right, and you divide by another power of the length than asked for.",
+            "Your search is right; the value of a text is not sum / n ** power.",
             told,
             BEAM,
         )
-    return Finding("another-text", "Your beam ends with another text.", _found(evidence), BEAM)
+    if (told := _found(evidence)) and _same_text_first(evidence):
+        return Finding(
+            "another-value",
+            "There your text is right, and its value is not.",
+            f"{told} The value is the sum of its log-probabilities, divided by n ** power; with "
+            "power 0 that is the sum itself.",
+            BEAM,
+        )
+    if evidence.same("greedy", "beam", "short"):
+        return Finding(
+            "another-choice",
+            "Your search is right; with a power, another text wins than by sum / n ** power.",
+            told,
+            BEAM,
+        )
+    return Finding("another-text", "Your beam ends with another text.", told, BEAM)
 
 
 def _another_length(evidence: Evidence) -> str:

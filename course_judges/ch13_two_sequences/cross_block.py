@@ -40,6 +40,14 @@ class CrossAttention(nn.Module):
         """What is asked with."""
         return self.norm(x)
 
+    def queries(self, x):
+        """What each position asks, of all heads."""
+        return self.query(self.read(x))
+
+    def values(self, memory):
+        """What each word of the memory says, to all heads."""
+        return self.value(memory)
+
     def split(self, x):
         """(B, T, C) → (B, H, T, D)."""
         return x.unflatten(-1, (self.n_head, -1)).transpose(1, 2)
@@ -62,8 +70,8 @@ class CrossAttention(nn.Module):
 
     def forward(self, x, memory, real):
         """(B, T, C), (B, S, M), (B, S) → (B, T, C)."""
-        q = self.split(self.query(self.read(x)))
-        k, v = self.split(self.key(memory)), self.split(self.value(memory))
+        q = self.split(self.queries(x))
+        k, v = self.split(self.key(memory)), self.split(self.values(memory))
         scores = q @ k.mT / self.scale(x.shape[-1], memory.shape[-1])
         return self.add(x, self.merge(self.weigh(scores, ~real[:, None, None]) @ v))
 
@@ -132,6 +140,31 @@ _post_norm = mistake(
 _normed_stream = mistake(
     "The normalized `x` went on; only the queries should read it.", _off, MODEL
 )(_with(add=lambda self, x, found: self.norm(x) + self.projection(found)))
+
+_sum_projected = mistake(
+    "You projected the sum of `x` and what was found; only what was found is projected.",
+    _off,
+    MODEL,
+)(_with(add=lambda self, x, found: self.projection(x + found)))
+
+_found_normed = mistake(
+    "What was found is normalized before it is added; only what asks is.", _off, MODEL
+)(
+    _with(add=lambda self, x, found: x + self.norm(self.projection(found))),
+)
+
+
+_queries_normed = mistake(
+    "You normalized the queries; normalize `x`, and make the queries of that.", _off, MODEL
+)(_with(queries=lambda self, x: self.norm(self.query(x))))
+
+_values_of_keys = mistake(
+    "Values are made by the key layer; they have a layer of their own.", _off
+)(_with(values=lambda self, memory: self.key(memory)))
+
+_scores_of_all_heads = mistake(
+    "All heads look with the mean of their scores; each head looks with its own.", _sizes
+)(_with(weigh=lambda self, s, hidden: _softmax(s.mean(1, keepdim=True), hidden)))
 
 _no_projection = mistake("What the heads found was added without the projection.", _off)(
     _with(add=lambda self, x, found: x + found)
@@ -255,6 +288,18 @@ def _for_nobody(instead: Callable[..., Any]) -> Any:
 
     return _with(forward=forward)
 
+
+class _NobodyForAll(CrossAttention):
+    """Gives up on the whole batch as soon as one sample has no word."""
+
+    def forward(self, x, memory, real):
+        return super().forward(x, memory, real) if real.any(dim=1).all() else x
+
+
+_one_nobody_for_all = mistake(
+    "One sample without a word leaves all samples of the batch unchanged; it should be that one.",
+    _nobody,
+)(_NobodyForAll)
 
 _zeros_for_nobody = mistake(
     "Where the memory holds no word, you return zeros; `x` should come out unchanged.", _nobody

@@ -12,6 +12,7 @@ import torch
 from course_judges.ch13_two_sequences.sections import LONGER, POSITIONS
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import rows_apart, unwrapped
+from course_tasks.verdict import Finding
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Shift:
     absolute: bool = False
     first: int = 0
     roots: bool = False
+    lengths: bool = False
+    channels: bool = False
     constant: bool = False
     short: int = 0
 
@@ -59,6 +62,12 @@ class Shift:
             gap = (before[first:last] @ M - after[first:last]).square()
             if self.roots:
                 errors.append(gap.mean(dim=1).sqrt().mean())
+                continue
+            if self.channels:
+                errors.append(gap.mean(dim=0).sqrt().mean())
+                continue
+            if self.lengths:
+                errors.append(gap.sum(dim=1).sqrt().mean())
                 continue
             error = gap.sum() if self.summed else gap.max() if self.largest else gap.mean()
             if self.absolute:
@@ -130,6 +139,16 @@ _mean_of_roots = mistake(
     lambda e: f"{_both(e)} A square counts large gaps more, so the root of its mean is larger.",
 )(Shift(roots=True))
 
+_mean_of_lengths = mistake(
+    "You averaged the lengths of the gaps, a root of a sum over the channels for each pair.",
+    lambda e: f"{_both(e)} Average all squares, over channels and pairs, and take one root.",
+)(Shift(lengths=True))
+
+_root_for_each_channel = mistake(
+    "You took a root for each channel and averaged those; average all squares, and take one root.",
+    _both,
+)(Shift(channels=True))
+
 _no_root = mistake("You return the mean of the squares; take its root.", _both)(Shift(root=False))
 
 _summed = mistake("You return the root of the sum of squares, not of their mean.", _both)(
@@ -166,6 +185,27 @@ _ridge = mistake(
 )(Shift(ridge=0.1))
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """Which pairs a map is fitted on, and which ones its error is measured on."""
+    mine, right = evidence.yours("drawn"), evidence.right("drawn")
+    if _close("drawn")(evidence) or mine.shape != right.shape or np.ptp(mine - right) < 1e-6:
+        return None
+    L, C, shift = (evidence.number(name) for name in ("L", "C", "shift"))
+    table, trained = torch.as_tensor(evidence.inputs["drawn"]), evidence.inputs["trained"].tolist()
+    others = [(1, trained), (shift - 1, trained), (shift + 1, trained), (shift, sorted(trained))]
+    if any(np.allclose(beyond(table, k, ns), mine) for k, ns in others if 0 < k < min(ns)):
+        return None  # of other arguments the right answer tells more
+    n = int(evidence.inputs["trained"][0])
+    return Finding(
+        "other-errors",
+        "Your errors are not those that the map of the first n positions makes on all other pairs.",
+        f"With n = {n} and a shift of {shift}, the map is fitted on {n - shift} pairs, which begin "
+        f"at 0 to {n - shift - 1}, and its error is the root of the mean of {L - n} · {C} squares, "
+        f"of the pairs that begin at {n - shift} to {L - shift - 1}. {_both(evidence)}",
+        LONGER,
+    )
+
+
 TASK = Task(
     "Longer than trained",
     beyond,
@@ -174,4 +214,5 @@ TASK = Task(
         Part("The errors of sines are what the run gives.", 3, _close("sines")),
         Part("The errors of a drawn table are what the run gives.", 2, _close("drawn")),
     ),
+    properties=(_worked_out,),
 )

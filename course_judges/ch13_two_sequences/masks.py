@@ -199,7 +199,11 @@ def _other_padding(evidence: Evidence) -> Finding | None:
     """Where the rows of words are right, what a row of padding sees."""
     mine, right = evidence.yours("padded.own"), evidence.right("padded.own")
     rows = np.argwhere((mine != right).any(axis=-1))
-    if not len(rows) or any(evidence.inputs["target"][b, t] for b, t in rows):
+    if (
+        not evidence.same("whole.own")
+        or not len(rows)
+        or any(evidence.inputs["target"][b, t] for b, t in rows)
+    ):
         return None
     b, t = (int(i) for i in rows[0])
     sees = ", ".join(str(int(s)) for s in np.flatnonzero(mine[b, t])) or "nothing"
@@ -208,6 +212,25 @@ def _other_padding(evidence: Evidence) -> Finding | None:
         "Of the decoder's own mask, only rows of padding are wrong.",
         f"In sample {b}, position {t} is padding. It sees {sees}, and should see {t}: itself and "
         "nothing else.",
+        ATTENTION,
+    )
+
+
+def _other_mask(evidence: Evidence) -> Finding | None:
+    """How many entries of a mask are wrong, and which way; the first of them is said."""
+    name, says, which = (
+        ("own", _off_own, "the decoder's own mask")
+        if not evidence.same(*_OWN)
+        else ("cross", _off_cross, "the mask for the source")
+    )
+    mine, right = (side(f"padded.{name}").astype(bool) for side in (evidence.yours, evidence.right))
+    if mine.shape != right.shape or mine.all() or not mine.any() or (mine == right).all():
+        return None
+    return Finding(
+        "other-mask",
+        f"Of {which}, {int((mine & ~right).sum())} entries are True that should be False, and "
+        f"{int((right & ~mine).sum())} the other way round.",
+        says(evidence),
         ATTENTION,
     )
 
@@ -221,5 +244,5 @@ TASK = Task(
         Part("Padding of the target is seen by nobody but itself.", 2, matches("padded.own")),
         Part("Words of the source are seen, its padding is not.", 1, matches("padded.cross")),
     ),
-    properties=(_other_padding,),
+    properties=(_other_padding, _other_mask),
 )

@@ -11,8 +11,14 @@ import numpy as np
 import torch
 
 from course_judges.ch13_two_sequences.sections import BATCH, POSITIONS
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.wording import listed, number, unwrapped
+from course_tasks.answers import Array
+from course_tasks.verdict import Finding
+
+# No row is so long that a word is farther from any place that could be meant.
+_FAR = 40
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,7 @@ def _padding(evidence: Evidence) -> str:
 
 
 _counts_padding = mistake(
-    "Padding is counted: your places begin at the start of the row.", _padding, BATCH
+    "Padding is counted: a first word behind padding is not at place 0 in yours.", _padding, BATCH
 )(Coder(skip=False))
 
 _starts_at_one = mistake("Your first word is at place 1; places count from 0.", _off)(
@@ -105,6 +111,30 @@ def _places_of_the_longest_row(tokens: torch.Tensor, n_embd: int, base: float) -
     some = real.any(dim=0).expand_as(real)  # of each place, whether any row has a word there
     return left_padded_positions(some.long(), n_embd, base) * real[:, :, None]
 
+
+@dataclass(frozen=True)
+class _FromTheEnd:
+    """The last word of each row is at place 0, and those before it at places 1, 2, … or −1, −2."""
+
+    negative: bool = False
+
+    def __call__(self, tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
+        waves = left_padded_positions(torch.ones_like(tokens), n_embd, base).flip(1)
+        if self.negative:
+            waves[..., 0::2] *= -1  # the sine of −t
+        return waves * (tokens != 0)[:, :, None]
+
+
+_counted_from_the_end = mistake(
+    "Your places count from the end of the row; the first word is at place 0.",
+    lambda e: f"The last word of each row is at place 0 in yours. {_off(e)}",
+    also=(_FromTheEnd(negative=True),),
+)(_FromTheEnd())
+
+_slowest_first = mistake(
+    "Your first pair turns slowest and your last one fastest; it is the other way round.",
+    lambda e: f"The speed of pair 0 is base⁰ = 1. {_off(e)}",
+)(Coder(exponent=lambda pair, C: (2 * pair / C).flip(0)))
 
 _halves = mistake(
     "All sines come first and all cosines after them; a pair should be side by side.", _off
@@ -148,11 +178,78 @@ _fixed_base = mistake(
     lambda e: f"base = {number(float(e.inputs['base']))} here. {_off(e)}",
 )(Coder(base=10_000.0))
 
+
+def _only_padding_is_wrong(evidence: Evidence) -> bool:
+    mine, right = evidence.yours("padded"), evidence.right("padded")
+    off = np.asarray(~close(mine, right).all(axis=-1))
+    return evidence.same("whole") and not off[evidence.inputs["padded"] != 0].any()
+
+
 _padding_placed = mistake(
-    "Padding has a position; it should get zeros.",
-    lambda e: f"{_padding(e)} Only the rows of padding differ.",
+    "Padding has other numbers than 0; it should get zeros in all channels.",
+    lambda e: f"{_padding(e)} All words are right.",
     BATCH,
+    recognized=_only_padding_is_wrong,
 )(Coder(blank=False))
+
+
+def _place(mine: Array, base: float) -> float | None:
+    """The place whose sines and cosines these are, (C,): a whole one, or what pair 0 tells."""
+    C = len(mine)
+    speeds = base ** (-np.arange(0, C, 2) / C)
+    near = np.arange(-_FAR, _FAR + 1)[:, None] * speeds
+    gap = np.abs(mine[0::2] - np.sin(near)) + np.abs(mine[1::2] - np.cos(near))
+    best = int(gap.sum(axis=1).argmin())
+    if gap[best].max() < 1e-3:
+        return float(best - _FAR)
+    angle = float(np.arctan2(mine[0], mine[1]))
+    waves = np.stack([np.sin(angle * speeds), np.cos(angle * speeds)], -1).ravel()
+    return angle if np.abs(mine - waves).max() < 1e-3 else None
+
+
+def _other_speeds(evidence: Evidence) -> Finding | None:
+    """Sines and cosines of other angles: those of the second word of a row are said."""
+    mine, right = evidence.yours("whole").astype(float), evidence.right("whole").astype(float)
+    if mine.shape != right.shape or mine.shape[1] < 2 or close(mine[0, 1], right[0, 1]).all():
+        return None
+    sines, cosines = mine[0, 1, 0::2], mine[0, 1, 1::2]
+    if not np.allclose(np.hypot(sines, cosines), 1, atol=1e-3):
+        return None
+    angles = np.arctan2(sines, cosines)
+    speeds = float(evidence.inputs["base"]) ** (-np.arange(0, mine.shape[-1], 2) / mine.shape[-1])
+    return Finding(
+        "other-angles",
+        "Your pairs are sines and cosines, of other angles than place · speed.",
+        f"At place 1 an angle is the speed itself. There your pairs have "
+        f"{', '.join(number(float(a)) for a in angles)}, whole turns left aside; they should have "
+        f"{', '.join(number(float(s)) for s in speeds)}. Either the places are other numbers, or "
+        "the speeds are.",
+        POSITIONS,
+    )
+
+
+def _other_places(evidence: Evidence) -> Finding | None:
+    """Sines and cosines as they should be, of other places: those of one row are said."""
+    case, tokens = ("whole", "tokens") if not evidence.same("whole") else ("padded", "padded")
+    mine, real = evidence.yours(case), evidence.inputs[tokens] != 0
+    wrong = np.asarray(~close(mine, evidence.right(case)).all(axis=-1) & real)
+    if not wrong.any():
+        return None
+    b = int(wrong.sum(axis=1).argmax())
+    places = [_place(one, float(evidence.inputs["base"])) for one in mine[b, real[b]]]
+    known = [place for place in places if place is not None]
+    if len(known) < len(places):
+        return None
+    if any(place % 1 for place in known):
+        return _other_speeds(evidence)
+    return Finding(
+        "other-places",
+        "Your words have the sines and cosines of other places.",
+        f"In row {b} of {len(real[b])}, which begins with {int((~real[b]).sum())} tokens of "
+        f"padding, your words are at the places {', '.join(number(p) for p in known)}; "
+        f"they should be at {listed(range(len(known)))}.",
+        BATCH,
+    )
 
 
 TASK = Task(
@@ -163,4 +260,5 @@ TASK = Task(
         Part("Without padding, every place has its sines and cosines.", 2, matches("whole")),
         Part("Places count from the first word, and padding has zeros.", 2, matches("padded")),
     ),
+    properties=(_other_places, _other_speeds),
 )

@@ -14,7 +14,9 @@ from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, unwrapped
 
-_TOKENS = tuple(f"{case}.{name}" for case in ("alike", "padded", "cut") for name in "xy")
+_CASES = ("alike", "padded", "cut")
+_READ, _PREDICTED = (tuple(f"{case}.{name}" for case in _CASES) for name in "xy")
+_TOKENS = tuple(f"{case}.{name}" for case in _CASES for name in "xy")
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Teacher:
     starts: bool = True
     empty: bool = True
     tight: bool = True
+    last: bool = False
     by_symbol: bool = False
 
     def _row(self, text, start, end, longest):
@@ -48,6 +51,9 @@ class Teacher:
                 kept.append(end)
         else:
             kept = whole
+        if self.last and len(whole) > longest:
+            held = [start, *whole]
+            return held[:-1][-longest:], whole[-longest:]
         before = [start, *kept] if self.starts else kept
         read = before[: len(kept) + self.reads_end]
         predicted = before[self.shifted :] if self.starts else kept
@@ -72,9 +78,11 @@ class Teacher:
 teacher_forced = Teacher()
 
 
-def _rows(evidence: Evidence) -> str:
-    for case in ("alike", "padded", "cut"):
+def _rows(evidence: Evidence, of: str = "xy") -> str:
+    for case in _CASES:
         for name, does in (("x", "reads"), ("y", "predicts")):
+            if name not in of:
+                continue
             value = f"{case}.{name}"
             mine, right = evidence.yours(value), evidence.right(value)
             if mine.ndim != 2 or len(mine) != len(right):
@@ -86,9 +94,9 @@ def _rows(evidence: Evidence) -> str:
     return ""
 
 
-def _marks(evidence: Evidence) -> str:
+def _marks(evidence: Evidence, of: str = "xy") -> str:
     start, end, pad = (evidence.number(name) for name in ("start", "end", "pad"))
-    return f"start = {start}, end = {end}, pad = {pad}. {_rows(evidence)}"
+    return f"start = {start}, end = {end}, pad = {pad}. {_rows(evidence, of)}"
 
 
 _not_shifted = mistake(
@@ -106,11 +114,14 @@ _no_end = mistake(
 _end_read = mistake(
     "In rows that are shorter than the longest one the decoder reads the end.",
     lambda e: f"{_marks(e)} After the end there is nothing left to predict.",
+    cases=_READ,
 )(Teacher(reads_end=True))
 
-_padding_counts = mistake("Padding is predicted: fill what is predicted with −100.", _marks)(
-    Teacher(ignored=False)
-)
+_padding_counts = mistake(
+    "Padding is predicted: fill what is predicted with −100.",
+    lambda e: _marks(e, "y"),
+    cases=_PREDICTED,
+)(Teacher(ignored=False))
 
 _padding_ignored_twice = mistake(
     "What is read is filled with −100 too; no embedding has that number.", _marks
@@ -134,6 +145,11 @@ _end_on_top = mistake(
     "You left room for `longest` tokens and then an end; the end is one of the `longest`.",
     lambda e: f"longest = {e.number('longest')} here. {_rows(e)}",
 )(Teacher(room=1))
+
+_last_tokens_kept = mistake(
+    "Of a text that is too long you keep the last `longest` tokens; the first ones are predicted.",
+    lambda e: f"longest = {e.number('longest')} here. {_rows(e)}",
+)(Teacher(last=True))
 
 _end_after_cut = mistake(
     "A text that was cut ends with `end`; it goes on, so it should have none.",

@@ -3,6 +3,8 @@
 import torch
 import torch.nn.functional as F
 from unlisted import ch11
+from unlisted.second_set import ch11 as second_set
+from unlisted.sixth_set import ch11 as sixth_set
 
 from students.ch11_looking_inside.shared import cross_entropy, table
 
@@ -117,9 +119,26 @@ def two_layers_of_three(run, tokens, targets, reference):
     )
 
 
+def head_0_for_all(run, tokens, targets, reference):
+    found = run(reference).found[:, :, 0].mean((1, 2))
+
+    def value(layer, head):
+        broken, whole = run(tokens, {(layer, head): found[layer]}), run(tokens)
+        return cross_entropy(broken.logits, targets) - cross_entropy(whole.logits, targets)
+
+    return table(run, value, tokens)
+
+
 RIGHT = {"table": by_table, "filled": filled, "numpy": in_numpy}
 
 WRONG = {
+    "losses-added-up": lambda run, tokens, targets, reference: (
+        tokens.numel() * by_table(run, tokens, targets, reference)
+    ),
+    "in-bits": lambda *given: by_table(*given) / torch.tensor(2.0).log(),
+    "mean-of-head-0": head_0_for_all,
+    "divided-by-the-whole": second_set.ablation_as_a_share,
+    "never-below-0": sixth_set.no_head_harms,
     "zero-for-mean": with_stand_in(lambda other, plain: torch.zeros_like(plain)),
     "mean-of-the-texts": with_stand_in(lambda other, plain: channel_means(plain)),
     "mean-of-one-number": with_stand_in(lambda other, plain: other.sum() / other.numel()),

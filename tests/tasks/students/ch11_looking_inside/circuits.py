@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import torch
+from unlisted.fifth_set_b import ch11 as fifth_set
+from unlisted.sixth_set import ch11 as sixth_set
 
 
 def pair_by_pair(embedding, query, key, value, output, unembedding):
@@ -40,6 +42,9 @@ def but(qk=None, ov=None):
 RIGHT = {"pair by pair": pair_by_pair, "einsum": by_einsum, "matrices": whole_matrices}
 
 WRONG = {
+    "output-before-value": fifth_set.output_before_value,
+    "causal-mask": sixth_set.no_score_for_later_tokens,
+    "logits-centered": sixth_set.logits_centered,
     "exchanged": lambda *given: tuple(reversed(pair_by_pair(*given))),
     "queries-down-the-columns": but(lambda e, q, k, v, o, u: e @ k.T @ q @ e.T / math.sqrt(len(q))),
     "no-scale": but(lambda e, q, k, v, o, u: e @ q.T @ k @ e.T),

@@ -3,6 +3,8 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
+from unlisted import ch11
+from unlisted.second_set import ch11 as second_set
 
 
 def by_position(streams, gain, shift, eps, unembedding, *, correction=0, stats=None, root=None):
@@ -57,6 +59,8 @@ ONE, NONE = torch.ones, torch.zeros
 RIGHT = {"by position": by_position, "numpy": in_numpy, "module": by_module}
 
 WRONG = {
+    "shift-before-gain": ch11.gain_after_the_shift,
+    "what-each-layer-adds": second_set.lens_of_what_each_layer_adds,
     "no-norm": lambda x, g, s, e, u: torch.einsum("lbtc,vc->lbtv", x, u),
     "norm-without-weights": lambda x, g, s, e, u: by_position(x, ONE(len(g)), NONE(len(g)), e, u),
     "no-gain": lambda x, g, s, e, u: library(x, None, s, e, u),
@@ -87,6 +91,8 @@ WRONG = {
 }
 
 ODD = [
+    (lambda x, g, s, e, u: library(x.cumsum(0), g, s, e, u), "other-norm"),
+    (lambda x, g, s, e, u: library(2 * x, g, s, e, u), "other-statistics"),
     (lambda *given: library(*given) * 2, "constant-ratio"),
     (lambda *given: library(*given)[-1], "shape"),
     (lambda *given: library(*given).transpose(0, 1), "axes-permuted"),

@@ -93,6 +93,7 @@ def at_the_end(good, bad):
 RIGHT = {"table": by_table, "text by text": text_by_text, "log odds": log_odds}
 
 WRONG = {
+    "divided-by-the-clean-lead": ch11.share_of_the_clean_lead,
     "kept-between": fifth_set.shares_within_zero_and_one,
     "mean-of-the-texts": fourth_set.mean_of_the_clean_texts,
     "clean-run-patched": lambda run, a, b, r, w: by_table(run, b, a, r, w),

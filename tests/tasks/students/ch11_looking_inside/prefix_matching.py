@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from unlisted import ch11
 from unlisted.fifth_set_b import ch11 as fifth_set
+from unlisted.sixth_set import ch11 as sixth_set
 
 
 def counted(
@@ -78,6 +79,7 @@ def no_guard(weights, tokens):
 RIGHT = {"loops": counted, "numpy": in_numpy, "shifted weights": shifted_weights}
 
 WRONG = {
+    "one-zero-for-all": sixth_set.one_zero_for_all_heads,
     "itself-left-out": fifth_set.itself_is_left_out,
     "one-text-alone": fifth_set.only_the_last_text,
     "duplicate-token": lambda w, x: counted(w, x, behind=0),
@@ -109,7 +111,7 @@ ODD = [
         lambda weights, tokens: fifth_set.only_the_last_text(weights.flip(0), tokens.flip(0)),
         "one-text-alone",
     ),
-    (lambda w, x: counted(w, x) + 0.1, "difference"),
+    (lambda w, x: counted(w, x) + 0.1, "another-score"),
     (lambda w, x: w.sum(-1), "shape"),
     (lambda w, x: counted(w, x).mean(), "shape"),
     (lambda w, x: x[99], "error"),

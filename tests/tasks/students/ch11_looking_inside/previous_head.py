@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 import torch
+from unlisted import ch11
 from unlisted.fourth_set import ch11 as fourth_set
+from unlisted.seventh_set import ch11 as seventh_set
 from unlisted.third_set.ch11 import first_position_looks_at_the_last
 
 
@@ -46,6 +48,7 @@ def scaled_key_and_turned(V, T, strength):
 RIGHT = {"entry by entry": built, "numpy": in_numpy, "scaled key": scaled_key_and_turned}
 
 WRONG = {
+    "last-looks-nowhere": ch11.all_but_the_last_row,
     "as-wide-as-the-positions": fourth_set.head_as_wide_as_the_positions,
     "no-scale": lambda V, T, s: {**in_numpy(V, T, s), "query": in_numpy(V, T, s)["query"] / T**0.5},
     "scale-by-channels": lambda V, T, s: {
@@ -77,11 +80,14 @@ def score_hidden_with_many_tokens(V, T, strength):
 
 
 ODD = [
+    (lambda V, T, s: {**built(V, T, s), "key": built(V, T, s)["key"].fliplr()}, "other-scores"),
     (score_hidden_with_many_tokens, "hidden-scores"),
-    (lambda V, T, strength: built(V, T, int(strength)), "some-positions"),
+    (lambda V, T, strength: built(V, T, int(strength)), "another-score"),
+    (ch11.strength_of_both, "another-score"),
+    (seventh_set.strength_before_the_division, "another-score"),
     (lambda V, T, s: {**built(V, T, s), "output": 2 * built(V, T, s)["output"]}, "written-differs"),
     (lambda V, T, s: list(built(V, T, s).values()), "type"),
     (lambda V, T, s: {**built(V, T, s), "key": torch.zeros(V, T)}, "error"),
-    (lambda V, T, s: built(V, T, s + 0.7), "some-positions"),
+    (lambda V, T, s: built(V, T, s + 0.7), "another-score"),
     (first_position_looks_at_the_last, "hidden-scores"),
 ]

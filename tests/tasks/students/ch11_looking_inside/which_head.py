@@ -3,6 +3,7 @@
 import torch
 from unlisted import ch11
 from unlisted.fourth_set import ch11 as fourth_set
+from unlisted.seventh_set import ch11 as seventh_set
 from unlisted.third_set.ch11 import number_divided_by_the_layers
 
 from students.ch11_looking_inside.shared import cross_entropy, table
@@ -83,9 +84,35 @@ def in_double(run, texts, targets, sources, reference):
     }
 
 
+def exchanged(made):
+    return {**made, "head": made["head"][::-1]}
+
+
+def before_the_hyphen(run, texts, targets, sources, reference):
+    def shorter(tokens, *how):
+        made = run(tokens, *how)
+        return made._replace(logits=made.logits[:, :-1]) if tokens is texts else made
+
+    return by_table(shorter, texts, targets[:, :-1], sources, reference)
+
+
+def loss_itself(run, texts, targets, sources, reference):
+    made = by_table(run, texts, targets, sources, reference)
+    whole = cross_entropy(run(texts).logits[:, -1:], targets[:, -1:])
+    return {**made, "damage": made["damage"] + whole}
+
+
 RIGHT = {"table": by_table, "one by one": one_by_one, "lists": in_double}
 
 WRONG = {
+    "loss-before-the-hyphen": before_the_hyphen,
+    "loss-itself": loss_itself,
+    "losses-added-up": lambda run, texts, *given: {
+        **by_table(run, texts, *given),
+        "damage": len(texts) * by_table(run, texts, *given)["damage"],
+    },
+    "divided-and-exchanged": lambda *given: exchanged(number_divided_by_the_layers(*given)),
+    "all-sources-read": seventh_set.sources_of_all_texts,
     "largest-look": fourth_set.looks_of_the_bet,
     "looks-are-enough": experiment(choose=lambda damage, looks: largest(looks)),
     "least-damage": experiment(choose=lambda damage, looks: largest(-damage)),
@@ -128,6 +155,8 @@ WRONG = {
 }
 
 ODD = [
+    (lambda *given: {**by_table(*given), "looks": 0.05}, "other-looks"),
+    (lambda *given: {**by_table(*given), "head": (0, 0)}, "another-head"),
     (
         lambda *given: {**by_table(*given), "damage": by_table(*given)["damage"] + 1},
         "constant-difference",

@@ -2,8 +2,12 @@
 
 import torch
 import torch.nn.functional as F
+from unlisted import ch12 as first_set
+from unlisted.fifth_set_b import ch12 as fifth_set
 from unlisted.fourth_set import ch12 as fourth_set
 from unlisted.second_set import ch12
+from unlisted.sixth_set import ch12 as sixth_set
+from unlisted.third_set import ch12 as third_set
 
 
 def row_by_row(
@@ -76,10 +80,27 @@ def in_place(query, key, value, keys, values, lengths):
     return out, keys, values
 
 
+def cut_afterwards(query, key, value, keys, values, lengths):
+    _, keys, values = with_a_mask(query, key, value, keys, values, lengths)
+    weights = (torch.einsum("bhd,bhsd->bhs", query, keys) / query.shape[-1] ** 0.5).softmax(-1)
+    weights = weights * (torch.arange(keys.shape[2]) <= lengths[:, None])[:, None]
+    return torch.einsum("bhs,bhsd->bhd", weights, values), keys, values
+
+
 RIGHT = {"rows": row_by_row, "mask": with_a_mask, "einsum": by_einsum}
 
 
 WRONG = {
+    "scale-by-heads": lambda *given: row_by_row(*given, scale=given[0].shape[1] ** -0.5),
+    "scale-without-the-root": lambda *given: row_by_row(*given, scale=1 / given[0].shape[2]),
+    "masked-after-softmax": cut_afterwards,
+    "sees-what-comes-after": masked(lambda s, n: s[None] >= n[:, None]),
+    "scale-by-places": first_set.root_of_the_length,
+    "place-0-hidden": first_set.hides_the_first,
+    "empty-row-sees-more": fifth_set.an_empty_row_sees_a_leftover,
+    "added-to-what-was-there": ch12.step_that_adds_to_the_place,
+    "written-at-all-places": third_set.written_at_the_places_of_all_rows,
+    "lowered-too-little": sixth_set.leftovers_lowered_by_a_hundred,
     "written-behind-the-longest": fourth_set.written_behind_the_longest_row,
     "sees-what-is-left-over": lambda *given: row_by_row(*given, reach=1000),
     "longest-for-all": masked(lambda s, n: s[None] <= n.max().expand(len(n), 1)),

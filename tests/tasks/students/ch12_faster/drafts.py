@@ -3,6 +3,8 @@
 import functools
 
 import torch
+from unlisted import ch12
+from unlisted.second_set import ch12 as second_set
 
 
 def by_rows(
@@ -152,6 +154,9 @@ RIGHT = {"rows": by_rows, "at once": at_once, "if equal": if_equal}
 
 
 WRONG = {
+    "no-chance-in-the-symbol": ch12.likeliest_symbol_after,
+    "symbol-counted": lambda *given: tuple(part + 1 - k for k, part in enumerate(at_once(*given))),
+    "one-number-for-all": second_set.drafts_with_one_number_a_row,
     "again-from-p": other(instead=lambda p, q: p),
     "from-the-draft-again": other(instead=lambda p, q: q),
     "difference-the-other-way": other(instead=lambda p, q: (q - p).clamp(min=0)),
@@ -178,6 +183,11 @@ ODD = [
     (single_draft_kept, "wrong-for-one-draft"),
     (mean_of_the_rows, "wrong-for-one-draft"),
     (certain_without_drafts, "other-distribution"),
-    (lambda p, q, draft, drafted, generator: (drafted, draft[:, 0]), "other-distribution"),
+    (lambda p, q, draft, drafted, generator: (drafted, draft[:, 0]), "other-share-kept"),
+    (ch12.share_squared, "other-share-kept"),
+    (
+        other(instead=lambda p, q: (p - q).clamp(min=0) ** 2),
+        "other-symbol-after-a-rejection",
+    ),
     (lambda p, q, draft, drafted, generator: drafted, "type"),
 ]

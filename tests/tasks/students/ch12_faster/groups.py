@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 from unlisted import ch12
+from unlisted.sixth_set import ch12 as sixth_set
 
 
 def head_by_head(
@@ -106,6 +107,13 @@ RIGHT = {"heads": head_by_head, "fused": fused, "pooled afterwards": pooled_afte
 
 
 WRONG = {
+    "queries-pooled": ch12.queries_shared_too,
+    "rows-in-turn": ch12.channels_before_heads,
+    "scale-by-a-share-of-channels": sixth_set.root_of_channels_by_heads,
+    "scale-by-all-heads": lambda x, query, *given: head_by_head(
+        x, query, *given, scale=len(query) ** -0.5
+    ),
+    "scale-by-heads": lambda *given: head_by_head(*given, scale=given[-2] ** -0.5),
     "group-is-every-nth-head": every_nth,
     "repeated-in-turn": in_turn,
     "summed-not-averaged": lambda *given: head_by_head(*given, pool=sum),
@@ -123,7 +131,19 @@ WRONG = {
 }
 
 
+def key_scaled_twice(x, query, key, *given):
+    return head_by_head(x, query, 2 * key, *given)
+
+
+def mean_of_members(x, query, key, value, n_head, n_group):
+    found = head_by_head(x, query, key, value, n_head, n_group)
+    each = found.unflatten(-1, (n_group, n_head // n_group, -1))
+    return each.mean(dim=3, keepdim=True).expand_as(each).flatten(2)
+
+
 ODD = [
+    (mean_of_members, "heads-of-a-group-alike"),
+    (key_scaled_twice, "other-weights"),
     (lambda x, *_: x, "shape"),
     (lambda *given: head_by_head(*given) * 1.1, "constant-ratio"),
     (lambda x, *_: x[99], "error"),

@@ -78,6 +78,11 @@ RIGHT = {"loop": by_loop, "unflatten": by_unflatten, "numpy": in_numpy}
 
 
 WRONG = {
+    "rounded-up": lambda *given: by_loop(*given, to_whole=torch.ceil),
+    "scales-of-another-shape": lambda *given: (
+        by_unflatten(*given)[0],
+        by_unflatten(*given)[1].flatten(),
+    ),
     "half-of-the-range": half_of_the_range,
     "small-weights-for-zeros": lambda *given: by_loop(
         *given,
@@ -107,7 +112,21 @@ WRONG = {
 }
 
 
+def least(weight, bits, group):
+    codes, scales = by_unflatten(weight, bits, group)
+    return codes, scales.clamp(min=float(scales.median()))
+
+
+def without_signs(weight, bits, group):
+    codes, scales = by_unflatten(weight, bits, group)
+    return codes.abs(), scales
+
+
 ODD = [
+    (without_signs, "other-codes"),
+    (least, "least-scale"),
+    (lambda *given: by_loop(*given, top=lambda bits: 100), "other-divisor"),
+    (lambda *given: by_loop(*given, size=lambda p, *_: p.abs().mean()), "other-scales"),
     (lambda weight, bits, group: weight, "type"),
     (lambda weight, bits, group: (weight.char(), weight), "shape"),
 ]

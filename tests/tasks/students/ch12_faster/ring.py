@@ -2,6 +2,7 @@
 
 import torch
 from unlisted import ch12
+from unlisted.second_set.ch12 import ring_blind_to_the_new_one
 
 
 def by_age(
@@ -101,6 +102,8 @@ WRONG = {
     "places-in-order": biased(lambda age, n, W: W - 1 - (n - age) % W),
     "oldest-hidden": lambda *given: by_age(*given, oldest=lambda n, W: min(n, W - 2)),
     "new-token-hidden": lambda *given: by_age(*given, newest=1),
+    "new-token-hidden-at-first": ring_blind_to_the_new_one,
+    "age-divided": lambda *given: by_age(*given[:-1], given[-1] / given[0].shape[1] ** 0.5),
     "always-the-last-place": lambda *given: by_age(*given, place=lambda n, W: min(n, W - 1)),
     "one-place-ahead": lambda *given: by_age(*given, place=lambda n, W: (n + 1) % W),
     "moved-up": by_shift,
@@ -117,6 +120,7 @@ WRONG = {
 
 
 ODD = [
+    (biased(lambda age, n, W: 2 * age), "wrong-after"),
     (lambda query, *_: query, "type"),
     (lambda q, k, v, keys, values, *_: (v, keys, values), "input-returned"),
     (lambda q, k, v, keys, values, *_: (v[0], keys, values), "shape"),

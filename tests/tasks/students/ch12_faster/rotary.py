@@ -5,6 +5,7 @@ import math
 import torch
 from unlisted import ch12
 from unlisted.fifth_set_b import ch12 as fifth_set
+from unlisted.second_set import ch12 as second_set
 
 
 def by_complex_numbers(x, positions, rotated, base, *, sign=1, size=None, step=2, where=None):
@@ -64,10 +65,22 @@ def exchanged(x, positions, rotated, base):
     return out
 
 
+def laid_out_in_halves(x, R):
+    return torch.cat([x[..., 0:R:2], x[..., 1:R:2], x[..., R:]], dim=-1)
+
+
 RIGHT = {"complex": by_complex_numbers, "loop": by_loop, "matrices": by_matrices}
 
 
 WRONG = {
+    "laid-out-in-halves": lambda x, where, R, base: laid_out_in_halves(
+        by_loop(x, where, R, base), R
+    ),
+    "rest-is-0": ch12.rest_is_left_out,
+    "second-from-the-turned-first": second_set.turned_in_place,
+    "speeds-reversed": ch12.speeds_the_other_way_round,
+    "in-degrees": ch12.degrees,
+    "steps-for-positions": ch12.steps_for_positions,
     "moved-to-zero": fifth_set.positions_are_moved_to_zero,
     "halves-paired": in_halves,
     "all-rotated": lambda x, where, R, base: by_loop(x, where, x.shape[-1], base),
@@ -89,7 +102,14 @@ WRONG = {
 }
 
 
+def doubled(x, where, R, base):
+    out = by_loop(x, where, R, base)
+    return torch.cat([2 * out[..., :R], out[..., R:]], dim=-1)
+
+
 ODD = [
+    (doubled, "other-lengths"),
+    (lambda x, where, R, base: by_loop(x, where, R, 2 * base), "other-angles"),
     (lambda x, *_: x, "input-returned"),
     (lambda x, *_: x.mean(-1), "shape"),
     (lambda x, *_: x / 0, "not-finite"),

@@ -1,6 +1,7 @@
 """Students' answers to 12/seconds."""
 
 import torch
+from unlisted import ch12 as first_set
 from unlisted.fifth_set_b import ch12
 
 NAMES = ("embedding", "attention", "feed_forward", "output")
@@ -140,6 +141,12 @@ RIGHT = {"exchanged": replacing, "hooks": hooking, "log": by_differences}
 
 
 WRONG = {
+    "shares-of-the-whole": first_set.shares_for_seconds,
+    "mean-of-the-blocks": first_set.first_block_only,
+    "one-symbol-too-few": first_set.one_step_too_few,
+    "one-symbol-too-many": lambda model, prompt, count, clock: hooking(
+        model, prompt, count + 1, clock
+    ),
     "warm-up-in-elsewhere": with_(late=False),
     "others-hooks-removed": ch12.clears_every_hook,
     "first-call-counted": with_(warm=0),
@@ -159,6 +166,10 @@ WRONG = {
 
 
 ODD = [
+    (
+        lambda model, prompt, count, clock: hooking(model, prompt, 2 * count, clock),
+        "other-seconds",
+    ),
     (lambda model, prompt, count, clock: {}, "type"),
     (
         lambda model, prompt, count, clock: dict.fromkeys((*NAMES, "elsewhere"), 1.0),

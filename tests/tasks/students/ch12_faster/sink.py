@@ -2,6 +2,8 @@
 
 import torch
 from unlisted.fifth_set_b import ch12 as fifth_set
+from unlisted.second_set import ch12 as second_set
+from unlisted.sixth_set import ch12 as sixth_set
 
 
 def streamed(chunks, sink, *, begin=None, count=None, old_sum=None, old_mean=None):
@@ -88,6 +90,19 @@ def four_chunks(chunks, sink):
     return as_one_more_key([next(chunks) for _ in range(4)], sink)
 
 
+def first_maximum_unknown(chunks, sink):
+    """Takes the sink in at the end; until then the maximum may be −∞."""
+    m, total, acc = sink - torch.inf, 0.0, 0.0
+    for z, v in chunks:
+        top = torch.max(m, z.max(dim=1).values)
+        w, factor = (z - top[:, None]).exp(), (m - top).exp()
+        total, acc = total * factor + w.sum(1), acc * factor[:, None] + w @ v
+        m = top
+    top = torch.max(m, sink)
+    factor = (m - top).exp()
+    return acc * factor[:, None] / (total * factor + (sink - top).exp())[:, None]
+
+
 RIGHT = {
     "streamed": streamed,
     "one more key": as_one_more_key,
@@ -97,6 +112,9 @@ RIGHT = {
 
 
 WRONG = {
+    "hidden-chunk": first_maximum_unknown,
+    "sink-in-every-chunk": sixth_set.sink_in_every_chunk,
+    "sink-not-relative": second_set.sink_without_the_shift,
     "one-maximum-for-all-rows": at_once,
     "new-terms-shrink-too": shrunk_together,
     "scores-limited": fifth_set.scores_are_clamped,
@@ -124,6 +142,10 @@ WRONG = {
 
 
 ODD = [
+    (
+        lambda chunks, sink: as_one_more_key(chunks, sink) * (1 + sink.sigmoid()[:, None]),
+        "other-sums",
+    ),
     (four_chunks, "error"),
     (lambda *given: streamed(*given).squeeze(), "axis-of-one"),
     (lambda chunks, sink: as_one_more_key(chunks, sink)[:, :-1], "last-missing"),

@@ -102,6 +102,7 @@ RIGHT = {"loop": by_loop, "numpy": in_numpy, "one-hot": with_one_hot}
 
 
 WRONG = {
+    "source-words-asked": ch13.best_word_of_each_source_word,
     "padding-behind": padding_behind,
     "divided-by-links": divided_by_links,
     "padding-lookers-left-out": fifth_set.words_that_look_at_padding_do_not_count,
@@ -123,7 +124,7 @@ WRONG = {
 
 
 ODD = [
-    (lambda w, a, r: by_loop(w, a, r).sin() ** 2, "difference"),
+    (lambda w, a, r: by_loop(w, a, r).sin() ** 2, "other-shares"),
     (lambda w, a, r: 100 * by_loop(w, a, r), "constant-ratio"),
     (lambda w, a, r: by_loop(w, a, r).squeeze(), "axis-of-one"),
 ]

@@ -5,6 +5,7 @@
 import heapq
 
 import torch
+from unlisted import ch13 as first_set
 from unlisted.fifth_set_b import ch13 as fifth_set
 from unlisted.second_set import ch13
 from unlisted.third_set.ch13 import ends_when_enough_are_finished
@@ -116,7 +117,38 @@ def without_a_limit(f, start, end, width, longest, power):
 RIGHT = {"topk": with_topk, "heap": with_heap, "recursion": recursively}
 
 
+def length_added(log_probabilities, start, end, width, longest, power):
+    """A model that pays for each token is a sum that pays for its length."""
+    return with_topk(lambda x: log_probabilities(x) + power, start, end, width, longest, 0.0)
+
+
+def chosen_by_the_sum(log_probabilities, start, end, width, longest, power):
+    tokens, total = with_topk(log_probabilities, start, end, width, longest, 0.0)
+    return tokens, total / len(tokens) ** power
+
+
+def live_not_divided(log_probabilities, start, end, width, longest, power):
+    live, values = {(start,): 0.0}, {}
+    while live and len(next(iter(live))) <= longest:
+        rows = log_probabilities(torch.tensor(list(live))).tolist()
+        grown = {
+            (*text, v): live[text] + gain
+            for text, row in zip(live, rows, strict=True)
+            for v, gain in enumerate(row)
+        }
+        live = {text: grown[text] for text in sorted(grown, key=grown.get)[-width:]}
+        for text in [text for text in live if text[-1] == end]:
+            values[text] = live.pop(text) / (len(text) - 1) ** power
+    values |= live
+    best = max(values, key=values.get)
+    return list(best[1:]), values[best]
+
+
 WRONG = {
+    "length-added": length_added,
+    "smallest-value": first_set.worst_text,
+    "chosen-by-the-sum": chosen_by_the_sum,
+    "live-not-divided": live_not_divided,
     "length-plus-five": fifth_set.penalty_of_the_translation_paper,
     "greedy": greedily,
     "sum-returned": returns_the_sum,
@@ -146,6 +178,10 @@ WRONG = {
 
 
 ODD = [
+    (
+        lambda *a: (with_topk(*a)[0], with_topk(*a)[1] / 2),
+        "constant-ratio",
+    ),
     (lambda *a: (with_topk(*a)[0], 0.0), "all-alike"),
     (lambda *a: (with_topk(*a)[0][::-1], with_topk(*a)[1]), "another-text"),
     (without_a_limit, "error"),

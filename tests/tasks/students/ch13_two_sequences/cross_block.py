@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 from unlisted import ch13
 from unlisted.second_set import ch13 as second_set_ch13
+from unlisted.third_set import ch13 as third_set_ch13
 
 INF = float("inf")
 
@@ -169,7 +170,61 @@ RIGHT = {
 }
 
 
+class Slip(Parts):
+    """With one step done otherwise."""
+
+    def ask(self, x):
+        return self.query(self.norm(x))
+
+    def say(self, memory):
+        return self.value(memory)
+
+    def compare(self, q, k):
+        return q @ k.mT / math.sqrt(k.shape[-1])
+
+    def close(self, x, found):
+        return x + self.projection(found)
+
+    def forward(self, x, memory, real):
+        parts = self.ask(x), self.key(memory), self.say(memory)
+        q, k, v = (torch.stack(part.chunk(self.H, dim=-1), dim=1) for part in parts)
+        scores = self.compare(q, k).masked_fill(~real[:, None, None], -INF)
+        found = scores.softmax(-1).nan_to_num(0.0) @ v
+        return self.close(x, torch.cat(found.unbind(1), dim=-1))
+
+
+class AsksNormed(Slip):
+    def ask(self, x):
+        return self.norm(self.query(x))
+
+
+class SaysKeys(Slip):
+    def say(self, memory):
+        return self.key(memory)
+
+
+class ComparesTogether(Slip):
+    def compare(self, q, k):
+        return super().compare(q, k).mean(1, keepdim=True)
+
+
+class ProjectsTheSum(Slip):
+    def close(self, x, found):
+        return self.projection(x + found)
+
+
+class NormsTheFound(Slip):
+    def close(self, x, found):
+        return x + self.norm(self.projection(found))
+
+
 WRONG = {
+    "queries-normed": AsksNormed,
+    "values-of-keys": SaysKeys,
+    "scores-of-all-heads": ComparesTogether,
+    "sum-projected": ProjectsTheSum,
+    "found-normed": NormsTheFound,
+    "one-nobody-for-all": third_set_ch13.UnchangedIfOneMemoryIsEmpty,
     "no-residual": but(adds="never"),
     "residual-twice": but(adds="twice"),
     "no-norm": but(norms="never"),

@@ -5,6 +5,7 @@ import torch
 from unlisted import ch13
 from unlisted.fifth_set_b import ch13 as fifth_set
 from unlisted.second_set import ch13 as second_set_ch13
+from unlisted.third_set import ch13 as third_set_ch13
 
 
 def by_lstsq(table, shift, trained):
@@ -67,6 +68,8 @@ RIGHT = {"lstsq": by_lstsq, "pinv": with_pinv, "svd": with_normal_equations}
 
 
 WRONG = {
+    "root-for-each-channel": but(norm=lambda gap, y: gap.square().mean(0).sqrt().mean()),
+    "mean-of-lengths": third_set_ch13.mean_length_of_the_gaps,
     "last-pair-missing": lambda table, *given: by_lstsq(table[:-1], *given),
     "constant-added": with_a_constant,
     "mean-of-roots": fifth_set.mean_of_the_roots,
@@ -87,6 +90,7 @@ WRONG = {
 
 
 ODD = [
+    (but(test=lambda n, k: slice(k, k + 3)), "other-errors"),
     (lambda *a: [1 + e for e in by_lstsq(*a)], "constant-difference"),
     (lambda table, shift, trained: by_lstsq(table, shift, sorted(trained)), "as-if-trained-sorted"),
 ]

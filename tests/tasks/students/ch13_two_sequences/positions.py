@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+from unlisted import ch13
 from unlisted.fifth_set_b import ch13 as fifth_set
 
 
@@ -87,6 +88,8 @@ RIGHT = {
 
 
 WRONG = {
+    "counted-from-the-end": ch13.places_from_the_end,
+    "slowest-first": ch13.slow_waves_first,
     "no-word-placed": from_the_first_word,
     "places-of-the-longest-row": from_the_longest_row,
     "whole-exponents": fifth_set.speeds_by_whole_numbers,
@@ -115,6 +118,9 @@ def _before(x, C, base):
 
 
 ODD = [
+    (ch13.places_as_shares, "other-angles"),
+    (lambda x, C, base: by_loop(x, C, 3 * base), "other-angles"),
+    (ch13.words_only_to_the_first, "other-places"),
     (lambda x, C, base: by_loop(x, C, base) * 2, "constant-ratio"),
     (lambda x, C, base: by_loop(x, C, base)[:, :-1], "last-missing"),
 ]

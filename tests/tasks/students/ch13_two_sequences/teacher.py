@@ -3,7 +3,9 @@
 import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
+from unlisted import ch13
 from unlisted.fifth_set_b import ch13 as fifth_set
+from unlisted.second_set import ch13 as second_set
 
 
 def by_library(texts, start, end, pad, longest):
@@ -83,6 +85,7 @@ RIGHT = {"pad_sequence": by_library, "numpy": in_numpy, "loop": by_loop}
 
 
 WRONG = {
+    "last-tokens-kept": ch13.keeps_the_last_words,
     "pad-by-its-symbol": pad_by_its_symbol,
     "fitting-end-lost": fifth_set.exact_fit_loses_its_end,
     "not-shifted": but(shift=0),
@@ -109,6 +112,7 @@ WRONG = {
 
 
 ODD = [
+    (second_set.teacher_that_reads_the_end, "end-read"),
     (lambda *a, **k: tuple(part.float() for part in by_loop(*a, **k)), "kind-of-number"),
     (lambda *a, **k: tuple(part + 1 for part in by_loop(*a, **k)), "constant-difference"),
     (lambda *a, **k: by_loop(*a, **k)[0], "type"),
