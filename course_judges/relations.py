@@ -188,7 +188,10 @@ def _some_positions(mine: Array, right: Array, _: Mapping[str, Array]) -> Differ
         others = tuple(a for a in range(right.ndim) if a != axis)
         # To be right where nothing but 0 stands says nothing.
         said = np.asarray((np.abs(right) > 1e-3).any(axis=others) | ~good.all(axis=others))
-        fine, wrong = said & good.all(axis=others), ~good.all(axis=others)
+        fine, wrong = (
+            np.asarray(said & good.all(axis=others)),
+            np.asarray(~good.all(axis=others)),
+        )
         if not fine.any() or not wrong.any():
             continue
         zeros = "" if said.all() else f" At {_places(~said)}, both answers hold only zeros."

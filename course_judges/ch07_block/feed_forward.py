@@ -40,6 +40,11 @@ def _going(forward: Forward) -> type[GatedFeedForward]:
     return Answer
 
 
+def _bent(bend: Callable[[Tensor], Tensor]) -> type[GatedFeedForward]:
+    """With another function in the place of the ReLU."""
+    return _going(lambda m, x: m.down(bend(m.gate(x)) * m.up(x)))
+
+
 def _closed(evidence: Evidence) -> str:
     """How many gates a ReLU closes in this run."""
     gates = evidence.inputs["x"] @ evidence.inputs["gate"].T  # (B, T, hidden)
@@ -117,7 +122,7 @@ _smooth_gate = mistake(
     "Your gate bends smoothly, as SiLU, GELU or softplus does; this task asks for a ReLU.",
     lambda e: f"{_closed(e)}, and a little goes through each. {farthest(e, 'mixed')}",
     also=tuple(
-        _going(lambda m, x, bend=bend: m.down(bend(m.gate(x)) * m.up(x)))
+        _bent(bend)
         for bend in (
             nn.functional.gelu,
             lambda gate: nn.functional.gelu(gate, approximate="tanh"),
@@ -125,7 +130,7 @@ _smooth_gate = mistake(
             nn.functional.mish,
         )
     ),
-)(_going(lambda m, x: m.down(nn.functional.silu(m.gate(x)) * m.up(x))))
+)(_bent(nn.functional.silu))
 
 _tanh_gate = mistake(
     "Your gate is a tanh; this task asks for a ReLU.",

@@ -190,8 +190,8 @@ def _by_how_much(evidence: Evidence, part: str) -> str:
     """
     shapes, gaps = [], []
     for name in CONFIGURATIONS:
-        sizes = (int(n) for n in evidence.inputs[name])
-        shapes.append(Shape(*sizes, **flags(name, evidence.inputs)))
+        V, T, N, H, C, F = (int(n) for n in evidence.inputs[name])
+        shapes.append(Shape(V, T, N, H, C, F, **flags(name, evidence.inputs)))
         mine, right = evidence.yours(f"{name}.{part}"), evidence.right(f"{name}.{part}")
         gaps.append(mine.item() - int(right))
     wrong = [(shape, gap) for shape, gap in zip(shapes, gaps, strict=True) if gap]

@@ -21,7 +21,7 @@ NAMES = ("attention_norm", "cross_norm", "feed_forward_norm")
 
 # Which norms the branches read through, where not all three are used.
 _SHARED_ORDERS = tuple(
-    order for order in itertools.product(range(3), repeat=3) if len(set(order)) < len(order)
+    (a, b, c) for a, b, c in itertools.product(range(3), repeat=3) if len({a, b, c}) < 3
 )
 _as_if_shared = any_of(
     PROBE, ("weighted",), *(decoder_blocks.norms_in_order(order) for order in _SHARED_ORDERS)

@@ -357,11 +357,11 @@ def _states_off(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
     if mine.shape != right.shape:
         return None
-    off = abs(mine - right) > 1e-4 * abs(right) + 1e-5
+    off = np.asarray(abs(mine - right) > 1e-4 * abs(right) + 1e-5)
     if not off.any() or off[0] or evidence.same(*_GRADIENTS):
         return None  # with the right gradients, states are right and losses are told in another way
     first = int(off.argmax())
-    anew = evidence.inputs["fresh"].any(axis=1)
+    anew = np.asarray(evidence.inputs["fresh"].any(axis=1))
     if not anew[first]:
         return Finding(
             "other-states",

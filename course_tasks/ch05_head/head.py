@@ -19,7 +19,8 @@ _FAR_BELOW = 60.0
 
 def _head_inputs(rng: Rng) -> Inputs:
     T, D, E = different(rng, range(4, 8), 3)
-    return _drawn(rng, int(rng.integers(2, 4)), T, T + 3, D, E)
+    block_size = int(rng.integers(8, 11))  # no other dimension has this length
+    return _drawn(rng, int(rng.integers(2, 4)), T, block_size, D, E)
 
 
 def _inputs_at_the_edge(rng: Rng) -> Inputs:

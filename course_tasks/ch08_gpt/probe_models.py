@@ -71,6 +71,9 @@ class Stack(nn.Module):
 class Progression(nn.Module):
     """A language model that goes on in equal strides: after a and b comes 2b − a, modulo V.
 
+    After a symbol twice comes the next one, so that a text that was filled up does not stay as it
+    is by itself.
+
     It stops with an IndexError on contexts beyond `block_size`, and its logits of earlier positions
     speak of the symbols there. In training mode it is off by one, as dropout would put a real model
     off.
@@ -103,5 +106,6 @@ class Progression(nn.Module):
             )
         before = torch.cat([tokens[:, :1], tokens[:, :-1]], dim=1)  # (B, T)
         drops = self.training or self.dropout.training
-        following = (2 * tokens - before + int(drops)) % self.vocab_size  # (B, T)
+        stays = (tokens == before).long()
+        following = (2 * tokens - before + stays + int(drops)) % self.vocab_size  # (B, T)
         return F.one_hot(following, self.vocab_size) * CERTAIN, None  # (B, T, V)

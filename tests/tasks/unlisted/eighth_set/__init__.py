@@ -4,5 +4,5 @@ mended after the rest.
 
 ASIDE_SEED = 20261123
 
-# Answers that on closer reading break no sentence of their statements.
-BREAKS_NO_CONTRACT: frozenset[tuple[str, str]] = frozenset()
+# The statement, read again: a hint tells norms by the end of their names.
+BREAKS_NO_CONTRACT = frozenset({("08/initialise", "norms_known_by_their_name")})
