@@ -308,6 +308,8 @@ def _numbers_together(
             right.append(wanted.item())
     if len(right) < _FEW_NUMBERS or not np.isfinite(mine).all() or not np.isfinite(right).all():
         return None
+    if close(np.array(mine, dtype=float), np.array(right, dtype=float)).all():
+        return None  # what is wrong is no number of this kind
     found = compare(np.array(mine), np.array(right))
     if found is None:
         return None

@@ -77,7 +77,7 @@ def marked(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | No
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     return Difference(
         f"too-{kind}-true",
-        f"Too {kind} of your entries are True; all others are right.",
+        f"Too {kind} of your entries are True; all others of this call are right.",
         f"At {int(wrong.sum())} of {right.size} places you say {said} and the other belongs, first "
         f"at {index(first)}.",
     )

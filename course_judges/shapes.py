@@ -108,12 +108,14 @@ def several_missing_or_too_many(mine: Array, right: Array) -> Difference | None:
 
 
 def axis_of_one(mine: Array, right: Array) -> Difference | None:
-    """The right numbers with axes of size 1 too many or too few."""
+    """The right numbers with axes of length 1 too many or too few."""
     if not right.size or mine.size != right.size:
         return None
     if not same_value(np.squeeze(mine), np.squeeze(right)):
         return None
-    more = "an axis of size 1 too many" if mine.ndim > right.ndim else "an axis of size 1 too few"
+    more = (
+        "an axis of length 1 too many" if mine.ndim > right.ndim else "an axis of length 1 too few"
+    )
     return Difference(
         "axis-of-one",
         f"The numbers are right, but they have {more}.",

@@ -32,8 +32,10 @@ def ring_step(change):
 
 class TestOfWhichResult:
     def test_one_is_wrong_and_the_others_are_right(self):
-        said = said_of("12/ring", ring_step(lambda found, keys, values: (2 * found, keys, values)))
-        assert "That is said of `found`; `keys` and `values` are right." in said
+        said = said_of(
+            "12/ring", ring_step(lambda found, keys, values: (found, keys.sin(), values))
+        )
+        assert "That is said of `keys`; `found` and `values` are right." in said
 
     def test_two_are_wrong_in_different_ways(self):
         said = said_of(
@@ -58,7 +60,7 @@ class TestOfWhichResult:
 
         said = said_of("12/seconds", doubled)
         assert "`attention` is wrong" in said
-        assert "`elsewhere` are right" in said
+        assert "2 for attention, 1 for feed_forward" in said
         assert "hooks" not in said
 
 
