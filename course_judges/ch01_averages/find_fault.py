@@ -38,10 +38,10 @@ def _first_wrong(evidence: Evidence, case: str) -> tuple[int, Array]:
     return t, evidence.inputs[case][t]
 
 
-def _sum(weights: Array) -> str:
-    """The sum of a row; near 1 by how much it differs, if that is more than rounding."""
+def _sum(weights: Array, rounding: float = 3e-6) -> str:
+    """The sum of a row; near 1 by how much it differs, if that is more than this rounding."""
     off = float(weights.sum(dtype=np.float64)) - 1
-    return f"1 {_signed(off)}" if 3e-6 < abs(off) < 5e-3 else number(1 + off)
+    return f"1 {_signed(off)}" if rounding < abs(off) < 5e-3 else number(1 + off)
 
 
 def _wrong_row(case: str) -> Callable[[Evidence], str]:
@@ -54,18 +54,33 @@ def _wrong_row(case: str) -> Callable[[Evidence], str]:
 
 
 def _misses(case: str, name: str, what: str) -> Property:
-    """Says of a kind of fault that it was missed, or that a sound row was accused."""
+    """Says of a kind of fault that a row with it was missed."""
 
     def ask(evidence: Evidence) -> Finding | None:
-        if evidence.same(case):
+        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        if mine.shape != right.shape or not (right & ~mine).any():
             return None
-        t, _ = _first_wrong(evidence, case)
-        effect = _wrong_row(case)(evidence)
-        if evidence.yours(case)[t]:
-            return Finding("sound-row-accused", "A sound row is called faulty.", effect, MEANS)
+        t = int(np.flatnonzero(right & ~mine)[0])
+        weights = evidence.inputs[case][t]
+        effect = f"You call row {t} sound: {row(weights)}, with sum {_sum(weights)}."
         return Finding(name, what, effect, MEANS)
 
     return ask
+
+
+def _accuses(evidence: Evidence) -> Finding | None:
+    """Says of a sound row that it was accused, and its sum with the rounding that may be why."""
+    for case in ("ahead", "sums", "signs", "nan", "single"):
+        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        if mine.shape != right.shape or not (mine & ~right).any():
+            continue
+        t = int(np.flatnonzero(mine & ~right)[0])
+        weights = evidence.inputs[case][t]
+        effect = (
+            f"You call row {t} faulty: {row(weights)}, with sum {_sum(weights, rounding=1e-7)}."
+        )
+        return Finding("sound-row-accused", "A sound row is called faulty.", effect, MEANS)
+    return None
 
 
 def _signed(value: float) -> str:
@@ -302,5 +317,6 @@ TASK = Task(
         _misses("signs", "sign-missed", "A row with a negative weight passes as sound."),
         _misses("nan", "nan-missed", "A row with a NaN passes as sound."),
         _misses("single", "sum-missed", "A row that does not sum to 1 passes as sound."),
+        _accuses,
     ),
 )

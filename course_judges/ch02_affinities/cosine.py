@@ -266,7 +266,8 @@ def _wrong_where_short(evidence: Evidence) -> Finding | None:
     # A cosine near 0 is near 0 with any length.
     told = np.abs(right) > 0.02
     wrong, good = told & ~close(mine, right), told & close(mine, right)
-    if not wrong.any() or (np.abs(mine) > np.abs(right))[wrong].any():
+    too_near_0 = (mine * right >= 0) & (np.abs(mine) < np.abs(right))
+    if not wrong.any() or not too_near_0[wrong].all():
         return None
     sides = {"one of the vectors": np.minimum(x, y), "the vector of `x`": x, "that of `y`": y}
     # Where the only vector of `x` is the short one, all pairs are wrong.
@@ -278,10 +279,13 @@ def _wrong_where_short(evidence: Evidence) -> Finding | None:
     side = next(fits, "")
     if not side:
         return None
+    lengths = sides[side]
+    from_1 = lengths[wrong].max() < 1 and (lengths[good] >= 1).all()
     b, t, s = (int(i) for i in np.argwhere(wrong)[0])
     return Finding(
         "wrong-where-short",
-        f"Your cosines are too small where {side} is short, and right elsewhere.",
+        f"Your cosines are too near 0 where {side} is {'shorter than 1' if from_1 else 'short'}, "
+        "and right elsewhere.",
         f"In sample {b}, `x[{t}]` and `y[{s}]` have the lengths {number(float(x[b, t, s]))} and "
         f"{number(float(y[b, t, s]))} and the cosine {number(right[b, t, s])}; yours is "
         f"{number(mine[b, t, s])}. If something keeps lengths away from 0, such as `clamp`, its "

@@ -115,9 +115,9 @@ def _matrix(evidence: Evidence, kind: str) -> Any:
 
 
 def _rounding(evidence: Evidence) -> str:
-    off = float(_matrix(evidence, SOUND)[-1].sum()) - 1
+    off = float(_matrix(evidence, SOUND)[0, 0]) - 1
     return unwrapped(f"""If you compare with `==` or `torch.equal`, nothing ever matches: the
-    weights carry float noise. Of the sound ones, row {evidence.number("T") - 1} sums to 1
+    weights carry float noise. Of the sound ones, the first weight of row 0 is 1
     {_signed(off)}. Use `torch.allclose`.""")
 
 
@@ -169,12 +169,14 @@ def _inputs(rng: np.random.Generator) -> Inputs:
     # Short vectors make small differences: an inspector that compares roughly cannot tell them.
     while _nearest(x) > _NEAR:
         x *= 0.97
-    suspects = list(candidates(torch.from_numpy(x)).values())
+    # PyTorch's usual numbers: `torch.allclose` compares no float64 with `torch.ones(T)`.
+    x = x.astype(np.float32)
+    suspects = list(candidates(torch.from_numpy(x).double()).values())
     drawn: dict[str, Array] = {"T": np.array(T), "C": np.array(C), "x": x}
     for name, i in zip(SUSPECTS, rng.permutation(len(suspects)), strict=True):
         # Rounding such as another order of the same operations leaves.
         noise = 1 + rng.uniform(2e-7, 5e-7, size=(T, T)) * rng.choice([-1, 1], size=(T, T))
-        drawn[name] = suspects[i].numpy() * noise
+        drawn[name] = (suspects[i].numpy() * noise).astype(np.float32)
     return drawn
 
 
@@ -210,12 +212,37 @@ _one_name_for_all = mistake(
     recognized=_one_name,
 )(always_sound)
 
+
+# What the softmax is taken of, once it is masked.
+_OTHER_SCALES = {NO_SCALE: "`x @ x.T`", BY_C: "`x @ x.T / C`"}
+
+
+def _passing(evidence: Evidence) -> list[str]:
+    """The kinds of weights with another scale that are called sound."""
+    said = _named(evidence)
+    return [kind for kind in _OTHER_SCALES if said[kind] == SOUND]
+
+
+def _says_what_passes(evidence: Evidence) -> str:
+    kinds = " or ".join(f"“{kind}”" for kind in _passing(evidence))
+    return f"Weights whose fault is {kinds} pass as sound."
+
+
+def _tells_the_scale(evidence: Evidence) -> str:
+    """Where weights with another scale differ most from sound ones, and what may have hidden it."""
+    kind = _passing(evidence)[0]
+    sound, other = _matrix(evidence, SOUND), _matrix(evidence, kind)
+    t, s = (int(i) for i in np.unravel_index(int(np.abs(sound - other).argmax()), sound.shape))
+    return unwrapped(f"""Their rows sum to 1 and hide the future, as those of sound ones do. Weight
+    ({t}, {s}) tells: it is {number(sound[t, s])} if sound and {number(other[t, s])} with “{kind}”.
+    If you compare with matrices of your own: that one is the softmax of {_OTHER_SCALES[kind]} with
+    the future masked, and “sound” must not be what is left where nothing matches. If you look at
+    row 0 alone: it is [1, 0, …] with any scale.""")
+
+
 _scale_unasked = mistake(
-    "Weights with another scale pass as sound.",
-    lambda e: unwrapped(f"""Without a scale or divided by C, rows still sum to 1 and hide the
-    future. The last weight of the last row tells: {number(_matrix(e, SOUND)[-1, -1])} if sound,
-    {number(_matrix(e, NO_SCALE)[-1, -1])} without scale, {number(_matrix(e, BY_C)[-1, -1])} divided
-    by C. A look at row 0 alone does not: it is [1, 0, …] in all three."""),
+    _says_what_passes,
+    _tells_the_scale,
     recognized=_only({NO_SCALE: [SOUND], BY_C: [SOUND]}, {NO_SCALE: [SOUND]}, {BY_C: [SOUND]}),
 )(saying(no_scale=SOUND, divided_by_C=SOUND))
 
@@ -268,7 +295,7 @@ _future_unasked = mistake(
     "Weights that look ahead pass as sound.",
     lambda e: unwrapped(f"""{_says_of(e, _misnamed_of(e, NO_MASK, ZERO_MASK))} There, row 0 gives
     {number(_matrix(e, _misnamed_of(e, NO_MASK, ZERO_MASK))[0, 1:].sum())} of its weight to
-    positions after it. A look at the last row alone does not show that: it has no future."""),
+    positions after it. If you look at the last row alone: it has no future."""),
     DEPENDS,
     recognized=_only(
         {ZERO_MASK: [SOUND], NO_MASK: [SOUND]}, {ZERO_MASK: [SOUND]}, {NO_MASK: [SOUND]}

@@ -215,10 +215,22 @@ _standard_deviation = mistake(
     also=(partial(_deviations, correction=0),),
 )(_deviations)
 
+
+def _square_of_the_mean(evidence: Evidence) -> str:
+    """What was not subtracted, for the d where it is largest."""
+    products = (evidence.inputs["queries"] * evidence.inputs["keys"]).cumsum(axis=1)
+    means, N = products.mean(axis=0), len(products)
+    d = int(np.abs(means).argmax()) + 1
+    mine, square = float(evidence.yours("growth.0")[d - 1]), float(means[d - 1]) ** 2
+    return unwrapped(f"""The mean of the dot products is 0 for endless draws; for these {N} it is
+    not. With d = {d} it is {number(float(means[d - 1]))}, and your number, {number(mine)}, still
+    holds its square, {number(square)}. Without it, the variance is {number(mine - square)} if
+    divided by N, as yours is, and {number((mine - square) * N / (N - 1))} by N − 1.""")
+
+
 _mean_square = mistake(
     "You took the mean of the squares without subtracting the mean.",
-    lambda e: unwrapped(f"""{_rows(e, "0")} The mean of the dot products is 0 for endless draws;
-    for these {e.number("N")} it is not."""),
+    _square_of_the_mean,
     cases=("growth.0",),
     also=(partial(_mean_squares, correction=0),),
 )(_mean_squares)

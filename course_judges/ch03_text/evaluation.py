@@ -107,7 +107,8 @@ def _last_window_dropped(tokens, block_size, stride):
 
 
 @mistake(
-    "Your last window moved back until the text fills it; it begins a stride after the one before.",
+    "Your last window moved back until the text fills it; it should begin a stride after the one "
+    "before.",
     lambda e: unwrapped(f"""Your last row of inputs is `{row(e.yours("long.x")[-1])}`, expected
     `{row(e.right("long.x")[-1])}`. What the text does not fill is 0 in x and −100 in y."""),
     cases=("long",),

@@ -155,8 +155,8 @@ def _place_of_the_boundary(evidence: Evidence) -> int:
 
 @mistake(
     "Your symbols stand in the order in which they first appear.",
-    lambda e: unwrapped(f"""They are `{_symbols(e)}`. The same names in another order would give
-    every letter another token, and a trained table would no longer fit. Sort the letters."""),
+    lambda e: unwrapped(f"""They are `{_symbols(e)}`. The same names in another order could give
+    letters other tokens, and a trained table would no longer fit. Sort the letters."""),
     cases=("symbols",),
 )
 class _OrderOfAppearance(NameVocabulary):

@@ -65,10 +65,17 @@ def _shifted_backwards(tokens, block_size, stride):
     return y, x
 
 
+def _other_count(evidence: Evidence) -> str:
+    """The number of windows, if that is wrong, too."""
+    mine, right = len(evidence.yours("exact.x")), len(evidence.right("exact.x"))
+    return f" Of those, {right} fit into the text; you return {mine}." if mine != right else ""
+
+
 @mistake(
     "Your targets are the inputs of the next window.",
     lambda e: unwrapped(f"""{_first_rows("exact")(e)} They are {e.number("stride")} tokens further,
-    one stride; the target of an input is one token further."""),
+    one stride; the target of an input is one token further. A window and its targets are T + 1 =
+    {e.number("block_size") + 1} tokens in a row.{_other_count(e)}"""),
 )
 def _next_row_as_target(tokens, block_size, stride):
     rows = tokens.unfold(0, block_size, stride)

@@ -61,9 +61,13 @@ def _off_sum(rng: np.random.Generator, weights: Array) -> Array:
 
 
 def _signs(rng: np.random.Generator, weights: Array) -> Array:
-    rows = int(rng.integers(3, len(weights) - 1)), len(weights) - 1  # the last one, too
-    for t, below in zip(rows, (rng.uniform(0.15, 0.4), _little(rng)), strict=True):
-        down, up = rng.choice(t + 1, 2, replace=False)
+    middle, last = int(rng.integers(3, len(weights) - 1)), len(weights) - 1  # the last one, too
+    # Between small weights, so that none of the row gets larger than 1.
+    small = rng.permutation(np.argsort(weights[middle, : middle + 1])[:2])
+    for t, (down, up), below in (
+        (middle, small, rng.uniform(0.15, 0.4)),
+        (last, rng.choice(last + 1, 2, replace=False), _little(rng)),
+    ):
         step = weights[t, down] + below
         weights[t, down] -= step
         weights[t, up] += step

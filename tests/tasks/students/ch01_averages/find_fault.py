@@ -145,6 +145,12 @@ def fault_from_row_one(weights):
     return [False, *_ask(weights)[1:]]
 
 
+def fault_negative_beside_more_than_one(weights):
+    """Expects another weight larger than 1 wherever one is negative."""
+    ahead = (weights.triu(1) != 0).any(1)
+    return ahead | (weights > 1).any(1) | ~((weights.sum(1) - 1).abs() < 1e-5)
+
+
 def fault_one_row_is_sound(weights):
     return _ask(weights) if len(weights) > 1 else np.array([False])
 
@@ -161,6 +167,7 @@ ODD = [
     (fault_two_are_none, "future-missed"),
     (fault_sum_of_what_is_ahead, "future-missed"),
     (fault_negative_before_itself, "sign-missed"),
+    (fault_negative_beside_more_than_one, "sign-missed"),
     (fault_from_row_one, "future-missed"),
     (lambda weights: torch.from_numpy(_ask(weights)).squeeze(), "axis-of-one"),
     (fault_one_row_is_sound, "sum-missed"),

@@ -42,8 +42,8 @@ def fault_numpy(x, weights):
 def fault_by_questions(x, weights):
     """Asks for properties before it compares."""
     seven = _seven(x)
-    if not torch.allclose(weights.sum(1), torch.ones(len(x), dtype=x.dtype), atol=1e-5):
-        down = torch.allclose(weights.sum(0), torch.ones(len(x), dtype=x.dtype), atol=1e-5)
+    if not torch.allclose(weights.sum(1), torch.ones(len(x)), atol=1e-5):
+        down = torch.allclose(weights.sum(0), torch.ones(len(x)), atol=1e-5)
         return "columns" if down else "scaled too late"
     if weights.triu(1).abs().max() > 1e-5:
         return "zero mask" if torch.isclose(weights[0, 1], weights[0, 2], rtol=1e-4) else "no mask"
