@@ -328,7 +328,7 @@ _nothing_changed = mistake(
 
 _constant_nudge = mistake(
     "You nudged all features of a position by the same number, and the norm takes that off again.",
-    lambda e: f"{_misjudged('future')(e)} Put fresh random numbers there instead.",
+    lambda e: f"{_misjudged('future')(e)} Put fresh random numbers at the later positions instead.",
     AXIS,
     recognized=_nudged_by_a_constant,
 )(_inspector(future=_constant_future))

@@ -290,7 +290,8 @@ _side_by_side = mistake(
 )(decoder_blocks.going(decoder_blocks.side_by_side))
 
 _attentions_side_by_side = mistake(
-    "Attention and cross-attention read the same `x`; the second should read what the first made.",
+    "Attention and cross-attention read the same `x`; the second should read the stream with what "
+    "the first added.",
     lambda e: f"What a position gathers decides what it asks the memory for. {_off(e)}",
     STREAM,
 )(decoder_blocks.going(decoder_blocks.attentions_side_by_side))

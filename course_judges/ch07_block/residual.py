@@ -13,7 +13,7 @@ from course_judges.ch07_block.sections import COUNT, STREAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, ratio
-from course_judges.wording import unwrapped
+from course_judges.wording import listed, unwrapped
 from course_tasks.verdict import Finding
 
 Forward = Callable[[Sequence[nn.Module], Tensor], Tensor]
@@ -437,15 +437,33 @@ def _counted(evidence: Evidence) -> Finding | None:
     if mine == right:
         return None
     few = mine < right
-    listed = "" if mine else " In a plain Python list PyTorch does not look for modules."
+    plain = "" if mine else " In a plain Python list PyTorch does not look for modules."
     besides = (
         "" if evidence.same("stream.out") else f" What leaves is wrong, too: {_both(evidence)}"
     )
     return Finding(
         "parameters-missing" if few else "parameters-too-many",
         f"Your module has {'fewer' if few else 'more'} parameters than its branches together.",
-        f"It counts {mine}; they have {right}.{listed}{besides}",
+        f"It counts {mine}; they have {right}.{plain}{besides}",
         COUNT,
+    )
+
+
+def _some_learn_nothing(evidence: Evidence) -> Finding | None:
+    """The values are right, and some branches get no gradient while others do."""
+    mine, right = evidence.yours("gradient.branches"), evidence.right("gradient.branches")
+    if not evidence.same("stream", "again", "twice") or mine.shape != right.shape:
+        return None
+    cut = [n for n, one in enumerate(mine) if not one.any()]
+    if not 0 < len(cut) < len(mine):
+        return None
+    which = f"branches {listed(cut)}" if len(cut) > 1 else f"branch {cut[0]}"
+    return Finding(
+        "some-learn-nothing",
+        f"The values are right, and the parameters of {which} get no gradient.",
+        unwrapped(f"""Counted from 0, of {len(mine)}; the others get some. What a branch writes has
+        to reach the stream without `detach`, `no_grad` or `.data`."""),
+        STREAM,
     )
 
 
@@ -465,6 +483,7 @@ TASK = Task(
     ),
     properties=(
         _counted,
+        _some_learn_nothing,
         _wrong_when_listed_twice,
         right_when_called_again(("stream",), ("again",), STREAM),
     ),

@@ -8,9 +8,10 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
+from course_judges.ch09_names.losses import losses_apart
 from course_judges.ch09_names.sections import POSITION
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, rows_apart, unwrapped
+from course_judges.wording import number, unwrapped
 from course_tasks.ch09_names.by_letter import WITHOUT_A_BOUNDARY
 from course_tasks.verdict import Finding
 
@@ -38,7 +39,7 @@ def _means(losses, place, counts, longest):
 
 
 def _both(evidence: Evidence) -> str:
-    mine, right = rows_apart(evidence.yours("losses"), evidence.right("losses"))
+    mine, right = losses_apart(evidence.yours("losses"), evidence.right("losses"))
     return f"Your losses at places 0, 1, … are {mine}; expected {right}."
 
 
@@ -49,8 +50,11 @@ def _row_before(evidence: Evidence) -> str:
 
 
 def _padded(evidence: Evidence) -> str:
-    count = int((evidence.inputs["y"] == -100).sum())
-    return f"{count} targets are −100, with a loss of 0 each. {_both(evidence)}"
+    ignored, longest = evidence.inputs["y"] == -100, evidence.number("longest")
+    place = _place(torch.from_numpy(evidence.inputs["x"]), evidence.number("boundary")).numpy()
+    asked = int(ignored[place < longest].sum())
+    return unwrapped(f"""{int(ignored.sum())} targets are −100, {asked} of them at places 0 to
+    {longest - 1}: there each one counts with a loss of 0. {_both(evidence)}""")
 
 
 @mistake("You averaged by position in the window; asked for is the place in the name.", _row_before)

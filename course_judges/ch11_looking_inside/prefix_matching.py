@@ -119,21 +119,27 @@ def _mean_of_texts(weights: Tensor, tokens: Tensor) -> Tensor:
     return torch.stack(each).mean(0)
 
 
-@mistake("You count the last earlier place only; the weight on all of them adds up.", _numbers)
+@mistake(
+    "You count the weight behind the last earlier place only; those behind all of them add up.",
+    _numbers,
+)
 def _last_place_only(weights: Tensor, tokens: Tensor) -> Tensor:
     earlier = _earlier(tokens)
     last = earlier & (earlier.flip(-1).cumsum(-1).flip(-1) == 1)
     return _score(weights, _behind(last), earlier.any(-1))
 
 
-@mistake("You count the first earlier place only; the weight on all of them adds up.", _numbers)
+@mistake(
+    "You count the weight behind the first earlier place only; those behind all of them add up.",
+    _numbers,
+)
 def _first_place_only(weights: Tensor, tokens: Tensor) -> Tensor:
     earlier = _earlier(tokens)
     first = earlier & (earlier.cumsum(-1) == 1)
     return _score(weights, _behind(first), earlier.any(-1))
 
 
-@mistake("You take the largest weight of each row; the weights add up.", _numbers)
+@mistake("You take the largest of a row's weights behind earlier places; they add up.", _numbers)
 def _largest_weight(weights: Tensor, tokens: Tensor) -> Tensor:
     earlier = _earlier(tokens)
     best = (weights * _behind(earlier)[:, None]).amax(-1) * earlier.any(-1)[:, None]

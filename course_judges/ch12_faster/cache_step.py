@@ -78,7 +78,7 @@ def _variant(
 def _lengths(evidence: Evidence) -> str:
     return (
         f"The rows had {listed(evidence.inputs['lengths'])} tokens before, of at most "
-        f"{evidence.number('S')}. {farthest(evidence, 'out')}"
+        f"{evidence.number('S')}. {farthest(evidence, 'out', 'output')}"
     )
 
 
@@ -88,7 +88,7 @@ _KEPT = ("kept", "kept_short")
 def _kept_lengths(evidence: Evidence) -> str:
     return (
         f"The rows had {listed(evidence.inputs['lengths'])} tokens before, of at most "
-        f"{evidence.number('S')}. {farthest(evidence, 'kept.keys')}"
+        f"{evidence.number('S')}. {farthest(evidence, 'kept.keys', 'keys')}"
     )
 
 
@@ -133,11 +133,11 @@ _written_behind_the_longest = mistake(
 )(_variant(goes=lambda lengths: 0 * lengths + lengths.max()))
 
 _value_not_written = mistake(
-    "The new key was kept, the new value was not.", lambda e: farthest(e, "kept.values")
+    "The new key was kept, the new value was not.", lambda e: farthest(e, "kept.values", "values")
 )(_variant(writes=(True, False)))
 
 _key_not_written = mistake(
-    "The new value was kept, the new key was not.", lambda e: farthest(e, "kept.keys")
+    "The new value was kept, the new key was not.", lambda e: farthest(e, "kept.keys", "keys")
 )(_variant(writes=(False, True)))
 
 _old_values_read = mistake(
@@ -147,7 +147,7 @@ _old_values_read = mistake(
 )(_variant(reads_old=True))
 
 _nothing_written = mistake(
-    "Neither the new key nor the new value was kept.", lambda e: farthest(e, "kept.keys")
+    "Neither the new key nor the new value was kept.", lambda e: farthest(e, "kept.keys", "keys")
 )(_variant(writes=(False, False)))
 
 _no_scale = families.no_scale(_lengths)(
@@ -203,7 +203,7 @@ _added_to_what_was_there = mistake(
 _written_at_all_places = mistake(
     "Each row got its new token at the places of all rows; it belongs to its own place only.",
     lambda e: unwrapped(f"""`keys[:, :, lengths]` takes all these places of every row;
-    `keys[rows, :, lengths]` takes one of each. {_kept_lengths(e)}"""),
+    `keys[torch.arange(B), :, lengths]` takes one of each. {_kept_lengths(e)}"""),
 )(_variant(all_places=True))
 
 _lowered_too_little = mistake(

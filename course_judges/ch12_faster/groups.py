@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -177,6 +178,25 @@ _channels_interleaved = mistake(
 )(_variant(merged=lambda found: found.permute(0, 2, 3, 1).flatten(2)))
 
 
+def _whose_mean(evidence: Evidence) -> str:
+    """Whose mean the first head's value is that has a wrong one, where it is one of some heads."""
+    x, value = (evidence.inputs[name].astype(float) for name in ("x", "value"))
+    H, G = evidence.number("H"), evidence.number("G")
+    own = (x[:, 0] @ value.T).reshape(len(x), H, -1)  # (B, H, D)
+    mine, right = (
+        side("several")[:, 0].reshape(own.shape) for side in (evidence.yours, evidence.right)
+    )
+    h = next(h for h in range(H) if not close(mine[:, h], right[:, h]).all())
+    for many in sorted(range(1, H + 1), key=lambda many: abs(many - H // G)):
+        for heads in itertools.combinations(range(H), many):
+            if close(mine[:, h], own[:, list(heads)].mean(axis=1)).all():
+                made = f"the mean of those of heads {listed(heads)}"
+                return (
+                    f" Your head {h}'s value is {made if many > 1 else f'that of head {heads[0]}'}."
+                )
+    return ""
+
+
 def _shared_otherwise(evidence: Evidence) -> Finding | None:
     """At position 0, where a head has found its own value and nothing else."""
     mine, right = (side("several")[:, 0] for side in (evidence.yours, evidence.right))
@@ -192,7 +212,7 @@ def _shared_otherwise(evidence: Evidence) -> Finding | None:
         "shared-otherwise",
         "Heads of a group share one value, but it is not the mean of theirs.",
         unwrapped(f"""That shows at position 0, which sees nothing but itself: there each head's
-        output is its value. {_groups(evidence)}"""),
+        output is its value.{_whose_mean(evidence)} {_groups(evidence)}"""),
         GROUPS,
     )
 

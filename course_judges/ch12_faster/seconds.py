@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from course_judges.ch12_faster.sections import COST
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import number, results_by_name
+from course_judges.wording import number, results_by_name, unwrapped
 from course_tasks.ch12_faster.seconds import PARTS
 from course_tasks.verdict import Finding
 
@@ -204,32 +204,77 @@ _reads_more_than_fits = mistake(
     ),
 )(_variant(reads=lambda text, _: text))
 
+
+def _left(evidence: Evidence) -> tuple[int, int]:
+    """How many of the answer's hooks, and of the `forward`s it exchanged, stay in the model."""
+    hooks, replaced = (evidence.yours(f"growing.given.{kind}") for kind in ("hooks", "replaced"))
+    return int(hooks), int(replaced)
+
+
+def _what_is_left(evidence: Evidence) -> str:
+    hooks, replaced = _left(evidence)
+    said = []
+    if hooks:
+        said.append(
+            unwrapped(f"""{"1 hook" if hooks == 1 else f"{hooks} hooks"} of yours
+            {"stays" if hooks == 1 else "stay"} in the model. Did you keep the handles of all your
+            hooks, of those before a part and of those after it, and call `remove()` of each?""")
+        )
+    if replaced:
+        said.append(
+            unwrapped(f"""{replaced} of the model's modules still
+            {"has" if replaced == 1 else "have"} a `forward` that you exchanged. Put back each one
+            (`del part.forward`).""")
+        )
+    right = "The seconds are right, but " if evidence.same("cropped.seconds") else ""
+    return f"{right}{' '.join(said)} What stays slows down every later call."
+
+
 _hooks_left = mistake(
     "Your measurement stays in the model: hooks, or exchanged `forward`s, were not removed.",
-    lambda e: (
-        f"{int(e.yours('growing.given.hooks')) + int(e.yours('growing.given.replaced'))} "
-        "are left, and slow down every later call."
-    ),
-    cases=("growing",),
+    _what_is_left,
+    recognized=lambda e: e.same("growing.seconds") and max(_left(e)) > 0,
 )(_variant(removes=False))
+
+
+def _others_removed(evidence: Evidence) -> str:
+    gone = int(evidence.yours("growing.given.removed"))
+    return unwrapped(f"""The model came with two hooks of somebody else, and
+    {"both are" if gone == 2 else "one is"} gone. `register_forward_hook` returns a handle of your
+    own hook: call `remove()` of that one.""")
+
 
 _others_hooks_removed = mistake(
     "You removed hooks that were not yours.",
-    "The model came with hooks of somebody else, and they are gone. `register_forward_hook` "
-    "returns a handle of your own hook: call `remove()` of that one.",
-    cases=("growing", "cropped"),
+    _others_removed,
+    recognized=lambda e: e.same("growing.seconds") and int(e.yours("growing.given.removed")) > 0,
 )(_variant(clears=True))
+
+
+def _mode_left(case: str) -> Callable[[Evidence], bool]:
+    return lambda e: e.same(f"{case}.seconds") and int(e.yours(f"{case}.given.other_mode")) > 0
+
+
+def _mode_alone(case: str) -> Callable[[Evidence], str]:
+    def say(evidence: Evidence) -> str:
+        right = evidence.same("growing.seconds", "cropped.seconds")
+        return unwrapped(f"""{"The seconds are right. " if right else ""}It is so in
+        {int(evidence.yours(f"{case}.given.other_mode"))} of its modules. Put back the mode that you
+        found, or leave it alone.""")
+
+    return say
+
 
 _left_in_evaluation = mistake(
     "You left the model in evaluation mode, and it was in training mode.",
-    "The seconds are right. Put the mode back that you found, or leave it alone.",
-    cases=("growing", "cropped"),
+    _mode_alone("growing"),
+    recognized=_mode_left("growing"),
 )(_variant(mode=False))
 
 _left_in_training = mistake(
     "You left the model in training mode, and it was in evaluation mode.",
-    "The seconds are right. Put the mode back that you found, or leave it alone.",
-    cases=("growing", "cropped"),
+    _mode_alone("cropped"),
+    recognized=_mode_left("cropped"),
 )(_variant(mode=True))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
@@ -13,7 +14,7 @@ from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import STREAM
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.verdict import Finding
 
 Chunks: TypeAlias = Iterable[tuple[Tensor, Tensor]]
@@ -95,9 +96,15 @@ def _collected(sink_term: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Chunk
 
 _sink_is_a_constant = mistake(
     "You added 1 to the sum, whatever the sink is; e to the sink was asked for.",
-    lambda e: f"In a sum relative to a maximum m it is e^(b − m). {_gentle(e)}",
+    lambda e: (
+        unwrapped(f"""In a sum relative to a maximum m it is e^(b − m), so 1 is right only where
+    m is the sink itself. {_gentle(e)}""")
+    ),
     cases=("gentle",),
-    also=(_collected(lambda sink, _: torch.ones_like(sink)),),
+    also=(
+        _collected(lambda sink, _: torch.ones_like(sink)),
+        _collected(lambda sink, m: (torch.maximum(m, sink) - m).exp()),
+    ),
 )(_variant(largest=torch.zeros_like))
 
 _sink_not_relative = mistake(
@@ -284,13 +291,26 @@ def _other_sums(evidence: Evidence) -> Finding | None:
     t = int(abs(np.log(abs(factors))).argmax())
     terms = float(np.exp(evidence.inputs["gentle"][t].astype(float)).sum())
     own = float(np.exp(evidence.inputs["sink"][t]))
+    sums = np.exp(evidence.inputs["gentle"].astype(float)).sum(axis=1)
+    sums += np.exp(evidence.inputs["sink"].astype(float))
+    surplus, largest = sums / factors - sums, np.exp(evidence.inputs["gentle"].max(axis=1))
+    # As many places behind the point as the smaller one needs: then the two add up as shown.
+    places = max(2, 2 - math.floor(math.log10(min(terms, own))))
+    terms, own = round(terms, places), round(own, places)
+    made = (terms + own) / float(factors[t])
+    why = (
+        " What is too much is e to the row's largest score, in every row: next to terms "
+        "e^(z − m), a term of 1 is e^m."
+        if np.allclose(surplus, largest, rtol=1e-3)
+        else ""
+    )
     return Finding(
         "other-sums",
         "The values are weighed as they should be among themselves; the sum they are divided by "
         "is not the right one.",
-        f"In row {t} e to the scores adds up to {number(terms, 4)}, and e to the sink is "
-        f"{number(own, 4)}, so the sum is {number(terms + own, 4)}; yours is as if it were "
-        f"{number((terms + own) / float(factors[t]), 4)}.",
+        f"In row {t} e to the scores adds up to {terms:.{places}f}, and e to the sink is "
+        f"{own:.{places}f}, so the sum is {terms + own:.{places}f}; yours is as if it were "
+        f"{numbers_apart(made, terms + own)[0]}.{why}",
         STREAM,
     )
 

@@ -276,6 +276,14 @@ class StreamOfChildren(StreamByName):
         return x
 
 
+class FirstBranchDetached(StreamOfList):
+    def forward(self, x):
+        for n, branch in enumerate(self.layers):
+            written = branch(x) * self.scale
+            x = x + (written if n else written.detach())
+        return x
+
+
 class UnscaledStreamOfAPlainList(nn.Module):
     def __init__(self, branches):
         super().__init__()
@@ -286,6 +294,7 @@ class UnscaledStreamOfAPlainList(nn.Module):
 
 
 ODD = [
+    (FirstBranchDetached, "some-learn-nothing"),
     (UnscaledStreamOfAPlainList, "parameters-missing"),
     (streaming(lambda b, root, x: x + sum(branch(x) for branch in b)), "all-read-the-input"),
     (StreamOfChildren, "listed-twice"),

@@ -23,6 +23,7 @@ def replacing(
     show=lambda text: text,
     append=True,
     late=True,
+    put_back=False,
 ):
     """Exchanges each part's forward for one that looks at the clock."""
     taken = {name: [] for name in NAMES}
@@ -38,7 +39,7 @@ def replacing(
             return out
 
         part.forward = forward
-        changed.append(part)
+        changed.append((part, original))
 
     watch(model.embedding, "embedding")
     watch(model.output, "output")
@@ -63,8 +64,11 @@ def replacing(
             text = torch.cat([text, symbol], 1)
     total = clock() - (start if late else early)
     if restore:
-        for part in changed:
-            del part.forward
+        for part, original in changed:
+            if put_back:
+                part.forward = original
+            else:
+                del part.forward
     found = {name: sum(times) if keep == "sum" else times[-1] for name, times in taken.items()}
     found["elsewhere"] = total - sum(found.values()) if elsewhere == "rest" else total
     return found
@@ -137,7 +141,39 @@ def with_(**how):
     return lambda *given: replacing(*given, **how)
 
 
-RIGHT = {"exchanged": replacing, "hooks": hooking, "log": by_differences}
+def watched_after_alone(model, prompt, count, clock):
+    """Keeps the handles of the hooks behind a part, and loses those of the ones before it."""
+    began, found, handles = {}, dict.fromkeys(NAMES, 0.0), []
+
+    def behind(name):
+        def hook(part, *_):
+            found[name] += clock() - began[part]
+
+        return hook
+
+    for path, part in model.named_modules():
+        name = path.split(".")[-1]
+        if name in NAMES:
+            part.register_forward_pre_hook(lambda part, _: began.update({part: clock()}))
+            handles.append(part.register_forward_hook(behind(name)))
+    model(prompt)
+    found.update(dict.fromkeys(NAMES, 0.0))
+    text, start = prompt, clock()
+    for _ in range(count):
+        logits = model(text[:, -model.block_size :])[0]
+        text = torch.cat([text, logits[:, -1].argmax(-1)[:, None]], dim=1)
+    whole = clock() - start
+    for handle in handles:
+        handle.remove()
+    return found | {"elsewhere": whole - sum(found.values())}
+
+
+RIGHT = {
+    "exchanged": replacing,
+    "exchanged, put back": with_(put_back=True),
+    "hooks": hooking,
+    "log": by_differences,
+}
 
 
 WRONG = {
@@ -166,6 +202,8 @@ WRONG = {
 
 
 ODD = [
+    (watched_after_alone, "hooks-left"),
+    (with_(restore=False), "hooks-left"),
     (
         lambda model, prompt, count, clock: hooking(model, prompt, 2 * count, clock),
         "other-seconds",
