@@ -13,7 +13,7 @@ from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import listed, row, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -24,6 +24,9 @@ def embed(tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Te
     x = token_table[tokens] + position_table[where.clamp(min=0)]  # (B, T, C)
     return x.masked_fill((where < 0)[:, :, None], 0.0)
 
+
+# The texts, and where each of them begins.
+_STARTS = (("short", "tokens", "none"), ("padded", "tokens", "start"), ("exact", "exact", "fits"))
 
 _Answer = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 _Where = Callable[[Tensor, Tensor, int], Tensor]
@@ -342,13 +345,55 @@ _too_long_accepted = mistake(
 )(_placed(lambda t, start, size: (t - start).clamp(0, size - 1)))
 
 
+def _times(factor: float, C: int) -> str:
+    root = {"√C": C**0.5, "1/√C": C**-0.5}
+    name = next((f"{n} = " for n, r in root.items() if abs(factor / r - 1) < 1e-3), "")
+    return f"{name}{number(factor)} times"
+
+
+def _added_pairs(evidence: Evidence) -> tuple[Array, Array, Array]:
+    """(N, C) each: yours, the symbol's vector and the position's, wherever a symbol stands."""
+    e, pairs = evidence.inputs, []
+    for case, tokens, start in _STARTS:
+        where = np.arange(e[tokens].shape[1]) - e[start][:, None]  # (B, T)
+        real = where >= 0
+        symbols, positions = e["token_table"][e[tokens][real]], e["position_table"][where[real]]
+        pairs.append((evidence.yours(case)[real], symbols, positions))
+    mine, symbols, positions = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    return mine, symbols, positions
+
+
+def _one_of_them_scaled(evidence: Evidence) -> Finding | None:
+    """One of the two that are added is multiplied by the same number everywhere."""
+    if not all(evidence.comparable(case) for case, _, _ in _STARTS):
+        return None
+    mine, symbols, positions = _added_pairs(evidence)
+    C = mine.shape[1]
+    for which, (scaled, other) in enumerate(((symbols, positions), (positions, symbols))):
+        factor = float(((mine - other) * scaled).sum() / (scaled * scaled).sum())
+        if min(abs(factor), abs(factor - 1)) < 1e-3:
+            continue
+        if not np.allclose(mine, factor * scaled + other, rtol=1e-4, atol=1e-5):
+            continue
+        one, another = ("symbol", "position") if which == 0 else ("position", "symbol")
+        if abs(factor + 1) < 1e-3:
+            made = f"the {another}'s vector minus the {one}'s"
+        elif which == 0:
+            made = f"{_times(factor, C)} the symbol's vector plus the position's"
+        else:
+            made = f"the symbol's vector plus {_times(factor, C)} the position's"
+        return Finding(
+            "one-of-them-scaled",
+            f"Yours is {made}; the task adds the two as they are.",
+            f"At position 0 of text 0, {_at(evidence, 'short', 0, 0)}.",
+            PLACE,
+        )
+    return None
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """The two rows of the tables that are added at the first place that is wrong."""
-    for case, tokens, start in (
-        ("short", "tokens", "none"),
-        ("padded", "tokens", "start"),
-        ("exact", "exact", "fits"),
-    ):
+    for case, tokens, start in _STARTS:
         if evidence.same(case):
             continue
         mine, right = evidence.yours(case), evidence.right(case)
@@ -387,6 +432,6 @@ TASK = Task(
         Part("Each text counts its positions from its own first symbol.", 1, _real_right),
         Part("Padding is 0.", 1, matches("padded")),
     ),
-    properties=(_worked_out,),
+    properties=(_one_of_them_scaled, _worked_out),
     cases=("short",),
 )

@@ -95,6 +95,24 @@ def _elsewhere(evidence: Evidence) -> str:
     axes −2 and −1, however many stand before them.""")
 
 
+def _other_shapes(evidence: Evidence) -> str:
+    """By what a single text and a stack are divided, which a batch does not tell."""
+    told = []
+    for what, name in (("a single text", "one"), ("a stack", "stack")):
+        of_shape = f"{what} of shape {evidence.inputs[name].shape}"
+        if evidence.same(name):
+            told.append(f"{of_shape} comes out right")
+        elif name in evidence.answers.errors:
+            told.append(f"{of_shape} stops with {evidence.answers.errors[name].kind}")
+        elif evidence.comparable(name):
+            factor = _factor(evidence.yours(name), evidence.right(name))
+            by = factor and number(math.sqrt(evidence.number("D")) / factor)
+            what_of_it = f"is divided by {by} in place of √D" if by else "is wrong, too"
+            told.append(f"{of_shape} {what_of_it}")
+    said = ", and ".join(told)
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
+
+
 def _wrong_factor(evidence: Evidence) -> Finding | None:
     if _factor(evidence.yours("batch"), evidence.right("batch")) is None:
         return None
@@ -138,7 +156,23 @@ _scale_by_length = mistake(
     lambda e: unwrapped(f"""T = {e.number("T")} and D = {e.number("D")}. {_by_factor(e)} A score
     must not depend on how long the text is."""),
     SCALE,
+    cases=("batch", "one", "stack"),
 )(_scaled(lambda x, w: x.shape[-2] ** -0.5))  # noqa: ARG005
+
+
+@mistake(
+    "Of a batch (B, T, C), you divided the scores by √T, the number of positions.",
+    lambda e: unwrapped(f"""T = {e.number("T")} and D = {e.number("D")}. {_entry(e)}
+    {_other_shapes(e)} If the root takes `shape[1]`, or a T from unpacking the shape: count from the
+    end, since the head size is the last dimension of queries and keys, however many stand before
+    it."""),
+    SCALE,
+    # It is true of every answer that does so to a batch, whatever it does to other shapes.
+    cases=("batch",),
+)
+def _second_dimension_under_the_root(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    query, key = x @ w_query, x @ w_key
+    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[1])
 
 
 @mistake(

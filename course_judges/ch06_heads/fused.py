@@ -261,6 +261,36 @@ _reach_from_the_start = mistake(
     )
 )
 
+
+def _end_of_the_text(T: int, reach: list[int]) -> Tensor:
+    return past(T) & (torch.arange(T) >= T - torch.tensor(reach)[:, None, None])
+
+
+def _sees_the_end_of_the_text(fill: float, *, kept: bool) -> Callable[..., Tensor]:
+    """An answer whose windows do not go along; rows that see nothing find 0, NaN, or all alike."""
+
+    def answer(x: Tensor, qkv: Tensor, projection: Tensor, reach: list[int]) -> Tensor:
+        B, T, _ = x.shape
+        query, key, value = stack(x @ qkv.T, B, T, len(reach))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+        weights = scores.masked_fill(~_end_of_the_text(T, reach), fill).softmax(dim=-1)
+        found = (weights if kept else weights.nan_to_num(0.0)) @ value
+        return found.transpose(1, 2).flatten(2) @ projection.T
+
+    return answer
+
+
+_reach_from_the_end = mistake(
+    "Your heads see the last `reach` positions of the text; each position has a window of its own.",
+    lambda e: unwrapped(f"""The window of position t ends at t. Yours begins at T − `reach` in every
+    row, so it holds nothing for the first rows. {_reaches(e)}"""),
+    cases=_BOTH,
+    also=(
+        _sees_the_end_of_the_text(-math.inf, kept=True),
+        _sees_the_end_of_the_text(-1e9, kept=True),
+    ),
+)(_sees_the_end_of_the_text(-math.inf, kept=False))
+
 _reach_capped_below_the_text = mistake(
     "Your reach ends one position before the text does: the last position never sees the first.",
     lambda e: unwrapped(f"""The text has T = {e.number("T")} positions, and a head with a reach of
@@ -342,6 +372,10 @@ _LEAKS = (
 )
 
 
+def _span(first: int, last: int) -> str:
+    return f"positions {first} to {last}" if first < last else f"position {last} alone"
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """What position 0 finds, which has itself in sight and nothing else; where that is right, which
     positions go wrong.
@@ -359,14 +393,14 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     if case == "reach":
         t = int(np.argmin(good))
         seen = ", ".join(
-            f"head {h} sees positions {max(0, t - int(r) + 1)} to {t}"
+            f"head {h} should see {_span(max(0, t - int(r) + 1), t)}"
             for h, r in enumerate(e["reach"])
         )
         return Finding(
             "reach-wrong",
             "With reaches beyond the text your layer is right, with shorter ones it is not.",
             f"With `reach` = [{listed(e['reach'])}] the first position that is wrong is {t}: there "
-            f"{seen}. {largest_gap(evidence, 'reach')}",
+            f"{seen}. {largest_gap(evidence, 'reach', t)}",
             SAME,
         )
     if good[0]:

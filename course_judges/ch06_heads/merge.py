@@ -239,8 +239,8 @@ def _writes_into_the_input(found: Tensor, silenced: list[int]) -> Tensor:
 
 @mistake(
     "Your output is right, but you changed the list of numbers that you were given.",
-    lambda e: unwrapped(f"""{_which(e)}Afterwards it held {_count(e)}, so a second call would
-    silence other heads. Loop over the list, and leave it as it is."""),
+    lambda e: unwrapped(f"""{_which(e)}Afterwards it held {_count(e)}. It belongs to the caller, who
+    may need it again. Loop over the list, and leave it as it is."""),
     LOOK,
     recognized=lambda e: e.same("all", "some.merged", "some.given") and not e.same("some.silenced"),
 )

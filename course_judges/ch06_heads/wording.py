@@ -20,11 +20,16 @@ def shape(evidence: Evidence, value: str) -> str:
     return f"Yours has shape {evidence.yours(value).shape}; expected {evidence.right(value).shape}."
 
 
-def largest_gap(evidence: Evidence, value: str) -> str:
-    """Where an answer (B, T, …) of the right shape is furthest off, and by how much."""
+def largest_gap(evidence: Evidence, value: str, position: int | None = None) -> str:
+    """Where an answer (B, T, …) of the right shape is furthest off, and by how much; of one
+    position if one is given.
+    """
     mine, right = evidence.yours(value), evidence.right(value)
     gap = np.abs(mine.astype(float) - right)
-    index = np.unravel_index(int(np.nan_to_num(gap, nan=np.inf).argmax()), gap.shape)
+    gap = np.nan_to_num(gap, nan=np.inf)
+    if position is not None:
+        gap[:, np.arange(gap.shape[1]) != position] = -1
+    index = np.unravel_index(int(gap.argmax()), gap.shape)
     b, t, c = (int(i) for i in index)
     return (
         f"In sample {b}, position {t}, channel {c} you have {number(mine[b, t, c])}; "

@@ -292,12 +292,18 @@ def _others_named(evidence: Evidence) -> Finding | None:
             for named in (mine, wrong)
         )
         only_left_out = not (mine[row] & ~wrong[row]).any()
+        # Each alone was named before, or this is not reached.
+        beside_others = only_left_out and case == "several"
+        pattern = unwrapped("""What it leaves out is named where nothing else is wrong. Is a check
+        passed over once another one has found something, as with `elif`?""")
         return Finding(
             "some-not-named" if only_left_out else "others-named",
-            "Your message leaves out settings that are wrong."
+            "Your message leaves out settings that are wrong"
+            + (" where others are wrong, too." if beside_others else ".")
             if only_left_out
             else "Your message does not name just the settings that are wrong.",
-            f"Where {meant} {'are' if ',' in meant else 'is'} wrong, it names {told or 'none'}.",
+            f"Where {meant} {'are' if ',' in meant else 'is'} wrong, it names {told or 'none'}."
+            + (f" {pattern}" if beside_others else ""),
             SECTION,
         )
     return None
@@ -433,9 +439,10 @@ _drops_unasked = mistake(
 )(_refusing(dropout_unsaid=0.1))
 
 _names_everything = mistake(
-    "Your message lists all settings and leaves it to the reader to find the wrong one.",
-    lambda e: unwrapped(f"""It names {int(e.yours("heads.named").sum())} settings where
-    {int(e.right("heads.named").sum())} do not fit."""),
+    "Your message names all settings, those that are right as well.",
+    lambda _: unwrapped(f"""Where only `n_head` and `n_embd` do not fit, your message names
+    {", ".join(f"`{n}`" for k, n in enumerate(SETTINGS) if k not in _HEADS)} as well. Does it
+    contain the whole object?"""),
     recognized=lambda e: bool(
         _refused(e, *_ALONE) and all(e.yours(f"{c}.named").all() for c in _ALONE)
     ),

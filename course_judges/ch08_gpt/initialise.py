@@ -183,7 +183,8 @@ def _called(evidence: Evidence) -> list[str]:
 
 def _fed_nothing(evidence: Evidence) -> str:
     """What norms do whose weights were drawn like those of a matrix."""
-    if evidence.yours("start.norms_mean").max() > 0.5:
+    means, farthest = evidence.yours("start.norms_mean"), evidence.yours("start.norms")
+    if np.abs(means).max() > 0.2 or farthest.max() > 1.5:
         return ""
     return "They are no matrix: if you draw them like one, every branch is fed next to nothing."
 
@@ -393,6 +394,26 @@ _counted_twice = mistake(
     _spreads,
     recognized=_ends_are(lambda K: (2 * K) ** -0.5),
 )(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / math.sqrt(2 * K))))
+
+
+def _norms_left(evidence: Evidence) -> str:
+    far = float(evidence.yours("start.norms").max())
+    if _biases_right(evidence):
+        return f"They are 1 only in a fresh model, and this one was not: one was {far:.2f} away."
+    return unwrapped(f"""Norms have weights of 1 and biases of 0 only in a fresh model, and this one
+    was not. One weight was {far:.2f} away from 1, and not all biases of the model are 0 now.""")
+
+
+@mistake(
+    "You leave the weights of the norms as they were.",
+    _norms_left,
+    recognized=lambda e: (
+        _plain_right(e) and not _norms_right(e) and bool(e.yours("start.norms_kept"))
+    ),
+)
+def _norms_as_they_were(model: nn.Module, ends: list[str], std: float) -> None:
+    _draws(norm=lambda *_: None)(model, ends, std)
+
 
 _norms_set_small = mistake(
     "The weights of the norms do not start at 1.",

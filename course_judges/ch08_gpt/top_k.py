@@ -21,7 +21,7 @@ from course_judges.ch08_gpt.rows import (
 from course_judges.ch08_gpt.sections import CHOICE
 from course_judges.chance import softmax
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
 
 
 def top_k(logits: Tensor, k: Tensor) -> Tensor:
@@ -191,8 +191,11 @@ def _keeps_exactly_k(evidence: Evidence) -> bool:
     """All is right but where symbols tie, and there as many are kept as k says."""
     if not evidence.same("kept", "edges") or not evidence.comparable("ties"):
         return False
-    kept = (evidence.yours("ties") > 1e-9).sum(axis=-1)
-    return bool((kept == evidence.inputs["k"]).all())
+    kept = evidence.yours("ties") > 1e-9
+    right, tied = evidence.right("ties") > 0, evidence.inputs["tied"]
+    larger = tied > np.where(right, tied, np.inf).min(axis=-1, keepdims=True)  # than the k-th
+    as_likely = not (kept & ~right).any() and bool(kept[larger].all())
+    return as_likely and bool((kept.sum(axis=-1) == evidence.inputs["k"]).all())
 
 
 def _tied_row(evidence: Evidence) -> str:
@@ -201,14 +204,15 @@ def _tied_row(evidence: Evidence) -> str:
     last = row[right > 0].min()
     tied = " and ".join(str(int(v)) for v in np.flatnonzero(row == last))
     return (
-        f"With k = {k}, symbols {tied} of row 0 share the logit {last:.2f} and place {k}. Which of"
-        " the two you keep depends on the order in which they were sorted; keep both: compare each"
-        " logit with the k-th largest one."
+        f"With k = {k}, symbols {tied} of row 0 have the same logit, {number(last)}, which is the"
+        " k-th largest, and you keep one of them. Both are as likely as the k-th, so keep both:"
+        " compare each logit with the k-th largest one."
     )
 
 
 @mistake(
-    "Where several symbols are as likely as the k-th, you keep one and cut the others.",
+    unwrapped("""You keep exactly k symbols, and of several that are as likely as the k-th, you cut
+    those for which there is no room."""),
     _tied_row,
     recognized=_keeps_exactly_k,
 )

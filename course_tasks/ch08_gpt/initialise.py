@@ -42,6 +42,7 @@ def _initialised(answer: Any, given: Inputs) -> Any:
     torch.manual_seed(int(given["seed"]))
     ends = [f"branches.{k}.{end}.weight" for k in range(K)]
     before = dict(model.named_parameters())
+    values_before = {name: value.detach().clone() for name, value in before.items()}
     returned = answer(model, ends.copy(), float(given["std"]))
     named = dict(model.named_parameters())
     plain = (
@@ -50,7 +51,8 @@ def _initialised(answer: Any, given: Inputs) -> Any:
         f"before.branches.0.{end}.weight",
         *(f"branches.{k}.widen.weight" for k in range(K)),
     )
-    norms = [value for name, value in named.items() if name.endswith("norm.weight")]
+    of_norms = {name: value for name, value in named.items() if name.endswith("norm.weight")}
+    norms = list(of_norms.values())
     biases = [value for name, value in named.items() if name.endswith("bias")]
     with torch.no_grad():
         logits = model(tensor(given["tokens"])).flatten(0, 1)  # (B·T, V)
@@ -63,6 +65,10 @@ def _initialised(answer: Any, given: Inputs) -> Any:
             "means": [named[name].mean() for name in (*plain, *ends)],
             "norms": [value.sub(1).abs().max() for value in norms],
             "norms_mean": [value.mean() for value in norms],
+            "norms_kept": all(
+                name in values_before and torch.equal(value, values_before[name])
+                for name, value in of_norms.items()
+            ),
             "biases": [value.abs().max() for value in biases],
             "tied": model.output.weight is model.tokens.weight,
             "in_place": all(named.get(name) is value for name, value in before.items()),

@@ -188,7 +188,8 @@ WRONG = {
 ODD = [
     (lambda tokens, e, p, start: e[tokens] + p[0], "another-sum"),
     (lambda tokens, e, p, start: tokens, "shape"),
-    (token_table_scaled, "another-sum"),
+    (token_table_scaled, "one-of-them-scaled"),
+    (lambda tokens, e, p, start: embed_by_loop(tokens, e, -p, start), "one-of-them-scaled"),
     (squeezed, "axis-of-one"),
     (single_symbol_is_padding, "another-sum"),
     (first_text_measured, "too-long-accepted"),

@@ -87,6 +87,7 @@ WRONG = {
     "scale-without-root": lambda x, q, k: products(x, q, k) / q.shape[1],
     "scale-multiplied": lambda x, q, k: products(x, q, k) * math.sqrt(q.shape[1]),
     "scale-by-length": lambda x, q, k: products(x, q, k) / math.sqrt(x.shape[-2]),
+    "second-dimension-under-the-root": lambda x, q, k: products(x, q, k) / (x @ k).shape[1] ** 0.5,
     "swapped-query-key": lambda x, q, k: scores_by_einsum(x, q, k).mT,
     "queries-only": lambda x, q, k: products(x, q, q) / math.sqrt(q.shape[1]),
     "keys-only": lambda x, q, k: products(x, k, k) / math.sqrt(k.shape[1]),

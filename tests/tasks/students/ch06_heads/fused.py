@@ -139,6 +139,19 @@ def findings_dealt_out(x, qkv, projection, reach):
     return fused_by_loop(x, qkv, torch.eye(C), reach)[..., dealt] @ projection.T
 
 
+# "sees the last reach[h] positions": of the text
+def windows_at_the_end(x, qkv, w, reach):
+    _, T, C = x.shape
+    q, k, v = (
+        part.unflatten(2, (len(reach), -1)).transpose(1, 2) for part in (x @ qkv.T).split(C, 2)
+    )
+    scores = q @ k.mT / q.shape[3] ** 0.5
+    for h, r in enumerate(reach):
+        scores[:, h, :, : max(T - r, 0)] = -torch.inf
+    weights = scores.masked_fill(torch.ones(T, T).triu(1) > 0, -torch.inf).softmax(-1)
+    return torch.cat((weights.nan_to_num() @ v).unbind(1), -1) @ w.T
+
+
 WRONG = {
     "scale-by-length": lambda x, qkv, w, reach: fused(scale=lambda C, H: x.shape[1] ** 0.5)(
         x, qkv, w, reach
@@ -154,6 +167,7 @@ WRONG = {
     "blocks-not-windows": fused(
         mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s // reach[h] == t // reach[h])
     ),
+    "reach-from-the-end": windows_at_the_end,
     "first-always-seen": fused(
         mask=lambda t, s, reach, h: in_past(t, s, reach, h) & ((s > t - reach[h]) | (s == 0))
     ),

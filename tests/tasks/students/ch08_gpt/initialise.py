@@ -167,6 +167,17 @@ def names_popped(model, ends, std):
         ends.pop()
 
 
+# a norm is 1 and 0 by default
+def fresh_norms_expected(model, ends, std):
+    for name, part in model.named_modules():
+        if isinstance(part, nn.Linear | nn.Embedding):
+            nn.init.normal_(
+                part.weight, 0, std / (len(ends) if f"{name}.weight" in ends else 1) ** 0.5
+            )
+        if isinstance(part, nn.Linear):
+            nn.init.zeros_(part.bias)
+
+
 RIGHT = {
     "modules": initialise_by_modules,
     "two passes": initialise_in_two_passes,
@@ -187,6 +198,7 @@ WRONG = {
     "same-name-elsewhere": initialise_by_last_names,
     "divided-by-the-count": rescale_ends(lambda K: 1 / K),
     "counted-twice": rescale_ends(lambda K: 1 / math.sqrt(2 * K)),
+    "norms-as-they-were": fresh_norms_expected,
     "norms-set-small": draw_where("norm.weight"),
     "biases-drawn": draw_where("bias", lambda std: 0.1),
 }
