@@ -284,6 +284,8 @@ def _targets_before_the_text(tokens, ends, block_size, padding):
 
 def _rows_exchanged(evidence: Evidence) -> bool:
     """True of the right rows of inputs and targets in another order."""
+    if not all(evidence.comparable(name) for name in ("batch.x", "batch.y")):
+        return False
     both = [
         sorted(np.concatenate([of("batch.x"), of("batch.y")], axis=1).tolist())
         for of in (evidence.yours, evidence.right)
