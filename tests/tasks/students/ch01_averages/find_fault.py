@@ -91,7 +91,6 @@ WRONG = {
     "stricter-than-asked": lambda weights: (
         _ask(weights) | (weights.sum(dim=1).round(decimals=5) != 1).numpy()
     ),
-    "nan-slips-through": lambda weights: _ask(weights, nan=False),
     "past-for-future": lambda weights: (
         _ask(weights, ahead=False) | np.any(np.tril(weights.numpy(), -1) > 0, axis=1)
     ),
@@ -101,6 +100,7 @@ WRONG = {
     "signs-of-columns": lambda weights: (
         _ask(weights, signs=False) | (weights.numpy() < 0).any(axis=0)
     ),
+    "nan-slips-through": lambda weights: _ask(weights, nan=False),
 }
 
 
