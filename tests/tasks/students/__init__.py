@@ -13,7 +13,6 @@ Each module holds
 A module without RIGHT is what students of several tasks write alike.
 """
 
-import ast
 import importlib
 import os
 import re
@@ -42,21 +41,10 @@ def unfilled(*args, **kwargs):
 
 
 def source_of(task):
-    """The text of a task's answers, to run where there are no tests, with what they share, and
-    without those that are unlisted answers.
-    """
+    """The text of a task's answers, to run where there are no tests, with what they share."""
     module = Path(students_of(task).__file__)
     text = module.read_text(encoding="utf-8")
     for line in re.findall(r"^from students\.\S+ import (?:\([^)]*\)|.*)$", text, re.MULTILINE):
         beside = module.with_name(line.split()[1].rpartition(".")[2] + ".py")
         text = text.replace(line, beside.read_text(encoding="utf-8"))
-    for line in re.findall(r"^from unlisted.*$", text, re.MULTILINE):
-        text = text.replace(line, _left_out(line))
     return text
-
-
-def _left_out(line):
-    """In place of an import of unlisted answers: the names, so that the module can be run."""
-    (statement,) = ast.parse(line).body
-    nothing = "type('LeftOut', (), {'__getattr__': lambda self, name: lambda *given: None})()"
-    return "\n".join(f"{one.asname or one.name} = {nothing}" for one in statement.names)
