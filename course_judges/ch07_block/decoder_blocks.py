@@ -95,16 +95,20 @@ def middle(
     return going(forward)
 
 
+def _branches(m: Any, memory: Tensor) -> dict[str, Callable[[Tensor], Tensor]]:
+    """The three branches of a block by their names, in order, each with its norm in front."""
+    return {
+        "attention": lambda x: m.attention(m.attention_norm(x)),
+        "cross_attention": lambda x: m.cross_attention(m.cross_norm(x), memory),
+        "feed_forward": lambda x: m.feed_forward(m.feed_forward_norm(x)),
+    }
+
+
 def without_a_skip(which: str) -> type[DecoderBlock]:
     """One of the three branches replaces the stream; the others add to it."""
 
     def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
-        branches = {
-            "attention": lambda x: m.attention(m.attention_norm(x)),
-            "cross_attention": lambda x: m.cross_attention(m.cross_norm(x), memory),
-            "feed_forward": lambda x: m.feed_forward(m.feed_forward_norm(x)),
-        }
-        for name, branch in branches.items():
+        for name, branch in _branches(m, memory).items():
             x = branch(x) if name == which else x + branch(x)
         return x
 
@@ -163,12 +167,7 @@ def twice(which: str) -> type[DecoderBlock]:
     """One of the three branches has two turns, one right after the other."""
 
     def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
-        branches = {
-            "attention": lambda x: m.attention(m.attention_norm(x)),
-            "cross_attention": lambda x: m.cross_attention(m.cross_norm(x), memory),
-            "feed_forward": lambda x: m.feed_forward(m.feed_forward_norm(x)),
-        }
-        for name, branch in branches.items():
+        for name, branch in _branches(m, memory).items():
             for _ in range(1 + (name == which)):
                 x = x + branch(x)
         return x
