@@ -195,7 +195,7 @@ def _some_samples(mine: Array, right: Array) -> Difference | None:
     right_ones, others = np.flatnonzero(good), np.flatnonzero(~good)
     effect = f"Right: {listed(right_ones)}; not: {listed(others)}. "
     if right.ndim == 2 and right.shape[1] <= _SHORT:
-        yours, wanted = rows_apart(mine[first].astype(float), right[first].astype(float))
+        yours, wanted = rows_apart(mine[first], right[first])
         effect += f"Row {first} of yours is {yours}, expected {wanted}."
     else:
         effect += largest(mine[first], right[first], f"In {rows} {first}, the largest difference")

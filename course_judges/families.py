@@ -73,7 +73,9 @@ softmax_over_queries = _family(
 )
 divides_columns = _family("You divided by the sums of the columns.")
 keepdim_forgotten = _family(
-    "You divided by the row sums along the wrong axis: `keepdim=True` is missing."
+    "You divided column s, and not row s, by what belongs to row s.",
+    "In a column, with an axis of dimension 1 at the end, they belong to the rows: "
+    "`sum(dim=1, keepdim=True)`, or `[:, None]` behind counts of your own.",
 )
 
 # Writing with a model.

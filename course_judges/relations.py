@@ -181,17 +181,15 @@ def _columns(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | 
 
 def _some_positions(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference | None:
     """Right at some positions of an axis, and wrong at all others."""
-    good = close(mine, right)
+    off = ~close(mine, right)
     for axis in range(min(1, right.ndim - 1), right.ndim):
         if right.shape[axis] < _FEW - 1:
             continue
         others = tuple(a for a in range(right.ndim) if a != axis)
+        wrong = np.asarray(off.any(axis=others))
         # To be right where nothing but 0 stands says nothing.
-        said = np.asarray((np.abs(right) > 1e-3).any(axis=others) | ~good.all(axis=others))
-        fine, wrong = (
-            np.asarray(said & good.all(axis=others)),
-            np.asarray(~good.all(axis=others)),
-        )
+        said = np.asarray((np.abs(right) > 1e-3).any(axis=others) | wrong)
+        fine = said & ~wrong
         if not fine.any() or not wrong.any():
             continue
         zeros = "" if said.all() else f" At {_places(~said)}, both answers hold only zeros."

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from course_judges.equality import close
 from course_tasks.answers import Array
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -41,12 +42,16 @@ def numbers_apart(one: float, other: float) -> tuple[str, str]:
 
 
 def rows_apart(one: Array, other: Array) -> tuple[str, str]:
-    """Two different rows with as many digits as it takes that they differ as shown."""
+    """Two different rows with as many digits as it takes that each number that differs is seen to
+    differ.
+    """
+    one, other = one.astype(float), other.astype(float)
+    off = ~close(one, other)
     for digits in range(2, 17):
-        shown = row(one, digits), row(other, digits)
-        if shown[0] != shown[1]:
+        pairs = zip(one[off], other[off], strict=True)
+        if all(number(mine, digits) != number(right, digits) for mine, right in pairs):
             break
-    return shown
+    return row(one, digits), row(other, digits)
 
 
 def listed(positions: Iterable[int]) -> str:

@@ -10,7 +10,7 @@ from course_judges import families
 from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, SOFTMAX, TRIANGLE
 from course_judges.ch01_averages.weights import (
     column_sums,
-    keepdim_forgotten,
+    laid_along_a_row,
     matrix,
     right_but_alone,
     sees_the_right_positions,
@@ -177,7 +177,7 @@ def _divides_columns(T: int, decay: float) -> Tensor:
     return weights / weights.sum(dim=0)
 
 
-@keepdim_forgotten()
+@families.keepdim_forgotten(laid_along_a_row)
 def _keepdim_forgotten(T: int, decay: float) -> Tensor:
     weights = _powers(T, decay)
     return weights / weights.sum(dim=1)

@@ -13,7 +13,7 @@ from course_judges import families
 from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS
 from course_judges.ch01_averages.weights import (
     divides_by_another_count,
-    keepdim_forgotten,
+    laid_along_a_row,
     matrix,
     positions,
     right_but_alone,
@@ -221,9 +221,9 @@ _divides_columns = families.divides_columns(
     also=(_past_by(_strict_lower, 0, True, 0.0),),
 )(_past_by(_strict_lower, 0, True, 1.0))
 
-_keepdim_forgotten = keepdim_forgotten(also=(_past_by(_strict_lower, 1, False, 0.0),))(
-    _past_by(_strict_lower, 1, False, 1.0)
-)
+_keepdim_forgotten = families.keepdim_forgotten(
+    laid_along_a_row, also=(_past_by(_strict_lower, 1, False, 0.0),)
+)(_past_by(_strict_lower, 1, False, 1.0))
 
 
 def _of_weights(ask: Property) -> Property:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from course_judges.ch01_averages.sections import FUTURE, MEANS
-from course_judges.judging import Evidence, Mistake, Property, mistake
+from course_judges.judging import Evidence, Property
 from course_judges.properties import NEGLIGIBLE
 from course_judges.wording import listed, number, word
 from course_tasks.answers import Array
@@ -97,21 +96,14 @@ def column_sums(evidence: Evidence) -> str:
     )
 
 
-def keepdim_forgotten(**how: Any) -> Callable[[Any], Mistake]:
-    """A mistake: the divisors of the rows were laid along a row."""
-    return mistake("You divided column s, and not row s, by what belongs to row s.", _laid, **how)
-
-
-def _laid(evidence: Evidence) -> str:
+def laid_along_a_row(evidence: Evidence) -> str:
     """What divisors of rows do to the rows where they are not in a column."""
     mine = matrix(evidence)
     T, sums = len(mine), mine.sum(1)
     t = int(np.argmax(np.nan_to_num(np.abs(sums - 1), nan=np.inf)))
     return (
         f"Row sums or counts of shape ({T},) are laid along a row by broadcasting, so each column "
-        f"gets one of them. No error, but row {t} of your matrix sums to {number(sums[t])}. Of "
-        f"shape ({T}, 1) they belong to the rows: `sum(dim=1, keepdim=True)`, or `[:, None]` "
-        "behind counts of your own."
+        f"gets one of them. No error, but row {t} of your matrix sums to {number(sums[t])}."
     )
 
 

@@ -11,7 +11,7 @@ from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, TRIANGLE
 from course_judges.ch01_averages.weights import (
     column_sums,
     divides_by_another_count,
-    keepdim_forgotten,
+    laid_along_a_row,
     matrix,
     positions,
     right_but_alone,
@@ -105,7 +105,7 @@ def _divides_columns(T: int, width: int) -> Tensor:
     return weights / weights.sum(dim=0)
 
 
-@keepdim_forgotten()
+@families.keepdim_forgotten(laid_along_a_row)
 def _keepdim_forgotten(T: int, width: int) -> Tensor:
     weights = _band(T, width)
     return weights / weights.sum(dim=1)

@@ -249,41 +249,38 @@ def _one_step_more(tokens, batch_size, block_size, padding):
     )
 
 
-@mistake(
+def _in_rows(filled_up):
+    """An answer whose rows `filled_up` makes in its own way: B of L inputs and `end` fillers."""
+
+    def answer(tokens, batch_size, block_size, padding):
+        length = -(-(len(tokens) - 1) // batch_size)
+        steps = -(-length // block_size)
+
+        def lay_out(row, filler):
+            row = F.pad(row, (0, batch_size * length - len(row)), value=filler)
+            end = steps * block_size - length
+            rows = filled_up(row, batch_size, length, end, filler)
+            return rows.reshape(batch_size, steps, block_size).transpose(0, 1)
+
+        return lay_out(tokens[:-1], padding), lay_out(tokens[1:], IGNORED)
+
+    return answer
+
+
+_dealt_out = mistake(
     "You dealt the inputs out one by one: row b holds every B-th of them.",
     lambda e: unwrapped(f"""Row 0 of your step 0 is `{row(e.yours("steps.x")[0, 0])}`, expected
     `{row(e.right("steps.x")[0, 0])}`. A row is a stretch of the text: view as (B, L), where the
     last axis counts neighbors."""),
-)
-def _dealt_out(tokens, batch_size, block_size, padding):
-    length = -(-(len(tokens) - 1) // batch_size)
-    steps = -(-length // block_size)
-
-    def lay_out(row, filler):
-        rows = F.pad(row, (0, batch_size * length - len(row)), value=filler)
-        rows = rows.view(length, batch_size).T
-        rows = F.pad(rows, (0, steps * block_size - length), value=filler)
-        return rows.reshape(batch_size, steps, block_size).transpose(0, 1)
-
-    return lay_out(tokens[:-1], padding), lay_out(tokens[1:], IGNORED)
+)(_in_rows(lambda row, B, L, end, filler: F.pad(row.view(L, B).T, (0, end), value=filler)))
 
 
-@mistake(
+_filled_on_the_left = mistake(
     "Your rows are filled up at the beginning; what is missing is missing at their end.",
     lambda e: unwrapped(f"""Row 0 of your step 0 is `{row(e.yours("steps.x")[0, 0])}`, expected
     `{row(e.right("steps.x")[0, 0])}`. `F.pad(row, (0, k))` puts k numbers behind a row, and (k, 0)
     in front of it."""),
-)
-def _filled_on_the_left(tokens, batch_size, block_size, padding):
-    length = -(-(len(tokens) - 1) // batch_size)
-    steps = -(-length // block_size)
-
-    def lay_out(row, filler):
-        rows = F.pad(row, (0, batch_size * length - len(row)), value=filler)
-        rows = F.pad(rows.view(batch_size, length), (steps * block_size - length, 0), value=filler)
-        return rows.view(batch_size, steps, block_size).transpose(0, 1)
-
-    return lay_out(tokens[:-1], padding), lay_out(tokens[1:], IGNORED)
+)(_in_rows(lambda row, B, L, end, filler: F.pad(row.view(B, L), (end, 0), value=filler)))
 
 
 @mistake(

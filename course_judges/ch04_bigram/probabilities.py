@@ -147,8 +147,8 @@ def _divides_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
 
 
 @families.keepdim_forgotten(
-    lambda e: unwrapped(f"""`counts.sum(1)` has shape ({e.number("V")},), so column j is
-    divided by the sum of row j. {_row_sum(e)}""")
+    lambda e: unwrapped(f"""`counts.sum(1)` has shape ({e.number("V")},), and broadcasting lays it
+    along a row. {_row_sum(e)}""")
 )
 def _keepdim_forgotten(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size) + k

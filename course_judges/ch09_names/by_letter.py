@@ -8,10 +8,9 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
-from course_judges.ch09_names.losses import losses_apart
 from course_judges.ch09_names.sections import POSITION
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, rows_apart, unwrapped
 from course_tasks.ch09_names.by_letter import WITHOUT_A_BOUNDARY
 from course_tasks.verdict import Finding
 
@@ -39,7 +38,7 @@ def _means(losses, place, counts, longest):
 
 
 def _both(evidence: Evidence) -> str:
-    mine, right = losses_apart(evidence.yours("losses"), evidence.right("losses"))
+    mine, right = rows_apart(evidence.yours("losses"), evidence.right("losses"))
     return f"Your losses at places 0, 1, … are {mine}; expected {right}."
 
 

@@ -8,10 +8,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from course_judges.ch09_names.losses import losses_apart
 from course_judges.ch09_names.sections import POSITION, SAME_PAST
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, rows_apart, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -47,7 +46,7 @@ def _count(evidence: Evidence) -> int:
 
 def _both(evidence: Evidence) -> str:
     lengths = ", ".join(str(int(T)) for T in evidence.inputs["lengths"])
-    mine, right = losses_apart(evidence.yours("losses"), evidence.right("losses"))
+    mine, right = rows_apart(evidence.yours("losses"), evidence.right("losses"))
     return f"With {lengths} tokens of past your losses are {mine}; expected {right}."
 
 
