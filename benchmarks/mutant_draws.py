@@ -13,7 +13,7 @@ import numpy as np
 
 from course_judges import catalogue as judges
 from course_judges.evidence import same_case
-from course_judges.judging import Evidence, Part, earns_everything, reference_of
+from course_judges.judging import Evidence, Judge, Part, reference_of
 from course_tasks import catalogue
 from course_tasks.answers import Answers
 from course_tasks.probing import Inputs, Run, passes, run
@@ -70,7 +70,7 @@ def survives(answer: Any, draw: Draw) -> bool:
         return False
     if len(passes(draw.inputs)) > 1:
         answers = run(probe, answer, draw.inputs).answers
-    return earns_everything(task, probe, draw.inputs, answers)
+    return Judge(draw.task, task, probe, draw.inputs).earns_everything(answers)
 
 
 class NotAskedError(Exception):

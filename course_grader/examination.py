@@ -40,7 +40,7 @@ from course_grader.outcome import Outcome, Results, Status
 from course_grader.reports import pages, rendering
 from course_grader.sandbox.protocol import RawStep, RunResult, read_steps
 from course_grader.sandbox.sanitize import SanitizedSubmission, sanitize
-from course_grader.verdicts import as_shown, draw, judge_all, lacking
+from course_grader.verdicts import Questions, judge_all, lacking
 from course_lib.errors import CourseError
 from course_tasks.errors import NOT_DEFINED
 from course_tasks.runner.isolation import die_with_parent
@@ -49,7 +49,6 @@ from course_tasks.runner.limits import MEGABYTE
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-    from course_tasks.probing import Inputs
 
 WITHOUT_SANDBOX = "This was graded without a sandbox: the notebook could reach the grader's files."
 
@@ -74,12 +73,13 @@ class Examination:
     def __init__(self) -> None:
         self._job: Job | None = None
         self._work: SanitizedSubmission | None = None
-        self._inputs: dict[str, Inputs] = {}
+        self._questions = Questions(0)
         self._seconds: dict[str, float] = {}
 
     def prepare(self, job: Job) -> tuple[dict[str, Any], list[bytes]]:
         """What of it is run, and the inputs of its tasks; or its outcome if it cannot be read."""
-        self._job, self._work, self._inputs, self._seconds = job, None, {}, {}
+        self._job, self._work, self._seconds = job, None, {}
+        self._questions = _questions(job.seed)
         began = time.perf_counter()
         try:
             released, assignment = _released(job.released)
@@ -96,8 +96,7 @@ class Examination:
             work = replace(work, notes=(*work.notes, WITHOUT_SANDBOX))
         self._work = work
         try:
-            self._inputs = draw({task: job.seeds[task] for task in _tasks(work)})
-            shown = as_shown(self._inputs)
+            shown = {task: self._questions.shown(task) for task in _tasks(work)}
         except Exception as error:  # nothing of the submission is in it
             raise _DrawingError(f"no inputs could be drawn: {_fault(error)}") from error
         self._seconds["read"] = time.perf_counter() - began
@@ -117,7 +116,7 @@ class Examination:
         steps, wrong = read_steps(ran, work, job.limits)
         results = Results(steps, ran.ended or wrong, ran.seconds)
         try:
-            tasks = judge_all(_asked(work, results), self._inputs, job.book)
+            tasks = judge_all(_asked(work, results), self._questions, job.book)
         except MemoryError:
             raise
         except Exception as error:  # a fault of a judge is said, and a person looks
@@ -218,6 +217,12 @@ def _released(text: str) -> tuple[NotebookNode, Assignment]:
 
     notebook = reads(text)
     return notebook, Assignment.of(notebook)
+
+
+@functools.lru_cache(maxsize=1)
+def _questions(seed: int) -> Questions:
+    """The same for a whole class."""
+    return Questions(seed)
 
 
 def _publish(job: Job, outcome: Outcome) -> None:

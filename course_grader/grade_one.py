@@ -4,8 +4,9 @@ it, whatever it does.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -17,7 +18,7 @@ from course_grader.errors import (
     UnreadableNotebookError,
 )
 from course_grader.judge_job import Job, Prepared
-from course_grader.judge_pool import Handling, Judges, seeds
+from course_grader.judge_pool import Handling, Judges
 from course_grader.outcome import Outcome, Status
 from course_grader.sandbox.bubblewrap import IsolationMode
 from course_grader.sandbox.protocol import RunResult
@@ -66,6 +67,9 @@ class Class:
     sandboxed : bool
     at_once : int
         How many submissions are under way at the same time.
+    seed : int
+        That the inputs of all tasks are drawn from: a new one at each command, which nobody can
+        foresee, and one for all, so that equal answers earn equal points.
     """
 
     released: str
@@ -76,6 +80,7 @@ class Class:
     book: str = ""
     sandboxed: bool = True
     at_once: int = 1
+    seed: int = field(default_factory=lambda: secrets.randbits(63))
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -173,7 +178,7 @@ def _run(
 
 
 def job_of(one: Submission, whole: Class, file: Path | None) -> Job:
-    """What a child of the judges is told of a submission, with seeds that nobody could foresee.
+    """What a child of the judges is told of a submission, with the seed of its class.
 
     Parameters
     ----------
@@ -191,7 +196,7 @@ def job_of(one: Submission, whole: Class, file: Path | None) -> Job:
         whole.released,
         graded,
         page,
-        seeds(whole.tasks),
+        whole.seed,
         whole.limits,
         whole.book,
         whole.sandboxed,

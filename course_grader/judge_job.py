@@ -25,8 +25,8 @@ class Job:
         The released notebook as JSON.
     graded, page : Path
         Where the autograded notebook and the page of feedback are written.
-    seeds : mapping of str to int
-        For each task.
+    seed : int
+        That the inputs of its tasks are drawn from.
     limits : Limits
         Of the run, and of what it sends.
     book : str
@@ -41,7 +41,7 @@ class Job:
     released: str
     graded: Path
     page: Path
-    seeds: Mapping[str, int]
+    seed: int
     limits: Limits
     book: str
     sandboxed: bool

@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 import queue
-import secrets
 import socket
 import subprocess
 import sys
@@ -356,8 +355,3 @@ class Handling:
         child, self._child = self._child, None
         if child is not None:
             self._judges.give_back(child)
-
-
-def seeds(tasks: Sequence[str]) -> dict[str, int]:
-    """Fresh ones, one for each task."""
-    return {task: secrets.randbits(63) for task in tasks}

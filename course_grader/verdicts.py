@@ -6,7 +6,7 @@ Only a process with limits, which never held student code, draws inputs and judg
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from course_grader.assignment import Check
@@ -14,26 +14,48 @@ from course_grader.outcome import TaskOutcome
 from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
-    from course_tasks.probing import Inputs
+    from course_judges.judging import Judge
 
 
-def draw(seeds: Mapping[str, int]) -> dict[str, Inputs]:
-    """For each task the inputs of its seed, with what only the judge may see."""
-    import numpy as np
+class Questions:
+    """What a class is asked: the inputs of its tasks, drawn once and the same for everybody, so
+    that equal answers earn equal points.
 
-    from course_judges.catalogue import inputs
+    Parameters
+    ----------
+    seed : int
+        Of the class.
+    """
 
-    return {task: inputs(task, np.random.default_rng(seed)) for task, seed in seeds.items()}
+    def __init__(self, seed: int):
+        self._seed = seed
+        self._shown: dict[str, bytes] = {}
+        self._judges: dict[str, Judge] = {}
 
+    def shown(self, task: str) -> bytes:
+        """The inputs of a task as they leave for the sandbox: without what the probe keeps back."""
+        if task not in self._shown:
+            self._draw(task)
+        return self._shown[task]
 
-def as_shown(drawn: Mapping[str, Inputs]) -> dict[str, bytes]:
-    """The inputs of each task as they leave for the sandbox: without what the probe keeps back."""
-    from course_tasks import catalogue
-    from course_tasks.answers import arrays_to_bytes
+    def judge(self, task: str) -> Judge:
+        """Who judges what was answered on these inputs."""
+        if task not in self._judges:
+            self._draw(task)
+        return self._judges[task]
 
-    return {
-        task: arrays_to_bytes(catalogue.probe(task).shown(inputs)) for task, inputs in drawn.items()
-    }
+    def _draw(self, task: str) -> None:
+        import numpy as np
+
+        from course_judges import catalogue as judges
+        from course_judges.judging import Judge
+        from course_tasks import catalogue
+        from course_tasks.answers import arrays_to_bytes
+
+        probe = catalogue.probe(task)
+        inputs = judges.inputs(task, np.random.default_rng([self._seed, *task.encode()]))
+        self._shown[task] = arrays_to_bytes(probe.shown(inputs))
+        self._judges[task] = Judge(task, judges.task(task), probe, inputs)
 
 
 def lacking(tasks: Sequence[str]) -> tuple[str, ...]:
@@ -44,7 +66,7 @@ def lacking(tasks: Sequence[str]) -> tuple[str, ...]:
 
 
 def judge_all(
-    asked: list[tuple[Check, bytes, str]], inputs: Mapping[str, Inputs], book: str
+    asked: list[tuple[Check, bytes, str]], questions: Questions, book: str
 ) -> tuple[TaskOutcome, ...]:
     """The verdicts on a submission's answers; no evidence, no points, and the reason.
 
@@ -57,25 +79,21 @@ def judge_all(
     book : str
         Address of the published book; empty: no links.
     """
-    return tuple(_judge_one(check, answers, why, inputs, book) for check, answers, why in asked)
+    return tuple(_judge_one(check, answers, why, questions, book) for check, answers, why in asked)
 
 
-def _judge_one(
-    check: Check, data: bytes, why: str, inputs: Mapping[str, Inputs], book: str
-) -> TaskOutcome:
+def _judge_one(check: Check, data: bytes, why: str, questions: Questions, book: str) -> TaskOutcome:
     from course_judges import catalogue as judges
-    from course_judges.judging import judge
-    from course_tasks import catalogue
     from course_tasks.answers import Answers
 
     assert check.task is not None
-    task, probe = judges.task(check.task), catalogue.probe(check.task)
+    task = judges.task(check.task)
     out_of = float(check.points if check.points is not None else task.points)
     if not data:
         why = why or "no answer came"
         return TaskOutcome(check.grade_id, check.task, 0.0, out_of, reason=why, title=task.title)
     try:
-        verdict = judge(check.task, task, probe, inputs[check.task], Answers.from_bytes(data))
+        verdict = questions.judge(check.task).verdict(Answers.from_bytes(data))
     except CourseError as error:
         return TaskOutcome(check.grade_id, check.task, 0.0, out_of, reason=str(error))
     return TaskOutcome(

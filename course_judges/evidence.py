@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 
 import numpy as np
 
 from course_judges.equality import same_value
+from course_judges.variants import Variants
 from course_tasks.answers import Answers, Array, Raised
 from course_tasks.probing import Inputs, Run
 
@@ -49,6 +50,8 @@ class Evidence:
         What it made of the same inputs at the other of two times.
     after_others : bool
         Whether these inputs were asked before, with others between.
+    variants : Variants
+        What wrong answers of our own made of them.
     """
 
     inputs: Inputs
@@ -56,6 +59,7 @@ class Evidence:
     answers: Answers
     again: Answers | None = None
     after_others: bool = False
+    variants: Variants = field(default_factory=Variants, compare=False)
 
     @cached_property
     def expected(self) -> Answers:

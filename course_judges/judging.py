@@ -32,13 +32,13 @@ from course_tasks.verdict import Finding, PartResult, Section, State, Verdict
 
 __all__ = [
     "Evidence",
+    "Judge",
     "Mistake",
     "Part",
     "Property",
     "Says",
     "Task",
     "any_of",
-    "earns_everything",
     "interrupted",
     "judge",
     "matches",
@@ -54,8 +54,9 @@ MOST_CHARACTERS_OF_A_FINDING = 1500
 T = TypeVar("T")
 
 
-def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> Verdict:
-    """Judge the answers of a student.
+class Judge:
+    """Judges answers to one task that were given on the same inputs. What is right of these, and
+    what the named mistakes make of them, is found once, however many students are judged.
 
     Parameters
     ----------
@@ -66,43 +67,67 @@ def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers)
         Of the same task; runs the reference and the mistakes, never the student's code.
     inputs : mapping of str to ndarray
         The very inputs on which the answers were given, with what the probe keeps back.
-    answers : Answers
+    """
 
-    Returns
-    -------
-    Verdict
+    def __init__(self, name: str, task: Task, probe: Probe, inputs: Inputs):
+        self._name, self._task, self._probe = name, task, probe
+        self._draws = {
+            prefix: Evidence(drawn, _reference(task, probe, drawn), Answers())
+            for prefix, drawn in passes(inputs)
+            if prefix != REPEATED
+        }
+
+    def verdict(self, answers: Answers) -> Verdict:
+        """What a student's answers earn, and what is said of them.
+
         No evidence means no points. Global random states may be others afterwards.
-    """
-    if not answers.attempted:
-        return not_attempted(name, task)
-    draws = _draws(task, probe, inputs, answers)
-    held = [[part.earned_by(draw) for part in task.parts] for draw in draws]
-    earned = [all(of_a_part) for of_a_part in zip(*held, strict=True)]
-    if not all(earned):
-        finding = _found(task, probe, draws, [all(of_a_draw) for of_a_draw in held])
-        state = State.PARTLY if any(earned) else State.WRONG
-        finding = replace(finding, entry=field_guide.entry(name, finding.name))
-        return Verdict(name, task.title, state, _results(task.parts, earned), (_cut(finding),))
-    changed = next((draw for draw in draws if draw.changed), None)
-    if changed is None or task.may_change:
-        return Verdict(name, task.title, State.RIGHT, _results(task.parts, earned))
-    finding = _changes_what_it_is_given(changed, task.section)
-    parts = _without_the_cheapest(_results(task.parts, earned))
-    state = State.PARTLY if any(part.earned for part in parts) else State.WRONG
-    return Verdict(name, task.title, state, parts, (_cut(finding),))
+        """
+        name, task, probe = self._name, self._task, self._probe
+        if not answers.attempted:
+            return not_attempted(name, task)
+        draws = self._evidence(answers)
+        held = [[part.earned_by(draw) for part in task.parts] for draw in draws]
+        earned = [all(of_a_part) for of_a_part in zip(*held, strict=True)]
+        if not all(earned):
+            finding = _found(task, probe, draws, [all(of_a_draw) for of_a_draw in held])
+            state = State.PARTLY if any(earned) else State.WRONG
+            finding = replace(finding, entry=field_guide.entry(name, finding.name))
+            return Verdict(name, task.title, state, _results(task.parts, earned), (_cut(finding),))
+        changed = next((draw for draw in draws if draw.changed), None)
+        if changed is None or task.may_change:
+            return Verdict(name, task.title, State.RIGHT, _results(task.parts, earned))
+        finding = _changes_what_it_is_given(changed, task.section)
+        parts = _without_the_cheapest(_results(task.parts, earned))
+        state = State.PARTLY if any(part.earned for part in parts) else State.WRONG
+        return Verdict(name, task.title, state, parts, (_cut(finding),))
+
+    def earns_everything(self, answers: Answers) -> bool:
+        """True if `verdict` would give these answers every point; it takes less, as no words are
+        sought.
+        """
+        if not answers.attempted:
+            return False
+        draws = self._evidence(answers)
+        return all(part.earned_by(draw) for draw in draws for part in self._task.parts) and (
+            self._task.may_change or not any(draw.changed for draw in draws)
+        )
+
+    def _evidence(self, answers: Answers) -> list[Evidence]:
+        """What is known of a student's answers pass by pass."""
+        made = [
+            replace(draw, answers=_of_a_pass(answers, prefix))
+            for prefix, draw in self._draws.items()
+        ]
+        if len(made) > 1:  # and then the first inputs again
+            again = _of_a_pass(answers, REPEATED)
+            made[0] = replace(made[0], again=again)
+            made.append(replace(made[0], answers=again, again=made[0].answers, after_others=True))
+        return made
 
 
-def earns_everything(task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> bool:
-    """True if `judge` would give these answers every point; it takes less, as no words are sought.
-
-    The parameters are those of `judge`.
-    """
-    if not answers.attempted:
-        return False
-    draws = _draws(task, probe, inputs, answers)
-    return all(part.earned_by(draw) for draw in draws for part in task.parts) and (
-        task.may_change or not any(draw.changed for draw in draws)
-    )
+def judge(name: str, task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> Verdict:
+    """Judge the answers of one student; see `Judge`."""
+    return Judge(name, task, probe, inputs).verdict(answers)
 
 
 def any_of(probe: Probe, cases: tuple[str, ...], *variants: Any) -> Callable[[Evidence], bool]:
@@ -110,7 +135,7 @@ def any_of(probe: Probe, cases: tuple[str, ...], *variants: Any) -> Callable[[Ev
 
     def fits(evidence: Evidence) -> bool:
         outcomes = (
-            run(probe, variant, evidence.inputs, watched=False).answers for variant in variants
+            evidence.variants.answers(variant, probe, evidence.inputs) for variant in variants
         )
         return any(
             all(same_case(evidence.answers, wrong, case) for case in cases) for wrong in outcomes
@@ -142,20 +167,11 @@ def reference_of(task: Task, probe: Probe, inputs: Inputs, *, watched: bool = Fa
     return replace(made, answers=replace(made.answers, values=right))
 
 
-def _draws(task: Task, probe: Probe, inputs: Inputs, answers: Answers) -> list[Evidence]:
-    """What is known of an answer pass by pass; what is right of the same inputs is found once."""
-    made: list[Evidence] = []
-    for prefix, drawn in passes(inputs):
-        mine = _of_a_pass(answers, prefix)
-        if prefix == REPEATED:
-            made[0] = replace(made[0], again=mine)
-            made.append(replace(made[0], answers=mine, again=made[0].answers, after_others=True))
-        else:
-            known = cache(bound(reference_of, task, probe, drawn))
-            # What takes long runs once, and so that words can be found if they are needed.
-            again = bound(known, watched=True)
-            made.append(Evidence(drawn, _always(again) if probe.one_draw else known, mine))
-    return made
+def _reference(task: Task, probe: Probe, drawn: Inputs) -> Callable[..., Run]:
+    """Makes what is right of one draw, once."""
+    known = cache(bound(reference_of, task, probe, drawn))
+    # What takes long runs once, and so that words can be found if they are needed.
+    return _always(bound(known, watched=True)) if probe.one_draw else known
 
 
 def _always(make: Callable[[], Run]) -> Callable[..., Run]:

@@ -12,7 +12,7 @@ from course_judges.equality import close
 from course_judges.evidence import Evidence, same_case
 from course_judges.rubric import Mistake, Part, Task, say
 from course_tasks.answers import Answers
-from course_tasks.probing import Probe, run
+from course_tasks.probing import Probe
 from course_tasks.verdict import Finding
 
 
@@ -64,9 +64,7 @@ def recognize_where_wrong(
         cases = known.cases or task.cases or tuple(probe.cases)
         if known.recognized is None and all(
             any(
-                partial.explained(
-                    draw, run(probe, variant, draw.inputs, watched=False).answers, cases
-                )
+                partial.explained(draw, draw.variants.answers(variant, probe, draw.inputs), cases)
                 for variant in (known.answer, *known.also)
             )
             for draw in failing
@@ -115,7 +113,7 @@ def _equals(
         return case in cases and not same_case(evidence.answers, wrong, case)
 
     # Most mistakes differ from the answer in the first case already: the others are not run.
-    wrong = run(probe, variant, evidence.inputs, until=other, watched=False).answers
+    wrong = evidence.variants.answers(variant, probe, evidence.inputs, other)
     return (
         all(same_case(evidence.answers, wrong, case) for case in cases)
         and (

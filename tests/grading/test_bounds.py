@@ -362,8 +362,8 @@ class TestJudging:
     def test_no_evidence_is_no_points_with_the_reason(self):
         check = Check(1, "check-window", "", 4.0, "01/window", "window_weights")
         for data, why in ((b"", "it never came"), (b"garbage", "not a safetensors file")):
-            inputs = verdicts.draw({"01/window": 1})
-            (found,) = verdicts.judge_all([(check, data, "it never came")], inputs, "")
+            questions = verdicts.Questions(1)
+            (found,) = verdicts.judge_all([(check, data, "it never came")], questions, "")
             assert found.points == 0
             assert why in found.reason
 
@@ -380,7 +380,9 @@ class TestJudging:
         ):
             work = SanitizedSubmission((Step("code", source), asked))
             results = Results((StepResult([], problem), StepResult([], undefined)), "", 0.1)
-            (found,) = examination.judge_all(examination._asked(work, results), {}, "")
+            (found,) = verdicts.judge_all(
+                examination._asked(work, results), verdicts.Questions(1), ""
+            )
             ending = f": the cell that should define it {told}" if told else ""
             assert found.reason == f"{undefined}{ending}"
             assert "points · Sliding window: nothing to judge" in verdict_html(found)

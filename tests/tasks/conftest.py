@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from course_judges import catalogue, judging, recognition
+from course_judges import catalogue, judging, variants
 from course_tasks.answers import Answers, arrays_to_bytes
 from course_tasks.probing import Run, run
 
@@ -45,6 +45,6 @@ def kept_runs():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judging, "run", run_once)
-        patch.setattr(recognition, "run", run_once)
+        patch.setattr(variants, "run", run_once)
         patch.setattr(catalogue, "inputs", draw_once)
         yield
