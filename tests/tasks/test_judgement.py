@@ -50,7 +50,7 @@ ODD = rows((t, i) for t in TASKS for i in range(len(getattr(students_of(t), "ODD
 
 pytestmark = pytest.mark.usefixtures("kept_runs")
 
-# A right answer and nonsense are judged in every run, everything else in the turn of its task.
+# The right answer is judged in every run, everything else in the turn of its task.
 in_turn = pytest.mark.turns(of=subjects.task)
 
 
@@ -123,6 +123,7 @@ def test_trick_earns_no_more_than_the_work_in_it(task, trick):
         assert verdict.points <= points, f"seed {seed}: {verdict}"
 
 
+@in_turn
 @pytest.mark.parametrize("task", TASKS)
 def test_unfilled_scaffold_is_not_attempted(task):
     verdict = check(task, getattr(students_of(task), "SCAFFOLD", unfilled), seed=0)
@@ -130,6 +131,7 @@ def test_unfilled_scaffold_is_not_attempted(task):
     assert verdict.points == 0
 
 
+@in_turn
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize(
     "answer",
@@ -158,6 +160,7 @@ def test_nonsense_earns_nothing_and_raises_nothing(task, answer):
     assert verdict.findings
 
 
+@in_turn
 @pytest.mark.parametrize("task", TASKS)
 def test_no_evidence_means_no_points(task):
     probe = catalogue.probe(task)

@@ -87,6 +87,24 @@ def threat(test):
     return Subject("all cases", _grading(test.path), together=case.removesuffix("-back"))
 
 
+def grading(test):
+    """A class that is graded, and what instructors do with it. The tests of a module share what
+    was graded, so they have their turn together.
+    """
+    return Subject("all of it", _course(test.path), together=test.path.stem)
+
+
+def site(test):
+    """The book as it is built and read, of which a page may show anything of the project."""
+    files = files_of(
+        *("book", "benchmarks/results", "README.md", "CHANGELOG.md", "_config.yml", "_toc.yml"),
+        *("tests/book", "tests/publishing"),
+    )
+    helpers = [path for path in files if not path.name.startswith("test_")]
+    digest = digest_of(_course(test.path), files=helpers)
+    return Subject("all of it", digest, together=test.name)
+
+
 def figure(test):
     """All figures, their runtime, and the pages that they are put on."""
     return Subject("all figures", _drawing(test.path), together=test.name)
@@ -116,7 +134,10 @@ def notebook_on_play(test):
 
 def forget():
     """Read all files anew from here on."""
-    for kept in (_judging, _grading, _drawing, _building, content_of, files_of, environment):
+    for kept in (
+        *(_judging, _grading, _course, _drawing, _building),
+        *(content_of, files_of, environment),
+    ):
         kept.cache_clear()
 
 
@@ -200,6 +221,17 @@ def _grading(module):
             chapters=tuple(name[:2] for name in assignments),
         )
     )
+
+
+@functools.cache
+def _course(module):
+    """All that a course is made of, and a module of tests that use it."""
+    folders = ("solutions", "exercises", "examples", "setup", "book/_ext", "book/_assets")
+    others = ("nbgrader_config.py", "book/instructors-term.md", "pyproject.toml")
+    tried_by = ("tests/grading", "tests/cli", "tests/book/browsing.py", "tests/tasks/students")
+    found = files_of(*PACKAGES, *folders, *others, *tried_by)
+    files = [path for path in found if not path.name.startswith("test_")]
+    return digest_of(files=[*files, module])
 
 
 @functools.cache
