@@ -6,6 +6,7 @@ import json
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -386,6 +387,24 @@ class TestJudging:
             ending = f": the cell that should define it {told}" if told else ""
             assert found.reason == f"{undefined}{ending}"
             assert "points · Sliding window: nothing to judge" in verdict_html(found)
+
+    def test_class_is_asked_the_same_and_another_run_of_the_command_asks_anew(self, tmp_path):
+        where = (tmp_path / "graded.ipynb", tmp_path / "page.html")
+
+        def given(whole, student):
+            one = Submission(student, NAME, HERE.solutions / NAME)
+            return Examination().prepare(job_of(one, whole, one.notebook))[1]
+
+        whole = class_without_gradebook(HERE, NAME, where)
+        ada = given(whole, "ada")
+        assert len(ada) == len([one for one in CHECKS.values() if one.task])
+        assert given(replace(whole, at_once=2), "ben") == ada
+        examination._questions.cache_clear()  # as in another process
+        assert given(whole, "cem") == ada
+        afresh = given(class_without_gradebook(HERE, NAME, where), "ada")
+        # What is drawn for nobody, for answers that are numbers, is the same at each command.
+        drawn = [one for one, other in zip(ada, afresh, strict=True) if one != other]
+        assert len(drawn) >= 3
 
     @pytest.mark.parametrize("at", ["judge_all", "read_steps"])
     def test_fault_over_answers_is_a_persons_to_look_at(self, tmp_path, monkeypatch, at):
