@@ -222,7 +222,7 @@ def _changes_what_it_is_given(evidence: Evidence, section: Section) -> Finding:
     what = ", ".join(f"`{name}`" for name in names.split(", ")) if names else "the tensor"
     return Finding(
         "changes-its-input",
-        f"The values are right, but your answer changes {what}, which it was given.",
+        f"What you return is right, but your answer changes {what}, which it was given.",
         "Whoever calls it still needs the old values: work on a copy (`clone()`), or use what "
         "returns something new, such as `masked_fill` for `masked_fill_`, `a = a + b` for "
         f"`a += b`, and `sorted(a)` for `a.sort()`. {evidence.called_with(case)}".strip(),
