@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -29,6 +29,8 @@ def _variant(
     weighted_shrinks: bool = True,
     inverse: bool = False,
     new_shrinks: bool = False,
+    running: bool = True,
+    divides: bool = True,
 ) -> Callable[[Chunks, Tensor], Tensor]:
     """A stream whose running maximum and sum begin, and are carried, in some way."""
 
@@ -37,7 +39,7 @@ def _variant(
         total, weighted = total_of(sink)[:, None], torch.zeros(1)
         for scores, values in chunks:
             here = scores.amax(dim=-1, keepdim=True)
-            new = torch.maximum(m, here)
+            new = torch.maximum(m, here) if running else here
             shrink, e = (m - new).exp(), (scores - new).exp()
             if inverse:
                 shrink = 1 / shrink
@@ -46,7 +48,7 @@ def _variant(
             total = total * (shrink if total_shrinks else 1) + e.sum(dim=-1, keepdim=True)
             weighted = weighted * (shrink if weighted_shrinks else 1) + e @ values
             m = new
-        return weighted / total
+        return weighted / total if divides else weighted
 
     return answer
 
@@ -72,8 +74,8 @@ def _tops(evidence: Evidence) -> str:
 _sink_forgotten = mistake(
     "The sink has no share in your softmax: the weights of the values sum to 1.",
     lambda e: unwrapped(f"""The sum that they are divided by has to keep e to the sink; it is gone
-    if it was never added, or if weights without it were divided by their sum again.
-    {_gentle(e)}"""),
+    if it was never added, if weights without it were divided by their sum again, or if it was
+    added to each score, where it cancels. {_gentle(e)}"""),
     cases=("gentle",),
 )(_variant(largest=lambda sink: torch.full_like(sink, -torch.inf), total_of=torch.zeros_like))
 
@@ -153,10 +155,108 @@ def _sink_not_exponentiated(chunks: Chunks, sink: Tensor) -> Tensor:
     return e @ torch.cat(values) / (e.sum(dim=-1, keepdim=True) + sink[:, None])
 
 
+_maximum_of_each_chunk = mistake(
+    "You subtract the largest score of each chunk, also where one read before was larger.",
+    lambda e: unwrapped(f"""Then e^(old − new) grows beyond all numbers where the new maximum lies
+    far below the old one. The maximum has to run: it is the larger of the old one and the chunk's.
+    {_steep(e)}"""),
+    cases=("gentle", "steep", "low"),
+)(_variant(running=False))
+
+
+@mistake(
+    "You subtract a maximum that stays as it was at first: the sink, or the first chunk's.",
+    lambda e: unwrapped(f"""A later score may be far above it, and e to their difference
+    overflows: float32 ends near e⁸⁸. {_steep(e)}"""),
+    cases=("gentle", "steep", "low"),
+    also=(
+        lambda chunks, sink: _with_maximum(sink[:, None], chunks, sink),
+        lambda chunks, sink: _with_maximum(None, chunks, sink, also_the_sink=False),
+    ),
+)
+def _maximum_of_the_first_chunk(chunks: Chunks, sink: Tensor) -> Tensor:
+    return _with_maximum(None, chunks, sink)
+
+
+def _with_maximum(
+    m: Tensor | None, chunks: Chunks, sink: Tensor, *, also_the_sink: bool = True
+) -> Tensor:
+    """All terms relative to one number of each row: `m`, or the largest of the first chunk."""
+    total, weighted = torch.zeros(1), torch.zeros(1)
+    for scores, values in chunks:
+        if m is None:
+            m = scores.amax(dim=-1, keepdim=True)
+            m = torch.maximum(m, sink[:, None]) if also_the_sink else m
+        e = (scores - m).exp()
+        total, weighted = total + e.sum(dim=-1, keepdim=True), weighted + e @ values
+    return weighted / (total + (sink[:, None] - m).exp())
+
+
+def _without_rescaling(sink_term: Callable[[Tensor], Tensor], *, with_the_sink: bool) -> Any:
+    """Each chunk relative to its own maximum, and no word about that when chunks are added."""
+
+    def answer(chunks: Chunks, sink: Tensor) -> Tensor:
+        total, weighted = sink_term(sink)[:, None], torch.zeros(1)
+        for scores, values in chunks:
+            m = scores.amax(dim=-1, keepdim=True)
+            m = torch.maximum(m, sink[:, None]) if with_the_sink else m
+            e = (scores - m).exp()
+            total, weighted = total + e.sum(dim=-1, keepdim=True), weighted + e @ values
+        return weighted / total
+
+    return answer
+
+
+_chunks_not_relative_to_one = mistake(
+    "Each chunk's terms are relative to that chunk's own maximum, and you add them as they are.",
+    lambda e: unwrapped(f"""e^(z − m) of two chunks can be added only if m is the same for both:
+    when the maximum rises, multiply what was summed before by e^(old − new). {_gentle(e)}"""),
+    cases=("gentle",),
+    also=tuple(
+        _without_rescaling(term, with_the_sink=own)
+        for term in (torch.exp, torch.ones_like)
+        for own in (False, True)
+    ),
+)(_without_rescaling(torch.zeros_like, with_the_sink=False))
+
+_not_divided = mistake(
+    "You return the running weighted sum, and never divide it by the running sum.",
+    _gentle,
+    cases=("gentle",),
+)(_variant(divides=False))
+
+
+@mistake(
+    "You divide by the running sum within the loop; divide once, when all chunks are read.",
+    lambda e: f"What was divided is then added to what was not, and divided again. {_gentle(e)}",
+    cases=("gentle",),
+)
+def _divided_in_the_loop(chunks: Chunks, sink: Tensor) -> Tensor:
+    m, total, found = sink[:, None], torch.ones_like(sink)[:, None], torch.zeros(1)
+    for scores, values in chunks:
+        new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+        shrink, e = (m - new).exp(), (scores - new).exp()
+        total = total * shrink + e.sum(dim=-1, keepdim=True)
+        found = (found * shrink + e @ values) / total
+        m = new
+    return found
+
+
+@mistake(
+    "Your sum and weighted sum begin alike; the sink's term, 1, belongs to the sum only.",
+    lambda e: f"A sink has no value, so what is summed up of values begins with 0. {_gentle(e)}",
+    cases=("gentle",),
+)
+def _sink_has_a_value(chunks: Chunks, sink: Tensor) -> Tensor:
+    scores, values = zip(*chunks, strict=True)
+    weights = torch.cat([sink[:, None], *scores], dim=1).softmax(dim=-1)
+    return weights @ torch.cat([torch.ones_like(values[0][:1]), *values])
+
+
 @mistake(
     "You exponentiate without subtracting a maximum, which overflows.",
     lambda e: f"float32 ends near e⁸⁸. {_steep(e)}",
-    cases=("gentle", "steep"),
+    cases=("gentle", "steep", "low"),
 )
 def _no_maximum(chunks: Chunks, sink: Tensor) -> Tensor:
     total, weighted = sink.exp()[:, None], torch.zeros(1)
@@ -294,15 +394,28 @@ def _other_sums(evidence: Evidence) -> Finding | None:
     sums = np.exp(evidence.inputs["gentle"].astype(float)).sum(axis=1)
     sums += np.exp(evidence.inputs["sink"].astype(float))
     surplus, largest = sums / factors - sums, np.exp(evidence.inputs["gentle"].max(axis=1))
+    each = np.exp(evidence.inputs["sink"].astype(float))
     # As many places behind the point as the smaller one needs: then the two add up as shown.
     places = max(2, 2 - math.floor(math.log10(min(terms, own))))
     terms, own = round(terms, places), round(own, places)
     made = (terms + own) / float(factors[t])
-    why = (
-        " What is too much is e to the row's largest score, in every row: next to terms "
-        "e^(z − m), a term of 1 is e^m."
-        if np.allclose(surplus, largest, rtol=1e-3)
-        else ""
+    why = next(
+        (
+            f" {said}"
+            for said, too_much in (
+                (
+                    "What is too much is e to the row's largest score, in every row: next to terms "
+                    "e^(z − m), a term of 1 is e^m.",
+                    largest,
+                ),
+                ("So it is in every row: the sink's term is not in your sum.", -each),
+                ("So it is in every row: the sink's term is in your sum twice.", each),
+                ("So it is in every row: the sink's term is taken away from your sum.", -2 * each),
+                ("So it is in every row: your sink has the other sign.", 1 / each - each),
+            )
+            if np.allclose(surplus, too_much, rtol=1e-3, atol=1e-3)
+        ),
+        " The sink's term or the running sum is another one than e^b + Σ e^z.",
     )
     return Finding(
         "other-sums",
@@ -311,6 +424,25 @@ def _other_sums(evidence: Evidence) -> Finding | None:
         f"In row {t} e to the scores adds up to {terms:.{places}f}, and e to the sink is "
         f"{own:.{places}f}, so the sum is {terms + own:.{places}f}; yours is as if it were "
         f"{numbers_apart(made, terms + own)[0]}.{why}",
+        STREAM,
+    )
+
+
+def _only_large(evidence: Evidence) -> Finding | None:
+    """Right for scores near 0, and no numbers for scores far from it."""
+    off = [name for name in ("steep", "low") if not np.isfinite(evidence.yours(name)).all()]
+    if not evidence.same("gentle") or not off:
+        return None
+    t = int((~np.isfinite(evidence.yours(off[0]))).any(axis=1).argmax())
+    sink = float(evidence.inputs[f"{off[0]}_sink"][t])
+    return Finding(
+        "not-finite",
+        "Your answer is right for scores near 0; for scores far from 0 it holds no numbers.",
+        unwrapped(f"""It is so in row {t}, whose largest score is
+        {number(float(evidence.inputs[off[0]][t].max()), 4)}, with the sink {number(sink, 4)}. There
+        either e to something above 88 overflows, or all terms are so small that they become 0, and
+        0 / 0 is NaN. Neither happens if what you subtract in a row is always the largest that was
+        read in that row so far, its sink included, and if e^(old − new) is never above 1."""),
         STREAM,
     )
 
@@ -324,5 +456,5 @@ TASK = Task(
         Part("Scores of 200 and of −400 do no harm.", 2, matches("steep", "low")),
         Part("A chunk, or a row, in which all is hidden gives no NaN.", 2, matches("hidden")),
     ),
-    properties=(_other_sums,),
+    properties=(_other_sums, _only_large),
 )

@@ -33,7 +33,11 @@ def _apart(p: Array, q: Array) -> bool:
     """True if draft and model differ clearly at each place, and places from each other."""
     gaps = [np.abs(p[:PLACES] - q), np.abs(np.diff(p, axis=0)), np.abs(np.diff(q, axis=0))]
     alike = np.minimum(p[:PLACES], q).sum(axis=-1)
-    return bool(min(0.5 * gap.sum(-1).min() for gap in gaps) > 0.25 and alike.min() > 0.35)
+    # Who keeps a draft that equals a symbol of p, and draws anew otherwise, is off by this factor.
+    factor = q - (p[:PLACES] * q).sum(axis=-1, keepdims=True)
+    shows = ROWS * (p[:PLACES] * factor**2 / (2 * (1 - p[:PLACES]))).max() > 80
+    clear = min(0.5 * gap.sum(-1).min() for gap in gaps) > 0.25
+    return bool(clear and alike.min() > 0.35 and shows)
 
 
 def _inputs(rng: Rng) -> Inputs:
