@@ -242,6 +242,7 @@ _changed_in_place = mistake(
     "Whoever still holds the old cache, to try another continuation, finds it changed.",
 )(_variant(copies=False))
 
+
 def _where(mine: Array, given: Array, new: Array, n: int) -> str:
     """What became of one row's places, (H, S, D), and of its new vectors (H, D); empty if all is
     right.
@@ -318,7 +319,9 @@ def _other_weights(evidence: Evidence) -> Finding | None:
         if abs(behind).max(initial=0) > 1e-3
         else ""
     )
-    total = f", which sum to {number(float(weights.sum()))}" if abs(weights.sum() - 1) > 1e-3 else ""
+    total = (
+        f", which sum to {number(float(weights.sum()))}" if abs(weights.sum() - 1) > 1e-3 else ""
+    )
     return Finding(
         "other-found",
         "Keys and values are kept as they should be; the weights with which you look are others.",

@@ -303,7 +303,8 @@ def _read_off(evidence: Evidence) -> str:
     pooled = value.reshape(G, H // G, -1, x.shape[2]).mean(axis=1).repeat(H // G, axis=0)
     values = np.einsum("btc,hdc->bhtd", x[:, :2], pooled)
     mine, right = (
-        side("several").reshape(*x.shape[:2], H, -1)[:, 1] for side in (evidence.yours, evidence.right)
+        side("several").reshape(*x.shape[:2], H, -1)[:, 1]
+        for side in (evidence.yours, evidence.right)
     )
     gaps = []
     shown: list[tuple[Array, Array]] = []

@@ -31,6 +31,7 @@ def _variant(
     new_shrinks: bool = False,
     running: bool = True,
     divides: bool = True,
+    late: bool = False,
 ) -> Callable[[Chunks, Tensor], Tensor]:
     """A stream whose running maximum and sum begin, and are carried, in some way."""
 
@@ -40,7 +41,7 @@ def _variant(
         for scores, values in chunks:
             here = scores.amax(dim=-1, keepdim=True)
             new = torch.maximum(m, here) if running else here
-            shrink, e = (m - new).exp(), (scores - new).exp()
+            shrink, e = (m - new).exp(), (scores - (m if late else new)).exp()
             if inverse:
                 shrink = 1 / shrink
             if new_shrinks:
@@ -182,14 +183,15 @@ def _with_maximum(
     m: Tensor | None, chunks: Chunks, sink: Tensor, *, also_the_sink: bool = True
 ) -> Tensor:
     """All terms relative to one number of each row: `m`, or the largest of the first chunk."""
-    total, weighted = torch.zeros(1), torch.zeros(1)
+    total, weighted = torch.ones(1), torch.zeros(1)
     for scores, values in chunks:
         if m is None:
             m = scores.amax(dim=-1, keepdim=True)
             m = torch.maximum(m, sink[:, None]) if also_the_sink else m
+            total = (sink[:, None] - m).exp()
         e = (scores - m).exp()
         total, weighted = total + e.sum(dim=-1, keepdim=True), weighted + e @ values
-    return weighted / (total + (sink[:, None] - m).exp())
+    return weighted / total
 
 
 def _without_rescaling(sink_term: Callable[[Tensor], Tensor], *, with_the_sink: bool) -> Any:
@@ -308,6 +310,12 @@ def _one_maximum_for_all_rows(chunks: Chunks, sink: Tensor) -> Tensor:
         m = new
     return weighted / total
 
+
+_relative_to_the_old = mistake(
+    "A chunk's terms are relative to the maximum before it; subtract the new maximum.",
+    lambda e: f"Where the maximum rises, e^(z − old) is too large, and may overflow. {_gentle(e)}",
+    cases=("gentle",),
+)(_variant(late=True))
 
 _new_terms_shrink_too = mistake(
     "You multiply what a chunk adds by e^(old − new) as well; it is relative to the new maximum.",
@@ -428,23 +436,39 @@ def _other_sums(evidence: Evidence) -> Finding | None:
     )
 
 
-def _only_large(evidence: Evidence) -> Finding | None:
-    """Right for scores near 0, and no numbers for scores far from it."""
-    off = [name for name in ("steep", "low") if not np.isfinite(evidence.yours(name)).all()]
-    if not evidence.same("gentle") or not off:
-        return None
-    t = int((~np.isfinite(evidence.yours(off[0]))).any(axis=1).argmax())
-    sink = float(evidence.inputs[f"{off[0]}_sink"][t])
-    return Finding(
-        "not-finite",
-        "Your answer is right for scores near 0; for scores far from 0 it holds no numbers.",
-        unwrapped(f"""It is so in row {t}, whose largest score is
-        {number(float(evidence.inputs[off[0]][t].max()), 4)}, with the sink {number(sink, 4)}. There
-        either e to something above 88 overflows, or all terms are so small that they become 0, and
-        0 / 0 is NaN. Neither happens if what you subtract in a row is always the largest that was
-        read in that row so far, its sink included, and if e^(old − new) is never above 1."""),
-        STREAM,
-    )
+def _only_large_scores(evidence: Evidence) -> bool:
+    return evidence.same("gentle") and bool(_far(evidence))
+
+
+def _far(evidence: Evidence) -> list[str]:
+    """In which cases with scores far from 0 there are no numbers."""
+    cases = ("steep", "low", "hidden")
+    return [name for name in cases if not np.isfinite(evidence.yours(name)).all()]
+
+
+def _row_far(evidence: Evidence) -> str:
+    name = _far(evidence)[0]
+    t = int((~np.isfinite(evidence.yours(name))).any(axis=1).argmax())
+    if name == "hidden":
+        return _row_of_nan(evidence)
+    top, sink = float(evidence.inputs[name][t].max()), float(evidence.inputs[f"{name}_sink"][t])
+    return unwrapped(f"""It is so in row {t}, whose largest score is {number(top, 4)}, with the sink
+    {number(sink, 4)}. There either e to something above 88 overflows, or all terms become 0, and
+    0 / 0 is NaN. Neither happens if what you subtract in a row is always the largest that was read
+    in that row so far, its sink included.""")
+
+
+@mistake(
+    "Your answer is right for scores near 0; for scores far from 0 it holds what is no number.",
+    _row_far,
+    recognized=_only_large_scores,
+)
+def _mean_for_the_maximum(chunks: Chunks, sink: Tensor) -> Tensor:
+    scores, values = zip(*chunks, strict=True)
+    z = torch.cat(scores, dim=1)
+    m = z.mean(dim=-1, keepdim=True)
+    e = (z - m).exp()
+    return e @ torch.cat(values) / (e.sum(dim=-1, keepdim=True) + (sink[:, None] - m).exp())
 
 
 TASK = Task(
@@ -456,5 +480,5 @@ TASK = Task(
         Part("Scores of 200 and of −400 do no harm.", 2, matches("steep", "low")),
         Part("A chunk, or a row, in which all is hidden gives no NaN.", 2, matches("hidden")),
     ),
-    properties=(_other_sums, _only_large),
+    properties=(_other_sums,),
 )
