@@ -17,7 +17,7 @@ from course_judges import families
 from course_judges.ch12_faster.numbers import weights_on
 from course_judges.ch13_two_sequences.sections import ATTENTION, MODEL
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import number, numbers_apart, row, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -88,8 +88,9 @@ def _off(evidence: Evidence) -> str:
             mine, right = evidence.yours(case), evidence.right(case)
             gap = np.nan_to_num(np.abs(mine - right), nan=np.inf)
             b, t, c = (int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
+            one, other = numbers_apart(float(mine[b, t, c]), float(right[b, t, c]))
             return unwrapped(f"""Farthest off: sample {b}, position {t}, channel {c}, yours
-            {number(float(mine[b, t, c]))}, expected {number(float(right[b, t, c]))}.""")
+            {one}, expected {other}.""")
     return ""
 
 
