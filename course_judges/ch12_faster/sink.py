@@ -157,18 +157,20 @@ def _sink_not_exponentiated(chunks: Chunks, sink: Tensor) -> Tensor:
 
 
 _maximum_of_each_chunk = mistake(
-    "You subtract the largest score of each chunk, also where one read before was larger.",
-    lambda e: unwrapped(f"""Then e^(old − new) grows beyond all numbers where the new maximum lies
-    far below the old one. The maximum has to run: it is the larger of the old one and the chunk's.
-    {_steep(e)}"""),
-    cases=("gentle", "steep", "low"),
+    "What you subtract is not always the largest score read so far: e to a difference overflows.",
+    lambda e: (
+        unwrapped(f"""Is it the largest of each chunk alone? Then e^(old − new) overflows where
+    the new one lies far below the old one. The maximum has to run: it is the larger of the old one
+    and the chunk's. {_steep(e)}""")
+    ),
+    cases=("gentle", "steep", "low", "hidden"),
 )(_variant(running=False))
 
 
 @mistake(
-    "You subtract a maximum that stays as it was at first: the sink, or the first chunk's.",
-    lambda e: unwrapped(f"""A later score may be far above it, and e to their difference
-    overflows: float32 ends near e⁸⁸. {_steep(e)}"""),
+    "What you subtract does not follow the largest score read so far: e to a difference overflows.",
+    lambda e: unwrapped(f"""Does it stay as it was at first: the sink, or the largest of the first
+    chunk? A later score may be far above it, and float32 ends near e⁸⁸. {_steep(e)}"""),
     cases=("gentle", "steep", "low"),
     also=(
         lambda chunks, sink: _with_maximum(sink[:, None], chunks, sink),
@@ -288,8 +290,9 @@ _scores_limited = mistake(
 )(_limited(80.0))
 
 _maximum_from_zero = mistake(
-    "Your running maximum begins at 0, so it is never below 0.",
-    lambda e: f"Where all scores and the sink are far below 0, every term becomes 0. {_low(e)}",
+    "Where all scores of a row and its sink are far below 0, your terms become 0: 0 / 0 is NaN.",
+    lambda e: unwrapped(f"""What you subtract is too large there. Does your running maximum begin at
+    0, so that it is never below 0? {_low(e)}"""),
     cases=("gentle", "steep", "low"),
 )(_variant(largest=torch.zeros_like, total_of=lambda sink: sink.exp()))
 
@@ -463,12 +466,16 @@ def _row_far(evidence: Evidence) -> str:
     _row_far,
     recognized=_only_large_scores,
 )
-def _mean_for_the_maximum(chunks: Chunks, sink: Tensor) -> Tensor:
-    scores, values = zip(*chunks, strict=True)
-    z = torch.cat(scores, dim=1)
-    m = z.mean(dim=-1, keepdim=True)
-    e = (z - m).exp()
-    return e @ torch.cat(values) / (e.sum(dim=-1, keepdim=True) + (sink[:, None] - m).exp())
+def _far_from_0(chunks: Chunks, sink: Tensor) -> Tensor:
+    return _variant(largest=lambda b: b.clamp(min=_LEAST), total_of=_from_the_least)(chunks, sink)
+
+
+# A number that no score is below, as somebody may think who begins a maximum with it.
+_LEAST = -900.0
+
+
+def _from_the_least(sink: Tensor) -> Tensor:
+    return (sink - sink.clamp(min=_LEAST)).exp()
 
 
 TASK = Task(

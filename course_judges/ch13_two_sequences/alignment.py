@@ -270,8 +270,8 @@ _positions_averaged_first = mistake(
 )
 
 _links_added_up = mistake(
-    "You compare the sum of the weights on all links with the largest other one; the largest weight "
-    "of all has to be on a link.",
+    "You compare the sum of the weights on all links with the largest other one; what counts is "
+    "where the single largest weight is.",
     _both,
 )(Scorer(hits=_links_against_the_rest))
 

@@ -67,8 +67,10 @@ class Beam:
                 grown += [max(own, key=lambda one: one[1])] if one_alone else own
             if self.columns:  # a place among all of them is read as if tokens came first
                 V = len(grown) // len(live)
-                tokens = [[*live[i % len(live)][0], i // len(live) % V] for i in range(len(grown))]
-                grown = [(own, one[1]) for own, one in zip(tokens, grown, strict=True)]
+                W = len(live)
+                grown = [
+                    ([*live[i % W][0], i // W % V], score) for i, (_, score) in enumerate(grown)
+                ]
             grown.sort(key=lambda one: one[1] if self.smallest_kept else -one[1])
             kept = grown[: width - (len(done) if self.fewer else 0)]
             if self.ends:
@@ -79,11 +81,9 @@ class Beam:
             else:
                 live = kept
             best = max((one[1] for one in live), default=0.0)
-            stops = self.best_finished and any(one[1] >= best for one in done)
-            stops = (
-                stops
-                or (self.first_finished and done)
-                or (self.enough_finished and len(done) >= width)
+            enough = 1 if self.first_finished else width if self.enough_finished else math.inf
+            stops = len(done) >= enough or (
+                self.best_finished and any(one[1] >= best for one in done)
             )
             if not live or stops:
                 break
@@ -216,25 +216,6 @@ _flat_index_misread = mistake(
 )(Beam(columns=True))
 
 
-@mistake(
-    "Texts that have ended stay in the beam and can drop out of it; they are set aside for good.",
-    lambda e: f"They should take no places of later steps. {_found(e)}",
-)
-def _finished_compete(log_probabilities, start, end, width, longest, power):
-    beam = [([], 0.0)]
-    for _ in range(longest):
-        live = [one for one in beam if not one[0] or one[0][-1] != end]
-        if not live:
-            break
-        table = log_probabilities(torch.tensor([[start, *tokens] for tokens, _ in live])).tolist()
-        grown = [one for one in beam if one not in live]
-        for (tokens, score), row in zip(live, table, strict=True):
-            grown += [([*tokens, v], score + gain) for v, gain in enumerate(row)]
-        beam = sorted(grown, key=lambda one: -one[1])[:width]
-    tokens, score = max(beam, key=lambda one: one[1] / len(one[0]) ** power)
-    return tokens, score / len(tokens) ** power
-
-
 _live_forgotten = mistake(
     "As soon as one text has ended, those that reach `longest` without an end are left out.", _found
 )(Beam(live_too=False))
@@ -294,10 +275,28 @@ _end_dropped = mistake("You leave out the end symbol; it is part of the text.", 
     Beam(end_kept=False)
 )
 
+
+def _finished_compete(log_probabilities, start, end, width, longest, power):
+    beam: list[tuple[list[int], float]] = [([], 0.0)]
+    for _ in range(longest):
+        live = [one for one in beam if not one[0] or one[0][-1] != end]
+        if not live:
+            break
+        table = log_probabilities(torch.tensor([[start, *tokens] for tokens, _ in live])).tolist()
+        grown = [one for one in beam if one not in live]
+        for (tokens, score), row in zip(live, table, strict=True):
+            grown += [([*tokens, v], score + gain) for v, gain in enumerate(row)]
+        beam = sorted(grown, key=lambda one: -one[1])[:width]
+    tokens, score = max(beam, key=lambda one: one[1] / len(one[0]) ** power)
+    return tokens, score / len(tokens) ** power
+
+
 _beam_shrinks = mistake(
-    "Your beam gets narrower with every text that ends; each step keeps `width` continuations.",
-    _found,
+    "Texts that have ended take places of your beam; each step keeps `width` continuations.",
+    lambda e: f"An ended text is set aside for good, and needs no place. {_found(e)}",
+    also=(_finished_compete,),
 )(Beam(fewer=True))
+
 
 _one_too_many = mistake("Your texts may have one token more than `longest`.", _found)(Beam(more=1))
 
@@ -360,6 +359,9 @@ def _other_value(evidence: Evidence) -> Finding | None:
         for k, n in zip(_tables(evidence), lengths, strict=True)
     ]
     mine = [float(evidence.yours(f"length.score{k}")) for k in _tables(evidence)]
+    right = [float(evidence.right(f"length.score{k}")) for k in _tables(evidence)]
+    if np.ptp(mine) < 1e-4 or np.ptp(np.divide(mine, right)) < 1e-4:
+        return None  # one number, or one factor for all, says more
     why = next(
         (
             f" Your values are {said}."

@@ -334,9 +334,10 @@ class _SumWithMore(CrossAttention):
     """Divides by the sum of what e makes of the scores, and something more."""
 
     more = 1.0
+    stable = False
 
     def weigh(self, s, hidden):
-        e = s.exp().masked_fill(hidden, 0.0)
+        e = (s - s.amax(dim=-1, keepdim=True) if self.stable else s).exp().masked_fill(hidden, 0.0)
         return e / (e.sum(dim=-1, keepdim=True) + self.more)
 
 
@@ -345,8 +346,12 @@ _more_in_the_sum = mistake(
     lambda e: unwrapped(f"""If it is there so that nothing is divided by 0: a sum of e^s may be as
     small as that. Set the weights to 0 where there is no word instead. {_off(e)}"""),
     also=tuple(
-        type("Answer", (_SumWithMore,), {"more": more})
-        for more in (1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-9)
+        type("Answer", (_SumWithMore,), {"more": more, "stable": stable})
+        for more, stable in (
+            *((more, False) for more in (1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-9)),
+            (1.0, True),
+            (1e-3, True),
+        )
     ),
 )(_SumWithMore)
 
@@ -442,6 +447,9 @@ def _other_weights(evidence: Evidence) -> Finding | None:
     )
     if not case or not evidence.comparable(case):
         return None
+    ratio = evidence.yours(case) / evidence.right(case)
+    if np.ptp(ratio) < 1e-3 * abs(ratio.mean()):
+        return None  # one factor for all says more
     H = evidence.number("H")
     memory, value = (evidence.inputs[name].astype(float) for name in ("memory", "value"))
     values = (memory @ value.T).reshape(*memory.shape[:2], H, -1)  # (B, S, H, D)

@@ -13,6 +13,7 @@ from course_judges.ch13_two_sequences.sections import BATCH
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 _CASES = ("alike", "padded", "cut")
@@ -234,10 +235,29 @@ def _other_filling(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _reordered(mine: Array, right: Array) -> bool:
+    return bool(sorted(mine.tolist()) == sorted(right.tolist()))
+
+
 def _other_row(evidence: Evidence) -> Finding | None:
     """The first row that is wrong, beside the right one."""
     if not all(evidence.comparable(name) for name in _TOKENS) or not _rows(evidence):
         return None
+    mine = [evidence.yours(f"alike.{name}") for name in "xy"]
+    right = [evidence.right(f"alike.{name}") for name in "yx"]
+    if all((one == other).all() for one, other in zip(mine, right, strict=True)):
+        return None  # that the two changed places says more
+    if np.ptp(evidence.yours("alike.x") - evidence.right("alike.x")) == 0 and not evidence.same(
+        "alike.x"
+    ):
+        return None  # one difference for all says more
+    if all(_reordered(evidence.yours(name), evidence.right(name)) for name in _TOKENS):
+        return Finding(
+            "other-rows",
+            "Your rows are right, and stand in another order than the texts.",
+            f"{_marks(evidence)} Row b belongs to text b, however long it is.",
+            BATCH,
+        )
     wrong = [name for name in ("x", "y") if not evidence.same(*(f"{c}.{name}" for c in _CASES))]
     does = {"x": "what is read", "y": "what is predicted"}
     return Finding(
