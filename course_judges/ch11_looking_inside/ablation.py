@@ -67,7 +67,7 @@ _zero_for_mean = mistake(
 
 _mean_of_the_texts = mistake(
     "The mean is taken over the texts that are tested; take it over the reference.",
-    lambda e: f"Then a single text's own findings leak into what replaces them. {_shown(e)}",
+    lambda e: f"Then what is to be removed is part of what replaces it. {_shown(e)}",
     also=(
         ablated(
             lambda reference, plain, layer, head: (  # noqa: ARG005

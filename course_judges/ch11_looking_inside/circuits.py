@@ -162,6 +162,96 @@ _scaled_values = mistake(
     cases=_OV,
 )(_changed(lambda pair, given: (pair[0], pair[1] / math.sqrt(len(given[1])))))
 
+_qk_in_ov = mistake(
+    "QK is part of your OV; what a head copies from a token does not depend on who looks.",
+    lambda e: (
+        f"OV says what happens when the head looks at token i with all of its weight. {_ov(e)}"
+    ),
+    cases=_OV,
+    also=(
+        _changed(lambda pair, _: (pair[0], pair[0] @ pair[1])),
+        _changed(lambda pair, _: (pair[0], pair[1] @ pair[0])),
+        _changed(lambda pair, _: (pair[0], pair[0] * pair[1])),
+        _changed(lambda pair, _: (pair[0], pair[0].softmax(-1) * pair[1])),
+    ),
+)(_changed(lambda pair, _: (pair[0], pair[0].softmax(-1) @ pair[1])))
+
+_ov_softmaxed = mistake(
+    "You took a softmax of each row of OV; asked for is by how much logits rise.",
+    _ov,
+    cases=_OV,
+    also=(_changed(lambda pair, _: (pair[0], pair[1].log_softmax(-1))),),
+)(_changed(lambda pair, _: (pair[0], pair[1].softmax(-1))))
+
+_value_twice = mistake(
+    "Your OV goes back to the channels through the value; it goes back through the output.",
+    _ov,
+    cases=_OV,
+)(_changed(lambda pair, given: (pair[0], given[0] @ given[3].T @ given[3] @ given[5].T)))
+
+_output_twice = mistake(
+    "Your OV reads the stream through the output matrix; the value reads it.", _ov, cases=_OV
+)(_changed(lambda pair, given: (pair[0], given[0] @ given[4] @ given[4].T @ given[5].T)))
+
+_direct_path_taken_away = mistake(
+    "You took the direct path, embedding times unembedding, away; your OV never held it.",
+    _ov,
+    cases=_OV,
+)(_changed(lambda pair, given: (pair[0], pair[1] - given[0] @ given[5].T)))
+
+_unembedded_queries = mistake(
+    "The queries are made from the unembedding; a head reads what the embedding wrote.",
+    _qk,
+    cases=_QK,
+)(
+    _changed(
+        lambda pair, given: (
+            given[5] @ given[1].T @ given[2] @ given[0].T / math.sqrt(len(given[1])),
+            pair[1],
+        )
+    )
+)
+
+_scale_without_the_root = mistake("You divided the scores by D; the scale is √D.", _qk, cases=_QK)(
+    _changed(lambda pair, given: (pair[0] / math.sqrt(len(given[1])), pair[1]))
+)
+
+_scale_by_tokens = mistake(
+    "You divided the scores by √V, the root of the number of tokens; a score is a sum of D "
+    "products.",
+    _qk,
+    cases=_QK,
+)(_changed(lambda pair, given: (pair[0] * math.sqrt(len(given[1]) / len(given[0])), pair[1])))
+
+_made_symmetric = mistake(
+    "You averaged QK with its transpose; what i gives j need not be what j gives i.",
+    _qk,
+    cases=_QK,
+)(_changed(lambda pair, _: ((pair[0] + pair[0].T) / 2, pair[1])))
+
+_cosines = mistake(
+    "Your scores are cosines, of queries and keys of length 1; their own lengths count.",
+    _qk,
+    cases=_QK,
+)(
+    _changed(
+        lambda pair, given: (
+            torch.nn.functional.normalize(given[0] @ given[1].T, dim=-1)
+            @ torch.nn.functional.normalize(given[0] @ given[2].T, dim=-1).T,
+            pair[1],
+        )
+    )
+)
+
+_normed_embedding = mistake(
+    "You normalized the embedding first; this head reads it without a norm.",
+    lambda e: f"{_qk(e)} {_ov(e)}",
+)(
+    lambda embedding, *others: circuits(
+        torch.nn.functional.layer_norm(embedding, embedding.shape[-1:]), *others
+    )
+)
+
 
 TASK = Task(
     "What a head matches, and what it copies",

@@ -249,8 +249,10 @@ _layer_and_head_exchanged = mistake(
 )(_by(unravel=lambda i, H: (i % H, i // H)))
 
 _looked_at_the_start = mistake(
-    "The weight is right for position 0 of each text; the source is elsewhere in each.",
-    lambda e: farthest(e, "first.looks"),
+    "Your `looks` is the weight of a position that is not the source, as position 0 has it.",
+    lambda e: unwrapped(f"""From the hyphen, that head gives all positions but the source the same
+    small weight. Is your column that of `sources`, in each text its own, and not one before or
+    behind it? {farthest(e, "first.looks")}"""),
     cases=_LOOKS,
 )(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1, 0].mean(1)))  # noqa: ARG005
 
@@ -365,9 +367,11 @@ def _other_looks(evidence: Evidence) -> Finding | None:
     each = _from_each(whole, torch.as_tensor(evidence.inputs["sources"])).numpy()  # (L, N, H)
     mine, texts = float(evidence.yours("first.looks")), each[layer, :, head]
     same = np.argwhere(close(each.mean(axis=1), np.array(mine)))
+    alike = int(close(texts, np.array(mine)).sum())
     of = (
-        "It is that of the first text alone."
-        if close(texts[0], np.array(mine))
+        f"So much gives {'one' if alike == 1 else f'each of {alike}'} of the {len(texts)} texts; "
+        "asked for is their mean, and no single text and no median."
+        if alike
         else f"It is that of head {same[0][1]} of layer {same[0][0]}."
         if len(same)
         else "It is not that of any other head either: is it from the hyphen, the last row, to the "

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.numbers import farthest, weights_on
 from course_judges.ch12_faster.sections import ROW
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
+from course_tasks.answers import Array
+from course_tasks.verdict import Finding
 
 Step = Callable[..., tuple[Tensor, Tensor, Tensor]]
 Seen = Callable[[Tensor, Tensor], Tensor]
@@ -41,13 +45,14 @@ def _variant(
     empties: bool = False,
     adds: bool = False,
     all_places: bool = False,
+    looks_first: bool = False,
 ) -> Step:
     """A step with one thing done otherwise."""
 
     def step(
         query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        before = values
+        keys_before, before = keys, values
         if copies:
             keys, values = keys.clone(), values.clone()
         rows = torch.arange(len(keys))
@@ -62,12 +67,12 @@ def _variant(
                 held[at] = held[at] + one if adds else one
         place = torch.arange(keys.shape[2])
         visible = seen(place, lengths[:, None])[:, None]  # (B, 1, S)
-        found = scores(query, keys)
+        found = scores(query, keys_before if looks_first else keys)
         found = found - lowered * ~visible if lowered else found.masked_fill(~visible, hidden)
         if after_softmax:
             found = scores(query, keys)
         weights = found.softmax(dim=-1) * (visible if after_softmax else 1)
-        read = before if reads_old else values
+        read = before if reads_old or looks_first else values
         if empties:  # what is hidden holds zeros, and has a share all the same
             read = read * visible.unsqueeze(-1)
         return (weights.unsqueeze(-1) * read).sum(dim=2), keys, values
@@ -209,13 +214,122 @@ _written_at_all_places = mistake(
 _lowered_too_little = mistake(
     "You lower the scores of hidden places by a number; scores of leftovers are larger than that.",
     lambda e: f"However large a score is, −inf hides it. {_lengths(e)}",
-    also=tuple(_variant(lowered=by) for by in (10.0, 1000.0)),
+    also=tuple(_variant(lowered=by) for by in (1.0, 10.0, 1000.0)),
 )(_variant(lowered=100.0))
+
+_seen_before_written = mistake(
+    "You look before the new token is in its place: what lay there before is seen instead.",
+    lambda e: f"Write key and value first, and look with what you have written. {_lengths(e)}",
+    cases=("out", "short", *_KEPT),
+)(_variant(looks_first=True))
+
+
+@mistake(
+    "Your softmax runs over the heads; each head's weights sum to 1 over the places.",
+    _lengths,
+)
+def _softmax_over_heads(
+    query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    _, keys, values = _variant()(query, key, value, keys, values, lengths)
+    hidden = torch.arange(keys.shape[2]) > lengths[:, None, None]
+    weights = _scores(query, keys).masked_fill(hidden, -1e9).softmax(dim=1)
+    return (weights.masked_fill(hidden, 0.0).unsqueeze(-1) * values).sum(dim=2), keys, values
+
 
 _changed_in_place = mistake(
     "Your step writes into the tensors that it was given; the task asks for new ones.",
     "Whoever still holds the old cache, to try another continuation, finds it changed.",
 )(_variant(copies=False))
+
+
+def _where(mine: Array, given: Array, new: Array, n: int) -> str:
+    """What became of one row's places, (H, S, D), and of its new vectors (H, D); empty if all is
+    right.
+    """
+    at = [s for s in range(mine.shape[1]) if close(mine[:, s], new).all()]
+    others = [s for s in range(mine.shape[1]) if s not in at]
+    moved = [s for s in others if not close(mine[:, s], given[:, s]).all()]
+    if at == [n] and not moved:
+        return ""
+    found = f"lies at place {listed(at)}" if at else "lies nowhere"
+    kept = f", and what lay there before is gone from place {listed(moved)}" if moved else ""
+    return f"{found} in yours{kept}"
+
+
+def _misplaced(evidence: Evidence) -> Finding | None:
+    """Where the new key and value of a row went, and what else changed."""
+    for case, lengths in (("kept", "lengths"), ("kept_short", "short")):
+        for held, one in (("keys", "key"), ("values", "value")):
+            mine, given = evidence.yours(f"{case}.{held}"), evidence.inputs[held]
+            if mine.shape != given.shape:
+                return None
+            for b, n in enumerate(evidence.inputs[lengths]):
+                said = _where(mine[b], given[b], evidence.inputs[one][b], int(n))
+                other = "value" if one == "key" else "key"
+                if said and close(mine[b, :, n], evidence.inputs[other][b]).all():
+                    said += f"; the new {other} lies at place {n}"
+                if said:
+                    return Finding(
+                        "misplaced",
+                        f"Your `{held}` are not those you were given with each row's new {one} at "
+                        "its first free place.",
+                        f"Row {b} has {n} tokens, so its new {one} belongs to place {n}. It "
+                        f"{said}. All other places of the row keep what they hold.",
+                        ROW,
+                    )
+    return None
+
+
+def _other_weights(evidence: Evidence) -> Finding | None:
+    """Keys and values are right, and what is found is not: its weights are read off the values."""
+    if not evidence.same(*_KEPT) or evidence.same("out"):
+        return None
+    values, mine, right = (
+        evidence.right("kept.values"),
+        evidence.yours("out"),
+        evidence.right("out"),
+    )
+    wrong = np.argwhere(~close(mine, right).all(axis=-1))
+    lengths = evidence.inputs["lengths"]
+    b, h = (int(i) for i in min(wrong, key=lambda place: (lengths[place[0]] == 0, tuple(place))))
+    n = int(lengths[b])
+    begin = f"In row {b}, with {n} tokens before the new one, head {h}"
+    weights, wanted = (weights_on(values[b, h], side[b, h]) for side in (mine, right))
+    if wanted is None:  # so few numbers that other weights could have made them as well
+        return Finding(
+            "other-found",
+            "Keys and values are kept as they should be; what is found is another thing.",
+            f"{begin} finds {row(mine[b, h])} in yours; expected {row(right[b, h])}.",
+            ROW,
+        )
+    if weights is None:
+        return Finding(
+            "other-found",
+            "Keys and values are kept as they should be; what is found is not made of these "
+            "values.",
+            f"{begin} finds no sum of the values that you return for this row and head, whatever "
+            "their weights. Is it made of others: of those before the new one was written, or of "
+            "another row's or head's?",
+            ROW,
+        )
+    behind = weights[n + 1 :]
+    leftovers = (
+        f" On what lies behind the new token it puts {number(float(behind.sum()))}."
+        if abs(behind).max(initial=0) > 1e-3
+        else ""
+    )
+    total = (
+        f", which sum to {number(float(weights.sum()))}" if abs(weights.sum() - 1) > 1e-3 else ""
+    )
+    return Finding(
+        "other-found",
+        "Keys and values are kept as they should be; the weights with which you look are others.",
+        f"{begin} looks at places 0 to {n} with {row(weights[: n + 1])} in yours{total}; expected "
+        f"{row(wanted[: n + 1])}.{leftovers}",
+        ROW,
+    )
+
 
 TASK = Task(
     "A step with a cache",
@@ -225,4 +339,5 @@ TASK = Task(
         Part("Each row looks at its own past and at itself.", 3, matches("out", "short")),
         Part("Key and value stand behind what the row had, in new tensors.", 3, matches(*_KEPT)),
     ),
+    properties=(_misplaced, _other_weights),
 )

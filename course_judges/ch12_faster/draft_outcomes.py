@@ -111,7 +111,9 @@ def off_at(evidence: Evidence) -> tuple[int, int, Array] | None:
             written = np.where(count[rows] > place, draft[rows, column], symbol[rows])
             if rows.any() and not follows(written, p[place]):
                 return int(most), place, written
-    return None
+    # At the first place all rows with drafts together tell more than those of each kind.
+    first = np.where(count > 0, draft[:, 0], symbol)[drafted > 0]
+    return None if follows(first, p[0]) else (int(drafted.max()), 0, first)
 
 
 def exact_for_one(evidence: Evidence) -> bool:

@@ -139,11 +139,23 @@ _ratio_inverted = _by_rule(
 )
 
 _kept_by_p_alone = _by_rule(
-    "You kept a draft with probability p, and then drew from max(0, p − q).",
+    "You kept a draft with probability p, and after a rejection drew from max(0, p − q).",
     lambda e: (
-        f"A draft comes with probability q already, so p has to be divided by it. {_first_place(e)}"
+        "These are halves of two rules. With max(0, p − q) goes min(1, p / q). Who keeps a draft "
+        "if a symbol drawn from p equals it keeps it with p, and writes that very symbol "
+        f"otherwise. {_first_place(e)}"
     ),
     Rule(keep=lambda p, _: p),
+)
+
+_drawn_once_more = _by_rule(
+    "You kept a draft with probability p, and after a rejection drew from p anew.",
+    lambda e: (
+        "If a draft is kept because a symbol drawn from p equals it, what is written otherwise is "
+        "the symbol that was drawn. One that is drawn anew may be the rejected draft once more. "
+        f"{_first_place(e)}"
+    ),
+    Rule(keep=lambda p, _: p, instead=lambda p, _: p),
 )
 
 _kept_if_likelier = _by_rule(
@@ -421,6 +433,16 @@ def _no_whole_numbers(evidence: Evidence) -> Finding | None:
 def _never_keeps(evidence: Evidence) -> Finding | None:
     if exact(evidence) and not kept_often(evidence):
         kept, _, _ = reaching(evidence, 0)
+        count, _ = counts(evidence)
+        drafted = evidence.inputs["drafted"]
+        if kept.any() and not (count >= drafted)[drafted > 0].any():
+            return Finding(
+                "last-never-kept",
+                "What you write is distributed as it should be, but no row keeps all its drafts.",
+                f"Rows with {int(drafted.max())} drafts keep {int(count.max())} at most: the last "
+                "draft, at place `drafted[b]` − 1, is a draft like those before it.",
+                DRAFTS,
+            )
         return Finding(
             "keeps-too-few",
             "What you write is distributed as it should be, but few drafts are kept.",

@@ -11,15 +11,20 @@ import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.numbers import farthest, weights_on
 from course_judges.ch12_faster.sections import GROUPS
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 Pool = Callable[[Tensor, int], Tensor]
+
+# Weights are read off numbers in single precision: smaller ones say little.
+_READABLE = 1e-4
+# So many scores have one factor in common by chance rarely.
+_ENOUGH = 4
 
 
 def _mean_of_neighbors(heads: Tensor, n_group: int) -> Tensor:
@@ -37,6 +42,9 @@ def _variant(
     causal: bool = True,
     scale: Callable[[int, int, int], float] = lambda D, C, H: math.sqrt(D),  # noqa: ARG005
     merged: Callable[[Tensor], Tensor] = lambda found: found.transpose(1, 2).flatten(2),
+    hidden: float = -torch.inf,
+    diagonal: int = 1,
+    after_softmax: bool = False,
 ) -> Callable[..., Tensor]:
     def answer(
         x: Tensor, query: Tensor, key: Tensor, value: Tensor, n_head: int, n_group: int
@@ -46,10 +54,11 @@ def _variant(
         parts = (queries(query, n_group), keys(key, n_group), values(value, n_group))
         q, k, v = (torch.einsum("btc,hdc->bhtd", x, w) for w in parts)
         scores = q @ k.mT / scale(q.shape[-1], C, n_head)  # (B, H, T, T)
-        if causal:
-            future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
-            scores = scores.masked_fill(future, -torch.inf)
-        return merged(scores.softmax(dim=-1) @ v)
+        future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(diagonal)
+        if causal and not after_softmax:
+            scores = scores.masked_fill(future, hidden)
+        weights = scores.softmax(dim=-1)
+        return merged((weights.masked_fill(future, 0.0) if after_softmax else weights) @ v)
 
     return answer
 
@@ -80,6 +89,11 @@ def _first_of_each(heads: Tensor, n_group: int) -> Tensor:
     return heads[::each].repeat_interleave(each, dim=0)
 
 
+def _last_of_each(heads: Tensor, n_group: int) -> Tensor:
+    each = len(heads) // n_group
+    return heads[each - 1 :: each].repeat_interleave(each, dim=0)
+
+
 def _own(heads: Tensor, _: int) -> Tensor:
     return heads
 
@@ -104,6 +118,18 @@ _summed_not_averaged = mistake(
 _first_head_of_each_group = mistake(
     "Each group uses its first head's key and value; the mean of all was asked for.", _groups
 )(_variant(_first_of_each, _first_of_each))
+
+_summed_values = mistake(
+    "The values of a group were added up, and its keys averaged; both are averaged.", _groups
+)(_variant(values=_summed))
+
+_summed_keys = mistake(
+    "The keys of a group were added up, and its values averaged; both are averaged.", _groups
+)(_variant(keys=_summed))
+
+_last_head_of_each_group = mistake(
+    "Each group uses its last head's key and value; the mean of all was asked for.", _groups
+)(_variant(_last_of_each, _last_of_each))
 
 _values_not_pooled = mistake("The keys are shared, but each head kept its own values.", _groups)(
     _variant(values=_own)
@@ -146,6 +172,20 @@ _scale_by_heads = mistake("You divided the scores by √H; the scale is √D.", 
     _variant(scale=lambda D, C, H: math.sqrt(H))  # noqa: ARG005
 )
 
+_scale_without_the_root = mistake("You divided the scores by D; the scale is √D.", _groups)(
+    _variant(scale=lambda D, C, H: D)  # noqa: ARG005
+)
+
+_zero_mask = families.zero_mask(_groups)(_variant(hidden=0.0))
+
+_masked_after_softmax = families.masked_after_softmax(_groups)(_variant(after_softmax=True))
+
+_new_hidden = mistake(
+    "Positions don't see themselves, only those before them; position t sees 0 to t.",
+    _groups,
+    also=(_variant(diagonal=0, hidden=-1e9),),
+)(_variant(diagonal=0))
+
 _no_causal_mask = families.no_causal_mask(_groups)(_variant(causal=False))
 
 _members_for_groups = mistake(
@@ -176,6 +216,10 @@ _heads_not_moved = mistake(
 _channels_interleaved = mistake(
     "The heads are not side by side in your output: their channels alternate.", _groups
 )(_variant(merged=lambda found: found.permute(0, 2, 3, 1).flatten(2)))
+
+
+# What else may be wrong at position 0 than the mean.
+_SEES = "Either values are pooled in another way, or position 0 sees another one than itself."
 
 
 def _whose_mean(evidence: Evidence) -> str:
@@ -210,9 +254,10 @@ def _shared_otherwise(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "shared-otherwise",
-        "Heads of a group share one value, but it is not the mean of theirs.",
-        unwrapped(f"""That shows at position 0, which sees nothing but itself: there each head's
-        output is its value.{_whose_mean(evidence)} {_groups(evidence)}"""),
+        "At position 0, heads of a group find the same, and it is not the mean of their values.",
+        unwrapped(f"""Position 0 sees nothing but itself, so that each head's output there is its
+        value, the mean of its group.{_whose_mean(evidence) or f" {_SEES}"}
+        {_groups(evidence)}"""),
         GROUPS,
     )
 
@@ -239,10 +284,48 @@ def _other_weights(evidence: Evidence) -> Finding | None:
         "other-weights",
         "The values are shared as they should be; the weights with which they are averaged differ.",
         unwrapped(f"""Position 0 sees nothing but its own value, and is right; later positions are
-        not. So look at queries, keys, the scale of the scores, and what is hidden.
-        {_groups(evidence)}"""),
+        not. {_read_off(evidence) or _LOOK} {_groups(evidence)}"""),
         GROUPS,
     )
+
+
+_LOOK = "So look at queries, keys, the scale of the scores, and what is hidden."
+
+
+def _read_off(evidence: Evidence) -> str:
+    """What position 1 of each head sees of 0 and itself, and what the scores have in common then;
+    empty where that cannot be read off the right values.
+    """
+    x, value = (evidence.inputs[name].astype(float) for name in ("x", "value"))
+    H, G = evidence.number("H"), evidence.number("G")
+    if x.shape[1] < 2:
+        return ""
+    pooled = value.reshape(G, H // G, -1, x.shape[2]).mean(axis=1).repeat(H // G, axis=0)
+    values = np.einsum("btc,hdc->bhtd", x[:, :2], pooled)
+    mine, right = (
+        side("several").reshape(*x.shape[:2], H, -1)[:, 1]
+        for side in (evidence.yours, evidence.right)
+    )
+    gaps = []
+    shown: list[tuple[Array, Array]] = []
+    for b, h in np.ndindex(len(x), H):
+        weights, wanted = (weights_on(values[b, h], side[b, h]) for side in (mine, right))
+        if weights is None or wanted is None:
+            return ""
+        shown.append((weights, wanted))
+        if min(weights.min(), wanted.min()) > _READABLE:
+            gaps.append([float(np.log(both[1] / both[0])) for both in (weights, wanted)])
+    weights, wanted = max(shown, key=lambda both: float(abs(both[0] - both[1]).max()))
+    told = f"Position 1 sees 0 and itself with {row(weights)} in one head; expected {row(wanted)}."
+    if len(gaps) < _ENOUGH:
+        return f"{told} {_LOOK}"
+    of_yours, of_right = np.array(gaps).T
+    times = float((of_yours @ of_right) / (of_right @ of_right))
+    if not np.allclose(of_yours, times * of_right, rtol=2e-2, atol=2e-2):
+        return f"{told} {_LOOK}"
+    D = len(value) // H
+    return unwrapped(f"""{told} That is what scores give that are {number(times)} times as large as
+    they should be: is there another division, or product, beside that by √D = {number(D**0.5)}?""")
 
 
 TASK = Task(

@@ -5,15 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.numbers import farthest, weights_on
 from course_judges.ch12_faster.sections import SLIDE
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
+
+# Weights are read off numbers in single precision: smaller ones say little.
+_READABLE = 1e-3
+
+_RING = ("keys", "values")
 
 Ages = Callable[[Tensor, int, int], Tensor]
 
@@ -32,6 +40,10 @@ def _variant(
     sign: float = 1.0,
     age_divided: bool = False,
     copies: bool = True,
+    hidden: float = -math.inf,
+    after_softmax: bool = False,
+    looks_first: bool = False,
+    by_places: bool = False,
 ) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
     def answer(
         query: Tensor,
@@ -42,16 +54,20 @@ def _variant(
         count: int,
         slope: float,
     ) -> tuple[Tensor, Tensor, Tensor]:
+        before = keys, values
         if copies:
             keys, values = keys.clone(), values.clone()
         W, D = keys.shape[1:]
         keys[:, goes(count, W)], values[:, goes(count, W)] = key, value
         age = ages(torch.arange(W), count, W)  # (W,)
         less = sign * slope * age / (scale(D) if age_divided else 1)
-        scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / scale(D) - less
-        scores = scores.masked_fill(~taken(_ages(torch.arange(W), count, W), count, W), -torch.inf)
-        out = (scores.softmax(dim=-1).unsqueeze(1) @ values).squeeze(1)  # (B, D)
-        return out, keys, values
+        seen_keys, seen_values = before if looks_first else (keys, values)
+        scores = (seen_keys @ query.unsqueeze(-1)).squeeze(-1) / scale(W if by_places else D) - less
+        seen = taken(_ages(torch.arange(W), count, W), count, W)
+        weights = scores.softmax(dim=-1) * seen if after_softmax else None
+        if weights is None:
+            weights = scores.masked_fill(~seen, hidden).softmax(dim=-1)
+        return (weights.unsqueeze(1) @ seen_values).squeeze(1), keys, values  # (B, D)
 
     return answer
 
@@ -104,8 +120,10 @@ _first_token_forgotten = mistake(
 )(_variant(taken=lambda age, count, _: (age < count) | (age == 0)))
 
 _places_in_order = mistake(
-    "You read the ring as if it were in order: place 0 the oldest, the last place the newest.",
-    _full,
+    "In a full ring your ages fall by 1 from each place to the next, as if tokens lay in order.",
+    lambda e: unwrapped(f"""It is so where the place is subtracted, from W − 1 or from `count`, and
+    the difference is not taken mod W, which makes an age below 0 that of an old token.
+    {_full(e)}"""),
     cases=("full",),
 )(_variant(ages=lambda place, _, W: W - 1 - place))
 
@@ -186,6 +204,24 @@ _age_divided = mistake(
 
 _no_scale = families.no_scale(_full, cases=("filling", "full"))(_variant(scale=lambda _: 1.0))
 
+_zero_mask = families.zero_mask(_filling, cases=("filling", "full"))(_variant(hidden=0.0))
+
+_masked_after_softmax = families.masked_after_softmax(_filling, cases=("filling", "full"))(
+    _variant(after_softmax=True)
+)
+
+_seen_before_written = mistake(
+    "You look before the new token is in its place: what lay there before is seen instead.",
+    lambda e: f"Write key and value first, and look with what you have written. {_full(e)}",
+    cases=("filling", "full"),
+)(_variant(looks_first=True))
+
+_scale_by_places = mistake(
+    "You divided the dot products by √W, the root of the number of places; the scale is √D.",
+    _full,
+    cases=("filling", "full"),
+)(_variant(by_places=True))
+
 _changed_in_place = mistake(
     "Your step writes into the tensors that it was given; the task asks for new ones.",
     "Whoever still holds the old cache finds it changed.",
@@ -193,19 +229,22 @@ _changed_in_place = mistake(
 )(_variant(copies=False))
 
 
+def _after(evidence: Evidence) -> dict[str, int]:
+    """How many tokens came before the new one in each case with all rows."""
+    W = evidence.number("W")
+    few, round_, many = (evidence.number(name) for name in ("few", "round", "many"))
+    return {"first": 0, "filling": few, "last_place": W - 1, "round": round_, "full": many}
+
+
+def _kept(evidence: Evidence) -> bool:
+    return evidence.same(*(f"{case}.{name}" for case in _after(evidence) for name in _RING))
+
+
 def _by_count(evidence: Evidence) -> Finding | None:
     """After how many tokens what was found is right, if keys and values are kept as they should."""
-    W, many = evidence.number("W"), evidence.number("many")
-    after = {
-        "first": 0,
-        "filling": evidence.number("few"),
-        "last_place": W - 1,
-        "round": evidence.number("round"),
-        "full": many,
-    }
-    kept = [f"{case}.{name}" for case in after for name in ("keys", "values")]
+    W, many, after = evidence.number("W"), evidence.number("many"), _after(evidence)
     wrong = [case for case in after if not evidence.same(f"{case}.found")]
-    if not wrong or not evidence.same(*kept):
+    if not _kept(evidence) or not wrong:
         return None
     good = listed(after[case] for case in after if case not in wrong)
     right = f"right after {good} tokens, and " if good else ""
@@ -216,6 +255,59 @@ def _by_count(evidence: Evidence) -> Finding | None:
         f"{listed(after[case] for case in wrong)}. So look at ages, at which places are seen, and "
         f"at the scores. After {many} tokens place {many % W} holds the new one, age 0, and place "
         f"{(many + 1) % W} the oldest one, age {W - 1}.",
+        SLIDE,
+    )
+
+
+def _ages_read_off(evidence: Evidence, weights: Array, case: str, count: int, b: int) -> str:
+    """The ages that weights (W,) speak of, if all are seen: those of which slope makes the rest
+    of each score.
+    """
+    W, slope = evidence.number("W"), float(evidence.inputs["slope"])
+    if weights.min() < _READABLE:
+        return ""
+    keys = evidence.right(f"{case}.keys")[b].astype(float)
+    products = keys @ evidence.inputs["query"][b].astype(float) / math.sqrt(keys.shape[1])
+    ages = (products - np.log(weights)) / slope
+    ages -= ages[count % W]
+    if not np.allclose(ages, ages.round(), atol=0.05):
+        return ""
+    right = (count - np.arange(W)) % W
+    return (
+        " Your weights are those of tokens that are, from place 0 on, "
+        f"{', '.join(number(float(age)) for age in ages.round())} older than the new one; they "
+        f"are {listed(right)}."
+    )
+
+
+def _by_weights(evidence: Evidence) -> Finding | None:
+    """With which weights the places of one ring are seen, where those are wrong."""
+    W, after = evidence.number("W"), _after(evidence)
+    wrong = [case for case in after if not evidence.same(f"{case}.found")]
+    if not _kept(evidence) or not wrong:
+        return None
+    case = "full" if "full" in wrong else "filling" if "filling" in wrong else wrong[-1]
+    count = after[case]
+    mine, right = evidence.yours(f"{case}.found"), evidence.right(f"{case}.found")
+    b = int(np.argwhere(~close(mine, right).all(axis=-1))[0][0])
+    values = evidence.right(f"{case}.values")[b]
+    weights, wanted = (weights_on(values, side[b]) for side in (mine, right))
+    if weights is None or wanted is None:
+        return _by_count(evidence)  # which is said under one name, as not every draw can be read
+    total, empty = float(weights.sum()), weights[count + 1 :]
+    told = ""
+    if abs(total - 1) > _READABLE:
+        told += f" Yours sum to {number(total)}."
+    if abs(empty).max(initial=0) > _READABLE:
+        told += f" Places {count + 1} to {W - 1} are still empty."
+    if unseen := np.flatnonzero((abs(weights) < _READABLE / 10) & (wanted > _READABLE)).tolist():
+        told += f" You do not see place {listed(unseen)}."
+    told = told or _ages_read_off(evidence, weights, case, count, b)
+    return Finding(
+        "wrong-after",
+        "Keys and values go where they should; you look at them with other weights.",
+        f"After {count} tokens, with W = {W}, you look at places 0 to {W - 1} of row {b} with "
+        f"{row(weights)}; expected {row(wanted)}.{told} The new token lies in place {count % W}.",
         SLIDE,
     )
 
@@ -232,5 +324,5 @@ TASK = Task(
             matches("full", "last_place", "round", "alone"),
         ),
     ),
-    properties=(_by_count,),
+    properties=(_by_weights,),
 )

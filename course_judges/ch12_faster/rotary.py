@@ -13,7 +13,11 @@ from course_judges.ch12_faster.sections import SLIDE
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, number
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
+
+# Positions are no farther from 0 than this, and so near are angles that are equal.
+_FAR, _APART = 100, 5e-3
 
 Turn = Callable[[Tensor, Tensor, int, float], Tensor]
 
@@ -175,6 +179,60 @@ _in_degrees = mistake(
     "You took t · θ for degrees; `cos` and `sin` want radians, and t · θ is in radians.", _places
 )(_variant(where=lambda positions: positions * (torch.pi / 180)))
 
+
+def _repeated(halves: bool, partner: Callable[[Tensor], Tensor]) -> Turn:
+    """As libraries turn: x · cos + partner · sin, with an angle for each of R numbers."""
+
+    def answer(x: Tensor, positions: Tensor, rotated: int, base: float) -> Tensor:
+        theta = base ** (-torch.arange(0, rotated, 2) / rotated)
+        angle = positions[:, None, :, None] * theta
+        angle = angle.repeat(1, 1, 1, 2) if halves else angle.repeat_interleave(2, dim=-1)
+        first, rest = x[..., :rotated], x[..., rotated:]
+        return torch.cat([first * angle.cos() + partner(first) * angle.sin(), rest], dim=-1)
+
+    return answer
+
+
+def _neighbor(first: Tensor) -> Tensor:
+    """(−b, a) for each pair (a, b) of neighbors."""
+    return _side_by_side((-first[..., 1::2], first[..., 0::2]))
+
+
+def _half_away(first: Tensor) -> Tensor:
+    """What libraries that pair i with i + R / 2 call `rotate_half`."""
+    a, b = first.chunk(2, dim=-1)
+    return torch.cat([-b, a], dim=-1)
+
+
+_angles_in_halves = mistake(
+    "Neighbors are paired, and angles are laid out for halves; both of a pair need the same one.",
+    lambda e: (
+        f"`repeat_interleave(2)` gives each angle to two neighbors, `repeat` does not. {_part(e)}"
+    ),
+)(_repeated(True, _neighbor))
+
+_partners_in_halves = mistake(
+    "Angles belong to neighbors, but the sine is multiplied with the number R / 2 away.",
+    lambda e: f"The partner of number 2i is 2i + 1, and a pair (a, b) takes (−b, a). {_part(e)}",
+)(_repeated(False, _half_away))
+
+_partner_without_its_sign = mistake(
+    "The sine is multiplied with the number before, by `roll`; a pair (a, b) takes (−b, a).",
+    _part,
+    also=(_repeated(False, lambda first: -first.roll(-1, dims=-1)),),
+)(_repeated(False, lambda first: first.roll(1, dims=-1)))
+
+
+@mistake(
+    "Each number is turned by a speed of its own; both numbers of a pair have that of the pair.",
+    lambda e: f"Number 2i + 1 is turned by base^(−2i / R), as 2i is. {_part(e)}",
+)
+def _speeds_of_numbers(x: Tensor, positions: Tensor, rotated: int, base: float) -> Tensor:
+    angle = positions[:, None, :, None] * base ** (-torch.arange(rotated) / rotated)
+    first, rest = x[..., :rotated], x[..., rotated:]
+    return torch.cat([first * angle.cos() + _neighbor(first) * angle.sin(), rest], dim=-1)
+
+
 _steps_for_positions = mistake(
     "You turned by the step from one position to the next; the position itself was asked for.",
     _places,
@@ -182,8 +240,73 @@ _steps_for_positions = mistake(
 )(_variant(where=lambda positions: positions.diff(dim=1, prepend=positions[:, :1])))
 
 
+_TIMES = {
+    "half of t · θ": 0.5,
+    "twice t · θ": 2.0,
+    "2π times t · θ": 2 * np.pi,
+    "π times t · θ": np.pi,
+}
+
+
+def _what_turns(evidence: Evidence, asked: Array, turned: Array) -> tuple[str, str]:
+    """What all pairs are turned by, and a sentence on it; both empty if nothing is known. Angles
+    are (B, T, R/2), and `turned` has them for each head.
+    """
+
+    def fits(angles: Array) -> bool:
+        return bool((abs(np.exp(1j * angles)[:, None] - turned) < _APART).all())
+
+    for said, times in _TIMES.items():
+        if fits(times * asked):
+            return f"Neighbors are turned by {said}; the angle is t · θ itself.", ""
+    positions, base = evidence.inputs["positions"], float(evidence.inputs["base"])
+    R = evidence.number("R")
+    thetas = base ** (-np.arange(0, R, 2) / R)
+    if fits(positions[..., None] / thetas):
+        return (
+            "Your pairs turn faster and faster; the exponent of base is negative.",
+            f"Yours is 2i / R, and asked for is −2i / R: the last pair turns by t · "
+            f"{number(float(thetas[-1]))}.",
+        )
+    found = _positions_read_off(turned, thetas)
+    if found is not None:
+        rows = " and ".join(f"[{listed(one)}]" for one in found)
+        given = " and ".join(f"[{listed(one)}]" for one in positions)
+        return (
+            "Neighbors are turned by the right speeds, at other positions than those given.",
+            f"Yours are the angles of {rows}; given were {given}.",
+        )
+    own = [(b, int(t)) for b, t in np.argwhere(positions == 1)]
+    if own:
+        b, t = own[0]
+        speeds = np.angle(turned[b, 0, t])
+        if fits(positions[..., None] * speeds) and (speeds > 0).all():
+            mine = -np.log(speeds) / np.log(base)
+            right = np.arange(0, R, 2) / R
+            return (
+                "Neighbors are turned by t times a speed, and the speeds are others than "
+                "base^(−2i / R).",
+                f"Yours are {_powers(mine)}; they should be {_powers(right)}.",
+            )
+    return "", ""
+
+
+def _powers(exponents: Array) -> str:
+    return ", ".join(f"base^{number(-round(float(one), 5))}" for one in exponents)
+
+
+def _positions_read_off(turned: Array, thetas: Array) -> Array | None:
+    """(B, T) the whole positions of which all heads have the angles; None if there are none."""
+    near = np.arange(-_FAR, _FAR + 1)
+    gaps = abs(np.exp(1j * near[:, None] * thetas) - turned[..., None, :]).max(axis=-1)
+    found = near[gaps.argmin(axis=-1)]  # (B, H, T)
+    if gaps.min(axis=-1).max() > _APART or (found != found[:, :1]).any():
+        return None
+    return np.asarray(found[:, 0])
+
+
 def _other_angles(evidence: Evidence) -> Finding | None:
-    """Neighbors that are turned, by other angles: the first of them is said."""
+    """Neighbors that are turned, by other angles: what they have in common, and the first."""
     mine, given = evidence.yours("part").astype(float), evidence.inputs["x"].astype(float)
     R = evidence.number("R")
     x, y = (side[..., 0:R:2] + 1j * side[..., 1:R:2] for side in (given, mine))
@@ -196,14 +319,17 @@ def _other_angles(evidence: Evidence) -> Finding | None:
     wrong = ~close(mine, evidence.right("part"))
     b, h, t, d = (int(i) for i in np.argwhere(wrong)[0])
     i, place = d // 2, int(evidence.inputs["positions"][b, t])
-    theta = float(evidence.inputs["base"]) ** (-2 * i / R)
-    turned = float(np.angle(y[b, h, t, i] / x[b, h, t, i]))
-    asked = float(np.angle(np.exp(1j * place * theta)))
+    thetas = float(evidence.inputs["base"]) ** (-np.arange(0, R, 2) / R)
+    turned = y / np.where(x == 0, 1, x)
+    by = float(np.angle(turned[b, h, t, i]))
+    asked = float(np.angle(np.exp(1j * place * thetas[i])))
+    what, more = _what_turns(evidence, evidence.inputs["positions"][..., None] * thetas, turned)
     return Finding(
         "other-angles",
-        "Neighbors are turned, but not by t · θ.",
-        f"At position {place} of row {b}, pair {i} is turned by {number(turned)} in yours, whole "
-        f"turns left aside. It should be {number(asked)}: t · θ is {place} · {number(theta)}.",
+        what or "Neighbors are turned, but not by t · θ.",
+        f"{more} At position {place} of row {b}, pair {i} is turned by {number(by)} in yours, "
+        f"whole turns left aside. It should be {number(asked)}: t · θ is {place} · "
+        f"{number(float(thetas[i]))}.".strip(),
         SLIDE,
     )
 

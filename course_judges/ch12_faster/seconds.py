@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from course_judges.ch12_faster.sections import COST
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import number, results_by_name, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch12_faster.seconds import PARTS
 from course_tasks.verdict import Finding
 
@@ -46,6 +48,7 @@ def _variant(
     more: int = 0,
     shares: bool = False,
     mean_of_blocks: bool = False,
+    uses_first: bool = False,
 ) -> Measured:
     def answer(
         model: Any, prompt: Tensor, count: int, clock: Callable[[], float]
@@ -67,7 +70,9 @@ def _variant(
                 hooks.append(part.register_forward_hook(stop))
         text, early = prompt, clock()
         if warm_up:
-            model(reads(text, model.block_size))
+            logits, _ = model(reads(text, model.block_size))
+            if uses_first:
+                text = torch.cat([text, logits[:, -1:].argmax(dim=-1)], dim=1)
             if fresh:
                 seconds.update(dict.fromkeys(PARTS, 0.0))
         first = clock() if starts_late else early
@@ -93,8 +98,9 @@ def _variant(
 
 
 def _shown(evidence: Evidence) -> str:
+    case = "cropped" if evidence.same("growing.seconds") else "growing"
     mine, right = (
-        {name: float(value(f"growing.seconds.{name}")) for name in PARTS}
+        {name: float(value(f"{case}.seconds.{name}")) for name in PARTS}
         for value in (evidence.yours, evidence.right)
     )
     worst = max(PARTS, key=lambda name: abs(mine[name] - right[name]))
@@ -188,6 +194,26 @@ _one_symbol_too_few = mistake(
     cases=("growing.seconds",),
 )(_variant(more=-1))
 
+_first_symbol_not_timed = mistake(
+    "You write the first symbol with the first call, which doesn't count; then too few are timed.",
+    lambda e: unwrapped(f"""All {e.number("count")} symbols are written after that call, the first
+    of them after the prompt once more. {_shown(e)}"""),
+    cases=("growing.seconds",),
+)(_variant(uses_first=True, more=-1))
+
+_first_symbol_kept = mistake(
+    "The symbol of the first call, which doesn't count, stays in your text: it is one too long.",
+    lambda e: f"Writing begins with the prompt alone. {_shown(e)}",
+    cases=("growing.seconds",),
+)(_variant(uses_first=True))
+
+_reads_the_beginning = mistake(
+    "You read the first `block_size` tokens of the text; the plain loop reads the last ones.",
+    lambda e: unwrapped(f"""Once the text is longer than that, new symbols are never read, and
+    each call says the same. {_shown(e)}"""),
+    cases=("growing.seconds", "cropped.seconds"),
+)(_variant(reads=lambda text, size: text[:, :size]))
+
 _one_symbol_too_many = mistake(
     "Your loop writes one symbol too many.",
     lambda e: f"`count` is {e.number('count')}. {_shown(e)}",
@@ -278,30 +304,48 @@ _left_in_training = mistake(
 )(_variant(mode=True))
 
 
+def _of_elsewhere(mine: Array, right: Array) -> str:
+    """Why `elsewhere` alone is wrong, as far as its number tells."""
+    for many in (1, 2, 3, 4):
+        for some in itertools.combinations(range(4), many):
+            if close(mine[4], right[4] + right[list(some)].sum()):
+                return unwrapped(f"""`elsewhere` is too large by exactly what
+                {results_by_name([PARTS[i] for i in some])} took: subtract that as well. """)
+    if close(mine[4], -right[4]):
+        return "`elsewhere` has the other sign: it is the whole minus the parts. "
+    return ""
+
+
 def _times_as_long(evidence: Evidence) -> Finding | None:
-    """How many times as long each part took; of wrong seconds of a text that fits."""
+    """How many times as long each part took; of a text that fits, or else of one that does not."""
+    case = "cropped" if evidence.same("growing.seconds") else "growing"
     mine, right = (
-        np.array([float(side(f"growing.seconds.{name}")) for name in PARTS])
+        np.array([float(side(f"{case}.seconds.{name}")) for name in PARTS])
         for side in (evidence.yours, evidence.right)
     )
-    if evidence.same("growing.seconds") or not mine.min() < mine.max() < np.inf:
+    if evidence.same(f"{case}.seconds") or not mine.min() < mine.max() < np.inf:
         return None
+    if close(mine[[0, 2, 1, 3, 4]], right).all():
+        return None  # that two changed places says more
     off = ~close(mine, right)
-    other_text = (
-        "Only the embedding's seconds depend on which symbols are read: does your text hold "
-        "others? "
-        if off[0] and not off[1:].any()
-        else ""
-    )
+    why = ""
+    if off[0] and not off[1:].any():
+        why = (
+            "Only the embedding's seconds depend on which symbols are read: does your text hold "
+            "others? "
+        )
+    elif off[4] and not off[:4].any():
+        why = _of_elsewhere(mine, right)
     wrong = [name for name, one in zip(PARTS, off, strict=True) if one]
     factors = [f"{number(one)} for {name}" for name, one in zip(PARTS, mine / right, strict=True)]
+    long = " of a text that grows beyond `block_size`" if case == "cropped" else ""
     return Finding(
         "other-seconds",
-        f"Of your five numbers, {len(wrong)} are wrong: {results_by_name(wrong)}."
+        f"Of your five numbers{long}, {len(wrong)} are wrong: {results_by_name(wrong)}."
         if len(wrong) > 1
-        else f"Of your five numbers, {results_by_name(wrong)} is wrong.",
+        else f"Of your five numbers{long}, {results_by_name(wrong)} is wrong.",
         f"Yours, divided by the right ones: {', '.join(factors[:-1])}, and {factors[-1]}. "
-        f"{_shown(evidence)} {other_text}What counts are the {evidence.number('count')} calls that "
+        f"{_shown(evidence)} {why}What counts are the {evidence.number('count')} calls that "
         "write, each of them and each block once.",
         COST,
     )

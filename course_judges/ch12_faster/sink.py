@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -29,6 +29,9 @@ def _variant(
     weighted_shrinks: bool = True,
     inverse: bool = False,
     new_shrinks: bool = False,
+    running: bool = True,
+    divides: bool = True,
+    late: bool = False,
 ) -> Callable[[Chunks, Tensor], Tensor]:
     """A stream whose running maximum and sum begin, and are carried, in some way."""
 
@@ -37,8 +40,8 @@ def _variant(
         total, weighted = total_of(sink)[:, None], torch.zeros(1)
         for scores, values in chunks:
             here = scores.amax(dim=-1, keepdim=True)
-            new = torch.maximum(m, here)
-            shrink, e = (m - new).exp(), (scores - new).exp()
+            new = torch.maximum(m, here) if running else here
+            shrink, e = (m - new).exp(), (scores - (m if late else new)).exp()
             if inverse:
                 shrink = 1 / shrink
             if new_shrinks:
@@ -46,7 +49,7 @@ def _variant(
             total = total * (shrink if total_shrinks else 1) + e.sum(dim=-1, keepdim=True)
             weighted = weighted * (shrink if weighted_shrinks else 1) + e @ values
             m = new
-        return weighted / total
+        return weighted / total if divides else weighted
 
     return answer
 
@@ -72,8 +75,8 @@ def _tops(evidence: Evidence) -> str:
 _sink_forgotten = mistake(
     "The sink has no share in your softmax: the weights of the values sum to 1.",
     lambda e: unwrapped(f"""The sum that they are divided by has to keep e to the sink; it is gone
-    if it was never added, or if weights without it were divided by their sum again.
-    {_gentle(e)}"""),
+    if it was never added, if weights without it were divided by their sum again, or if it was
+    added to each score, where it cancels. {_gentle(e)}"""),
     cases=("gentle",),
 )(_variant(largest=lambda sink: torch.full_like(sink, -torch.inf), total_of=torch.zeros_like))
 
@@ -153,10 +156,111 @@ def _sink_not_exponentiated(chunks: Chunks, sink: Tensor) -> Tensor:
     return e @ torch.cat(values) / (e.sum(dim=-1, keepdim=True) + sink[:, None])
 
 
+_maximum_of_each_chunk = mistake(
+    "What you subtract is not always the largest score read so far: e to a difference overflows.",
+    lambda e: (
+        unwrapped(f"""Is it the largest of each chunk alone? Then e^(old − new) overflows where
+    the new one lies far below the old one. The maximum has to run: it is the larger of the old one
+    and the chunk's. {_steep(e)}""")
+    ),
+    cases=("gentle", "steep", "low", "hidden"),
+)(_variant(running=False))
+
+
+@mistake(
+    "What you subtract does not follow the largest score read so far: e to a difference overflows.",
+    lambda e: unwrapped(f"""Does it stay as it was at first: the sink, or the largest of the first
+    chunk? A later score may be far above it, and float32 ends near e⁸⁸. {_steep(e)}"""),
+    cases=("gentle", "steep", "low"),
+    also=(
+        lambda chunks, sink: _with_maximum(sink[:, None], chunks, sink),
+        lambda chunks, sink: _with_maximum(None, chunks, sink, also_the_sink=False),
+    ),
+)
+def _maximum_of_the_first_chunk(chunks: Chunks, sink: Tensor) -> Tensor:
+    return _with_maximum(None, chunks, sink)
+
+
+def _with_maximum(
+    m: Tensor | None, chunks: Chunks, sink: Tensor, *, also_the_sink: bool = True
+) -> Tensor:
+    """All terms relative to one number of each row: `m`, or the largest of the first chunk."""
+    total, weighted = torch.ones(1), torch.zeros(1)
+    for scores, values in chunks:
+        if m is None:
+            m = scores.amax(dim=-1, keepdim=True)
+            m = torch.maximum(m, sink[:, None]) if also_the_sink else m
+            total = (sink[:, None] - m).exp()
+        e = (scores - m).exp()
+        total, weighted = total + e.sum(dim=-1, keepdim=True), weighted + e @ values
+    return weighted / total
+
+
+def _without_rescaling(sink_term: Callable[[Tensor], Tensor], *, with_the_sink: bool) -> Any:
+    """Each chunk relative to its own maximum, and no word about that when chunks are added."""
+
+    def answer(chunks: Chunks, sink: Tensor) -> Tensor:
+        total, weighted = sink_term(sink)[:, None], torch.zeros(1)
+        for scores, values in chunks:
+            m = scores.amax(dim=-1, keepdim=True)
+            m = torch.maximum(m, sink[:, None]) if with_the_sink else m
+            e = (scores - m).exp()
+            total, weighted = total + e.sum(dim=-1, keepdim=True), weighted + e @ values
+        return weighted / total
+
+    return answer
+
+
+_chunks_not_relative_to_one = mistake(
+    "Each chunk's terms are relative to that chunk's own maximum, and you add them as they are.",
+    lambda e: unwrapped(f"""e^(z − m) of two chunks can be added only if m is the same for both:
+    when the maximum rises, multiply what was summed before by e^(old − new). {_gentle(e)}"""),
+    cases=("gentle",),
+    also=tuple(
+        _without_rescaling(term, with_the_sink=own)
+        for term in (torch.exp, torch.ones_like)
+        for own in (False, True)
+    ),
+)(_without_rescaling(torch.zeros_like, with_the_sink=False))
+
+_not_divided = mistake(
+    "You return the running weighted sum, and never divide it by the running sum.",
+    _gentle,
+    cases=("gentle",),
+)(_variant(divides=False))
+
+
+@mistake(
+    "You divide by the running sum within the loop; divide once, when all chunks are read.",
+    lambda e: f"What was divided is then added to what was not, and divided again. {_gentle(e)}",
+    cases=("gentle",),
+)
+def _divided_in_the_loop(chunks: Chunks, sink: Tensor) -> Tensor:
+    m, total, found = sink[:, None], torch.ones_like(sink)[:, None], torch.zeros(1)
+    for scores, values in chunks:
+        new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+        shrink, e = (m - new).exp(), (scores - new).exp()
+        total = total * shrink + e.sum(dim=-1, keepdim=True)
+        found = (found * shrink + e @ values) / total
+        m = new
+    return found
+
+
+@mistake(
+    "Your sum and weighted sum begin alike; the sink's term, 1, belongs to the sum only.",
+    lambda e: f"A sink has no value, so what is summed up of values begins with 0. {_gentle(e)}",
+    cases=("gentle",),
+)
+def _sink_has_a_value(chunks: Chunks, sink: Tensor) -> Tensor:
+    scores, values = zip(*chunks, strict=True)
+    weights = torch.cat([sink[:, None], *scores], dim=1).softmax(dim=-1)
+    return weights @ torch.cat([torch.ones_like(values[0][:1]), *values])
+
+
 @mistake(
     "You exponentiate without subtracting a maximum, which overflows.",
     lambda e: f"float32 ends near e⁸⁸. {_steep(e)}",
-    cases=("gentle", "steep"),
+    cases=("gentle", "steep", "low"),
 )
 def _no_maximum(chunks: Chunks, sink: Tensor) -> Tensor:
     total, weighted = sink.exp()[:, None], torch.zeros(1)
@@ -186,8 +290,9 @@ _scores_limited = mistake(
 )(_limited(80.0))
 
 _maximum_from_zero = mistake(
-    "Your running maximum begins at 0, so it is never below 0.",
-    lambda e: f"Where all scores and the sink are far below 0, every term becomes 0. {_low(e)}",
+    "Where all scores of a row and its sink are far below 0, your terms become 0: 0 / 0 is NaN.",
+    lambda e: unwrapped(f"""What you subtract is too large there. Does your running maximum begin at
+    0, so that it is never below 0? {_low(e)}"""),
     cases=("gentle", "steep", "low"),
 )(_variant(largest=torch.zeros_like, total_of=lambda sink: sink.exp()))
 
@@ -208,6 +313,12 @@ def _one_maximum_for_all_rows(chunks: Chunks, sink: Tensor) -> Tensor:
         m = new
     return weighted / total
 
+
+_relative_to_the_old = mistake(
+    "A chunk's terms are relative to the maximum before it; subtract the new maximum.",
+    lambda e: f"Where the maximum rises, e^(z − old) is too large, and may overflow. {_gentle(e)}",
+    cases=("gentle",),
+)(_variant(late=True))
 
 _new_terms_shrink_too = mistake(
     "You multiply what a chunk adds by e^(old − new) as well; it is relative to the new maximum.",
@@ -294,15 +405,28 @@ def _other_sums(evidence: Evidence) -> Finding | None:
     sums = np.exp(evidence.inputs["gentle"].astype(float)).sum(axis=1)
     sums += np.exp(evidence.inputs["sink"].astype(float))
     surplus, largest = sums / factors - sums, np.exp(evidence.inputs["gentle"].max(axis=1))
+    each = np.exp(evidence.inputs["sink"].astype(float))
     # As many places behind the point as the smaller one needs: then the two add up as shown.
     places = max(2, 2 - math.floor(math.log10(min(terms, own))))
     terms, own = round(terms, places), round(own, places)
     made = (terms + own) / float(factors[t])
-    why = (
-        " What is too much is e to the row's largest score, in every row: next to terms "
-        "e^(z − m), a term of 1 is e^m."
-        if np.allclose(surplus, largest, rtol=1e-3)
-        else ""
+    why = next(
+        (
+            f" {said}"
+            for said, too_much in (
+                (
+                    "What is too much is e to the row's largest score, in every row: next to terms "
+                    "e^(z − m), a term of 1 is e^m.",
+                    largest,
+                ),
+                ("So it is in every row: the sink's term is not in your sum.", -each),
+                ("So it is in every row: the sink's term is in your sum twice.", each),
+                ("So it is in every row: the sink's term is taken away from your sum.", -2 * each),
+                ("So it is in every row: your sink has the other sign.", 1 / each - each),
+            )
+            if np.allclose(surplus, too_much, rtol=1e-3, atol=1e-3)
+        ),
+        " The sink's term or the running sum is another one than e^b + Σ e^z.",
     )
     return Finding(
         "other-sums",
@@ -313,6 +437,45 @@ def _other_sums(evidence: Evidence) -> Finding | None:
         f"{numbers_apart(made, terms + own)[0]}.{why}",
         STREAM,
     )
+
+
+def _only_large_scores(evidence: Evidence) -> bool:
+    return evidence.same("gentle") and bool(_far(evidence))
+
+
+def _far(evidence: Evidence) -> list[str]:
+    """In which cases with scores far from 0 there are no numbers."""
+    cases = ("steep", "low", "hidden")
+    return [name for name in cases if not np.isfinite(evidence.yours(name)).all()]
+
+
+def _row_far(evidence: Evidence) -> str:
+    name = _far(evidence)[0]
+    t = int((~np.isfinite(evidence.yours(name))).any(axis=1).argmax())
+    if name == "hidden":
+        return _row_of_nan(evidence)
+    top, sink = float(evidence.inputs[name][t].max()), float(evidence.inputs[f"{name}_sink"][t])
+    return unwrapped(f"""It is so in row {t}, whose largest score is {number(top, 4)}, with the sink
+    {number(sink, 4)}. There either e to something above 88 overflows, or all terms become 0, and
+    0 / 0 is NaN. Neither happens if what you subtract in a row is always the largest that was read
+    in that row so far, its sink included.""")
+
+
+@mistake(
+    "Your answer is right for scores near 0; for scores far from 0 it holds what is no number.",
+    _row_far,
+    recognized=_only_large_scores,
+)
+def _far_from_0(chunks: Chunks, sink: Tensor) -> Tensor:
+    return _variant(largest=lambda b: b.clamp(min=_LEAST), total_of=_from_the_least)(chunks, sink)
+
+
+# A number that no score is below, as somebody may think who begins a maximum with it.
+_LEAST = -900.0
+
+
+def _from_the_least(sink: Tensor) -> Tensor:
+    return (sink - sink.clamp(min=_LEAST)).exp()
 
 
 TASK = Task(

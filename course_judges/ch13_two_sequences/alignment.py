@@ -85,6 +85,16 @@ def _first_link(weights, links, real):
     return best == links.int().argmax(dim=-1)[:, None]
 
 
+def _last_link(weights, links, real):
+    best = weights.masked_fill(~real[:, None, None], -1).argmax(dim=-1)
+    return best == (links.shape[-1] - 1 - links.int().flip(-1).argmax(dim=-1))[:, None]
+
+
+def _links_against_the_rest(weights, links, real):
+    others = (weights * real[:, None, None]).masked_fill(links[:, None], -1)
+    return _weight_on_links(weights, links, real) > others.amax(dim=-1)
+
+
 def _all_links(weights, links, real):
     return _hits(weights, links & (links.sum(-1, keepdim=True) == 1), real)
 
@@ -231,12 +241,62 @@ _counts = mistake("You return how many words are right, not which share.", _link
 )
 
 
+_last_link_only = mistake(
+    "Only the last of several links counts for you; any of them is right.", _both
+)(Scorer(hits=_last_link))
+
+_words_with_one_link = mistake(
+    "Words with several links don't count for you; all words with any link do.", _linked
+)(lambda weights, links, real: _share(_hits(weights, links, real), links.sum(dim=-1) == 1))
+
+_first_sample_alone = mistake(
+    "You score the first sample only; the words of all samples count.", _linked
+)(lambda weights, links, real: alignment_scores(weights[:1], links[:1], real[:1]))
+
+_row_before = mistake(
+    "You read the row before the one that predicts the word.",
+    lambda e: f"{_both(e)} Row t of the weights belongs to word t of the links.",
+)(Scorer(hits=lambda weights, links, real: _hits(weights.roll(1, dims=2), links, real)))
+
+_positions_averaged_first = mistake(
+    "You averaged over the samples at each position first, and then over positions.",
+    lambda e: f"{_linked(e)} Every word should weigh the same.",
+)(
+    Scorer(
+        share=lambda hits, made: (
+            (hits & made[:, None]).sum(dim=0) / made.sum(dim=0).clamp(min=1)
+        ).mean(dim=-1)
+    )
+)
+
+_links_added_up = mistake(
+    "You compare the sum of the weights on all links with the largest other one; what counts is "
+    "where the single largest weight is.",
+    _both,
+)(Scorer(hits=_links_against_the_rest))
+
+
+def _above(least: Callable[[Any], Any]) -> Scorer:
+    return Scorer(
+        hits=lambda weights, links, real: (
+            (weights > least(real)) & (links & real[:, None])[:, None]
+        ).any(dim=-1)
+    )
+
+
+_by_threshold = mistake(
+    "A link is enough for you if its weight is above a bound; it has to be the largest weight.",
+    _both,
+    also=(_above(lambda real: 1 / real.sum(-1)[:, None, None, None]), _above(lambda _: 0.1)),
+)(_above(lambda _: 0.3))
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """How many words count, and how many of them are right for head 0."""
     case = "padded" if evidence.same("whole") else "whole"
     mine, right = evidence.shaped(case, evidence.right(case).shape), evidence.right(case)
-    if np.ptp(mine / np.maximum(right, 1e-9)) < 1e-3:
-        return None  # one factor for all says more
+    if np.ptp(mine / np.maximum(right, 1e-9)) < 1e-3 or np.ptp(mine + right) < 1e-3:
+        return None  # one factor for all, or 1 minus all of them, says more
     count = int(evidence.inputs["links"].any(axis=-1).sum())
     return Finding(
         "other-shares",

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from course_judges.ch13_two_sequences.sections import BEAM
@@ -37,10 +39,16 @@ class Beam:
     alone_too: bool = False
     choice: str = "largest"
     live_divided: bool = True
+    wider: int = 0
+    times_wider: int = 1
+    smallest_kept: bool = False
+    few_each: bool = False
+    best_finished: bool = False
+    columns: bool = False
 
     def __call__(self, log_probabilities, start, end, width, longest, power):
         """Tokens and their score."""
-        width = self.width or width
+        width = (self.width or width) * self.times_wider + self.wider
         live: list[tuple[list[int], float]] = [([], 0.0)]
         done: list[tuple[list[int], float]] = []
         for _ in range(longest + self.more):
@@ -53,9 +61,17 @@ class Beam:
                 own = [
                     ([*tokens, v], score * self.accumulated + gain) for v, gain in enumerate(row)
                 ]
+                if self.few_each:
+                    own = sorted(own, key=lambda one: -one[1])[:2]
                 one_alone = self.each and (tokens if self.alone_too else len(live) > 1)
                 grown += [max(own, key=lambda one: one[1])] if one_alone else own
-            grown.sort(key=lambda one: -one[1])
+            if self.columns:  # a place among all of them is read as if tokens came first
+                V = len(grown) // len(live)
+                W = len(live)
+                grown = [
+                    ([*live[i % W][0], i // W % V], score) for i, (_, score) in enumerate(grown)
+                ]
+            grown.sort(key=lambda one: one[1] if self.smallest_kept else -one[1])
             kept = grown[: width - (len(done) if self.fewer else 0)]
             if self.ends:
                 done += [one for one in kept if one[0][-1] == end]
@@ -64,7 +80,11 @@ class Beam:
                 ]
             else:
                 live = kept
-            stops = (self.first_finished and done) or (self.enough_finished and len(done) >= width)
+            best = max((one[1] for one in live), default=0.0)
+            enough = 1 if self.first_finished else width if self.enough_finished else math.inf
+            stops = len(done) >= enough or (
+                self.best_finished and any(one[1] >= best for one in done)
+            )
             if not live or stops:
                 break
         if not self.finished_kept:
@@ -170,6 +190,32 @@ _enough_have_ended = mistake(
     _found,
 )(Beam(enough_finished=True))
 
+_best_has_ended = mistake(
+    "You stop when an ended text has a larger sum than all live ones; go on, as a longer one may "
+    "still have the larger sum / n ** power.",
+    _found,
+)(Beam(best_finished=True))
+
+_beam_too_wide = mistake(
+    "You keep more continuations than `width` in each step.",
+    _found,
+    also=(Beam(times_wider=2),),
+)(Beam(wider=1))
+
+_smallest_kept = mistake(
+    "You keep the continuations with the smallest sums; log-probabilities are best near 0.", _found
+)(Beam(smallest_kept=True))
+
+_two_of_each = mistake(
+    "Of each text only its two best continuations compete; all of them should.", _found
+)(Beam(few_each=True))
+
+_flat_index_misread = mistake(
+    "A place among all W · V continuations is read the wrong way: text and token are exchanged.",
+    lambda e: f"With rows of V tokens, text = place // V and token = place % V. {_found(e)}",
+)(Beam(columns=True))
+
+
 _live_forgotten = mistake(
     "As soon as one text has ended, those that reach `longest` without an end are left out.", _found
 )(Beam(live_too=False))
@@ -229,10 +275,28 @@ _end_dropped = mistake("You leave out the end symbol; it is part of the text.", 
     Beam(end_kept=False)
 )
 
+
+def _finished_compete(log_probabilities, start, end, width, longest, power):
+    beam: list[tuple[list[int], float]] = [([], 0.0)]
+    for _ in range(longest):
+        live = [one for one in beam if not one[0] or one[0][-1] != end]
+        if not live:
+            break
+        table = log_probabilities(torch.tensor([[start, *tokens] for tokens, _ in live])).tolist()
+        grown = [one for one in beam if one not in live]
+        for (tokens, score), row in zip(live, table, strict=True):
+            grown += [([*tokens, v], score + gain) for v, gain in enumerate(row)]
+        beam = sorted(grown, key=lambda one: -one[1])[:width]
+    tokens, score = max(beam, key=lambda one: one[1] / len(one[0]) ** power)
+    return tokens, score / len(tokens) ** power
+
+
 _beam_shrinks = mistake(
-    "Your beam gets narrower with every text that ends; each step keeps `width` continuations.",
-    _found,
+    "Texts that have ended take places of your beam; each step keeps `width` continuations.",
+    lambda e: f"An ended text is set aside for good, and needs no place. {_found(e)}",
+    also=(_finished_compete,),
 )(Beam(fewer=True))
+
 
 _one_too_many = mistake("Your texts may have one token more than `longest`.", _found)(Beam(more=1))
 
@@ -257,7 +321,7 @@ def _another_text(evidence: Evidence) -> Finding | None:
         name for name in evidence.expected.values if ".tokens" in name and evidence.comparable(name)
     ]
     if all((evidence.yours(name) == evidence.right(name)).all() for name in texts):
-        return None
+        return _other_value(evidence)
     if evidence.same("greedy", "beam", "short") and (told := _another_length(evidence)):
         return Finding(
             "another-length",
@@ -281,6 +345,48 @@ def _another_text(evidence: Evidence) -> Finding | None:
             BEAM,
         )
     return Finding("another-text", "Your beam ends with another text.", told, BEAM)
+
+
+def _other_value(evidence: Evidence) -> Finding | None:
+    """All texts are right, and all that is wrong are values."""
+    told = _found(evidence)
+    power = float(evidence.inputs["power"])
+    if not told or evidence.same("length"):
+        return None
+    lengths = ((evidence.right(f"length.tokens{k}") >= 0).sum() for k in _tables(evidence))
+    sums = [
+        float(evidence.right(f"length.score{k}")) * n**power
+        for k, n in zip(_tables(evidence), lengths, strict=True)
+    ]
+    mine = [float(evidence.yours(f"length.score{k}")) for k in _tables(evidence)]
+    right = [float(evidence.right(f"length.score{k}")) for k in _tables(evidence)]
+    if np.ptp(mine) < 1e-4 or np.ptp(np.divide(mine, right)) < 1e-4:
+        return None  # one number, or one factor for all, says more
+    why = next(
+        (
+            f" Your values are {said}."
+            for said, made in _VALUES
+            if np.allclose(mine, [made(one) for one in sums], rtol=1e-3)
+        ),
+        "",
+    )
+    return Finding(
+        "another-value",
+        "Your texts are right, and their values are not.",
+        f"{told}{why} The value is the sum of its log-probabilities, divided by n ** power; with "
+        "power 0 that is the sum itself.",
+        BEAM,
+    )
+
+
+def _tables(evidence: Evidence) -> range:
+    return range(len(evidence.inputs["tables"]))
+
+
+_VALUES = (
+    ("e to the sum, a probability", math.exp),
+    ("the sum without its sign", abs),
+)
 
 
 def _another_length(evidence: Evidence) -> str:

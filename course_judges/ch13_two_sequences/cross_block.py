@@ -14,9 +14,11 @@ import torch
 from torch import nn
 
 from course_judges import families
+from course_judges.ch12_faster.numbers import weights_on
 from course_judges.ch13_two_sequences.sections import ATTENTION, MODEL
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, unwrapped
+from course_judges.wording import number, numbers_apart, row, unwrapped
+from course_tasks.verdict import Finding
 
 
 def _softmax(scores, hidden):
@@ -86,8 +88,9 @@ def _off(evidence: Evidence) -> str:
             mine, right = evidence.yours(case), evidence.right(case)
             gap = np.nan_to_num(np.abs(mine - right), nan=np.inf)
             b, t, c = (int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
+            one, other = numbers_apart(float(mine[b, t, c]), float(right[b, t, c]))
             return unwrapped(f"""Farthest off: sample {b}, position {t}, channel {c}, yours
-            {number(float(mine[b, t, c]))}, expected {number(float(right[b, t, c]))}.""")
+            {one}, expected {other}.""")
     return ""
 
 
@@ -158,6 +161,33 @@ _queries_normed = mistake(
     "You normalized the queries; normalize `x`, and make the queries of that.", _off, MODEL
 )(_with(queries=lambda self, x: self.norm(self.query(x))))
 
+
+def _with_eps(eps: float) -> Any:
+    def read(self, x):
+        return nn.functional.layer_norm(x, x.shape[-1:], self.norm.weight, self.norm.bias, eps)
+
+    return _with(read=read)
+
+
+_another_eps = mistake(
+    "Your norm adds another eps under the root than `nn.LayerNorm` does unless told, 1e−5.",
+    _off,
+    MODEL,
+    also=tuple(_with_eps(eps) for eps in (0.1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-12)),
+)(_with_eps(1e-3))
+
+_norm_without_weights = mistake(
+    "The norm's gain and shift have no effect on your queries.", _off, MODEL
+)(_with(read=lambda self, x: nn.functional.layer_norm(x, x.shape[-1:])))
+
+_found_normed_first = mistake(
+    "What was found is normalized before it is projected; only what asks is.", _off, MODEL
+)(_with(add=lambda self, x, found: x + self.projection(self.norm(found))))
+
+_normed_twice = mistake(
+    "You normalized `x` and the sum; only what asks is normalized.", _off, MODEL
+)(_with(add=lambda self, x, found: self.norm(x + self.projection(found))))
+
 _values_of_keys = mistake(
     "Values are made by the key layer; they have a layer of their own.", _off
 )(_with(values=lambda self, memory: self.key(memory)))
@@ -179,6 +209,24 @@ _scale_by_channels = families.scale_by_channels(_sizes)(
 _scale_by_memory = mistake(
     "You divided the scores by √M; a score is a sum of D products, so the scale is √D.", _sizes
 )(_with(scale=lambda self, C, M: math.sqrt(M)))
+
+_scale_without_the_root = mistake("You divided the scores by D; the scale is √D.", _sizes)(
+    _with(scale=lambda self, C, M: C // self.n_head)
+)
+
+_heads_averaged = mistake(
+    "What the heads found is divided by their number; side by side, nothing is divided.", _sizes
+)(_with(add=lambda self, x, found: x + self.projection(found) / self.n_head))
+
+_softmax_over_heads = mistake(
+    "Your softmax runs over the heads; each head's weights sum to 1 over the memory.", _sizes
+)(
+    _with(
+        weigh=lambda self, s, hidden: (
+            s.masked_fill(hidden, -1e9).softmax(dim=1).masked_fill(hidden, 0.0)
+        )
+    )
+)
 
 _scale_by_heads = mistake("You divided the scores by √H; the scale is √D.", _sizes)(
     _with(scale=lambda self, C, M: math.sqrt(self.n_head))
@@ -249,6 +297,16 @@ class _PaddingZeroed(CrossAttention):
         return super().forward(x, memory * real[..., None], torch.ones_like(real))
 
 
+_lowered_too_little = mistake(
+    "You lower the scores of padding by too little, or to a number that words may have: use −inf.",
+    _padded,
+    also=(_with(weigh=lambda self, s, hidden: (s - 1.0 * hidden).softmax(dim=-1)),),
+)(_with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -1.0).softmax(dim=-1)))
+
+_real_of_the_first = mistake(
+    "All samples are masked with `real` of the first one; each has its own.", _padded
+)(_with(weigh=lambda self, s, hidden: _softmax(s, hidden[:1].expand(len(s), -1, -1, -1))))
+
 _zero_mask = families.zero_mask(_padded, also=(_PaddingZeroed,))(
     _with(weigh=lambda self, s, hidden: s.masked_fill(hidden, 0.0).softmax(dim=-1))
 )
@@ -256,6 +314,46 @@ _zero_mask = families.zero_mask(_padded, also=(_PaddingZeroed,))(
 _masked_after_softmax = families.masked_after_softmax(_padded)(
     _with(weigh=lambda self, s, hidden: s.softmax(dim=-1).masked_fill(hidden, 0.0))
 )
+
+
+class _OnlyWithoutPadding(CrossAttention):
+    """Takes a sample with some padding for one that has no word."""
+
+    def forward(self, x, memory, real):
+        found = super().forward(x, memory, real)
+        return torch.where(real.all(dim=1)[:, None, None], found, x)
+
+
+_padding_for_no_word = mistake(
+    "Any padding leaves a sample unchanged; it should be only where there is no word at all.",
+    lambda e: f"`real.any(dim=1)` asks for a word, `real.all(dim=1)` for no padding. {_padded(e)}",
+)(_OnlyWithoutPadding)
+
+
+class _SumWithMore(CrossAttention):
+    """Divides by the sum of what e makes of the scores, and something more."""
+
+    more = 1.0
+    stable = False
+
+    def weigh(self, s, hidden):
+        e = (s - s.amax(dim=-1, keepdim=True) if self.stable else s).exp().masked_fill(hidden, 0.0)
+        return e / (e.sum(dim=-1, keepdim=True) + self.more)
+
+
+_more_in_the_sum = mistake(
+    "Your weights are divided by their sum and something more, so they do not sum to 1.",
+    lambda e: unwrapped(f"""If it is there so that nothing is divided by 0: a sum of e^s may be as
+    small as that. Set the weights to 0 where there is no word instead. {_off(e)}"""),
+    also=tuple(
+        type("Answer", (_SumWithMore,), {"more": more, "stable": stable})
+        for more, stable in (
+            *((more, False) for more in (1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-9)),
+            (1.0, True),
+            (1e-3, True),
+        )
+    ),
+)(_SumWithMore)
 
 _nan_for_nobody = mistake(
     "Where the memory holds no word, your output is NaN; `x` should come out unchanged.",
@@ -334,6 +432,68 @@ class _WithBiases(CrossAttention):
         self.projection = nn.Linear(n_embd, n_embd)
 
 
+def _found_by_heads(evidence: Evidence, answer: Any) -> Any:
+    """(B, T, H, D): what was found before the projection, if that is what was added to x."""
+    x, projection = (evidence.inputs[name].astype(float) for name in ("x", "projection"))
+    found = np.linalg.solve(projection, (answer.astype(float) - x).reshape(-1, x.shape[-1]).T).T
+    return found.reshape(*x.shape[:2], evidence.number("H"), -1)
+
+
+def _other_weights(evidence: Evidence) -> Finding | None:
+    """With which weights one head looks, read off what was added to x."""
+    case, real = next(
+        (pair for pair in _REAL if not evidence.same(pair[0])),
+        ("", ""),
+    )
+    if not case or not evidence.comparable(case):
+        return None
+    ratio = evidence.yours(case) / evidence.right(case)
+    if np.ptp(ratio) < 1e-3 * abs(ratio.mean()):
+        return None  # one factor for all says more
+    H = evidence.number("H")
+    memory, value = (evidence.inputs[name].astype(float) for name in ("memory", "value"))
+    values = (memory @ value.T).reshape(*memory.shape[:2], H, -1)  # (B, S, H, D)
+    mine, right = (
+        _found_by_heads(evidence, side(case)) for side in (evidence.yours, evidence.right)
+    )
+    shown = np.abs(mine - right).max(axis=-1)
+    b, t, h = (int(i) for i in np.unravel_index(int(shown.argmax()), shown.shape))
+    weights, wanted = (weights_on(values[b, :, h], side[b, t, h]) for side in (mine, right))
+    place = f"Sample {b}, position {t}, head {h}:"
+    if wanted is None:  # so few channels that other weights could have made them as well
+        return Finding("other-weights", "Another thing is added to `x`.", _off(evidence), ATTENTION)
+    if weights is None:
+        return Finding(
+            "other-weights",
+            "What you add to `x` is not a projected mean of the memory's values.",
+            f"{place} undo the projection of what you add, and what is left is no sum of the "
+            "values of this head, whatever their weights. So look at what is added to `x`, at the "
+            f"values, and at which channels make a head. {_off(evidence)}",
+            ATTENTION,
+        )
+    total, hidden = float(weights.sum()), weights[~evidence.inputs[real][b]]
+    told = ""
+    if abs(total - 1) > _READABLE:
+        told += f" Yours sum to {number(total)}."
+    if abs(hidden).max(initial=0) > _READABLE:
+        told += f" On padding you put {number(float(hidden.sum()))}."
+    told = told or (
+        " They sum to 1, so look at the scores: queries, with their norm, keys, and the scale."
+    )
+    return Finding(
+        "other-weights",
+        "What you add to `x` is made of the memory's values, with other weights.",
+        f"{place} you look at the memory with {row(weights)}; expected {row(wanted)}.{told}",
+        ATTENTION,
+    )
+
+
+# In which cases which words of the memory are real.
+_REAL = (("whole", "all"), ("padded", "real"), ("empty", "empty"))
+# Weights are read off numbers in single precision: smaller ones say little.
+_READABLE = 1e-3
+
+
 TASK = Task(
     "Cross-attention over a memory that may be empty",
     CrossAttention,
@@ -345,4 +505,5 @@ TASK = Task(
         Part("And no linear layer has a bias.", 1, matches("whole", "biases")),
     ),
     cases=("whole", "padded", "empty"),
+    properties=(_other_weights,),
 )

@@ -36,9 +36,16 @@ class Shift:
     channels: bool = False
     constant: bool = False
     short: int = 0
+    fit_more: int = 0
+    test_later: int = 0
+    centered: bool = False
+    median: bool = False
+    once: bool = False
 
     def __call__(self, table, shift, trained):
         """The error of each map, beyond the positions that it was fitted on."""
+        if self.centered:
+            table = table - table.mean(dim=0)
         before, after = table[:-shift], table[shift:]
         if self.short:
             before, after = before[: -self.short], after[: -self.short]
@@ -47,9 +54,10 @@ class Shift:
         if self.backwards:
             before, after = after, before
         errors = []
-        for n in trained:
+        for n in trained[:1] * len(trained) if self.once else trained:
             known = n if self.leak else n - shift
-            x, y = before[self.first : known], after[self.first : known]
+            fitted = known + self.fit_more
+            x, y = before[self.first : fitted], after[self.first : fitted]
             if self.ridge:
                 C = table.shape[1]
                 M = torch.linalg.solve(x.T @ x + self.ridge * torch.eye(C).to(x), x.T @ y)
@@ -58,8 +66,12 @@ class Shift:
             if self.transposed:
                 M = M.T
             first = {"trained": 0, "all": 0}.get(self.tested, known if self.half_outside else n)
+            first = max(0, first + self.test_later)
             last = known if self.tested == "trained" else len(before)
             gap = (before[first:last] @ M - after[first:last]).square()
+            if self.median:
+                errors.append(gap.sqrt().median())
+                continue
             if self.roots:
                 errors.append(gap.mean(dim=1).sqrt().mean())
                 continue
@@ -115,6 +127,47 @@ _leak = mistake(
     n. {_both(e)}""")
     ),
 )(Shift(leak=True))
+
+_one_pair_more_fitted = mistake(
+    "Your map is fitted on one pair too many: its later position is beyond the first n.", _both
+)(Shift(fit_more=1))
+
+_one_pair_less_fitted = mistake(
+    "Your map is fitted on one pair less than lies within the first n positions.",
+    lambda e: f"With n positions and a shift of k these are n − k pairs. {_both(e)}",
+)(Shift(fit_more=-1))
+
+_tested_one_later = mistake(
+    "Your error begins one pair too late: the pair from n − shift to n is not within the first n.",
+    _both,
+)(Shift(test_later=1))
+
+_tested_one_earlier = mistake(
+    "Your error begins one pair too early, with the last one that the map was fitted on.", _both
+)(Shift(test_later=-1))
+
+_table_centered = mistake(
+    "You took the mean of each channel away from the table; asked for is a map of it as it is.",
+    _both,
+)(Shift(centered=True))
+
+_median_of_gaps = mistake(
+    "You take the median of the absolute gaps; asked for is the root of their mean square.", _both
+)(Shift(median=True))
+
+_first_of_trained = mistake(
+    "All your errors are those of the first entry of `trained`; each entry has one of its own.",
+    _both,
+)(Shift(once=True))
+
+_root_of_the_sum_over_channels = mistake(
+    "You added the squares of a pair's channels up; average them over the channels as well.",
+    lambda e: f"Yours is √C times as large, C = {e.number('C')}. {_both(e)}",
+)(
+    lambda table, shift, trained: [
+        error * table.shape[1] ** 0.5 for error in beyond(table, shift, trained)
+    ]
+)
 
 _gap_left_out = mistake(
     "Pairs that begin within the first n positions and end beyond them are missing in your error.",

@@ -13,6 +13,8 @@ from course_judges.ch13_two_sequences.sections import BATCH
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import listed, unwrapped
+from course_tasks.answers import Array
+from course_tasks.verdict import Finding
 
 _CASES = ("alike", "padded", "cut")
 _READ, _PREDICTED = (tuple(f"{case}.{name}" for case in _CASES) for name in "xy")
@@ -37,6 +39,8 @@ class Teacher:
     tight: bool = True
     last: bool = False
     by_symbol: bool = False
+    replaced: bool = False
+    end_ignored: bool = False
 
     def _row(self, text, start, end, longest):
         """What is read and what is predicted for one text."""
@@ -56,6 +60,8 @@ class Teacher:
             return held[:-1][-longest:], whole[-longest:]
         before = [start, *kept] if self.starts else kept
         read = before[: len(kept) + self.reads_end]
+        if self.replaced:
+            read = [start, *kept[1:]]
         predicted = before[self.shifted :] if self.starts else kept
         return read, predicted[: len(kept)]
 
@@ -70,6 +76,8 @@ class Teacher:
             room = [value] * (T - len(row))
             return (room + row if self.left else row + room)[:T]
 
+        if self.end_ignored:
+            rows = [(read, [-100 if k == end else k for k in made]) for read, made in rows]
         x = [filled(read, fill_x) for read, _ in rows]
         y = torch.tensor([filled(predicted, fill_y) for _, predicted in rows])
         return torch.tensor(x), y.masked_fill(y == pad, -100) if self.by_symbol else y
@@ -126,6 +134,18 @@ _padding_counts = mistake(
 _padding_ignored_twice = mistake(
     "What is read is filled with −100 too; no embedding has that number.", _marks
 )(Teacher(x_ignored=True))
+
+_start_read_in_place = mistake(
+    "You put `start` in the place of the first token; it comes before it, and nothing is lost.",
+    _marks,
+    cases=_READ,
+)(Teacher(replaced=True))
+
+_end_ignored = mistake(
+    "You put −100 in the place of the end; it is predicted, only what comes after it is not.",
+    lambda e: _marks(e, "y"),
+    cases=_PREDICTED,
+)(Teacher(end_ignored=True))
 
 _left = mistake("Your rows are padded on the left; they should begin together.", _rows)(
     Teacher(left=True)
@@ -187,6 +207,68 @@ def _without_empty(evidence: Evidence) -> str:
 _empty_left_out = mistake("A text without tokens got no row.", _without_empty)(Teacher(empty=False))
 
 
+def _other_filling(evidence: Evidence) -> Finding | None:
+    """All tokens are right, and behind them other numbers than those that were asked for."""
+    for case in _CASES:
+        for name, does, wanted in (("x", "read", "pad"), ("y", "predicted", "−100")):
+            mine, right = evidence.yours(f"{case}.{name}"), evidence.right(f"{case}.{name}")
+            if mine.shape != right.shape:
+                return None
+            behind = evidence.right(f"{case}.y") == -100
+            if (mine == right).all():
+                continue
+            held = np.unique(mine[behind & (mine != right)])
+            if (mine != right)[~behind].any() or len(held) != 1:
+                return None
+            names = ("start", "end", "pad")
+            said = next(
+                (f"`{n}`, {held[0]}" for n in names if evidence.number(n) == held[0]), held[0]
+            )
+            wanted = f"`pad`, {evidence.number('pad')}" if wanted == "pad" else wanted
+            return Finding(
+                "other-filling",
+                f"What is {does} is filled with another number than was asked for.",
+                f"All texts are right. Behind their ends, what is {does} holds {said} in yours; "
+                f"fill it with {wanted}. {_marks(evidence, name)}",
+                BATCH,
+            )
+    return None
+
+
+def _reordered(mine: Array, right: Array) -> bool:
+    return bool(sorted(mine.tolist()) == sorted(right.tolist()))
+
+
+def _other_row(evidence: Evidence) -> Finding | None:
+    """The first row that is wrong, beside the right one."""
+    if not all(evidence.comparable(name) for name in _TOKENS) or not _rows(evidence):
+        return None
+    mine = [evidence.yours(f"alike.{name}") for name in "xy"]
+    right = [evidence.right(f"alike.{name}") for name in "yx"]
+    if all((one == other).all() for one, other in zip(mine, right, strict=True)):
+        return None  # that the two changed places says more
+    if np.ptp(evidence.yours("alike.x") - evidence.right("alike.x")) == 0 and not evidence.same(
+        "alike.x"
+    ):
+        return None  # one difference for all says more
+    if all(_reordered(evidence.yours(name), evidence.right(name)) for name in _TOKENS):
+        return Finding(
+            "other-rows",
+            "Your rows are right, and stand in another order than the texts.",
+            f"{_marks(evidence)} Row b belongs to text b, however long it is.",
+            BATCH,
+        )
+    wrong = [name for name in ("x", "y") if not evidence.same(*(f"{c}.{name}" for c in _CASES))]
+    does = {"x": "what is read", "y": "what is predicted"}
+    return Finding(
+        "other-rows",
+        f"Rows of {' and of '.join(does[name] for name in wrong)} are not as they should be.",
+        f"{_marks(evidence, wrong[0])} Write start, text and end as one row: what is read ends one "
+        "before what is predicted, and begins one before it.",
+        BATCH,
+    )
+
+
 TASK = Task(
     "A teacher for a batch",
     teacher_forced,
@@ -200,5 +282,5 @@ TASK = Task(
             lambda e: e.same("cut") and integers(e, *_TOKENS),
         ),
     ),
-    properties=(holds_integers(_TOKENS, BATCH),),
+    properties=(holds_integers(_TOKENS, BATCH), _other_filling, _other_row),
 )

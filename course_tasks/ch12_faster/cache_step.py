@@ -18,7 +18,8 @@ _LEFTOVER = 60
 
 
 def _inputs(rng: Rng) -> Inputs:
-    B, H, D, S = 4, int(rng.integers(2, 4)), int(rng.integers(5, 7)), int(rng.integers(8, 11))
+    B, H, S = 4, int(rng.integers(2, 4)), int(rng.integers(8, 11))
+    D = S + int(rng.integers(1, 3))  # so many numbers tell with which weights they were made
     lengths = np.array([0, S - 1, *rng.choice(np.arange(2, S - 2), 2, replace=False)])
     # Here no row fills its cache, so that the longest row does not see everything either.
     # The first row is not the longest: its length for all would be the longest one's.

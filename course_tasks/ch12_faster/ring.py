@@ -17,7 +17,8 @@ def _inputs(rng: Rng) -> Inputs:
         "many": W * int(rng.integers(2, 5)) + int(rng.integers(2, W - 2)),
         "round": W * int(rng.integers(1, 4)),
     }
-    return _of(rng, 2, int(rng.integers(3, 5)), W, counts)
+    # A vector of more numbers than there are places tells with which weights it was made.
+    return _of(rng, 2, W + int(rng.integers(1, 3)), W, counts)
 
 
 def _smallest(rng: Rng) -> Inputs:

@@ -41,7 +41,39 @@ def but(qk=None, ov=None):
 
 RIGHT = {"pair by pair": pair_by_pair, "einsum": by_einsum, "matrices": whole_matrices}
 
+
+def cosines(e, q, k, *_):
+    asks, holds = e @ q.T, e @ k.T
+    lengths = asks.norm(dim=1)[:, None] * holds.norm(dim=1)
+    return asks @ holds.T / lengths
+
+
+def after_a_norm(e, *others):
+    centered = e - e.mean(dim=1, keepdim=True)
+    return pair_by_pair(centered / (e.var(dim=1, correction=0)[:, None] + 1e-5).sqrt(), *others)
+
+
+def right(which):
+    return lambda *given: pair_by_pair(*given)[which]
+
+
+QK, OV = right(0), right(1)
+
+
 WRONG = {
+    "qk-in-ov": but(None, lambda *given: QK(*given).softmax(1) @ OV(*given)),
+    "ov-softmaxed": but(None, lambda *given: torch.log_softmax(OV(*given), dim=1)),
+    "value-twice": but(None, lambda e, q, k, v, o, u: e @ v.T @ v @ u.T),
+    "output-twice": but(None, lambda e, q, k, v, o, u: (u @ o @ o.T @ e.T).T),
+    "direct-path-taken-away": but(
+        None, lambda e, q, k, v, o, u: (u @ (o @ v - torch.eye(len(o))) @ e.T).T
+    ),
+    "unembedded-queries": but(lambda e, q, k, v, o, u: u @ q.T @ k @ e.T / len(q) ** 0.5),
+    "scale-without-the-root": but(lambda e, q, k, v, o, u: e @ q.T @ k @ e.T / len(q)),
+    "scale-by-tokens": but(lambda e, q, k, v, o, u: e @ q.T @ k @ e.T / len(e) ** 0.5),
+    "made-symmetric": but(lambda *given: (QK(*given) + QK(*given).T) * 0.5),
+    "cosines": but(cosines),
+    "normed-embedding": after_a_norm,
     "output-before-value": fifth_set.output_before_value,
     "causal-mask": sixth_set.no_score_for_later_tokens,
     "logits-centered": sixth_set.logits_centered,

@@ -90,7 +90,22 @@ def cut_afterwards(query, key, value, keys, values, lengths):
 RIGHT = {"rows": row_by_row, "mask": with_a_mask, "einsum": by_einsum}
 
 
+def looks_and_then_writes(query, key, value, keys, values, lengths):
+    mask = (torch.arange(keys.shape[2]) <= lengths[:, None])[:, None, None]
+    out = F.scaled_dot_product_attention(query[:, :, None], keys, values, attn_mask=mask)
+    return out[:, :, 0], *with_a_mask(query, key, value, keys, values, lengths)[1:]
+
+
+def heads_share_a_softmax(query, key, value, keys, values, lengths):
+    _, keys, values = with_a_mask(query, key, value, keys, values, lengths)
+    scores = torch.einsum("bhd,bhsd->bhs", query, keys) / query.shape[-1] ** 0.5
+    seen = (torch.arange(keys.shape[2]) <= lengths[:, None])[:, None]
+    return torch.einsum("bhs,bhsd->bhd", scores.softmax(1) * seen, values), keys, values
+
+
 WRONG = {
+    "seen-before-written": looks_and_then_writes,
+    "softmax-over-heads": heads_share_a_softmax,
     "scale-by-heads": lambda *given: row_by_row(*given, scale=given[0].shape[1] ** -0.5),
     "scale-without-the-root": lambda *given: row_by_row(*given, scale=1 / given[0].shape[2]),
     "masked-after-softmax": cut_afterwards,
@@ -120,7 +135,7 @@ WRONG = {
 
 
 ODD = [
-    (lambda q, k, v, keys, values, n: (q, keys, values), "input-returned"),
+    (lambda q, k, v, keys, values, n: (q, keys, values), "misplaced"),
     (lambda q, k, v, keys, values, n: q, "type"),
     (lambda q, k, v, keys, values, n: (q / 0, keys, values), "not-finite"),
     (lambda q, k, v, keys, values, n: (q[0], keys, values), "shape"),

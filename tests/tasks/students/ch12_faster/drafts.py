@@ -153,7 +153,19 @@ def other(**how):
 RIGHT = {"rows": by_rows, "at once": at_once, "if equal": if_equal}
 
 
+def equal_or_drawn_anew(p, q, draft, drafted, generator):
+    B, K = draft.shape
+    tried = torch.stack(
+        [torch.multinomial(p[:, k], 1, generator=generator)[:, 0] for k in range(K)], dim=1
+    )
+    same = (tried == draft) & (torch.arange(K) < drafted[:, None])
+    count = same.long().cumprod(dim=1).sum(dim=1)
+    anew = torch.multinomial(p[torch.arange(B), count], 1, generator=generator)
+    return count, anew[:, 0]
+
+
 WRONG = {
+    "drawn-once-more": equal_or_drawn_anew,
     "no-chance-in-the-symbol": ch12.likeliest_symbol_after,
     "symbol-counted": lambda *given: tuple(part + 1 - k for k, part in enumerate(at_once(*given))),
     "one-number-for-all": second_set.drafts_with_one_number_a_row,
@@ -186,7 +198,7 @@ ODD = [
     (lambda p, q, draft, drafted, generator: (drafted, draft[:, 0]), "other-share-kept"),
     (ch12.share_squared, "other-share-kept"),
     (
-        other(instead=lambda p, q: (p - q).clamp(min=0) ** 2),
+        other(instead=lambda p, q: (p - q).clamp(min=0) + 0.3),
         "other-symbol-after-a-rejection",
     ),
     (lambda p, q, draft, drafted, generator: drafted, "type"),

@@ -106,7 +106,29 @@ def alternating(outs):
 RIGHT = {"heads": head_by_head, "fused": fused, "pooled afterwards": pooled_after}
 
 
+def with_other_mask(change):
+    def answer(x, query, key, value, n_head, n_group):
+        B, T, C = x.shape
+        each, D = n_head // n_group, len(query) // n_head
+        k, v = (w.view(n_group, each, D, C).mean(1) for w in (key, value))
+        k, v = (w.repeat_interleave(each, 0).reshape(-1, C) for w in (k, v))
+        q, k, v = ((x @ w.T).view(B, T, n_head, D).transpose(1, 2) for w in (query, k, v))
+        weights = change(q @ k.transpose(2, 3) / D**0.5)
+        return (weights @ v).transpose(1, 2).reshape(B, T, -1)
+
+    return answer
+
+
 WRONG = {
+    "summed-values": lambda *given: head_by_head(*given, value_pool=sum),
+    "summed-keys": lambda *given: head_by_head(*given, key_pool=sum),
+    "last-head-of-each-group": lambda *given: head_by_head(*given, pool=lambda ws: ws[-1]),
+    "scale-without-the-root": lambda *given: head_by_head(*given, scale=given[4] / len(given[1])),
+    "zero-mask": with_other_mask(lambda scores: scores.tril().softmax(-1)),
+    "masked-after-softmax": with_other_mask(lambda scores: scores.softmax(-1).tril()),
+    "new-hidden": with_other_mask(
+        lambda scores: scores.masked_fill(torch.ones_like(scores).triu().bool(), -1e9).softmax(-1)
+    ),
     "queries-pooled": ch12.queries_shared_too,
     "rows-in-turn": ch12.channels_before_heads,
     "scale-by-a-share-of-channels": sixth_set.root_of_channels_by_heads,
@@ -131,8 +153,8 @@ WRONG = {
 }
 
 
-def key_scaled_twice(x, query, key, *given):
-    return head_by_head(x, query, 2 * key, *given)
+def key_scaled_again(x, query, key, *given):
+    return head_by_head(x, query, 5 * key, *given)
 
 
 def mean_of_members(x, query, key, value, n_head, n_group):
@@ -143,7 +165,7 @@ def mean_of_members(x, query, key, value, n_head, n_group):
 
 ODD = [
     (mean_of_members, "heads-of-a-group-alike"),
-    (key_scaled_twice, "other-weights"),
+    (key_scaled_again, "other-weights"),
     (lambda x, *_: x, "shape"),
     (lambda *given: head_by_head(*given) * 1.1, "constant-ratio"),
     (lambda x, *_: x[99], "error"),

@@ -96,7 +96,30 @@ def biased(bias):
 RIGHT = {"ages": by_age, "numbers": by_numbers, "rolled": by_rolling}
 
 
+def other_ring(*, hide=None, scale=None, cut=False, early=False):
+    """Hides empty places in another way, scales in another way, or looks too early."""
+
+    def answer(query, key, value, keys, values, count, slope):
+        _, new_keys, new_values = by_age(query, key, value, keys, values, count, slope)
+        k, v = (keys, values) if early else (new_keys, new_values)
+        W, D = k.shape[1:]
+        age = (count - torch.arange(W)) % W
+        scores = torch.einsum("bd,bwd->bw", query, k) / (scale or D) ** 0.5 - slope * age
+        if cut:
+            weights = scores.softmax(-1) * (age <= count)
+        else:
+            value_of_empty = -torch.inf if hide is None else hide
+            weights = torch.where(age <= count, scores, value_of_empty).softmax(-1)
+        return torch.einsum("bw,bwd->bd", weights, v), new_keys, new_values
+
+    return answer
+
+
 WRONG = {
+    "zero-mask": other_ring(hide=0.0),
+    "masked-after-softmax": other_ring(cut=True),
+    "seen-before-written": other_ring(early=True),
+    "scale-by-places": lambda *given: other_ring(scale=given[3].shape[1])(*given),
     "empty-places-seen": with_all_places,
     "age-by-place": biased(lambda age, n, W: abs(n % W - (n - age) % W)),
     "places-in-order": biased(lambda age, n, W: W - 1 - (n - age) % W),

@@ -72,7 +72,44 @@ def laid_out_in_halves(x, R):
 RIGHT = {"complex": by_complex_numbers, "loop": by_loop, "matrices": by_matrices}
 
 
+def as_libraries_do(turned, *, angles=lambda angle: angle.repeat_interleave(2, dim=-1)):
+    """x · cos + turned(x) · sin, with an angle for each number."""
+
+    def answer(x, positions, rotated, base):
+        speeds = 1 / base ** (torch.arange(0, rotated, 2) / rotated)
+        angle = angles(torch.einsum("bt,i->bti", positions.float(), speeds))[:, None]
+        front = x[..., :rotated]
+        front = front * angle.cos() + turned(front) * angle.sin()
+        return torch.cat([front, x[..., rotated:]], dim=-1)
+
+    return answer
+
+
+def neighbors_exchanged(x):
+    pairs = x.unflatten(-1, (-1, 2)).flip(-1)
+    return (pairs * torch.tensor([-1.0, 1.0])).flatten(-2)
+
+
+def halves_exchanged(x):
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([-second, first], dim=-1)
+
+
+def a_speed_for_each_number(x, positions, rotated, base):
+    def angles(angle):
+        speeds = base ** (-torch.arange(rotated) / rotated)
+        return positions[:, :, None] * speeds
+
+    return as_libraries_do(neighbors_exchanged, angles=angles)(x, positions, rotated, base)
+
+
 WRONG = {
+    "angles-in-halves": as_libraries_do(
+        neighbors_exchanged, angles=lambda angle: torch.cat([angle, angle], dim=-1)
+    ),
+    "partners-in-halves": as_libraries_do(halves_exchanged),
+    "partner-without-its-sign": as_libraries_do(lambda x: torch.roll(x, 1, -1)),
+    "speeds-of-numbers": a_speed_for_each_number,
     "laid-out-in-halves": lambda x, where, R, base: laid_out_in_halves(
         by_loop(x, where, R, base), R
     ),

@@ -176,7 +176,27 @@ RIGHT = {
 }
 
 
+def after_the_first_symbol(more):
+    """The first call's symbol is in the text, and `more` symbols than `count` are written after."""
+
+    def answer(model, prompt, count, clock):
+        logits, _ = model(prompt[:, -model.block_size :])
+        text = torch.cat([prompt, logits[:, -1].argmax(-1, keepdim=True)], dim=1)
+        return replacing(model, text, count + more, clock, warm=0, restore=True)
+
+    return answer
+
+
+def from_the_front(model, prompt, count, clock):
+    return replacing(
+        model, prompt, count, clock, crop=False, show=lambda text: text[:, : model.block_size]
+    )
+
+
 WRONG = {
+    "first-symbol-not-timed": after_the_first_symbol(-1),
+    "first-symbol-kept": after_the_first_symbol(0),
+    "reads-the-beginning": from_the_front,
     "shares-of-the-whole": first_set.shares_for_seconds,
     "mean-of-the-blocks": first_set.first_block_only,
     "one-symbol-too-few": first_set.one_step_too_few,

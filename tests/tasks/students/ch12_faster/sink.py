@@ -111,7 +111,83 @@ RIGHT = {
 }
 
 
+def by_parts(maximum, *, shrink=True, begin=torch.ones_like):
+    """A stream that subtracts `maximum(the old one, the chunk's scores, the sink)`."""
+
+    def answer(chunks, sink):
+        m, total, acc = sink[:, None], begin(sink[:, None]), 0.0
+        for z, v in chunks:
+            new = maximum(m, z, sink[:, None])
+            factor = torch.exp(m - new) if shrink else 1.0
+            w = torch.exp(z - new)
+            total, acc, m = total * factor + w.sum(1, keepdim=True), acc * factor + w @ v, new
+        return acc / total
+
+    return answer
+
+
+def largest(z):
+    return z.max(dim=1, keepdim=True).values
+
+
+def never_divided(chunks, sink):
+    pairs = list(chunks)
+    z = torch.cat([z for z, _ in pairs], dim=1)
+    m = torch.maximum(largest(z), sink[:, None])
+    return (z - m).exp() @ torch.cat([v for _, v in pairs])
+
+
+def divided_each_time(chunks, sink):
+    m, total, acc = sink, torch.ones(len(sink)), 0.0
+    for z, v in chunks:
+        new = torch.maximum(m, z.max(dim=1).values)
+        e = torch.exp(z - new[:, None])
+        total = total * torch.exp(m - new) + e.sum(1)
+        acc = (acc * torch.exp(m - new)[:, None] + e @ v) / total[:, None]
+        m = new
+    return acc
+
+
+def both_begin_with_one(chunks, sink):
+    m, total, acc = sink[:, None], 1.0, 1.0
+    for z, v in chunks:
+        new = torch.maximum(m, largest(z))
+        e, less = torch.exp(z - new), torch.exp(m - new)
+        total, acc, m = total * less + e.sum(1, keepdim=True), acc * less + e @ v, new
+    return acc / total
+
+
+def new_scores_less_the_old_maximum(chunks, sink):
+    m, total, acc = sink[:, None], 1.0, 0.0
+    for z, v in chunks:
+        new = torch.maximum(m, largest(z))
+        e, less = torch.exp(z - m), torch.exp(m - new)
+        total, acc, m = total * less + e.sum(1, keepdim=True), acc * less + e @ v, new
+    return acc / total
+
+
+def never_below(least):
+    def answer(chunks, sink):
+        pairs = list(chunks)
+        z, v = torch.cat([z for z, _ in pairs], dim=1), torch.cat([v for _, v in pairs])
+        m = torch.maximum(largest(z), sink[:, None]).clamp(min=least)
+        e = torch.exp(z - m)
+        return e @ v / (e.sum(1, keepdim=True) + torch.exp(sink[:, None] - m))
+
+    return answer
+
+
 WRONG = {
+    "maximum-of-each-chunk": by_parts(lambda m, z, sink: largest(z)),
+    "maximum-of-the-first-chunk": by_parts(lambda m, z, sink: sink),
+    "chunks-not-relative-to-one": by_parts(
+        lambda m, z, sink: largest(z), shrink=False, begin=torch.zeros_like
+    ),
+    "not-divided": never_divided,
+    "divided-in-the-loop": divided_each_time,
+    "sink-has-a-value": both_begin_with_one,
+    "relative-to-the-old": new_scores_less_the_old_maximum,
+    "far-from-0": never_below(-850),
     "hidden-chunk": first_maximum_unknown,
     "sink-in-every-chunk": sixth_set.sink_in_every_chunk,
     "sink-not-relative": second_set.sink_without_the_shift,

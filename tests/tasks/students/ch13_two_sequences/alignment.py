@@ -101,7 +101,46 @@ def but(**how):
 RIGHT = {"loop": by_loop, "numpy": in_numpy, "one-hot": with_one_hot}
 
 
+def right_words(weights, links, real, linked, made=None):
+    """(H,): how often what `linked` says of the places is so, of the words with a link."""
+    made = links.any(-1) if made is None else made
+    right = linked(weights * real[:, None, None], links[:, None]) & made[:, None]
+    return right.sum((0, 2)) / made.sum()
+
+
+def of_the_last_link(weights, links):
+    last = links.long().cumsum(-1).argmax(-1)
+    return weights.argmax(-1) == last
+
+
+def of_one_row_before(weights, links, real):
+    earlier = torch.cat([weights[:, :, -1:], weights[:, :, :-1]], dim=2)
+    return in_numpy(earlier, links, real)
+
+
+def place_by_place(weights, links, real):
+    right = hits_of(weights, links, real)
+    made = links.any(-1)
+    each = right.sum(0) / made.sum(0).clamp(min=1)
+    return each.mean(-1)
+
+
+def more_than_any_other(weights, links):
+    return (weights * links).sum(-1) > (weights * ~links - 1.0 * links).amax(-1)
+
+
 WRONG = {
+    "last-link-only": lambda *given: right_words(*given, of_the_last_link),
+    "words-with-one-link": lambda weights, links, real: in_numpy(
+        weights, links & (links.sum(-1, keepdim=True) == 1), real
+    ),
+    "first-sample-alone": lambda *given: in_numpy(*(part[:1] for part in given)),
+    "row-before": of_one_row_before,
+    "positions-averaged-first": place_by_place,
+    "links-added-up": lambda *given: right_words(*given, more_than_any_other),
+    "by-threshold": lambda *given: right_words(
+        *given, lambda weights, links: ((weights > 0.3) & links).any(-1)
+    ),
     "source-words-asked": ch13.best_word_of_each_source_word,
     "padding-behind": padding_behind,
     "divided-by-links": divided_by_links,

@@ -144,7 +144,55 @@ def live_not_divided(log_probabilities, start, end, width, longest, power):
     return list(best[1:]), values[best]
 
 
+def with_pool(f, start, end, width, longest, power, *, best=None, options=None, stops=None):
+    """As the statement says it, with one step exchanged."""
+    live, over = [((), 0.0)], []
+    for _ in range(longest):
+        table = f(torch.tensor([[start, *tokens] for tokens, _ in live])).double()
+        grown = [
+            ((*tokens, v), score + float(row[v]))
+            for (tokens, score), row in zip(live, table)
+            for v in (options(row) if options else range(len(row)))
+        ]
+        kept = best(grown, width) if best else sorted(grown, key=lambda o: -o[1])[:width]
+        over += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live or (stops and stops(over, live)):
+            break
+    tokens, score = max(over + live, key=lambda one: one[1] / len(one[0]) ** power)
+    return list(tokens), score / len(tokens) ** power
+
+
+def pool(**how):
+    return lambda *given: with_pool(*given, **how)
+
+
+def rows_read_down(f, start, end, width, longest, power):
+    rows, sums, over = [[]], torch.zeros(1), []
+    for _ in range(longest):
+        total = sums[:, None] + f(torch.tensor([[start, *row] for row in rows]))
+        W, V = total.shape
+        best, where = total.flatten().topk(min(width, W * V))
+        ones = [([*rows[int(i) % W], int(i) // W % V], float(s)) for i, s in zip(where, best)]
+        over += [one for one in ones if one[0][-1] == end]
+        live = [one for one in ones if one[0][-1] != end]
+        if not live:
+            break
+        rows, sums = [row for row, _ in live], torch.tensor([s for _, s in live])
+    tokens, score = max(over + (live or []), key=lambda one: one[1] / len(one[0]) ** power)
+    return tokens, score / len(tokens) ** power
+
+
 WRONG = {
+    "best-has-ended": pool(
+        stops=lambda over, live: over and max(o[1] for o in over) >= max(o[1] for o in live)
+    ),
+    "beam-too-wide": pool(
+        best=lambda ones, width: sorted(ones, key=lambda one: -one[1])[: 2 * width]
+    ),
+    "smallest-kept": pool(best=lambda ones, width: sorted(ones, key=lambda one: one[1])[:width]),
+    "two-of-each": pool(options=lambda row: row.topk(2).indices.tolist()),
+    "flat-index-misread": rows_read_down,
     "length-added": length_added,
     "smallest-value": first_set.worst_text,
     "chosen-by-the-sum": chosen_by_the_sum,

@@ -218,7 +218,98 @@ class NormsTheFound(Slip):
         return x + self.norm(self.projection(found))
 
 
+class Chosen(Parts):
+    """In small steps, each of which may be another one."""
+
+    eps = 1e-5
+
+    def asks(self, x):
+        return F.layer_norm(x, x.shape[-1:], self.norm.weight, self.norm.bias, self.eps)
+
+    def looks(self, scores, real):
+        return torch.nan_to_num(scores.masked_fill(~real, -INF).softmax(-1))
+
+    def root(self, D):
+        return D**0.5
+
+    def leaves(self, x, found):
+        return x + self.projection(found)
+
+    def forward(self, x, memory, real):
+        q = self.query(self.asks(x)).unflatten(2, (self.H, -1))
+        k, v = (layer(memory).unflatten(2, (self.H, -1)) for layer in (self.key, self.value))
+        scores = torch.einsum("bthd,bshd->bhts", q, k) / self.root(q.shape[-1])
+        weights = self.looks(scores, real[:, None, None])
+        return self.leaves(x, torch.einsum("bhts,bshd->bthd", weights, v).flatten(2))
+
+
+class SmallEps(Chosen):
+    eps = 1e-12
+
+
+class PlainNorm(Chosen):
+    def asks(self, x):
+        return F.layer_norm(x, x.shape[-1:])
+
+
+class NormsWhatItFound(Chosen):
+    def leaves(self, x, found):
+        return x + self.projection(self.norm(found))
+
+
+class NormsBoth(Chosen):
+    def leaves(self, x, found):
+        return self.norm(x + self.projection(found))
+
+
+class NoRoot(Chosen):
+    def root(self, D):
+        return D
+
+
+class MeanOfHeads(Chosen):
+    def leaves(self, x, found):
+        return x + self.projection(found / self.H)
+
+
+class HeadsShare(Chosen):
+    def looks(self, scores, real):
+        return scores.softmax(dim=1) * real
+
+
+class OneLess(Chosen):
+    def looks(self, scores, real):
+        return torch.where(real, scores, torch.tensor(-1.0)).softmax(-1)
+
+
+class MaskOfTheFirst(Chosen):
+    def looks(self, scores, real):
+        return super().looks(scores, real[:1])
+
+
+class GivesUpOnPadding(Chosen):
+    def forward(self, x, memory, real):
+        return torch.where(real.all(1)[:, None, None], super().forward(x, memory, real), x)
+
+
+class SumAndOne(Chosen):
+    def looks(self, scores, real):
+        e = torch.exp(scores).masked_fill(~real, 0.0)
+        return e / (1 + e.sum(-1, keepdim=True))
+
+
 WRONG = {
+    "another-eps": SmallEps,
+    "norm-without-weights": PlainNorm,
+    "found-normed-first": NormsWhatItFound,
+    "normed-twice": NormsBoth,
+    "scale-without-the-root": NoRoot,
+    "heads-averaged": MeanOfHeads,
+    "softmax-over-heads": HeadsShare,
+    "lowered-too-little": OneLess,
+    "real-of-the-first": MaskOfTheFirst,
+    "padding-for-no-word": GivesUpOnPadding,
+    "more-in-the-sum": SumAndOne,
     "queries-normed": AsksNormed,
     "values-of-keys": SaysKeys,
     "scores-of-all-heads": ComparesTogether,

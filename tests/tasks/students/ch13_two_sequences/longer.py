@@ -67,7 +67,31 @@ def with_a_constant(table, shift, trained):
 RIGHT = {"lstsq": by_lstsq, "pinv": with_pinv, "svd": with_normal_equations}
 
 
+def with_one_pair_less(table, shift, trained):
+    errors = []
+    for n in trained:
+        M = table[: n - shift - 1].pinverse() @ table[shift : n - 1]
+        errors.append((table[n - shift : -shift] @ M - table[n:]).square().mean().sqrt())
+    return torch.stack(errors)
+
+
+def middle(gap, _):
+    return gap.abs().median()
+
+
 WRONG = {
+    "one-pair-more-fitted": but(
+        by=lambda n, shift: n - shift + 1, test=lambda n, shift: slice(n - shift, None)
+    ),
+    "one-pair-less-fitted": with_one_pair_less,
+    "tested-one-later": but(test=lambda n, shift: slice(n - shift + 1, None)),
+    "tested-one-earlier": but(test=lambda n, shift: slice(max(0, n - shift - 1), None)),
+    "table-centered": lambda table, *given: by_lstsq(table - table.mean(0), *given),
+    "median-of-gaps": but(norm=middle),
+    "first-of-trained": lambda table, shift, trained: by_lstsq(
+        table, shift, [trained[0] for _ in trained]
+    ),
+    "root-of-the-sum-over-channels": but(norm=lambda gap, y: gap.square().sum(dim=1).mean().sqrt()),
     "root-for-each-channel": but(norm=lambda gap, y: gap.square().mean(0).sqrt().mean()),
     "mean-of-lengths": third_set_ch13.mean_length_of_the_gaps,
     "last-pair-missing": lambda table, *given: by_lstsq(table[:-1], *given),

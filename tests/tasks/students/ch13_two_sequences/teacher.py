@@ -84,7 +84,22 @@ def pad_by_its_symbol(texts, start, end, pad, longest):
 RIGHT = {"pad_sequence": by_library, "numpy": in_numpy, "loop": by_loop}
 
 
+def start_instead_of_the_first(texts, start, end, pad, longest):
+    x, y = by_library(texts, start, end, pad, longest)
+    for row, text in zip(x, texts, strict=True):
+        predicted = [*text, end][:longest]
+        row[: len(predicted)] = torch.tensor([start, *predicted[1:]])
+    return x, y
+
+
+def no_loss_at_the_end(texts, start, end, pad, longest):
+    x, y = by_library(texts, start, end, pad, longest)
+    return x, torch.where(y == end, -100, y)
+
+
 WRONG = {
+    "start-read-in-place": start_instead_of_the_first,
+    "end-ignored": no_loss_at_the_end,
     "last-tokens-kept": ch13.keeps_the_last_words,
     "pad-by-its-symbol": pad_by_its_symbol,
     "fitting-end-lost": fifth_set.exact_fit_loses_its_end,
