@@ -244,7 +244,11 @@ def _something_off(evidence: Evidence) -> Finding | None:
         whose = "every matrix that ends no branch" if alike else _called(evidence)[which]
         others = "" if alike else f" Of {len(spreads)} that end no branch, {len(off)} are off."
         mean = float(evidence.yours("start.means")[which])
-        around = "" if abs(mean) < std / 4 else f" Its mean is {mean:.4f} in place of 0."
+        around = (
+            ""
+            if abs(mean) < max(std, float(spreads[which])) / 4
+            else f" Its mean is {mean:.4f} in place of 0."
+        )
         return Finding(
             "other-spread",
             "The matrices do not have the spread that was asked for.",
@@ -335,7 +339,7 @@ def _is_a_constant(evidence: Evidence) -> bool:
 
 
 _chapters_deviation = mistake(
-    f"Your matrices have the deviation of the chapter, {_CHAPTERS:g}; `std` says which is asked for.",
+    f"Your matrices have the deviation of the chapter, {_CHAPTERS:g}; asked for is `std`.",
     lambda e: f"std = {_std(e):g} here, and yours is {_plain_ratio(e) * _std(e):.4f}.",
     recognized=_is_a_constant,
 )(
@@ -528,7 +532,6 @@ def _which_biases(evidence: Evidence) -> str:
     off = largest != 0
     whose = "those of the norms" if np.array_equal(off, of_norms) else ""
     whose = "those of the layers" if np.array_equal(off, ~of_norms) else whose
-    whose = "all of them" if off.all() else whose
     if evidence.yours("start.biases_left")[off].all():
         held = "They are as they were, and 0 only in a fresh model"
     elif np.allclose(largest[off], 1) and np.allclose(evidence.yours("start.biases_mean")[off], 1):
