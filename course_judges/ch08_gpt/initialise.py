@@ -432,8 +432,8 @@ def _embeddings_forgotten(model: nn.Module, ends: list[str], std: float) -> None
 @mistake(
     "The output layer no longer shares its matrix with the token embedding.",
     lambda e: (
-        unwrapped(f"""They are two of {e.number("V")} × {e.number("C")} numbers now: one of the
-    two layers was given a new one. Fill a parameter in place; do not replace it.""")
+        unwrapped(f"""They are two of {e.number("V")} × {e.number("C")} numbers now: one layer, or
+    each, was given a new one. Fill a parameter in place; do not replace it.""")
     ),
     recognized=lambda e: not bool(e.yours("start.tied")),
 )
