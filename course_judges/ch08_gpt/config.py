@@ -238,9 +238,13 @@ def _changed_setting(evidence: Evidence) -> str:
         mine, right = evidence.yours(case), evidence.right(case)
         at = int((~np.isclose(mine, right)).argmax())
         told = ", ".join(f"{n} = {v:g}" for n, v in zip(SETTINGS, right, strict=False))
+        by_place = (
+            " Settings may be given by their place, in the order of the scaffold."
+            if at < len(SETTINGS)
+            else ""
+        )
         return unwrapped(f"""With {told}, your Config has {(*SETTINGS, "head_size")[at]} =
-        {mine[at]:g}; expected {right[at]:g}. Settings may be given by their place, in the order of
-        the scaffold.""")
+        {mine[at]:g}; expected {right[at]:g}.{by_place}""")
     return ""
 
 
@@ -292,6 +296,8 @@ def _others_named(evidence: Evidence) -> Finding | None:
             for named in (mine, wrong)
         )
         only_left_out = not (mine[row] & ~wrong[row]).any()
+        beside = mine[row] & ~wrong[row]
+        of_heads = bool(beside.any()) and not np.delete(beside, _HEADS).any()
         # Each alone was named before, or this is not reached.
         beside_others = only_left_out and case == "several"
         pattern = unwrapped("""What it leaves out is named where nothing else is wrong. Is a check
@@ -303,7 +309,12 @@ def _others_named(evidence: Evidence) -> Finding | None:
             if only_left_out
             else "Your message does not name just the settings that are wrong.",
             f"Where {meant} {'are' if ',' in meant else 'is'} wrong, it names {told or 'none'}."
-            + (f" {pattern}" if beside_others else ""),
+            + (f" {pattern}" if beside_others else "")
+            + (
+                " Whether `n_head` divides `n_embd` is asked only where both are at least 1."
+                if of_heads
+                else ""
+            ),
             SECTION,
         )
     return None
@@ -409,6 +420,16 @@ _dropout_of_one = mistake(
         )
     )
 )
+
+_dropout_unchecked = mistake(
+    "No dropout is refused.",
+    lambda e: unwrapped(f"""{", ".join(f"`{one}`" for one in _tried(e)[-3:])} all went through. Is
+    dropout asked about at all? `dropout < 0 and dropout >= 1` is never true: of two bounds, either
+    is enough."""),
+    recognized=lambda e: (
+        _accepts(e) and _refused(e, "sizes", "heads") and not _outcomes(e, "dropout").any()
+    ),
+)(_refusing(lambda c: _size_problems(c) | _head_problems(c)))
 
 _no_dropout_refused = mistake(
     "You refuse a dropout of 0, which is what most small models have.",

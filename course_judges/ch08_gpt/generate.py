@@ -11,7 +11,14 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch08_gpt.sections import WRITING
-from course_judges.chance import dice_right, dice_share, follows, only_the_best, repeats
+from course_judges.chance import (
+    dice_right,
+    dice_share,
+    follows,
+    only_the_best,
+    repeats,
+    softmax,
+)
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
 from course_judges.wording import unwrapped
@@ -106,7 +113,17 @@ def _even(evidence: Evidence) -> bool:
     """True if what was drawn can have come from a fair die, and not from the loaded one."""
     symbols = len(evidence.inputs["dice"])
     drawn = evidence.yours("chance.tokens")[:, 1]
-    return not dice_right(evidence) and follows(drawn, np.full(symbols, 1 / symbols))
+    if dice_right(evidence) or not follows(drawn, np.full(symbols, 1 / symbols)):
+        return False
+    # What a softmax makes of probabilities is nearly even, too: the likelier of the two counts.
+    return bool(np.log(symbols * softmax(softmax(evidence.inputs["dice"])))[drawn].sum() < 0)
+
+
+def _twice_softened(evidence: Evidence) -> bool:
+    """True if the draws follow a softmax of the probabilities, which is nearly even."""
+    shares = softmax(softmax(evidence.inputs["dice"]))
+    drawn = evidence.yours("chance.tokens")[:, 1]
+    return not dice_right(evidence) and follows(drawn, shares) and not _even(evidence)
 
 
 _no_crop = families.no_crop("all", lambda e: e.same("one") and "all" in e.answers.errors)(
@@ -134,7 +151,7 @@ def _prompt_dropped(
 
 
 _stop_ignored = mistake(
-    "The stop symbol stops nothing: all rows are written to the full count.", _rows("all")
+    "The stop symbol ends no row: all are written on, to the full count.", _rows("all")
 )(Writer(fill=False, enough=lambda _: False))
 
 _writes_after_stop = mistake(
@@ -142,7 +159,11 @@ _writes_after_stop = mistake(
 )(Writer(fill=False))
 
 _runs_to_the_count = mistake(
-    "You write to the full count although every row has stopped.", _rows("all")
+    "You write to the full count although every row has stopped.",
+    lambda e: (
+        unwrapped(f"""{_rows("all")(e)} Rows stop at different steps: is it asked whether every
+    row has stopped by now, and not in one and the same step?""")
+    ),
 )(Writer(enough=lambda _: False))
 
 
@@ -218,6 +239,41 @@ _one_fewer_than_count = mistake(
     "You write one symbol fewer than `count`.", _rows("one"), cases=("one", "some")
 )(_counted(-1))
 
+
+@mistake(
+    "You took `count` for the length of the whole text; it is how many symbols are written.",
+    lambda e: unwrapped(f"""The prompts have {e.number("T")} symbols. With count = 5 you return
+    {e.yours("some").shape[-1]} a row; asked for are {e.right("some").shape[-1]}."""),
+    cases=("one", "some"),
+)
+def _count_is_the_length(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    return generate(model, tokens, max(count - tokens.shape[1], 0), stop, generator)
+
+
+@mistake(
+    "You ask whether symbol 0 was drawn; which symbol ends a text, `stop` says.",
+    lambda e: f"The stop symbol is {e.number('stop')} here. {_rows('all')(e)}",
+    cases=("one", "some", "all"),
+)
+def _zero_for_stop(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    done = torch.zeros(len(tokens), dtype=torch.bool)
+
+    def enough(_: Tensor) -> bool:
+        return bool(done.all())
+
+    def draw(logits: Tensor, generator: torch.Generator) -> Tensor:
+        nonlocal done
+        new = drawn(logits, generator).masked_fill(done, stop)
+        done = done | (new == 0)
+        return new
+
+    return Writer(draw=draw, enough=enough, fill=False)(model, tokens, count, generator)
+
+
 _row_zero_for_all = mistake(
     "Every row gets the symbol that was drawn for row 0.",
     lambda e: f"Each row has logits, and a draw, of its own. {_rows('one')(e)}",
@@ -289,7 +345,8 @@ _argmax_for_sampling = families.argmax_for_sampling(
 
 _draws_are_even = mistake(
     "All symbols come up equally often; they are to be drawn from the softmax of the logits.",
-    lambda e: f"{dice_share(e)} Do the logits reach what draws?",
+    lambda e: unwrapped(f"""{dice_share(e)} Do the logits reach what draws, and does the softmax run
+    over the symbols of each row?"""),
     recognized=_even,
 )(
     Writer(
@@ -298,6 +355,12 @@ _draws_are_even = mistake(
         )
     )
 )
+
+_softmax_twice = mistake(
+    "Symbols come up more evenly than they should: you do not draw from one softmax of the logits.",
+    lambda e: f"{dice_share(e)} A second softmax, or a sigmoid, makes them as even as that.",
+    recognized=_twice_softened,
+)(Writer(draw=lambda logits, generator: drawn(logits.softmax(dim=-1), generator)))
 
 _generator_ignored = families.generator_ignored(
     "texts", lambda e: dice_right(e) and not repeats(e)
@@ -317,8 +380,52 @@ _one_row_refused = mistake(
     "A batch of one row comes out wrong.",
     lambda e: unwrapped(f"""With B = {e.number("B")} rows your answer is right. `squeeze()` without
     a dimension takes away the batch, too, when it has one row."""),
-    recognized=lambda e: e.same("one", "some", "all", "seen.tokens") and not e.same("alone.tokens"),
+    recognized=lambda e: (
+        e.same("one", "some", "all", "seen.tokens")
+        and not e.same("alone.tokens")
+        and not ("alone.tokens" in e.answers.values and e.yours("alone.tokens").ndim == 2)
+    ),
 )(_squeezes_everything)
+
+
+@mistake(
+    "A prompt that is longer than `block_size` comes out wrong.",
+    lambda e: unwrapped(f"""With block_size = {e.number("block_size")} and a prompt of
+    {e.number("block_size") + 2} symbols you return {e.yours("alone.tokens").shape[-1]} tokens;
+    asked for are {e.right("alone.tokens").shape[-1]}, the whole prompt before what is written.
+    Shorter prompts come out right."""),
+    recognized=lambda e: (
+        e.same("one", "some", "all", "seen.tokens")
+        and not e.same("alone.tokens")
+        and e.yours("alone.tokens").ndim == 2
+    ),
+)
+def _long_prompt_cut(
+    model: Any, tokens: Tensor, count: int, stop: int, generator: torch.Generator
+) -> Tensor:
+    return generate(model, tokens[:, -model.block_size :], count, stop, generator)
+
+
+def _after_one_symbol_alone(evidence: Evidence) -> bool:
+    """True if draws are right where a prompt has one position, and not where it has several."""
+    T = evidence.number("T")
+    mine, right = (side("one") for side in (evidence.yours, evidence.right))
+    return (
+        mine.shape == right.shape
+        and bool((mine[:, :T] == right[:, :T]).all())
+        and not np.array_equal(mine, right)
+        and dice_right(evidence)
+    )
+
+
+_logits_averaged = mistake(
+    "After prompts of one symbol you draw as the model says, and after longer ones not.",
+    lambda e: (
+        unwrapped(f"""{_rows("one")(e)} Is the whole prompt shown to the model, and do you read
+    the logits of its last position, and of no other? A mean over positions mixes them.""")
+    ),
+    recognized=_after_one_symbol_alone,
+)(Writer(read=lambda logits: logits.mean(dim=1)))
 
 
 def _other_tokens(evidence: Evidence) -> Finding | None:

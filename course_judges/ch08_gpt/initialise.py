@@ -23,6 +23,9 @@ _NEAR = 0.10
 # in tens of millions of draws; numbers from a range end at 1.7 of them.
 _FARTHEST = 2.3
 
+# The deviation that the chapter gives its own matrices.
+_CHAPTERS = 0.02
+
 # Of the matrices that end no branch, the one that is called like those that do.
 _ALIKE = 2
 
@@ -75,6 +78,22 @@ def _by_the_last_name(model: nn.Module, ends: list[str], std: float) -> None:
         else:
             small = name.split(".")[-2] in last
             nn.init.normal_(parameter, std=std / math.sqrt(len(ends)) if small else std)
+
+
+def _all_but_the_ends_divided(model: nn.Module, ends: list[str], std: float) -> None:
+    K = math.sqrt(len(ends))
+    _draws(
+        plain=lambda p, std: nn.init.normal_(p, std=std / K),
+        end=lambda p, std, _: nn.init.normal_(p, std=std),
+    )(model, ends, std)
+
+
+def _everywhere_divided(model: nn.Module, ends: list[str], std: float) -> None:
+    small = std / math.sqrt(len(ends))
+    _draws(
+        plain=lambda p, _: nn.init.normal_(p, std=small),
+        end=lambda p, *_: nn.init.normal_(p, std=small),
+    )(model, ends, std)
 
 
 def _std(evidence: Evidence) -> float:
@@ -160,6 +179,10 @@ def _plain_is(factor: Callable[[float], float]) -> Callable[[Evidence], bool]:
     return recognized
 
 
+def _plain_is_small(evidence: Evidence) -> bool:
+    return _near(evidence.yours("start.plain"), _std(evidence) / math.sqrt(evidence.number("K")))
+
+
 def _loss(evidence: Evidence) -> str:
     V = evidence.number("V")
     return unwrapped(f"""The loss before any training is {float(evidence.yours("start.loss")):.2f};
@@ -184,6 +207,8 @@ def _called(evidence: Evidence) -> list[str]:
 def _fed_nothing(evidence: Evidence) -> str:
     """What norms do whose weights were drawn like those of a matrix."""
     means, farthest = evidence.yours("start.norms_mean"), evidence.yours("start.norms")
+    if np.allclose(means, 0, atol=1e-6) and np.allclose(farthest, 1, atol=1e-6):
+        return "All of them are 0, so nothing of the stream reaches a branch."
     if np.abs(means).max() > 0.2 or farthest.max() > 1.5:
         return ""
     return "They are no matrix: if you draw them like one, every branch is fed next to nothing."
@@ -201,26 +226,47 @@ def _some_ends(evidence: Evidence) -> str:
     of {float(ends[off[0]]):.4f}; asked for is {wanted:.4f}.""")
 
 
+def _branch_end(evidence: Evidence, which: int) -> str:
+    return f"matrix {which} of {len(evidence.yours('start.ends'))} in `ends`"
+
+
+def _all_left(evidence: Evidence) -> bool:
+    """True if every matrix holds what it held before."""
+    return _whole(evidence, "left") and bool(evidence.yours("start.left").all())
+
+
 def _something_off(evidence: Evidence) -> Finding | None:
     std, spreads = _std(evidence), evidence.yours("start.plain")
     off = np.flatnonzero(~(np.abs(spreads / std - 1) < _NEAR))
     if len(off):
         which = int(off[np.abs(np.log(spreads[off] / std + 1e-9)).argmax()])
         alike = len(off) == len(spreads) and np.ptp(spreads) < 2 * (_NEAR * spreads.mean())
-        whose = "all matrices" if alike else _called(evidence)[which]
+        whose = "every matrix that ends no branch" if alike else _called(evidence)[which]
+        others = "" if alike else f" Of {len(spreads)} that end no branch, {len(off)} are off."
+        mean = float(evidence.yours("start.means")[which])
+        around = (
+            ""
+            if abs(mean) < max(std, float(spreads[which])) / 4
+            else f" Its mean is {mean:.4f} in place of 0."
+        )
         return Finding(
             "other-spread",
             "The matrices do not have the spread that was asked for.",
-            f"The standard deviation of {whose} is {float(spreads[which]) / std:.2f} times `std`. "
-            + _loss(evidence),
+            f"The standard deviation of {whose} is {float(spreads[which]) / std:.2f} times `std`."
+            f"{around}{others} {_loss(evidence)}",
             START,
         )
     if not _centred(evidence):
-        mean = float(max(evidence.yours("start.means"), key=abs))
+        means = evidence.yours("start.means")
+        which = int(np.abs(means).argmax())
+        names = _called(evidence)
+        whose = names[which] if which < len(names) else _branch_end(evidence, which - len(names))
+        spread = float(np.concatenate([spreads, evidence.yours("start.ends")])[which])
         return Finding(
             "other-mean",
-            "The matrices have the right spread around a mean that is not 0.",
-            f"With std = {std:g}, the mean of one of them is {mean:.4f}.",
+            "The mean of a matrix is not 0.",
+            f"With std = {std:g}, the mean of {whose} is {float(means[which]):.4f}, and its "
+            f"standard deviation {spread:.4f}. Does what you draw replace what was there?",
             START,
         )
     if not _ends_right(evidence):
@@ -264,12 +310,44 @@ def _something_off(evidence: Evidence) -> Finding | None:
     lambda e: unwrapped(f"""{_loss(e)} Change parameters in place, with `nn.init` or under
     `torch.no_grad()`; a new tensor in a local name changes nothing."""),
     recognized=lambda e: (
-        _plain_ratio(e) > 5 and not _biases_right(e) and not _norms_right(e) and not _centred(e)
+        _all_left(e)
+        and bool(e.yours("start.norms_kept"))
+        and bool(e.yours("start.biases_left").all())
     ),
 )
 def _untouched(model: nn.Module, ends: list[str], std: float) -> None:
     """Looks at the model and leaves it as it is."""
 
+
+@mistake(
+    "Only the matrices in `ends` are new; all others are as they were.",
+    lambda e: unwrapped(f"""{len(_called(e))} more should be normal with std = {_std(e):g}, the
+    embeddings among them. {_loss(e)}"""),
+    recognized=lambda e: (
+        bool(e.yours("start.left")[: len(_called(e))].all())
+        and not e.yours("start.left")[len(_called(e)) :].any()
+    ),
+)
+def _ends_alone(model: nn.Module, ends: list[str], std: float) -> None:
+    for name in ends:
+        nn.init.normal_(model.get_parameter(name), std=std / math.sqrt(len(ends)))
+
+
+def _is_a_constant(evidence: Evidence) -> bool:
+    """True if matrices have the deviation that the chapter gives its own."""
+    return _near(evidence.yours("start.plain"), _CHAPTERS)
+
+
+_chapters_deviation = mistake(
+    f"Your matrices have the deviation of the chapter, {_CHAPTERS:g}; asked for is `std`.",
+    lambda e: f"std = {_std(e):g} here, and yours is {_plain_ratio(e) * _std(e):.4f}.",
+    recognized=_is_a_constant,
+)(
+    _draws(
+        plain=lambda p, _: nn.init.normal_(p, std=_CHAPTERS),
+        end=lambda p, _, K: nn.init.normal_(p, std=_CHAPTERS / math.sqrt(K)),
+    )
+)
 
 _hot_start = mistake(
     "Your weights have a standard deviation of 1, whatever `std` says.",
@@ -321,7 +399,7 @@ _not_normal = mistake(
 _uniform_of_that_width = mistake(
     "You drew between −std and std; that is a range, and its deviation is std / √3.",
     lambda e: f"The deviation of your matrices is {_plain_ratio(e):.2f} times `std`.",
-    recognized=_plain_is(lambda _: 3**-0.5),
+    recognized=lambda e: _plain_is(lambda _: 3**-0.5)(e) and not _reaches_far(e),
 )(
     _draws(
         plain=lambda p, std: nn.init.uniform_(p, -std, std),
@@ -336,8 +414,7 @@ _uniform_of_that_width = mistake(
     {float(e.yours("start.plain")[0]):.2f}, and as it is tied, so has the output layer.
     {_loss(e)}"""),
     recognized=lambda e: (
-        bool((e.yours("start.plain")[:2] > 5 * _std(e)).all())
-        and _near(e.yours("start.plain")[2:], _std(e))
+        bool(e.yours("start.left")[:2].all()) and _near(e.yours("start.plain")[2:], _std(e))
     ),
 )
 def _embeddings_forgotten(model: nn.Module, ends: list[str], std: float) -> None:
@@ -353,9 +430,11 @@ def _embeddings_forgotten(model: nn.Module, ends: list[str], std: float) -> None
 
 
 @mistake(
-    "You gave the output layer a new matrix, so it is no longer the token embedding.",
-    lambda e: unwrapped(f"""The model has {e.number("V") * e.number("C")} parameters more than
-    before. Fill a parameter in place; do not replace it."""),
+    "The output layer no longer shares its matrix with the token embedding.",
+    lambda e: (
+        unwrapped(f"""They are two of {e.number("V")} × {e.number("C")} numbers now: one layer, or
+    each, was given a new one. Fill a parameter in place; do not replace it.""")
+    ),
     recognized=lambda e: not bool(e.yours("start.tied")),
 )
 def _untied(model: nn.Module, ends: list[str], std: float) -> None:
@@ -370,6 +449,24 @@ _ends_not_scaled = mistake(
     lambda e: f"{_spreads(e)} Each branch adds its variance to the stream, and they add up.",
     recognized=_ends_are(lambda _: 1.0),
 )(_draws(end=lambda p, std, _: nn.init.normal_(p, std=std)))
+
+_all_divided = mistake(
+    "You divided by the root of the number of branches everywhere; only `ends` is that small.",
+    lambda e: (
+        unwrapped(f"""The deviation of the matrices that end no branch is {_plain_ratio(e):.2f}
+    times `std`, as is that of those in `ends`, where 1 / √{e.number("K")} is right.""")
+    ),
+    recognized=lambda e: _ends_right(e) and _plain_is_small(e),
+)(_everywhere_divided)
+
+_others_divided = mistake(
+    "You made the wrong matrices smaller: those that end no branch, and not those in `ends`.",
+    lambda e: (
+        unwrapped(f"""The deviation of those in `ends` is {_ends_ratio(e):.2f} times `std`, that
+    of the others {_plain_ratio(e):.2f} times.""")
+    ),
+    recognized=lambda e: _near(e.yours("start.ends"), _std(e)) and _plain_is_small(e),
+)(_all_but_the_ends_divided)
 
 _same_name_elsewhere = mistake(
     "A matrix is small that ends no branch: its name only ends like one of those in `ends`.",
@@ -387,6 +484,12 @@ _divided_by_the_count = mistake(
     _spreads,
     recognized=_ends_are(lambda K: 1 / K),
 )(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std / K)))
+
+_multiplied_by_the_root = mistake(
+    "You multiplied by the root of the number of branches; divide by it.",
+    lambda e: f"{_spreads(e)} Each branch adds its variance to the stream, and they add up.",
+    recognized=_ends_are(lambda K: K**0.5),
+)(_draws(end=lambda p, std, K: nn.init.normal_(p, std=std * math.sqrt(K))))
 
 _counted_twice = mistake(
     unwrapped("""You divided by √(2 · branches). Two branches a block is a rule of the chapter's
@@ -422,9 +525,25 @@ _norms_set_small = mistake(
     recognized=lambda e: _plain_right(e) and not _norms_right(e),
 )(_draws(norm=lambda p, std: nn.init.normal_(p, std=std)))
 
+
+def _which_biases(evidence: Evidence) -> str:
+    """Which biases are not 0, and what they hold."""
+    largest, of_norms = evidence.yours("start.biases"), evidence.yours("start.biases_of_norms")
+    off = largest != 0
+    whose = "those of the norms" if np.array_equal(off, of_norms) else ""
+    whose = "those of the layers" if np.array_equal(off, ~of_norms) else whose
+    if evidence.yours("start.biases_left")[off].all():
+        held = "They are as they were, and 0 only in a fresh model"
+    elif np.allclose(largest[off], 1) and np.allclose(evidence.yours("start.biases_mean")[off], 1):
+        held = "They are 1, which is for the weights of norms: a bias has one dimension, too"
+    else:
+        held = f"The largest number in them is {float(largest.max()):.3f}"
+    return f"{int(off.sum())} of {len(off)} are not{', ' + whose if whose else ''}. {held}."
+
+
 _biases_drawn = mistake(
     "Not all biases are 0.",
-    lambda e: f"The largest of yours is {float(e.yours('start.biases').max()):.3f}.",
+    _which_biases,
     recognized=lambda e: _plain_right(e) and _norms_right(e) and not _biases_right(e),
 )(_draws(bias=lambda p, std: nn.init.normal_(p, std=std)))
 

@@ -50,8 +50,8 @@ def nearly_zero(*values: str) -> Property:
                 "nearly-zero",
                 "What should have no chance has a tiny one.",
                 f"Row {row} gives symbol {symbol} {number(float(left[row, symbol]))}, and it should"
-                " be exactly 0. A large negative number is not far enough below logits that are"
-                " low themselves: −∞ is.",
+                " be exactly 0. A large negative number in the place of a logit is not far enough"
+                " below logits that are low themselves: −∞ is.",
                 CHOICE,
             )
         return None
@@ -146,8 +146,12 @@ def other_symbols(value: str, shares: Callable[[Evidence], np.ndarray]) -> Prope
 
 
 def _columns_sum(values: np.ndarray) -> str:
-    """A sentence on columns that sum to 1; empty where one does not, unless it is 0 throughout."""
+    """A sentence on columns that sum to 1, or the whole tensor; empty where one column does not,
+    unless it is 0 throughout.
+    """
     sums = values.sum(axis=0)
+    if len(values) > 1 and np.isclose(values.sum(), 1, atol=1e-4):
+        return " All rows together sum to 1: was the division by the sum over the whole tensor?"
     if len(values) == 1 or not (np.isclose(sums, 1, atol=1e-4) | (sums == 0)).all():
         return ""
     return " Columns sum to 1: was the division along the other dimension?"

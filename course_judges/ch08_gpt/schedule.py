@@ -45,6 +45,18 @@ def _shaped(
     return answer
 
 
+def _shaped_decay(remaining: Callable[[int, int], float]) -> Callable[..., float]:
+    """An answer with another share of the fall left: `remaining(left, decay)`."""
+
+    def answer(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:
+        left = steps - 1 - step
+        if step < warm_up or left >= decay:
+            return share(step, steps, warm_up, decay, final)
+        return final + (1 - final) * remaining(left, decay)
+
+    return answer
+
+
 def _at(evidence: Evidence, step: int) -> str:
     steps = evidence.number("steps")
     step %= steps
@@ -86,7 +98,15 @@ def _beyond_full(evidence: Evidence) -> Finding | None:
     if not evidence.comparable("rates") or evidence.yours("rates").max() <= 1 + 1e-6:
         return None
     step = int(evidence.yours("rates").argmax())
-    return Finding("above-full", "Your rate rises above the full rate.", _at(evidence, step), RATE)
+    first = evidence.number("warm_up")
+    after = (
+        f" The last step of the warm-up is number {first - 1}, so this one is level already."
+        if step == first
+        else ""
+    )
+    return Finding(
+        "above-full", "Your rate rises above the full rate.", _at(evidence, step) + after, RATE
+    )
 
 
 _PARTS = {
@@ -122,9 +142,12 @@ def _part_off(evidence: Evidence) -> Finding | None:
             f" {abs(right[1] - right[0]):.4f}"
         )
         steps = range(evidence.number("steps"))[part]
+        too_soon = name == "level" and (strides <= 1e-6).all() and mine[-1] < min(mine[0], 1 - 1e-4)
         return Finding(
             f"other-{name}",
-            f"Your {name} is another one than asked for.",
+            "Your rate falls before only `decay` steps are left; until then it should stay at 1."
+            if too_soon
+            else f"Your {name} is another one than asked for.",
             f"In steps {steps[0]} to {steps[-1]} your share {going}; {wanted}.",
             RATE,
         )
@@ -152,7 +175,10 @@ def _unusual(evidence: Evidence) -> Finding | None:
 
 _starts_at_zero = mistake(
     "Your first step has a rate of 0, so nothing is learned from the first batch.",
-    lambda e: f"{_at(e, 0)} Steps count from 0, so step `warm_up − 1` is the last of the warm-up.",
+    lambda e: (
+        f"{_at(e, 0)} It has 1 / warm_up, and the last step of the warm-up, number "
+        f"{e.number('warm_up') - 1}, has 1."
+    ),
     also=(_shaped(rise=lambda step, warm_up: step / max(warm_up - 1, 1)),),
 )(_shaped(rise=lambda step, warm_up: step / warm_up))
 
@@ -196,6 +222,19 @@ def _decay_comes_first(step: int, steps: int, warm_up: int, decay: int, final: f
     return max(final, 1 - (1 - final) * (step + 1 - warm_up) / decay) if steps else 1.0
 
 
+_decay_takes_longer_strides = mistake(
+    "The first step of your decay still has 1, so its strides are longer than they should be.",
+    lambda e: unwrapped(f"""{_first_wrong(e)} The first of the last {e.number("decay")} steps has
+    fallen by one stride already: there are as many strides as steps."""),
+)(_shaped_decay(lambda left, decay: left / max(decay - 1, 1)))
+
+_decay_one_step_short = mistake(
+    "The first step of your decay still has 1; the others are right.",
+    lambda e: unwrapped(f"""{_first_wrong(e)} With steps = {e.number("steps")} and decay =
+    {e.number("decay")}, step {e.number("steps") - e.number("decay")} is the first of the last
+    {e.number("decay")}."""),
+)(_shaped_decay(lambda left, decay: left / decay if left < decay - 1 else 1.0))
+
 _falls_to_zero = mistake("Your rate falls to 0, whatever `final` says.", lambda e: _at(e, -1))(
     _shaped(fall=lambda remaining, _: remaining)
 )
@@ -228,14 +267,23 @@ _cosine_for_line = mistake(
 )
 
 
+def _without(evidence: Evidence) -> str:
+    """Without which part it stops: "a warm-up"."""
+    parts = {"no_warm_up": "a warm-up", "no_decay": "a decay"}
+    return " and without ".join(
+        told for case, told in parts.items() if case in evidence.answers.errors
+    )
+
+
 @mistake(
-    "Without a warm-up, or without a decay, you divide by 0.",
-    lambda e: unwrapped(f"""It stopped with
-    {" and ".join(dict.fromkeys(error.kind for error in e.answers.errors.values()))}; with warm_up =
-    {e.number("warm_up")} and decay = {e.number("decay")} all is well. Ask first whether the step
-    lies in that part at all."""),
+    lambda e: f"Without {_without(e)} you divide by 0.",
+    lambda e: unwrapped(f"""With warm_up = {e.number("warm_up")} and
+    decay = {e.number("decay")} all is well. Ask first whether the step lies in that part at
+    all."""),
     recognized=lambda e: (
-        e.same("rates") and bool({"no_warm_up", "no_decay"} & set(e.answers.errors))
+        e.same("rates")
+        and bool({"no_warm_up", "no_decay"} & set(e.answers.errors))
+        and {error.kind for error in e.answers.errors.values()} == {"ZeroDivisionError"}
     ),
 )
 def _divides_by_zero(step: int, steps: int, warm_up: int, decay: int, final: float) -> float:

@@ -49,6 +49,23 @@ def _kept(logits: Tensor, k: Tensor) -> Tensor:
     return _ranks(logits) < k.unsqueeze(1)
 
 
+def _kth(logits: Tensor, k: Tensor) -> Tensor:
+    """(B, 1) the k-th largest logit of each row."""
+    ordered = logits.sort(dim=-1, descending=True).values
+    return ordered.gather(1, k.clamp(max=logits.shape[1]).unsqueeze(1) - 1)
+
+
+def _one_edge_for_all(evidence: Evidence) -> bool:
+    """True if one number parts the logits that are kept from those that are cut, in all rows."""
+    kept, logits = evidence.yours("kept") > 1e-9, evidence.inputs["logits"]
+    return (
+        evidence.comparable("kept")
+        and 0 < kept.sum() < kept.size
+        and np.allclose(evidence.yours("kept").sum(axis=-1), 1, atol=1e-4)
+        and bool(logits[kept].min() > logits[~kept].max())
+    )
+
+
 def _kept_first(evidence: Evidence) -> str:
     k = evidence.inputs["k"]
     return f"k is {', '.join(str(int(n)) for n in k)} here. " + row_that_differs("kept")(evidence)
@@ -56,7 +73,8 @@ def _kept_first(evidence: Evidence) -> str:
 
 @mistake(
     "Every symbol kept its chance: nothing was cut.",
-    lambda e: f"{_kept_first(e)} `masked_fill` returns a new tensor; assign it.",
+    lambda e: unwrapped(f"""{_kept_first(e)} If you did call `masked_fill`: it returns a new tensor,
+    so keep what it returns."""),
 )
 def _keeps_everything(logits: Tensor, k: Tensor) -> Tensor:  # noqa: ARG001
     return logits.softmax(dim=-1)
@@ -80,15 +98,18 @@ def _zero_mask(logits: Tensor, k: Tensor) -> Tensor:
 
 _keeps_one_too_few = mistake(
     "Each row keeps one symbol too few.",
-    lambda e: unwrapped(f"""{_kept_first(e)} The k-th itself belongs to the k likeliest: compare
-    with ≥, not >."""),
+    lambda e: (
+        unwrapped(f"""{_kept_first(e)} The k-th itself belongs to the k likeliest. It is lost to
+    a > in the place of ≥, or where 1 is subtracted from k twice.""")
+    ),
 )(_keeping(lambda z, k: _ranks(z) < k.unsqueeze(1) - 1))
 
 
 @mistake(
     "A row that should stay whole loses its unlikeliest symbol.",
     lambda e: unwrapped(f"""With k ≥ V = {e.yours("edges").shape[1]} a row keeps all of its
-    symbols, and the place of the last one is V − 1: cap k at V before you subtract 1."""),
+    symbols. Is k capped below V, or is there something beyond the last one that is compared with?
+    The place of the unlikeliest is V − 1, and nothing stands at place V."""),
     cases=("kept", "edges"),
 )
 def _capped_below_all(logits: Tensor, k: Tensor) -> Tensor:
@@ -104,10 +125,21 @@ _keeps_the_unlikeliest = mistake(
     lambda e: f"{_kept_first(e)} `sort` goes upwards unless told otherwise.",
 )(_keeping(lambda z, k: _ranks(z, descending=False) < k.unsqueeze(1)))
 
+_kept_and_cut_exchanged = mistake(
+    "You keep the symbols that are to be cut, and cut those that are likelier.",
+    lambda e: f"{_kept_first(e)} Is the comparison, or the mask, the other way round?",
+    also=(_keeping(lambda z, k: z <= _kth(z, k)),),
+)(_keeping(lambda z, k: z < _kth(z, k)))
+
+_kth_from_below = mistake(
+    "You keep the k-th smallest logit and all above it; it is the k-th largest that counts.",
+    lambda e: f"{_kept_first(e)} `kthvalue`, and `sort` unless told otherwise, count from below.",
+)(_keeping(lambda z, k: z >= -_kth(-z, k)))
+
 _keeps_the_first_columns = mistake(
     "You keep the symbols with the smallest numbers, not the likeliest ones.",
-    lambda e: unwrapped(f"""{_kept_first(e)} A position in the sorted row is not a symbol: it has to
-    be taken back."""),
+    lambda e: unwrapped(f"""{_kept_first(e)} Columns stand in the order of the symbols. And a place
+    in a sorted row is not a symbol: it has to be taken back."""),
 )(_keeping(lambda z, k: torch.arange(z.shape[1]).expand_as(z) < k.unsqueeze(1)))
 
 _ranks_not_inverted = mistake(
@@ -158,6 +190,12 @@ def _holds_logits(evidence: Evidence) -> bool:
 def _logits_returned(logits: Tensor, k: Tensor) -> Tensor:
     return logits.masked_fill(~_kept(logits, k), -torch.inf)
 
+
+_one_edge = mistake(
+    "All rows are cut at one and the same logit; each row has a k-th largest of its own.",
+    _kept_first,
+    recognized=_one_edge_for_all,
+)(_keeping(lambda z, k: z >= _kth(z, k).min()))
 
 _ranks_over_the_batch = mistake(
     "You rank each symbol against the other rows; rank it within its own row.",

@@ -51,12 +51,14 @@ def _back(ranked: Tensor, order: Tensor, kept: Tensor) -> Tensor:
     return torch.zeros_like(ranked).scatter(-1, order, ranked)
 
 
-def _leaving(keep: Callable[[Tensor, float], Tensor], *, descending: bool = True) -> _Answer:
+def _leaving(
+    keep: Callable[[Tensor, float], Tensor], *, descending: bool = True, at_least: bool = True
+) -> _Answer:
     """An answer that keeps other ranks: `keep(ranked, p)` is a mask (B, V)."""
 
     def answer(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
         ranked, order = _ranked(logits / temperature, descending=descending)
-        kept = keep(ranked, p) | (torch.arange(logits.shape[-1]) < least)
+        kept = keep(ranked, p) | (torch.arange(logits.shape[-1]) < least * at_least)
         return _back(ranked, order, kept)
 
     return answer
@@ -69,6 +71,11 @@ def _before(ranked: Tensor) -> Tensor:
 def _share_kept(evidence: Evidence) -> str:
     p, t = float(evidence.inputs["p"]), float(evidence.inputs["temperature"])
     return f"With p = {p:g} at temperature {t:g}: {row_that_differs('nucleus')(evidence)}"
+
+
+def _first(ranked: Tensor, least: Tensor | int) -> Tensor:
+    """Whether a rank is among the first `least`."""
+    return torch.arange(ranked.shape[-1]).expand_as(ranked) < least
 
 
 def _missing_share(evidence: Evidence) -> str:
@@ -166,8 +173,8 @@ def _least_as_the_most(logits: Tensor, temperature: float, p: float, least: int)
 
 
 @mistake(
-    "You keep `least` symbols in every row; `p` has no effect.",
-    _share_kept,
+    "You keep `least` symbols in every row, whatever p is.",
+    lambda e: f"{_share_kept(e)} Is it a sum of probabilities that is compared with p?",
     cases=("nucleus", "least", "everything"),
 )
 def _p_ignored(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:  # noqa: ARG001
@@ -202,10 +209,24 @@ def _first_set_for_all(logits: Tensor, temperature: float, p: float, least: int)
     return _back(ranked, order, (torch.arange(logits.shape[-1]) < size).expand_as(ranked))
 
 
+def _mask_gathered_back(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    ranked, order = _ranked(logits / temperature)
+    kept = (_before(ranked) < p) | _first(ranked, least)
+    shares = (logits / temperature).softmax(dim=-1) * kept.gather(-1, order)
+    return shares / shares.sum(dim=-1, keepdim=True).clamp(min=1e-12)
+
+
+def _mask_gathered_onto_logits(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    ranked, order = _ranked(logits / temperature)
+    kept = ((_before(ranked) < p) | _first(ranked, least)).gather(-1, order)
+    return (logits / temperature).masked_fill(~kept, -torch.inf).softmax(dim=-1)
+
+
 @mistake(
-    "You took the sorted values back with `gather`; that reads where `scatter` writes.",
+    "You took what was sorted back with `gather`; that reads where `scatter` writes.",
     lambda e: unwrapped(f"""`order[b, r]` is the column of rank r. `scatter` writes value r there;
     `gather` takes the value of rank `order[b, v]` for column v. {_share_kept(e)}"""),
+    also=(_mask_gathered_back, _mask_gathered_onto_logits),
 )
 def _gathered_back(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
     ranked, order = _ranked(logits / temperature)
@@ -289,6 +310,75 @@ def _softmax_twice(logits: Tensor, temperature: float, p: float, least: int) -> 
     return kept.masked_fill(kept == 0, -torch.inf).softmax(dim=-1)
 
 
+@mistake(
+    "The temperature was taken twice: once for the set, and again for what is kept.",
+    lambda e: f"{_share_kept(e)} The probabilities of the set come from softmax(logits / T), too.",
+)
+def _temperature_twice(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    kept = top_p(logits, temperature, p, least) > 0
+    return (logits / temperature**2).masked_fill(~kept, -torch.inf).softmax(dim=-1)
+
+
+@mistake(
+    "You divided probabilities by the temperature; logits are divided, before the softmax.",
+    lambda e: f"{_share_kept(e)} Divided by one number, probabilities keep their ratios.",
+    cases=("nucleus", "least", "both"),
+)
+def _probabilities_divided(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    return top_p(logits, 1.0, p * temperature, least)
+
+
+@mistake(
+    "You set the logits of the others to 0; a logit of 0 still has the weight e⁰ = 1.",
+    lambda e: f"{_share_kept(e)} Set them to −inf.",
+)
+def _zero_mask(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    kept = top_p(logits, temperature, p, least) > 0
+    return (logits / temperature * kept).softmax(dim=-1)
+
+
+@mistake(
+    "You add `least` to the symbols that p takes; the larger of the two sets is kept.",
+    lambda e: unwrapped(f"""With p = {float(e.inputs["p"]):g} and least = 2:
+    {row_that_differs("both")(e)}"""),
+    cases=("nucleus", "least", "both"),
+)
+def _least_added(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    ranked, order = _ranked(logits / temperature)
+    enough = (ranked.cumsum(dim=-1) < p).sum(dim=-1, keepdim=True)
+    return _back(ranked, order, _first(ranked, enough + least))
+
+
+_kept_and_cut_exchanged = mistake(
+    "You keep the symbols that come when p is reached, and cut those that reach it.",
+    lambda e: f"{_share_kept(e)} Is the comparison, or the mask, the other way round?",
+    also=(
+        _leaving(lambda ranked, p: ranked.cumsum(dim=-1) >= p),
+        _leaving(lambda ranked, p: ranked.cumsum(dim=-1) >= p, at_least=False),
+        _leaving(lambda ranked, p: _before(ranked) >= p, at_least=False),
+    ),
+)(_leaving(lambda ranked, p: _before(ranked) >= p))
+
+_summed_over_rows = mistake(
+    "Your cumulated sum runs down the rows; it runs along the symbols of each row.",
+    lambda e: f"{_share_kept(e)} In a (B, V) tensor symbols stand along the last dimension.",
+    also=(_leaving(lambda ranked, p: ranked.cumsum(dim=0) - ranked < p, at_least=False),),
+)(_leaving(lambda ranked, p: ranked.cumsum(dim=0) - ranked < p))
+
+
+def _one_row_down(reached: Tensor) -> Tensor:
+    moved = torch.zeros_like(reached)
+    moved[1:] = reached[:-1]
+    return moved
+
+
+_mask_moved_down = mistake(
+    "You moved what is to be cut on by one row; it moves on by one rank, along the last dimension.",
+    lambda e: f"{_share_kept(e)} `mask[..., 1:]` are ranks, `mask[1:]` are rows.",
+    also=(_leaving(lambda ranked, p: ~_one_row_down(ranked.cumsum(dim=-1) > p), at_least=False),),
+)(_leaving(lambda ranked, p: ~_one_row_down(ranked.cumsum(dim=-1) > p)))
+
+
 @mistake("The temperature has no effect.", lambda e: _share_kept(e))
 def _temperature_ignored(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:  # noqa: ARG001
     return top_p(logits, 1.0, p, least)
@@ -344,7 +434,7 @@ def _enough_for_a_half(evidence: Evidence) -> bool:
 
 def _more_than_a_half(evidence: Evidence) -> Finding | None:
     """Right but where the sum is p exactly."""
-    if _enough_for_a_half(evidence):
+    if not sets_agree("nucleus")(evidence) or _enough_for_a_half(evidence):
         return None
     kept = int((evidence.yours("exact")[0] > 1e-9).sum())
     why = (

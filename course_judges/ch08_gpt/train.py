@@ -35,6 +35,8 @@ SMOOTHING = 0.1  # counts are few for so many pairs: a whole one more each would
 
 # Two calls in evaluation mode agree to rounding; what moves less than this is not looked at.
 _SAME = 1e-4
+# Who is not so much below counted symbols has learned little, or does not show it.
+_LITTLE = 0.1
 # An untrained model reads its context too, faintly.
 _CLEARLY = 0.05
 
@@ -154,7 +156,7 @@ def _as_distribution(evidence: Evidence, value: Array) -> bool:
     """True if this reading of the answer predicts better than counted symbols do."""
     return (
         _is_distribution(value)
-        and score(value, evidence.inputs["targets"]) < _counted(evidence)[0] - 0.1
+        and score(value, evidence.inputs["targets"]) < _counted(evidence)[0] - _LITTLE
     )
 
 
@@ -241,11 +243,32 @@ def _not_there_yet(evidence: Evidence) -> Finding | None:
             _standing(evidence),
             PAST,
         )
+    loss, (singles, _) = _loss(evidence), _counted(evidence)
+    if loss > math.log(evidence.number("V")):
+        return Finding(
+            "worse-than-nothing",
+            "Your predictions are worse than those of a model that knows nothing.",
+            f"{_standing(evidence)} They are sure of what does not come. Are gradients set to zero "
+            "before each step, is the rate far too high, or do x and y, or the logits that you "
+            "read, belong to other positions?",
+            RATE,
+        )
+    if loss > singles - _LITTLE:
+        return Finding(
+            "hardly-learned",
+            "Your predictions are hardly better than those of counted symbols, or worse.",
+            f"{_standing(evidence)} Either the training did little (a rate that is too low, "
+            "gradients that are not set to zero), or the answer leaves out what was learned: it "
+            "is the softmax of the last position's logits, once.",
+            RATE,
+        )
     return Finding(
         "target-missed",
         "Your model learns, and is not below the target yet.",
         _standing(evidence) + " A loss that still falls quickly at the end asks for a higher rate;"
-        " one that jumps about asks for a warm-up, or for a rate that falls towards the end.",
+        " one that jumps about asks for a warm-up, or for a rate that falls towards the end. If"
+        " your batches lose less than that, look at the prediction: one softmax, of the last"
+        " position's logits.",
         RATE,
     )
 
@@ -284,7 +307,8 @@ _logits_for_probabilities = mistake(
 _only_the_likeliest = mistake(
     "You are certain of one symbol each time; asked for is a probability for every one.",
     lambda e: unwrapped(f"""What you were certain of was right in {_percent_right(e):.0f} % of the
-    contexts. For the others a model that gives no chance loses without limit."""),
+    contexts. For the others a model that gives no chance loses without limit. That comes of an
+    `argmax`, or of a training that went out of hand."""),
     CHOICE,
     recognized=_is_one_hot,
 )(_quickly(answer=lambda logits: F.one_hot(logits[:, -1].argmax(dim=-1), logits.shape[-1]).float()))
@@ -298,14 +322,14 @@ _dropout_in_evaluation = mistake(
 )(_quickly(dropout=0.4, steps=100))
 
 _unshifted_targets = mistake(
-    "Your model repeats the last symbol of the context: it was trained to predict its own input.",
+    "Your model repeats the last symbol of the context, as one does that is trained on its input.",
     _repeat_share,
     recognized=_repeats_its_input,
 )(_quickly(shift=lambda x, _: x))
 
 
 @mistake(
-    "Every context gets the same prediction, so the model does not read it.",
+    "Every context gets the same prediction, whatever stands in it.",
     _standing,
     recognized=_reads_nothing,
 )
@@ -317,9 +341,10 @@ def _same_for_every_context(batches: Any, vocab_size: int, block_size: int) -> _
 
 
 _reads_first_logits = mistake(
-    "You read the logits of the first position: the prediction does not depend on the last symbol.",
+    "Your prediction does not depend on the last symbol of the context.",
     lambda e: unwrapped(f"""With another last symbol it moved by {_moved_by(e, "other_last"):.4f}.
-    {_standing(e)}"""),
+    {_standing(e)} Is the last symbol shown to the model, and do you read the logits of the last
+    position? Those of the first, or of the one before the last, have not seen it."""),
     WRITING,
     recognized=lambda e: _moved_by(e, "other_last") < _SAME < _CLEARLY < _moved_by(e, "other_past"),
 )(_quickly(answer=lambda logits: logits[:, 0].softmax(dim=-1)))
@@ -334,7 +359,7 @@ _last_token_only = mistake(
 _untrained = mistake(
     "Your model predicts as one does that was never trained.",
     lambda e: unwrapped(f"""You took {_taken(e)}. {_standing(e)} Does every step end with
-    `optimizer.step()`, on this model's parameters?"""),
+    `optimizer.step()`, on this model's parameters, and is the rate large enough to be seen?"""),
     START,
     recognized=_knows_nothing,
 )(_quickly(steps=0))
@@ -348,7 +373,7 @@ TASK = Task(
         Part(
             "Predictions are distributions, and better than counted symbols.",
             1,
-            lambda e: _loss(e) < _counted(e)[0] - 0.1,
+            lambda e: _loss(e) < _counted(e)[0] - _LITTLE,
         ),
         Part(
             f"Predictions beat those of counted pairs, by {CLEARLY_BELOW_PAIRS} nats at least.",
@@ -358,7 +383,7 @@ TASK = Task(
         Part(
             "Every context gets the same answer each time it is asked.",
             1,
-            lambda e: _loss(e) < _counted(e)[0] - 0.1 and not _wavers(e),
+            lambda e: _loss(e) < _counted(e)[0] - _LITTLE and not _wavers(e),
         ),
         Part(
             f"The loss on unseen contexts is below {TARGET} nats.",

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -226,10 +227,20 @@ def _shares_of_all(logits, x, y, boundary, longest):
     return torch.stack([(losses * ((place == k) & (y >= 0))).mean() for k in range(longest)])
 
 
+def _ignored_passed_over(logits, x, y, boundary, longest):
+    """Leaves positions whose target is ignored out before it looks at them."""
+    place = torch.full_like(x, _UNKNOWN)
+    for b, t in (y >= 0).nonzero().tolist():
+        before = place[b, :t][y[b, :t] >= 0]
+        place[b, t] = 0 if x[b, t] == boundary else before[-1] + 1 if len(before) else _UNKNOWN
+    return _means(_losses(logits, y), place, y >= 0, longest)
+
+
 @mistake(
     "A target of −100 holds your count up: the letter after it gets the place of the one before.",
     lambda e: unwrapped(f"""{int((e.inputs["y"] == -100).sum())} targets are −100, some of them
     within a name. They do not count, but they have a place of their own. {_both(e)}"""),
+    also=(_ignored_passed_over,),
 )
 def _ignored_take_no_place(logits, x, y, boundary, longest):
     counts = y >= 0
@@ -237,6 +248,83 @@ def _ignored_take_no_place(logits, x, y, boundary, longest):
     before = F.pad(counts.long().cumsum(dim=1), (1, 0))  # (B, T + 1)
     place = before[:, :-1] - before.gather(1, began.clamp(min=0))
     return _means(_losses(logits, y), torch.where(began < 0, _UNKNOWN, place), counts, longest)
+
+
+def _counting_otherwise(counts):
+    """An answer in which other targets count: `counts(x, y, boundary)` is a mask (B, T)."""
+
+    def answer(logits, x, y, boundary, longest):
+        return _means(
+            _losses(logits, y), _place(x, boundary), (y >= 0) & counts(x, y, boundary), longest
+        )
+
+    return answer
+
+
+_stops_at_ignored = mistake(
+    "A row ends for you at its first target of −100; what comes after it counts.",
+    lambda e: (
+        f"{int((e.inputs['y'] == -100).sum())} targets are −100, some within a row. {_both(e)}"
+    ),
+)(_counting_otherwise(lambda _, y, __: (y < 0).cumsum(dim=1) == 0))
+
+_whole_names_alone = mistake(
+    "You leave names out that do not end within their row; their letters count, too.",
+    _both,
+)(
+    _counting_otherwise(
+        lambda x, _, boundary: (
+            (x == boundary).flip(1).cumsum(dim=1).flip(1) - (x == boundary).int() > 0
+        )
+    )
+)
+
+_first_name_alone = mistake(
+    "You count the first name of each row only; every boundary begins another one.",
+    lambda e: (
+        f"{int((e.inputs['x'] == e.number('boundary')).sum())} boundaries stand in `x`. {_both(e)}"
+    ),
+)(_counting_otherwise(lambda x, _, boundary: (x == boundary).cumsum(dim=1) == 1))
+
+
+@mistake(
+    "You moved the targets on by one more: the logits at t predict `y[b, t]`, not `y[b, t + 1]`.",
+    _both,
+    also=(lambda logits, x, y, *rest: loss_by_letter(logits[:, :-1], x[:, 1:], y[:, 1:], *rest),),
+)
+def _shifted_again(logits, x, y, boundary, longest):
+    return loss_by_letter(logits[:, :-1], x[:, :-1], y[:, 1:], boundary, longest)
+
+
+def _first_place_empty(evidence: Evidence) -> bool:
+    mine, right = evidence.yours("losses"), evidence.right("losses")
+    return (
+        mine.shape == right.shape
+        and bool(np.isnan(mine[0]))
+        and bool(np.isfinite(mine[1:]).all())
+        and not np.isnan(right[0])
+    )
+
+
+def _why_empty(evidence: Evidence) -> str:
+    mine, right = evidence.yours("losses"), evidence.right("losses")
+    if np.allclose(mine[1:], right[:-1], 1e-4):
+        why = "What you have at place k + 1 belongs to place k: counting starts at 0."
+    elif np.allclose(mine[1:], right[1:], 1e-4):
+        why = "The other places are right."
+    else:
+        why = _both(evidence)
+    return (
+        "The mean of no number is NaN. A position where `x` is the boundary counts, and its place "
+        f"is 0. {why}"
+    )
+
+
+@mistake(
+    "Place 0 is NaN in yours, and other places are not.", _why_empty, recognized=_first_place_empty
+)
+def _places_one_late(logits, x, y, boundary, longest):
+    return _means(_losses(logits, y), _place(x, boundary) + 1, y >= 0, longest)
 
 
 def _first_letter_alone(evidence: Evidence) -> Finding | None:

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from course_judges.ch09_names.sections import CARRIED
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, numbers_apart, unwrapped
-from course_tasks.ch09_names.carried import START_GRADIENT
+from course_tasks.ch09_names.carried import PROBE, START_GRADIENT
 from course_tasks.verdict import Finding
 
 _TWICE = "backward through the graph a second time"
@@ -118,6 +118,46 @@ def _model_changed(evidence: Evidence) -> Finding | None:
         "You left the model in another mode than you found it in.",
         "It came in training mode and is in evaluation mode now, so a training that goes on has no "
         "dropout.",
+        CARRIED,
+    )
+
+
+def _shares_of_batches(evidence: Evidence) -> list[float] | None:
+    """How often each batch's loss went backward, if that is what gradients are made of."""
+    if not evidence.same("pieces.losses"):
+        return None
+    mine, right = (
+        np.concatenate([side(name).ravel() for name in _GRADIENTS])
+        for side in (evidence.yours, evidence.right)
+    )
+    of_batches = []
+    for left_out in _LEFT_OUT[: len(evidence.inputs["x"])]:
+        found = evidence.variants.answers(left_out, PROBE, evidence.inputs)
+        others = [np.asarray(found.values[name]).ravel() for name in _GRADIENTS]
+        of_batches.append(right - np.concatenate(others))
+    each = np.stack(of_batches, axis=1)  # (parameters, batches)
+    shares = np.linalg.lstsq(each, mine - START_GRADIENT, rcond=None)[0]
+    if not np.allclose(each @ shares, mine - START_GRADIENT, 1e-3, 1e-5):
+        return None
+    return [float(share) for share in shares]
+
+
+def _weighed(evidence: Evidence) -> Finding | None:
+    """Gradients that are made of those of the batches, some of which count more than once."""
+    shares = _shares_of_batches(evidence)
+    if shares is None:
+        return None
+    grown = (
+        " A sum that has grown since the first batch takes the earlier ones along each time."
+        if min(shares) > 0.5 and shares[0] > shares[-1] + 0.5
+        else ""
+    )
+    told = ", ".join(number(round(share, 3) + 0.0) for share in shares)
+    return Finding(
+        "batches-weighed",
+        "Your losses are right, and batches do not count alike in your gradients.",
+        unwrapped(f"""The gradients of the {len(shares)} batches are in yours {told} times; each
+        should be there once. Which loss goes backward, and how often?{grown}"""),
         CARRIED,
     )
 
@@ -307,7 +347,7 @@ _start_gradients_cleared = mistake(
 )(_pieces(_others, _all_detached, _first_clears))
 
 _last_gradient_only = mistake(
-    "Only the gradient of the last batch is left; asked for is the sum over all.", _steepness
+    "In your gradients is the last batch alone; asked for is the sum over all.", _steepness
 )(_pieces(_others, _all_detached, _latest))
 
 
@@ -345,11 +385,103 @@ def _without(left_out):
     return answer
 
 
+_LEFT_OUT = tuple(_without(batch) for batch in range(4))
+
+
 _batch_left_out = mistake(
     "One batch adds nothing to your gradients.",
     lambda e: f"Go backward through the loss of each of the {len(e.inputs['x'])}. {_steepness(e)}",
-    also=tuple(_without(batch) for batch in range(1, 4)),
-)(_without(0))
+    also=_LEFT_OUT[1:],
+)(_LEFT_OUT[0])
+
+
+def _with_loss(loss):
+    """An answer with another loss of a batch: `loss(logits, y)`."""
+
+    def answer(model, batches):
+        state, losses = None, []
+        for x, y, fresh in batches:
+            if state is not None:
+                state = _all_detached(_others(state, fresh[None, :, None]))
+            logits, state = model.read(x, state)
+            losses.append(loss(logits, y))
+            losses[-1].backward()
+        return [found.item() for found in losses]
+
+    return answer
+
+
+def _times(evidence: Evidence) -> str:
+    mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
+    B, T = evidence.inputs["y"][0].shape
+    return unwrapped(f"""Yours are {number(float(mine[0] / right[0]))} times as large, where B = {B}
+    and T = {T}: a sum over one of the two, and a mean over the other. {_first_off(evidence)}""")
+
+
+_summed_along_one = mistake(
+    "Your losses are sums along rows or along positions; the mean goes over both.",
+    _times,
+    also=(
+        _with_loss(
+            lambda logits, y: (
+                F.cross_entropy(logits.transpose(1, 2), y, reduction="none").sum(0).mean()
+            )
+        ),
+    ),
+)(
+    _with_loss(
+        lambda logits, y: F.cross_entropy(logits.transpose(1, 2), y, reduction="none").sum(1).mean()
+    )
+)
+
+_pairs_mixed = mistake(
+    "Your logits and targets do not stand in the same order where they are compared.",
+    lambda e: unwrapped(f"""One of the two goes row by row, the other position by position.
+        {_first_off(e)} Flatten both from (B, T, …)."""),
+    also=(_with_loss(lambda logits, y: F.cross_entropy(logits.flatten(0, 1), y.T.flatten())),),
+)(_with_loss(lambda logits, y: F.cross_entropy(logits.transpose(0, 1).flatten(0, 1), y.flatten())))
+
+_shifted_again = mistake(
+    "You compare the logits at t with `y[:, t + 1]`; `y` holds what follows `x[:, t]` already.",
+    _first_off,
+)(_with_loss(lambda logits, y: F.cross_entropy(logits[:, :-1].flatten(0, 1), y[:, 1:].flatten())))
+
+_only_if_all_begin = mistake(
+    "You blank states only where all rows of a batch begin anew.", _fresh_rows
+)(
+    _pieces(
+        lambda state, fresh: tuple(s * (not fresh.all()) for s in state),
+        _all_detached,
+        _each,
+    )
+)
+
+
+@mistake(
+    "Every batch of yours goes on from the end of the first one.",
+    lambda e: f"A row goes on from the end of the batch before. {_first_off(e)}",
+)
+def _first_state_for_all(model, batches):
+    first, losses = None, []
+    for x, y, fresh in batches:
+        state = first
+        if first is not None:
+            state = first = _others(first, fresh[None, :, None])
+        logits, after = model.read(x, state)
+        first = _all_detached(after) if first is None else first
+        losses.append(F.cross_entropy(logits.flatten(0, 1), y.flatten()))
+        losses[-1].backward()
+    return [loss.item() for loss in losses]
+
+
+@mistake(
+    "You return the mean of the losses so far; asked for is the loss of each batch.",
+    _first_off,
+    cases=("pieces.losses",),
+)
+def _means_so_far(model, batches):
+    losses = read_in_pieces(model, batches)
+    return [sum(losses[: n + 1]) / (n + 1) for n in range(len(losses))]
 
 
 def _states_off(evidence: Evidence) -> Finding | None:
@@ -376,17 +508,27 @@ def _states_off(evidence: Evidence) -> Finding | None:
         "other-fresh-rows",
         "Your losses are right until a row begins anew, and wrong from there on.",
         unwrapped(f"""Batch {first} is the first after batch 0 in which one does; it starts blank,
-        which is all zeros in both states, and the others go on. {_first_off(evidence)}"""),
+        which is all zeros in both states, and the others go on from the end of batch {first - 1}.
+        {_first_off(evidence)}"""),
+        CARRIED,
+    )
+
+
+def _other_gradients(evidence: Evidence) -> Finding | None:
+    """Gradients that are not made of those of the batches, each of which stays in its own."""
+    if not evidence.same("pieces.losses") or evidence.same(*_GRADIENTS):
+        return None
+    return Finding(
+        "other-gradients",
+        "Your losses are right, and your gradients are no sum of what the batches give alone.",
+        f"{_steepness(evidence)} Do some losses go backward into an earlier batch, because a state "
+        "hangs on it, or are gradients changed afterwards?",
         CARRIED,
     )
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """How far a loss, or the gradients, are from what they should be."""
-    if evidence.same("pieces.losses"):
-        return Finding(
-            "other-gradients", "Your gradients are others.", _steepness(evidence), CARRIED
-        )
+    """How far a loss is from what it should be."""
     return Finding(
         "other-losses",
         "Your losses are other ones.",
@@ -412,6 +554,6 @@ TASK = Task(
             matches(*_GRADIENTS, *_KEPT),
         ),
     ),
-    properties=(_ratio_of_gradients, _model_changed, _states_off),
+    properties=(_ratio_of_gradients, _model_changed, _states_off, _weighed, _other_gradients),
     examples=(_worked_out,),
 )

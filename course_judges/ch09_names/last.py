@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from course_judges.ch09_names.sections import POSITION, SAME_PAST
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, rows_apart, unwrapped
+from course_tasks.ch09_names.shared import echoing_model
 from course_tasks.verdict import Finding
 
 
@@ -176,6 +177,123 @@ _chunks_averaged = mistake(
 )(_in_chunks(8))
 
 
+def _at_other_windows(inputs_of, read=lambda logits: logits[:, -1]):
+    """An answer whose model is shown `inputs_of(windows, T)` of the windows of the longest past."""
+
+    @torch.no_grad()
+    def answer(model, tokens, lengths):
+        windows = _windows(tokens, max(lengths))
+        return [
+            F.cross_entropy(read(model(inputs_of(windows, T))[0]), windows[:, -1]).item()
+            for T in lengths
+        ]
+
+    return answer
+
+
+_target_read = mistake(
+    "The model reads the target itself: it is the last of the T tokens that you show.",
+    lambda e: f"The T tokens right before the target are to be read. {_both(e)}",
+)(_at_other_windows(lambda windows, T: windows[:, windows.shape[1] - T :]))
+
+_filled_with_zeros = mistake(
+    "You hide the older tokens by setting them to 0, and token 0 is read like any other.",
+    lambda e: f"For a length T the model is shown T tokens and nothing else. {_both(e)}",
+)(
+    _at_other_windows(
+        lambda windows, T: F.pad(
+            windows[:, windows.shape[1] - 1 - T : -1], (windows.shape[1] - 1 - T, 0)
+        )
+    )
+)
+
+_logits_averaged = mistake(
+    "You average the logits over the positions; those of the last have read the whole past.",
+    _both,
+)(
+    _at_other_windows(
+        lambda windows, T: windows[:, -1 - T : -1], read=lambda logits: logits.mean(dim=1)
+    )
+)
+
+
+@mistake(
+    "The model is in training mode while you take its losses; it came in evaluation mode.",
+    _both,
+)
+def _in_training_mode(model, tokens, lengths):
+    model.train()
+    return losses_at_last(model, tokens, lengths)
+
+
+@torch.no_grad()
+def _of_each_target(evidence: Evidence, T: int):
+    """The loss of every token that has T tokens before it."""
+    windows = _windows(torch.from_numpy(evidence.inputs["tokens"]), T)
+    logits = echoing_model(evidence.inputs).eval()(windows[:, :-1])[0]
+    return F.cross_entropy(logits[:, -1], windows[:, -1], reduction="none").double().numpy()
+
+
+def _asked_about(evidence: Evidence, place: int) -> tuple[int, int] | None:
+    """From which token to which your loss at this place is the mean; None if it is none such."""
+    T, mine = int(evidence.inputs["lengths"][place]), float(evidence.yours("losses")[place])
+    sums = np.concatenate([[0], _of_each_target(evidence, T).cumsum()])
+    for start in range(len(sums) - 1):
+        counts = np.arange(1, len(sums) - start)
+        means = (sums[start + 1 :] - sums[start]) / counts
+        found = np.flatnonzero(abs(means - mine) < 1e-5 * abs(mine))
+        if len(found):
+            return T + start, T + start + int(found[-1])
+    return None
+
+
+def _other_range(evidence: Evidence) -> Finding | None:
+    """Each loss is right for targets that stand together, and these are not the ones asked for."""
+    if not evidence.comparable("losses"):
+        return None
+    mine, right = evidence.yours("losses"), evidence.right("losses")
+    off = np.flatnonzero(~(abs(mine - right) < 1e-4 * right))
+    ranges = {int(place): _asked_about(evidence, int(place)) for place in off}
+    if not ranges or None in ranges.values():
+        return None
+    lengths, longest = evidence.inputs["lengths"], int(evidence.inputs["lengths"].max())
+    told = "; ".join(
+        f"for T = {int(lengths[place])}, tokens {found[0]} to {found[1]}"
+        for place, found in ranges.items()
+        if found is not None
+    )
+    return Finding(
+        "other-targets-asked",
+        "You take means over other targets than those that are asked for.",
+        f"Yours go over these, counted from 0: {told}. Asked for are tokens {longest} to "
+        f"{len(evidence.inputs['tokens']) - 1} for every length. {_both(evidence)}",
+        SAME_PAST,
+    )
+
+
+def _one_token_less(evidence: Evidence) -> bool:
+    """True if every past of two tokens and more is read as if it were one shorter."""
+    longest, lengths = int(evidence.inputs["lengths"].max()), evidence.inputs["lengths"]
+    return evidence.comparable("losses") and all(
+        abs(_of_each_target(evidence, int(T) - 1)[longest - int(T) + 1 :].mean() - mine)
+        < 1e-4 * mine
+        for T, mine in zip(lengths, evidence.yours("losses"), strict=True)
+        if T > 1
+    )
+
+
+@mistake(
+    "Your past is one token too short: for a length T the model reads T − 1.",
+    lambda e: f"A window of T inputs and their target has T + 1 tokens. {_both(e)}",
+    recognized=_one_token_less,
+)
+def _past_too_short(model, tokens, lengths):
+    longest = max(lengths)
+    return [
+        _loss(model, _windows(tokens, max(T - 1, 1))[longest - max(T - 1, 1) :]) for T in lengths
+    ]
+
+
 def _past_of_one(evidence: Evidence) -> Finding | None:
     if not evidence.comparable("losses"):
         return None
@@ -263,7 +381,7 @@ TASK = Task(
             matches("losses", "twice"),
         ),
     ),
-    properties=(_past_of_one, _single_target, _mode_changed),
+    properties=(_past_of_one, _other_range, _single_target, _mode_changed),
     examples=(_worked_out,),
     cases=("losses",),
 )

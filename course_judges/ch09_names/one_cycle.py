@@ -247,8 +247,8 @@ _ends_one_step_late = mistake(
 _rounded_down = mistake(
     "You cut the digits behind the point off where rounding was needed.",
     lambda e: unwrapped(f"""rise · steps is {_turn(e) + 1}, and in floating point
-    {float(e.inputs["rise"]) * e.number("steps")!r}, of which `int` makes {_turn(e)}. Use `round`.
-    {_at_turn(e)}"""),
+    {float(e.inputs["rise"]) * e.number("steps")!r}, which `int` and `//` cut to {_turn(e)}. Use
+    `round`. {_at_turn(e)}"""),
 )(_cycle(whole=int))
 
 

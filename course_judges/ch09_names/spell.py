@@ -44,6 +44,10 @@ class Speller:
     boundary_returned: bool = False
     context: Callable[[list[int], int], list[int]] | None = None
     limit: Callable[[int, int], int] = lambda longest, given: longest  # noqa: ARG005
+    from_the_end: bool = False
+    again: bool = False
+    asked_once: bool = False
+    without_boundary: bool = False
 
     @torch.no_grad()
     def __call__(self, model, prefix, shortest, longest, temperature, uniform):
@@ -53,14 +57,20 @@ class Speller:
             model.train(self.mode == "training")
         letters = list(prefix) if self.own_list else prefix
         given = len(prefix)
-        for point in uniform:
+        too_short = given < shortest
+        for point in reversed(uniform) if self.from_the_end else (*uniform, *uniform):
             if len(letters) >= self.limit(longest, given):
                 break
             if self.by_place:
                 point = uniform[len(letters) % len(uniform)]
             if self.same_number:
                 point = uniform[0]
-            token = self._next(model, letters, given, shortest, temperature, point)
+            least = shortest
+            if self.asked_once:
+                least = len(letters) + 1 if too_short else 0
+            token = self._next(model, letters, given, least, temperature, point)
+            if token == 0 and self.again and len(letters) < shortest:
+                continue
             if token == 0 and self.stops:
                 letters += [0] * self.end_kept
                 break
@@ -84,6 +94,8 @@ class Speller:
         early = len(letters) + self.counted(given) < shortest
         if (early and self.forbidden in ("-inf", "0")) or self.forbidden == "always":
             logits[0] = float("-inf" if self.forbidden == "always" else self.forbidden)
+        if early and self.without_boundary:
+            logits = logits[1:]
         weights = logits.softmax(0)
         if early and self.forbidden == "after":
             weights[0] = 0
@@ -295,6 +307,33 @@ _not_renormalised = mistake(
     _first_off,
 )(Speller(forbidden="after"))
 
+_drawn_again = mistake(
+    "Where the boundary comes too early you draw again; it is to have no chance at all.",
+    lambda e: unwrapped(f"""Each letter takes one number of `uniform`, and the others' probabilities
+    sum to 1. {_first_off(e)}"""),
+)(Speller(forbidden="no", again=True))
+
+_numbers_by_remaining = mistake(
+    "Without the boundary's logit every other one stands one place lower, and so do your tokens.",
+    lambda e: f"Token v has the logit at place v: let the boundary's be −inf. {_first_off(e)}",
+)(Speller(without_boundary=True))
+
+_asked_only_at_first = mistake(
+    "You ask once whether the name is too short; it has to be asked before each letter.",
+    _first_off,
+)(Speller(asked_once=True))
+
+_numbers_from_the_end = mistake(
+    "You take the numbers of `uniform` from the end; the first one draws the first letter.",
+    lambda e: f"`pop()` takes the last item. {_first_off(e)}",
+)(Speller(from_the_end=True))
+
+_both_boundaries = mistake(
+    "Boundaries stand around the letters that you return; return letters only.",
+    _first_off,
+    also=(lambda *given: [0, *spell(*given), 0],),
+)(Speller(boundary_returned=True, end_kept=True))
+
 _prefix_not_counted = mistake(
     "You count drawn letters only; the prefix belongs to the name.", _first_off
 )(Speller(counted=lambda prefix: -prefix))
@@ -362,6 +401,14 @@ def _other_names(evidence: Evidence) -> Finding | None:
     told = _first_off(evidence)
     if not told:
         return None
+    if _letters("empty")(evidence) and _letters("prefix")(evidence):
+        return Finding(
+            "others-where-forbidden",
+            "Your names are right where they may end at any letter, and wrong where they may not.",
+            f"{told} While a name is too short, its boundary has a probability of 0, the others "
+            "sum to 1 and keep their numbers, and each letter takes one number u.",
+            BOUNDARY,
+        )
     at = f"At temperature {number(float(evidence.inputs['temperature']))}: "
     return Finding("other-names", "Your names are other ones.", at + told, BOUNDARY)
 

@@ -217,6 +217,19 @@ def _splits_exchanged(names, order, held_out):
 
 
 @mistake(
+    "Your three parts are right, and stand in another order: training, validation, test is asked.",
+    _sizes,
+    also=(
+        lambda *given: split_names(*given)[1:] + split_names(*given)[:1],
+        lambda *given: split_names(*given)[2:] + split_names(*given)[:2],
+        lambda *given: (*split_names(*given)[1::-1], split_names(*given)[2]),
+    ),
+)
+def _parts_in_another_order(names, order, held_out):
+    return split_names(names, order, held_out)[::-1]
+
+
+@mistake(
     "You look for names in one spelling only; the same name in another one goes to training.",
     lambda e: f"{_says_leak(e)} Compare in small letters, on both sides.",
 )

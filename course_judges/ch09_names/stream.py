@@ -149,9 +149,16 @@ def _unshifted_targets(names, order, batch_size, block_size):
     return x, x
 
 
+def _last_targets_filled(names, order, batch_size, block_size):
+    x, _ = name_stream(names, order, batch_size, block_size)
+    return x, torch.nn.functional.pad(x[:, :, 1:], (0, 1))
+
+
 @mistake(
-    "The last target of each window is the window's own first token.",
-    lambda e: f"{_off(e, 'y')} The last target is the first input of the next step.",
+    "The last target of each window is not the token that follows it in the row.",
+    lambda e: unwrapped(f"""{_off(e, "y")} The last target is the first input of the next step; the
+    window itself, moved by one, does not hold it."""),
+    also=(_last_targets_filled,),
 )
 def _wraps_in_the_window(names, order, batch_size, block_size):
     x, _ = name_stream(names, order, batch_size, block_size)
@@ -181,6 +188,80 @@ def _last_window_missing(names, order, batch_size, block_size):
     each = len(names) // batch_size
     groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
     return _lay_out([_text(names, group)[:-1] for group in groups], block_size)
+
+
+@mistake(
+    "Your rows begin with a letter; a boundary stands before their first name, too.",
+    _off,
+    cases=("stream",),
+)
+def _first_boundary_missing(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
+    return _lay_out([_text(names, group)[1:] for group in groups], block_size)
+
+
+@mistake(
+    "Your windows lie T + 1 tokens apart, so the last target of a window is no input of the next.",
+    lambda e: f"{_joint(e)} Each input belongs to one window, and the tokens between them overlap.",
+    cases=("stream",),
+)
+def _a_token_between(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
+    rows = [_text(names, group) for group in groups]
+    shortest = min(len(row) for row in rows)
+    cut = torch.stack([row[:shortest] for row in rows]).unfold(1, block_size + 1, block_size + 1)
+    return cut[:, :, :-1].transpose(0, 1), cut[:, :, 1:].transpose(0, 1)
+
+
+@mistake(
+    "You leave out the beginning of rows that are longer than the windows; leave out their end.",
+    _off,
+    cases=("stream",),
+)
+def _beginning_left_out(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
+    rows = [_text(names, group) for group in groups]
+    steps = min(len(row) - 1 for row in rows) // block_size
+    return _lay_out([row[-(steps * block_size + 1) :] for row in rows], block_size)
+
+
+def _row_lengths(evidence: Evidence) -> list[int]:
+    """How many tokens each row has, boundaries included."""
+    lengths = evidence.inputs["lengths"][evidence.inputs["order"]]
+    rows = lengths.reshape(evidence.number("batch_size"), -1)
+    return [int(row.sum()) + len(row) + 1 for row in rows]
+
+
+def _goes_on(evidence: Evidence) -> bool:
+    """True if what is right is followed by more steps."""
+    mine, right = evidence.yours("stream.x"), evidence.right("stream.x")
+    S = len(right)
+    return (
+        mine.shape[1:] == right.shape[1:]
+        and len(mine) > S
+        and np.array_equal(mine[:S], right)
+        and np.array_equal(evidence.yours("stream.y")[:S], evidence.right("stream.y"))
+    )
+
+
+@mistake(
+    "You return more windows than the shortest row has whole ones.",
+    lambda e: unwrapped(f"""Your rows should have {", ".join(map(str, _row_lengths(e)))} tokens. The
+    shortest has {min(_row_lengths(e)) - 1} inputs with a target, which is
+    {len(e.right("stream.x"))} whole windows of {e.number("block_size")}; you return
+    {len(e.yours("stream.x"))}. The first ones are right."""),
+    recognized=_goes_on,
+)
+def _more_than_the_shortest(names, order, batch_size, block_size):
+    each = len(names) // batch_size
+    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
+    rows = [_text(names, group) for group in groups]
+    longest = max(len(row) for row in rows)
+    padded = [torch.nn.functional.pad(row, (0, longest - len(row))) for row in rows]
+    return _lay_out(padded, block_size)
 
 
 @mistake(

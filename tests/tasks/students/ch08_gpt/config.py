@@ -187,6 +187,9 @@ WRONG = {
     "no-dropout-refused": with_check(
         lambda c: sizes_wrong(c) + heads_wrong(c) + dropout_wrong(c, lambda p: 0 < p < 1)
     ),
+    "dropout-unchecked": with_check(
+        lambda c: sizes_wrong(c) + heads_wrong(c) + dropout_wrong(c, lambda p: p >= 0 or p < 1)
+    ),
     "names-everything": with_check(lambda c: [f"{c} does not work"] if everything_wrong(c) else []),
     "setting-not-named": with_check(lambda c: ["these cannot be"] if everything_wrong(c) else []),
     "value-not-shown": with_check(

@@ -147,7 +147,35 @@ def keeps_the_context_alone(model, tokens, count, stop, generator):
     return tokens
 
 
+def zero_ends_a_row(model, tokens, count, stop, generator):
+    mode = model.training
+    model.eval()
+    over = torch.zeros(len(tokens), dtype=torch.bool)
+    for _ in range(count):
+        if over.all():
+            break
+        new = pick(model(tokens[:, -model.block_size :])[0][:, -1], generator)
+        new = torch.where(over, stop, new)
+        over = over | (new == 0)
+        tokens = torch.column_stack([tokens, new])
+    model.train(mode)
+    return tokens
+
+
+def prompt_cut_to_the_context(model, tokens, *others):
+    return generate_by_lists(model, tokens[:, -model.block_size :], *others)
+
+
+def until_the_text_has_that_length(model, tokens, count, *others):
+    return generate_by_lists(model, tokens, max(count - tokens.shape[1], 0), *others)
+
+
 WRONG = {
+    "count-is-the-length": until_the_text_has_that_length,
+    "zero-for-stop": zero_ends_a_row,
+    "logits-averaged": writing(last=lambda z: z.mean(dim=1)),
+    "softmax-twice": writing(choose=lambda z, g: pick(z.softmax(-1), g)),
+    "long-prompt-cut": prompt_cut_to_the_context,
     "text-cut": keeps_the_context_alone,
     "filled-with-zero": fourth_set.filled_with_zeros,
     "last-step-left-out": sixth_set.last_stop_left_out,

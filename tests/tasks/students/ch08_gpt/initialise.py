@@ -178,6 +178,22 @@ def fresh_norms_expected(model, ends, std):
             nn.init.zeros_(part.bias)
 
 
+@torch.no_grad()
+def ends_and_nothing_else(model, ends, std):
+    for name, parameter in model.named_parameters():
+        if name in ends:
+            parameter.copy_(torch.randn(parameter.shape) * std * len(ends) ** -0.5)
+
+
+def small_everywhere(where):
+    def change(name, parameter, ends, std):
+        if parameter.ndim == 2:
+            scale = len(ends) ** -0.5 if where(name in ends) else 1
+            parameter.copy_(torch.randn_like(parameter) * std * scale)
+
+    return after_right(change)
+
+
 RIGHT = {
     "modules": initialise_by_modules,
     "two passes": initialise_in_two_passes,
@@ -198,6 +214,11 @@ WRONG = {
     "same-name-elsewhere": initialise_by_last_names,
     "divided-by-the-count": rescale_ends(lambda K: 1 / K),
     "counted-twice": rescale_ends(lambda K: 1 / math.sqrt(2 * K)),
+    "multiplied-by-the-root": rescale_ends(lambda K: math.sqrt(K)),
+    "ends-alone": ends_and_nothing_else,
+    "chapters-deviation": set_matrices(lambda p, _: 0.02 * torch.randn_like(p)),
+    "all-divided": small_everywhere(lambda is_end: True),
+    "others-divided": small_everywhere(lambda is_end: not is_end),
     "norms-as-they-were": fresh_norms_expected,
     "norms-set-small": draw_where("norm.weight"),
     "biases-drawn": draw_where("bias", lambda std: 0.1),

@@ -119,6 +119,10 @@ WRONG = {
     "falls-to-zero": falling(lambda k, n, final: 1 - k / n),
     "cut-at-final": falling(lambda k, n, final: max(1 - k / n, final)),
     "stops-above-final": falling(lambda k, n, final: 1 - (1 - final) * (k - 1) / n),
+    "decay-takes-longer-strides": falling(
+        lambda k, n, final: float(np.linspace(1, final, n)[k - 1])
+    ),
+    "decay-one-step-short": falling(lambda k, n, final: 1 - (1 - final) * (k > 1) * k / n),
     "equal-factors": falling(lambda k, n, final: math.exp(math.log(final or 1e-30) * k / n)),
     "cosine-for-line": falling(
         lambda k, n, final: final + (1 - final) * (1 + math.cos(math.pi * k / n)) / 2

@@ -129,6 +129,15 @@ WRONG = {
     "keeps-one-too-few": lambda z, k: top_k_row_by_row(z, (k - 1).clamp(min=1)),
     "keeps-one-too-many": lambda z, k: top_k_row_by_row(z, k + 1),
     "keeps-the-unlikeliest": lambda z, k: softmax_of(z, rank_of(-z) < k[:, None]),
+    "kept-and-cut-exchanged": lambda z, k: softmax_of(z, top_k_by_edge(z, k) == 0),
+    "kth-from-below": lambda z, k: softmax_of(
+        z,
+        z
+        >= torch.stack(
+            [row.kthvalue(min(int(n), len(row))).values for row, n in zip(z, k, strict=True)]
+        )[:, None],
+    ),
+    "one-edge": lambda z, k: softmax_of(z, z >= z[top_k_by_edge(z, k) > 0].min()),
     "keeps-the-first-columns": first_columns,
     "ranks-not-inverted": lambda z, k: softmax_of(z, (-z).argsort(1) < k[:, None]),
     "one-k-for-all": lambda z, k: top_k_by_rows(z, k[:1].expand_as(k)),

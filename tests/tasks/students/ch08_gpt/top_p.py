@@ -183,7 +183,47 @@ def as_many_as_in_row_zero(logits, temperature, p, least):
     return top_p_by_loop(logits, temperature, 0, size)
 
 
+def shares_over_temperature(logits, temperature, p, least):
+    shares, order = (logits.softmax(-1) / temperature).sort(-1, descending=True)
+    kept = shares.cumsum(-1) - shares < p
+    kept[:, :least] = True
+    shares = shares * kept
+    return torch.zeros_like(shares).scatter_(1, order, shares / shares.sum(-1, keepdim=True))
+
+
+def moved_by_a_row(shares, p):
+    removed = shares.cumsum(-1) > p
+    removed[1:] = removed[:-1].clone()
+    removed[0] = False
+    return ~removed
+
+
+def mask_read_by_rank(logits, temperature, p, least):
+    shares = (logits / temperature).softmax(-1)
+    ranked, order = shares.sort(-1, descending=True)
+    kept = (ranked.cumsum(-1) - ranked < p) | (torch.arange(logits.shape[1]) < least)
+    return logits.masked_fill(~kept.gather(1, order), -torch.inf).div(temperature).softmax(-1)
+
+
 WRONG = {
+    "temperature-twice": lambda z, t, p, least: torch.softmax(
+        top_p_by_loop(z, t, p, least).log() / t, -1
+    ),
+    "probabilities-divided": shares_over_temperature,
+    "zero-mask": lambda z, t, p, least: torch.softmax(
+        torch.where(top_p_by_size(z, t, p, least) > 0, z / t, 0.0), -1
+    ),
+    "least-added": lambda z, t, p, least: torch.cat(
+        [
+            top_p_by_loop(
+                row[None], t, 0, int((top_p_by_loop(row[None], t, p, 1) > 0).sum()) + least - 1
+            )
+            for row in z
+        ]
+    ),
+    "kept-and-cut-exchanged": cutting(lambda shares, p: shares.cumsum(-1) - shares >= p),
+    "summed-over-rows": cutting(lambda shares, p: shares.cumsum(0) - shares < p),
+    "mask-moved-down": cutting(moved_by_a_row),
     "first-set-for-all": as_many_as_in_row_zero,
     "p-for-each-alone": cutting(lambda shares, p: shares > p),
     "least-as-the-most": both_have_to_hold,
@@ -219,6 +259,7 @@ def least_in_all_rows_together(logits, temperature, p, least):
 
 
 ODD = [
+    (mask_read_by_rank, "gathered-back"),
     (least_in_all_rows_together, "least-of-the-batch"),
     (next_door, "other-symbols"),
     (first_set.share_of_the_symbols, "other-counts"),

@@ -188,6 +188,8 @@ WRONG = {
 
 
 ODD = [
+    (train_badly(400, lambda z: (20 * z[:, -1]).softmax(-1)), "worse-than-nothing"),
+    (train_badly(400, lambda z: z.mean(dim=1).softmax(-1)), "hardly-learned"),
     (too_slow, "target-missed"),
     (stops_early, "budget-left"),
     (sums_to_two, "no-distribution"),

@@ -1,5 +1,7 @@
 """Students' answers to 09/by-letter."""
 
+import math
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -217,8 +219,40 @@ def letters_of_first_names(logits, x, y, boundary, longest):
     return letters_numpy(logits, x, torch.where(names_begun == 1, y, -100), boundary, longest)
 
 
+def letters_in_places(place_of):
+    """`place_of(place, x, y, boundary)` says where a target goes, and −1 that it does not count."""
+
+    def answer(logits, x, y, boundary, longest):
+        losses, table = _nats(logits, y), [[] for _ in range(longest)]
+        for b, row in enumerate(x.tolist()):
+            place = None
+            for t, token in enumerate(row):
+                place = 0 if token == boundary else None if place is None else place + 1
+                if place is None or y[b, t] < 0:
+                    continue
+                k = place_of(place, row[t + 1 :], y[b, : t + 1].tolist(), boundary)
+                if 0 <= k < longest:
+                    table[k].append(losses[b, t])
+        return torch.tensor([float(np.mean(k)) if len(k) else math.nan for k in table])
+
+    return answer
+
+
+def letters_of_later_targets(logits, x, y, boundary, longest):
+    return letters_numpy(logits[:, :-1], x[:, :-1], y[:, 1:], boundary, longest)
+
+
+WRONG |= {
+    "stops-at-ignored": letters_in_places(lambda k, _, read, __: -1 if -100 in read else k),
+    "whole-names-alone": letters_in_places(lambda k, rest, _, end: k if end in rest else -1),
+    "first-name-alone": letters_of_first_names,
+    "shifted-again": letters_of_later_targets,
+    "places-one-late": letters_in_places(lambda k, *_: k + 1),
+}
+
+
 ODD = [
-    (letters_of_first_names, "another-mean"),
+    (letters_in_places(lambda k, *_: k or -1), "places-one-late"),
     (letters_next, "places-from-one"),
     (letters_without_short_names, "some-positions"),
     (letters_of_two_places, "one-too-many"),

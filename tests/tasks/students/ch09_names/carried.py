@@ -201,7 +201,64 @@ def one_row_never_goes_on(model, batches):
     return carried(blank)(model, batches)
 
 
+def with_loss(loss):
+    def answer(model, batches):
+        state, found = None, []
+        for x, y, fresh in batches:
+            if state is not None:
+                state = tuple(part.detach() * ~fresh[:, None] for part in state)
+            logits, state = model.read(x, state)
+            found.append(loss(logits, y))
+            found[-1].backward()
+        return torch.stack(found).tolist()
+
+    return answer
+
+
+def running_sum_goes_backward(model, batches):
+    state, total, found = None, 0, []
+    for x, y, fresh in batches:
+        if state is not None:
+            state = tuple(part.detach() * ~fresh[:, None] for part in state)
+        logits, state = model.read(x, state)
+        loss = F.cross_entropy(logits.mT, y)
+        total = total + loss
+        total.backward(retain_graph=True)
+        found.append(loss.item())
+    return found
+
+
+def first_state_for_every_batch(model, batches):
+    kept, found = None, []
+    for x, y, fresh in batches:
+        logits, after = model.read(x, kept)
+        source = after if kept is None else kept
+        loss = F.cross_entropy(logits.mT, y)
+        loss.backward()
+        found.append(loss.item())
+        kept = tuple(part.detach() for part in source)
+        blank = batches[len(found)][2] if len(found) < len(batches) else fresh
+        kept = tuple(part * ~blank[:, None] for part in kept)
+    return found
+
+
+def means_so_far(model, batches):
+    losses = torch.tensor(carried_each(model, batches))
+    return (losses.cumsum(0) / torch.arange(1, len(losses) + 1)).tolist()
+
+
+WRONG |= {
+    "summed-along-one": with_loss(lambda z, y: F.cross_entropy(z.mT, y, reduction="sum") / len(y)),
+    "pairs-mixed": with_loss(lambda z, y: F.cross_entropy(z.mT, y.T.reshape(y.shape))),
+    "shifted-again": with_loss(lambda z, y: F.cross_entropy(z[:, :-1].mT, y[:, 1:])),
+    "only-if-all-begin": carried(lambda part, fresh, _: part * (not fresh.all())),
+    "first-state-for-all": first_state_for_every_batch,
+    "means-so-far": means_so_far,
+}
+
+
 ODD = [
+    (running_sum_goes_backward, "batches-weighed"),
     (carried_wrong_sign, "sign"),
     (a_step_at_the_end, "weights-changed"),
     (frozen_afterwards, "weights-changed"),

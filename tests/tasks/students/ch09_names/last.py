@@ -158,10 +158,39 @@ def last_but_for_a_single_one(model, tokens, lengths):
     return last_gather(model, tokens, lengths)
 
 
+def last_shown(shown, read=lambda z: z[:, -1]):
+    """Shows the model `shown(past, target, T)`."""
+
+    def answer(model, tokens, lengths):
+        longest = max(lengths)
+        windows = torch.stack([tokens[i : i + longest + 1] for i in range(len(tokens) - longest)])
+        past, target = windows[:, :-1], windows[:, -1]
+        with torch.no_grad():
+            read_ = [read(model(shown(past, target, T))[0]) for T in lengths]
+        return [float(F.cross_entropy(z, target)) for z in read_]
+
+    return answer
+
+
+def last_while_training(model, tokens, lengths):
+    return last_gather(model.train(), tokens, lengths)
+
+
+WRONG |= {
+    "target-read": last_shown(lambda past, y, T: torch.column_stack([past, y])[:, -T:]),
+    "filled-with-zeros": last_shown(
+        lambda past, _, T: past * (torch.arange(past.shape[1]) >= past.shape[1] - T)
+    ),
+    "logits-averaged": last_shown(lambda past, _, T: past[:, -T:], lambda z: z.mean(dim=1)),
+    "past-too-short": last_shown(lambda past, _, T: past[:, -max(T - 1, 1) :]),
+    "in-training-mode": last_while_training,
+}
+
+
 ODD = [
     (lambda model, tokens, lengths: model(tokens), "error"),
     (last_in_training_afterwards, "mode-not-restored"),
-    (last_behind_an_outer_length, "some-positions"),
+    (last_behind_an_outer_length, "other-targets-asked"),
     (last_without_one_token, "other-losses"),
     (last_of_two_at_least, "past-of-one"),
     (last_but_for_a_single_one, "single-target"),

@@ -202,9 +202,59 @@ def spell_shortest_below_longest(model, prefix, shortest, longest, temperature, 
     return spell_loop(model, prefix, least, longest, temperature, uniform)
 
 
+def spelled_otherwise(
+    numbers=iter, ask=lambda letters, least, _: len(letters) < least, again=False, shift=0
+):
+    """`ask(letters, shortest, prefix)`: whether the boundary is forbidden."""
+
+    @torch.no_grad()
+    def answer(model, prefix, shortest, longest, temperature, uniform):
+        mode = model.training
+        model.eval()
+        letters, us = [*prefix], numbers([*uniform, *uniform])
+        while len(letters) < longest:
+            text = torch.tensor([[0, *letters][-model.block_size :]])
+            p = (model(text)[0][0, -1].double() / temperature).softmax(0).tolist()
+            early = ask(letters, shortest, prefix)
+            if early and not again:
+                p[0] = 0.0
+            edges = list(itertools.accumulate(p))
+            v = bisect.bisect_right(edges, next(us) * edges[-1])
+            if v == 0 and early:
+                continue
+            if v == 0:
+                break
+            letters.append(v - shift * early)
+            if letters[-1] == 0:
+                letters.pop()
+                break
+        model.train(mode)
+        return letters
+
+    return answer
+
+
+def spell_with_pop(model, prefix, shortest, longest, temperature, uniform):
+    return spell_loop(model, prefix, shortest, longest, temperature, uniform[::-1])
+
+
+def spell_with_both_ends(model, prefix, shortest, longest, temperature, uniform):
+    found = spell_loop(model, prefix, shortest, longest, temperature, uniform)
+    return [0, *found, *([0] if len(found) < longest else [])]
+
+
+WRONG |= {
+    "drawn-again": spelled_otherwise(again=True),
+    "numbers-by-remaining": spelled_otherwise(shift=1),
+    "asked-only-at-first": spelled_otherwise(ask=lambda _, least, prefix: len(prefix) < least),
+    "numbers-from-the-end": spell_with_pop,
+    "both-boundaries": spell_with_both_ends,
+}
+
+
 ODD = [
     (spell_reversed, "other-names"),
     (spell_at_least_one, "complete-prefix-goes-on"),
     (spell_never_above_one, "other-names"),
-    (spell_shortest_below_longest, "other-names"),
+    (spell_shortest_below_longest, "others-where-forbidden"),
 ]

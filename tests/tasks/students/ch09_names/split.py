@@ -140,6 +140,7 @@ def split_by_first_spelling(names, order, held_out):
 
 
 WRONG = {
+    "parts-in-another-order": lambda *given: tuple(reversed(split_with_sets(*given))),
     "first-spelling-sought": split_by_first_spelling,
     "order-inverted": split_by_places,
     "capitals-leak": split_by_spelling,

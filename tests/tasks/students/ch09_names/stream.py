@@ -138,7 +138,46 @@ def stream_without_the_last_boundary(names, order, batch_size, block_size):
     return both[:, :, :-1], both[:, :, 1:]
 
 
+def windows_of(rows, T, first=lambda row, used: row, apart=0):
+    """Windows of T + 1 tokens from rows that `first` cuts to the same length."""
+    used = min(map(len, rows))
+    used = (used - 1) // T * T + 1
+    same = torch.stack([first(row, used) for row in rows], dim=1)
+    windows = same.unfold(0, T + 1, T + apart)
+    return windows[..., :-1], windows[..., 1:]
+
+
+def rows_of_names(names, order, batch_size):
+    each = len(names) // batch_size
+    return [_one_row(names, order[b * each : (b + 1) * each]) for b in range(batch_size)]
+
+
+def stream_from_the_first_letter(names, order, batch_size, block_size):
+    rows = [row[1:] for row in rows_of_names(names, order, batch_size)]
+    return windows_of(rows, block_size, lambda row, used: row[:used])
+
+
+def stream_from_the_end(names, order, batch_size, block_size):
+    rows = rows_of_names(names, order, batch_size)
+    return windows_of(rows, block_size, lambda row, used: row[len(row) - used :])
+
+
+def stream_apart(names, order, batch_size, block_size):
+    rows = rows_of_names(names, order, batch_size)
+    shortest = min(map(len, rows))
+    return windows_of(rows, block_size, lambda row, _: row[:shortest], apart=1)
+
+
+def stream_padded(names, order, batch_size, block_size):
+    rows = torch.nn.utils.rnn.pad_sequence(rows_of_names(names, order, batch_size), True)
+    return windows_of(list(rows), block_size, lambda row, used: row[:used])
+
+
 WRONG = {
+    "first-boundary-missing": stream_from_the_first_letter,
+    "beginning-left-out": stream_from_the_end,
+    "a-token-between": stream_apart,
+    "more-than-the-shortest": stream_padded,
     "last-window-missing": stream_without_the_last_boundary,
     "order-inverted": stream_by_places,
     "two-boundaries": fourth_set.two_boundaries_between_names,
