@@ -44,7 +44,7 @@ def _in_proportion_to_logits(logits: Tensor, generator: torch.Generator) -> Tens
 
 
 def _dice_follow_logits(evidence: Evidence) -> bool:
-    weights = evidence.inputs["dice"]
+    weights = evidence.inputs["dice"].astype(np.float64)
     return follows(evidence.yours("chance.tokens")[:, 1], weights / weights.sum())
 
 

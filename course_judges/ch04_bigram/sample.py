@@ -35,7 +35,8 @@ def _rows_follow(evidence: Evidence, probabilities: Array) -> bool:
 
 
 def _wanted(evidence: Evidence) -> Array:
-    return softmax(evidence.inputs["logits"] / float(evidence.inputs["temperature"]))
+    logits = evidence.inputs["logits"].astype(np.float64)
+    return softmax(logits / float(evidence.inputs["temperature"]))
 
 
 def _drawn_right(evidence: Evidence) -> bool:

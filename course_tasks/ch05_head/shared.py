@@ -15,4 +15,4 @@ def different(rng: Rng, choices: range, count: int) -> list[int]:
 
 def maps(rng: Rng, *shapes: tuple[int, int]) -> list[Array]:
     """Weights of linear maps, a little larger than at the start so that no row comes out flat."""
-    return [rng.normal(size=shape) * 1.5 / np.sqrt(shape[0]) for shape in shapes]
+    return [(rng.normal(size=n) * 1.5 / np.sqrt(n[0])).astype(np.float32) for n in shapes]

@@ -40,6 +40,16 @@ def nll_by_pair_counts(probabilities, texts):
     return nll, np.float64(np.e**nll)
 
 
+# A product of the floats that are given with floats of one's own
+def nll_by_one_hot(probabilities, texts):
+    V, total, steps = len(probabilities), 0.0, 0
+    for text in texts:
+        rows = F.one_hot(text[:-1], V).float() @ probabilities
+        total = total - rows[torch.arange(len(rows)), text[1:]].log().sum()
+        steps += len(rows)
+    return total / steps, (total / steps).exp()
+
+
 def surprises_of(probabilities, texts):
     return [-math.log(probabilities[i, j]) for t in texts for i, j in itertools.pairwise(t)]
 
@@ -121,7 +131,8 @@ RIGHT = {
     "nll_loss": nll_by_tensors,
     "numpy": nll_in_numpy,
     "pair counts": nll_by_pair_counts,
-    "single precision": lambda p, texts: nll_by_tensors(p.float(), texts),
+    "double precision": lambda p, texts: nll_by_tensors(p.double(), texts),
+    "one-hot rows": nll_by_one_hot,
 }
 
 

@@ -40,7 +40,7 @@ def weights_with_bias(scores, past, start):
     T = scores.size(-1)
     pad = torch.arange(T)[None] < start[:, None]
     bias = torch.where(past[:T, :T] & ~pad[:, None], 0.0, -INF)
-    return torch.where(pad[..., None], 0.0, (scores.float() + bias).softmax(-1))
+    return torch.where(pad[..., None], 0.0, (scores + bias).softmax(-1))
 
 
 def masked(visible, fill=-INF, dim=-1):
@@ -138,7 +138,7 @@ RIGHT = {
     "loop": weights_by_loop,
     "exponentials": weights_by_exponentials,
     "numpy": weights_in_numpy,
-    "added mask, single precision": weights_with_bias,
+    "added mask": weights_with_bias,
 }
 
 
