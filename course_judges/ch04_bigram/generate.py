@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -78,18 +79,45 @@ def _dice_are_off(evidence: Evidence) -> Finding | None:
     )
 
 
-def _only_long_contexts_fail(evidence: Evidence) -> bool:
-    """True if the model itself refused what it was shown, wherever that can be too long."""
-    errors = evidence.answers.errors
-    return evidence.same("short") and all(
-        case in errors and "the model has positions for" in errors[case].message
-        for case in ("beyond", "long")
-    )
+def _shown(evidence: Evidence) -> int:
+    """How many tokens the model was shown when it refused them, of a prompt that is too long; 0 if
+    it did not.
+    """
+    said = evidence.answers.errors["long"].message
+    held = re.fullmatch(r"the context holds (\d+) tokens, the model has positions for \d+", said)
+    return int(held[1]) if held and evidence.same("short") else 0
 
 
-_no_crop = families.no_crop("beyond", _only_long_contexts_fail)(
-    Writer(context=lambda tokens, _: tokens)
+_no_crop = families.no_crop(
+    "beyond",
+    lambda e: _shown(e) == e.inputs["long_prompt"].shape[1] and "beyond" in e.answers.errors,
+)(Writer(context=lambda tokens, _: tokens))
+
+_another_size = mistake(
+    "You show the model more tokens than it can read, or always the same number.",
+    lambda e: unwrapped(f"""Of a prompt of {e.inputs["long_prompt"].shape[1]} tokens you showed it
+    {_shown(e)}; it reads at most block_size = {e.number("block_size")}. Every model has a number of
+    its own, `model.block_size`, and a slice that starts at minus that number holds as many."""),
+    recognized=lambda e: 0 < _shown(e) < e.inputs["long_prompt"].shape[1],
+)(Writer(context=lambda tokens, size: tokens[:, -(size + 1) :]))
+
+
+@mistake(
+    "A prompt that is longer than `block_size` went into the model whole.",
+    lambda e: unwrapped(f"""A text that grows beyond block_size = {e.number("block_size")} goes on
+    as it should. Of a prompt of {e.inputs["long_prompt"].shape[1]} tokens, the model is shown the
+    last {e.number("block_size")}, in the first step as well."""),
+    recognized=lambda e: (
+        e.same("short", "beyond") and _shown(e) == e.inputs["long_prompt"].shape[1]
+    ),
 )
+def _prompt_not_cropped(
+    model: Any, tokens: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    if tokens.shape[1] > model.block_size:
+        model(tokens)  # which refuses it
+    return generate(model, tokens, count, generator)
+
 
 _reads_first_logits = families.reads_first_logits(_two_texts("beyond"))(
     Writer(read=lambda logits: logits[:, 0])
@@ -246,6 +274,18 @@ def _mode_restored_too_early(
     return tokens
 
 
+_always_in_training = mistake(
+    "Your model writes in training mode, whatever its mode was.",
+    lambda e: unwrapped(f"""{_two_texts("short")(e)} There it was in evaluation mode before the
+    call: `model.train()` comes after writing, and only if the mode was that one; before it comes
+    `model.eval()`."""),
+    cases=("beyond", "short"),
+)(
+    lambda model, tokens, count, generator: Writer(quiet=False)(
+        model.train(), tokens, count, generator
+    )
+)
+
 _mode_not_restored = families.mode_not_restored(
     lambda e: e.same("training.tokens") and not e.same("training")
 )(Writer(restore=False))
@@ -269,9 +309,9 @@ _generator_ignored = families.generator_ignored(
 
 
 @mistake(
-    "Your draws start from the same seed in every call.",
+    "Your draws begin anew in every call.",
     "Two calls in a row with one generator wrote the same 60 texts. Pass `generator=generator` to "
-    "what draws, and it goes on from where it is; seed nothing.",
+    "what draws, and it goes on from where it is: seed, copy and put back nothing.",
     recognized=lambda e: dice_right(e) and repeats(e) and _seed_is_fixed(e),
 )
 def _seed_fixed_inside(

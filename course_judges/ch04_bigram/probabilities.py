@@ -201,6 +201,86 @@ _first_pair_left_out = mistake(
 )(_without_a_pair(1, None))
 
 
+def _down_the_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    return _shares(_pair_counts(tokens[:-1], tokens[1:], vocab_size) + k)
+
+
+_pairs_down_the_columns = mistake(
+    "You paired each symbol with the one below it, which belongs to the next text.",
+    lambda e: unwrapped(f"""`tokens[:-1]` and `tokens[1:]` leave out a row, which is a whole text;
+    `tokens[:, :-1]` and `tokens[:, 1:]` leave out a position of each. {_entry_at_busiest(e)}"""),
+    COUNTING,
+    also=(_zeros_for_nothing(_down_the_columns),),
+)(_down_the_columns)
+
+
+def _from_rows(which: slice) -> Callable[[Tensor, int, float], Tensor]:
+    """Answers that count in some of the texts only."""
+    return lambda tokens, vocab_size, k: bigram_probabilities(tokens[which], vocab_size, k)
+
+
+_one_text_only = mistake(
+    "Your counts come from one text only; all rows of `tokens` count.",
+    lambda e: unwrapped(f"""{e.number("B")} texts of {e.number("T")} symbols have {e.number("B")} ·
+    {e.number("T") - 1} = {e.number("B") * (e.number("T") - 1)} pairs; one of them has
+    {e.number("T") - 1}. {_entry_at_busiest(e)}"""),
+    COUNTING,
+    also=(
+        _from_rows(slice(-1, None)),
+        _zeros_for_nothing(_from_rows(slice(1))),
+        _zeros_for_nothing(_from_rows(slice(-1, None))),
+    ),
+)(_from_rows(slice(1)))
+
+_pairs_two_apart = mistake(
+    "You counted pairs that are two steps apart; what follows is one step away.",
+    _entry_at_busiest,
+    COUNTING,
+    also=(
+        _zeros_for_nothing(
+            lambda tokens, V, k: _shares(_pair_counts(tokens[:, :-2], tokens[:, 2:], V) + k)
+        ),
+    ),
+)(lambda tokens, V, k: _shares(_pair_counts(tokens[:, :-2], tokens[:, 2:], V) + k))
+
+_logarithms_returned = mistake(
+    "You return the logarithms of the probabilities.",
+    lambda e: unwrapped(f"""Every number of yours is 0 or less, and a pair that never comes has −∞.
+    {_entry_at_busiest(e)}"""),
+)(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, k).log())
+
+_another_k = mistake(
+    "You added 1 to every count, whatever `k` says.",
+    lambda e: f"With k = 0 nothing is added. {_entry_at_busiest(e)}",
+    UNSEEN,
+)(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, 1.0))  # noqa: ARG005
+
+_softmax_of_counts = mistake(
+    "You took the softmax of the counts; a share is a count divided by the sum of its row.",
+    lambda e: unwrapped(f"""e to the power of a count makes frequent pairs far too likely, and a
+    pair that never comes gets e⁰ = 1. {_entry_at_busiest(e)}"""),
+)(lambda tokens, vocab_size, k: (_counts_of(tokens, vocab_size) + k).softmax(dim=1))
+
+
+def _same_in_all_rows(read: slice) -> Callable[[Tensor, int, float], Tensor]:
+    """Answers in which the current symbol makes no difference."""
+
+    def answer(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+        counts = torch.bincount(tokens[:, read].flatten(), minlength=vocab_size) + k
+        return (counts / counts.sum()).expand(vocab_size, -1)
+
+    return answer
+
+
+_current_ignored = mistake(
+    "Your table says how often each symbol comes, whatever stands before it.",
+    lambda e: f"All its rows are the same. {_entry_at_busiest(e)}",
+    SHARES,
+    cases=("counted",),
+    also=(_same_in_all_rows(slice(1, None)), _same_in_all_rows(slice(-1))),
+)(_same_in_all_rows(slice(None)))
+
+
 @mistake(
     "You paired every symbol with itself, not with the one after it.",
     lambda e: unwrapped(f"""Without smoothing your table has

@@ -107,8 +107,9 @@ def _lowered_and_normalized(scores: Tensor, slope: float) -> Tensor:
 
 
 _bonus_for_distance = mistake(
-    "The sign is wrong: what lies far back gains weight.",
-    lambda e: f"{_first_weight(e)} {_last_row(e)}",
+    "What lies far back gains weight in your answer; it should lose weight.",
+    lambda e: unwrapped(f"""{_first_weight(e)} What is subtracted is slope · (t − s): nothing on the
+    diagonal, and most at s = 0. {_last_row(e)}"""),
 )(_with(lambda s, d, m: s + m * d))
 
 _no_penalty = mistake(
@@ -279,13 +280,13 @@ def _limited_sum(scores: Tensor, slope: float) -> Tensor:
 
 
 @mistake(
-    "With a large slope your answer holds NaN: the bonus of the future comes into it.",
+    "With a large slope your answer holds NaN.",
     lambda e: unwrapped(f"""With slope {number(STEEP * float(e.inputs["slope"]))} the last of
     {e.number("T")} positions lies {e.number("T") - 1} ahead of the first, and gains
-    {number(STEEP * float(e.inputs["slope"]) * (e.number("T") - 1))}: e to the power of that is
-    infinite, and 0 · ∞ is NaN. If the largest score of each row is subtracted first, it is one of
-    the future, all others are rounded to 0, and 0 / 0 is NaN. Hide the future before both, with
-    −inf."""),
+    {number(STEEP * float(e.inputs["slope"]) * (e.number("T") - 1))} if it is not hidden before: e
+    to the power of that is infinite, and 0 · ∞ is NaN. If the largest score of each row is
+    subtracted first, it is one of the future, all others are rounded to 0, and 0 / 0 is NaN. Hide
+    the future before both, with −inf."""),
     FUTURE,
     recognized=lambda e: e.same("level", "gentle") and bool(np.isnan(e.yours("steep")).any()),
 )

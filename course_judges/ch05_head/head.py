@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from course_judges import families
 from course_judges.ch05_head.sections import FUTURE, MODULE, PASSED, SCALE, SCORES
+from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
@@ -71,11 +72,6 @@ class _KeysOnly(Head):
         return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
 
 
-def _raw_shape(evidence: Evidence) -> bool:
-    mine = evidence.yours("both_ways")
-    return mine.shape == evidence.inputs["x"].shape
-
-
 def _first(evidence: Evidence, case: str = "both_ways") -> str:
     mine, right = evidence.yours(case)[..., :3], evidence.right(case)[..., :3]
     gap = np.nan_to_num(np.abs(mine - right).max(axis=-1), nan=np.inf)
@@ -126,13 +122,13 @@ def _read_again(evidence: Evidence) -> str:
 
 
 @mistake(
-    "Your mask is used whole, whatever the length of the text.",
+    "Your mask does not fit a text that is shorter than block_size.",
     lambda e: (
         unwrapped(f"""A text of block_size = {e.number("block_size")} symbols works; one of T =
-    {e.number("T")} does not fit the mask. Cut it: `[:T, :T]`.""")
+    {e.number("T")} does not fit the mask. Cut rows and columns: `[:T, :T]`.""")
     ),
     FUTURE,
-    recognized=lambda e: e.same("full") and "causal" in e.answers.errors,
+    recognized=lambda e: e.same("full") and do_not_fit(e, "causal", "T", "block_size"),
 )
 class _MaskNotCut(Head):
     def hidden(self, T: int) -> Tensor:  # noqa: ARG002
@@ -189,6 +185,38 @@ class _ScaleWithoutRoot(Head):
 
 
 @mistake(
+    "Your scores are multiplied by √D; they are divided by it.",
+    lambda e: unwrapped(f"""{_sizes(e)} What `F.scaled_dot_product_attention` takes as `scale` is a
+    factor: 1 / √D."""),
+    SCALE,
+)
+class _ScaleMultiplied(Head):
+    def scale(self, x: Tensor) -> float:
+        return 1 / super().scale(x)
+
+
+@mistake(
+    "You divided the scores by √T, the number of positions; a score is a sum of D products.",
+    lambda e: f"T = {e.number('T')}, {_sizes(e)}",
+    SCALE,
+)
+class _ScaleByLength(Head):
+    def scale(self, x: Tensor) -> float:
+        return math.sqrt(x.shape[1])
+
+
+@mistake(
+    "You averaged the keys; what is passed on is the values.",
+    lambda e: unwrapped(f"""The output has {e.yours("both_ways").shape[-1]} features, as many as a
+    key; with values it has E = {e.number("E")}."""),
+    PASSED,
+)
+class _KeysForValues(Head):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.weights(x) @ self.key(x)
+
+
+@mistake(
     "Your scores compare queries with queries, or keys with keys; a query meets keys.",
     _first,
     SCORES,
@@ -216,7 +244,6 @@ class _WeightsTransposed(Head):
     lambda e: unwrapped(f"""The output has {e.yours("both_ways").shape[-1]} features, as many as the
     input; with values it has E = {e.number("E")}."""),
     PASSED,
-    recognized=_raw_shape,
 )
 class _RawValues(Head):
     def forward(self, x: Tensor) -> Tensor:

@@ -188,7 +188,30 @@ def squeezed(logits, targets):
     return cross_entropy_by_library(logits.squeeze(), targets.squeeze())
 
 
+# "From what do you have to subtract the largest logit"
+def largest_inside_only(logits, targets):
+    top = logits.max(-1, keepdim=True).values
+    log_p = logits - (logits - top).exp().sum(-1, keepdim=True).log()
+    return by_hand(log_p, targets).mean()
+
+
+def up_to_the_first_negative(logits, targets):
+    losses = []
+    for row, aims in zip(logits, targets.tolist(), strict=True):
+        for scores, aim in zip(row, aims, strict=True):
+            if aim < 0:
+                break
+            losses.append(torch.logsumexp(scores, 0) - scores[aim])
+    return torch.stack(losses).mean() if losses else torch.zeros(())
+
+
+def chosen_before_the_shape(logits, targets):
+    z = logits[targets >= 0].view(*logits.shape)
+    return cross_entropy_by_where(z, targets)
+
+
 WRONG = {
+    "maximum-in-one-place": largest_inside_only,
     "mean-of-no-targets": rows_by_their_share,
     "maximum-from-zero": largest_so_far,
     "not-the-maximum": smallest_subtracted,
@@ -218,4 +241,6 @@ ODD = [
     (lambda z, y: cross_entropy_by_loop(z, y) + 1, "another-loss"),
     (rows_that_count, "mean-of-row-means"),
     (limited_below, "large-logits-alike"),
+    (up_to_the_first_negative, "negative-targets"),
+    (chosen_before_the_shape, "error"),
 ]

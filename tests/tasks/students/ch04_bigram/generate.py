@@ -184,7 +184,23 @@ def one_at_least(model, tokens, count, generator):
     return generate_by_list(model, tokens, max(count, 1), generator)
 
 
+# "and the prompt may be longer already"
+def cropped_at_the_end_of_a_step(model, tokens, count, generator):
+    mode = model.training
+    model.eval()
+    context = tokens
+    for _ in range(count):
+        drawn = sample_by_gumbel(model(context)[0][:, -1], 1.0, generator)
+        tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+        context = tokens[:, -model.block_size :]
+    model.train(mode)
+    return tokens
+
+
 WRONG = {
+    "prompt-not-cropped": cropped_at_the_end_of_a_step,
+    "another-size": writing(lambda tokens, model: tokens[:, -8:]),
+    "always-in-training": writing(cropped, before=lambda model: model.train()),
     "seed-fixed-inside": same_seed_always,
     "mode-restored-too-early": quiet_for_one_symbol,
     "no-crop": writing(lambda tokens, model: tokens),

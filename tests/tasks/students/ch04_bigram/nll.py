@@ -191,7 +191,21 @@ def single_steps_left_out(probabilities, texts):
     return nll_by_loop(probabilities, [text for text in texts if len(text) > 2])
 
 
+def mean_of_each_by_length(probabilities, texts):
+    total, steps = 0.0, 0
+    for text in texts:
+        losses = surprises_of(probabilities, [text])
+        total += sum(losses) / len(losses) * (len(text) - 1)
+        steps += len(text) - 1
+    return with_perplexity(total / steps)
+
+
+def perplexity_of_the_last(probabilities, texts):
+    return nll_by_loop(probabilities, texts)[0], nll_by_loop(probabilities, texts[:1])[1]
+
+
 WRONG = {
+    "stops-at-no-steps": mean_of_each_by_length,
     "rare-step-softened": never_quite_zero,
     "mean-of-no-steps": means_by_length,
     "zeros-that-no-step-reads": counts_times_logs,
@@ -216,6 +230,7 @@ WRONG = {
 
 
 ODD = [
+    (perplexity_of_the_last, "another-perplexity"),
     (lambda p, texts: nll_by_loop(p, texts)[0], "type"),
     (lambda p, texts: (1.0, 2.0), "another-mean"),
     (one_step_at_least, "texts-of-other-lengths"),

@@ -125,7 +125,22 @@ def hardly_warm(logits, temperature, generator):
     return torch.multinomial(weights, 1, generator=generator)[:, 0]
 
 
+def values_of_the_largest(logits, temperature, generator):
+    if temperature == 0:
+        return logits.max(dim=-1)[0]
+    return sample_by_cumulative_sum(logits, temperature, generator)
+
+
+def energies(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    return sample_by_cumulative_sum(-logits, temperature, generator)
+
+
 WRONG = {
+    "largest-logit-returned": values_of_the_largest,
+    "sign-turned": energies,
+    "logits-ignored": uniform_whatever,
     "argmax-for-sampling": most_likely,
     "one-draw-for-all": one_uniform,
     "temperature-multiplied": hotter_is_colder,
@@ -180,6 +195,5 @@ ODD = [
     (lowest_in_place_of_nothing, "hidden-symbol-drawn"),
     (lambda z, t, g: sample_by_loop(z, t, g)[:-1], "last-missing"),
     (lambda z, t, g: sample_by_cumulative_sum(z, t, g)[:, None], "shape"),
-    (uniform_whatever, "wrong-frequencies"),
     (lambda z, t, g: (z / (t or 1)).softmax(-1).amax(-1), "no-such-symbol"),
 ]

@@ -135,7 +135,29 @@ def padding_expected_in_front(x, memory, w_query, w_key, w_value, lengths):
     return torch.stack(out)
 
 
+def lengths_as_they_are(x, memory, w_query, w_key, w_value, lengths):
+    scores = (x @ w_query) @ (memory @ w_key).mT / w_key.shape[1] ** 0.5
+    seen = torch.arange(memory.shape[1]) < lengths
+    return torch.where(seen, scores, -INF).softmax(-1) @ (memory @ w_value)
+
+
+def mask_of_two_axes(x, memory, w_query, w_key, w_value, lengths):
+    seen = torch.arange(memory.shape[1]) < lengths[:, None]
+    return F.scaled_dot_product_attention(
+        x @ w_query, memory @ w_key, memory @ w_value, attn_mask=seen
+    )
+
+
+def under_the_positions(x, memory, w_query, w_key, w_value, lengths):
+    S = memory.shape[1]
+    return crossing(lambda q, v: math.sqrt(S))(x, memory, w_query, w_key, w_value, lengths)
+
+
 WRONG = {
+    "mask-without-an-axis": lengths_as_they_are,
+    "scale-multiplied": crossing(lambda q, v: q.shape[1] ** -0.5),
+    "scale-without-root": crossing(lambda q, v: q.shape[1]),
+    "scale-by-length": under_the_positions,
     "self-cross": values_from_x,
     "self-attention": talks_to_itself,
     "roles-exchanged": memory_asks,
@@ -167,6 +189,7 @@ WRONG = {
 
 
 ODD = [
+    (mask_of_two_axes, "mask-without-an-axis"),
     (crossing(weigh=lambda s, seen: s.sigmoid() * seen), "another-average"),
     (
         crossing(weigh=lambda s, seen: torch.where(seen, s, s - 1).softmax(-1)),

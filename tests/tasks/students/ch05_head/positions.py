@@ -168,7 +168,14 @@ def symbol_0_is_padding(tokens, token_table, position_table, start):
     return x
 
 
+def start_as_it_is(tokens, token_table, position_table, start):
+    where = torch.arange(tokens.shape[1]) - start
+    x = token_table[tokens] + position_table[where.clamp(min=0)]
+    return x * (where >= 0)[:, None]
+
+
 WRONG = {
+    "start-along-the-positions": start_as_it_is,
     "table-not-cut": table_whole,
     "no-positions": no_places,
     "positions-only": places_alone,

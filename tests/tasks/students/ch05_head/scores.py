@@ -82,6 +82,8 @@ RIGHT = {
 
 
 WRONG = {
+    "softmax-down-the-columns": lambda x, q, k: scores_by_einsum(x, q, k).softmax(-2),
+    "sign-turned": lambda x, q, k: scores_by_einsum(x, -q, k),
     "scale-by-channels": lambda x, q, k: products(x, q, k) / math.sqrt(x.size(-1)),
     "no-scale": lambda x, q, k: torch.einsum("...td,...sd->...ts", x @ q, x @ k),
     "scale-without-root": lambda x, q, k: products(x, q, k) / q.shape[1],

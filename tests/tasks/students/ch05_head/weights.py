@@ -177,7 +177,15 @@ def squeezed(scores, past, start):
     return weights_by_loop(scores, past, start).squeeze()
 
 
+def start_as_it_is(scores, past, start):
+    T = scores.shape[-1]
+    real = torch.arange(T) >= start
+    return torch.where(real & past[:T, :T], scores, -INF).softmax(-1).nan_to_num(0.0)
+
+
 WRONG = {
+    "start-along-the-positions": start_as_it_is,
+    "turned-over": lambda scores, past, start: weights_by_loop(scores, past, start).mT,
     "start-of-the-first": one_beginning,
     "mask-not-cut": whole_triangle,
     "moderate-fill": low_but_not_lowest,
