@@ -392,6 +392,10 @@ def _known_without(evidence: Evidence) -> str:
         (total / (targets != -1).sum(), "their sum, divided by how many are not −1"),
         (total / len(targets), "their sum, divided by the number of rows"),
         (total, "their sum"),
+        (
+            (total + (~counted).sum() * math.log(V)) / counted.numel(),
+            f"the mean over all targets, in which a negative one has a loss of log {V}",
+        ),
         (wrapped, "the mean in which −1 stands for the last symbol, as an index does in Python"),
     ):
         if math.isclose(float(value), mine, rel_tol=1e-4):
@@ -421,6 +425,14 @@ def _known(evidence: Evidence) -> str:
         (-(logs.exp() * logs).sum(-1).mean(), "the mean entropy, whatever the targets are"),
         (-logits.gather(2, targets[..., None]).mean(), "minus the mean of the targets' logits"),
         (_shifted_once_more(logs, targets), "the mean over the targets one position later"),
+        (
+            (logits.exp().sum(-1) - logits.gather(2, targets[..., None])[..., 0]).mean(),
+            "the mean of Σ exp − z; the logarithm of the sum is missing",
+        ),
+        (
+            each.mean() + (logits.flatten(1).logsumexp(1)[:, None] - logits.logsumexp(-1)).mean(),
+            "that of a softmax over all symbols of all positions of a row together",
+        ),
         (each[:, :-1].mean(), "the mean without the last position"),
         (each[:, 1:].mean(), "the mean without the first position"),
         (each[0].mean(), "the mean of row 0 alone"),

@@ -14,7 +14,14 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
-from course_judges.chance import dice_right, dice_share, follows, only_the_best, repeats
+from course_judges.chance import (
+    dice_right,
+    dice_share,
+    follows,
+    only_the_best,
+    repeats,
+    softmax,
+)
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
@@ -126,6 +133,19 @@ _reads_first_logits = families.reads_first_logits(_two_texts("beyond"))(
 _last_token_only = families.last_token_only(_two_texts("short"))(
     Writer(context=lambda tokens, _: tokens[:, -1:])
 )
+
+
+@mistake(
+    "After its first symbol you show the model the newest one only; it needs the text so far.",
+    _two_texts("beyond"),
+)
+def _newest_token_only(
+    model: Any, tokens: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    first = generate(model, tokens, min(count, 1), generator)
+    writes_on = Writer(context=lambda tokens, _: tokens[:, -1:])
+    return writes_on(model, first, max(count - 1, 0), generator)
+
 
 _crops_the_end = families.crops_the_end(
     lambda e: unwrapped(f"""From token {e.number("block_size")} on, what was written is never
@@ -302,6 +322,38 @@ _no_softmax = mistake(
     recognized=lambda e: _dice_follow_logits(e) and not dice_right(e),
 )(Writer(draw=_in_proportion_to_logits))
 
+
+def _dice_follow_twice(evidence: Evidence) -> bool:
+    """Two softmaxes come near to equal chances: they must explain the draws better than those."""
+    tokens = evidence.yours("chance.tokens")[:, 1]
+    wrong = softmax(softmax(evidence.inputs["dice"].astype(np.float64)))
+    return (
+        evidence.comparable("chance.tokens")
+        and follows(tokens, wrong)
+        and float(np.log(wrong * len(wrong))[tokens].sum()) > 0
+    )
+
+
+_softmax_twice = mistake(
+    "The softmax was taken twice: probabilities were treated as logits once more.",
+    lambda e: f"That makes the symbols almost equally likely. {dice_share(e)}",
+    recognized=_dice_follow_twice,
+)(Writer(draw=lambda logits, generator: drawn(logits.float().softmax(dim=-1), generator)))
+
+_equal_chances = mistake(
+    "Your symbols all come up equally often, whatever their logits are.",
+    lambda e: unwrapped(f"""{dice_share(e)} If your softmax runs over the batch or over the positions,
+    equal rows get equal chances: it has to run over the V symbols, `dim=-1`."""),
+    recognized=lambda e: (
+        not dice_right(e) and follows(e.yours("chance.tokens")[:, 1], np.full(5, 1 / 5))
+    ),
+)(
+    Writer(
+        draw=lambda logits, generator: torch.multinomial(
+            logits.float().softmax(dim=0), 1, generator=generator
+        ).squeeze(1)
+    )
+)
 
 _generator_ignored = families.generator_ignored(
     "texts", lambda e: dice_right(e) and not repeats(e)

@@ -170,6 +170,16 @@ def _unshifted_targets(probabilities: Tensor, texts: list[Tensor]) -> tuple[floa
 
 
 @mistake(
+    "You took a softmax of the probabilities, which are probabilities already.",
+    lambda e: unwrapped(f"""`F.cross_entropy` and `log_softmax` begin with logits; of a table of
+    probabilities the logarithm is all that is missing. {_two_nlls(e)}"""),
+    cases=("short.nll",),
+)
+def _softmax_of_probabilities(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    return nll_and_perplexity(probabilities.softmax(dim=-1), texts)
+
+
+@mistake(
     "You averaged the probabilities and took the logarithm at the end; the logarithm comes first.",
     lambda e: f"{_two_nlls(e)} A mean of probabilities hides the steps that surprise most.",
     cases=("short.nll",),
@@ -401,6 +411,12 @@ def _known(evidence: Evidence) -> str:
         (entropies.mean(), "the mean entropy of the rows, whatever the texts are"),
         (-table.log().mean(), "the mean over all entries of the table"),
         (steps.median(), "the median of the steps"),
+        (
+            torch.cat([-table[text[:-2], text[2:]].log() for text in texts]).mean(),
+            "that of pairs two steps apart",
+        ),
+        (round(float(steps.mean()), 2), "that number, rounded"),
+        (round(float(steps.mean()), 3), "that number, rounded"),
     ):
         if math.isclose(float(value), mine, rel_tol=1e-4):
             return f" Yours is {said}."

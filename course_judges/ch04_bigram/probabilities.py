@@ -232,6 +232,44 @@ _one_text_only = mistake(
     ),
 )(_from_rows(slice(1)))
 
+_last_text_left_out = mistake(
+    "The last text is missing from your counts.",
+    lambda e: unwrapped(f"""{e.number("B")} texts of {e.number("T")} symbols have {e.number("B")} ·
+    {e.number("T") - 1} = {e.number("B") * (e.number("T") - 1)} pairs. {_entry_at_busiest(e)}"""),
+    COUNTING,
+    also=(_zeros_for_nothing(_from_rows(slice(-1))),),
+)(_from_rows(slice(-1)))
+
+_both_directions = mistake(
+    "You counted each pair in both directions; only what comes later follows.",
+    _entry_at_busiest,
+    COUNTING,
+)(
+    lambda tokens, vocab_size, k: _shares(
+        _counts_of(tokens, vocab_size) + _counts_of(tokens, vocab_size).T + k
+    )
+)
+
+
+def _mean_of_tables(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    tables = [bigram_probabilities(text[None], vocab_size, k) for text in tokens]
+    return torch.stack(tables).mean(dim=0)
+
+
+def _mean_of_full_tables(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    tables = [bigram_probabilities(text[None], vocab_size, k).nan_to_num() for text in tokens]
+    return torch.stack(tables).mean(dim=0)
+
+
+_mean_over_texts = mistake(
+    "You made a table of each text and took their mean; the counts of all texts belong together.",
+    lambda e: unwrapped(f"""A text in which a symbol comes once counts for its row as much as one in
+    which it comes often, and a text without it has 0 / 0 there. {_entry_at_busiest(e)}"""),
+    COUNTING,
+    cases=("counted", "smoothed"),
+    also=(_mean_of_full_tables,),
+)(_mean_of_tables)
+
 _pairs_two_apart = mistake(
     "You counted pairs that are two steps apart; what follows is one step away.",
     _entry_at_busiest,
@@ -377,6 +415,35 @@ def _no_smoothing(tokens: Tensor, vocab_size: int, k: float) -> Tensor:  # noqa:
 def _k_for_zeros_only(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size)
     return _shares(torch.where(counts == 0, k, counts))
+
+
+@mistake(
+    "You added `k` only where something was counted; it is added to every count.",
+    lambda e: unwrapped(f"""{_row_at_k(e)} With k = 0 nothing of this shows."""),
+    UNSEEN,
+    recognized=_seen_rows_are(
+        lambda n, k: (n + k * (n > 0)) / (n + k * (n > 0)).sum(1, keepdims=True)
+    ),
+)
+def _k_where_counted(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = _counts_of(tokens, vocab_size)
+    return _shares(torch.where(counts > 0, counts + k, counts))
+
+
+@mistake(
+    "You took `k` for the least that a count can be; it is added to every count.",
+    lambda e: unwrapped(f"""{_row_at_k(e)} With k = 0 nothing of this shows."""),
+    UNSEEN,
+)
+def _k_as_least_count(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    return _shares(_counts_of(tokens, vocab_size).clamp(min=k))
+
+
+_k_shared_out = mistake(
+    "You added k / V to every count, so that a row gains `k` together; each count gains `k`.",
+    lambda e: unwrapped(f"""{_row_at_k(e)} With k = 0 nothing of this shows."""),
+    UNSEEN,
+)(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, k / vocab_size))
 
 
 @mistake(

@@ -340,11 +340,18 @@ def _nearest_temperature(evidence: Evidence) -> float | None:
     return None if best is None or best[1] in temperatures[[0, -1]] else best[1]
 
 
+def _of_powers(evidence: Evidence) -> str:
+    """What is said where powers of 2 would do the same."""
+    temperature = float(evidence.inputs["temperature"]) / np.log(2)
+    near = abs((_nearest_temperature(evidence) or 0.0) / temperature - 1) < 0.05
+    return " Powers of 2 in place of powers of e do that." if near else ""
+
+
 @mistake(
     "Your symbols come up as often as they should at another temperature.",
     lambda e: unwrapped(f"""{_share_effect(e)} So it would be near a temperature of
-    {number(_nearest_temperature(e) or 0.0, 2)}. If you change the temperature or the logits before
-    you divide, leave them as they are. If you add noise and take the largest sum, the noise that
+    {number(_nearest_temperature(e) or 0.0, 2)}.{_of_powers(e)} If you
+    change the temperature or the logits before you divide, leave them as they are. If you add noise and take the largest sum, the noise that
     does it is −log(−log u), with two logarithms."""),
     recognized=lambda e: not _drawn_right(e) and _nearest_temperature(e) is not None,
 )

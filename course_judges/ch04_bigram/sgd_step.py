@@ -73,6 +73,17 @@ def _assigned_gradient(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return gradient
 
 
+def _gradient_at_targets(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    at = (x.flatten(), y.flatten())
+    of_each = (table.softmax(dim=-1)[at] - 1) / y.numel()  # (B·T,)
+    return torch.zeros_like(table).index_put(at, of_each, accumulate=True)
+
+
+def _gradient_of_logits(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    rows = (table[x.flatten()] - F.one_hot(y.flatten(), len(table))) / y.numel()
+    return torch.zeros_like(table).index_add(0, x.flatten(), rows)
+
+
 def _mean_of_own_guesses(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """Row by row the mean gradient of the guesses that read it."""
     counts = torch.bincount(x.flatten(), minlength=len(table)).clamp(min=1)
@@ -131,11 +142,17 @@ def _other_rows_move(evidence: Evidence) -> Finding | None:
     if moved.max() < 1e-3:
         return None
     row = int(rows[moved.argmax()])
+    kept = evidence.yours("one.table")[rows] / evidence.inputs["table"][rows]
+    decay = (
+        f" Each of its entries is {kept.mean():.3g} times what it was, as weight decay makes it."
+        if np.ptp(kept) < 1e-3 and 0 < kept.mean() < 1
+        else ""
+    )
     return Finding(
         "moves-other-rows",
         "Your step moves rows that have no gradient.",
         f"Symbol {row} does not occur in `x`, so nothing is learned about what follows it; your row"
-        f" {row} moved by up to {moved.max():.3f}.",
+        f" {row} moved by up to {moved.max():.3f}.{decay}",
         STEP,
     )
 
@@ -244,6 +261,19 @@ _gradient_without_target = mistake(
     lambda e: f"Without the −1 nothing says which symbol followed. {_moved(e)}",
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table - rate * _without_one_hot(table, x, y)))
+
+_targets_only = mistake(
+    "Your step moves the logits of the targets only; those of all other symbols have a gradient.",
+    lambda e: unwrapped(f"""The gradient of a guess is p − 1 at the target and p everywhere else in
+    the row. {_moved(e)}"""),
+    cases=("one.table",),
+)(_walks(lambda table, x, y, rate: table - rate * _gradient_at_targets(table, x, y)))
+
+_logits_for_probabilities = mistake(
+    "Your gradient is made of the logits; it is made of the probabilities, after a softmax.",
+    lambda e: f"The gradient of a guess is p, and p − 1 at the target. {_moved(e)}",
+    cases=("one.table",),
+)(_walks(lambda table, x, y, rate: table - rate * _gradient_of_logits(table, x, y)))
 
 _mean_for_each_symbol = mistake(
     "You divided each row by how often its symbol occurs; the loss is a mean over the whole batch.",

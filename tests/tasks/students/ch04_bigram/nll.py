@@ -204,7 +204,15 @@ def perplexity_of_the_last(probabilities, texts):
     return nll_by_loop(probabilities, texts)[0], nll_by_loop(probabilities, texts[:1])[1]
 
 
+def loss_of_logits(probabilities, texts):
+    current = torch.cat([text[:-1] for text in texts])
+    following = torch.cat([text[1:] for text in texts])
+    loss = F.cross_entropy(probabilities[current], following)
+    return loss, loss.exp()
+
+
 WRONG = {
+    "softmax-of-probabilities": loss_of_logits,
     "stops-at-no-steps": mean_of_each_by_length,
     "rare-step-softened": never_quite_zero,
     "mean-of-no-steps": means_by_length,

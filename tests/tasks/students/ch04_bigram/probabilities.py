@@ -174,7 +174,32 @@ def share_of_each_symbol(tokens, vocab_size, k):
     return torch.stack([counts / counts.sum()] * vocab_size)
 
 
+def more_where_there_is_some(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size)
+    counts[counts > 0] += k
+    return counts / counts.sum(1, keepdim=True).clamp(min=1e-9)
+
+
+def never_less_than_k(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size)
+    counts = torch.where(counts < k, k, counts)
+    return counts / counts.sum(1, keepdim=True)
+
+
+def tables_averaged(tokens, vocab_size, k):
+    tables = torch.stack([probabilities_by_put(row[None], vocab_size, k) for row in tokens])
+    return tables.mean(0)
+
+
 WRONG = {
+    "k-where-counted": more_where_there_is_some,
+    "k-as-least-count": never_less_than_k,
+    "k-shared-out": lambda tokens, V, k: probabilities_by_loop(tokens, V, k / V),
+    "last-text-left-out": lambda tokens, V, k: probabilities_by_put(tokens[:-1], V, k),
+    "both-directions": lambda tokens, V, k: probabilities_by_put(
+        torch.cat([tokens, tokens.flip(1)]), V, k
+    ),
+    "mean-over-texts": tables_averaged,
     "pairs-down-the-columns": text_with_the_next_text,
     "one-text-only": returns_inside_the_loop,
     "pairs-two-apart": one_left_out_between,

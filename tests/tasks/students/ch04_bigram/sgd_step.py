@@ -222,7 +222,25 @@ def columns(table, x, y, learning_rate, steps):
     return after.T, losses
 
 
+def entries_of_the_targets(table, grad, rate, x, y):
+    after = table.clone()
+    p = table.softmax(-1)
+    for i, j in zip(x.flatten(), y.flatten(), strict=True):
+        after[i, j] += rate * (1 - p[i, j]) / y.numel()
+    return after
+
+
+def no_softmax_by_hand(table, grad, rate, x, y):
+    after = table.clone()
+    for i, j in zip(x.flatten(), y.flatten(), strict=True):
+        after[i] -= rate * table[i] / y.numel()
+        after[i, j] += rate / y.numel()
+    return after
+
+
 WRONG = {
+    "targets-only": stepping(entries_of_the_targets),
+    "logits-for-probabilities": stepping(no_softmax_by_hand),
     "momentum": by_the_library(momentum=0.9),
     "rate-changes": rate_decays,
     "gradient-of-the-start": gradient_outside_the_loop,
@@ -277,6 +295,7 @@ def losses_summed(table, x, y, learning_rate, steps):
 
 
 ODD = [
+    (by_the_library(weight_decay=0.01), "moves-other-rows"),
     (losses_summed, "loss-before-the-first-step"),
     (stepping(clipped), "wrong-length-of-step"),
     (counts_in_place, "changes-its-input"),
