@@ -342,8 +342,10 @@ _softmax_twice = mistake(
 
 _equal_chances = mistake(
     "Your symbols all come up equally often, whatever their logits are.",
-    lambda e: unwrapped(f"""{dice_share(e)} If your softmax runs over the batch or over the positions,
-    equal rows get equal chances: it has to run over the V symbols, `dim=-1`."""),
+    lambda e: (
+        unwrapped(f"""{dice_share(e)} If your softmax runs over the batch or over the positions,
+    equal rows get equal chances: it has to run over the V symbols, `dim=-1`.""")
+    ),
     recognized=lambda e: (
         not dice_right(e) and follows(e.yours("chance.tokens")[:, 1], np.full(5, 1 / 5))
     ),

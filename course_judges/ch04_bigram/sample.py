@@ -350,9 +350,9 @@ def _of_powers(evidence: Evidence) -> str:
 @mistake(
     "Your symbols come up as often as they should at another temperature.",
     lambda e: unwrapped(f"""{_share_effect(e)} So it would be near a temperature of
-    {number(_nearest_temperature(e) or 0.0, 2)}.{_of_powers(e)} If you
-    change the temperature or the logits before you divide, leave them as they are. If you add noise and take the largest sum, the noise that
-    does it is −log(−log u), with two logarithms."""),
+    {number(_nearest_temperature(e) or 0.0, 2)}.{_of_powers(e)} If you change the temperature or the
+    logits before you divide, leave them as they are. If you add noise and take the largest sum, the
+    noise that does it is −log(−log u), with two logarithms."""),
     recognized=lambda e: not _drawn_right(e) and _nearest_temperature(e) is not None,
 )
 def _another_temperature(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:

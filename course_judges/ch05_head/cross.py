@@ -294,6 +294,34 @@ def _scale_after_softmax(
     return cross_attention(x, memory, w_query * D**0.5, w_key, w_value / D**0.5, lengths)
 
 
+_no_softmax = mistake(
+    "Your weights are the scores themselves; the softmax is missing.",
+    lambda e: unwrapped(f"""Scores may be negative and of any sum; only a softmax makes an average
+    of them. {_first(e)}"""),
+)(_weighed(lambda s, p: s.masked_fill(p, 0.0)))
+
+
+def _asking_rows_cut(*, hides: bool) -> _Answer:
+    """An answer that empties rows of `x` by the lengths, and may hide the padding besides."""
+
+    def answer(
+        x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+    ) -> Tensor:
+        seen = lengths if hides else torch.full_like(lengths, memory.shape[1])
+        found = cross_attention(x, memory, w_query, w_key, w_value, seen)
+        return found * (torch.arange(x.shape[1]) < lengths[:, None])[:, :, None]
+
+    return answer
+
+
+_lengths_of_x = mistake(
+    "You set outputs to 0 from position `lengths[b]` on; these are lengths of the memories.",
+    lambda e: unwrapped(f"""All T = {e.number("T")} positions of `x` ask, however short their memory
+    is. {_padded(e)}"""),
+    cases=("full", "padded"),
+    also=(_asking_rows_cut(hides=False),),
+)(_asking_rows_cut(hides=True))
+
 _causal_mask_kept = mistake(
     "You kept the causal mask: position t sees only the first t + 1 of the memory.",
     lambda e: f"{_first(e)} The memory is all there from the start.",
@@ -424,11 +452,25 @@ _masked_after_softmax = mistake(
 )(_weighed(lambda s, p: s.softmax(dim=-1) * ~p))
 
 
+def _has_a_low_fill(evidence: Evidence) -> bool:
+    """True if some number that people take for low would do as much."""
+    names = ("x", "memory", "w_query", "w_key", "w_value", "lengths")
+    given = [torch.from_numpy(evidence.inputs[name]) for name in names]
+    return any(
+        np.allclose(evidence.yours("padded"), _filled(fill)(*given).numpy(), rtol=1e-4, atol=1e-5)
+        for fill in (-1.0, -2.0, -5.0, -10.0)
+    )
+
+
+def _filled(fill: float) -> _Answer:
+    return _weighed(lambda s, p: s.masked_fill(p, fill).softmax(dim=-1))
+
+
 _moderate_fill = mistake(
     "What you hide gets a score that is low, but not lower than every score.",
     _low,
     FUTURE,
-    recognized=_shows_padding_beside_a_low_score,
+    recognized=lambda e: _shows_padding_beside_a_low_score(e) or _has_a_low_fill(e),
 )(_weighed(lambda s, p: s.masked_fill(p, -20.0).softmax(dim=-1)))
 
 

@@ -66,6 +66,16 @@ class _Unscaled(Head):
         return 1.0
 
 
+class _ScaleByBlockSize(Head):
+    def scale(self, x: Tensor) -> float:  # noqa: ARG002
+        return math.sqrt(len(self.past))
+
+
+class _PastAndItselfHidden(Head):
+    def hidden(self, T: int) -> Tensor:
+        return self.past[:T, :T] & self.causal
+
+
 class _KeysOnly(Head):
     def weights(self, x: Tensor) -> Tensor:
         scores = self.key(x) @ self.key(x).transpose(1, 2) / self.scale(x)
@@ -196,13 +206,26 @@ class _ScaleMultiplied(Head):
 
 
 @mistake(
-    "You divided the scores by √T, the number of positions; a score is a sum of D products.",
-    lambda e: f"T = {e.number('T')}, {_sizes(e)}",
+    "You divided the scores by the root of a number of positions; a score is a sum of D products.",
+    lambda e: f"T = {e.number('T')}, block_size = {e.number('block_size')}, {_sizes(e)}",
     SCALE,
+    also=(_ScaleByBlockSize,),
 )
 class _ScaleByLength(Head):
     def scale(self, x: Tensor) -> float:
         return math.sqrt(x.shape[1])
+
+
+@mistake(
+    "Your weights are the scores themselves; the softmax is missing.",
+    lambda e: unwrapped(f"""Scores may be negative and of any sum; only a softmax makes an average
+    of them. {_first(e)}"""),
+    SCORES,
+)
+class _NoSoftmax(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
+        return scores.masked_fill(self.hidden(x.shape[1]), 0.0)
 
 
 @mistake(
@@ -283,10 +306,21 @@ class _FlagTurned(Head):
         return ~self.past[:T, :T] & (not self.causal)
 
 
-@families.no_causal_mask(_moved, FUTURE, cases=("causal", "both_ways"))
+@families.no_causal_mask(_moved, FUTURE, cases=("causal", "full", "both_ways"))
 class _NoCausalMask(Head):
     def hidden(self, T: int) -> Tensor:
         return torch.zeros(T, T, dtype=torch.bool)
+
+
+@mistake(
+    "You cut the mask at its lower left corner; a shorter text has the upper left one.",
+    _moved,
+    FUTURE,
+    cases=("causal", "both_ways"),
+)
+class _WrongCorner(Head):
+    def hidden(self, T: int) -> Tensor:
+        return ~self.past[-T:, :T] & self.causal
 
 
 @mistake(
@@ -322,9 +356,10 @@ class _MeanOfTwoDirections(Head):
 
 @mistake(
     "Your mask is the wrong way round: the past is hidden and the future seen.",
-    lambda e: f"{_moved(e)} {_first(e, 'causal')}",
+    lambda e: _first(e, "causal"),
     FUTURE,
     cases=("causal",),
+    also=(_PastAndItselfHidden,),
 )
 class _UpperTriangle(Head):
     def hidden(self, T: int) -> Tensor:

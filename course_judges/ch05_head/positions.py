@@ -297,6 +297,48 @@ _first_symbol_is_0 = mistake(
     {_at(e, "short", 0, 0)}. Position 0 is the first symbol's; padding comes before it."""),
 )(_first_symbol_taken_for_padding)
 
+
+def _moved_forward(
+    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
+) -> Tensor:
+    rows = []
+    for text, first in zip(tokens, start.tolist(), strict=True):
+        moved = torch.zeros(len(text), token_table.shape[1])
+        symbols = text[first:]
+        moved[: len(symbols)] = token_table[symbols] + position_table[: len(symbols)]
+        rows.append(moved)
+    return torch.stack(rows)
+
+
+_moved_to_the_front = mistake(
+    "You moved each text to the front of its row; it stays where it is.",
+    lambda e: unwrapped(f"""{_padded(e)} Padding is 0 at the beginning of a row, not at its
+    end."""),
+    cases=("short", "padded"),
+)(_moved_forward)
+
+
+def _blank_behind(
+    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
+) -> Tensor:
+    t, T = torch.arange(tokens.shape[1]), tokens.shape[1]
+    x = token_table[tokens] + position_table[:T]
+    return x.masked_fill((t >= T - start[:, None])[:, :, None], 0.0)
+
+
+_padding_at_the_end = mistake(
+    "You set the last positions of each row to 0; padding stands in front.",
+    lambda e: f"{_padded(e)} {_padding(e)}",
+    cases=("short", "padded"),
+    also=(
+        lambda tokens, token_table, position_table, start: embed(
+            tokens, token_table, position_table, start
+        ).masked_fill(
+            (torch.arange(tokens.shape[1]) >= tokens.shape[1] - start[:, None])[:, :, None], 0.0
+        ),
+    ),
+)(_blank_behind)
+
 _padding_wraps = mistake(
     "Padding is not 0: its negative positions read the table from its end.",
     lambda e: f"{_padding(e)} An index of −1 is the last row, without an error.",

@@ -130,7 +130,12 @@ def _wrong_factor(evidence: Evidence) -> Finding | None:
         return None
     root = math.sqrt(evidence.number("D"))
     factor = _factor(evidence.yours("batch"), evidence.right("batch"))
-    by = f" That is dividing by {number(root / factor)}; √D is {number(root)}." if factor else ""
+    by = ""
+    if factor:
+        square = (root / factor) ** 2
+        whole = factor > 0 and round(square) > 1 and abs(square - round(square)) < 1e-3 * square
+        of = f" = √{round(square)}" if whole else ""
+        by = f" That is dividing by {number(root / factor)}{of}; √D is {number(root)}."
     return Finding(
         "wrong-scale",
         "Your scores are right but for their scale.",

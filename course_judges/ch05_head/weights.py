@@ -314,6 +314,25 @@ _padding_seen = mistake(
     ),
 )(_seen_by(lambda past, start, T: _visible(past, torch.zeros_like(start), T)))
 
+
+def _padding_behind(*, rows: bool) -> _Mask:
+    """What is seen where padding is looked for at the end, in columns and perhaps in rows."""
+
+    def mask(past: Tensor, start: Tensor, T: int) -> Tensor:
+        real = torch.arange(T) < T - start[:, None]  # (B, T)
+        seen = past[:T, :T] & real[:, None, :]
+        return seen & real[:, :, None] if rows else seen
+
+    return mask
+
+
+_padding_at_the_end = mistake(
+    "You hid the last positions of each text; its padding stands in front.",
+    lambda e: f"{_padded_row(e)} Padding is what comes before `start`.",
+    cases=("whole", "cut", "padded"),
+    also=(_seen_by(_padding_behind(rows=True)),),
+)(_seen_by(_padding_behind(rows=False)))
+
 _start_taken_for_length = mistake(
     "You hid the text and kept its padding.",
     lambda e: f"{_padded_row(e)} Padding stands before `start`, the text from there on.",

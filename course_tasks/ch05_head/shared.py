@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from course_tasks.answers import Array
 from course_tasks.inputs import Rng
 
 
-def different(rng: Rng, choices: range, count: int) -> list[int]:
+def different(rng: Rng, choices: Sequence[int], count: int) -> list[int]:
     """Sizes that all differ, so that no axis can be taken for another."""
     return [int(n) for n in rng.choice(list(choices), size=count, replace=False)]
 

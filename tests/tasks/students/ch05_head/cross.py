@@ -153,7 +153,16 @@ def under_the_positions(x, memory, w_query, w_key, w_value, lengths):
     return crossing(lambda q, v: math.sqrt(S))(x, memory, w_query, w_key, w_value, lengths)
 
 
+def cut_where_the_memory_ends(x, memory, w_query, w_key, w_value, lengths):
+    found = cross_by_loop(x, memory, w_query, w_key, w_value, lengths)
+    for b, n in enumerate(lengths.tolist()):
+        found[b, n:] = 0
+    return found
+
+
 WRONG = {
+    "lengths-of-x": cut_where_the_memory_ends,
+    "no-softmax": crossing(weigh=lambda s, seen: s * seen),
     "mask-without-an-axis": lengths_as_they_are,
     "scale-multiplied": crossing(lambda q, v: q.shape[1] ** -0.5),
     "scale-without-root": crossing(lambda q, v: q.shape[1]),
@@ -189,6 +198,7 @@ WRONG = {
 
 
 ODD = [
+    (nearly_hidden(-5.0), "moderate-fill"),
     (mask_of_two_axes, "mask-without-an-axis"),
     (crossing(weigh=lambda s, seen: s.sigmoid() * seen), "another-average"),
     (

@@ -323,7 +323,23 @@ class HeadOfKeys(PlainHead):
         return F.softmax(self.mask(self.scores(x)), dim=-1) @ keys
 
 
+class HeadOfScores(PlainHead):
+    def forward(self, x):
+        scores = self.scores(x)
+        if self.causal:
+            scores = torch.tril(scores)
+        return scores @ self.value(x)
+
+
+class HeadCutBelow(PlainHead):
+    def mask(self, scores):
+        T = scores.shape[-1]
+        return scores.masked_fill(self.tril[-T:, :T] == 0, -INF) if self.causal else scores
+
+
 WRONG = {
+    "no-softmax": HeadOfScores,
+    "wrong-corner": HeadCutBelow,
     "scale-multiplied": HeadScaledUp,
     "scale-by-length": HeadScaledByTime,
     "keys-for-values": HeadOfKeys,

@@ -174,7 +174,22 @@ def start_as_it_is(tokens, token_table, position_table, start):
     return x * (where >= 0)[:, None]
 
 
+def without_padding_in_front(tokens, token_table, position_table, start):
+    out = torch.zeros(*tokens.shape, token_table.shape[1])
+    for b, n in enumerate(start.tolist()):
+        for t in range(tokens.shape[1] - n):
+            out[b, t] = token_table[tokens[b, n + t]] + position_table[t]
+    return out
+
+
+def blank_at_the_end(tokens, token_table, position_table, start):
+    real = torch.arange(tokens.shape[1]).flip(0) >= start[:, None]
+    return (token_table[tokens] + position_table[: tokens.shape[1]]) * real[..., None]
+
+
 WRONG = {
+    "moved-to-the-front": without_padding_in_front,
+    "padding-at-the-end": blank_at_the_end,
     "start-along-the-positions": start_as_it_is,
     "table-not-cut": table_whole,
     "no-positions": no_places,

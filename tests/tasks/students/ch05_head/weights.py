@@ -183,7 +183,16 @@ def start_as_it_is(scores, past, start):
     return torch.where(real & past[:T, :T], scores, -INF).softmax(-1).nan_to_num(0.0)
 
 
+def padding_behind(scores, past, start):
+    T = scores.shape[-1]
+    seen = past[:T, :T].repeat(len(scores), 1, 1)
+    for b, n in enumerate(start.tolist()):
+        seen[b, :, T - n :] = False
+    return torch.where(seen, scores, -INF).softmax(-1).nan_to_num(0.0)
+
+
 WRONG = {
+    "padding-at-the-end": padding_behind,
     "start-along-the-positions": start_as_it_is,
     "turned-over": lambda scores, past, start: weights_by_loop(scores, past, start).mT,
     "start-of-the-first": one_beginning,
