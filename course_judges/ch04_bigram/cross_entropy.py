@@ -430,6 +430,12 @@ def _known(evidence: Evidence) -> str:
             "the mean of Σ exp − z; the logarithm of the sum is missing",
         ),
         (
+            # The likeliest symbol has e⁰ of that sum.
+            (each + logs.amax(-1) + logs.amax(-1).neg().exp()).mean(),
+            "the mean of Σ exp − z with the largest logit subtracted; the logarithm of the sum is "
+            "missing",
+        ),
+        (
             each.mean() + (logits.flatten(1).logsumexp(1)[:, None] - logits.logsumexp(-1)).mean(),
             "that of a softmax over all symbols of all positions of a row together",
         ),

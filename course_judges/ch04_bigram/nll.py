@@ -204,7 +204,7 @@ def _pairs_across_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[flo
     "A text of a single symbol stops your answer.",
     lambda e: unwrapped(f"""It was given beside one of {len(e.inputs["long"])} symbols. It says:
     “{words(e, "long")}”. It has no step, so it adds nothing to the sum and nothing to the number
-    that the sum is divided by; a mean of its own it has none."""),
+    that the sum is divided by, and it has no mean of its own."""),
     recognized=lambda e: (
         e.same("short", "possible") and e.inputs["single"].size > 0 and "long" in e.answers.errors
     ),
@@ -403,6 +403,7 @@ def _known(evidence: Evidence) -> str:
         (torch.stack([one.sum() for one in each]).max(), "the sum of one text alone"),
         (-steps.neg().exp().mean(), "minus the mean of the probabilities; no logarithm is taken"),
         (steps.mean() / math.log(10), "the mean of logarithms to the base 10"),
+        (-steps.neg().exp().log1p().mean(), "minus the mean of log(1 + p)"),
         (-table.flatten()[pairs].log().mean(), "the mean in which each pair counts once"),
         (
             torch.cat([entropies[text[:-1]] for text in texts]).mean(),
