@@ -11,7 +11,7 @@ from course_tasks.probing import Inputs, Probe
 
 def _scores_inputs(rng: Rng) -> Inputs:
     B, H = different(rng, range(2, 5), 2)
-    T, D = different(rng, (5, 6, 7, 9), 2)  # not the head size of the chapter, 8
+    T, D = different(rng, (5, 6, 7, 10), 2)  # not 8, as in the chapter; no square
     C = int(rng.integers(11, 15))
     w_query, w_key = maps(rng, (C, D), (C, D))
     return {
