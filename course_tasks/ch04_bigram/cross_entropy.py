@@ -59,7 +59,7 @@ def _drawn(rng: Rng, B: int, T: int, V: int) -> Inputs:
         "ignored": ignored,
         "nothing": nothing,
         "second_logits": second_logits,
-        "shift": number(rng.integers(800, 1000)),
+        "shift": number(int(rng.integers(800, 1000))),
         "spread": spread,
         "surprised": surprised,
         "B": whole(B),
