@@ -38,9 +38,17 @@ def _takes_time_for_classes(evidence: Evidence) -> bool:
     return raised is not None and "Expected target size" in raised.message
 
 
+# What torch, NumPy and Python say of a number that no symbol has.
+_NO_INDEX = ("out of bounds", "out of range", "non-negative")
+
+
 def _uses_ignored_as_index(evidence: Evidence) -> bool:
     raised = evidence.answers.errors.get("ignored")
-    return evidence.same("plain") and raised is not None and not raised.not_attempted
+    return (
+        evidence.same("plain")
+        and raised is not None
+        and any(said in raised.message for said in _NO_INDEX)
+    )
 
 
 def _large_are_alike(evidence: Evidence) -> bool:
@@ -205,10 +213,11 @@ def _mean_of_row_means(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "The largest logit that you subtract is never below 0.",
+    "Where all logits are far below 0, it is not the largest of them that you subtract.",
     lambda e: unwrapped(f"""With logits near {float(e.inputs["shift"]):.0f}, every `exp` is rounded
     to 0, log 0 is −∞, and your loss is {float(e.yours("shifted")):.3g}. The largest of negative
-    logits is negative: a search for it starts at the first of them, or at −∞."""),
+    logits is negative, and it is found without `abs` and without a limit at 0: a search for it
+    starts at the first of them, or at −∞."""),
     TABLE,
     recognized=lambda e: (
         float(e.inputs["shift"]) < 0
@@ -248,7 +257,7 @@ def _large_logits_alike(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @mistake(
-    "You subtracted one maximum from all rows; each row needs its own.",
+    "You subtracted one maximum from several rows; each row needs its own.",
     lambda e: unwrapped(f"""Where the largest logit of one row lies hundreds above those of another,
     all powers of the other are rounded to 0, and log 0 is infinite. Your loss is
     {float(np.ravel(e.yours("spread"))[0]):.4g}; it should be
@@ -329,6 +338,25 @@ def _count(keep: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tenso
     return lambda logits, targets: cross_entropy(logits, targets.where(keep(targets), -1))
 
 
+def _subtracted_from_one(logits: Tensor, *, inside: bool) -> Tensor:
+    """(B, T, V) What stands for log-probabilities where the maximum is subtracted once only."""
+    shifted = logits - logits.amax(dim=-1, keepdim=True)
+    one, other = (logits, shifted) if inside else (shifted, logits)
+    return one - other.exp().sum(dim=-1, keepdim=True).log()
+
+
+@mistake(
+    "Of the two terms of log p, the largest logit is subtracted in one only.",
+    lambda e: unwrapped(f"""log p = (z − m) − log Σ exp(z − m) for any m. With m in one of the two
+    terms, each loss is off by the largest logit of its row: subtract it in the other as well, or
+    add it again after the logarithm. {_two_losses("plain")(e)}"""),
+    TABLE,
+    also=(lambda z, targets: _losses(_subtracted_from_one(z, inside=False), targets).mean(),),
+)
+def _maximum_in_one_place(logits: Tensor, targets: Tensor) -> Tensor:
+    return _losses(_subtracted_from_one(logits, inside=True), targets).mean()
+
+
 _symbol_0_ignored = mistake(
     "Symbol 0 does not count in your loss; only negative targets are left out.",
     lambda e: unwrapped(f"""Of {e.inputs["targets"].size} targets {(e.inputs["targets"] == 0).sum()}
@@ -340,6 +368,39 @@ _symbol_0_ignored = mistake(
 def _negative(evidence: Evidence) -> set[int]:
     ignored = evidence.inputs["ignored"]
     return {int(target) for target in ignored[ignored < 0]}
+
+
+def _shifted_once_more(logs: Tensor, targets: Tensor) -> Tensor:
+    """The mean loss where position t is asked for the target of position t + 1."""
+    return -logs[:, :-1].gather(2, targets[:, 1:, None]).mean()
+
+
+def _known_without(evidence: Evidence) -> str:
+    """Which targets count in the loss of a batch with negative ones, if it is known."""
+    logits, targets = (torch.from_numpy(evidence.inputs[n]) for n in ("logits", "ignored"))
+    counted = targets >= 0
+    each = -logits.log_softmax(dim=-1).gather(2, targets.clamp(min=0)[..., None])[..., 0]
+    before = counted.cumprod(dim=1).bool()  # up to the first negative target of a row
+    whole = counted.all(dim=1, keepdim=True).expand_as(counted)
+    total, V = each[counted].sum(), logits.shape[-1]
+    wrapped = cross_entropy(logits, torch.where(targets >= -V, targets % V, targets))
+    mine = float(np.ravel(evidence.yours("ignored"))[0])
+    for value, said in (
+        (each[before].mean(), "the mean up to the first negative target of each row"),
+        (each[whole].mean(), "the mean over rows without a single negative target"),
+        (total / (targets != -100).sum(), "their sum, divided by how many are not −100"),
+        (total / (targets != -1).sum(), "their sum, divided by how many are not −1"),
+        (total / len(targets), "their sum, divided by the number of rows"),
+        (total, "their sum"),
+        (
+            (total + (~counted).sum() * math.log(V)) / counted.numel(),
+            f"the mean over all targets, in which a negative one has a loss of log {V}",
+        ),
+        (wrapped, "the mean in which −1 stands for the last symbol, as an index does in Python"),
+    ):
+        if math.isclose(float(value), mine, rel_tol=1e-4):
+            return f" Yours is {said}."
+    return ""
 
 
 def _known(evidence: Evidence) -> str:
@@ -357,6 +418,27 @@ def _known(evidence: Evidence) -> str:
         (-logs.amax(-1).mean(), "the mean surprise of the likeliest symbols, not of the targets"),
         (logits.logsumexp(-1).mean(), "the mean of log Σ exp alone, without the targets' logits"),
         (-each.neg().exp().mean().log(), "the logarithm of a mean of probabilities"),
+        (each.mean().exp(), "e to the power of that mean, which is the perplexity"),
+        (each.mean() / math.log(10), "the mean of logarithms to the base 10"),
+        (-each.neg().exp().mean(), "minus the mean of the probabilities; no logarithm is taken"),
+        ((1 - each.neg().exp()).mean(), "the mean of 1 − p; no logarithm is taken"),
+        (-(logs.exp() * logs).sum(-1).mean(), "the mean entropy, whatever the targets are"),
+        (-logits.gather(2, targets[..., None]).mean(), "minus the mean of the targets' logits"),
+        (_shifted_once_more(logs, targets), "the mean over the targets one position later"),
+        (
+            (logits.exp().sum(-1) - logits.gather(2, targets[..., None])[..., 0]).mean(),
+            "the mean of Σ exp − z; the logarithm of the sum is missing",
+        ),
+        (
+            # The likeliest symbol has e⁰ of that sum.
+            (each + logs.amax(-1) + logs.amax(-1).neg().exp()).mean(),
+            "the mean of Σ exp − z with the largest logit subtracted; the logarithm of the sum is "
+            "missing",
+        ),
+        (
+            each.mean() + (logits.flatten(1).logsumexp(1)[:, None] - logits.logsumexp(-1)).mean(),
+            "that of a softmax over all symbols of all positions of a row together",
+        ),
         (each[:, :-1].mean(), "the mean without the last position"),
         (each[:, 1:].mean(), "the mean without the first position"),
         (each[0].mean(), "the mean of row 0 alone"),
@@ -375,7 +457,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
             "negative-targets",
             "With negative targets your loss is another one.",
             f"{_ignored_count(evidence)} They are {listed(sorted(_negative(evidence)))} here; none "
-            f"is a symbol. {_two_losses('ignored')(evidence)}",
+            f"is a symbol.{_known_without(evidence)} {_two_losses('ignored')(evidence)}",
             FLAT,
         )
     logits, target = evidence.inputs["logits"][0, 0], int(evidence.inputs["targets"][0, 0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,14 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
-from course_judges.chance import dice_right, dice_share, follows, only_the_best, repeats
+from course_judges.chance import (
+    dice_right,
+    dice_share,
+    follows,
+    only_the_best,
+    repeats,
+    softmax,
+)
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, unwrapped
 from course_judges.writing import Writer, drawn, drawn_by_global_chance, likeliest
@@ -44,7 +52,7 @@ def _in_proportion_to_logits(logits: Tensor, generator: torch.Generator) -> Tens
 
 
 def _dice_follow_logits(evidence: Evidence) -> bool:
-    weights = evidence.inputs["dice"]
+    weights = evidence.inputs["dice"].astype(np.float64)
     return follows(evidence.yours("chance.tokens")[:, 1], weights / weights.sum())
 
 
@@ -78,18 +86,45 @@ def _dice_are_off(evidence: Evidence) -> Finding | None:
     )
 
 
-def _only_long_contexts_fail(evidence: Evidence) -> bool:
-    """True if the model itself refused what it was shown, wherever that can be too long."""
-    errors = evidence.answers.errors
-    return evidence.same("short") and all(
-        case in errors and "the model has positions for" in errors[case].message
-        for case in ("beyond", "long")
-    )
+def _shown(evidence: Evidence) -> int:
+    """How many tokens the model was shown when it refused them, of a prompt that is too long; 0 if
+    it did not.
+    """
+    said = evidence.answers.errors["long"].message
+    held = re.fullmatch(r"the context holds (\d+) tokens, the model has positions for \d+", said)
+    return int(held[1]) if held and evidence.same("short") else 0
 
 
-_no_crop = families.no_crop("beyond", _only_long_contexts_fail)(
-    Writer(context=lambda tokens, _: tokens)
+_no_crop = families.no_crop(
+    "beyond",
+    lambda e: _shown(e) == e.inputs["long_prompt"].shape[1] and "beyond" in e.answers.errors,
+)(Writer(context=lambda tokens, _: tokens))
+
+_another_size = mistake(
+    "You show the model more tokens than it can read, or always the same number.",
+    lambda e: unwrapped(f"""Of a prompt of {e.inputs["long_prompt"].shape[1]} tokens you showed it
+    {_shown(e)}; it reads at most block_size = {e.number("block_size")}. Every model has a number of
+    its own, `model.block_size`, and a slice that starts at minus that number holds as many."""),
+    recognized=lambda e: 0 < _shown(e) < e.inputs["long_prompt"].shape[1],
+)(Writer(context=lambda tokens, size: tokens[:, -(size + 1) :]))
+
+
+@mistake(
+    "A prompt that is longer than `block_size` went into the model whole.",
+    lambda e: unwrapped(f"""A text that grows beyond block_size = {e.number("block_size")} goes on
+    as it should. Of a prompt of {e.inputs["long_prompt"].shape[1]} tokens, the model is shown the
+    last {e.number("block_size")}, in the first step as well."""),
+    recognized=lambda e: (
+        e.same("short", "beyond") and _shown(e) == e.inputs["long_prompt"].shape[1]
+    ),
 )
+def _prompt_not_cropped(
+    model: Any, tokens: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    if tokens.shape[1] > model.block_size:
+        model(tokens)  # which refuses it
+    return generate(model, tokens, count, generator)
+
 
 _reads_first_logits = families.reads_first_logits(_two_texts("beyond"))(
     Writer(read=lambda logits: logits[:, 0])
@@ -98,6 +133,19 @@ _reads_first_logits = families.reads_first_logits(_two_texts("beyond"))(
 _last_token_only = families.last_token_only(_two_texts("short"))(
     Writer(context=lambda tokens, _: tokens[:, -1:])
 )
+
+
+@mistake(
+    "After its first symbol you show the model the newest one only; it needs the text so far.",
+    _two_texts("beyond"),
+)
+def _newest_token_only(
+    model: Any, tokens: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    first = generate(model, tokens, min(count, 1), generator)
+    writes_on = Writer(context=lambda tokens, _: tokens[:, -1:])
+    return writes_on(model, first, max(count - 1, 0), generator)
+
 
 _crops_the_end = families.crops_the_end(
     lambda e: unwrapped(f"""From token {e.number("block_size")} on, what was written is never
@@ -246,6 +294,18 @@ def _mode_restored_too_early(
     return tokens
 
 
+_always_in_training = mistake(
+    "Your model writes in training mode, whatever its mode was.",
+    lambda e: unwrapped(f"""{_two_texts("short")(e)} There it was in evaluation mode before the
+    call: `model.train()` comes after writing, and only if the mode was that one; before it comes
+    `model.eval()`."""),
+    cases=("beyond", "short"),
+)(
+    lambda model, tokens, count, generator: Writer(quiet=False)(
+        model.train(), tokens, count, generator
+    )
+)
+
 _mode_not_restored = families.mode_not_restored(
     lambda e: e.same("training.tokens") and not e.same("training")
 )(Writer(restore=False))
@@ -263,15 +323,49 @@ _no_softmax = mistake(
 )(Writer(draw=_in_proportion_to_logits))
 
 
+def _dice_follow_twice(evidence: Evidence) -> bool:
+    """Two softmaxes come near to equal chances: they must explain the draws better than those."""
+    tokens = evidence.yours("chance.tokens")[:, 1]
+    wrong = softmax(softmax(evidence.inputs["dice"].astype(np.float64)))
+    return (
+        evidence.comparable("chance.tokens")
+        and follows(tokens, wrong)
+        and float(np.log(wrong * len(wrong))[tokens].sum()) > 0
+    )
+
+
+_softmax_twice = mistake(
+    "The softmax was taken twice: probabilities were treated as logits once more.",
+    lambda e: f"That makes the symbols almost equally likely. {dice_share(e)}",
+    recognized=_dice_follow_twice,
+)(Writer(draw=lambda logits, generator: drawn(logits.float().softmax(dim=-1), generator)))
+
+_equal_chances = mistake(
+    "Your symbols all come up equally often, whatever their logits are.",
+    lambda e: (
+        unwrapped(f"""{dice_share(e)} If your softmax runs over the batch or over the positions,
+    equal rows get equal chances: it has to run over the V symbols, `dim=-1`.""")
+    ),
+    recognized=lambda e: (
+        not dice_right(e) and follows(e.yours("chance.tokens")[:, 1], np.full(5, 1 / 5))
+    ),
+)(
+    Writer(
+        draw=lambda logits, generator: torch.multinomial(
+            logits.float().softmax(dim=0), 1, generator=generator
+        ).squeeze(1)
+    )
+)
+
 _generator_ignored = families.generator_ignored(
     "texts", lambda e: dice_right(e) and not repeats(e)
 )(Writer(draw=drawn_by_global_chance))
 
 
 @mistake(
-    "Your draws start from the same seed in every call.",
+    "Your draws begin anew in every call.",
     "Two calls in a row with one generator wrote the same 60 texts. Pass `generator=generator` to "
-    "what draws, and it goes on from where it is; seed nothing.",
+    "what draws, and it goes on from where it is: seed, copy and put back nothing.",
     recognized=lambda e: dice_right(e) and repeats(e) and _seed_is_fixed(e),
 )
 def _seed_fixed_inside(

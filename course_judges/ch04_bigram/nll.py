@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges.ch04_bigram.outcomes import words
 from course_judges.ch04_bigram.sections import COUNTING, GUESS
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, number, numbers_apart, unwrapped
@@ -169,6 +170,16 @@ def _unshifted_targets(probabilities: Tensor, texts: list[Tensor]) -> tuple[floa
 
 
 @mistake(
+    "You took a softmax of the probabilities, which are probabilities already.",
+    lambda e: unwrapped(f"""`F.cross_entropy` and `log_softmax` begin with logits; of a table of
+    probabilities the logarithm is all that is missing. {_two_nlls(e)}"""),
+    cases=("short.nll",),
+)
+def _softmax_of_probabilities(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    return nll_and_perplexity(probabilities.softmax(dim=-1), texts)
+
+
+@mistake(
     "You averaged the probabilities and took the logarithm at the end; the logarithm comes first.",
     lambda e: f"{_two_nlls(e)} A mean of probabilities hides the steps that surprise most.",
     cases=("short.nll",),
@@ -187,6 +198,23 @@ def _log_of_mean_probability(probabilities: Tensor, texts: list[Tensor]) -> tupl
 )
 def _pairs_across_texts(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     return nll_and_perplexity(probabilities, [torch.cat(texts)])
+
+
+@mistake(
+    "A text of a single symbol stops your answer.",
+    lambda e: unwrapped(f"""It was given beside one of {len(e.inputs["long"])} symbols. It says:
+    “{words(e, "long")}”. It has no step, so it adds nothing to the sum and nothing to the number
+    that the sum is divided by, and it has no mean of its own."""),
+    recognized=lambda e: (
+        e.same("short", "possible") and e.inputs["single"].size > 0 and "long" in e.answers.errors
+    ),
+)
+def _stops_at_no_steps(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
+    total, steps = 0.0, 0
+    for text in texts:
+        logs = _step_logs(probabilities, text).tolist()
+        total, steps = total - sum(logs) / len(logs) * len(logs), steps + len(logs)
+    return _with_perplexity(total / steps)
 
 
 @mistake(
@@ -317,7 +345,11 @@ def _rare_step_softened(probabilities: Tensor, texts: list[Tensor]) -> tuple[flo
     lambda e: unwrapped(f"""It was given beside one of {len(e.inputs["long"])} symbols. It has no
     step, so it adds nothing; but the mean of nothing is 0 / 0, and one NaN spoils every sum. Join
     the steps of all texts first, and take one mean."""),
-    recognized=lambda e: e.same("short", "possible") and bool(np.isnan(e.yours("long.nll")).all()),
+    recognized=lambda e: (
+        e.same("short", "possible")
+        and e.inputs["single"].size > 0
+        and bool(np.isnan(e.yours("long.nll")).all())
+    ),
 )
 def _mean_of_no_steps(probabilities: Tensor, texts: list[Tensor]) -> tuple[float, float]:
     means = torch.stack([-_step_logs(probabilities, text).mean() for text in texts])
@@ -353,7 +385,7 @@ def _known(evidence: Evidence) -> str:
     pairs = torch.cat([text[:-1] * V + text[1:] for text in texts]).unique()
     entropies = -(table * table.log()).sum(dim=1)
     mine = float(evidence.yours("short.nll"))
-    for value, words in (
+    for value, said in (
         (torch.cat([one[:-1] for one in each]).mean(), "the mean without the last step of a text"),
         (torch.cat([one[1:] for one in each]).mean(), "the mean without the first step of a text"),
         (
@@ -361,6 +393,17 @@ def _known(evidence: Evidence) -> str:
             "the mean with the first symbols, as if each had a probability of 1 / V",
         ),
         (steps.sum() / n, "the sum divided by the number of texts"),
+        (
+            steps.sum() / (len(steps) + n - 1),
+            "the sum divided by one less than the number of all symbols",
+        ),
+        (torch.stack([one[0] for one in each]).mean(), "the mean of the first steps alone"),
+        (torch.cat(each[1:]).mean(), "the mean without the first text"),
+        (torch.cat(each[:-1]).mean(), "the mean without the last text"),
+        (torch.stack([one.sum() for one in each]).max(), "the sum of one text alone"),
+        (-steps.neg().exp().mean(), "minus the mean of the probabilities; no logarithm is taken"),
+        (steps.mean() / math.log(10), "the mean of logarithms to the base 10"),
+        (-steps.neg().exp().log1p().mean(), "minus the mean of log(1 + p)"),
         (-table.flatten()[pairs].log().mean(), "the mean in which each pair counts once"),
         (
             torch.cat([entropies[text[:-1]] for text in texts]).mean(),
@@ -369,9 +412,36 @@ def _known(evidence: Evidence) -> str:
         (entropies.mean(), "the mean entropy of the rows, whatever the texts are"),
         (-table.log().mean(), "the mean over all entries of the table"),
         (steps.median(), "the median of the steps"),
+        (
+            torch.cat([-table[text[:-2], text[2:]].log() for text in texts]).mean(),
+            "that of pairs two steps apart",
+        ),
+        (round(float(steps.mean()), 2), "that number, rounded"),
+        (round(float(steps.mean()), 3), "that number, rounded"),
     ):
         if math.isclose(float(value), mine, rel_tol=1e-4):
-            return f" Yours is {words}."
+            return f" Yours is {said}."
+    return ""
+
+
+def _known_perplexity(evidence: Evidence) -> str:
+    """Of which other number your perplexity is made, if it is known; empty otherwise."""
+    table = torch.from_numpy(evidence.inputs["table"])
+    texts = [torch.from_numpy(evidence.inputs[name]) for name in ("first", "second", "third")]
+    means = [float(-_step_logs(table, text).mean()) for text in texts]
+    nll, mine = float(evidence.right("short.nll")), float(evidence.yours("short.perplexity"))
+    for value, said in (
+        (math.exp(means[-1]), "that of the last text alone"),
+        (math.exp(means[0]), "that of the first text alone"),
+        (math.exp(sum(means) / len(means)), "e to the mean of the texts' means"),
+        (math.exp(nll / math.log(2)), "e to the mean in bits; 2 goes with bits, e with nats"),
+        (10**nll, "10 to the mean in nats"),
+        (float(len(table)) ** nll, "V to the mean"),
+        (nll, "the mean surprise once more"),
+        (nll**2, "the square of the mean surprise"),
+    ):
+        if math.isclose(value, mine, rel_tol=1e-4):
+            return f" Yours is {said}."
     return ""
 
 
@@ -383,7 +453,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         return Finding(
             "another-perplexity",
             "The perplexity does not fit the mean surprise.",
-            _two_perplexities(evidence),
+            f"{_two_perplexities(evidence)}{_known_perplexity(evidence)}",
             GUESS,
         )
     first = evidence.inputs["first"]

@@ -201,6 +201,124 @@ _first_pair_left_out = mistake(
 )(_without_a_pair(1, None))
 
 
+def _down_the_columns(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    return _shares(_pair_counts(tokens[:-1], tokens[1:], vocab_size) + k)
+
+
+_pairs_down_the_columns = mistake(
+    "You paired each symbol with the one below it, which belongs to the next text.",
+    lambda e: unwrapped(f"""`tokens[:-1]` and `tokens[1:]` leave out a row, which is a whole text;
+    `tokens[:, :-1]` and `tokens[:, 1:]` leave out a position of each. {_entry_at_busiest(e)}"""),
+    COUNTING,
+    also=(_zeros_for_nothing(_down_the_columns),),
+)(_down_the_columns)
+
+
+def _from_rows(which: slice) -> Callable[[Tensor, int, float], Tensor]:
+    """Answers that count in some of the texts only."""
+    return lambda tokens, vocab_size, k: bigram_probabilities(tokens[which], vocab_size, k)
+
+
+_one_text_only = mistake(
+    "Your counts come from one text only; all rows of `tokens` count.",
+    lambda e: unwrapped(f"""{e.number("B")} texts of {e.number("T")} symbols have {e.number("B")} ·
+    {e.number("T") - 1} = {e.number("B") * (e.number("T") - 1)} pairs; one of them has
+    {e.number("T") - 1}. {_entry_at_busiest(e)}"""),
+    COUNTING,
+    also=(
+        _from_rows(slice(-1, None)),
+        _zeros_for_nothing(_from_rows(slice(1))),
+        _zeros_for_nothing(_from_rows(slice(-1, None))),
+    ),
+)(_from_rows(slice(1)))
+
+_last_text_left_out = mistake(
+    "The last text is missing from your counts.",
+    lambda e: unwrapped(f"""{e.number("B")} texts of {e.number("T")} symbols have {e.number("B")} ·
+    {e.number("T") - 1} = {e.number("B") * (e.number("T") - 1)} pairs. {_entry_at_busiest(e)}"""),
+    COUNTING,
+    also=(_zeros_for_nothing(_from_rows(slice(-1))),),
+)(_from_rows(slice(-1)))
+
+_both_directions = mistake(
+    "You counted each pair in both directions; only what comes later follows.",
+    _entry_at_busiest,
+    COUNTING,
+)(
+    lambda tokens, vocab_size, k: _shares(
+        _counts_of(tokens, vocab_size) + _counts_of(tokens, vocab_size).T + k
+    )
+)
+
+
+def _mean_of_tables(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    tables = [bigram_probabilities(text[None], vocab_size, k) for text in tokens]
+    return torch.stack(tables).mean(dim=0)
+
+
+def _mean_of_full_tables(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    tables = [bigram_probabilities(text[None], vocab_size, k).nan_to_num() for text in tokens]
+    return torch.stack(tables).mean(dim=0)
+
+
+_mean_over_texts = mistake(
+    "You made a table of each text and took their mean; the counts of all texts belong together.",
+    lambda e: unwrapped(f"""A text in which a symbol comes once counts for its row as much as one in
+    which it comes often, and a text without it has 0 / 0 there. {_entry_at_busiest(e)}"""),
+    COUNTING,
+    cases=("counted", "smoothed"),
+    also=(_mean_of_full_tables,),
+)(_mean_of_tables)
+
+_pairs_two_apart = mistake(
+    "You counted pairs that are two steps apart; what follows is one step away.",
+    _entry_at_busiest,
+    COUNTING,
+    also=(
+        _zeros_for_nothing(
+            lambda tokens, V, k: _shares(_pair_counts(tokens[:, :-2], tokens[:, 2:], V) + k)
+        ),
+    ),
+)(lambda tokens, V, k: _shares(_pair_counts(tokens[:, :-2], tokens[:, 2:], V) + k))
+
+_logarithms_returned = mistake(
+    "You return the logarithms of the probabilities.",
+    lambda e: unwrapped(f"""Every number of yours is 0 or less, and a pair that never comes has −∞.
+    {_entry_at_busiest(e)}"""),
+)(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, k).log())
+
+_another_k = mistake(
+    "You added 1 to every count, whatever `k` says.",
+    lambda e: f"With k = 0 nothing is added. {_entry_at_busiest(e)}",
+    UNSEEN,
+)(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, 1.0))  # noqa: ARG005
+
+_softmax_of_counts = mistake(
+    "You took the softmax of the counts; a share is a count divided by the sum of its row.",
+    lambda e: unwrapped(f"""e to the power of a count makes frequent pairs far too likely, and a
+    pair that never comes gets e⁰ = 1. {_entry_at_busiest(e)}"""),
+)(lambda tokens, vocab_size, k: (_counts_of(tokens, vocab_size) + k).softmax(dim=1))
+
+
+def _same_in_all_rows(read: slice) -> Callable[[Tensor, int, float], Tensor]:
+    """Answers in which the current symbol makes no difference."""
+
+    def answer(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+        counts = torch.bincount(tokens[:, read].flatten(), minlength=vocab_size) + k
+        return (counts / counts.sum()).expand(vocab_size, -1)
+
+    return answer
+
+
+_current_ignored = mistake(
+    "Your table says how often each symbol comes, whatever stands before it.",
+    lambda e: f"All its rows are the same. {_entry_at_busiest(e)}",
+    SHARES,
+    cases=("counted",),
+    also=(_same_in_all_rows(slice(1, None)), _same_in_all_rows(slice(-1))),
+)(_same_in_all_rows(slice(None)))
+
+
 @mistake(
     "You paired every symbol with itself, not with the one after it.",
     lambda e: unwrapped(f"""Without smoothing your table has
@@ -297,6 +415,35 @@ def _no_smoothing(tokens: Tensor, vocab_size: int, k: float) -> Tensor:  # noqa:
 def _k_for_zeros_only(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
     counts = _counts_of(tokens, vocab_size)
     return _shares(torch.where(counts == 0, k, counts))
+
+
+@mistake(
+    "You added `k` only where something was counted; it is added to every count.",
+    lambda e: unwrapped(f"""{_row_at_k(e)} With k = 0 nothing of this shows."""),
+    UNSEEN,
+    recognized=_seen_rows_are(
+        lambda n, k: (n + k * (n > 0)) / (n + k * (n > 0)).sum(1, keepdims=True)
+    ),
+)
+def _k_where_counted(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    counts = _counts_of(tokens, vocab_size)
+    return _shares(torch.where(counts > 0, counts + k, counts))
+
+
+@mistake(
+    "You took `k` for the least that a count can be; it is added to every count.",
+    lambda e: unwrapped(f"""{_row_at_k(e)} With k = 0 nothing of this shows."""),
+    UNSEEN,
+)
+def _k_as_least_count(tokens: Tensor, vocab_size: int, k: float) -> Tensor:
+    return _shares(_counts_of(tokens, vocab_size).clamp(min=k))
+
+
+_k_shared_out = mistake(
+    "You added k / V to every count, so that a row gains `k` together; each count gains `k`.",
+    lambda e: unwrapped(f"""{_row_at_k(e)} With k = 0 nothing of this shows."""),
+    UNSEEN,
+)(lambda tokens, vocab_size, k: bigram_probabilities(tokens, vocab_size, k / vocab_size))
 
 
 @mistake(

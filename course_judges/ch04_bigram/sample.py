@@ -11,9 +11,9 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch04_bigram.outcomes import wrong_shape
 from course_judges.ch04_bigram.sections import WRITING
-from course_judges.chance import follows, softmax, worst_share
+from course_judges.chance import IMPLAUSIBLE, follows, softmax, worst_share
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, numbers_apart, unwrapped
+from course_judges.wording import listed, number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch04_bigram.sample import COOL
 from course_tasks.ch04_bigram.shared import DRAWS
@@ -35,7 +35,8 @@ def _rows_follow(evidence: Evidence, probabilities: Array) -> bool:
 
 
 def _wanted(evidence: Evidence) -> Array:
-    return softmax(evidence.inputs["logits"] / float(evidence.inputs["temperature"]))
+    logits = evidence.inputs["logits"].astype(np.float64)
+    return softmax(logits / float(evidence.inputs["temperature"]))
 
 
 def _drawn_right(evidence: Evidence) -> bool:
@@ -135,7 +136,7 @@ def _no_symbol_when_cold(evidence: Evidence) -> bool:
     every row, whatever its logits, or none of the vocabulary.
     """
     mine = evidence.yours("cold")
-    return evidence.comparable("cold") and (
+    return (evidence.comparable("cold") and mine.dtype.kind in "iu") and (
         bool((mine == 0).all() or (mine == evidence.number("V") - 1).all())
         or not ((mine >= 0) & (mine < evidence.number("V"))).all()
     )
@@ -154,6 +155,11 @@ def _cold_row(evidence: Evidence) -> str:
         said += (
             " If you draw at a temperature near 0, the two are about equally likely; at 0 the"
             " largest logit is taken by whatever distance."
+        )
+    elif known:
+        said += (
+            " If the logits are divided by 0 there, too, they are infinite or NaN, and the first of"
+            " those is taken for the largest."
         )
     return said
 
@@ -186,6 +192,20 @@ def _hidden_is_drawn(evidence: Evidence) -> Finding | None:
     )
 
 
+def _never_drawn(evidence: Evidence) -> str:
+    """Which symbols never come up in rows in which they should; empty if all do."""
+    drawn, wanted = evidence.yours("many").reshape(DRAWS, 2), _wanted(evidence)
+    for kind in range(2):
+        never = ~np.isin(np.arange(evidence.number("V")), drawn[:, kind])
+        # Of the expected draws of a rare symbol, none may come up by chance.
+        never &= wanted[kind] * DRAWS > IMPLAUSIBLE
+        if never.any():
+            of = f"Rows with the logits {row(evidence.inputs['logits'][kind])} never draw"
+            what = "symbols" if never.sum() > 1 else "symbol"
+            return f" {of} {what} {listed(np.flatnonzero(never))}."
+    return ""
+
+
 def _shares_are_off(evidence: Evidence) -> Finding | None:
     if wrong_shape(evidence, "many") or _drawn_right(evidence):
         return None
@@ -202,7 +222,7 @@ def _shares_are_off(evidence: Evidence) -> Finding | None:
     return Finding(
         "wrong-frequencies",
         "The symbols do not come up as often as their probabilities say.",
-        _share_effect(evidence),
+        f"{_share_effect(evidence)}{_never_drawn(evidence)}",
         WRITING,
     )
 
@@ -225,6 +245,26 @@ def _one_draw_for_all(logits: Tensor, temperature: float, generator: torch.Gener
     reached = (logits / temperature).softmax(dim=-1).cumsum(dim=-1)  # (B, V)
     number = torch.rand(1, generator=generator, dtype=logits.dtype)
     return (reached < number).sum(dim=-1).clamp(max=logits.shape[-1] - 1)
+
+
+@mistake(
+    "Your symbols all come up equally often, whatever their logits are.",
+    _share_effect,
+    recognized=_follows_instead(lambda logits, _: np.full(logits.shape, 1 / logits.shape[1])),
+)
+def _logits_ignored(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    return torch.randint(logits.shape[1], logits.shape[:1], generator=generator)
+
+
+@mistake(
+    "Your draws follow softmax(−logits / temperature): the least likely symbol comes most often.",
+    _share_effect,
+    recognized=_follows_instead(lambda logits, t: softmax(-logits / t)),
+)
+def _sign_turned(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    return sample(-logits if temperature else logits, temperature, generator)
 
 
 @mistake(
@@ -300,12 +340,19 @@ def _nearest_temperature(evidence: Evidence) -> float | None:
     return None if best is None or best[1] in temperatures[[0, -1]] else best[1]
 
 
+def _of_powers(evidence: Evidence) -> str:
+    """What is said where powers of 2 would do the same."""
+    temperature = float(evidence.inputs["temperature"]) / np.log(2)
+    near = abs((_nearest_temperature(evidence) or 0.0) / temperature - 1) < 0.05
+    return " Powers of 2 in place of powers of e do that." if near else ""
+
+
 @mistake(
     "Your symbols come up as often as they should at another temperature.",
     lambda e: unwrapped(f"""{_share_effect(e)} So it would be near a temperature of
-    {number(_nearest_temperature(e) or 0.0, 2)}. If you change the temperature or the logits before
-    you divide, leave them as they are. If you add noise and take the largest sum, the noise that
-    does it is −log(−log u), with two logarithms."""),
+    {number(_nearest_temperature(e) or 0.0, 2)}.{_of_powers(e)} If you change the temperature or the
+    logits before you divide, leave them as they are. If you add noise and take the largest sum, the
+    noise that does it is −log(−log u), with two logarithms."""),
     recognized=lambda e: not _drawn_right(e) and _nearest_temperature(e) is not None,
 )
 def _another_temperature(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
@@ -334,10 +381,11 @@ def _cold_too_early(logits: Tensor, temperature: float, generator: torch.Generat
 
 
 @mistake(
-    "Your draws start from the same seed in every call.",
+    "Your draws begin anew in every call.",
     lambda e: (
         "Two calls in a row with one generator gave the same 60 symbols, so a text would"
-        " repeat one choice for ever."
+        " repeat one choice for ever. A generator moves on by itself, if it is not seeded, copied"
+        " or put back."
         if _same_seeded(e, "first", "second")
         else "Generators with different seeds gave the same 60 symbols."
     ),
@@ -347,6 +395,18 @@ def _cold_too_early(logits: Tensor, temperature: float, generator: torch.Generat
 )
 def _seed_fixed_inside(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:  # noqa: ARG001
     return sample(logits, temperature, torch.Generator().manual_seed(1))
+
+
+@mistake(
+    "At temperature 0 you return the largest logit itself, not the number of its symbol.",
+    lambda e: unwrapped(f"""In row 0 that is {number(float(e.yours("cold")[0]))}; the symbol that
+    has it is {int(e.right("cold")[0])}. `max(dim=-1)` returns both, as `values` and `indices`."""),
+    cases=("cold",),
+)
+def _largest_logit_returned(
+    logits: Tensor, temperature: float, generator: torch.Generator
+) -> Tensor:
+    return sample(logits, temperature, generator) if temperature else logits.amax(dim=-1)
 
 
 @mistake(

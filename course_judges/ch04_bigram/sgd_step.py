@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -71,6 +73,17 @@ def _assigned_gradient(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return gradient
 
 
+def _gradient_at_targets(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    at = (x.flatten(), y.flatten())
+    of_each = (table.softmax(dim=-1)[at] - 1) / y.numel()  # (B·T,)
+    return torch.zeros_like(table).index_put(at, of_each, accumulate=True)
+
+
+def _gradient_of_logits(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    rows = (table[x.flatten()] - F.one_hot(y.flatten(), len(table))) / y.numel()
+    return torch.zeros_like(table).index_add(0, x.flatten(), rows)
+
+
 def _mean_of_own_guesses(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """Row by row the mean gradient of the guesses that read it."""
     counts = torch.bincount(x.flatten(), minlength=len(table)).clamp(min=1)
@@ -97,7 +110,7 @@ def _is_adam(evidence: Evidence) -> bool:
 def _is_fresh(evidence: Evidence) -> bool:
     moved = np.abs(evidence.yours("one.table") - evidence.inputs["table"])  # (V, V)
     # All rows, not only the untouched ones: a few random entries may lie near the given ones.
-    elsewhere = bool((moved[_untouched(evidence)] > 0.1).any()) and (moved > 0.3).mean() > 0.4
+    elsewhere = moved[_untouched(evidence)].mean() > 0.3 and (moved > 0.3).mean() > 0.4
     return (
         evidence.comparable("one.table")
         and evidence.comparable("one.losses")
@@ -129,11 +142,17 @@ def _other_rows_move(evidence: Evidence) -> Finding | None:
     if moved.max() < 1e-3:
         return None
     row = int(rows[moved.argmax()])
+    kept = evidence.yours("one.table")[rows] / evidence.inputs["table"][rows]
+    decay = (
+        f" Each of its entries is {kept.mean():.3g} times what it was, as weight decay makes it."
+        if np.ptp(kept) < 1e-3 and 0 < kept.mean() < 1
+        else ""
+    )
     return Finding(
         "moves-other-rows",
         "Your step moves rows that have no gradient.",
         f"Symbol {row} does not occur in `x`, so nothing is learned about what follows it; your row"
-        f" {row} moved by up to {moved.max():.3f}.",
+        f" {row} moved by up to {moved.max():.3f}.{decay}",
         STEP,
     )
 
@@ -152,12 +171,17 @@ def _step_of_another_length(evidence: Evidence) -> Finding | None:
             for name, by, held in ((f"T = {T}", "B", T), (f"B = {B}", "T", B))
             if B > 1 and T > 1 and abs(factor - held) < 1e-3 * held
         ),
-        "",
+        " That is 1 divided by the number of guesses: the gradient of a mean is divided by it"
+        " already."
+        if B * T > 1 and abs(factor * B * T - 1) < 1e-3
+        else "",
     )
+    rate = float(evidence.inputs["learning_rate"])
+    as_if = f"It is {factor:.3g} times as long as it should be, as if the learning rate were "
     return Finding(
         "wrong-length-of-step",
         "Your step has the right direction and the wrong length.",
-        f"It is {factor:.3g} times as long as it should be.{divided} {_moved(evidence)}",
+        f"{as_if}{factor * rate:.3g} and not {rate:g}.{divided} {_moved(evidence)}",
         STEP,
     )
 
@@ -238,6 +262,19 @@ _gradient_without_target = mistake(
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table - rate * _without_one_hot(table, x, y)))
 
+_targets_only = mistake(
+    "Your step moves the logits of the targets only; those of all other symbols have a gradient.",
+    lambda e: unwrapped(f"""The gradient of a guess is p − 1 at the target and p everywhere else in
+    the row. {_moved(e)}"""),
+    cases=("one.table",),
+)(_walks(lambda table, x, y, rate: table - rate * _gradient_at_targets(table, x, y)))
+
+_logits_for_probabilities = mistake(
+    "Your gradient is made of the logits; it is made of the probabilities, after a softmax.",
+    lambda e: f"The gradient of a guess is p, and p − 1 at the target. {_moved(e)}",
+    cases=("one.table",),
+)(_walks(lambda table, x, y, rate: table - rate * _gradient_of_logits(table, x, y)))
+
 _mean_for_each_symbol = mistake(
     "You divided each row by how often its symbol occurs; the loss is a mean over the whole batch.",
     lambda e: unwrapped(f"""{_moved(e)} Each of the {e.inputs["x"].size} guesses counts 1 /
@@ -251,6 +288,168 @@ _lost_repeats = mistake(
     the rows that share an index; `index_add_` adds them all. {_moved(e)}"""),
     cases=("one.table",),
 )(_walks(lambda table, x, y, rate: table - rate * _assigned_gradient(table, x, y)))
+
+
+def _turned(update: _Update) -> Callable[..., tuple[Tensor, Tensor]]:
+    """An answer that takes columns for rows, and returns the table as it was given."""
+
+    def answer(
+        table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+    ) -> tuple[Tensor, Tensor]:
+        after, losses = _walks(update)(table.T, x, y, learning_rate, steps)
+        return after.T, losses
+
+    return answer
+
+
+_columns_for_rows = mistake(
+    "You read column i of the table where symbol i stands; row i holds what follows it.",
+    lambda e: (
+        f"Your step moves columns, and the loss is that of the table turned over. {_moved(e)}"
+    ),
+    cases=("one",),
+    also=(lambda table, *given: descend(table.T, *given),),
+)(_turned(lambda table, x, y, rate: table - rate * _gradient(table, x, y)))
+
+_x_for_y = mistake(
+    "You exchanged `x` and `y`: the table learns what comes before each symbol.",
+    lambda e: f"`table[x]` holds the logits, and `y` the targets. {_moved(e)}",
+    cases=("one",),
+)(lambda table, x, y, rate, steps: descend(table, y, x, rate, steps))
+
+
+def _rates(factor: Callable[[int], float]) -> Callable[..., tuple[Tensor, Tensor]]:
+    """An answer whose learning rate changes from step to step, by a factor that is 1 at first."""
+
+    def answer(
+        table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+    ) -> tuple[Tensor, Tensor]:
+        losses = []
+        for step in range(steps):
+            losses.append(_batch_loss(table, x, y))
+            table = table - learning_rate * factor(step) * _gradient(table, x, y)
+        return table, torch.stack(losses)
+
+    return answer
+
+
+_rate_changes = mistake(
+    "Your learning rate shrinks from step to step; each step takes the one that is given.",
+    lambda e: f"The first step is right. {_moved(e, 'three')}",
+    cases=("one", "three.table"),
+    also=(
+        _rates(lambda step: 1 / (step + 1)),
+        _rates(lambda step: 1 - step / 3),  # to 0 after the last one
+        _rates(lambda step: 0.9**step),
+        _rates(lambda step: (1 + math.cos(math.pi * step / 3)) / 2),
+        _rates(lambda step: (step + 1) ** -0.5),
+    ),
+)(_rates(lambda step: 0.5**step))
+
+
+def _with_momentum(momentum: float, *, nesterov: bool = False) -> Callable[..., Any]:
+    def answer(
+        table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+    ) -> tuple[Tensor, Tensor]:
+        losses, speed = [], torch.zeros_like(table)
+        for _ in range(steps):
+            losses.append(_batch_loss(table, x, y))
+            gradient = _gradient(table, x, y)
+            speed = momentum * speed + gradient
+            table = table - learning_rate * (gradient + momentum * speed if nesterov else speed)
+        return table, torch.stack(losses)
+
+    return answer
+
+
+_momentum = mistake(
+    "Your steps have momentum: each takes a part of the step before it along.",
+    lambda e: unwrapped(f"""A plain step is `learning_rate` times the gradient, and nothing else.
+    {_moved(e, "three")}"""),
+    cases=("one.table", "three.table"),
+    also=(_with_momentum(0.5), _with_momentum(0.99), _with_momentum(0.9, nesterov=True)),
+)(_with_momentum(0.9))
+
+
+@mistake(
+    "All your steps take the gradient of the table that you were given.",
+    lambda e: unwrapped(f"""The first step is right; the second needs the gradient at the table that
+    the first one left. {_moved(e, "three")}"""),
+    cases=("one.table", "three.table"),
+)
+def _gradient_of_the_start(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    gradient, losses = _gradient(table, x, y), []
+    for _ in range(steps):
+        losses.append(_batch_loss(table, x, y))
+        table = table - learning_rate * gradient
+    return table, torch.stack(losses)
+
+
+_Parts = Callable[[Tensor], tuple[Tensor, ...]]
+
+
+def _part_by_part(parts: _Parts, noted: Callable[[Tensor], Tensor] | None) -> Callable[..., Any]:
+    """Answers with a step for each part of the batch. Their losses are made of those of the parts,
+    or are those of the batch.
+    """
+
+    def answer(
+        table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+    ) -> tuple[Tensor, Tensor]:
+        losses = []
+        for _ in range(steps):
+            before, of_parts = _batch_loss(table, x, y), []
+            for some, after in zip(parts(x), parts(y), strict=True):
+                of_parts.append(_batch_loss(table, some, after))
+                table = table - learning_rate * _gradient(table, some, after)
+            losses.append(before if noted is None else noted(torch.stack(of_parts)))
+        return table, torch.stack(losses)
+
+    return answer
+
+
+_PARTS: tuple[_Parts, ...] = (
+    lambda a: a.split(1),
+    lambda a: a.flatten().split(1),
+    lambda a: a.split(1, dim=1),
+)
+
+_several_steps_for_one = mistake(
+    "You take a step for each part of the batch; one step has the gradient of all of it.",
+    lambda e: unwrapped(f"""The mean over all {e.inputs["x"].size} guesses gives one gradient a
+    step, whether you go through texts, positions or pairs. {_moved(e)}"""),
+    cases=("one.table",),
+    also=tuple(
+        _part_by_part(parts, noted)
+        for parts in _PARTS
+        for noted in (torch.Tensor.mean, lambda losses: losses[-1], lambda losses: losses[0])
+    ),
+)(_part_by_part(_PARTS[0], None))
+
+
+@mistake(
+    lambda e: (
+        "You take one step more than `steps` says."
+        if np.abs(e.yours("one.table") - e.inputs["table"]).any()
+        else "You take one step fewer than `steps` says."
+    ),
+    lambda e: f"{_moved(e)} {_moved(e, 'three')}",
+    cases=("one.table", "three.table"),
+    also=(lambda table, x, y, rate, steps: _walked_on(table, x, y, rate, steps - 1),),
+)
+def _another_number_of_steps(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    return _walked_on(table, x, y, learning_rate, steps + 1)
+
+
+def _walked_on(
+    table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    """As many steps as there are, of which there may be none."""
+    return descend(table, x, y, learning_rate, steps) if steps else (table, torch.zeros(0))
 
 
 @mistake(

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch05_head.sections import FUTURE, PASSED, SCALE, TWO
+from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, number, row, unwrapped
@@ -93,11 +94,6 @@ def _is_self_attention(evidence: Evidence) -> bool:
 def _has_memorys_length(evidence: Evidence) -> bool:
     B, S, E = (evidence.number(name) for name in "BSE")
     return evidence.yours("full").shape == (B, S, E)
-
-
-def _is_raw(evidence: Evidence) -> bool:
-    B, T, C = (evidence.number(name) for name in "BTC")
-    return evidence.yours("full").shape == (B, T, C)
 
 
 def _first(evidence: Evidence, case: str = "full", b: int = 0) -> str:
@@ -207,9 +203,7 @@ def _maps_exchanged(
     return cross_attention(x, memory, w_key, w_query, w_value, lengths)
 
 
-@mistake(
-    "You averaged the memory itself; `w_value` is not applied.", _shape, PASSED, recognized=_is_raw
-)
+@mistake("You averaged the memory itself; `w_value` is not applied.", _shape, PASSED)
 def _raw_values(
     x: Tensor,
     memory: Tensor,
@@ -234,6 +228,59 @@ _no_scale = families.no_scale(_sizes, SCALE)(
 )
 
 
+_scale_multiplied = mistake(
+    "You multiplied the scores by √D; they are divided by it.", _sizes, SCALE
+)(
+    _weighed(_usual, lambda C, D, E: 1 / math.sqrt(D))  # noqa: ARG005
+)
+
+_scale_without_root = mistake("Your scores are divided by D, not by its root.", _sizes, SCALE)(
+    _weighed(_usual, lambda C, D, E: D)  # noqa: ARG005
+)
+
+
+def _by_a_length(of: Callable[[Tensor, Tensor], int]) -> _Answer:
+    """An answer that divides its scores by the root of a number of positions."""
+
+    def answer(
+        x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+    ) -> Tensor:
+        factor = math.sqrt(w_key.shape[1] / of(x, memory))
+        return cross_attention(x, memory, w_query * factor, w_key, w_value, lengths)
+
+    return answer
+
+
+_scale_by_length = mistake(
+    "You divided the scores by the root of a number of positions; a score is a sum of D products.",
+    lambda e: f"T = {e.number('T')}, S = {e.number('S')}, {_sizes(e)}",
+    SCALE,
+    also=(_by_a_length(lambda x, memory: memory.shape[1]),),  # noqa: ARG005
+)(_by_a_length(lambda x, memory: x.shape[1]))  # noqa: ARG005
+
+
+def _mask_does_not_fit(evidence: Evidence) -> bool:
+    return any(do_not_fit(evidence, "full", "B", other) for other in "ST")
+
+
+@mistake(
+    "What you make of `lengths` does not meet the scores.",
+    lambda e: unwrapped(f"""Scores have the shape (B, T, S) = ({e.number("B")}, {e.number("T")},
+    {e.number("S")}). It says: “{e.answers.errors["full"].message.rstrip(".")}”. Compared with
+    `torch.arange(S)`, `lengths` has to be a column, `lengths[:, None]`; the result (B, S) needs an
+    axis for the positions of `x`: `[:, None, :]`."""),
+    FUTURE,
+    recognized=_mask_does_not_fit,
+)
+def _mask_without_an_axis(
+    x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+) -> Tensor:
+    query, key, value = x @ w_query, memory @ w_key, memory @ w_value
+    scores = query @ key.transpose(1, 2) / math.sqrt(w_key.shape[1])
+    padding = torch.arange(memory.shape[1]) >= lengths[:, None]
+    return scores.masked_fill(padding, -torch.inf).softmax(dim=-1) @ value
+
+
 @mistake(
     "You divide what is found by √D, in place of the scores.",
     lambda e: unwrapped(f"""The rows of weights sum to 1, and divided then they sum to 1/√D =
@@ -246,6 +293,34 @@ def _scale_after_softmax(
     D = w_key.shape[1]
     return cross_attention(x, memory, w_query * D**0.5, w_key, w_value / D**0.5, lengths)
 
+
+_no_softmax = mistake(
+    "Your weights are the scores themselves; the softmax is missing.",
+    lambda e: unwrapped(f"""Scores may be negative and of any sum; only a softmax makes an average
+    of them. {_first(e)}"""),
+)(_weighed(lambda s, p: s.masked_fill(p, 0.0)))
+
+
+def _asking_rows_cut(*, hides: bool) -> _Answer:
+    """An answer that empties rows of `x` by the lengths, and may hide the padding besides."""
+
+    def answer(
+        x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
+    ) -> Tensor:
+        seen = lengths if hides else torch.full_like(lengths, memory.shape[1])
+        found = cross_attention(x, memory, w_query, w_key, w_value, seen)
+        return found * (torch.arange(x.shape[1]) < lengths[:, None])[:, :, None]
+
+    return answer
+
+
+_lengths_of_x = mistake(
+    "You set outputs to 0 from position `lengths[b]` on; these are lengths of the memories.",
+    lambda e: unwrapped(f"""All T = {e.number("T")} positions of `x` ask, however short their memory
+    is. {_padded(e)}"""),
+    cases=("full", "padded"),
+    also=(_asking_rows_cut(hides=False),),
+)(_asking_rows_cut(hides=True))
 
 _causal_mask_kept = mistake(
     "You kept the causal mask: position t sees only the first t + 1 of the memory.",
@@ -377,11 +452,25 @@ _masked_after_softmax = mistake(
 )(_weighed(lambda s, p: s.softmax(dim=-1) * ~p))
 
 
+def _has_a_low_fill(evidence: Evidence) -> bool:
+    """True if some number that people take for low would do as much."""
+    names = ("x", "memory", "w_query", "w_key", "w_value", "lengths")
+    given = [torch.from_numpy(evidence.inputs[name]) for name in names]
+    return any(
+        np.allclose(evidence.yours("padded"), _filled(fill)(*given).numpy(), rtol=1e-4, atol=1e-5)
+        for fill in (-1.0, -2.0, -5.0, -10.0)
+    )
+
+
+def _filled(fill: float) -> _Answer:
+    return _weighed(lambda s, p: s.masked_fill(p, fill).softmax(dim=-1))
+
+
 _moderate_fill = mistake(
     "What you hide gets a score that is low, but not lower than every score.",
     _low,
     FUTURE,
-    recognized=_shows_padding_beside_a_low_score,
+    recognized=lambda e: _shows_padding_beside_a_low_score(e) or _has_a_low_fill(e),
 )(_weighed(lambda s, p: s.masked_fill(p, -20.0).softmax(dim=-1)))
 
 

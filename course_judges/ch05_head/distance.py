@@ -14,6 +14,7 @@ from course_judges.ch05_head.sections import FUTURE, PLACE, SCORES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
 from course_judges.wording import number, row, unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch05_head.distance import STEEP
 from course_tasks.verdict import Finding
 
@@ -107,16 +108,35 @@ def _lowered_and_normalized(scores: Tensor, slope: float) -> Tensor:
 
 
 _bonus_for_distance = mistake(
-    "The sign is wrong: what lies far back gains weight.",
-    lambda e: f"{_first_weight(e)} {_last_row(e)}",
+    "What lies far back gains weight in your answer; it should lose weight.",
+    lambda e: unwrapped(f"""{_first_weight(e)} What is subtracted is slope · (t − s): nothing on the
+    diagonal, and most at s = 0. {_last_row(e)}"""),
 )(_with(lambda s, d, m: s + m * d))
 
 _no_penalty = mistake(
     "The slope has no effect on your weights.",
-    lambda e: unwrapped(f"""{_first_weight(e)} Either it is not used, or the same is subtracted from
-    a whole row, which cancels in the softmax: the penalty must differ from column to column."""),
+    lambda e: (
+        unwrapped(f"""{_first_weight(e)} Either it is not used, or only what is hidden pays, or
+    the same is subtracted from a whole row, which cancels in the softmax: what is seen has to pay
+    for its distance.""")
+    ),
     cases=("level", "gentle", "steep"),
 )(_with(lambda s, d, m: s))  # noqa: ARG005
+
+
+def _constant(evidence: Evidence) -> float | None:
+    """The slope that your weights have, whatever they are told; None if there is none."""
+    taken = _slope_taken(evidence, "level"), _slope_taken(evidence)
+    alike = taken[0] is not None and taken[1] is not None and abs(taken[0] - taken[1]) < 1e-3
+    return taken[0] if alike and abs(taken[0] or 0.0) > 1e-3 else None
+
+
+_slope_of_its_own = mistake(
+    "You take one and the same slope, whatever `slope` says.",
+    lambda e: unwrapped(f"""With slope 0 and with slope {number(float(e.inputs["slope"]))} your
+    weights are those of {number(_constant(e) or 0.0)}. {_last_row(e)}"""),
+    recognized=lambda e: _constant(e) is not None,
+)(lambda scores, slope: penalised_weights(scores, 0.5))  # noqa: ARG005
 
 _same_for_all_distances = mistake(
     "Everything but the position itself pays the same; the penalty does not grow.", _last_row
@@ -279,13 +299,13 @@ def _limited_sum(scores: Tensor, slope: float) -> Tensor:
 
 
 @mistake(
-    "With a large slope your answer holds NaN: the bonus of the future comes into it.",
+    "With a large slope your answer holds NaN.",
     lambda e: unwrapped(f"""With slope {number(STEEP * float(e.inputs["slope"]))} the last of
     {e.number("T")} positions lies {e.number("T") - 1} ahead of the first, and gains
-    {number(STEEP * float(e.inputs["slope"]) * (e.number("T") - 1))}: e to the power of that is
-    infinite, and 0 · ∞ is NaN. If the largest score of each row is subtracted first, it is one of
-    the future, all others are rounded to 0, and 0 / 0 is NaN. Hide the future before both, with
-    −inf."""),
+    {number(STEEP * float(e.inputs["slope"]) * (e.number("T") - 1))} if it is not hidden before: e
+    to the power of that is infinite, and 0 · ∞ is NaN. If the largest score of each row is
+    subtracted first, it is one of the future, all others are rounded to 0, and 0 / 0 is NaN. Hide
+    the future before both, with −inf."""),
     FUTURE,
     recognized=lambda e: e.same("level", "gentle") and bool(np.isnan(e.yours("steep")).any()),
 )
@@ -295,15 +315,25 @@ def _future_overflows(scores: Tensor, slope: float) -> Tensor:
     return powers / powers.sum(dim=-1, keepdim=True)
 
 
-def _slope_taken(evidence: Evidence) -> float | None:
+def _slope_taken(evidence: Evidence, case: str = "gentle") -> float | None:
     """The slope for which your weights would be right; None if there is none."""
-    scores, mine = evidence.inputs["scores"], evidence.yours("gentle")
+    scores, mine = evidence.inputs["scores"], evidence.yours(case)
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = float(np.log(mine[0, 1, 1] / mine[0, 1, 0]) - scores[0, 1, 1] + scores[0, 1, 0])
     if not np.isfinite(slope):
         return None
     wrong = penalised_weights(torch.from_numpy(scores), slope).numpy()
     return slope if np.allclose(mine, wrong, rtol=1e-3, atol=1e-5) else None
+
+
+def _paid(scores: Array, weights: Array) -> str:
+    """By how much scores were lowered to have these weights, beside the last one's; empty if one
+    has none.
+    """
+    if (weights <= 0).any():
+        return ""
+    paid = scores - scores[-1] - np.log(weights / weights[-1])
+    return f", as if the scores were lowered by {row(paid)}"
 
 
 def _another_penalty(evidence: Evidence) -> Finding | None:
@@ -335,7 +365,8 @@ def _another_penalty(evidence: Evidence) -> Finding | None:
         "With slope 0 your weights are right; with a slope your penalty is another one.",
         f"Row {t} of sample {b} has the scores {row(evidence.inputs['scores'][b, t, seen])}. With "
         f"slope {number(slope)} they are lowered by {row(slope * np.arange(t, -1, -1))}, and the "
-        f"weights are {row(right[b, t, seen])}; yours are {row(mine[b, t, seen])}.",
+        f"weights are {row(right[b, t, seen])}; yours are {row(mine[b, t, seen])}"
+        f"{_paid(evidence.inputs['scores'][b, t, seen], mine[b, t, seen])}.",
         PLACE,
     )
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from course_judges import families
 from course_judges.ch05_head.sections import FUTURE, MODULE, PASSED, SCALE, SCORES
+from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
@@ -65,15 +66,20 @@ class _Unscaled(Head):
         return 1.0
 
 
+class _ScaleByBlockSize(Head):
+    def scale(self, x: Tensor) -> float:  # noqa: ARG002
+        return math.sqrt(len(self.past))
+
+
+class _PastAndItselfHidden(Head):
+    def hidden(self, T: int) -> Tensor:
+        return self.past[:T, :T] & self.causal
+
+
 class _KeysOnly(Head):
     def weights(self, x: Tensor) -> Tensor:
         scores = self.key(x) @ self.key(x).transpose(1, 2) / self.scale(x)
         return scores.masked_fill(self.hidden(x.shape[1]), -torch.inf).softmax(dim=-1)
-
-
-def _raw_shape(evidence: Evidence) -> bool:
-    mine = evidence.yours("both_ways")
-    return mine.shape == evidence.inputs["x"].shape
 
 
 def _first(evidence: Evidence, case: str = "both_ways") -> str:
@@ -126,13 +132,13 @@ def _read_again(evidence: Evidence) -> str:
 
 
 @mistake(
-    "Your mask is used whole, whatever the length of the text.",
+    "Your mask does not fit a text that is shorter than block_size.",
     lambda e: (
         unwrapped(f"""A text of block_size = {e.number("block_size")} symbols works; one of T =
-    {e.number("T")} does not fit the mask. Cut it: `[:T, :T]`.""")
+    {e.number("T")} does not fit the mask. Cut rows and columns: `[:T, :T]`.""")
     ),
     FUTURE,
-    recognized=lambda e: e.same("full") and "causal" in e.answers.errors,
+    recognized=lambda e: e.same("full") and do_not_fit(e, "causal", "T", "block_size"),
 )
 class _MaskNotCut(Head):
     def hidden(self, T: int) -> Tensor:  # noqa: ARG002
@@ -189,6 +195,51 @@ class _ScaleWithoutRoot(Head):
 
 
 @mistake(
+    "Your scores are multiplied by √D; they are divided by it.",
+    lambda e: unwrapped(f"""{_sizes(e)} What `F.scaled_dot_product_attention` takes as `scale` is a
+    factor: 1 / √D."""),
+    SCALE,
+)
+class _ScaleMultiplied(Head):
+    def scale(self, x: Tensor) -> float:
+        return 1 / super().scale(x)
+
+
+@mistake(
+    "You divided the scores by the root of a number of positions; a score is a sum of D products.",
+    lambda e: f"T = {e.number('T')}, block_size = {e.number('block_size')}, {_sizes(e)}",
+    SCALE,
+    also=(_ScaleByBlockSize,),
+)
+class _ScaleByLength(Head):
+    def scale(self, x: Tensor) -> float:
+        return math.sqrt(x.shape[1])
+
+
+@mistake(
+    "Your weights are the scores themselves; the softmax is missing.",
+    lambda e: unwrapped(f"""Scores may be negative and of any sum; only a softmax makes an average
+    of them. {_first(e)}"""),
+    SCORES,
+)
+class _NoSoftmax(Head):
+    def weights(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / self.scale(x)
+        return scores.masked_fill(self.hidden(x.shape[1]), 0.0)
+
+
+@mistake(
+    "You averaged the keys; what is passed on is the values.",
+    lambda e: unwrapped(f"""The output has {e.yours("both_ways").shape[-1]} features, as many as a
+    key; with values it has E = {e.number("E")}."""),
+    PASSED,
+)
+class _KeysForValues(Head):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.weights(x) @ self.key(x)
+
+
+@mistake(
     "Your scores compare queries with queries, or keys with keys; a query meets keys.",
     _first,
     SCORES,
@@ -216,7 +267,6 @@ class _WeightsTransposed(Head):
     lambda e: unwrapped(f"""The output has {e.yours("both_ways").shape[-1]} features, as many as the
     input; with values it has E = {e.number("E")}."""),
     PASSED,
-    recognized=_raw_shape,
 )
 class _RawValues(Head):
     def forward(self, x: Tensor) -> Tensor:
@@ -256,10 +306,21 @@ class _FlagTurned(Head):
         return ~self.past[:T, :T] & (not self.causal)
 
 
-@families.no_causal_mask(_moved, FUTURE, cases=("causal", "both_ways"))
+@families.no_causal_mask(_moved, FUTURE, cases=("causal", "full", "both_ways"))
 class _NoCausalMask(Head):
     def hidden(self, T: int) -> Tensor:
         return torch.zeros(T, T, dtype=torch.bool)
+
+
+@mistake(
+    "You cut the mask at its lower left corner; a shorter text has the upper left one.",
+    _moved,
+    FUTURE,
+    cases=("causal", "both_ways"),
+)
+class _WrongCorner(Head):
+    def hidden(self, T: int) -> Tensor:
+        return ~self.past[-T:, :T] & self.causal
 
 
 @mistake(
@@ -295,9 +356,10 @@ class _MeanOfTwoDirections(Head):
 
 @mistake(
     "Your mask is the wrong way round: the past is hidden and the future seen.",
-    lambda e: f"{_moved(e)} {_first(e, 'causal')}",
+    lambda e: _first(e, "causal"),
     FUTURE,
     cases=("causal",),
+    also=(_PastAndItselfHidden,),
 )
 class _UpperTriangle(Head):
     def hidden(self, T: int) -> Tensor:

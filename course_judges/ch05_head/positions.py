@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from course_judges.ch05_head.sections import PLACE
+from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
@@ -105,11 +106,6 @@ def _shows_padding_wraps(evidence: Evidence) -> bool:
     return bool(np.allclose(evidence.yours("padded"), _wraps(*given).numpy(), atol=1e-5))
 
 
-def _does_not_fit(evidence: Evidence) -> bool:
-    raised = evidence.answers.errors.get("short")
-    return raised is not None and "match the size of tensor" in raised.message
-
-
 def _at(evidence: Evidence, case: str, b: int, t: int) -> str:
     mine, right = evidence.yours(case)[b, t], evidence.right(case)[b, t]
     return f"yours is {row(mine)}, the right one {row(right)}"
@@ -158,7 +154,11 @@ def _fit(evidence: Evidence) -> str:
     rows that are needed, here the first T.""")
 
 
-@mistake("You added the whole position table.", _fit, recognized=_does_not_fit)
+@mistake(
+    "You added the whole position table.",
+    _fit,
+    recognized=lambda e: do_not_fit(e, "short", "T", "block_size"),
+)
 def _table_not_cut(
     tokens: Tensor,
     token_table: Tensor,
@@ -166,6 +166,22 @@ def _table_not_cut(
     start: Tensor,  # noqa: ARG001
 ) -> Tensor:
     return token_table[tokens] + position_table
+
+
+@mistake(
+    "What you make of `start` does not meet the positions.",
+    lambda e: unwrapped(f"""There are B = {e.number("B")} texts of T = {e.number("T")} positions,
+    and a dimension of {e.number("B")} met one of {e.number("T")}. Beside `torch.arange(T)`, `start`
+    has to be a column, `start[:, None]`: every text gets a row of positions then. A (B, T) mask
+    meets (B, T, C) with one more axis, `[:, :, None]`."""),
+    recognized=lambda e: do_not_fit(e, "short", "B", "T"),
+)
+def _start_along_the_positions(
+    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
+) -> Tensor:
+    where = torch.arange(tokens.shape[1]) - start
+    x = token_table[tokens] + position_table[where.clamp(min=0)]
+    return x.masked_fill((where < 0)[:, None], 0.0)
 
 
 _no_positions = mistake(
@@ -219,7 +235,7 @@ _last_rows = mistake(
 )(_placed(lambda t, start, size: t - start + size - len(t)))
 
 _counted_from_one = mistake(
-    "You count positions from 1; row 0 of the table is never used.", _short
+    "You count positions from 1; no symbol gets row 0 of the table.", _short
 )(_placed(lambda t, start, size: (t - start + 1).clamp(0, size - 1)))
 
 _counted_from_the_end = mistake(
@@ -281,6 +297,48 @@ _first_symbol_is_0 = mistake(
     {_at(e, "short", 0, 0)}. Position 0 is the first symbol's; padding comes before it."""),
 )(_first_symbol_taken_for_padding)
 
+
+def _moved_forward(
+    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
+) -> Tensor:
+    rows = []
+    for text, first in zip(tokens, start.tolist(), strict=True):
+        moved = torch.zeros(len(text), token_table.shape[1])
+        symbols = text[first:]
+        moved[: len(symbols)] = token_table[symbols] + position_table[: len(symbols)]
+        rows.append(moved)
+    return torch.stack(rows)
+
+
+_moved_to_the_front = mistake(
+    "You moved each text to the front of its row; it stays where it is.",
+    lambda e: unwrapped(f"""{_padded(e)} Padding is 0 at the beginning of a row, not at its
+    end."""),
+    cases=("short", "padded"),
+)(_moved_forward)
+
+
+def _blank_behind(
+    tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
+) -> Tensor:
+    t, T = torch.arange(tokens.shape[1]), tokens.shape[1]
+    x = token_table[tokens] + position_table[:T]
+    return x.masked_fill((t >= T - start[:, None])[:, :, None], 0.0)
+
+
+_padding_at_the_end = mistake(
+    "You set the last positions of each row to 0; padding stands in front.",
+    lambda e: f"{_padded(e)} {_padding(e)}",
+    cases=("short", "padded"),
+    also=(
+        lambda tokens, token_table, position_table, start: embed(
+            tokens, token_table, position_table, start
+        ).masked_fill(
+            (torch.arange(tokens.shape[1]) >= tokens.shape[1] - start[:, None])[:, :, None], 0.0
+        ),
+    ),
+)(_blank_behind)
+
 _padding_wraps = mistake(
     "Padding is not 0: its negative positions read the table from its end.",
     lambda e: f"{_padding(e)} An index of −1 is the last row, without an error.",
@@ -339,8 +397,8 @@ def _exact_fit_refused(
 _too_long_accepted = mistake(
     "You accept a text that is longer than the position table.",
     lambda e: unwrapped(f"""A text of {e.inputs["too_many"].shape[1]} symbols meets a table of
-    {e.number("block_size")} positions: some symbols then share a position, and nobody is told. Let
-    it fail, or raise an error."""),
+    {e.number("block_size")} positions: some symbols share a position then, or have none, and nobody
+    is told. Let it fail, or raise an error."""),
     recognized=lambda e: e.same("short", "padded") and not e.yours("refused"),
 )(_placed(lambda t, start, size: (t - start).clamp(0, size - 1)))
 

@@ -57,7 +57,19 @@ def _is_unprojected(evidence: Evidence) -> bool:
 
 def _is_softmaxed(evidence: Evidence) -> bool:
     mine = evidence.yours("batch")
-    return bool(np.allclose(mine.sum(-1), 1, atol=1e-4) and (mine > 0).all())
+    return bool(np.allclose(mine.sum(-1), 1, atol=1e-4) and (mine >= 0).all())
+
+
+def _is_softmaxed_down(evidence: Evidence) -> bool:
+    mine = evidence.yours("batch")
+    return bool(np.allclose(mine.sum(-2), 1, atol=1e-4) and (mine >= 0).all())
+
+
+def _softmaxed(evidence: Evidence) -> str:
+    mine, right = evidence.yours("batch")[0, 0], evidence.right("batch")[0, 0]
+    hidden = "" if mine[1:].any() else " The future is hidden as well: no mask yet, either."
+    return unwrapped(f"""Row 0 of sample 0 sums to {number(mine.sum())} and has no negative entry;
+    the right row sums to {number(right.sum())}.{hidden}""")
 
 
 def _entry(evidence: Evidence) -> str:
@@ -118,7 +130,12 @@ def _wrong_factor(evidence: Evidence) -> Finding | None:
         return None
     root = math.sqrt(evidence.number("D"))
     factor = _factor(evidence.yours("batch"), evidence.right("batch"))
-    by = f" That is dividing by {number(root / factor)}; √D is {number(root)}." if factor else ""
+    by = ""
+    if factor:
+        square = (root / factor) ** 2
+        whole = factor > 0 and round(square) > 1 and abs(square - round(square)) < 1e-3 * square
+        of = f" = √{round(square)}" if whole else ""
+        by = f" That is dividing by {number(root / factor)}{of}; √D is {number(root)}."
     return Finding(
         "wrong-scale",
         "Your scores are right but for their scale.",
@@ -251,12 +268,28 @@ def _cosines(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
 
 @mistake(
     "You went one step too far: these are weights, not scores.",
-    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(e.yours("batch")[0, 0].sum())} and has
-    no negative entry; the right row sums to {number(e.right("batch")[0, 0].sum())}."""),
+    _softmaxed,
     recognized=_is_softmaxed,
 )
 def _softmax_taken(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
     return attention_scores(x, w_query, w_key).softmax(dim=-1)
+
+
+@mistake(
+    "You took a softmax of the scores, down the columns; scores are asked for.",
+    lambda e: unwrapped(f"""Column 0 of sample 0 sums to
+    {number(e.yours("batch")[0, :, 0].sum())}; that of the right scores to
+    {number(e.right("batch")[0, :, 0].sum())}."""),
+    recognized=_is_softmaxed_down,
+)
+def _softmax_down_the_columns(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
+    return attention_scores(x, w_query, w_key).softmax(dim=-2)
+
+
+_sign_turned = mistake(
+    "Your scores have the other sign: the key that fits best has the lowest score.",
+    _entry,
+)(_scaled(lambda x, w: -(w.shape[1] ** -0.5)))  # noqa: ARG005
 
 
 @mistake(

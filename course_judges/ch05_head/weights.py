@@ -10,6 +10,7 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch05_head.sections import FUTURE
+from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
 from course_judges.wording import listed, number, row, unwrapped
@@ -153,14 +154,28 @@ def _padding_off_by(evidence: Evidence, steps: int) -> bool:
 
 
 @mistake(
-    "You used the whole triangle, whatever the length of the text.",
+    "Your mask does not fit a text that is shorter than the triangle.",
     lambda e: unwrapped(f"""With T = block_size all is well, but with T = {e.number("T")} the
-    triangle of {e.number("block_size")} rows does not fit: its upper left corner does, `past[:T,
-    :T]`."""),
-    recognized=lambda e: e.same("whole") and "cut" in e.answers.errors,
+    triangle of {e.number("block_size")} rows and columns does not fit: its upper left corner does,
+    `past[:T, :T]`."""),
+    recognized=lambda e: e.same("whole") and do_not_fit(e, "cut", "T", "block_size"),
 )
 def _mask_not_cut(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     visible = past & (torch.arange(len(past)) >= start[:, None])[:, None, :]
+    return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
+
+
+@mistake(
+    "What you make of `start` does not meet the positions.",
+    lambda e: unwrapped(f"""There are B = {e.number("B")} texts of T = {e.number("T")} positions,
+    and a dimension of {e.number("B")} met one of {e.number("T")}. Compared with `torch.arange(T)`,
+    `start` has to be a column, `start[:, None]`; the result (B, T) speaks of columns, and meets a
+    (T, T) triangle as (B, 1, T): `[:, None, :]`."""),
+    recognized=lambda e: do_not_fit(e, "whole", "B", "T"),
+)
+def _start_along_the_positions(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    T = scores.shape[-1]
+    visible = past[:T, :T] & (torch.arange(T) >= start)
     return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
 
 
@@ -204,9 +219,17 @@ _inverted_mask = mistake(
     lambda e: f"{_unpadded_row(e, 0)} `past` is True where a position may be seen.",
     recognized=lambda e: bool(
         np.abs(np.nan_to_num(np.tril(e.yours("whole")[:, :-1], -1))).max() < NEGLIGIBLE
+        and np.allclose(e.yours("whole")[:, :-2].sum(axis=-1), 1, atol=1e-4)
         and np.triu(e.yours("whole"), 1)[:, 0].sum() > 0.05
     ),
 )(_seen_by(lambda past, start, T: ~past[:T, :T] & (start[:, None, None] > -1)))
+
+_turned_over = mistake(
+    "Your weights are turned over: rows and columns changed places.",
+    lambda e: unwrapped(f"""{_unpadded_row(e)} Row t holds what position t looks at; nothing has to
+    be transposed."""),
+    also=(lambda s, past, start: causal_weights(s.transpose(1, 2), past, start),),
+)(lambda scores, past, start: causal_weights(scores, past, start).transpose(1, 2))
 
 _diagonal_excluded = mistake(
     "A position does not see itself in your weights.", _unpadded_row, recognized=_strict
@@ -284,12 +307,31 @@ _start_of_the_first = mistake(
 )(_seen_by(lambda past, start, T: _visible(past, start[:1].expand(len(start)), T)))
 
 _padding_seen = mistake(
-    "Padding is looked at, as if all texts began where the longest one does.",
+    "Padding is looked at, as if every text began at position 0.",
     _padded_row,
     recognized=lambda e: bool(
         np.allclose(e.yours("padded")[_real(e)], e.right("cut")[_real(e)], atol=1e-5)
     ),
 )(_seen_by(lambda past, start, T: _visible(past, torch.zeros_like(start), T)))
+
+
+def _padding_behind(*, rows: bool) -> _Mask:
+    """What is seen where padding is looked for at the end, in columns and perhaps in rows."""
+
+    def mask(past: Tensor, start: Tensor, T: int) -> Tensor:
+        real = torch.arange(T) < T - start[:, None]  # (B, T)
+        seen = past[:T, :T] & real[:, None, :]
+        return seen & real[:, :, None] if rows else seen
+
+    return mask
+
+
+_padding_at_the_end = mistake(
+    "You hid the last positions of each text; its padding stands in front.",
+    lambda e: f"{_padded_row(e)} Padding is what comes before `start`.",
+    cases=("whole", "cut", "padded"),
+    also=(_seen_by(_padding_behind(rows=True)),),
+)(_seen_by(_padding_behind(rows=False)))
 
 _start_taken_for_length = mistake(
     "You hid the text and kept its padding.",

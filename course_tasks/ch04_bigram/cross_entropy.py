@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from course_tasks.answers import Array
 from course_tasks.inputs import Rng, number, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -30,7 +31,7 @@ def _inputs_at_the_edge(rng: Rng) -> Inputs:
 
 
 def _drawn(rng: Rng, B: int, T: int, V: int) -> Inputs:
-    logits = rng.normal(size=(B, T, V)) * 1.5
+    logits = _logits(rng, B, T, V)
     targets = rng.integers(V, size=(B, T))
     targets[-1, 1] = 0  # a symbol like any other
     ignored = targets.copy()
@@ -41,7 +42,7 @@ def _drawn(rng: Rng, B: int, T: int, V: int) -> Inputs:
     nothing = ignored.copy()
     nothing[1:] = -1
     # The same ones in another batch: two losses cannot agree by chance.
-    second_logits = rng.normal(size=(B, T, V)) * 1.5
+    second_logits = _logits(rng, B, T, V)
     spread = logits.copy()
     # In every other row of V one symbol is so likely that the others round to a probability of 0;
     # the rows between them are as they were.
@@ -58,13 +59,18 @@ def _drawn(rng: Rng, B: int, T: int, V: int) -> Inputs:
         "ignored": ignored,
         "nothing": nothing,
         "second_logits": second_logits,
-        "shift": number(rng.uniform(800.0, 1000.0)),
+        "shift": number(int(rng.integers(800, 1000))),
         "spread": spread,
         "surprised": surprised,
         "B": whole(B),
         "T": whole(T),
         "V": whole(V),
     }
+
+
+def _logits(rng: Rng, *shape: int) -> Array:
+    """Float32 of so few digits that a shift by hundreds takes none from them."""
+    return (np.round(rng.normal(size=shape) * 1.5 * 1024) / 1024).astype(np.float32)
 
 
 def _loss_plain(answer: Any, given: Inputs) -> Any:
@@ -80,7 +86,7 @@ def _loss_ignored(answer: Any, given: Inputs) -> Any:
 
 
 def _loss_shifted(answer: Any, given: Inputs) -> Any:
-    return answer(tensor(given["logits"] + given["shift"]), tensor(given["targets"]))
+    return answer(tensor(given["logits"] + np.float32(given["shift"])), tensor(given["targets"]))
 
 
 def _loss_spread(answer: Any, given: Inputs) -> Any:

@@ -63,8 +63,8 @@ def _drawn(rng: Rng, V: int, B: int, T: int, block_size: int) -> Inputs:
     return {
         "wheels": rng.permutation(np.arange(1, V))[:block_size].astype(np.int64),
         "prompt": rng.integers(V, size=(B, T)).astype(np.int64),
-        "long_prompt": rng.integers(V, size=(B, block_size + 3)).astype(np.int64),
-        "dice": rng.permutation(np.arange(5) * rng.uniform(0.5, 0.7)),
+        "long_prompt": rng.integers(V, size=(B, block_size + 5)).astype(np.int64),
+        "dice": (rng.permutation(5) * rng.uniform(0.8, 0.9)).astype(np.float32),
         "B": whole(B),
         "T": whole(T),
         "V": whole(V),

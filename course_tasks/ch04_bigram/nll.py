@@ -33,10 +33,10 @@ def _nll_inputs(rng: Rng) -> Inputs:
     possible[tuple(step)] = RARE
     possible[step[0]] /= possible[step[0]].sum()
     return {
-        "possible": possible,
+        "possible": possible.astype(np.float32),
         "step": step.astype(np.int64),
         "steps": _walk(rng, possible, int(rng.integers(V)), 8, surprising=False),
-        "table": table,
+        "table": table.astype(np.float32),
         "first": texts[0],
         "second": texts[1],
         "third": texts[2],

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from course_tasks.ch04_bigram.shared import DRAWS
-from course_tasks.inputs import Rng, number, seeded, tensor, whole
+from course_tasks.inputs import Rng, number, seeded, tensor, values, whole
 from course_tasks.probing import Inputs, Probe
 
 # A temperature near 0 that is not 0.
@@ -41,17 +41,17 @@ def _sample_inputs(rng: Rng) -> Inputs:
     cold[1] = -1 - np.abs(cold[1])
     cold[1, (cold[1].argmax() + 1) % V] = -np.inf
     # One row alone, and in it all logits but one are −inf: there is nothing to choose.
-    alone = np.full((1, V), -np.inf)
+    alone = np.full((1, V), -np.inf, dtype=np.float32)
     alone[0, rng.integers(V)] = rng.normal()
     hidden = int(rng.integers(V))
     return {
-        "logits": kinds,
+        "logits": kinds.astype(np.float32),
         "alone": alone,
         # Symbol `hidden` is; so hot that any number in place of −inf would be drawn now and then.
-        "masked": np.where(np.arange(V) == hidden, -np.inf, rng.normal(size=V)),
+        "masked": np.where(np.arange(V) == hidden, np.float32(-np.inf), values(rng, V)),
         "hidden": np.array([hidden]),
         "temperature": number(rng.choice([0.5, 0.55])),
-        "cold": cold,
+        "cold": cold.astype(np.float32),
         "V": whole(V),
         "seed": whole(int(rng.integers(2**31))),
     }
@@ -81,7 +81,7 @@ def _sample_masked(answer: Any, given: Inputs) -> Any:
 def _sample_again(answer: Any, given: Inputs) -> Any:
     # Flat logits, so that two independent draws of 60 rows cannot agree by chance; they stay flat
     # at any temperature but 0.
-    logits = torch.zeros(60, int(given["V"]), dtype=torch.float64)
+    logits = torch.zeros(60, int(given["V"]))
     generator = seeded(int(given["seed"]))
     return {
         "first": answer(logits, COOL, generator),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from course_tasks.inputs import Rng, number, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -17,7 +19,7 @@ def _distance_inputs(rng: Rng) -> Inputs:
 
 
 def _drawn(rng: Rng, B: int, T: int) -> Inputs:
-    scores = rng.normal(size=(B, T, T)) * 1.2 + 0.8
+    scores = (rng.normal(size=(B, T, T)) * 1.2 + 0.8).astype(np.float32)
     return {
         "scores": scores,
         # In a softmax only differences count, and beside these a fill of −20 is a high score.

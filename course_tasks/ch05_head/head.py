@@ -42,9 +42,9 @@ def _drawn(rng: Rng, B: int, T: int, block_size: int, D: int, E: int) -> Inputs:
         "later": later,
         "full": rng.normal(size=(B, block_size, C)).astype(np.float32),
         # As linear layers keep them: outputs first.
-        "query.weight": w_query.T.astype(np.float32),
-        "key.weight": w_key.T.astype(np.float32),
-        "value.weight": w_value.T.astype(np.float32),
+        "query.weight": w_query.T,
+        "key.weight": w_key.T,
+        "value.weight": w_value.T,
         "B": whole(B),
         "T": whole(T),
         "block_size": whole(block_size),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from course_tasks.inputs import Rng, tensor, whole
+from course_tasks.inputs import Rng, tensor, values, whole
 from course_tasks.probing import Inputs, Probe
 
 
@@ -23,8 +23,8 @@ def _positions_inputs(rng: Rng) -> Inputs:
         "tokens": rng.integers(V, size=(B, T)).astype(np.int64),
         "exact": rng.integers(V, size=(B, block_size)).astype(np.int64),
         "too_many": rng.integers(V, size=(B, block_size + 1)).astype(np.int64),
-        "token_table": rng.normal(size=(V, C)),
-        "position_table": rng.normal(size=(block_size, C)),
+        "token_table": values(rng, V, C),
+        "position_table": values(rng, block_size, C),
         "none": np.zeros(B, dtype=np.int64),
         "start": start.astype(np.int64),
         # Of these only the last begins so early that it has more symbols than the table has rows.

@@ -23,7 +23,7 @@ def _weights_inputs(rng: Rng) -> Inputs:
     start[0] = 0  # a text without padding, whose rows are those of the chapter
     start[-1] = 1  # a single position of padding
     # Far from 0 on one side: a fill of 0 or a multiplied mask moves every row.
-    scores = rng.normal(size=(B, T, T)) * 1.5 + 1.0
+    scores = (rng.normal(size=(B, T, T)) * 1.5 + 1.0).astype(np.float32)
     return {
         "scores": scores,
         # In a softmax only differences count, and beside these a fill of −20 is a high score.

@@ -39,6 +39,15 @@ def cross_entropy_in_numpy(logits, targets):
     return np.float32(-logs[b, t, targets[b, t]].mean())
 
 
+# A product of the floats that are given with floats of one's own
+def cross_entropy_by_matrices(logits, targets):
+    z, y = logits.flatten(0, 1), targets.flatten()
+    chosen = torch.zeros(len(y), z.shape[1])
+    chosen[torch.arange(len(y)), y.clamp(min=0)] = (y >= 0).float()
+    losses = (torch.logsumexp(z, 1, keepdim=True) - z) * chosen
+    return torch.ones(len(y)) @ losses.sum(1) / (y >= 0).sum()
+
+
 def by_hand(log_p, targets):
     keep = targets >= 0
     return -(log_p[keep] * F.one_hot(targets[keep], log_p.shape[-1])).sum(-1)
@@ -116,7 +125,8 @@ RIGHT = {
     "where": cross_entropy_by_where,
     "library": cross_entropy_by_library,
     "numpy": cross_entropy_in_numpy,
-    "single precision": lambda z, y: cross_entropy_by_where(z.float(), y),
+    "double precision": lambda z, y: cross_entropy_by_where(z.double(), y),
+    "matrices of targets": cross_entropy_by_matrices,
 }
 
 
@@ -178,7 +188,30 @@ def squeezed(logits, targets):
     return cross_entropy_by_library(logits.squeeze(), targets.squeeze())
 
 
+# "From what do you have to subtract the largest logit"
+def largest_inside_only(logits, targets):
+    top = logits.max(-1, keepdim=True).values
+    log_p = logits - (logits - top).exp().sum(-1, keepdim=True).log()
+    return by_hand(log_p, targets).mean()
+
+
+def up_to_the_first_negative(logits, targets):
+    losses = []
+    for row, aims in zip(logits, targets.tolist(), strict=True):
+        for scores, aim in zip(row, aims, strict=True):
+            if aim < 0:
+                break
+            losses.append(torch.logsumexp(scores, 0) - scores[aim])
+    return torch.stack(losses).mean() if losses else torch.zeros(())
+
+
+def chosen_before_the_shape(logits, targets):
+    z = logits[targets >= 0].view(*logits.shape)
+    return cross_entropy_by_where(z, targets)
+
+
 WRONG = {
+    "maximum-in-one-place": largest_inside_only,
     "mean-of-no-targets": rows_by_their_share,
     "maximum-from-zero": largest_so_far,
     "not-the-maximum": smallest_subtracted,
@@ -208,4 +241,6 @@ ODD = [
     (lambda z, y: cross_entropy_by_loop(z, y) + 1, "another-loss"),
     (rows_that_count, "mean-of-row-means"),
     (limited_below, "large-logits-alike"),
+    (up_to_the_first_negative, "negative-targets"),
+    (chosen_before_the_shape, "error"),
 ]

@@ -184,7 +184,37 @@ def one_at_least(model, tokens, count, generator):
     return generate_by_list(model, tokens, max(count, 1), generator)
 
 
+# "and the prompt may be longer already"
+def cropped_at_the_end_of_a_step(model, tokens, count, generator):
+    mode = model.training
+    model.eval()
+    context = tokens
+    for _ in range(count):
+        drawn = sample_by_gumbel(model(context)[0][:, -1], 1.0, generator)
+        tokens = torch.cat([tokens, drawn[:, None]], dim=1)
+        context = tokens[:, -model.block_size :]
+    model.train(mode)
+    return tokens
+
+
+def context_of_what_was_drawn(model, tokens, count, generator):
+    mode = model.training
+    model.eval()
+    context = tokens[:, -model.block_size :]
+    for _ in range(count):
+        context = sample_by_gumbel(model(context)[0][:, -1], 1.0, generator)[:, None]
+        tokens = torch.cat([tokens, context], dim=1)
+    model.train(mode)
+    return tokens
+
+
 WRONG = {
+    "newest-token-only": context_of_what_was_drawn,
+    "softmax-twice": writing(cropped, last=lambda z: z[:, -1].softmax(-1)),
+    "equal-chances": writing(cropped, last=lambda z: z.softmax(dim=1)[:, -1].log()),
+    "prompt-not-cropped": cropped_at_the_end_of_a_step,
+    "another-size": writing(lambda tokens, model: tokens[:, -8:]),
+    "always-in-training": writing(cropped, before=lambda model: model.train()),
     "seed-fixed-inside": same_seed_always,
     "mode-restored-too-early": quiet_for_one_symbol,
     "no-crop": writing(lambda tokens, model: tokens),
@@ -226,7 +256,7 @@ WRONG = {
 
 
 ODD = [
-    (uniform_text, "wrong-frequencies"),
+    (uniform_text, "equal-chances"),
     (
         writing(cropped, last=lambda logits: logits[:, -1] / 3),
         "wrong-frequencies",

@@ -40,6 +40,16 @@ def nll_by_pair_counts(probabilities, texts):
     return nll, np.float64(np.e**nll)
 
 
+# A product of the floats that are given with floats of one's own
+def nll_by_one_hot(probabilities, texts):
+    V, total, steps = len(probabilities), 0.0, 0
+    for text in texts:
+        rows = F.one_hot(text[:-1], V).float() @ probabilities
+        total = total - rows[torch.arange(len(rows)), text[1:]].log().sum()
+        steps += len(rows)
+    return total / steps, (total / steps).exp()
+
+
 def surprises_of(probabilities, texts):
     return [-math.log(probabilities[i, j]) for t in texts for i, j in itertools.pairwise(t)]
 
@@ -121,7 +131,8 @@ RIGHT = {
     "nll_loss": nll_by_tensors,
     "numpy": nll_in_numpy,
     "pair counts": nll_by_pair_counts,
-    "single precision": lambda p, texts: nll_by_tensors(p.float(), texts),
+    "double precision": lambda p, texts: nll_by_tensors(p.double(), texts),
+    "one-hot rows": nll_by_one_hot,
 }
 
 
@@ -180,7 +191,29 @@ def single_steps_left_out(probabilities, texts):
     return nll_by_loop(probabilities, [text for text in texts if len(text) > 2])
 
 
+def mean_of_each_by_length(probabilities, texts):
+    total, steps = 0.0, 0
+    for text in texts:
+        losses = surprises_of(probabilities, [text])
+        total += sum(losses) / len(losses) * (len(text) - 1)
+        steps += len(text) - 1
+    return with_perplexity(total / steps)
+
+
+def perplexity_of_the_last(probabilities, texts):
+    return nll_by_loop(probabilities, texts)[0], nll_by_loop(probabilities, texts[:1])[1]
+
+
+def loss_of_logits(probabilities, texts):
+    current = torch.cat([text[:-1] for text in texts])
+    following = torch.cat([text[1:] for text in texts])
+    loss = F.cross_entropy(probabilities[current], following)
+    return loss, loss.exp()
+
+
 WRONG = {
+    "softmax-of-probabilities": loss_of_logits,
+    "stops-at-no-steps": mean_of_each_by_length,
     "rare-step-softened": never_quite_zero,
     "mean-of-no-steps": means_by_length,
     "zeros-that-no-step-reads": counts_times_logs,
@@ -205,6 +238,7 @@ WRONG = {
 
 
 ODD = [
+    (perplexity_of_the_last, "another-perplexity"),
     (lambda p, texts: nll_by_loop(p, texts)[0], "type"),
     (lambda p, texts: (1.0, 2.0), "another-mean"),
     (one_step_at_least, "texts-of-other-lengths"),

@@ -144,7 +144,69 @@ def share_of_all_occurrences(tokens, vocab_size, k):
     return counts / torch.tensor(occurrences).view(-1, 1)
 
 
+# "row b of `tokens` is a text of its own"
+def text_with_the_next_text(tokens, vocab_size, k):
+    counts = torch.full((vocab_size, vocab_size), float(k))
+    for upper, lower in itertools.pairwise(tokens):
+        for i, j in zip(upper, lower, strict=True):
+            counts[i, j] += 1
+    return counts / counts.sum(1, keepdim=True)
+
+
+def returns_inside_the_loop(tokens, vocab_size, k):
+    counts = torch.full((vocab_size, vocab_size), float(k))
+    for row in tokens:
+        for i, j in itertools.pairwise(row):
+            counts[i, j] += 1
+        return counts / counts.sum(1, keepdim=True)
+
+
+def one_left_out_between(tokens, vocab_size, k):
+    counts = torch.full((vocab_size, vocab_size), float(k))
+    for row in tokens:
+        for t in range(len(row) - 2):
+            counts[row[t], row[t + 2]] += 1
+    return counts / counts.sum(1, keepdim=True)
+
+
+def share_of_each_symbol(tokens, vocab_size, k):
+    counts = torch.stack([(tokens == v).sum() + k for v in range(vocab_size)])
+    return torch.stack([counts / counts.sum()] * vocab_size)
+
+
+def more_where_there_is_some(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size)
+    counts[counts > 0] += k
+    return counts / counts.sum(1, keepdim=True).clamp(min=1e-9)
+
+
+def never_less_than_k(tokens, vocab_size, k):
+    counts = looped_counts(tokens, vocab_size)
+    counts = torch.where(counts < k, k, counts)
+    return counts / counts.sum(1, keepdim=True)
+
+
+def tables_averaged(tokens, vocab_size, k):
+    tables = torch.stack([probabilities_by_put(row[None], vocab_size, k) for row in tokens])
+    return tables.mean(0)
+
+
 WRONG = {
+    "k-where-counted": more_where_there_is_some,
+    "k-as-least-count": never_less_than_k,
+    "k-shared-out": lambda tokens, V, k: probabilities_by_loop(tokens, V, k / V),
+    "last-text-left-out": lambda tokens, V, k: probabilities_by_put(tokens[:-1], V, k),
+    "both-directions": lambda tokens, V, k: probabilities_by_put(
+        torch.cat([tokens, tokens.flip(1)]), V, k
+    ),
+    "mean-over-texts": tables_averaged,
+    "pairs-down-the-columns": text_with_the_next_text,
+    "one-text-only": returns_inside_the_loop,
+    "pairs-two-apart": one_left_out_between,
+    "logarithms-returned": lambda *given: torch.tensor(probabilities_by_loop(*given)).log(),
+    "another-k": lambda tokens, vocab_size, k: probabilities_by_loop(tokens, vocab_size, 1),
+    "softmax-of-counts": lambda tokens, vocab_size, k: looped_counts(tokens, vocab_size).softmax(1),
+    "current-ignored": share_of_each_symbol,
     "k-for-zeros-only": k_for_what_is_missing,
     "whole-part-of-k": whole_counts,
     "sums-of-at-least-one": never_by_less_than_one,

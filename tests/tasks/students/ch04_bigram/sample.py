@@ -27,6 +27,16 @@ def sample_in_numpy(logits, temperature, generator):
     return np.minimum((reached < rng.random((len(e), 1))).sum(1), e.shape[1] - 1)
 
 
+# A product of the floats that are given with floats of one's own
+def sample_by_triangle(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(dim=1)
+    V = logits.shape[1]
+    reached = torch.softmax(logits / temperature, dim=1) @ torch.ones(V, V).triu()
+    reached = reached / reached[:, -1:]
+    return (reached <= torch.rand(len(logits), 1, generator=generator)).sum(dim=1)
+
+
 def most_likely(logits, temperature, generator):
     return torch.topk(logits, 1).indices[:, 0]
 
@@ -104,6 +114,7 @@ RIGHT = {
     "Gumbel": sample_by_gumbel,
     "loop": sample_by_loop,
     "numpy": sample_in_numpy,
+    "triangle": sample_by_triangle,
 }
 
 
@@ -114,7 +125,22 @@ def hardly_warm(logits, temperature, generator):
     return torch.multinomial(weights, 1, generator=generator)[:, 0]
 
 
+def values_of_the_largest(logits, temperature, generator):
+    if temperature == 0:
+        return logits.max(dim=-1)[0]
+    return sample_by_cumulative_sum(logits, temperature, generator)
+
+
+def energies(logits, temperature, generator):
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    return sample_by_cumulative_sum(-logits, temperature, generator)
+
+
 WRONG = {
+    "largest-logit-returned": values_of_the_largest,
+    "sign-turned": energies,
+    "logits-ignored": uniform_whatever,
     "argmax-for-sampling": most_likely,
     "one-draw-for-all": one_uniform,
     "temperature-multiplied": hotter_is_colder,
@@ -169,6 +195,5 @@ ODD = [
     (lowest_in_place_of_nothing, "hidden-symbol-drawn"),
     (lambda z, t, g: sample_by_loop(z, t, g)[:-1], "last-missing"),
     (lambda z, t, g: sample_by_cumulative_sum(z, t, g)[:, None], "shape"),
-    (uniform_whatever, "wrong-frequencies"),
     (lambda z, t, g: (z / (t or 1)).softmax(-1).amax(-1), "no-such-symbol"),
 ]

@@ -169,7 +169,87 @@ def last_loss(table, x, y, learning_rate, steps):
     return after, losses[-1].item()
 
 
+def by_the_library(**settings):
+    """torch's own descent, with settings that plain descent does not have."""
+
+    def answer(table, x, y, learning_rate, steps):
+        weights = table.clone().requires_grad_()
+        optimizer = torch.optim.SGD([weights], lr=learning_rate, **settings)
+        losses = []
+        for _ in range(steps):
+            loss = F.cross_entropy(weights[x].transpose(1, 2), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return weights.detach(), losses
+
+    return answer
+
+
+def rate_decays(table, x, y, learning_rate, steps):
+    losses = []
+    for step in range(1, steps + 1):
+        table, before = descend_with_backward(table, x, y, learning_rate / step, 1)
+        losses.append(before[0])
+    return table, losses
+
+
+def gradient_outside_the_loop(table, x, y, learning_rate, steps):
+    once, _ = descend_with_backward(table.clone(), x, y, learning_rate, 1)
+    losses = []
+    for step in range(steps):
+        now = table + step * (once - table)
+        losses.append(F.cross_entropy(now[x].transpose(1, 2), y))
+    return table + steps * (once - table), losses
+
+
+def text_by_text(table, x, y, learning_rate, steps):
+    losses = []
+    for _ in range(steps):
+        of_texts = []
+        for current, following in zip(x, y, strict=True):
+            table, loss = descend_with_backward(
+                table, current[None], following[None], learning_rate, 1
+            )
+            of_texts.append(loss[0])
+        losses.append(sum(of_texts) / len(of_texts))
+    return table, losses
+
+
+def columns(table, x, y, learning_rate, steps):
+    after, losses = descend_with_backward(table.T, x, y, learning_rate, steps)
+    return after.T, losses
+
+
+def entries_of_the_targets(table, grad, rate, x, y):
+    after = table.clone()
+    p = table.softmax(-1)
+    for i, j in zip(x.flatten(), y.flatten(), strict=True):
+        after[i, j] += rate * (1 - p[i, j]) / y.numel()
+    return after
+
+
+def no_softmax_by_hand(table, grad, rate, x, y):
+    after = table.clone()
+    for i, j in zip(x.flatten(), y.flatten(), strict=True):
+        after[i] -= rate * table[i] / y.numel()
+        after[i, j] += rate / y.numel()
+    return after
+
+
 WRONG = {
+    "targets-only": stepping(entries_of_the_targets),
+    "logits-for-probabilities": stepping(no_softmax_by_hand),
+    "momentum": by_the_library(momentum=0.9),
+    "rate-changes": rate_decays,
+    "gradient-of-the-start": gradient_outside_the_loop,
+    "several-steps-for-one": text_by_text,
+    "columns-for-rows": columns,
+    "x-for-y": lambda table, x, y, rate, steps: descend_by_hand(table, y, x, rate, steps),
+    "another-number-of-steps": lambda table, x, y, rate, steps: descend_by_hand(
+        table, x, y, rate, steps + 1
+    ),
     "swapped-results": lambda *given: descend_by_hand(*given)[::-1],
     "mean-for-each-symbol": stepping(mean_of_each_row),
     "no-zero-grad": never_zeroed,
@@ -215,6 +295,7 @@ def losses_summed(table, x, y, learning_rate, steps):
 
 
 ODD = [
+    (by_the_library(weight_decay=0.01), "moves-other-rows"),
     (losses_summed, "loss-before-the-first-step"),
     (stepping(clipped), "wrong-length-of-step"),
     (counts_in_place, "changes-its-input"),

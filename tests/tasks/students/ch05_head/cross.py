@@ -32,10 +32,14 @@ def cross_in_numpy(x, memory, w_query, w_key, w_value, lengths):
     return (e / e.sum(-1, keepdims=True)) @ (m @ v)
 
 
-def cross_in_float(x, memory, w_query, w_key, w_value, lengths):
-    return cross_by_library(
-        x.float(), memory.float(), w_query.float(), w_key.float(), w_value.float(), lengths
-    )
+# A product of the floats that are given with floats of one's own
+def cross_row_by_row(x, memory, w_query, w_key, w_value, lengths):
+    weights = torch.zeros(len(x), x.shape[1], memory.shape[1])
+    for b, n in enumerate(lengths.tolist()):
+        for t in range(x.shape[1]):
+            scores = memory[b, :n] @ w_key @ (x[b, t] @ w_query) / math.sqrt(w_key.shape[1])
+            weights[b, t, :n] = scores.softmax(0)
+    return weights @ (memory @ w_value)
 
 
 def crossing(scale=None, weigh=None, by=0):
@@ -113,7 +117,7 @@ RIGHT = {
     "loop": cross_by_loop,
     "the library's attention": cross_by_library,
     "numpy": cross_in_numpy,
-    "single precision": cross_in_float,
+    "row by row": cross_row_by_row,
 }
 
 
@@ -131,7 +135,38 @@ def padding_expected_in_front(x, memory, w_query, w_key, w_value, lengths):
     return torch.stack(out)
 
 
+def lengths_as_they_are(x, memory, w_query, w_key, w_value, lengths):
+    scores = (x @ w_query) @ (memory @ w_key).mT / w_key.shape[1] ** 0.5
+    seen = torch.arange(memory.shape[1]) < lengths
+    return torch.where(seen, scores, -INF).softmax(-1) @ (memory @ w_value)
+
+
+def mask_of_two_axes(x, memory, w_query, w_key, w_value, lengths):
+    seen = torch.arange(memory.shape[1]) < lengths[:, None]
+    return F.scaled_dot_product_attention(
+        x @ w_query, memory @ w_key, memory @ w_value, attn_mask=seen
+    )
+
+
+def under_the_positions(x, memory, w_query, w_key, w_value, lengths):
+    S = memory.shape[1]
+    return crossing(lambda q, v: math.sqrt(S))(x, memory, w_query, w_key, w_value, lengths)
+
+
+def cut_where_the_memory_ends(x, memory, w_query, w_key, w_value, lengths):
+    found = cross_by_loop(x, memory, w_query, w_key, w_value, lengths)
+    for b, n in enumerate(lengths.tolist()):
+        found[b, n:] = 0
+    return found
+
+
 WRONG = {
+    "lengths-of-x": cut_where_the_memory_ends,
+    "no-softmax": crossing(weigh=lambda s, seen: s * seen),
+    "mask-without-an-axis": lengths_as_they_are,
+    "scale-multiplied": crossing(lambda q, v: q.shape[1] ** -0.5),
+    "scale-without-root": crossing(lambda q, v: q.shape[1]),
+    "scale-by-length": under_the_positions,
     "self-cross": values_from_x,
     "self-attention": talks_to_itself,
     "roles-exchanged": memory_asks,
@@ -163,6 +198,8 @@ WRONG = {
 
 
 ODD = [
+    (nearly_hidden(-5.0), "moderate-fill"),
+    (mask_of_two_axes, "mask-without-an-axis"),
     (crossing(weigh=lambda s, seen: s.sigmoid() * seen), "another-average"),
     (
         crossing(weigh=lambda s, seen: torch.where(seen, s, s - 1).softmax(-1)),

@@ -162,6 +162,7 @@ def no_slope_no_mask(scores, slope):
 
 
 WRONG = {
+    "slope-of-its-own": lambda scores, slope: distance_by_loop(scores, 0.5),
     "penalty-doubles": penalty_doubles,
     "bonus-for-distance": tilted(lambda row, d, m, T: -m * d),
     "no-penalty": tilted(lambda row, d, m, T: m * len(d)),

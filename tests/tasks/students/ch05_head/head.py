@@ -303,7 +303,46 @@ class HeadOneAhead(PlainHead):
         return torch.where(seen, scores, -INF) if self.causal else scores
 
 
+class HeadScaledUp(PlainHead):
+    def scores(self, x):
+        return (
+            F.linear(self.query(x), torch.eye(self.key.out_features))
+            @ self.key(x).mT
+            * (self.key.out_features**0.5)
+        )
+
+
+class HeadScaledByTime(PlainHead):
+    def scores(self, x):
+        return self.query(x) @ self.key(x).transpose(1, 2) / math.sqrt(x.shape[1])
+
+
+class HeadOfKeys(PlainHead):
+    def forward(self, x):
+        keys = self.key(x)
+        return F.softmax(self.mask(self.scores(x)), dim=-1) @ keys
+
+
+class HeadOfScores(PlainHead):
+    def forward(self, x):
+        scores = self.scores(x)
+        if self.causal:
+            scores = torch.tril(scores)
+        return scores @ self.value(x)
+
+
+class HeadCutBelow(PlainHead):
+    def mask(self, scores):
+        T = scores.shape[-1]
+        return scores.masked_fill(self.tril[-T:, :T] == 0, -INF) if self.causal else scores
+
+
 WRONG = {
+    "no-softmax": HeadOfScores,
+    "wrong-corner": HeadCutBelow,
+    "scale-multiplied": HeadScaledUp,
+    "scale-by-length": HeadScaledByTime,
+    "keys-for-values": HeadOfKeys,
     "scale-without-root": HeadWithoutRoot,
     "queries-only": HeadOfQueriesAlone,
     "masked-after-softmax": HeadCutLate,

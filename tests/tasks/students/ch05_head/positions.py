@@ -139,11 +139,20 @@ def token_table_scaled(tokens, token_table, position_table, start):
     return embed_row_by_row(tokens, scaled, position_table, start)
 
 
+# A product of the floats that are given with floats of one's own
+def embed_by_one_hot(tokens, token_table, position_table, start):
+    real = torch.arange(tokens.shape[1]) >= start[:, None]
+    at = (torch.arange(tokens.shape[1]) - start[:, None]).clamp(min=0)
+    symbols = F.one_hot(tokens, len(token_table)).float() @ token_table
+    return (symbols + F.one_hot(at, len(position_table)).float() @ position_table) * real[..., None]
+
+
 RIGHT = {
     "loop, lists": embed_by_loop,
     "embedding layers": embed_by_layers,
     "numpy": embed_in_numpy,
     "row by row": embed_row_by_row,
+    "one-hot rows": embed_by_one_hot,
 }
 
 
@@ -159,7 +168,29 @@ def symbol_0_is_padding(tokens, token_table, position_table, start):
     return x
 
 
+def start_as_it_is(tokens, token_table, position_table, start):
+    where = torch.arange(tokens.shape[1]) - start
+    x = token_table[tokens] + position_table[where.clamp(min=0)]
+    return x * (where >= 0)[:, None]
+
+
+def without_padding_in_front(tokens, token_table, position_table, start):
+    out = torch.zeros(*tokens.shape, token_table.shape[1])
+    for b, n in enumerate(start.tolist()):
+        for t in range(tokens.shape[1] - n):
+            out[b, t] = token_table[tokens[b, n + t]] + position_table[t]
+    return out
+
+
+def blank_at_the_end(tokens, token_table, position_table, start):
+    real = torch.arange(tokens.shape[1]).flip(0) >= start[:, None]
+    return (token_table[tokens] + position_table[: tokens.shape[1]]) * real[..., None]
+
+
 WRONG = {
+    "moved-to-the-front": without_padding_in_front,
+    "padding-at-the-end": blank_at_the_end,
+    "start-along-the-positions": start_as_it_is,
     "table-not-cut": table_whole,
     "no-positions": no_places,
     "positions-only": places_alone,

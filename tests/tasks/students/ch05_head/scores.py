@@ -28,8 +28,8 @@ def scores_by_loop(x, w_query, w_key):
 
 
 def scores_scaled_early(x, w_query, w_key):
-    q = F.linear(x.float(), w_query.T.float()) * w_key.size(1) ** -0.5
-    return q @ F.linear(x.float(), w_key.T.float()).mT
+    q = F.linear(x, w_query.T) @ torch.diag(torch.ones(w_key.size(1)) * w_key.size(1) ** -0.5)
+    return q @ F.linear(x, w_key.T).mT
 
 
 def products(x, left, right):
@@ -77,11 +77,13 @@ RIGHT = {
     "einsum": scores_by_einsum,
     "numpy": scores_in_numpy,
     "loop": scores_by_loop,
-    "scaled queries, single precision": scores_scaled_early,
+    "scaled queries": scores_scaled_early,
 }
 
 
 WRONG = {
+    "softmax-down-the-columns": lambda x, q, k: scores_by_einsum(x, q, k).softmax(-2),
+    "sign-turned": lambda x, q, k: scores_by_einsum(x, -q, k),
     "scale-by-channels": lambda x, q, k: products(x, q, k) / math.sqrt(x.size(-1)),
     "no-scale": lambda x, q, k: torch.einsum("...td,...sd->...ts", x @ q, x @ k),
     "scale-without-root": lambda x, q, k: products(x, q, k) / q.shape[1],

@@ -40,7 +40,7 @@ def weights_with_bias(scores, past, start):
     T = scores.size(-1)
     pad = torch.arange(T)[None] < start[:, None]
     bias = torch.where(past[:T, :T] & ~pad[:, None], 0.0, -INF)
-    return torch.where(pad[..., None], 0.0, (scores.float() + bias).softmax(-1))
+    return torch.where(pad[..., None], 0.0, (scores + bias).softmax(-1))
 
 
 def masked(visible, fill=-INF, dim=-1):
@@ -138,7 +138,7 @@ RIGHT = {
     "loop": weights_by_loop,
     "exponentials": weights_by_exponentials,
     "numpy": weights_in_numpy,
-    "added mask, single precision": weights_with_bias,
+    "added mask": weights_with_bias,
 }
 
 
@@ -177,7 +177,24 @@ def squeezed(scores, past, start):
     return weights_by_loop(scores, past, start).squeeze()
 
 
+def start_as_it_is(scores, past, start):
+    T = scores.shape[-1]
+    real = torch.arange(T) >= start
+    return torch.where(real & past[:T, :T], scores, -INF).softmax(-1).nan_to_num(0.0)
+
+
+def padding_behind(scores, past, start):
+    T = scores.shape[-1]
+    seen = past[:T, :T].repeat(len(scores), 1, 1)
+    for b, n in enumerate(start.tolist()):
+        seen[b, :, T - n :] = False
+    return torch.where(seen, scores, -INF).softmax(-1).nan_to_num(0.0)
+
+
 WRONG = {
+    "padding-at-the-end": padding_behind,
+    "start-along-the-positions": start_as_it_is,
+    "turned-over": lambda scores, past, start: weights_by_loop(scores, past, start).mT,
     "start-of-the-first": one_beginning,
     "mask-not-cut": whole_triangle,
     "moderate-fill": low_but_not_lowest,
