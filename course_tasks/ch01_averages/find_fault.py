@@ -71,8 +71,10 @@ def _signs(rng: np.random.Generator, weights: Array) -> Array:
         step = weights[t, down] + below
         weights[t, down] -= step
         weights[t, up] += step
-    # Two faults in one row make no sound one, and the present can be negative, too.
-    weights[1, :2] = [rng.uniform(1.1, 1.5), -rng.uniform(0.6, 0.9)]
+    # Two faults in one row make no sound one, even where its sizes sum to 1, and the present can
+    # be negative, too.
+    most = rng.uniform(0.6, 0.9)
+    weights[1, :2] = [most, most - 1]
     weights[2, :3] = [1.5, 0, -0.5]
     return weights
 
