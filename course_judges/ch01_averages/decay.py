@@ -289,10 +289,10 @@ def _cut_too_late(T: int, decay: float) -> Tensor:
 
 
 @mistake(
-    "Nothing hides the future: it is averaged, too, and counts more the later it is.",
-    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. Ahead of the diagonal t − s
-    is negative, and decay to a negative power is larger than 1. Put 0 there (`tril`), and divide
-    then."""),
+    "Every row of yours is the last one: the future is averaged, too.",
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}; it may see itself alone.
+    If you take all powers decay^(t − s): ahead of the diagonal the exponent is negative, and a
+    power of it is larger than 1. Put 0 there (`tril`), and divide then."""),
     FUTURE,
 )
 def _future_not_cut(T: int, decay: float) -> Tensor:

@@ -206,7 +206,8 @@ def _first_row_never_faulty(weights: Tensor) -> Tensor:
     lambda e: unwrapped(f"""If you compare sums with 1 exactly, rounding is the reason: row 0 of a
     matrix sums to 1 {_signed(float(e.inputs["ahead"].sum(1)[0]) - 1)}, which is float32's noise.
     Allow for it: `torch.isclose`, or a distance of at most 1e-5. If not: it is the sum of a row
-    that has to be 1, a weight of 0 is no fault anywhere, and each row is judged by itself."""),
+    that has to be 1, a weight on the past is no fault, nor is one of 0, and each row is judged by
+    itself."""),
     cases=("ahead", "sums"),
 )
 def _exact_comparison(weights: Tensor) -> Tensor:
@@ -258,6 +259,7 @@ def _future_of_columns(weights: Tensor) -> Tensor:
     `sum(dim=1)` adds along a row."""),
     SIDES,
     cases=("sums", "signs"),
+    also=(lambda weights: _all_in_columns(weights),),
 )
 def _divides_columns(weights: Tensor) -> Tensor:
     return (
@@ -265,6 +267,36 @@ def _divides_columns(weights: Tensor) -> Tensor:
         | (weights < 0).any(dim=1)
         | ~torch.isclose(weights.sum(dim=0), torch.ones(len(weights)))
     )
+
+
+def _all_in_columns(weights: Tensor) -> Tensor:
+    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=0)
+    averages = (weights.sum(dim=0) - 1).abs() < 1e-5
+    return ahead | (weights < 0).any(dim=0) | ~averages
+
+
+@mistake(
+    "Your question about the sum is the wrong way round: rows that sum to 1 are called faulty.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} `isclose` is True where a sum is right; faulty
+    is what it is not True of: `~`."""),
+    cases=("sums", "ahead"),
+)
+def _sums_inverted(weights: Tensor) -> Tensor:
+    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
+    return ahead | (weights < 0).any(dim=1) | ((weights.sum(dim=1) - 1).abs() < 1e-5)
+
+
+@mistake(
+    "You ask whether the past sums to 1, and not whether the future is 0.",
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} Up to position t its weights are an
+    average, and it gives weight to what comes after t besides: ask for `triu(weights, diagonal=1)`,
+    too."""),
+    FUTURE,
+    cases=("ahead", "sums"),
+)
+def _past_sums_alone(weights: Tensor) -> Tensor:
+    averages = (torch.tril(weights).sum(dim=1) - 1).abs() < 1e-5
+    return (weights < 0).any(dim=1) | weights.isnan().any(dim=1) | ~averages
 
 
 @mistake(
@@ -332,7 +364,9 @@ def _nan_slips_through(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You allow a sum less rounding than the task does.", _within_the_allowance, cases=("sums",)
+    "You allow a sum less rounding than the task does.",
+    _within_the_allowance,
+    cases=("sums", "ahead", "signs"),
 )
 def _stricter_than_asked(weights: Tensor) -> Tensor:
     return faulty_rows(weights) | ((weights.sum(dim=1) - 1).abs() > 3e-6)
@@ -461,9 +495,7 @@ def _all_for_one(evidence: Evidence) -> Finding | None:
         mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
         if not mine.all() or right.all():
             continue
-        if case != "sums" and evidence.yours("sums").astype(bool).all():
-            return None
-        if case == "sums" and not evidence.same("ahead"):
+        if not evidence.same("ahead" if case == "sums" else "sums"):
             continue
         t = int(np.flatnonzero(~right)[0])
         return Finding(

@@ -12,6 +12,7 @@ from torch import Tensor
 from course_judges import families
 from course_judges.ch01_averages.sections import FILL, KERNEL, SIDES, SOFTMAX, WRITES
 from course_judges.ch01_averages.weights import right_but_alone
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, rows_sum_to_one, scores_times_a_factor
 from course_judges.wording import listed, number, row, unwrapped, word
@@ -408,7 +409,13 @@ def _scores_times_infinity(scores: Tensor, visible: Tensor) -> Tensor:
 def _rows_together(evidence: Evidence) -> Finding | None:
     """One sum of 1 for several rows, whose weights have the right proportions or nearly so."""
     mine = np.asarray(evidence.yours("weights"), dtype=np.float64)
-    if mine.ndim != 3 or not np.isfinite(mine).all() or np.allclose(mine.sum(-1), 1, atol=1e-3):
+    rows = mine.sum(-1)
+    if (
+        mine.ndim != 3
+        or not np.isfinite(mine).all()
+        or not (rows > 0).all()
+        or close(rows, 1).all()
+    ):
         return None
     for axes, words in (
         ((0, 1, 2), "All your weights together sum to 1"),
@@ -425,6 +432,27 @@ def _rows_together(evidence: Evidence) -> Finding | None:
                 SIDES,
             )
     return None
+
+
+def _emptied(evidence: Evidence) -> Finding | None:
+    """All weights 0 in rows that see something."""
+    mine, visible = evidence.yours("weights"), evidence.inputs["visible"]
+    if mine.shape != visible.shape or mine.any(-1).all():
+        return None
+    empty = ~mine.any(-1)
+    b, t = (int(i) for i in np.argwhere(empty)[0])
+    which = ""
+    if np.array_equal(empty, ~visible.all(-1)):
+        which = " So are all rows in which something is hidden, and no others."
+    return Finding(
+        "emptied",
+        "A row that sees something is all 0.",
+        f"In sample {b}, row {t} may see position{'s' if visible[b, t].sum() > 1 else ''} "
+        f"{listed(np.flatnonzero(visible[b, t]))}, and your weights there are all 0.{which} If NaN "
+        "was replaced by 0: where does it come from? −∞ − (−∞) and 0 / 0 make it, and a mean or a "
+        "sum over scores of −∞ is −∞ itself.",
+        SOFTMAX,
+    )
 
 
 def _something_added(evidence: Evidence) -> Finding | None:
@@ -512,6 +540,7 @@ TASK = Task(
         _lowered,
         _sees_what_is_hidden,
         _rows_together,
+        _emptied,
         _something_added,
         rows_sum_to_one("weights", SOFTMAX),
         scores_times_a_factor(

@@ -85,17 +85,22 @@ def _along_channels(evidence: Evidence) -> bool:
     """True of sums along the channels where these are as many as the positions, and of sums along
     them or an error where they are not.
     """
-    sums, square = (evidence.inputs[name].cumsum(axis=1) for name in ("x", "square"))
-    if not close(evidence.yours("square"), square).all():
-        return False
-    return "sums" in evidence.answers.errors or bool(close(evidence.yours("sums"), sums).all())
+    for step in (1, -1):  # from the first channel on, or from the last one
+        sums, square = (
+            evidence.inputs[name][:, ::step].cumsum(axis=1)[:, ::step] for name in ("x", "square")
+        )
+        if close(evidence.yours("square"), square).all() and (
+            "sums" in evidence.answers.errors or close(evidence.yours("sums"), sums).all()
+        ):
+            return True
+    return False
 
 
 @mistake(
     "You summed along the channels, not along time.",
-    lambda e: unwrapped(f"""Your output (channel c, position t) is the sum of channels 0 … c at
-    that position; where C = T = {e.number("T")}, as in one of the calls, no shape gives it away.
-    Time is the last dimension. A matrix from the left mixes the one before it, and so does
+    lambda e: unwrapped(f"""Your output (channel c, position t) adds up numbers of several
+    channels at that position; where C = T = {e.number("T")}, as in one of the calls, no shape gives
+    it away. Time is the last dimension. A matrix from the left mixes the one before it, and so does
     `dim=1`."""),
     recognized=_along_channels,
 )
@@ -189,10 +194,11 @@ def _from_the_end(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "Every position counts the one after it, too: one diagonal too many.",
+    "Every position counts the one after it, too.",
     lambda e: unwrapped(f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the
-    sum of positions 0 and 1; its own value is {number(e.right("sums")[0, 0, 0])}. `diagonal=-1` of
-    `triu` keeps one diagonal below the main one, and `diagonal=1` of `tril` one above it."""),
+    sum of positions 0 and 1; its own value is {number(e.right("sums")[0, 0, 0])}. If you multiply
+    by a triangle: `diagonal=-1` of `triu` keeps one diagonal below the main one, and `diagonal=1`
+    of `tril` one above it. A slice leaves its end out: `x[..., : t + 1]` ends with position t."""),
     FUTURE,
 )
 def _next_included(x: Tensor) -> Tensor:

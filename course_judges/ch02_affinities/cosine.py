@@ -309,7 +309,12 @@ def _wrong_where_short(evidence: Evidence) -> Finding | None:
     too_near_0 = (mine * right >= 0) & (np.abs(mine) < np.abs(right))
     if not wrong.any() or not too_near_0[wrong].all():
         return None
-    sides = {"one of the vectors": np.minimum(x, y), "the vector of `x`": x, "that of `y`": y}
+    sides = {
+        "one of the vectors": np.minimum(x, y),
+        "the vector of `x`": x,
+        "that of `y`": y,
+        "one of the vectors, or both together,": x * y,
+    }
     # Where the only vector of `x` is the short one, all pairs are wrong.
     fits = (
         side

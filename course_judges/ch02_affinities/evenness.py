@@ -120,7 +120,7 @@ def _another_divisor(evidence: Evidence) -> Finding | None:
         most = float(np.log(t + 1))
         return Finding(
             "another-divisor",
-            "The entropies are right, and divided by another number than the largest one.",
+            "The entropies are right, and not divided by the largest one.",
             f"Row {t} of sample {b} has the entropy {number(right[b, t] * most)} and is "
             f"{number(mine[b, t])} in your answer, as if divided by "
             f"{number(right[b, t] * most / mine[b, t])}. With {t + 1} positions the largest "

@@ -142,6 +142,35 @@ _underflow = mistake(
 )(_underflows)
 
 
+def _shifted_together(shift: Any) -> Any:
+    """A smoother that shifts the scores of all places by one number."""
+
+    def answer(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+        scores = -_squares(at, known) / (2 * width**2)
+        powers = (scores - shift(scores)).exp()
+        result: Tensor = powers / powers.sum(-1, keepdim=True) @ values
+        return result
+
+    return answer
+
+
+_one_shift_for_all = mistake(
+    "You shifted the scores of all places by one number; each place needs its own.",
+    lambda e: unwrapped(f"""Some places are {_far_off(e).lower()} away from all stations, and
+    others twice as far. With one shift for both, the powers of one of them are all 0 or infinite:
+    {int((~close(e.yours("far"), e.right("far"))).any(-1).sum())} of your {e.number("N")} averages
+    are lost. Shift each row by its own maximum, `amax(dim=-1, keepdim=True)`, or let `softmax` do
+    it."""),
+    STABLE,
+    cases=("near", "far"),
+    also=(
+        _shifted_together(lambda scores: scores.min()),
+        lambda *given: _shifted_together(lambda scores: scores.max())(*given).nan_to_num(0.0),
+        lambda *given: _shifted_together(lambda scores: scores.min())(*given).nan_to_num(0.0),
+    ),
+)(_shifted_together(lambda scores: scores.max()))
+
+
 @mistake(
     "Far away from all stations, you return the plain mean of them.",
     lambda e: unwrapped(f"""{_far_off(e)} from the nearest station your values are

@@ -384,6 +384,20 @@ def _second_deviations(queries: Tensor, keys: Tensor, correction: int = 1) -> Tw
     return plain, scaled.sqrt()
 
 
+def _first_pairs(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    dots = (queries * keys).sum(dim=1)
+    plain = torch.stack([dots[:d].var(correction=correction) for d in _count(queries).tolist()])
+    return plain, plain / _count(queries)
+
+
+_pairs_for_entries = mistake(
+    "You took the first d pairs; it is the first d entries of every pair that count.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} In (N, D) the first index is the pair: `x[:d]` holds d
+    pairs, and `x[:, :d]` the first d entries of all {e.number("N")}."""),
+    cases=("growth.0",),
+    also=(partial(_first_pairs, correction=0),),
+)(_first_pairs)
+
 _never_added_up = mistake(
     "You measured all single products together; the products of a pair are added up first.",
     lambda e: unwrapped(f"""{_rows(e, "0")} A pair has one dot product for each d, the sum of its

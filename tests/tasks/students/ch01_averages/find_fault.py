@@ -85,6 +85,11 @@ def fault_of_absolute_sums(weights):
     return torch.tensor(ahead) | ~sound
 
 
+def fault_of_the_past(weights):
+    sound = [abs(float(row[: t + 1].sum()) - 1) < 1e-5 for t, row in enumerate(weights)]
+    return ~torch.tensor(sound) | ~(weights >= 0).all(dim=1)
+
+
 def _faults_by_row(weights, future):
     faults = []
     for t, row in enumerate(weights):
@@ -108,6 +113,10 @@ WRONG = {
         for t, row in enumerate(weights)
     ],
     "first-row-never-faulty": fault_from_row_one,
+    "sums-inverted": lambda weights: (
+        torch.from_numpy(_ask(weights, sums=False)) | torch.isclose(weights.sum(1), torch.ones(()))
+    ),
+    "past-sums-alone": fault_of_the_past,
     "absolute-values": fault_of_absolute_sums,
     "next-position-allowed": lambda weights: _faults_by_row(weights, lambda t: slice(t + 2, None)),
     "next-position-alone": lambda weights: _faults_by_row(weights, lambda t: slice(t + 1, t + 2)),

@@ -137,7 +137,14 @@ def map_inverse(at, known, values, width):
     return weights @ values / weights.sum(1, keepdim=True)
 
 
+def map_with_one_shift(at, known, values, width):
+    scores = -torch.cdist(at, known).square() / (2 * width**2)
+    powers = torch.exp(scores - torch.max(scores))
+    return torch.nan_to_num(powers @ values / powers.sum(1, keepdim=True))
+
+
 WRONG = {
+    "one-shift-for-all": map_with_one_shift,
     "width-of-ones-own": lambda at, known, values, width: map_cdist(at, known, values, 0.5),
     "quotient-squared": lambda at, known, values, width: _map(
         at, known, values, lambda d2: -((d2 / (2 * width**2)) ** 2)

@@ -151,7 +151,14 @@ def _total(products):
     return products.sum(1)
 
 
+def spread_of_rows(queries, keys):
+    D = queries.shape[1]
+    plain = [(queries[:d] * keys[:d]).sum(1).var() for d in range(1, D + 1)]
+    return torch.stack(plain), torch.stack([one / d for d, one in enumerate(plain, start=1)])
+
+
 WRONG = {
+    "pairs-for-entries": spread_of_rows,
     "never-added-up": lambda q, k: _spread_by_d(q, k, lambda products: products, _over_root),
     "products-multiplied": lambda q, k: _spread_by_d(
         q, k, lambda products: products.prod(1), _over_root
