@@ -431,11 +431,12 @@ def _says_accepted(evidence: Evidence) -> str:
     name = input_text(evidence.inputs[_accepted(evidence)])
     symbol, place = _unknown_in(name, evidence)[0]
     return unwrapped(f"""`{name}` holds `{symbol}` at position {place}, which is in no name of this
-    vocabulary, and `encode` returned tokens for it. Raise a `ValueError`.""")
+    vocabulary, and `encode` returned something for it. Raise a `ValueError`, so that nobody goes on
+    with a name that the vocabulary cannot say.""")
 
 
 @mistake(
-    "A name with a symbol that is not in the vocabulary is encoded all the same.",
+    "A name with a symbol that is not in the vocabulary is not refused.",
     _says_accepted,
     UNKNOWN,
     recognized=lambda e: e.repeatable and bool(_accepted(e)),

@@ -223,6 +223,21 @@ class CountsPastTheBoundary(_Plain):
         return "".join(self.symbols[token - 1] for token in tokens[1:-1])
 
 
+class SaysSoAndGoesOn(_Plain):
+    """Returns the words of the error in place of raising it."""
+
+    def encode(self, name):
+        try:
+            return super().encode(name)
+        except ValueError as error:
+            return str(error)
+
+
+class LeavesOutTheLastName(_Plain):
+    def letters(self, names):
+        return super().letters(names[:-1])
+
+
 class LooksUp(_Plain):
     def unknown(self, symbol, place):
         return LookupError(f"{symbol} at {place}")
@@ -323,6 +338,8 @@ ODD = [
     (CountsTheBoundary, "error-names-nothing"),
     (OneLettersPlaceAnotherLetter, "refuses-only-some"),
     (DescendingLetters, "letters-unsorted"),
+    (SaysSoAndGoesOn, "unknown-accepted"),
+    (LeavesOutTheLastName, "other-symbols"),
 ]
 
 
