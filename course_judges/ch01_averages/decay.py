@@ -17,7 +17,7 @@ from course_judges.ch01_averages.weights import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
-from course_judges.wording import number, row, unwrapped, word
+from course_judges.wording import listed, number, row, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -91,11 +91,35 @@ def _made_of_decay(ratios: Array, decay: float) -> str:
         (decay**2, "decay²: each step is counted twice"),
         (decay**0.5, "√decay"),
         (1.0, "no decay at all: all that a row sees counts the same"),
-        (1 / decay, "1 / decay: the exponent has the wrong sign"),
+        (0.5, "0.5, the decay of the task's example: is the argument used?"),
+        (1 / decay, "1 / decay: your weights grow with the distance"),
     ):
         if np.abs(ratios - value).max() < 1e-4:
-            return f"Yours is {words}."
+            return f"Yours is {words}".rstrip("?.") + ("?" if words.endswith("?") else ".")
+    exponents = np.log(ratios).cumsum() / np.log(decay)
+    if np.isfinite(exponents).all() and np.abs(exponents - exponents.round()).max() < 1e-2:
+        powers = listed([0, *exponents.round()])
+        return (
+            f"As powers of `decay`, your weights have the exponents {powers} from the present "
+            f"back; expected {listed(range(len(ratios) + 1))}."
+        )
     return ""
+
+
+def _other_divisors(evidence: Evidence) -> Finding | None:
+    """What rows are divided by whose proportions are right, read off their diagonal."""
+    mine, right = matrix(evidence), evidence.right("weights")
+    if not _right_ratios(evidence) or np.allclose(mine, right, atol=1e-4):
+        return None
+    by, sums = 1 / np.diagonal(mine), 1 / np.diagonal(right)
+    last = len(mine) - 1
+    return Finding(
+        "other-divisors",
+        "The weights shrink as they should, and the rows are not divided by their sums.",
+        f"Row {last} of your matrix sums to {number(mine[-1].sum())}. The powers of `decay` of the "
+        f"rows add up to {row(sums, 3)}; yours are as if divided by {row(by, 3)}.",
+        MEANS,
+    )
 
 
 _unnormalised_decay = mistake(
@@ -197,11 +221,22 @@ def _softmax_of_weights(T: int, decay: float) -> Tensor:
 
 
 @mistake(
-    "The future has a score of 0, and a score of 0 is not hidden.",
-    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. The logarithm of a weight
-    can go into a softmax, but then the future needs −inf: `tril` leaves 0, and e⁰ = 1."""),
+    "You put weights into a softmax, which takes scores, and hid the future with 0.",
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. A softmax takes the
+    exponential of everything: a future of 0 has e⁰ = 1 there, beside e¹ = 2.72 for the present.
+    Divide the weights by their row sums, without a softmax."""),
+    SOFTMAX,
+)
+def _softmax_of_zeros(T: int, decay: float) -> Tensor:
+    return _powers(T, decay).softmax(dim=-1)
+
+
+@mistake(
+    "The future counts as much as the present.",
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. A distance or a score of 0
+    hides nothing: decay⁰ and e⁰ are 1. What comes after t needs a weight of 0 (cut the powers, not
+    their exponents), or in a softmax a score of −inf."""),
     FILL,
-    also=(lambda T, decay: _powers(T, decay).softmax(dim=-1),),
 )
 def _zero_mask(T: int, decay: float) -> Tensor:
     t = torch.arange(T)
@@ -242,15 +277,39 @@ def _one_sum_for_all(T: int, decay: float) -> Tensor:
 @mistake(
     "You cut the future off after you had divided: its share is missing.",
     lambda e: unwrapped(f"""Row 0 of your matrix sums to {number(matrix(e)[0].sum())}, row
-    {e.number("T") - 1}, which has no future, to {number(matrix(e)[-1].sum())}. Ahead of the
-    diagonal decay^(t − s) is larger than 1, and its powers were in the sums. Cut first, then
-    divide."""),
+    {e.number("T") - 1}, which has no future, to {number(matrix(e)[-1].sum())}. The powers ahead
+    of the diagonal were in the sums. Cut first, then divide."""),
     FUTURE,
+    also=(lambda T, decay: torch.tril(_no_causal_mask.answer(T, decay)),),
 )
 def _cut_too_late(T: int, decay: float) -> Tensor:
     t = torch.arange(T)
     weights = decay ** (t[:, None] - t).float()
     return torch.tril(weights / weights.sum(dim=1, keepdim=True))
+
+
+@mistake(
+    "Every row of yours is the last one: the future is averaged, too.",
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}; it may see itself alone.
+    If you take all powers decay^(t − s): ahead of the diagonal the exponent is negative, and a
+    power of it is larger than 1. Put 0 there (`tril`), and divide then."""),
+    FUTURE,
+)
+def _future_not_cut(T: int, decay: float) -> Tensor:
+    t = torch.arange(T)
+    weights = decay ** (t[:, None] - t).float()
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+@mistake(
+    "You divided row t by the sum of t powers; it has t + 1.",
+    lambda e: unwrapped(f"""Row 0 of your matrix is divided by 0, and row {e.number("T") - 1} sums
+    to {number(matrix(e)[-1].sum())}. Row t adds up decay⁰ … decayᵗ, which is
+    (1 − decay^(t + 1)) / (1 − decay)."""),
+)
+def _one_power_too_few(T: int, decay: float) -> Tensor:
+    t = torch.arange(T)
+    return _powers(T, decay) * (1 - decay) / (1 - decay**t)[:, None]
 
 
 @mistake(
@@ -286,6 +345,7 @@ TASK = Task(
         no_weight_on_the_future("weights", FUTURE),
         sees_the_right_positions,
         _shrinks_as_asked,
+        _other_divisors,
         rows_sum_to_one("weights", MEANS),
     ),
     cases=("weights",),

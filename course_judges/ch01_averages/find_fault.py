@@ -10,7 +10,7 @@ from torch import Tensor
 
 from course_judges.ch01_averages.sections import FILL, FUTURE, MEANS, SIDES
 from course_judges.judging import Evidence, Part, Property, Task, matches, mistake
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -53,7 +53,7 @@ def _wrong_row(case: str) -> Callable[[Evidence], str]:
     return say
 
 
-def _misses(case: str, name: str, what: str) -> Property:
+def _misses(case: str, name: str, what: str, hint: str = "") -> Property:
     """Says of a kind of fault that a row with it was missed."""
 
     def ask(evidence: Evidence) -> Finding | None:
@@ -62,8 +62,8 @@ def _misses(case: str, name: str, what: str) -> Property:
             return None
         t = int(np.flatnonzero(right & ~mine)[0])
         weights = evidence.inputs[case][t]
-        effect = f"You call row {t} sound: {row(weights)}, with sum {_sum(weights)}."
-        return Finding(name, what, effect, MEANS)
+        effect = f"You call row {t} sound: {row(weights)}, with sum {_sum(weights)}. {hint}"
+        return Finding(name, what, effect.strip(), MEANS)
 
     return ask
 
@@ -94,17 +94,120 @@ def _within_the_allowance(evidence: Evidence) -> str:
     that, and 1e-6 a tenth.""")
 
 
+_KINDS = ("ahead", "sums", "signs", "nan")
+
+
+def _zeros_in(weights: Array, diagonal: int) -> Array:
+    """Which rows of (T, T) have a 0 up to this diagonal."""
+    past = np.tril(np.ones_like(weights, dtype=bool), diagonal)
+    return np.asarray((past & (weights == 0)).any(axis=1))
+
+
+_ZEROS: dict[str, Callable[[Array], Array]] = {
+    "do not see themselves": lambda weights: np.asarray(np.diagonal(weights) == 0),
+    "have a weight of 0 on the past or on themselves": lambda weights: _zeros_in(weights, 0),
+    "have a weight of 0 on the past": lambda weights: _zeros_in(weights, -1),
+}
+
+
+def _accused_for_zeros(evidence: Evidence) -> str:
+    """What the sound rows have in common that are accused, where all such rows are and no others
+    are judged wrongly; empty if it is no weight of 0.
+    """
+    for words, has_zero in _ZEROS.items():
+        zero = {case: has_zero(evidence.inputs[case]) for case in _KINDS}
+        right = {case: evidence.right(case).astype(bool) for case in _KINDS}
+        if any((zero[case] & ~right[case]).any() for case in _KINDS) and all(
+            np.array_equal(evidence.yours(case).astype(bool), right[case] | zero[case])
+            for case in _KINDS
+        ):
+            return words
+    return ""
+
+
+def _an_accused_row(evidence: Evidence) -> str:
+    case = next(case for case in ("sums", *_KINDS) if not evidence.same(case))
+    t, weights = _first_wrong(evidence, case)
+    return f"You call row {t} faulty: {row(weights)}."
+
+
+def _small_faults_missed(evidence: Evidence) -> list[tuple[float, int, Array]]:
+    """By how much each row is off that is missed, which it is, and what it holds; empty if none is
+    missed, if one of them is far off, or if a sound row is accused.
+    """
+    missed = []
+    for case in _KINDS:
+        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        if (mine & ~right).any():
+            return []
+        for t in (int(t) for t in np.flatnonzero(right & ~mine)):
+            weights = evidence.inputs[case][t].astype(np.float64)
+            ahead = np.abs(weights[t + 1 :]).max(initial=0)
+            off = float(np.max([abs(weights.sum() - 1), ahead, -weights.min()]))
+            if not off < 2e-4:
+                return []
+            missed.append((off, t, weights))
+    return missed
+
+
+def _says_how_small(evidence: Evidence) -> str:
+    off, t, weights = _small_faults_missed(evidence)[0]
+    return unwrapped(f"""You call row {t} sound: {row(weights)}, with sum {_sum(weights)}. It is off
+    by {number(off, 2)}, which is more than the 1e-5 that a sum may differ by. Where you round or
+    allow for rounding: by how much?""")
+
+
+def _row_0_is_never_faulty(evidence: Evidence) -> bool:
+    """True if all that is missed is row 0, of whatever fault."""
+    for case in _KINDS:
+        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        if not np.array_equal(mine[1:], right[1:]) or mine[0]:
+            return False
+    return True
+
+
 @mistake("Your answer is the wrong way round: True marks the sound rows.", _wrong_row("sums"))
 def _inverted_answer(weights: Tensor) -> Tensor:
     return ~faulty_rows(weights)
 
 
 @mistake(
+    lambda e: f"Sound rows are called faulty that {_accused_for_zeros(e)}.",
+    lambda e: unwrapped(f"""{_an_accused_row(e)} A weight of 0 is no fault, wherever it is: only
+    a weight below 0 is negative, and a position need not see all that it may see."""),
+    recognized=lambda e: bool(_accused_for_zeros(e)),
+)
+def _zero_accused(weights: Tensor) -> Tensor:
+    return faulty_rows(weights) | (weights.diagonal() == 0)
+
+
+@mistake(
+    "Small faults pass as sound.",
+    _says_how_small,
+    recognized=lambda e: bool(_small_faults_missed(e)),
+)
+def _rounds_too_much(weights: Tensor) -> Tensor:
+    ahead = (torch.triu(weights, diagonal=1).abs() > 1e-3).any(dim=1)
+    return ahead | (weights < -1e-3).any(dim=1) | ~((weights.sum(dim=1) - 1).abs() < 1e-3)
+
+
+@mistake(
+    "You never find a fault in row 0.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Row 0 is judged like any other. If you loop over
+    the rows: does the loop begin there?"""),
+    recognized=_row_0_is_never_faulty,
+)
+def _first_row_never_faulty(weights: Tensor) -> Tensor:
+    return faulty_rows(weights) & (torch.arange(len(weights)) > 0)
+
+
+@mistake(
     "Your answer calls every row faulty.",
     lambda e: unwrapped(f"""If you compare sums with 1 exactly, rounding is the reason: row 0 of a
     matrix sums to 1 {_signed(float(e.inputs["ahead"].sum(1)[0]) - 1)}, which is float32's noise.
-    Allow for it: `torch.isclose`, or a distance of at most 1e-5. If not: a weight of 0 is no fault
-    anywhere, and each row is judged by itself."""),
+    Allow for it: `torch.isclose`, or a distance of at most 1e-5. If not: it is the sum of a row
+    that has to be 1, a weight on the past is no fault, nor is one of 0, and each row is judged by
+    itself."""),
     cases=("ahead", "sums"),
 )
 def _exact_comparison(weights: Tensor) -> Tensor:
@@ -116,9 +219,9 @@ def _exact_comparison(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You count the diagonal as future.",
+    "You do not count the diagonal among what a row may see: rows that see themselves are faulty.",
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A position may see itself; the future begins at
-    `diagonal=1`."""),
+    `diagonal=1`, and the weight of the position itself belongs to the sum."""),
     FUTURE,
     cases=("sums", "signs"),
 )
@@ -131,7 +234,7 @@ def _diagonal_excluded(weights: Tensor) -> Tensor:
     lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Row t may see columns s ≤ t, to the left of
     the diagonal. The future is to the right of it: `torch.triu(weights, diagonal=1)`."""),
     FUTURE,
-    cases=("sums", "signs"),
+    cases=("sums", "signs", "ahead"),
 )
 def _past_for_future(weights: Tensor) -> Tensor:
     averages = (weights.sum(dim=1) - 1).abs() < 1e-5
@@ -156,6 +259,7 @@ def _future_of_columns(weights: Tensor) -> Tensor:
     `sum(dim=1)` adds along a row."""),
     SIDES,
     cases=("sums", "signs"),
+    also=(lambda weights: _all_in_columns(weights),),
 )
 def _divides_columns(weights: Tensor) -> Tensor:
     return (
@@ -163,6 +267,36 @@ def _divides_columns(weights: Tensor) -> Tensor:
         | (weights < 0).any(dim=1)
         | ~torch.isclose(weights.sum(dim=0), torch.ones(len(weights)))
     )
+
+
+def _all_in_columns(weights: Tensor) -> Tensor:
+    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=0)
+    averages = (weights.sum(dim=0) - 1).abs() < 1e-5
+    return ahead | (weights < 0).any(dim=0) | ~averages
+
+
+@mistake(
+    "Your question about the sum is the wrong way round: rows that sum to 1 are called faulty.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} `isclose` is True where a sum is right; faulty
+    is what it is not True of: `~`."""),
+    cases=("sums", "ahead"),
+)
+def _sums_inverted(weights: Tensor) -> Tensor:
+    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
+    return ahead | (weights < 0).any(dim=1) | ((weights.sum(dim=1) - 1).abs() < 1e-5)
+
+
+@mistake(
+    "You ask whether the past sums to 1, and not whether the future is 0.",
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} Up to position t its weights are an
+    average, and it gives weight to what comes after t besides: ask for `triu(weights, diagonal=1)`,
+    too."""),
+    FUTURE,
+    cases=("ahead", "sums"),
+)
+def _past_sums_alone(weights: Tensor) -> Tensor:
+    averages = (torch.tril(weights).sum(dim=1) - 1).abs() < 1e-5
+    return (weights < 0).any(dim=1) | weights.isnan().any(dim=1) | ~averages
 
 
 @mistake(
@@ -193,10 +327,17 @@ def _future_unasked(weights: Tensor) -> Tensor:
     "Rows that do not sum to 1 pass as sound.",
     lambda e: f"{_wrong_row('sums')(e)} It looks at the past alone, but it is no average.",
     cases=("sums",),
+    also=(lambda weights: _weights_above_1(weights),),
 )
 def _sums_unasked(weights: Tensor) -> Tensor:
     ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
     return ahead | (weights < 0).any(dim=1) | weights.isnan().any(dim=1)
+
+
+def _weights_above_1(weights: Tensor) -> Tensor:
+    """Asks whether one weight is too large, in place of the sum."""
+    ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
+    return ahead | (weights < 0).any(dim=1) | weights.isnan().any(dim=1) | (weights > 1).any(dim=1)
 
 
 @mistake(
@@ -223,7 +364,9 @@ def _nan_slips_through(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You allow a sum less rounding than the task does.", _within_the_allowance, cases=("sums",)
+    "You allow a sum less rounding than the task does.",
+    _within_the_allowance,
+    cases=("sums", "ahead", "signs"),
 )
 def _stricter_than_asked(weights: Tensor) -> Tensor:
     return faulty_rows(weights) | ((weights.sum(dim=1) - 1).abs() > 3e-6)
@@ -238,6 +381,72 @@ def _stricter_than_asked(weights: Tensor) -> Tensor:
 )
 def _signs_of_columns(weights: Tensor) -> Tensor:
     return _ahead_or_off(weights) | (weights < 0).any(dim=0)
+
+
+@mistake(
+    "You add up absolute values, where a negative weight counts as a positive one.",
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Its absolute values sum to 1. Ask for the
+    signs, `(weights < 0).any(dim=1)`, and add up the weights as they are."""),
+    cases=("signs", "ahead"),
+)
+def _absolute_values(weights: Tensor) -> Tensor:
+    ahead = (torch.triu(weights, diagonal=1).abs() > 1e-5).any(dim=1)
+    return ahead | ~((weights.abs().sum(dim=1) - 1).abs() < 1e-5)
+
+
+@mistake(
+    "You let rows pass that look at the very next position.",
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} The future of row t begins at t + 1:
+    `triu(weights, diagonal=1)`, or `weights[t, t + 1 :]`."""),
+    FUTURE,
+    cases=("ahead", "signs"),
+)
+def _next_position_allowed(weights: Tensor) -> Tensor:
+    averages = (weights.sum(dim=1) - 1).abs() < 1e-5
+    ahead = (torch.triu(weights, diagonal=2) != 0).any(dim=1)
+    return ahead | (weights < 0).any(dim=1) | ~averages
+
+
+@mistake(
+    "Of the future you look at the next position alone.",
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} All positions after t are its future, not only
+    t + 1."""),
+    FUTURE,
+    cases=("ahead", "signs"),
+)
+def _next_position_alone(weights: Tensor) -> Tensor:
+    averages = (weights.sum(dim=1) - 1).abs() < 1e-5
+    ahead = (torch.triu(weights, diagonal=1).tril(1) != 0).any(dim=1)
+    return ahead | (weights < 0).any(dim=1) | ~averages
+
+
+def _shaped_alike(evidence: Evidence, right_of: Callable[[Array], Array]) -> bool:
+    """True of an answer that returned this of what is right, in another form."""
+    return all(
+        np.array_equal(evidence.yours(case), right_of(evidence.right(case).astype(bool)))
+        for case in ("ahead", "sums", "signs")
+    )
+
+
+@mistake(
+    "You return the numbers of the faulty rows; each row is to be True or False.",
+    lambda e: unwrapped(f"""For {e.number("T")} rows you return {len(e.yours("sums"))} numbers,
+    [{listed(e.yours("sums"))}]; expected are {e.number("T")} truths, one a row."""),
+    recognized=lambda e: _shaped_alike(e, np.flatnonzero),
+)
+def _numbers_of_rows(weights: Tensor) -> Tensor:
+    return faulty_rows(weights).nonzero().flatten()
+
+
+@mistake(
+    "You judge every weight; the task asks for one verdict a row.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("sums").shape}, expected
+    {e.right("sums").shape}. `.any(dim=1)` says of each row whether something in it is True."""),
+    SIDES,
+    recognized=lambda e: e.yours("sums").shape == e.inputs["sums"].shape,
+)
+def _each_weight_judged(weights: Tensor) -> Tensor:
+    return (weights < 0) | (torch.triu(weights, diagonal=1) != 0)
 
 
 def _counts_faults(evidence: Evidence) -> Finding | None:
@@ -278,6 +487,7 @@ def _last_row_never_faulty(evidence: Evidence) -> Finding | None:
 def _all_for_one(evidence: Evidence) -> Finding | None:
     """All rows are accused as soon as one has a fault of some kind."""
     for case, words in (
+        ("sums", "a wrong sum"),
         ("signs", "a negative weight"),
         ("nan", "a NaN"),
         ("ahead", "a weight on the future"),
@@ -285,14 +495,15 @@ def _all_for_one(evidence: Evidence) -> Finding | None:
         mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
         if not mine.all() or right.all():
             continue
-        if evidence.yours("sums").astype(bool).all():
-            return None
+        if not evidence.same("ahead" if case == "sums" else "sums"):
+            continue
         t = int(np.flatnonzero(~right)[0])
         return Finding(
             "all-for-one",
             f"Where one row has {words}, you call all rows faulty.",
             f"Row {t} of that matrix is sound: {row(evidence.inputs[case][t])}. Each row is judged "
-            "by itself: without `dim`, `.any()` asks the whole matrix, and with `dim=1` each row.",
+            "by itself: `torch.allclose`, or `.any()` without `dim`, asks the whole matrix at "
+            "once, and `dim=1` each row.",
             MEANS,
         )
     return None
@@ -315,7 +526,13 @@ TASK = Task(
         _misses("ahead", "future-missed", "A row that looks ahead passes as sound."),
         _misses("sums", "sum-missed", "A row that does not sum to 1 passes as sound."),
         _misses("signs", "sign-missed", "A row with a negative weight passes as sound."),
-        _misses("nan", "nan-missed", "A row with a NaN passes as sound."),
+        _misses(
+            "nan",
+            "nan-missed",
+            "A row with a NaN passes as sound.",
+            "Every comparison with NaN but `!=` is False; `nansum` and `nan_to_num` take it for "
+            "another number. Use `isnan`, or ask what a sound row fulfils and negate that.",
+        ),
         _misses("single", "sum-missed", "A row that does not sum to 1 passes as sound."),
         _accuses,
     ),

@@ -94,9 +94,30 @@ def _sees_what_is_hidden(evidence: Evidence) -> Finding | None:
         "sees-what-is-hidden",
         "Hidden positions have weight.",
         f"In sample {b}, row {t} may not see position {s}, but gives it {number(mine[b, t, s])}. "
-        f"{_hidden_share(evidence)}",
+        f"{_hidden_share(evidence)} {_hidden_alike(evidence)}".strip(),
         FILL,
     )
+
+
+def _hidden_alike(evidence: Evidence) -> str:
+    """What the hidden positions that have weight have in common; empty if nothing."""
+    visible = evidence.inputs["visible"]
+    seen = ~visible & (np.abs(evidence.yours("weights")) > NEGLIGIBLE)
+    # A weight may be negligible although nothing hides it.
+    told = ~visible & (evidence.inputs["scores"] > -20) & (evidence.inputs["scores"] < 20)
+    told &= ~(evidence.inputs["scores"] > 20).any(-1, keepdims=True)
+    told &= (evidence.inputs["scores"] > -20).all(-1, keepdims=True)
+    ones = np.ones_like(visible)
+    for where, words in (
+        (ones & np.eye(visible.shape[-1], dtype=bool), "the positions themselves, s = t"),
+        (np.tril(ones, -1), "positions of the past, s < t"),
+        (np.tril(ones), "positions up to t, s ≤ t"),
+        (np.triu(ones, 1), "positions of the future, s > t"),
+        (ones & visible.any(axis=0), "positions that some other sample may see"),
+    ):
+        if np.array_equal(seen & told, where & told):
+            return f"These are {words}."
+    return ""
 
 
 @mistake(
@@ -108,6 +129,7 @@ def _sees_what_is_hidden(evidence: Evidence) -> Finding | None:
         lambda scores, visible: (scores - 1e9 * visible.to(scores.dtype)).softmax(dim=-1),
         lambda scores, visible: scores.masked_fill(visible, -1e9).softmax(dim=-1),
         lambda scores, visible: masked_softmax(scores, ~visible).nan_to_num(0.0),
+        lambda scores, visible: scores.softmax(dim=-1).masked_fill(visible, 0),
     ),
 )
 def _inverted_mask(scores: Tensor, visible: Tensor) -> Tensor:
@@ -294,7 +316,11 @@ _causal_too = mistake(
     "You hid the future as well; `visible` alone says what may be seen.",
     lambda e: unwrapped(f"""{_an_unseen_future(e)} Not every mask is a triangle: this one may show
     later positions, too."""),
-    also=(_mask_of(torch.tril, 0.0),),
+    also=(
+        _mask_of(torch.tril, 0.0),
+        # A large negative number for −inf leaves equal weights where all is hidden.
+        lambda scores, visible: _mask_of(torch.tril, 1 / scores.shape[-1])(scores, visible),
+    ),
 )(_mask_of(torch.tril))
 
 
@@ -321,6 +347,135 @@ _mask_of_the_first_sample = mistake(
 )
 def _one_softmax_for_all(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, -torch.inf).flatten().softmax(dim=0).view_as(scores)
+
+
+def _powers(scores: Tensor, visible: Tensor) -> Tensor:
+    return scores.exp() * visible
+
+
+@mistake(
+    "You returned the powers e^score; they are not divided by their sum yet.",
+    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}; divide each row
+    by its own sum, `sum(dim=-1, keepdim=True)`."""),
+)
+def _powers_alone(scores: Tensor, visible: Tensor) -> Tensor:
+    return _powers(scores, visible)
+
+
+@mistake(
+    "You divided by sums that belong to other rows: a `keepdim=True` is missing.",
+    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}. Sums over
+    `dim=-1` without it have shape ({e.number("B")}, {e.number("T")}), and have to be put in a
+    column, (B, T, 1), so that each row is divided by its own."""),
+    SIDES,
+    also=(
+        lambda scores, visible: (
+            _powers(scores, visible) / _powers(scores, visible).sum(-1)[:, None]
+        ),
+    ),
+)
+def _divisors_along_a_row(scores: Tensor, visible: Tensor) -> Tensor:
+    powers = _powers(scores, visible)
+    return powers / powers.sum(-1, keepdim=True).transpose(1, 2)
+
+
+@mistake(
+    "You took a softmax of weights: a second one, after the first.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} With one softmax, of the scores that may be
+    seen, the row is {row(e.right("weights")[0, 0])}. To fill in −inf before it is all that the mask
+    has to do."""),
+    also=(
+        lambda scores, visible: masked_softmax(scores, visible).softmax(dim=-1),
+        lambda scores, visible: masked_softmax(masked_softmax(scores, visible), visible),
+        lambda scores, visible: (scores.softmax(dim=-1) * visible).softmax(dim=-1),
+    ),
+)
+def _softmax_twice(scores: Tensor, visible: Tensor) -> Tensor:
+    return masked_softmax(scores.softmax(dim=-1), visible)
+
+
+@mistake(
+    "You multiplied scores by −inf: a negative score becomes +∞.",
+    lambda e: unwrapped(f"""{int(np.isnan(e.yours("weights")).sum())} of {e.yours("weights").size}
+    weights are NaN: a row with +∞ has no softmax. `masked_fill` and `torch.where` put −inf in the
+    place of a score, whatever its sign is."""),
+    FILL,
+)
+def _scores_times_infinity(scores: Tensor, visible: Tensor) -> Tensor:
+    return torch.where(visible, scores, scores * -torch.inf).softmax(dim=-1)
+
+
+def _rows_together(evidence: Evidence) -> Finding | None:
+    """One sum of 1 for several rows, whose weights have the right proportions or nearly so."""
+    mine = np.asarray(evidence.yours("weights"), dtype=np.float64)
+    rows = mine.sum(-1)
+    if (
+        mine.ndim != 3
+        or not np.isfinite(mine).all()
+        or not (rows > 0).all()
+        or np.allclose(rows, 1, atol=1e-3)
+    ):
+        return None
+    for axes, words in (
+        ((0, 1, 2), "All your weights together sum to 1"),
+        ((1, 2), "All weights of a sample together sum to 1"),
+        ((0, 2), "All rows with the same t, one a sample, together sum to 1"),
+    ):
+        if np.allclose(mine.sum(axis=axes), 1, atol=1e-3):
+            return Finding(
+                "rows-together",
+                "Several rows share a sum of 1; each row is to sum to 1.",
+                f"{words}, and row 0 of sample 0 to {number(mine[0, 0].sum())}. Picking what is "
+                "visible with one index puts it into one line, and a sum without `dim=-1` adds up "
+                "more than a row.",
+                SIDES,
+            )
+    return None
+
+
+def _emptied(evidence: Evidence) -> Finding | None:
+    """All weights 0 in rows that see something."""
+    mine, visible = evidence.yours("weights"), evidence.inputs["visible"]
+    if mine.shape != visible.shape or mine.any(-1).all():
+        return None
+    empty = ~mine.any(-1)
+    b, t = (int(i) for i in np.argwhere(empty)[0])
+    which = ""
+    if np.array_equal(empty, ~visible.all(-1)):
+        which = " So are all rows in which something is hidden, and no others."
+    return Finding(
+        "emptied",
+        "A row that sees something is all 0.",
+        f"In sample {b}, row {t} may see position{'s' if visible[b, t].sum() > 1 else ''} "
+        f"{listed(np.flatnonzero(visible[b, t]))}, and your weights there are all 0.{which} If NaN "
+        "was replaced by 0: where does it come from? −∞ − (−∞) and 0 / 0 make it, and a mean or a "
+        "sum over scores of −∞ is −∞ itself.",
+        SOFTMAX,
+    )
+
+
+def _something_added(evidence: Evidence) -> Finding | None:
+    """Rows that are too small as if one number had been added to the sums of their powers."""
+    mine, right = evidence.yours("weights"), evidence.right("weights")
+    if mine.shape != right.shape:
+        return None
+    held = np.asarray(mine, dtype=np.float64).sum(-1)
+    powers = np.where(evidence.inputs["visible"], np.exp(evidence.inputs["scores"]), 0).sum(-1)
+    told = held < 0.999
+    if not told.any() or (held <= 0).any() or (held > 1 + 1e-3).any():
+        return None
+    added = powers[told] * (1 / held[told] - 1)
+    if np.ptp(added) > 0.05 * added.max():
+        return None
+    b, t = (int(i) for i in np.argwhere(told)[held[told].argmin()])
+    return Finding(
+        "something-added",
+        "Your rows are divided by more than the sum of their powers.",
+        f"In sample {b}, row {t} sums to {number(held[b, t])}: as if {number(added.mean())} had "
+        f"been added to the sum of its powers, which is {number(powers[b, t])}. Every row has "
+        "something to see, so its sum is never 0: nothing has to be added.",
+        SOFTMAX,
+    )
 
 
 def _lowered(evidence: Evidence) -> Finding | None:
@@ -383,13 +538,16 @@ TASK = Task(
         right_but_alone("Position 0 may see itself, so its weight is 1.", SOFTMAX),
         _lowered,
         _sees_what_is_hidden,
+        _rows_together,
+        _emptied,
+        _something_added,
         rows_sum_to_one("weights", SOFTMAX),
         scores_times_a_factor(
             "weights",
             lambda e: np.where(e.inputs["visible"], e.inputs["scores"], -np.inf),
             SOFTMAX,
         ),
+        _worked_out,
     ),
-    examples=(_worked_out,),
     cases=("weights",),
 )

@@ -19,6 +19,7 @@ from course_judges.ch01_averages.weights import (
     right_but_alone,
     same_places,
     sees_the_right_positions,
+    uneven,
 )
 from course_judges.judging import Evidence, Part, Property, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
@@ -119,15 +120,94 @@ def _first_row_itself(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "Every position counts itself; this is the running mean of the chapter.",
+    "Positions count themselves; these are running means, as in the chapter.",
     lambda e: unwrapped(f"""{_in_every_row(e)}: it sees positions 0 and 1. The strict past of
     position 1 is position 0 alone."""),
     FUTURE,
+    also=(lambda x: _running_mean_from_1(x),),
 )
 def _diagonal_included(x: Tensor) -> Tensor:
     T = x.shape[1]
     weights = torch.tril(torch.ones(T, T))
     return weights / weights.sum(dim=1, keepdim=True) @ x
+
+
+def _running_mean_from_1(x: Tensor) -> Tensor:
+    out = torch.zeros_like(x)
+    for t in range(1, x.shape[1]):
+        out[:, t] = x[:, : t + 1].mean(dim=1)
+    return out
+
+
+@mistake(
+    "You add up t + 1 positions, and divide by t: each position counts itself.",
+    lambda e: unwrapped(f"""{_in_every_row(e)}: its sum holds positions 0 and 1, and only one
+    position comes before it. Take the position itself out of the sum."""),
+    FUTURE,
+    also=(lambda x: x.cumsum(dim=1) / torch.arange(x.shape[1])[:, None],),
+)
+def _sums_include_itself(x: Tensor) -> Tensor:
+    return x.cumsum(dim=1) / torch.arange(x.shape[1]).clamp(min=1)[:, None]
+
+
+@mistake(
+    "Every position gets the one before it, not the mean of all that come before.",
+    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}; its
+    strict past is positions 0 … {len(matrix(e)) - 2}, and each of them counts the same."""),
+)
+def _previous_alone(x: Tensor) -> Tensor:
+    out = torch.zeros_like(x)
+    out[:, 1:] = x[:, :-1]
+    return out
+
+
+def _past_but_one(matrix_of: Callable[[Tensor], Tensor]) -> Any:
+    """Weights of positions 0 … t − 2, divided by what `matrix_of` makes of their counts."""
+
+    def answer(x: Tensor) -> Tensor:
+        T = x.shape[1]
+        weights = torch.tril(torch.ones(T, T), diagonal=-2)
+        return weights / matrix_of(weights.sum(dim=1, keepdim=True)) @ x
+
+    return answer
+
+
+_past_ends_too_early = mistake(
+    "Your past ends one position too early: position t leaves out t − 1.",
+    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}; it
+    should see positions 0 … {len(matrix(e)) - 2}. A slice leaves its end out: `x[:, :t]` holds
+    positions 0 … t − 1. Of a triangle, `diagonal=-1` leaves out the diagonal alone."""),
+    FUTURE,
+    also=(
+        _past_but_one(lambda count: count),
+        _past_but_one(lambda count: count + 1),
+        lambda x: _by_position(x, lambda past: past[:, :-1].mean(dim=1)),
+    ),
+)(_past_but_one(lambda count: count.clamp(min=1)))
+
+
+@mistake(
+    "Your means run over more than time: they mix the channels.",
+    lambda e: unwrapped(f"""In sample 0, position 1 has the past
+    {row(e.inputs["x"][0, 0])}, one number a channel; you return {row(e.yours("means")[0, 1])}
+    there. Each channel has a mean of its own: `mean(dim=1)` of (B, T, C), or of one sample
+    `mean(dim=0)`, leaves the channels apart, and `mean()` does not."""),
+    cases=("means",),
+    also=(lambda x: _by_position(x, lambda past: past.mean()),),
+)
+def _mixes_channels(x: Tensor) -> Tensor:
+    return _by_position(x, lambda past: past.mean(dim=(1, 2))[:, None])
+
+
+@mistake(
+    "Your means run over more than time: they mix the samples.",
+    lambda e: unwrapped(f"""Position 1 of channel 0 is {number(e.yours("means")[0, 1, 0])} in every
+    sample; the values before it are {row(e.inputs["x"][:, 0, 0])}, one a sample. Each sample has a
+    mean of its own: `mean(dim=1)` of (B, T, C)."""),
+    cases=("means",),
+)
+def _mixes_samples(x: Tensor) -> Tensor:
+    return _by_position(x, lambda past: past.mean(dim=(0, 1)))
 
 
 @mistake(
@@ -244,13 +324,16 @@ def _a_sample_for_a_position(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("means"), evidence.right("means")
     if mine.shape != right.shape or mine[0].any() or not right[0, 1:].all():
         return None
-    if not mine[1:, 0].all() or not np.allclose(mine[1:, 1:], right[1:, 1:], atol=1e-4):
+    if not np.allclose(mine[1:, 1:], right[1:, 1:], atol=1e-4):
         return None
+    too = mine[1:, 0].any()
     return Finding(
         "sample-for-position",
         "Your sample 0 is 0 at every position; it is position 0 of every sample that is to be 0.",
         "The first index of (B, T, C) is the sample: `y[0] = 0` clears sample 0, `y[:, 0] = 0` "
-        f"position 0. In sample 1, your position 0 holds {number(mine[1, 0, 0])} in channel 0.",
+        "position 0."
+        + f" In sample 1, your position 0 holds {number(mine[1, 0, 0])} in channel 0."
+        * bool(too),
         MEANS,
     )
 
@@ -296,6 +379,7 @@ TASK = Task(
                 no_weight_on_the_future("weights", FUTURE),
                 sees_the_right_positions,
                 divides_by_another_count("weights"),
+                uneven("weights"),
                 rows_sum_to_one("weights", MEANS),
             )
         ),

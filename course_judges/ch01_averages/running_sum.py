@@ -7,9 +7,12 @@ import torch
 from torch import Tensor
 
 from course_judges.ch01_averages.sections import FUTURE, SIDES, TRIANGLE
+from course_judges.ch01_averages.weights import positions
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import number, row, unwrapped, word
+from course_judges.wording import listed, number, row, unwrapped, word
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
@@ -63,11 +66,43 @@ def _triangle_not_turned(x: Tensor) -> Tensor:
 
 
 @mistake(
+    "You reshaped (B, C, T) to (B, T, C), which does not exchange channels and time.",
+    unwrapped("""`view` and `reshape` read the numbers in the order in which they stand and cut them
+    anew: the first row of (T, C) is then the beginning of channel 0, and not position 0 of all
+    channels. To put time first, exchange the two dimensions: `transpose(1, 2)`."""),
+    cases=("sums", "square"),
+    also=(
+        lambda x: x.reshape(x.shape[0], x.shape[2], x.shape[1]).cumsum(dim=1),
+        lambda x: x.reshape(x.shape[0], x.shape[2], x.shape[1]).cumsum(dim=1).transpose(1, 2),
+    ),
+)
+def _reshaped_for_transposed(x: Tensor) -> Tensor:
+    B, C, T = x.shape
+    return x.reshape(B, T, C).cumsum(dim=1).reshape(B, C, T)
+
+
+def _along_channels(evidence: Evidence) -> bool:
+    """True of sums along the channels where these are as many as the positions, and of sums along
+    them or an error where they are not.
+    """
+    for step in (1, -1):  # from the first channel on, or from the last one
+        sums, square = (
+            evidence.inputs[name][:, ::step].cumsum(axis=1)[:, ::step] for name in ("x", "square")
+        )
+        if close(evidence.yours("square"), square).all() and (
+            "sums" in evidence.answers.errors or close(evidence.yours("sums"), sums).all()
+        ):
+            return True
+    return False
+
+
+@mistake(
     "You summed along the channels, not along time.",
-    lambda e: unwrapped(f"""Your output (channel c, position t) is the sum of channels 0 … c at
-    that position; where C = T = {e.number("T")}, as here, no shape gives it away. Time is the last
-    dimension. A matrix from the left mixes the one before it, and so does `dim=1`."""),
-    cases=("square",),
+    lambda e: unwrapped(f"""Your output (channel c, position t) adds up numbers of several
+    channels at that position; where C = T = {e.number("T")}, as in one of the calls, no shape gives
+    it away. Time is the last dimension. A matrix from the left mixes the one before it, and so does
+    `dim=1`."""),
+    recognized=_along_channels,
 )
 def _sums_channels(x: Tensor) -> Tensor:
     C = x.shape[1]
@@ -147,6 +182,57 @@ def _reshaped_not_turned_back(x: Tensor) -> Tensor:
     return x.transpose(1, 2).cumsum(dim=1).reshape(x.shape)
 
 
+@mistake(
+    "You added up from the end, and your sums stand in reverse order.",
+    lambda e: unwrapped(f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the
+    value of the last position; it should be {number(e.right("sums")[0, 0, 0])}, that of the first.
+    Nothing has to be turned round: begin at position 0."""),
+    cases=("sums", "square"),
+)
+def _from_the_end(x: Tensor) -> Tensor:
+    return x.flip(-1).cumsum(dim=-1)
+
+
+@mistake(
+    "Every position counts the one after it, too.",
+    lambda e: unwrapped(f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the
+    sum of positions 0 and 1; its own value is {number(e.right("sums")[0, 0, 0])}. If you multiply
+    by a triangle: `diagonal=-1` of `triu` keeps one diagonal below the main one, and `diagonal=1`
+    of `tril` one above it. A slice leaves its end out: `x[..., : t + 1]` ends with position t."""),
+    FUTURE,
+)
+def _next_included(x: Tensor) -> Tensor:
+    T = x.shape[-1]
+    return x @ torch.triu(torch.ones(T, T), diagonal=-1)
+
+
+@mistake(
+    "You returned the total of each channel; the task asks for the sum at every position.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("sums").shape}, expected
+    {e.right("sums").shape}: position t holds the sum of positions 0 … t, and the total is the last
+    one only."""),
+    TRIANGLE,
+    cases=("sums", "square"),
+    also=(lambda x: x.sum(dim=-1, keepdim=True),),
+)
+def _total_alone(x: Tensor) -> Tensor:
+    return x.sum(dim=-1)
+
+
+@mistake(
+    "Your sums add up the channels as well; each channel has a sum of its own.",
+    lambda e: unwrapped(f"""Position 0 of sample 0 is {number(e.yours("sums")[0, 0, 0])} in channel
+    0 and {number(e.yours("sums")[0, 1, 0])} in channel 1. The values there are
+    {number(e.right("sums")[0, 0, 0])} and {number(e.right("sums")[0, 1, 0])}. Add along the last
+    dimension alone: `sum()` without `dim` adds up all of them."""),
+    SIDES,
+    cases=("sums", "square"),
+    also=(lambda x: x.sum(dim=(0, 1), keepdim=True).cumsum(dim=-1).expand_as(x),),
+)
+def _channels_added_up(x: Tensor) -> Tensor:
+    return x.sum(dim=1, keepdim=True).cumsum(dim=-1).expand_as(x)
+
+
 def _right_at_first(evidence: Evidence) -> Finding | None:
     """Position 0 right everywhere, and something that is no sum after it, worked out."""
     x, mine, right = evidence.inputs["x"], evidence.yours("sums"), evidence.right("sums")
@@ -193,6 +279,8 @@ def _counted_otherwise(evidence: Evidence) -> Finding | None:
             "not the sum. Do the samples mix, or is something rounded, cut off, or made positive?",
             SIDES,
         )
+    if np.isin(mine, (0, 1)).all():
+        return _adds_other_positions(mine, right)
     s, t = (int(i) for i in wrong[0])
     return Finding(
         "counts-otherwise",
@@ -200,6 +288,27 @@ def _counted_otherwise(evidence: Evidence) -> Finding | None:
         f"Position {s} counts {number(mine[s, t])} times in your position {t}; it should count "
         f"{'once' if right[s, t] else 'not at all'}.",
         SIDES,
+    )
+
+
+def _adds_other_positions(mine: Array, right: Array) -> Finding:
+    """Which positions are added up where the sum is wrong, and what such places have in common."""
+    wrong = (mine != right).any(axis=0)
+    t = int(np.flatnonzero(wrong)[0])
+    added = positions(mine[:, t])
+    last = len(right) - 1
+    if wrong.tolist() == [False] * last + [True]:
+        hint = " All others are right. If you loop over the positions: does the loop reach the end?"
+    elif not mine[0].any():
+        hint = " Position 0 counts in none of yours. If you loop from 1: what stands at 0 before?"
+    else:
+        hint = f" Right: {listed(np.flatnonzero(~wrong))}." if not wrong.all() else ""
+    return Finding(
+        "other-positions-added",
+        "Your sums are not of positions 0 … t.",
+        f"Your position {t} is the sum of {added}; it should be that of {positions(right[:, t])}."
+        f"{hint}",
+        TRIANGLE,
     )
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from course_judges.ch01_averages.sections import FUTURE, MEANS
 from course_judges.judging import Evidence, Property
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import listed, number, word
+from course_judges.wording import listed, number, row, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding, Section
 
 
-def positions(row: Array) -> str:
+def positions(weights: Array) -> str:
     """Where a row of weights looks, in words."""
-    seen = np.flatnonzero(np.abs(row) > NEGLIGIBLE)
+    seen = np.flatnonzero(np.abs(weights) > NEGLIGIBLE)
     if not len(seen):
         return "no position"
     if len(seen) > 4 and seen[-1] - seen[0] + 1 == len(seen):
@@ -57,9 +57,44 @@ def sees_the_right_positions(evidence: Evidence) -> Finding | None:
         "wrong-positions",
         "The weights lie on other positions than asked for.",
         f"Row {t} of yours gives weight to {positions(mine[t])}; it should be "
-        f"{positions(right[t])}{sizes}.",
+        f"{positions(right[t])}{sizes}. {_in_common(seen, expected)}".strip(),
         FUTURE,
     )
+
+
+def _in_common(seen: Array, expected: Array) -> str:
+    """What the rows have in common that look at other positions than they should."""
+    wrong = (seen != expected).any(axis=1)
+    rows = np.flatnonzero(wrong)
+    if len(rows) == 1:
+        t, last = int(rows[0]), len(seen) - 1
+        asks = "" if seen[t].any() or t not in (0, 1, last) else " If you loop: does it reach it?"
+        return f"That is the only such row.{asks}"
+    which = (
+        "All rows"
+        if wrong.all()
+        else f"All rows from {rows[0]} on"
+        if wrong[rows[0] :].all()
+        else "These rows"
+    )
+    if not seen[wrong].any():
+        return f"{which if which != 'These rows' else f'Rows {listed(rows)}'} of yours are empty."
+    back = np.arange(len(seen))[:, None] - np.arange(len(seen))
+    for off, verb in ((seen & ~expected, "see"), (expected & ~seen, "do not see")):
+        if (seen != expected)[~off].any() or len(np.unique(back[off])) > 1:
+            continue
+        step = int(back[off][0])
+        place = (
+            "themselves"
+            if step == 0
+            else f"the position {word(abs(step))} step{'s' if abs(step) > 1 else ''} "
+            f"{'back' if step > 0 else 'ahead'}"
+        )
+        too = ", which they should not" if verb == "see" else ""
+        if which == "These rows":
+            which = f"Rows {listed(rows)}"
+        return f"{which} {verb} {place}{too}; otherwise they look where they should."
+    return ""
 
 
 def right_but_alone(seen: str, section: Section) -> Property:
@@ -117,27 +152,64 @@ def divides_by_another_count(*cases: str) -> Property:
             right = evidence.right(case)
             mine = evidence.yours(case).reshape(right.shape)
             T = right.shape[-1]
+            divided = []
             for t, (weights, expected) in enumerate(
                 zip(mine.reshape(-1, T), right.reshape(-1, T), strict=True)
             ):
                 seen = expected > NEGLIGIBLE
                 k = int(seen.sum())
-                if not k or np.allclose(weights, expected, atol=1e-4):
+                if not k:
                     continue
                 first = float(weights[seen][0])
                 even = np.allclose(weights, np.where(seen, first, 0), atol=1e-5)
-                return _of_another_count(t, k, first) if abs(first) > NEGLIGIBLE and even else None
+                if abs(first) < NEGLIGIBLE or not even:
+                    return None
+                divided.append((t, k, 1 / first))
+            off = [one for one in divided if abs(one[1] / one[2] - 1) > 1e-4]
+            if off:
+                return _of_another_count(off, len(divided))
         return None
 
     return ask
 
 
-def _of_another_count(t: int, k: int, weight: float) -> Finding:
+def _of_another_count(off: list[tuple[int, int, float]], rows: int) -> Finding:
+    """Rows with how many positions they see and what they are divided by."""
+    t, k, divisor = off[0]
+    others = ""
+    if len(off) > 1:
+        listed_rows, seen, by = zip(*off, strict=True)
+        others = (
+            f" Rows {listed(listed_rows)} see {listed(seen)} positions, and are divided by "
+            f"{', '.join(number(one) for one in by)}."
+        )
+    if len(off) < rows:
+        others += " The others are right."
     return Finding(
         "divides-by-another-count",
         "A row is not divided by how many positions it sees.",
         f"Row {t} sees what it should, {word(k)} position{'s' if k > 1 else ''}, and gives "
-        f"{'each' if k > 1 else 'it'} the weight {number(weight)}, as if divided by "
-        f"{number(1 / weight)}; divided by {k}, the row sums to 1.",
+        f"{'each' if k > 1 else 'it'} the weight {number(1 / divisor)}, as if divided by "
+        f"{number(divisor)}; divided by {k}, the row sums to 1.{others}",
         MEANS,
     )
+
+
+def uneven(*cases: str) -> Property:
+    """A property of weights in whose rows all that is seen is to count the same."""
+
+    def ask(evidence: Evidence) -> Finding | None:
+        for case in cases:
+            weights = evidence.yours(case)
+            for t, weighed in enumerate(weights.reshape(weights.shape[-2:])):
+                seen = weighed[np.abs(weighed) > NEGLIGIBLE]
+                if len(seen) and np.ptp(seen) > 1e-4:
+                    return Finding(
+                        "uneven-weights",
+                        "What a row sees does not all count the same.",
+                        f"Row {t} is {row(weighed)}. In an average of k positions each counts 1/k.",
+                        MEANS,
+                    )
+        return None
+
+    return ask

@@ -17,6 +17,7 @@ from course_judges.ch01_averages.weights import (
     right_but_alone,
     same_places,
     sees_the_right_positions,
+    uneven,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
@@ -77,7 +78,12 @@ def _negative_slice(T: int, width: int) -> Tensor:
     return _full_windows(T, width)
 
 
-@mistake("Your window holds one position too many.", _last_row_sees, FUTURE)
+@mistake(
+    "Your window holds one position too many.",
+    _last_row_sees,
+    FUTURE,
+    also=(lambda T, width: _band(T, width + 1) / width,),
+)
 def _window_one_too_wide(T: int, width: int) -> Tensor:
     return window_weights(T, width + 1)
 
@@ -154,8 +160,70 @@ _diagonal_excluded = mistake(
     "Your window ends one position too early: no position sees itself.",
     _last_row_sees,
     FUTURE,
-    also=(lambda T, width: _window_before(T, width, 1.0),),
+    also=(
+        lambda T, width: _window_before(T, width, 1.0),
+        lambda T, width: _without_itself(T, width),
+        lambda T, width: _without_itself(T, width).nan_to_num(0.0),
+    ),
 )(_window_before)
+
+
+def _without_itself(T: int, width: int) -> Tensor:
+    weights = _band(T, width).tril(-1)
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+@mistake(
+    "Each row is divided by all positions up to it, not by those in its window.",
+    lambda e: unwrapped(f"""Row {e.number("T") - 1} sees what it should, and sums to
+    {number(matrix(e)[-1].sum())}, as if divided by {e.number("T")}. To average the whole past first
+    and to cut the window out of it does that, and so do divisors of t + 1. Cut first, then divide
+    by how many are left."""),
+)
+def _divides_by_the_past(T: int, width: int) -> Tensor:
+    return _band(T, width) / torch.arange(1, T + 1)[:, None]
+
+
+@mistake(
+    "Nothing is hidden: every row averages the whole sequence.",
+    lambda e: unwrapped(f"""Every weight of yours is {number(matrix(e)[0, 0])}, one over T. Before a
+    softmax, a score of 0 beside scores of 0 hides nothing; what may not be seen needs −inf."""),
+    FILL,
+)
+def _nothing_hidden(T: int, width: int) -> Tensor:  # noqa: ARG001
+    return torch.ones(T, T) / T
+
+
+@mistake(
+    "Your window has 3 positions, whatever `width` is.",
+    lambda e: unwrapped(f"""With `width = {int(e.inputs["wider"][0])}`, the last row of your matrix
+    is {row(e.yours("wide")[-1])}, expected {row(e.right("wide")[-1])}. 3 is the width of the task's
+    example: use the argument."""),
+    cases=("weights", "wide"),
+)
+def _width_ignored(T: int, width: int) -> Tensor:  # noqa: ARG001
+    return window_weights(T, 3)
+
+
+def _cut_above(T: int, diagonal: int, least: float = 0.0) -> Tensor:
+    weights = torch.ones(T, T).tril().triu(diagonal)
+    return weights / weights.sum(dim=1, keepdim=True).clamp(min=least)
+
+
+@mistake(
+    "Your matrix has no weight anywhere: what you cut leaves nothing.",
+    lambda e: unwrapped(f"""Row {e.number("T") - 1} of yours is {row(matrix(e)[-1])}. If you cut a
+    lower triangle with `triu(…, diagonal=k)`: a k above 0 keeps what lies above the main diagonal,
+    where a lower triangle is 0. Diagonals below it have negative numbers."""),
+    TRIANGLE,
+    also=(
+        lambda T, width: _cut_above(T, width - 1, 1.0),
+        lambda T, width: _cut_above(T, width),
+        lambda T, width: _cut_above(T, width, 1.0),
+    ),
+)
+def _empty_band(T: int, width: int) -> Tensor:
+    return _cut_above(T, width - 1)
 
 
 @mistake(
@@ -191,21 +259,6 @@ def _wrong_at_another_width(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _uneven(evidence: Evidence) -> Finding | None:
-    """In an average all that is seen counts the same."""
-    rows = [*enumerate(matrix(evidence)), *enumerate(evidence.yours("wide"))]
-    for t, weights in rows:
-        seen = weights[np.abs(weights) > 1e-5]
-        if len(seen) and np.ptp(seen) > 1e-4:
-            return Finding(
-                "uneven-weights",
-                "What a row sees does not all count the same.",
-                f"Row {t} is {row(weights)}. In an average of k positions each counts 1/k.",
-                MEANS,
-            )
-    return None
-
-
 TASK = Task(
     "Sliding window",
     window_weights,
@@ -229,8 +282,8 @@ TASK = Task(
         sees_the_right_positions,
         _wrong_at_another_width,
         divides_by_another_count("weights", "wide", "full"),
+        uneven("weights", "wide"),
         rows_sum_to_one("weights", MEANS),
-        _uneven,
     ),
     cases=("weights",),
 )

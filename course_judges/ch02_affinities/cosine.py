@@ -256,6 +256,46 @@ def _one_length_a_sample(x: Tensor, y: Tensor) -> Tensor:
     return _products(x, y) / lengths
 
 
+_ITSELF = (
+    lambda x, y: cosine_affinities(x, x),  # noqa: ARG005
+    lambda x, y: cosine_affinities(y, y),  # noqa: ARG005
+)
+
+_with_itself = mistake(
+    "You compared the vectors of one sequence with each other.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("cosines").shape}, expected
+    {e.right("cosines").shape}. That is what the chapter did; here the vectors of `x` ask, and those
+    of `y` are what they are compared with."""),
+    PAIRS,
+    cases=("cosines",),
+    also=(_ITSELF[1],),
+)(_ITSELF[0])
+
+
+@mistake(
+    "You took a softmax of the cosines; the task asks for the cosines themselves.",
+    lambda e: f"{_entry(e)} Every row of yours sums to 1, as weights do.",
+    cases=("cosines",),
+)
+def _weights_not_cosines(x: Tensor, y: Tensor) -> Tensor:
+    return cosine_affinities(x, y).softmax(dim=-1)
+
+
+@mistake(
+    "You made another number of the two lengths than their product.",
+    lambda e: unwrapped(f"""{_entry(e)} The two vectors have lengths {number(_lengths(e)[0])} and
+    {number(_lengths(e)[1])}, so their dot product is divided by
+    {number(float(_lengths(e).prod()))}, without a root of that, and not by a sum."""),
+    cases=("cosines",),
+    also=(
+        lambda x, y: _products(x, y) / (x.norm(dim=-1)[:, :, None] + y.norm(dim=-1)[:, None, :]),
+    ),
+)
+def _another_product_of_lengths(x: Tensor, y: Tensor) -> Tensor:
+    product = x.norm(dim=-1)[:, :, None] * y.norm(dim=-1)[:, None, :]
+    return _products(x, y) / product.sqrt()
+
+
 def _wrong_where_short(evidence: Evidence) -> Finding | None:
     """Wrong for pairs with a short vector, and for these alone."""
     mine, right = evidence.yours("cosines"), evidence.right("cosines")
@@ -269,7 +309,12 @@ def _wrong_where_short(evidence: Evidence) -> Finding | None:
     too_near_0 = (mine * right >= 0) & (np.abs(mine) < np.abs(right))
     if not wrong.any() or not too_near_0[wrong].all():
         return None
-    sides = {"one of the vectors": np.minimum(x, y), "the vector of `x`": x, "that of `y`": y}
+    sides = {
+        "one of the vectors": np.minimum(x, y),
+        "the vector of `x`": x,
+        "that of `y`": y,
+        "one of the vectors, or both together,": x * y,
+    }
     # Where the only vector of `x` is the short one, all pairs are wrong.
     fits = (
         side

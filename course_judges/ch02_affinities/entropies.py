@@ -51,6 +51,11 @@ def log_of_t(weights: Tensor) -> Tensor:
     return entropy(weights) / torch.arange(weights.shape[-1]).log()
 
 
+def log_of_t_cleaned(weights: Tensor) -> Tensor:
+    """The same with a number for what 0 / 0 and 1 / 0 make."""
+    return log_of_t(weights).nan_to_num()
+
+
 def bits_over_nats(weights: Tensor) -> Tensor:
     """The entropy in bits, its largest value in nats."""
     return evenness(weights) / float(np.log(2))
@@ -69,6 +74,42 @@ def entropy_in_bits(weights: Tensor) -> Tensor:
 def negative(weights: Tensor) -> Tensor:
     """Without the minus."""
     return -evenness(weights)
+
+
+def cleared_sample(weights: Tensor) -> Tensor:
+    """Sample 0 set to 0 in place of row 0."""
+    share = first_row_nan(weights)
+    share[0] = 0
+    return share
+
+
+def cleared_sample_too(weights: Tensor) -> Tensor:
+    """The same, and row 0 is right."""
+    share = evenness(weights)
+    share[0] = 0
+    return share
+
+
+def column_kept(weights: Tensor) -> Tensor:
+    """The entropies kept in a column, so that each meets all the divisors."""
+    most = visible(weights).log()
+    most[0] = 1
+    return entropy(weights)[..., None] / most
+
+
+def largest_weight(weights: Tensor) -> Tensor:
+    """The largest weight of each row."""
+    return weights.amax(dim=-1)
+
+
+def difference_to_the_most(weights: Tensor) -> Tensor:
+    """By how much an entropy falls short."""
+    return visible(weights).log() - entropy(weights)
+
+
+def number_of_positions(weights: Tensor) -> Tensor:
+    """e to the entropy."""
+    return entropy(weights).exp()
 
 
 def columns(weights: Tensor) -> Tensor:

@@ -6,21 +6,29 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import torch
 
 from course_judges.ch02_affinities.entropies import (
     bits_over_nats,
+    cleared_sample,
+    cleared_sample_too,
+    column_kept,
     columns,
+    difference_to_the_most,
     divided_by_count,
     entropy,
     entropy_in_bits,
     evenness,
     first_row_nan,
     first_row_one,
+    largest_weight,
     log_of_t,
+    log_of_t_cleaned,
     log_of_zero,
     mean_of_terms,
     nats_over_bits,
     negative,
+    number_of_positions,
     of_all,
     of_the_largest_found,
     of_the_largest_in_its_sample,
@@ -32,6 +40,7 @@ from course_judges.ch02_affinities.entropies import (
     width_share,
 )
 from course_judges.ch02_affinities.sections import DEPENDS, ENTROPY
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, row, unwrapped
 from course_tasks.answers import Array
@@ -111,7 +120,7 @@ def _another_divisor(evidence: Evidence) -> Finding | None:
         most = float(np.log(t + 1))
         return Finding(
             "another-divisor",
-            "The entropies are right, and divided by another number than the largest one.",
+            "The entropies are right, and not divided by the largest one.",
             f"Row {t} of sample {b} has the entropy {number(right[b, t] * most)} and is "
             f"{number(mine[b, t])} in your answer, as if divided by "
             f"{number(right[b, t] * most / mine[b, t])}. With {t + 1} positions the largest "
@@ -146,7 +155,7 @@ _log_of_T = mistake(
 _log_of_t = mistake(
     "You divided row t by log t, and it sees t + 1 positions.",
     lambda e: f"{_row_one(e)} Counting starts at 0: row 1 sees positions 0 and 1, and log 1 is 0.",
-    recognized=_as_after_row_0(log_of_t),
+    recognized=_as_after_row_0(log_of_t, log_of_t_cleaned),
 )(log_of_t)
 
 _mixed_units = mistake(
@@ -218,8 +227,55 @@ _row_lost = mistake(
     lambda e: unwrapped(f"""Your answer has shape {e.yours("evenness").shape}; expected
     {e.right("evenness").shape}, one number a row."""),
     cases=("evenness",),
-    also=(lambda w: evenness(w).mean(dim=0),),
 )(whole_matrix)
+
+_sample_lost = mistake(
+    "You averaged over the samples; each row of each sample has an evenness of its own.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("evenness").shape}; expected
+    {e.right("evenness").shape}, one number for each row of {e.number("B")} samples."""),
+    cases=("evenness",),
+)(lambda weights: evenness(weights).mean(dim=0))
+
+_column_kept = mistake(
+    "Your entropies stand in a column, so each of them is divided by all the divisors.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("evenness").shape}, expected
+    {e.right("evenness").shape}. Entropies of shape (B, T, 1) over divisors of shape (T,) make
+    (B, T, T): without `keepdim=True`, entropies of shape (B, T) meet the divisors of their own
+    rows."""),
+    recognized=lambda e: bool(
+        close(
+            e.yours("evenness")[..., -1],  # of each row, divided as that of the last one
+            column_kept(torch.from_numpy(e.inputs["weights"])).numpy()[..., -1],
+        ).all()
+    ),
+)(column_kept)
+
+_cleared_sample = mistake(
+    "You set sample 0 to 0; it is row 0 of every sample that is to be 0.",
+    lambda e: unwrapped(f"""Your sample 0 is {row(e.yours("evenness")[0])}. The first index of
+    (B, T) is the sample: `y[0] = 0` clears sample 0, and `y[:, 0] = 0` row 0."""),
+    cases=("evenness",),
+    also=(cleared_sample_too,),
+)(cleared_sample)
+
+_largest_weight = mistake(
+    "You returned the largest weight of each row, which is no entropy.",
+    lambda e: unwrapped(f"""{_row_one(e)} The entropy is −Σ w log w over the row; the task asks for
+    its share of log (t + 1)."""),
+    recognized=_as_after_row_0(largest_weight),
+)(largest_weight)
+
+_shortfall = mistake(
+    "You returned by how much the entropy falls short of the largest one; a share is a quotient.",
+    lambda e: f"{_row_one(e)} Divide the entropy by log (t + 1).",
+    recognized=_as_after_row_0(difference_to_the_most),
+)(difference_to_the_most)
+
+_positions_not_share = mistake(
+    "You returned e^H, a number of positions; the task asks for a share of the largest entropy.",
+    lambda e: f"{_row_one(e)} Divide the entropy H itself by log (t + 1).",
+    recognized=_as_after_row_0(number_of_positions),
+)(number_of_positions)
 
 _first_row_nan = mistake(
     "Row 0 of every sample is NaN.",
@@ -240,7 +296,9 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("evenness"), evidence.right("evenness")
     if mine.shape != right.shape:
         return None
-    b, t = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
+    off = np.abs(mine - right)
+    off[:, 0] = 0  # row 0 has rules of its own
+    b, t = (int(i) for i in np.unravel_index(int(off.argmax()), right.shape))
     weights = evidence.inputs["weights"][b, t, : t + 1]
     if t == 0:
         return None

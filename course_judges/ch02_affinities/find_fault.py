@@ -265,7 +265,8 @@ _scales_confused = mistake(
 _sums_unasked = mistake(
     "Weights that were scaled too late get another name.",
     lambda e: unwrapped(f"""{_says_of(e, LATE)} The proportions of a row are those of “no scale”,
-    but it sums to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number("C")}."""),
+    but it sums to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number("C")}. If you compare
+    with a matrix of your own: its scores are not divided at all, only its weights are, by √C."""),
     recognized=_only({LATE: LABELS}),
 )(saying(scaled_too_late=NO_SCALE))
 
@@ -273,7 +274,9 @@ _columns_unasked = mistake(
     "Weights whose softmax ran down the columns get another name.",
     lambda e: unwrapped(f"""{_says_of(e, COLUMNS)} There, column 0 sums to
     {number(_matrix(e, COLUMNS)[:, 0].sum())} and row 0 to
-    {number(_matrix(e, COLUMNS)[0].sum())}; the future is hidden before, as in the sound ones."""),
+    {number(_matrix(e, COLUMNS)[0].sum())}; the future is hidden before, as in the sound ones, and
+    the scores are divided by √C. If you compare with a matrix of your own, compute it in this
+    order, with `softmax(dim=0)`."""),
     DEPENDS,
     recognized=_only({COLUMNS: LABELS}),
 )(saying(columns=NO_SCALE))
@@ -284,7 +287,7 @@ _masks_confused = mistake(
     row are equal: row 0 holds {number(_matrix(e, ZERO_MASK)[0, 1])} and
     {number(_matrix(e, ZERO_MASK)[0, 2])} at positions 1 and 2; without a mask,
     {number(_matrix(e, NO_MASK)[0, 1])} and {number(_matrix(e, NO_MASK)[0, 2])}. The last row is the
-    same in both."""),
+    same in both, and with a tolerance of 0.01 other rows can be, too."""),
     DEPENDS,
     recognized=_only(
         {ZERO_MASK: [NO_MASK]}, {NO_MASK: [ZERO_MASK]}, {ZERO_MASK: [NO_MASK], NO_MASK: [ZERO_MASK]}
@@ -295,7 +298,10 @@ _future_unasked = mistake(
     "Weights that look ahead pass as sound.",
     lambda e: unwrapped(f"""{_says_of(e, _misnamed_of(e, NO_MASK, ZERO_MASK))} There, row 0 gives
     {number(_matrix(e, _misnamed_of(e, NO_MASK, ZERO_MASK))[0, 1:].sum())} of its weight to
-    positions after it. If you look at the last row alone: it has no future."""),
+    positions after it. If you look at the last row alone: it has no future. If you compare with
+    matrices of your own: the scores of both are divided by √C, the 0 stands in the place of the
+    future's scores, before the softmax, and “sound” must not be what is left where nothing
+    matches."""),
     DEPENDS,
     recognized=_only(
         {ZERO_MASK: [SOUND], NO_MASK: [SOUND]}, {ZERO_MASK: [SOUND]}, {NO_MASK: [SOUND]}

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch02_affinities.sections import DEPENDS, STABLE
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import rows_sum_to_one, scores_times_a_factor
 from course_judges.wording import number, row, unwrapped
@@ -23,9 +24,16 @@ def safe_softmax(scores: Tensor) -> Tensor:
     return powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30)
 
 
-def _as_written(scores: Tensor) -> Tensor:
-    powers = scores.exp()
+def _shares(powers: Tensor) -> Tensor:
     return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def _as_written(scores: Tensor) -> Tensor:
+    return _shares(scores.exp())
+
+
+def _causal(scores: Tensor) -> Tensor:
+    return scores.masked_fill(torch.ones_like(scores).triu(1) > 0, -torch.inf).softmax(dim=-1)
 
 
 def _one_maximum(scores: Tensor) -> Tensor:
@@ -229,14 +237,81 @@ def _empty_row_uniform(scores: Tensor) -> Tensor:
     return scores.nan_to_num(neginf=-1e9).softmax(dim=-1)
 
 
-@mistake(
-    "A row that may see nothing is NaN.",
-    lambda e: unwrapped(f"""{_empty_row(e)} Its maximum is −∞, and −∞ − (−∞) is not a number. Where
-    the maximum is −∞, shift by 0, and do not divide by a sum of 0."""),
-    cases=("large", "empty"),
-)
+def _nan_row(evidence: Evidence, case: str) -> int:
+    """The first row of a matrix in which the answer holds NaN; raises if there is none."""
+    return int(np.flatnonzero(np.isnan(evidence.yours(case)).any(-1))[0])
+
+
+def _nan_where_empty(evidence: Evidence) -> bool:
+    if not evidence.same("ordinary", "large"):
+        return False
+    for case in ("empty", "single"):
+        mine, right = evidence.yours(case), evidence.right(case)
+        if not evidence.same(case):
+            if mine.shape != right.shape or not np.isnan(mine).any():
+                return False
+            bad = np.isnan(mine).any(-1)
+            empty = np.isneginf(evidence.inputs[case]).all(-1)
+            return bool((bad <= empty).all() and close(mine[~bad], right[~bad]).all())
+    return False
+
+
+def _says_where_empty(evidence: Evidence) -> str:
+    case = "single" if evidence.same("empty") else "empty"
+    t, scores = _nan_row(evidence, case), evidence.inputs[case]
+    return unwrapped(f"""Row {t} of a matrix of shape {scores.shape} may see nothing; your weights
+    are {row(evidence.yours(case)[t])}. Its maximum is −∞, and −∞ − (−∞) is not a number. Where the
+    maximum is −∞, shift by 0, and do not divide by a sum of 0.""")
+
+
+@mistake("A row that may see nothing is NaN.", _says_where_empty, recognized=_nan_where_empty)
 def _empty_row_nan(scores: Tensor) -> Tensor:
     return scores.softmax(dim=-1)
+
+
+@mistake(
+    "The sums that you divide by are of the powers without the shift.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} Both have to be shifted alike: e^(score − maximum),
+    divided by the sum of the same powers."""),
+)
+def _sum_not_shifted(scores: Tensor) -> Tensor:
+    return _powers_alone(scores) / scores.exp().sum(dim=-1, keepdim=True)
+
+
+@mistake(
+    "You hid the future as well; here −∞ alone says what is hidden.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} The chapter's weights were causal. This softmax is
+    given its mask with the scores."""),
+    also=(_then_cleaned(_causal),),
+)
+def _causal_too(scores: Tensor) -> Tensor:
+    return _causal(scores)
+
+
+@mistake(
+    "You took another function for the power: the sigmoid.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} A sigmoid grows with its score only as far as 1; a
+    softmax takes e^score."""),
+    also=(lambda scores: _shares(scores.sigmoid()).nan_to_num(0.0),),
+)
+def _sigmoids(scores: Tensor) -> Tensor:
+    return _shares(scores.sigmoid())
+
+
+def _nan_where_large(evidence: Evidence) -> bool:
+    return evidence.same("ordinary") and _nan_row(evidence, "large") >= 0
+
+
+@mistake(
+    "A row of scores far from 0, or far apart, is NaN.",
+    lambda e: unwrapped(f"""{_row_of_large(e, _nan_row(e, "large"))} NaN is ∞ / ∞, where a power has
+    become too large, or 0 / 0, where all powers are rounded to 0. Shifted by the maximum of its own
+    row, no power is above 1, and one of them is 1."""),
+    recognized=_nan_where_large,
+)
+def _shifted_by_another_number(scores: Tensor) -> Tensor:
+    lowest = scores.masked_fill(scores.isneginf(), torch.inf).amin(dim=-1, keepdim=True)
+    return _as_written(scores - lowest)
 
 
 @mistake(

@@ -142,6 +142,35 @@ _underflow = mistake(
 )(_underflows)
 
 
+def _shifted_together(shift: Any) -> Any:
+    """A smoother that shifts the scores of all places by one number."""
+
+    def answer(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+        scores = -_squares(at, known) / (2 * width**2)
+        powers = (scores - shift(scores)).exp()
+        result: Tensor = powers / powers.sum(-1, keepdim=True) @ values
+        return result
+
+    return answer
+
+
+_one_shift_for_all = mistake(
+    "You shifted the scores of all places by one number; each place needs its own.",
+    lambda e: unwrapped(f"""Some places are {_far_off(e).lower()} away from all stations, and
+    others twice as far. With one shift for both, the powers of one of them are all 0 or infinite:
+    {int((~close(e.yours("far"), e.right("far"))).any(-1).sum())} of your {e.number("N")} averages
+    are lost. Shift each row by its own maximum, `amax(dim=-1, keepdim=True)`, or let `softmax` do
+    it."""),
+    STABLE,
+    cases=("near", "far"),
+    also=(
+        _shifted_together(lambda scores: scores.min()),
+        lambda *given: _shifted_together(lambda scores: scores.max())(*given).nan_to_num(0.0),
+        lambda *given: _shifted_together(lambda scores: scores.min())(*given).nan_to_num(0.0),
+    ),
+)(_shifted_together(lambda scores: scores.max()))
+
+
 @mistake(
     "Far away from all stations, you return the plain mean of them.",
     lambda e: unwrapped(f"""{_far_off(e)} from the nearest station your values are
@@ -219,6 +248,45 @@ _width_multiplied = mistake(
 )(_MULTIPLIED[0])
 
 
+_width_of_ones_own = mistake(
+    "You scaled the distances by a number of your own, and not by `width`.",
+    lambda e: unwrapped(
+        f"""{_first_place(e)} Your scores are those of a width of 0.5; it is {_width(e):g} here.
+        Use the argument."""
+    ),
+)(_with_scores(lambda d2, h: -d2 / (2 * 0.5**2)))  # noqa: ARG005
+
+_quotient_squared = mistake(
+    "You squared too much: the distance is squared, and then divided by 2 · width².",
+    lambda e: unwrapped(f"""{_first_place(e)} The score is −d² / (2 · width²) with the distance d:
+    neither the quotient nor the squared distance is squared again."""),
+    also=(
+        _with_scores(lambda d2, h: -d2 / (2 * h**2) ** 2),
+        _with_scores(lambda d2, h: -(d2**2) / (2 * h**2)),
+        _with_scores(lambda d2, h: -((d2 / (2 * h)) ** 2)),
+    ),
+)(_with_scores(lambda d2, h: -((d2 / (2 * h**2)) ** 2)))
+
+
+@mistake(
+    "You took the softmax of the powers, which are weights already: the exponential came twice.",
+    lambda e: unwrapped(f"""{_first_place(e)} A softmax takes the exponential itself, so give it the
+    scores."""),
+)
+def _softmax_of_powers(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
+    return _powers(at, known, width).softmax(-1) @ values
+
+
+@mistake(
+    "Your weights fall as 1 over the squared distance; the task takes the softmax of scores.",
+    lambda e: unwrapped(f"""{_first_place(e)} The weight of a station is e^score, divided by the sum
+    of these powers."""),
+)
+def _inverse_squares(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
+    weights = 1 / _squares(at, known).clamp(min=1e-8)
+    return weights / weights.sum(-1, keepdim=True) @ values
+
+
 @mistake(
     "Your softmax runs over the places that ask, not over the stations.",
     lambda e: unwrapped(f"""{_first_place(e)} The scores have shape ({e.number("N")},
@@ -291,7 +359,7 @@ def _of_squares(squares: Any) -> Any:
 
 _half_the_scores = mistake(
     "Your scores are half of what they should be, or less: your map is flatter than asked for.",
-    lambda e: unwrapped(f"""{_first_place(e)} Two ways lead there. (2 · width)² is 4 · width²,
+    lambda e: unwrapped(f"""{_first_place(e)} Two ways that lead there: (2 · width)² is 4 · width²,
     twice the divisor of the task: square the width first, then double. And the mean of two squares
     is half of their sum, which is the squared distance."""),
     also=(_with_scores(lambda d2, h: -d2 / (2 * h) ** 2 / 2),),
@@ -341,7 +409,8 @@ def _weights_too_small(evidence: Evidence) -> Finding | None:
         "weights-too-small",
         "Your weights do not sum to 1.",
         f"At the first place your values are the right ones times {number(float(factors[0]))}, so "
-        "the weights add up to that. Divide by their sum, with nothing added to it.",
+        "the weights add up to that. Divide those of each place by their own sum, and by nothing "
+        "else.",
         DEPENDS,
     )
 

@@ -349,6 +349,119 @@ _all_entries_always = mistake(
 )(_of_all_entries)
 
 
+def _all_products(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain = torch.stack(
+        [
+            (queries[:, :d] * keys[:, :d]).var(correction=correction)
+            for d in range(1, queries.shape[1] + 1)
+        ]
+    )
+    return plain, plain / _count(queries)
+
+
+def _multiplied_up(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain = (queries * keys).cumprod(dim=1).var(0, correction=correction)
+    return plain, plain / _count(queries)
+
+
+def _sizes_added(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain = (queries * keys).abs().cumsum(dim=1).var(0, correction=correction)
+    return plain, plain / _count(queries)
+
+
+def _scaled_by_pairs(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain, _ = dot_variances(queries, keys, correction)
+    return plain, plain / len(queries)
+
+
+def _multiplied(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain, _ = dot_variances(queries, keys, correction)
+    return plain, plain * _count(queries)
+
+
+def _second_deviations(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    plain, scaled = dot_variances(queries, keys, correction)
+    return plain, scaled.sqrt()
+
+
+def _first_pairs(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
+    dots = (queries * keys).sum(dim=1)
+    plain = torch.stack([dots[:d].var(correction=correction) for d in _count(queries).tolist()])
+    return plain, plain / _count(queries)
+
+
+_pairs_for_entries = mistake(
+    "You took the first d pairs; it is the first d entries of every pair that count.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} In (N, D) the first index is the pair: `x[:d]` holds d
+    pairs, and `x[:, :d]` the first d entries of all {e.number("N")}."""),
+    cases=("growth.0",),
+    also=(partial(_first_pairs, correction=0),),
+)(_first_pairs)
+
+_never_added_up = mistake(
+    "You measured all single products together; the products of a pair are added up first.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} A pair has one dot product for each d, the sum of its
+    first d products, and the variance runs over the {e.number("N")} pairs."""),
+    cases=("growth.0",),
+    also=(partial(_all_products, correction=0),),
+)(_all_products)
+
+_products_multiplied = mistake(
+    "You multiplied the products with each other; a dot product adds them up.",
+    lambda e: f"{_rows(e, '0')} `cumsum` adds up along the entries, `cumprod` multiplies.",
+    cases=("growth.0",),
+    also=(partial(_multiplied_up, correction=0),),
+)(_multiplied_up)
+
+_sizes_not_products = mistake(
+    "You added up absolute values; in a dot product, products of both signs cancel.",
+    lambda e: _rows(e, "0"),
+    cases=("growth.0",),
+    also=(partial(_sizes_added, correction=0),),
+)(_sizes_added)
+
+_scale_by_pairs = mistake(
+    "You divided by √N, where N is the number of pairs; the scale counts entries.",
+    lambda e: (
+        unwrapped(f"""{_rows(e, "1")} The dot product of d entries is divided by √d: by √1, √2,
+    √3, …, whatever N is.""")
+    ),
+    ROOT,
+    cases=("growth.0", "growth.1"),
+    also=(partial(_scaled_by_pairs, correction=0),),
+)(_scaled_by_pairs)
+
+_multiplied_by_root = mistake(
+    "You multiplied by √d where the task divides.",
+    lambda e: _rows(e, "1"),
+    ROOT,
+    cases=("growth.0", "growth.1"),
+    also=(partial(_multiplied, correction=0),),
+)(_multiplied)
+
+_second_is_deviation = mistake(
+    "Your second result holds standard deviations; a variance is their square.",
+    lambda e: f"{_rows(e, '1')} Your first result is right.",
+    cases=("growth.0", "growth.1"),
+    also=(partial(_second_deviations, correction=0),),
+)(_second_deviations)
+
+
+@mistake(
+    "You took the variance of one number, which is NaN.",
+    lambda e: unwrapped(f"""With N − 1 in the divisor it is 0 / 0. The {e.number("N")} pairs have a
+    dot product each, for every d: add up along the entries (`dim=1`) alone, and measure over the
+    pairs."""),
+    recognized=lambda e: (
+        bool(np.isnan(e.yours("growth.0")).all()) and bool(np.isfinite(e.inputs["queries"]).all())
+    ),
+)
+def _variance_of_one_number(queries: Tensor, keys: Tensor) -> Two:
+    total = (queries * keys).sum(dim=0).cumsum(dim=0)
+    plain = torch.stack([one.var() for one in total])
+    return plain, plain / _count(queries)
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("growth.0"), evidence.right("growth.0")
     if mine.shape != right.shape:

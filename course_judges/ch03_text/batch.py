@@ -282,6 +282,56 @@ def _targets_before_the_text(tokens, ends, block_size, padding):
     return x, tokens[_positions(ends, block_size) + 1]
 
 
+def _inputs_up_to(tokens, ends, block_size, padding):
+    positions = _positions(ends, block_size)
+    return torch.where(positions < 0, padding, tokens[positions.clamp(min=0)])
+
+
+def _one_later(evidence: Evidence) -> Array:
+    """The inputs of rows that end one token after their end."""
+    tokens, ends = (torch.from_numpy(evidence.inputs[name]) for name in ("tokens", "ends"))
+    T, padding = evidence.number("block_size"), evidence.number("padding")
+    return np.asarray(_inputs_up_to(tokens, ends + 1, T, padding))
+
+
+@mistake(
+    "Your rows end one token after their end.",
+    lambda e: unwrapped(f"""Position {int(e.inputs["ends"][-1])} holds token
+    {int(e.right("batch.x")[-1, -1])}, which should be the last of its row; yours ends with
+    {int(e.yours("batch.x")[-1, -1])}, the token after it. That one is the last target."""),
+    recognized=lambda e: np.array_equal(e.yours("batch.x"), _one_later(e)),
+)
+def _ends_too_late(tokens, ends, block_size, padding):
+    _, y = batch_ending_at(tokens, ends, block_size, padding)
+    return _inputs_up_to(tokens, ends + 1, block_size, padding), y
+
+
+@mistake(
+    "You give each row one target, the token after its end.",
+    lambda e: unwrapped(f"""Your targets have shape {e.yours("batch.y").shape}, expected
+    {e.right("batch.y").shape}: every input of a row has a target of its own, the token after
+    it."""),
+    TARGET,
+    cases=("batch.y",),
+)
+def _one_target_a_row(tokens, ends, block_size, padding):
+    x, y = batch_ending_at(tokens, ends, block_size, padding)
+    return x, y[:, -1]
+
+
+@mistake(
+    "Inputs and targets are exchanged: each target is the token before its input.",
+    lambda e: unwrapped(f"""Your last row of inputs is `{row(e.yours("batch.x")[-1])}` and its
+    targets are `{row(e.yours("batch.y")[-1])}`. Return x first: the row up to the end, and then y,
+    one token further."""),
+    TARGET,
+    cases=("batch",),
+)
+def _results_exchanged(tokens, ends, block_size, padding):
+    x, y = batch_ending_at(tokens, ends, block_size, padding)
+    return y, x
+
+
 def _rows_exchanged(evidence: Evidence) -> bool:
     """True of the right rows of inputs and targets in another order."""
     if not all(evidence.comparable(name) for name in ("batch.x", "batch.y")):

@@ -18,7 +18,7 @@ from course_judges.ch03_text.targets import (
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import holds_integers, integers
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
 
 
 def overlapping_windows(tokens, block_size, stride):
@@ -182,21 +182,47 @@ def _without_zeros(tokens, block_size, stride, *, of_y=False):
     return x, torch.where((y if of_y else x) == 0, IGNORED, y)
 
 
-def _hidden_before(evidence: Evidence) -> int | None:
-    """How many targets the rows after the first hide at their beginning, if they hide nothing else
-    of the text; None if they do not all hide as many.
+# Each case with several windows, and where their width and stride are.
+_SIZES = {
+    "long": ("block_size", "stride"),
+    "dense": ("narrow", "one"),
+    "sparse": ("block_size", "most"),
+}
+
+
+def _sizes(evidence: Evidence, case: str) -> tuple[int, int]:
+    width, stride = (int(evidence.inputs[name].flat[0]) for name in _SIZES[case])
+    return width, stride
+
+
+def _hidden_in(evidence: Evidence) -> tuple[str, int]:
+    """The first case whose targets are wrong in that the rows after the first hide another number
+    of them at their beginning, and how many; no case if something else is wrong there, or nothing.
     """
-    mine, right = evidence.yours("long.y"), evidence.right("long.y")
-    width, stride = evidence.number("block_size"), evidence.number("stride")
+    case = next((case for case in _SIZES if not evidence.same(f"{case}.y")), "")
+    if not case or not evidence.same(*(f"{one}.x" for one in _SIZES)):
+        return "", 0
+    mine = evidence.yours(f"{case}.y")
+    width, stride = _sizes(evidence, case)
     _, everything = _all_targets(torch.from_numpy(evidence.inputs["tokens"]), width, stride)
-    if mine.shape != right.shape or not evidence.same("long.x"):
-        return None
-    for hidden in range(width):
+    if mine.shape != everything.shape:
+        return "", 0
+    for hidden in range(width + 1):
         made = everything.numpy().copy()
         made[1:, :hidden] = IGNORED
         if np.array_equal(mine, made):
-            return hidden
-    return None
+            return case, hidden
+    return "", 0
+
+
+def _says_how_many_are_hidden(evidence: Evidence) -> str:
+    case, hidden = _hidden_in(evidence)
+    width, stride = _sizes(evidence, case)
+    return unwrapped(f"""With T = {width} and stride = {stride}, row 1 of your targets is
+    `{row(evidence.yours(f"{case}.y")[1])}`: it hides {hidden}. A row shares {width - stride}
+    target{"s" if width - stride > 1 else ""} with the one before, and its last
+    {"one is" if stride == 1 else f"{stride} are"} new:
+    `{row(evidence.right(f"{case}.y")[1])}`.""")
 
 
 @mistake(
@@ -225,16 +251,58 @@ def _stride_is_the_overlap(tokens, block_size, stride):
 
 @mistake(
     "You hide another number of targets at the beginning of a row than T − stride.",
-    lambda e: unwrapped(f"""Row 1 of your targets is `{row(e.yours("long.y")[1])}`: it hides
-    {_hidden_before(e)}. With T = {e.number("block_size")} and stride = {e.number("stride")} a row
-    shares {e.number("block_size") - e.number("stride")} targets with the one before, and its last
-    {e.number("stride")} are new: `{row(e.right("long.y")[1])}`."""),
-    recognized=lambda e: _hidden_before(e) is not None and not e.same("long.y"),
+    _says_how_many_are_hidden,
+    recognized=lambda e: bool(_hidden_in(e)[0]),
 )
 def _stride_hidden(tokens, block_size, stride):
     x, y = _all_targets(tokens, block_size, stride)
     y[1:, :stride] = IGNORED
     return x, y
+
+
+def _in_place_of_ignored(evidence: Evidence) -> int | None:
+    """The one number that stands where −100 belongs, if all other targets are right."""
+    mine, right = evidence.yours("long.y"), evidence.right("long.y")
+    counted = right != IGNORED
+    if mine.shape != right.shape or not np.array_equal(mine[counted], right[counted]):
+        return None
+    held = set(mine[~counted].tolist()) - {IGNORED}
+    return held.pop() if len(held) == 1 and not held & set(evidence.inputs["tokens"]) else None
+
+
+@mistake(
+    lambda e: f"Your targets hold {number(_in_place_of_ignored(e) or 0)} where −100 belongs.",
+    lambda e: unwrapped(f"""Your last row of targets is `{row(e.yours("long.y")[-1])}`, expected
+    `{row(e.right("long.y")[-1])}`. `cross_entropy` leaves out −100 and nothing else."""),
+    recognized=lambda e: _in_place_of_ignored(e) is not None,
+)
+def _another_mark(tokens, block_size, stride):
+    x, y = overlapping_windows(tokens, block_size, stride)
+    return x, torch.where(y == IGNORED, -1, y)
+
+
+def _begin_apart(evidence: Evidence) -> int:
+    """How many tokens the windows begin apart, if that is not the stride; 0 if they do not begin
+    evenly from position 0.
+    """
+    x, tokens = evidence.yours("long.x"), evidence.inputs["tokens"].tolist()
+    width, stride = _sizes(evidence, "long")
+    if x.ndim != 2 or x.shape[1] != width or len(x) < 3:
+        return 0
+    begins = [tokens.index(first) if first in tokens else -1 for first in x[:, 0].tolist()]
+    step = begins[1]
+    even = 0 < step != stride and begins == [step * m for m in range(len(x))]
+    return step if even and x[1].tolist() == tokens[step : step + width] else 0
+
+
+@mistake(
+    "Your windows begin another number of tokens apart than `stride`.",
+    lambda e: unwrapped(f"""Your second window begins at position {_begin_apart(e)}; with stride =
+    {e.number("stride")} windows begin at 0, {e.number("stride")}, {2 * e.number("stride")}, …"""),
+    recognized=lambda e: _begin_apart(e) > 0,
+)
+def _another_stride(tokens, block_size, stride):
+    return overlapping_windows(tokens, block_size, stride - 1)
 
 
 @mistake(

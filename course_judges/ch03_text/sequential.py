@@ -119,12 +119,20 @@ def _filled_at_the_end_only(tokens, batch_size, block_size, padding):
     {len(e.right("steps.x"))} steps, the last one filled up. The simplest way drops the rest; here
     nothing may be lost."""),
     ONCE,
+    also=(lambda *given: _last_step_dropped(*given),),
 )
 def _leftover_dropped(tokens, batch_size, block_size, padding):
     steps = (len(tokens) - 1) // (batch_size * block_size)
     used = steps * batch_size * block_size
     x = tokens[:used].view(batch_size, steps, block_size).transpose(0, 1)
     return x, tokens[1 : used + 1].view(batch_size, steps, block_size).transpose(0, 1)
+
+
+def _last_step_dropped(tokens, batch_size, block_size, padding):
+    """The same where rows have L inputs, and steps are rounded down."""
+    x, y = sequential_windows(tokens, batch_size, block_size, padding)
+    full = -(-(len(tokens) - 1) // batch_size) // block_size
+    return x[:full], y[:full]
 
 
 @mistake(
@@ -165,16 +173,22 @@ def _in_place_of_ignored(evidence: Evidence) -> int | None:
     counted = right != IGNORED
     if mine.shape != right.shape or not np.array_equal(mine[counted], right[counted]):
         return None
-    held = set(mine[~counted].tolist())
-    return None if len(held) != 1 or IGNORED in held else held.pop()
+    held = set(mine[~counted].tolist()) - {IGNORED}
+    return held.pop() if len(held) == 1 else None
+
+
+def _not_ignored(evidence: Evidence) -> int:
+    """At how many places without an input that number stands."""
+    mine, right = evidence.yours("steps.y"), evidence.right("steps.y")
+    return int((mine[right == IGNORED] != IGNORED).sum())
 
 
 @mistake(
     lambda e: f"Your targets hold {number(_in_place_of_ignored(e) or 0)} where −100 belongs.",
     lambda e: unwrapped(f"""{int((e.right("steps.y") == IGNORED).sum())} places have no input, and
-    have {number(_in_place_of_ignored(e) or 0)} as a target in your y. A loss would
-    count them, and the mean would be another than that of the text; it leaves out −100 and nothing
-    else."""),
+    {_not_ignored(e)} of them have {number(_in_place_of_ignored(e) or 0)} as a target in your y. A
+    loss would count them, and the mean would be another than that of the text; it leaves out −100
+    and nothing else. Targets are filled up in the same places as inputs, with another filler."""),
     ONCE,
     recognized=lambda e: _in_place_of_ignored(e) is not None,
 )
@@ -220,12 +234,29 @@ def _targets_stop_at_the_window(tokens, batch_size, block_size, padding):
     return x, y
 
 
+def _filled_otherwise(evidence: Evidence) -> bool:
+    """True if every input is in its place, and something else than padding beside them."""
+    mine, right = evidence.yours("steps.x"), evidence.right("steps.x")
+    there = right != evidence.number("padding")
+    if mine.shape != right.shape or not np.array_equal(mine[there], right[there]):
+        return False
+    other = set(mine[mine != right].tolist())
+    return bool(other) and not other & set(evidence.inputs["tokens"].tolist())
+
+
+def _a_row_filled_otherwise(evidence: Evidence) -> tuple[int, ...]:
+    mine, right = evidence.yours("steps.x"), evidence.right("steps.x")
+    return tuple(int(i) for i in np.argwhere((mine != right).any(axis=-1))[-1])
+
+
 @mistake(
     "What has no input is filled with another number than `padding`.",
-    lambda e: unwrapped(f"""The last row of your last step is `{row(e.yours("steps.x")[-1, -1])}`,
-    expected `{row(e.right("steps.x")[-1, -1])}`. Every input is in its place. The filler is an
-    argument, {e.number("padding")} here: the caller chooses it."""),
-    also=(lambda tokens, B, T, _: sequential_windows(tokens, B, T, IGNORED),),
+    lambda e: unwrapped(f"""Row {_a_row_filled_otherwise(e)[1]} of your last step with such a place
+    is `{row(e.yours("steps.x")[_a_row_filled_otherwise(e)])}`, expected
+    `{row(e.right("steps.x")[_a_row_filled_otherwise(e)])}`. Every input is in its place. The filler
+    is an argument, {e.number("padding")} here: the caller chooses it, and it stands wherever there
+    is no input."""),
+    recognized=_filled_otherwise,
 )
 def _padding_ignored(tokens, batch_size, block_size, padding):
     return sequential_windows(tokens, batch_size, block_size, 0)
@@ -267,6 +298,26 @@ def _in_rows(filled_up):
     return answer
 
 
+@mistake(
+    "The last token of the text is an input in your answer, and nothing follows it.",
+    lambda e: unwrapped(f"""{len(e.inputs["tokens"])} tokens have {len(e.inputs["tokens"]) - 1}
+    inputs: token {int(e.inputs["tokens"][-1])} at the end is a target only, and `padding` stands in
+    its place in x."""),
+    recognized=lambda e: (
+        e.comparable("steps.x")
+        and e.yours("steps.x")[e.yours("steps.x") != e.right("steps.x")].tolist()
+        == [e.inputs["tokens"][-1]]
+    ),
+)
+def _last_token_is_an_input(tokens, batch_size, block_size, padding):
+    x, y = sequential_windows(tokens, batch_size, block_size, padding)
+    rows = x.transpose(0, 1).reshape(batch_size, -1)
+    free = int((rows[-1] != padding).sum())
+    if free < rows.shape[1]:
+        rows[-1, free] = tokens[-1]
+    return rows.view(batch_size, -1, block_size).transpose(0, 1), y
+
+
 _dealt_out = mistake(
     "You dealt the inputs out one by one: row b holds every B-th of them.",
     lambda e: unwrapped(f"""Row 0 of your step 0 is `{row(e.yours("steps.x")[0, 0])}`, expected
@@ -276,11 +327,47 @@ _dealt_out = mistake(
 
 
 _filled_on_the_left = mistake(
-    "Your rows are filled up at the beginning; what is missing is missing at their end.",
+    "You filled up at the beginning; what is missing is missing at the end.",
     lambda e: unwrapped(f"""Row 0 of your step 0 is `{row(e.yours("steps.x")[0, 0])}`, expected
     `{row(e.right("steps.x")[0, 0])}`. `F.pad(row, (0, k))` puts k numbers behind a row, and (k, 0)
     in front of it."""),
+    also=(lambda *given: _text_filled_in_front(*given),),
 )(_in_rows(lambda row, B, L, end, filler: F.pad(row.view(B, L), (end, 0), value=filler)))
+
+
+def _text_filled_in_front(tokens, batch_size, block_size, padding):
+    length = -(-(len(tokens) - 1) // batch_size)
+    end = -length % block_size
+
+    def lay_out(row, filler):
+        rows = F.pad(row, (batch_size * length - len(row), 0), value=filler)
+        rows = F.pad(rows.view(batch_size, length), (0, end), value=filler)
+        return rows.view(batch_size, -1, block_size).transpose(0, 1)
+
+    return lay_out(tokens[:-1], padding), lay_out(tokens[1:], IGNORED)
+
+
+@mistake(
+    "Inputs and targets are exchanged: each target is the token before its input.",
+    lambda e: unwrapped(f"""Row 0 of step 0 has the inputs `{row(e.yours("steps.x")[0, 0])}` and the
+    targets `{row(e.yours("steps.y")[0, 0])}`. Return x first, and then y, one token further."""),
+    TARGET,
+    cases=("steps",),
+)
+def _results_exchanged(tokens, batch_size, block_size, padding):
+    x, y = sequential_windows(tokens, batch_size, block_size, padding)
+    return y, x
+
+
+@mistake(
+    "`batch_size` and `block_size` have changed places.",
+    lambda e: unwrapped(f"""Your x has shape {e.yours("steps.x").shape}, expected (S, B, T) =
+    {e.right("steps.x").shape}: {e.number("batch_size")} rows, of which each step reads
+    {e.number("block_size")} tokens."""),
+    cases=("steps.x",),
+)
+def _sizes_exchanged(tokens, batch_size, block_size, padding):
+    return sequential_windows(tokens, block_size, batch_size, padding)
 
 
 @mistake(

@@ -199,11 +199,16 @@ def _what_made_the_size(evidence: Evidence) -> str:
             f" It holds {len(validation)} of the {len(names)} entries, which are about "
             f"{_fraction(evidence):.0%}: count distinct names, however often each occurs."
         )
-    if one == other:
+    if all(len(set(v)) == round(0.1 * len(set(n))) for n, v in halves):
+        return " It is 10 % of them: is `fraction` used?"
+    fewer = [len(set(v)) - round(_fraction(evidence) * len(set(n))) for n, v in halves]
+    seeds = f" With one seed it is {one}, with another {other}." if one != other else ""
+    if not seeds and not min(fewer) < 0 == max(0, *fewer):
         return ""
     return (
-        f" With one seed it is {one}, with another {other}: is each name drawn by itself, or one "
-        "name several times? The first ones of a shuffled order are always as many as you take."
+        f"{seeds} Where each name is drawn by itself, or one name may come several times, the "
+        "number is up to chance. The first ones of a shuffled order of the distinct names are "
+        "always as many as you take."
     )
 
 

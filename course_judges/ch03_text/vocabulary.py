@@ -14,7 +14,7 @@ from course_judges.ch03_text.sections import ENCODE, UNKNOWN
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import integers
 from course_judges.wording import unwrapped
-from course_tasks.answers import input_text
+from course_tasks.answers import Raised, input_text
 from course_tasks.verdict import Finding
 
 
@@ -93,7 +93,7 @@ def _says_otherwise(evidence: Evidence) -> str:
     )
     more = (
         " Position 0 counts as False, so ask `is not None` where you ask for a position."
-        if asked == "bad_first"
+        if asked == "bad_first" and not isinstance(said, str)
         else " A capital is a symbol of its own, and no name has this one."
         if asked == "bad_capital"
         else " Look at every position, the last one too, and count each letter that stands before."
@@ -167,17 +167,64 @@ class _OrderOfAppearance(NameVocabulary):
 
 
 @mistake(
-    "The boundary was sorted in among the letters.",
+    lambda e: (
+        "The boundary is your last symbol."
+        if _symbols(e).endswith(input_text(e.inputs["boundary"]))
+        else "The boundary was sorted in among the letters."
+    ),
     lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`: `{input_text(e.inputs["boundary"])}`
-    comes after `z` in the order of code points, so it is token {_place_of_the_boundary(e)}. The
-    task wants it as token 0, whatever symbol it is."""),
+    is token {_place_of_the_boundary(e)}. If it is sorted together with the letters: it comes after
+    `z` in the order of code points. The task wants it as token 0, whatever symbol it is."""),
     cases=("symbols",),
+    also=(lambda names, boundary: _BoundaryLast(names, boundary),),
 )
 class _BoundarySortedIn(NameVocabulary):
     def __init__(self, names, boundary):
         self.boundary = boundary
         self.symbols = tuple(sorted(set("".join(names) + boundary)))
         self.token = {symbol: token for token, symbol in enumerate(self.symbols)}
+
+
+class _BoundaryLast(NameVocabulary):
+    """The letters first, and the boundary behind them."""
+
+    def __init__(self, names, boundary):
+        self.boundary = boundary
+        self.symbols = (*sorted(set("".join(names))), boundary)
+        self.token = {symbol: token for token, symbol in enumerate(self.symbols)}
+
+
+def _letters_in_another_order(evidence: Evidence) -> bool:
+    """True of the right symbols with the boundary first and letters that are not sorted."""
+    mine, right = _symbols(evidence), str(evidence.expected.values["symbols"])
+    return mine != right and mine[:1] == right[:1] and sorted(mine) == sorted(right)
+
+
+@mistake(
+    "Your letters are not in sorted order.",
+    lambda e: unwrapped(f"""Your symbols are `{_symbols(e)}`, expected
+    `{e.expected.values["symbols"]}`. If they come out of a set: in another run of Python they
+    stand in another order, and a trained table no longer fits. `sorted(…)` makes a list of it."""),
+    recognized=lambda e: _letters_in_another_order(e) and not e.same("symbols"),
+)
+class _LettersUnsorted(NameVocabulary):
+    def __init__(self, names, boundary):
+        self.boundary = boundary
+        self.symbols = (boundary, *sorted(set("".join(names)), reverse=True))
+        self.token = {symbol: token for token, symbol in enumerate(self.symbols)}
+
+
+@mistake(
+    "The tokens of your letters are one too large.",
+    lambda e: unwrapped(f"""`{input_text(e.inputs["name"])}` became {e.yours("encode").tolist()},
+    expected {e.right("encode").tolist()}. The boundary is token 0 and the first letter token 1:
+    a letter's token is its place in `symbols`, where the boundary counts already."""),
+    cases=("encode",),
+)
+class _OneTooLarge(NameVocabulary):
+    def encode(self, name):
+        tokens = super().encode(name)
+        return tokens + (tokens > 0)
 
 
 @mistake(
@@ -247,6 +294,26 @@ class _UnknownToZero(NameVocabulary):
 class _KeyErrorOnly(NameVocabulary):
     def encode(self, name):
         return torch.tensor([self.token[s] for s in self.boundary + name + self.boundary])
+
+
+def _other_error(evidence: Evidence) -> Raised:
+    return evidence.answers.errors["refuses"]
+
+
+@mistake(
+    "An unknown symbol does not end in a `ValueError`.",
+    lambda e: unwrapped(f"""{_bad(e)}, and your `encode` ends with `{_other_error(e).kind}`. Whoever
+    wants to go on after an unknown symbol waits for the error that the task names."""),
+    UNKNOWN,
+    recognized=lambda e: (
+        e.same("symbols", "encode", "decode")
+        and _other_error(e).kind not in ("KeyError", "ValueError")
+    ),
+)
+class _AnotherKindOfError(NameVocabulary):
+    def encode(self, name):
+        assert set(name) <= set(self.symbols)
+        return super().encode(name)
 
 
 @mistake(
@@ -331,6 +398,23 @@ class _RefusesOnlySome(NameVocabulary):
         return torch.tensor([self.token.get(s, 0) for s in self.boundary + name + self.boundary])
 
 
+def _errors_not_all_right(evidence: Evidence) -> Finding | None:
+    """Errors that are wrong in one way here, and in another one in another draw."""
+    if not evidence.same("symbols", "encode", "decode") or _refusals_are_right(evidence):
+        return None
+    said = evidence.answers.values["refuses"]
+    if not isinstance(said, str):
+        return None
+    return Finding(
+        "errors-not-all-right",
+        "Your errors do not all say the unknown symbol and its position.",
+        _says_otherwise(evidence)
+        if _refusal_names_symbol_and_place(evidence)
+        else f"{_bad(evidence)}, counted from 0 at the first letter; your error says “{said}”.",
+        UNKNOWN,
+    )
+
+
 def _encodes(evidence: Evidence) -> bool:
     return evidence.same("encode", "short.tokens") and integers(evidence, "encode")
 
@@ -347,11 +431,12 @@ def _says_accepted(evidence: Evidence) -> str:
     name = input_text(evidence.inputs[_accepted(evidence)])
     symbol, place = _unknown_in(name, evidence)[0]
     return unwrapped(f"""`{name}` holds `{symbol}` at position {place}, which is in no name of this
-    vocabulary, and `encode` returned tokens for it. Raise a `ValueError`.""")
+    vocabulary, and `encode` returned something for it. Raise a `ValueError`, so that nobody goes on
+    with a name that the vocabulary cannot say.""")
 
 
 @mistake(
-    "A name with a symbol that is not in the vocabulary is encoded all the same.",
+    "A name with a symbol that is not in the vocabulary is not refused.",
     _says_accepted,
     UNKNOWN,
     recognized=lambda e: e.repeatable and bool(_accepted(e)),
@@ -377,6 +462,15 @@ def _other_symbols(evidence: Evidence) -> Finding | None:
         )
     if mine == right:
         return None
+    boundary = input_text(evidence.inputs["boundary"])
+    if boundary not in mine:
+        return Finding(
+            "boundary-missing",
+            "Your symbols do not hold the boundary.",
+            f"They are `{symbols}`, and the boundary is `{boundary}` here: it is an argument, and "
+            "the first symbol, token 0.",
+            ENCODE,
+        )
     what = "lack letters that names have" if right - mine else "hold what no name has"
     letters = ", ".join(f"`{letter}`" for letter in sorted(right - mine or mine - right)[:6])
     return Finding(
@@ -458,5 +552,5 @@ TASK = Task(
         Part("An unknown symbol is refused, with its position.", 1, _refusals_are_right),
     ),
     cases=("refuses",),
-    properties=(_other_symbols, _of_several_calls, _decimals),
+    properties=(_other_symbols, _errors_not_all_right, _of_several_calls, _decimals),
 )

@@ -223,6 +223,57 @@ def _one_input_too_few(tokens, block_size, stride):
     return rows[:, :-1], rows[:, 1:]
 
 
+@mistake(
+    "The last target of each window is the window's own first input.",
+    lambda e: unwrapped(f"""{_first_rows("exact")(e)} To shift a window in itself brings its first
+    token round to the end. The target of its last input is the token after the window,
+    {int(e.right("exact.y")[0, -1])}: a window and its targets are T + 1 =
+    {e.number("block_size") + 1} tokens in a row."""),
+    recognized=lambda e: (
+        np.array_equal(e.yours("exact.y"), np.roll(e.yours("exact.x"), -1, axis=1))
+        and np.array_equal(e.yours("exact.x")[0], e.right("exact.x")[0])
+    ),
+)
+def _rolled_in_itself(tokens, block_size, stride):
+    x, _ = windows(tokens, block_size, stride)
+    return x, x.roll(-1, dims=1)
+
+
+@mistake(
+    "`block_size` and `stride` have changed places.",
+    lambda e: unwrapped(f"""Your x has shape {e.yours("exact.x").shape}, expected
+    {e.right("exact.x").shape}: T = {e.number("block_size")} inputs in a row, and windows that begin
+    {e.number("stride")} tokens apart. `unfold(0, size, step)` wants the size first."""),
+    cases=("exact.x",),
+    also=(lambda tokens, T, stride: (tokens[:-1].unfold(0, stride, T),) * 2,),
+)
+def _arguments_exchanged(tokens, block_size, stride):
+    return windows(tokens, stride, block_size)
+
+
+def _apart(evidence: Evidence) -> int:
+    """How many tokens the windows begin apart, if they are as long as asked for and begin evenly
+    from position 0; 0 if not.
+    """
+    x, tokens = evidence.yours("exact.x"), evidence.inputs["tokens"].tolist()
+    if x.ndim != 2 or x.shape[1] != evidence.number("block_size") or len(x) < 2:
+        return 0
+    begins = [tokens.index(first) if first in tokens else -1 for first in x[:, 0].tolist()]
+    step = begins[1]
+    even = step > 0 and begins == [step * m for m in range(len(x))]
+    return step if even and x[1].tolist() == tokens[step : step + x.shape[1]] else 0
+
+
+@mistake(
+    "Your windows begin another number of tokens apart than `stride`.",
+    lambda e: unwrapped(f"""Your second window begins at position {_apart(e)}; with stride =
+    {e.number("stride")} windows begin at 0, {e.number("stride")}, {2 * e.number("stride")}, …"""),
+    recognized=lambda e: _apart(e) not in (0, e.number("stride")),
+)
+def _another_stride(tokens, block_size, stride):
+    return windows(tokens, block_size, stride + 1)
+
+
 # Each case, its text, and where its windows' length and stride are.
 _ASKED = {
     "exact": ("tokens", "block_size", "stride"),

@@ -29,10 +29,13 @@ def _sound_rows(rng: np.random.Generator, T: int) -> Array:
 
 def _ahead(rng: np.random.Generator, weights: Array) -> Array:
     """One row looks far ahead, another a little, at the very next position; so does the last row
-    that has anything ahead of it. In row 0, what lies ahead cancels.
+    that has anything ahead of it. In row 0, what lies ahead cancels. Of many rows there is one
+    whose past sums to 1 without what lies ahead.
     """
     T = len(weights)
-    far, near = (int(t) for t in rng.choice(np.arange(1, T - 2), 2, replace=False))
+    far, near, *whole = (
+        int(t) for t in rng.choice(np.arange(1, T - 2), 3 if T > 7 else 2, replace=False)
+    )
     for t, s, leak in (
         (far, int(rng.integers(far + 2, T)), rng.uniform(0.1, 0.4)),
         (near, near + 1, _little(rng)),
@@ -40,6 +43,7 @@ def _ahead(rng: np.random.Generator, weights: Array) -> Array:
     ):
         weights[t] *= 1 - leak
         weights[t, s] += leak
+    weights[whole, -1] = rng.uniform(0.1, 0.4)
     weights[0, -2:] += rng.uniform(0.1, 0.4) * rng.permutation([-1, 1])
     return weights
 
@@ -71,8 +75,10 @@ def _signs(rng: np.random.Generator, weights: Array) -> Array:
         step = weights[t, down] + below
         weights[t, down] -= step
         weights[t, up] += step
-    # Two faults in one row make no sound one, and the present can be negative, too.
-    weights[1, :2] = [rng.uniform(1.1, 1.5), -rng.uniform(0.6, 0.9)]
+    # Two faults in one row make no sound one, even where its sizes sum to 1, and the present can
+    # be negative, too.
+    most = rng.uniform(0.6, 0.9)
+    weights[1, :2] = [most, most - 1]
     weights[2, :3] = [1.5, 0, -0.5]
     return weights
 

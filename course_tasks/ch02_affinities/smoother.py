@@ -36,7 +36,8 @@ def _map(rng: np.random.Generator, N: int, M: int, C: int, width: float) -> Inpu
     angle = rng.uniform(0, 2 * math.pi, size=N)
     # So far that e^score is 0 in every floating-point number there is.
     # Float64, as float32 keeps too few digits of the squares of such distances to tell them apart.
-    distance = 6 + rng.uniform(48, 56, size=N) * width
+    # Some are so much farther than others that no one shift serves them all.
+    distance = 6 + rng.uniform(48, 56, size=N) * width * np.where(np.arange(N) % 2, 2, 1)
     far = near + distance[:, None] * np.stack([np.cos(angle), np.sin(angle)], 1)
     far[0] = [2.5 + distance[0], rng.uniform(0.1, 0.3) * width]
     return {

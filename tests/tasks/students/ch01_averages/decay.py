@@ -98,7 +98,20 @@ RIGHT = {
 }
 
 
+def decay_any_distance(T, decay):
+    t = torch.arange(T, dtype=torch.float64)
+    return _mean(torch.exp((t[:, None] - t) * math.log(decay)))
+
+
+def decay_short_sums(T, decay):
+    sums = torch.tensor([sum(decay**step for step in range(t)) for t in range(T)])
+    return _shrinking(T, decay) / sums[:, None]
+
+
 WRONG = {
+    "softmax-of-zeros": lambda T, decay: torch.softmax(_shrinking(T, decay), 1),
+    "future-not-cut": decay_any_distance,
+    "one-power-too-few": decay_short_sums,
     "powers-out-of-range": decay_future_times_zero,
     "unnormalised-decay": _shrinking,
     "uncorrected-start": decay_recursion_from_zero,
@@ -134,7 +147,7 @@ def decay_quotient_of_powers(T, decay):
 ODD = [
     (decay_linear, "wrong-ratio"),
     (lambda T, decay: decay_loop(T, decay).T, "sees-the-future"),
-    (lambda T, decay: decay_loop(T, decay) / 2, "rows-do-not-sum-to-one"),
+    (lambda T, decay: decay_loop(T, decay) / 2, "other-divisors"),
     (
         lambda T, decay: torch.nan_to_num(_mean(_shrinking(T, decay).tril(-1))),
         "diagonal-excluded",

@@ -79,7 +79,51 @@ RIGHT = {
 }
 
 
+def fault_of_absolute_sums(weights):
+    ahead = [bool(weights[t, t + 1 :].any()) for t in range(len(weights))]
+    sound = torch.isclose(weights.abs().sum(1), torch.ones(len(weights)), rtol=0, atol=1e-5)
+    return torch.tensor(ahead) | ~sound
+
+
+def fault_of_the_past(weights):
+    sound = [abs(float(row[: t + 1].sum()) - 1) < 1e-5 for t, row in enumerate(weights)]
+    return ~torch.tensor(sound) | ~(weights >= 0).all(dim=1)
+
+
+def _faults_by_row(weights, future):
+    faults = []
+    for t, row in enumerate(weights):
+        sound = bool((row >= 0).all()) and abs(float(row.sum()) - 1) < 1e-5
+        faults.append(not sound or bool((row[future(t)] != 0).any()))
+    return torch.tensor(faults)
+
+
+def fault_from_row_one(weights):
+    return [False, *_ask(weights)[1:]]
+
+
 WRONG = {
+    "zero-accused": lambda weights: [
+        bool(fault) or bool((weights[t, : t + 1] == 0).any())
+        for t, fault in enumerate(_ask(weights))
+    ],
+    "rounds-too-much": lambda weights: [
+        not (round(float(row.sum()), 3) == 1 and float(row.min()) > -5e-4)
+        or bool((row[t + 1 :] > 5e-4).any())
+        for t, row in enumerate(weights)
+    ],
+    "first-row-never-faulty": fault_from_row_one,
+    "sums-inverted": lambda weights: (
+        torch.from_numpy(_ask(weights, sums=False)) | torch.isclose(weights.sum(1), torch.ones(()))
+    ),
+    "past-sums-alone": fault_of_the_past,
+    "absolute-values": fault_of_absolute_sums,
+    "next-position-allowed": lambda weights: _faults_by_row(weights, lambda t: slice(t + 2, None)),
+    "next-position-alone": lambda weights: _faults_by_row(weights, lambda t: slice(t + 1, t + 2)),
+    "numbers-of-rows": lambda weights: torch.where(
+        _faults_by_row(weights, lambda t: slice(t + 1, None))
+    )[0],
+    "each-weight-judged": lambda weights: weights.lt(0) | weights.isnan(),
     "inverted-answer": lambda weights: ~_ask(weights),
     "exact-comparison": fault_exact,
     "diagonal-excluded": lambda weights: _ask(weights, start=0),
@@ -141,10 +185,6 @@ def fault_negative_before_itself(weights):
     return ahead | (weights.tril(-1) < 0).any(1) | ~((weights.sum(1) - 1).abs() < 1e-5)
 
 
-def fault_from_row_one(weights):
-    return [False, *_ask(weights)[1:]]
-
-
 def fault_negative_beside_more_than_one(weights):
     """Expects another weight larger than 1 wherever one is negative."""
     ahead = (weights.triu(1) != 0).any(1)
@@ -157,18 +197,17 @@ def fault_one_row_is_sound(weights):
 
 ODD = [
     (fault_nan_in_the_past_only, "nan-missed"),
-    (fault_forgiving(least=1e-4), "sign-missed"),
-    (fault_forgiving(ahead=1e-3), "future-missed"),
-    (fault_forgiving(off=1e-3), "sum-missed"),
+    (fault_forgiving(least=1e-4), "rounds-too-much"),
+    (fault_forgiving(ahead=1e-3), "rounds-too-much"),
+    (fault_forgiving(off=1e-3), "rounds-too-much"),
     (fault_loop_too_short, "last-row-never-faulty"),
     (fault_suspicious, "sound-row-accused"),
-    (lambda weights: torch.nonzero(torch.tensor(fault_loop(weights)))[:, 0], "shape"),
+    (lambda weights: torch.nonzero(torch.tensor(fault_loop(weights)))[:, 0], "numbers-of-rows"),
     (lambda weights: np.zeros(len(weights), dtype=bool), "sums-unasked"),
     (fault_two_are_none, "future-missed"),
     (fault_sum_of_what_is_ahead, "future-missed"),
     (fault_negative_before_itself, "sign-missed"),
     (fault_negative_beside_more_than_one, "sign-missed"),
-    (fault_from_row_one, "future-missed"),
     (lambda weights: torch.from_numpy(_ask(weights)).squeeze(), "axis-of-one"),
     (fault_one_row_is_sound, "sum-missed"),
     (lambda weights: np.ones(len(weights), dtype=bool), "exact-comparison"),

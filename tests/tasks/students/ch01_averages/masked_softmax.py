@@ -88,7 +88,20 @@ RIGHT = {
 }
 
 
+def masked_by_the_row_of_sums(scores, visible):
+    powers = torch.where(visible, scores.exp(), 0.0)
+    return powers / powers.sum(dim=2).unsqueeze(1)
+
+
 WRONG = {
+    "powers-alone": lambda scores, visible: scores.masked_fill(~visible, -math.inf).exp(),
+    "divisors-along-a-row": masked_by_the_row_of_sums,
+    "softmax-twice": lambda scores, visible: torch.softmax(
+        torch.where(visible, F.softmax(scores, -1), -math.inf), -1
+    ),
+    "scores-times-infinity": lambda scores, visible: torch.softmax(
+        scores * torch.ones_like(scores).masked_fill(~visible, -math.inf), -1
+    ),
     "inverted-mask": lambda scores, visible: masked_where(scores, ~visible),
     "dropped-result": masked_in_place_of_a_copy,
     "tiny-fill": masked_one_over_a_billion,
@@ -141,7 +154,7 @@ def masked_not_for_one_sample(scores, visible):
 ODD = [
     (masked_minus_ten, "tiny-fill"),
     (masked_hint_of_a_mask, "lowered"),
-    (masked_exponentials, "rows-do-not-sum-to-one"),
+    (masked_exponentials, "powers-alone"),
     (lambda scores, visible: masked_by_hand(1.5 * scores, visible), "scores-times-a-factor"),
     (lambda scores, visible: masked_by_hand(scores, visible).sum(-1), "shape"),
     (lambda scores, visible: masked_by_hand(scores, visible).squeeze(0), "axis-of-one"),

@@ -145,7 +145,42 @@ RIGHT = {
 }
 
 
+def past_by_count(x):
+    return torch.stack([x[:, : t + 1].sum(1) / max(t, 1) for t in range(x.shape[1])], dim=1)
+
+
+def past_shifted(x):
+    return F.pad(x, (0, 0, 1, 0))[:, :-1]
+
+
+def past_without_the_last(x):
+    means = torch.zeros_like(x)
+    for t in range(2, x.shape[1]):
+        means[:, t] = x[:, : t - 1].mean(1)
+    return means
+
+
+def past_of_all_channels(x):
+    means = torch.zeros_like(x)
+    for b in range(len(x)):
+        for t in range(1, x.shape[1]):
+            means[b, t] = torch.mean(x[b, :t])
+    return means
+
+
+def past_of_all_samples(x):
+    means = torch.zeros_like(x)
+    for t in range(1, x.shape[1]):
+        means[:, t] = x[:, :t].mean(0).mean(0)
+    return means
+
+
 WRONG = {
+    "sums-include-itself": past_by_count,
+    "previous-alone": past_shifted,
+    "past-ends-too-early": past_without_the_last,
+    "mixes-channels": past_of_all_channels,
+    "mixes-samples": past_of_all_samples,
     "first-row-nan": past_nan,
     "first-row-uniform": past_rolled_round,
     "first-row-itself": past_keeps_first,

@@ -73,7 +73,36 @@ RIGHT = {
 }
 
 
+def sum_viewed(x):
+    B, C, T = x.shape
+    return (torch.ones(T, T).tril() @ x.reshape(B, T, C)).reshape(B, C, T)
+
+
+def sum_backwards(x):
+    sums = [x[..., -1]]
+    for t in range(x.shape[-1] - 2, -1, -1):
+        sums.append(sums[-1] + x[..., t])
+    return torch.stack(sums, dim=-1)
+
+
+def sum_to_the_next(x):
+    T = x.shape[-1]
+    return torch.stack([x[..., : min(t + 2, T)].sum(-1) for t in range(T)], dim=-1)
+
+
+def sum_of_all_channels(x):
+    sums = torch.zeros_like(x)
+    for t in range(x.shape[-1]):
+        sums[:, :, t] = x[:, :, : t + 1].sum(dim=(1, 2))[:, None]
+    return sums
+
+
 WRONG = {
+    "reshaped-for-transposed": sum_viewed,
+    "from-the-end": sum_backwards,
+    "next-included": sum_to_the_next,
+    "total-alone": lambda x: x.numpy().sum(axis=-1),
+    "channels-added-up": sum_of_all_channels,
     "triangle-not-turned": sum_wrong_turn,
     "sums-channels": sum_channels,
     "time-not-put-back": sum_stays_turned,
@@ -90,7 +119,6 @@ ODD = [
     (lambda x: x.cumsum(dim=0), "not-along-time"),
     (sum_chapter_cell, "sums-channels"),
     (lambda x: 2 * sum_numpy(x), "counts-otherwise"),
-    (lambda x: x.sum(dim=-1), "shape"),
     (lambda x: sum_loop(x).squeeze(), "axis-of-one"),
     (lambda x: sum_loop(x).squeeze(1), "axis-of-one"),
     (lambda x: sum_loop(x).squeeze(-1), "axis-of-one"),

@@ -61,7 +61,19 @@ RIGHT = {
 }
 
 
+def window_cut_from_means(T, width):
+    return _mean(_reach(T, 0, T)) * _reach(T, 0, width - 1)
+
+
+def window_wrong_diagonal(T, width):
+    return _mean(torch.triu(torch.ones(T, T).tril(), diagonal=width)).nan_to_num()
+
+
 WRONG = {
+    "divides-by-the-past": window_cut_from_means,
+    "nothing-hidden": lambda T, width: torch.zeros(T, T).softmax(dim=0),
+    "width-ignored": lambda T, width: window_loop(T, 3),
+    "empty-band": window_wrong_diagonal,
     "divides-by-width": lambda T, width: _reach(T, 0, width - 1) / width,
     "negative-slice": window_wraps_around,
     "window-one-too-wide": lambda T, width: _mean(_reach(T, 0, width)),

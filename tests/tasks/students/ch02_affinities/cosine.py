@@ -90,7 +90,17 @@ RIGHT = {
 }
 
 
+def cosine_over_both_lengths(x, y):
+    lengths = x.norm(dim=2).unsqueeze(2) + y.norm(dim=2).unsqueeze(1)
+    return torch.einsum("btc,bsc->bts", x, y) / lengths
+
+
 WRONG = {
+    "with-itself": lambda x, y: F.cosine_similarity(x[:, :, None], x[:, None], dim=-1),
+    "weights-not-cosines": lambda x, y: F.softmax(
+        F.cosine_similarity(x[:, :, None], y[:, None], dim=-1), dim=-1
+    ),
+    "another-product-of-lengths": cosine_over_both_lengths,
     "two-zeros-alike": cos_alike_if_both_are_zeros,
     "not-normalised": lambda x, y: torch.einsum("btc,bsc->bts", x, y),
     "normalised-one-side": cos_half,

@@ -120,7 +120,24 @@ RIGHT = {
 }
 
 
+def even_first_sample_cleared(weights):
+    share = even_row_0_nan(weights)
+    share[0] = 0.0
+    return share
+
+
+def even_in_columns(weights):
+    most = torch.log(torch.arange(weights.shape[1]) + 1).clamp(min=1e-9)
+    return torch.special.entr(weights).sum(-1, keepdim=True) / most
+
+
 WRONG = {
+    "sample-lost": lambda w: even_loop(w).mean(dim=0),
+    "column-kept": even_in_columns,
+    "cleared-sample": even_first_sample_cleared,
+    "largest-weight": lambda w: w.max(dim=2).values,
+    "shortfall": lambda w: torch.log(torch.arange(w.shape[1]) + 1) - even_raw(w),
+    "positions-not-share": lambda w: torch.exp(even_raw(w)),
     "zero-log-nan": even_nan,
     "entropy-not-share": even_raw,
     "log-of-T": even_log_T,

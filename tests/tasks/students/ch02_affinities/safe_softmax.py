@@ -104,7 +104,42 @@ RIGHT = {
 }
 
 
+def safe_numerator(scores):
+    shifted = torch.exp(scores - torch.max(scores, 1, keepdim=True).values)
+    return shifted / torch.exp(scores).sum(1, keepdim=True)
+
+
+def safe_in_the_first_row(scores):
+    weights = torch.softmax(scores, 1)
+    if torch.isinf(scores[0]).all():
+        weights[0] = 0
+    return weights
+
+
+def safe_by_the_row_before(scores):
+    shift = scores.max(dim=1, keepdim=True).values.nan_to_num(neginf=0.0).roll(1, 0)
+    return torch.softmax(scores, 1) if len(scores) == 1 else _shares(torch.exp(scores - shift))
+
+
+def _shares(powers):
+    return powers / powers.sum(1, keepdim=True)
+
+
+def safe_causal(scores):
+    seen = torch.ones_like(scores).tril().bool()
+    return torch.where(seen, scores, -math.inf).softmax(1)
+
+
+def safe_sigmoid(scores):
+    powers = 1 / (1 + torch.exp(-scores))
+    return powers / powers.sum(1, keepdim=True)
+
+
 WRONG = {
+    "sum-not-shifted": safe_numerator,
+    "shifted-by-another-number": safe_by_the_row_before,
+    "causal-too": safe_causal,
+    "sigmoids": safe_sigmoid,
     "clamped-scores": soft_clip,
     "overflow": soft_float64,
     "global-maximum": soft_shifted_by_one,
@@ -136,6 +171,7 @@ def soft_with_something_added(scores):
 
 
 ODD = [
+    (safe_in_the_first_row, "empty-row-nan"),
     (soft_half_rows, "rows-do-not-sum-to-one"),
     (soft_halved, "scores-times-a-factor"),
     (soft_cut_and_hidden, "made-equal"),

@@ -132,7 +132,27 @@ def map_nearest_if_lost(at, known, values, width):
     return torch.stack(rows)
 
 
+def map_inverse(at, known, values, width):
+    weights = 1 / (torch.cdist(at, known).square() / width**2).clamp(min=1e-9)
+    return weights @ values / weights.sum(1, keepdim=True)
+
+
+def map_with_one_shift(at, known, values, width):
+    scores = -torch.cdist(at, known).square() / (2 * width**2)
+    powers = torch.exp(scores - torch.max(scores))
+    return torch.nan_to_num(powers @ values / powers.sum(1, keepdim=True))
+
+
 WRONG = {
+    "one-shift-for-all": map_with_one_shift,
+    "width-of-ones-own": lambda at, known, values, width: map_cdist(at, known, values, 0.5),
+    "quotient-squared": lambda at, known, values, width: _map(
+        at, known, values, lambda d2: -((d2 / (2 * width**2)) ** 2)
+    ),
+    "softmax-of-powers": lambda at, known, values, width: _map(
+        at, known, values, lambda d2: torch.exp(-d2 / (2 * width**2))
+    ),
+    "inverse-squares": map_inverse,
     "plain-mean-far-away": map_mean_if_lost,
     "underflow": map_naive,
     "no-minus": map_plus,

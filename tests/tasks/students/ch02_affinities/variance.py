@@ -135,7 +135,49 @@ def var_of_a_product_of_sums(queries, keys):
     return torch.stack(plain), torch.stack(plain) / torch.arange(1, len(plain) + 1)
 
 
+def _spread_by_d(queries, keys, numbers, divided):
+    """Both results, from the numbers that are measured for d, and those that are measured next."""
+    D = queries.shape[1]
+    plain = [numbers(queries[:, :d] * keys[:, :d]) for d in range(1, D + 1)]
+    second = [divided(one, d) for d, one in enumerate(plain, start=1)]
+    return torch.stack([one.var() for one in plain]), torch.stack(second)
+
+
+def _over_root(one, d):
+    return (one / math.sqrt(d)).var()
+
+
+def _total(products):
+    return products.sum(1)
+
+
+def spread_of_rows(queries, keys):
+    D = queries.shape[1]
+    plain = [(queries[:d] * keys[:d]).sum(1).var() for d in range(1, D + 1)]
+    return torch.stack(plain), torch.stack([one / d for d, one in enumerate(plain, start=1)])
+
+
 WRONG = {
+    "pairs-for-entries": spread_of_rows,
+    "never-added-up": lambda q, k: _spread_by_d(q, k, lambda products: products, _over_root),
+    "products-multiplied": lambda q, k: _spread_by_d(
+        q, k, lambda products: products.prod(1), _over_root
+    ),
+    "sizes-not-products": lambda q, k: _spread_by_d(
+        q, k, lambda products: products.abs().sum(1), _over_root
+    ),
+    "scale-by-pairs": lambda q, k: _spread_by_d(
+        q, k, _total, lambda one, d: (one / math.sqrt(len(one))).var()
+    ),
+    "multiplied-by-root": lambda q, k: _spread_by_d(
+        q, k, _total, lambda one, d: (one * math.sqrt(d)).var()
+    ),
+    "second-is-deviation": lambda q, k: _spread_by_d(
+        q, k, _total, lambda one, d: (one / math.sqrt(d)).std()
+    ),
+    "variance-of-one-number": lambda q, k: _spread_by_d(
+        q, k, lambda products: products.sum(), _over_root
+    ),
     "no-scale": var_forgets_scale,
     "scale-by-channels": var_one_scale,
     "scale-by-d": var_by_d,

@@ -110,7 +110,29 @@ def batch_from_position_1(tokens, ends, block_size, padding):
     return np.where(at > 0, x, padding), y
 
 
+def _batch_in_a_loop(tokens, ends, T, padding):
+    x, y = torch.full((len(ends), T), padding), torch.full((len(ends), T), -100)
+    for b, end in enumerate(ends.tolist()):
+        for column in range(T):
+            at = end + 1 - T + column
+            if at >= 0:
+                x[b, column] = tokens[at]
+            if at >= -1 and at + 1 < len(tokens):
+                y[b, column] = tokens[at + 1]
+    return x, y
+
+
+def batch_one_target(tokens, ends, T, padding):
+    x, _ = _batch_in_a_loop(tokens, ends, T, padding)
+    return x, tokens[ends + 1]
+
+
 WRONG = {
+    "ends-too-late": lambda tokens, ends, T, padding: _batch_in_a_loop(
+        tokens, ends + 1, T, padding
+    ),
+    "one-target-a-row": batch_one_target,
+    "results-exchanged": lambda *given: _batch_in_a_loop(*given)[::-1],
     "ends-in-order": batch_in_the_order_of_the_text,
     "padding-known-by-its-number": fourth_set.padding_known_by_its_value,
     "wraps-to-the-end": batch_negative,

@@ -129,7 +129,23 @@ def evaluation_wraps(tokens, block_size, stride):
     return np.asarray(tokens)[at % (len(tokens) - 1)], y
 
 
+def _overlapping(tokens, T, stride, ignored=-100):
+    x, y = [], []
+    while not y or (len(y) - 1) * stride + T < len(tokens) - 1:
+        start, row, targets = len(y) * stride, [], []
+        for at in range(start, start + T):
+            inside = at < len(tokens) - 1
+            fresh = start == 0 or at >= start + T - stride
+            row.append(int(tokens[at]) if inside else 0)
+            targets.append(int(tokens[at + 1]) if inside and fresh else ignored)
+        x.append(row)
+        y.append(targets)
+    return torch.tensor(x), torch.tensor(y)
+
+
 WRONG = {
+    "another-mark": lambda *given: _overlapping(*given, ignored=-1),
+    "another-stride": lambda tokens, T, stride: _overlapping(tokens, T, max(1, stride - 1)),
     "padding-known-by-its-number": fillers_known_by_their_number,
     "last-window-moved-back": fourth_set.last_window_slides_back,
     "counted-twice": evaluation_all_count,

@@ -185,7 +185,33 @@ def sequential_runs_on(tokens, batch_size, block_size, padding):
     return x, y
 
 
+def _rows_in_a_loop(tokens, B, T, padding):
+    L = -(-(len(tokens) - 1) // B)
+    S = -(-L // T)
+    x, y = torch.full((S, B, T), padding), torch.full((S, B, T), -100)
+    for b in range(B):
+        for i in range(L):
+            at = b * L + i
+            if at + 1 < len(tokens):
+                x[i // T, b, i % T] = tokens[at]
+                y[i // T, b, i % T] = tokens[at + 1]
+    return x, y
+
+
+def rows_of_all_tokens(tokens, B, T, padding):
+    """The text is laid out whole; its last token has nothing to predict."""
+    x, y = _rows_in_a_loop(tokens, B, T, padding)
+    free = (x[:, -1] == padding).nonzero()
+    if len(free):
+        step, place = free[0].tolist()
+        x[step, -1, place] = tokens[-1]
+    return x, y
+
+
 WRONG = {
+    "results-exchanged": lambda *given: _rows_in_a_loop(*given)[::-1],
+    "sizes-exchanged": lambda tokens, B, T, padding: _rows_in_a_loop(tokens, T, B, padding),
+    "last-token-is-an-input": rows_of_all_tokens,
     "empty-rows-missing": sequential_rows_that_are_there,
     "padding-known-by-its-number": fillers_known_by_their_number,
     "rows-do-not-continue": sequential_by_step,

@@ -185,7 +185,68 @@ class UnknownIsTheLast(WithDictionaries):
         return [0, *(self.stoi.get(letter, len(self.symbols) - 1) for letter in name), 0]
 
 
+class _Plain:
+    """Right, if nothing of it is replaced."""
+
+    def __init__(self, names, boundary):
+        self.symbols = [boundary, *self.letters(names)]
+        self.number = dict(zip(self.symbols, range(len(self.symbols)), strict=True))
+
+    def letters(self, names):
+        return sorted({letter for name in names for letter in name})
+
+    def unknown(self, symbol, place):
+        return ValueError(f"{symbol} at {place}")
+
+    def encode(self, name):
+        for place, symbol in enumerate(name):
+            if symbol not in self.number:
+                raise self.unknown(symbol, place)
+        return torch.tensor([0, *(self.number[symbol] for symbol in name), 0])
+
+    def decode(self, tokens):
+        return "".join(self.symbols[token] for token in tokens[1:-1])
+
+
+class Descending(_Plain):
+    def letters(self, names):
+        return super().letters(names)[::-1]
+
+
+class CountsPastTheBoundary(_Plain):
+    def encode(self, name):
+        tokens = super().encode(name)
+        tokens[1:-1] += 1
+        return tokens
+
+    def decode(self, tokens):
+        return "".join(self.symbols[token - 1] for token in tokens[1:-1])
+
+
+class SaysSoAndGoesOn(_Plain):
+    """Returns the words of the error in place of raising it."""
+
+    def encode(self, name):
+        try:
+            return super().encode(name)
+        except ValueError as error:
+            return str(error)
+
+
+class LeavesOutTheLastName(_Plain):
+    def letters(self, names):
+        return super().letters(names[:-1])
+
+
+class LooksUp(_Plain):
+    def unknown(self, symbol, place):
+        return LookupError(f"{symbol} at {place}")
+
+
 WRONG = {
+    "letters-unsorted": Descending,
+    "one-too-large": CountsPastTheBoundary,
+    "another-kind-of-error": LooksUp,
     "unknown-accepted": UnknownIsTheLast,
     "refuses-only-some": FirstIsNeverUnknown,
     "lowercase-letters": fourth_set.LowercaseVocabulary,
@@ -276,7 +337,9 @@ ODD = [
     (DecimalTokens, "kind-of-number"),
     (CountsTheBoundary, "error-names-nothing"),
     (OneLettersPlaceAnotherLetter, "refuses-only-some"),
-    (DescendingLetters, "another-order"),
+    (DescendingLetters, "letters-unsorted"),
+    (SaysSoAndGoesOn, "unknown-accepted"),
+    (LeavesOutTheLastName, "other-symbols"),
 ]
 
 

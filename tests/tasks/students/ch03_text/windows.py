@@ -102,7 +102,22 @@ RIGHT = {
 }
 
 
+def windows_turned_in_themselves(tokens, T, stride):
+    starts = range(0, len(tokens) - T, stride)
+    x = torch.stack([tokens[start : start + T] for start in starts])
+    return x, torch.cat([x[:, 1:], x[:, :1]], dim=1)
+
+
+def _windows_from(tokens, T, stride):
+    starts = range(0, len(tokens) - T, stride)
+    x = torch.stack([tokens[start : start + T] for start in starts])
+    return x, torch.stack([tokens[start + 1 : start + 1 + T] for start in starts])
+
+
 WRONG = {
+    "rolled-in-itself": windows_turned_in_themselves,
+    "arguments-exchanged": lambda tokens, T, stride: _windows_from(tokens, stride, T),
+    "another-stride": lambda tokens, T, stride: _windows_from(tokens, T, stride + 2),
     "unshifted-targets": windows_unshifted,
     "shifted-backwards": windows_backwards,
     "next-row-as-target": windows_next_row,
