@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import AXIS, NORM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.quoting import farthest
-from course_judges.wording import unwrapped
+from course_judges.quoting import farthest, farthest_index
+from course_judges.wording import number, unwrapped
 from course_tasks.verdict import Finding
 
 Norm = Callable[[Tensor, Tensor, Tensor, int, float], Tensor]
@@ -426,6 +427,31 @@ _across_the_groups = mistake(
 )(_over(2))
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """One number, from the mean and the variance of its group to gain and shift."""
+    case = "groups" if evidence.same("whole") else "whole"
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.shape != right.shape or evidence.same(case) or more_is_known(evidence, case):
+        return None
+    b, t, c = farthest_index(mine, right)
+    size = evidence.number("C") // (1 if case == "whole" else evidence.number("groups"))
+    first = c // size * size
+    group = evidence.inputs["x"][b, t, first : first + size].astype(float)
+    eps = float(evidence.inputs["eps"])
+    normed = (evidence.inputs["x"][b, t, c] - group.mean()) / np.sqrt(group.var() + eps)
+    gain, shift = (number(float(evidence.inputs[name][c])) for name in ("gain", "shift"))
+    return Finding(
+        "another-norm",
+        "What you make of a group is not its norm.",
+        f"At position {t} of sample {b}, channel {c} is one of channels {first} to "
+        f"{first + size - 1}, which are normed together: their mean is {number(group.mean())}, "
+        f"their variance {number(group.var())}, so with eps = {eps:g} it becomes "
+        f"{number(float(normed))}; times its gain, {gain}, plus its shift, {shift}, that is "
+        f"{number(float(right[b, t, c]))}. Yours is {number(float(mine[b, t, c]))}.",
+        NORM,
+    )
+
+
 TASK = Task(
     "A norm in groups",
     group_norm,
@@ -436,5 +462,6 @@ TASK = Task(
         Part("A group of equal numbers gives the shift, not NaN.", 1, matches("constant")),
     ),
     properties=(_single_channels,),
+    examples=(_worked_out,),
     cases=("whole",),
 )

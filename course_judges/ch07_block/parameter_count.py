@@ -246,21 +246,32 @@ def _by_how_much(evidence: Evidence, mine: Sequence[float], right: Sequence[int]
 
 
 def _two_terms(amounts: list[tuple[str, list[int]]], off: list[float]) -> str:
-    """The first two terms of which sum or difference is what a count is off by in at least three
-    configurations; empty if there are none.
+    """The simplest sum or difference of two terms that a count is off by in at least three
+    configurations; empty if there is none, or more than one as simple.
     """
-    known = {tuple(amount): words for words, amount in reversed(amounts)}
+    found: dict[str, int] = {}
+    known: dict[tuple[float, ...], list[str]] = {}
     for words, amount in amounts:
-        left = tuple(gap - one for gap, one in zip(off, amount, strict=True))
-        if left in known:
-            return f"{words} + {known[left]}"
-        minus = tuple(-one for one in left)
-        if minus in known:
-            return f"{words} − {known[minus]}"
-        both = tuple(-gap - one for gap, one in zip(off, amount, strict=True))
-        if both in known:
-            return f"−({words} + {known[both]})"
-    return ""
+        known.setdefault(tuple(amount), []).append(words)
+    for words, amount in amounts:
+        for sign in (1, -1):
+            left = tuple(gap - sign * one for gap, one in zip(off, amount, strict=True))
+            for other in known.get(left, []) if sign > 0 else []:
+                said = sorted((words, other))
+                found[" + ".join(said)] = _multiples(*said)
+            for other in known.get(tuple(-one for one in left), []):
+                if sign > 0:
+                    found[f"{words} − {other}"] = _multiples(words, other)
+                else:
+                    said = sorted((words, other))
+                    found[f"−({' + '.join(said)})"] = _multiples(*said)
+    simplest = [words for words, times in found.items() if times == min(found.values())]
+    return simplest[0] if len(simplest) == 1 else ""
+
+
+def _multiples(*terms: str) -> int:
+    """How many times terms are taken, in all."""
+    return sum(int(term[0]) if term[0].isdigit() else 1 for term in terms)
 
 
 def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:

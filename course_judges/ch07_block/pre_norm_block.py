@@ -10,12 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from course_judges.ch07_block import decoder_blocks
+from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import BLOCK, PLACE, STREAM, TWO
-from course_judges.comparisons import compared
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, farthest_index, ratio
-from course_judges.wording import index, number, results_by_name, unwrapped, word
+from course_judges.wording import index, number, results_by_name, unwrapped
 from course_tasks.ch07_block.pre_norm_block import PROBE, Gathering, Listening
 from course_tasks.ch07_block.shared import Branch
 from course_tasks.verdict import Finding
@@ -355,8 +355,8 @@ _STEPS: dict[str, _Step] = {
         lambda x, branch: x + _normed(branch(x))
     ),
     "is left out": lambda x, branch: x,  # noqa: ARG005
-    "is divided by √3": lambda x, branch: x + branch(_normed(x)) / 3**0.5,
-    "is divided by 3": lambda x, branch: x + branch(_normed(x)) / 3,
+    "is added divided by √3": lambda x, branch: x + branch(_normed(x)) / 3**0.5,
+    "is added divided by 3": lambda x, branch: x + branch(_normed(x)) / 3,
     "is subtracted": lambda x, branch: x - branch(_normed(x)),
 }
 
@@ -386,8 +386,8 @@ def _branch_by_branch(evidence: Evidence) -> Finding | None:
     many = sum(map(bool, steps))
     return Finding(
         "branches-put-on-otherwise",
-        f"{'One' if many == 1 else word(many).capitalize()} of the three branches "
-        f"{'does' if many == 1 else 'do'} not stand on the stream as a pre-norm branch does.",
+        f"{('One', 'Two', 'All')[many - 1]} of the three branches "
+        f"{'is' if many == 1 else 'are'} put on the stream in another way than asked for.",
         f"By your numbers, {told}. Each is to read the normed stream, and to be added to the "
         f"stream that was not normed: `x = x + branch(norm(x))`. {_off(evidence)}",
         PLACE,
@@ -400,7 +400,7 @@ _GIVEN = ("x", "memory", "gather", "listen", "think")
 def _worked_out(evidence: Evidence) -> Finding | None:
     """What enters at one place, and what each of the three branches adds to it."""
     mine, right = evidence.yours("plain"), evidence.right("plain")
-    if evidence.same("plain") or mine.shape != right.shape or compared(mine, right):
+    if evidence.same("plain") or mine.shape != right.shape or more_is_known(evidence, "plain"):
         return None
     place = farthest_index(mine, right)
     given = {name: torch.from_numpy(evidence.inputs[name]) for name in _GIVEN}

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import COUNT, STREAM
-from course_judges.comparisons import compared
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, farthest_index, ratio
@@ -502,10 +502,10 @@ def _another_factor(evidence: Evidence) -> Finding | None:
 def _worked_out(evidence: Evidence) -> Finding | None:
     """What enters at one place, and what each branch adds to it."""
     mine, right = evidence.yours("stream.out"), evidence.right("stream.out")
-    if evidence.same("stream.out") or mine.shape != right.shape or evidence.number("C") == 1:
+    if evidence.same("stream.out") or mine.shape != right.shape:
         return None
-    if compared(mine, right):
-        return None  # which says more
+    if more_is_known(evidence, "stream.out"):
+        return None
     place = farthest_index(mine, right)
     x, n = evidence.inputs["x"].astype(float), evidence.number("N")
     added = []
@@ -590,7 +590,7 @@ TASK = Task(
         _some_learn_nothing,
         _wrong_when_listed_twice,
         right_when_called_again(("stream",), ("again",), STREAM),
-        _worked_out,
     ),
+    examples=(_worked_out,),
     cases=_CASES,
 )

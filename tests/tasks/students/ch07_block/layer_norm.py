@@ -204,6 +204,10 @@ def single_channels_left_alone(x, gain, shift, groups, eps):
 
 
 ODD = [
+    (
+        norming(own_mean, divide=lambda p, eps: (p - own_mean(p)).abs().amax(-1, True)),
+        "another-norm",
+    ),
     (single_channels_left_alone, "single-channel-groups"),
     (
         lambda x, gain, shift, groups, eps: norm_by_library(x, gain, shift, groups, eps).squeeze(),
