@@ -149,7 +149,7 @@ ODD = [
     (gated(lambda self, x: self.down(F.softplus(self.gate(x)) * self.up(x))), "smooth-gate"),
     (GatesOfTheFirstText, "wrong-when-called-again"),
     (
-        gated(lambda self, x: self.down(F.relu(self.gate(x)) * self.up(x.flip(1)))),
+        gated(lambda self, x: self.down(F.relu(self.gate(x)) * self.up(x.roll(1, 1)))),
         "wrong-when-open",
     ),
     (gated(lambda self, x: self.down(self.gate(x).abs() ** 1.5 * self.up(x))), "wrong-when-open"),
