@@ -229,7 +229,8 @@ def _raw_values(x: Tensor, heads: Heads) -> Tensor:
 
 def _taking(order: tuple[int, int, int]) -> Callable[[Tensor, Heads], Tensor]:
     """All heads with the matrices of these numbers for query, key and value."""
-    return lambda x, heads: concatenate(x, [tuple(head[n] for n in order) for head in heads])
+    q, k, v = order
+    return lambda x, heads: concatenate(x, [(head[q], head[k], head[v]) for head in heads])
 
 
 _matrices_mixed_up = mistake(
@@ -239,7 +240,7 @@ _matrices_mixed_up = mistake(
     SUBSPACES,
     also=tuple(
         _taking(order)
-        for order in itertools.product(range(3), repeat=3)
+        for order in itertools.product(range(3), range(3), range(3))
         if order not in ((0, 1, 2), (1, 0, 2), (2, 1, 0))
     ),
 )(_taking((2, 1, 0)))

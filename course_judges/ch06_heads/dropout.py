@@ -215,7 +215,7 @@ def _instead(evidence: Evidence, case: str) -> str:
     if np.abs(ratio - factor).max() > 1e-3:
         return ""
     p = _p(evidence)
-    known = {"0 everywhere": 0, "what was given": 1}
+    known: dict[str, float] = {"0 everywhere": 0, "what was given": 1}
     if case == "evaluation":
         known |= {
             "p times that": p,

@@ -109,7 +109,7 @@ _thirds_mixed_up = mistake(
     STACK,
     also=tuple(
         Variant(order=order)
-        for order in itertools.product(range(3), repeat=3)
+        for order in itertools.product(range(3), range(3), range(3))
         if order not in ((0, 1, 2), (1, 0, 2), (1, 2, 0), (0, 0, 2))
     ),
 )(Variant(order=(0, 0, 2)))

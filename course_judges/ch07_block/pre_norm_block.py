@@ -404,7 +404,8 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         return None
     place = farthest_index(mine, right)
     given = {name: torch.from_numpy(evidence.inputs[name]) for name in _GIVEN}
-    x, added = given["x"], []
+    x = given["x"]
+    added: list[float] = []
     with torch.no_grad():
         for branch in (Gathering(given["gather"]), Listening(given["listen"]), None):
             read = _normed(x)
