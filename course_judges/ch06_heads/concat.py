@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -131,10 +132,27 @@ _no_scale = families.no_scale(lambda e: _scales(e, 1.0, "yours"), SUBSPACES)(
 
 
 _scale_without_root = mistake(
-    "You divide the scores by the head size; divide by its root.",
-    lambda e: _scales_of(e, lambda size: float(size)),
+    "Your scores are divided by the head size in all; divide by its root.",
+    lambda e: unwrapped(f"""{_scales_of(e, lambda size: float(size))} If it is the root that you
+    divide by, it happens twice: in queries and in keys, or before
+    `scaled_dot_product_attention`, which divides as well."""),
     SUBSPACES,
 )(lambda x, heads: _scaled_each(x, heads, lambda size: float(size)))
+
+_scale_multiplied = mistake(
+    "You multiply the scores by the root of the head size; divide by it.",
+    lambda e: unwrapped(f"""{largest_gap(e, "unequal")} Multiplied, scores of large heads grow
+    still larger, and a softmax of large scores looks at one position alone."""),
+    SUBSPACES,
+    cases=("equal", "unequal"),
+)(lambda x, heads: _scaled_each(x, heads, lambda size: size**-0.5))
+
+_weighs_all_alike = mistake(
+    "Your heads weigh all that a position sees alike: their queries and keys play no part.",
+    lambda e: unwrapped(f"""Only their scores tell positions apart, `x @ query` times `x @ key`.
+    {largest_gap(e, "equal")}"""),
+    AVERAGE,
+)(_side_by_side(scale=math.inf))
 
 _divided_by_2D = mistake(
     "You divide the scores by twice the head size; divide by its root.",
@@ -169,6 +187,7 @@ def _scale_after_softmax(x: Tensor, heads: Heads) -> Tensor:
         _scaled_alike(max),
         _scaled_alike(min),
         _scaled_alike(lambda sizes: sizes[-1]),
+        _scaled_alike(len),
     ),
 )
 def _one_scale_for_all(x: Tensor, heads: Heads) -> Tensor:
@@ -208,6 +227,24 @@ def _raw_values(x: Tensor, heads: Heads) -> Tensor:
     return concatenate(x, [(query, key, torch.eye(x.shape[-1])) for query, key, _ in heads])
 
 
+def _taking(order: tuple[int, int, int]) -> Callable[[Tensor, Heads], Tensor]:
+    """All heads with the matrices of these numbers for query, key and value."""
+    q, k, v = order
+    return lambda x, heads: concatenate(x, [(head[q], head[k], head[v]) for head in heads])
+
+
+_matrices_mixed_up = mistake(
+    "You took one of a head's three matrices for another.",
+    lambda e: unwrapped(f"""A head is (query, key, value), in this order, and each has one use:
+    queries and keys make the scores, values are averaged. {largest_gap(e, "equal")}"""),
+    SUBSPACES,
+    also=tuple(
+        _taking(order)
+        for order in itertools.product(range(3), range(3), range(3))
+        if order not in ((0, 1, 2), (1, 0, 2), (2, 1, 0))
+    ),
+)(_taking((2, 1, 0)))
+
 _shared_head = mistake(
     "You used one head for all: the same findings stand side by side several times.",
     lambda e: unwrapped(f"""Channels 0 … {e.number("D") - 1} of your answer come again
@@ -241,7 +278,7 @@ _sums_not_concatenates = mistake(
 
 _concatenated_along_time = mistake(
     "You concatenated along time: the text became longer, not wider.",
-    lambda e: f"{shape(e, 'equal')} Channels are the last size, `dim=-1`.",
+    lambda e: f"{shape(e, 'equal')} Channels are the last dimension, `dim=-1`.",
     cases=("equal",),
 )(lambda x, heads: torch.cat(_found(x, heads), dim=1))
 
@@ -253,7 +290,7 @@ _interleaved = mistake(
 )(lambda x, heads: torch.stack(_found(x, heads), dim=-1).flatten(2))
 
 _stacked = mistake(
-    "You stacked the findings: that makes a new size; `torch.cat` uses one that is there.",
+    "You stacked the findings: that makes a new dimension; `torch.cat` uses one that is there.",
     lambda e: shape(e, "equal"),
     recognized=_is_stacked,
 )(lambda x, heads: torch.stack(_found(x, heads)))
@@ -285,6 +322,30 @@ _itself_hidden = mistake(
     also=(lambda x, heads: _diagonal(-1)(x, heads).nan_to_num(0.0),),
 )(_diagonal(-1))
 
+
+def _upper(above: int, fill: float = -math.inf) -> Callable[[Tensor, Heads], Tensor]:
+    """Each position sees those from so many after itself on."""
+
+    def answer(x: Tensor, heads: Heads) -> Tensor:
+        visible = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(above)
+        return torch.cat(_found(x, heads, visible=visible, fill=fill), dim=-1)
+
+    return answer
+
+
+_upper_triangle = families.upper_triangle(
+    lambda e: unwrapped(f"""`masked_fill` hides where its mask is True, and
+    `scaled_dot_product_attention` shows there: is your mask the other way round?
+    {largest_gap(e, "equal")}"""),
+    AVERAGE,
+    also=(
+        _upper(1),
+        _upper(1, -1e9),
+        # A row in which nothing is seen finds 0 where it is not NaN.
+        lambda x, heads: _upper(1)(x, heads).nan_to_num(0.0),
+    ),
+)(_upper(0))
+
 _weights_transposed = mistake(
     "The weights are turned over before they meet the values.",
     lambda e: unwrapped(f"""{largest_gap(e, "equal")} Row t of the weights belongs to output t:
@@ -304,6 +365,37 @@ _weights_transposed = mistake(
         dim=-1,
     )
 )
+
+
+@families.masked_after_softmax(lambda e: largest_gap(e, "equal"), AVERAGE)
+def _masked_after_softmax(x: Tensor, heads: Heads) -> Tensor:
+    found = []
+    for query, key, value in heads:
+        scores = x @ query @ (x @ key).mT / by_head_size(query)
+        found.append(scores.softmax(dim=-1) * past(x.shape[1]) @ x @ value)
+    return torch.cat(found, dim=-1)
+
+
+@mistake(
+    "The scores themselves are your weights; a softmax should make an average of them.",
+    lambda e: unwrapped(f"""Scores may be negative, and their rows sum to anything.
+    {largest_gap(e, "equal")}"""),
+    AVERAGE,
+)
+def _no_softmax(x: Tensor, heads: Heads) -> Tensor:
+    found = []
+    for query, key, value in heads:
+        scores = x @ query @ (x @ key).mT / by_head_size(query)
+        found.append(scores * past(x.shape[1]) @ x @ value)
+    return torch.cat(found, dim=-1)
+
+
+_softmax_over_samples = mistake(
+    "Your softmax runs over the samples of the batch, `dim=0`.",
+    "What the future hides is then hidden in all samples, and a softmax over nothing but −inf is "
+    "NaN. Each row is an average of its own, over the positions that are seen: `dim=-1`.",
+    AVERAGE,
+)(_side_by_side(dim=0))
 
 _scale_by_length = mistake(
     "You divide the scores by √T, the number of positions.",

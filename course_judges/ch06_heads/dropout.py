@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 
 from course_judges.ch06_heads.draws import Draws
@@ -9,6 +12,7 @@ from course_judges.ch06_heads.drops import (
     always,
     begun_anew,
     by_count,
+    by_share,
     drop_heads,
     drops,
     exact_share,
@@ -137,7 +141,30 @@ def _factor(evidence: Evidence) -> str:
     yours, right = numbers_apart(off, 1 / (1 - p))
     return unwrapped(f"""With p = {p:g}, what you keep is multiplied by {yours}; it should be
     1 / (1 − p) = {right}, which makes the mean over many draws what it is without
-    dropout.{_by_what_was_kept(evidence, off)}""")
+    dropout.{_by_what_was_kept(evidence, off) or _as_a_formula(evidence)}""")
+
+
+# Factors that people take for 1 / (1 − p), as functions of p.
+_FACTORS: tuple[tuple[str, Callable[[float], float]], ...] = (
+    ("p", lambda p: p),
+    ("1 + p", lambda p: 1 + p),
+    ("1 / (1 + p)", lambda p: 1 / (1 + p)),
+    ("1 / √(1 − p)", lambda p: (1 - p) ** -0.5),
+    ("√(1 − p)", lambda p: (1 - p) ** 0.5),
+    ("1 / (1 − p)²: is it divided twice?", lambda p: (1 - p) ** -2),
+    ("1 / √p", lambda p: p**-0.5),
+    ("(1 − p) / p", lambda p: (1 - p) / p),
+    ("p / (1 − p)", lambda p: p / (1 - p)),
+)
+
+
+def _as_a_formula(evidence: Evidence) -> str:
+    """What factor it is, where it is the same everywhere and people take it for the right one."""
+    draws, p = _draws(evidence), _p(evidence)
+    known = {f"{words}": of(p) for words, of in _FACTORS}
+    known |= {"the number of heads": draws.heads, "1 / the number of heads": 1 / draws.heads}
+    told = next((words for words, factor in known.items() if draws.scaled_by(factor)), "")
+    return f" Yours is {told}{'' if told.endswith('?') else '.'}" if told else ""
 
 
 def _by_what_was_kept(evidence: Evidence, factor: float) -> str:
@@ -173,10 +200,45 @@ def _deterministic(evidence: Evidence) -> Finding | None:
             return Finding(
                 "wrong-without-chance",
                 f"{when} there is nothing left to chance, and your answer is another one.",
-                f"It should be {wanted}.",
+                f"It should be {wanted}.{_instead(evidence, case)}",
                 DROPOUT,
             )
     return None
+
+
+def _instead(evidence: Evidence, case: str) -> str:
+    """What an answer is that is left to nothing, where that is a number times what was given."""
+    found = evidence.inputs["found"]
+    given = {"every": found, "one_by_one.whole": found[:1]}.get(case, evidence.inputs["few"])
+    ratio = evidence.shaped(case, given.shape) / given
+    factor = float(ratio.mean())
+    if np.abs(ratio - factor).max() > 1e-3:
+        return ""
+    p = _p(evidence)
+    known: dict[str, float] = {"0 everywhere": 0, "what was given": 1}
+    if case == "evaluation":
+        known |= {
+            "p times that": p,
+            "1 − p times that": 1 - p,
+            "1 / (1 − p) times that": 1 / (1 - p),
+        }
+    told = next((words for words, of in known.items() if abs(factor - of) < 1e-3), None)
+    return f" Yours is {told or f'{number(factor)} times that'}."
+
+
+def _another_chance(evidence: Evidence) -> str:
+    """With what probability heads go, if not with p."""
+    draws, p = _draws(evidence), _p(evidence)
+    below = (1 + math.erf(p / math.sqrt(2))) / 2  # of normal numbers
+    if draws.dropped_about(0.5):
+        return " That is about one half: does p decide how many?"
+    if draws.dropped_about(below) or draws.dropped_about(1 - below):
+        side = "below" if draws.dropped_about(below) else "above"
+        return (
+            f" Of normal numbers as many are {side} p; `torch.rand` draws evenly between 0 and 1,"
+            " `torch.randn` does not."
+        )
+    return ""
 
 
 def _by_chance(evidence: Evidence) -> Finding | None:
@@ -214,7 +276,7 @@ def _by_chance(evidence: Evidence) -> Finding | None:
         return Finding(
             "wrong-share",
             "Your choice of heads is not the one asked for.",
-            _share(evidence),
+            f"{_share(evidence)}{_another_chance(evidence)}",
             DROPOUT,
         )
     if not _scaled_well(evidence):
@@ -238,6 +300,29 @@ def _by_seed(evidence: Evidence) -> Finding | None:
     )
 
 
+def _drops_in_evaluation(evidence: Evidence) -> bool:
+    """True if some of what is evaluated is 0, and the rest, if there is any, grows as in training
+    or stays what it is.
+    """
+    ratio, p = _ratio(evidence), _p(evidence)
+    left = ratio[ratio != 0]
+    if p > _NEARLY_ONE and not left.size:
+        return True
+    return 0 < left.size < ratio.size and bool(
+        np.allclose(left, 1, atol=1e-3) or np.allclose(left, 1 / (1 - p), rtol=1e-3)
+    )
+
+
+def _is_left_to_chance(evidence: Evidence) -> bool:
+    """True if of samples that come one by one some heads go and some stay."""
+    return 0 < _alone(evidence).dropped < 1
+
+
+def _drops_some(evidence: Evidence) -> bool:
+    """True if of many samples some heads go and some stay."""
+    return 0 < _two_calls(evidence)[0].dropped < 1
+
+
 _SEEDS = (
     "Two generators with the same seed dropped different heads; give `generator=generator` to what"
     " draws."
@@ -246,13 +331,11 @@ _SEEDS = (
 _flag_turned = mistake(
     "You drop heads in evaluation, and none in training: `training` means the opposite.",
     _evaluation,
-    recognized=lambda e: (
-        _scaled_by(e, 1.0) and not _draws(e).dropped and bool((_ratio(e) != 1).any())
-    ),
+    recognized=lambda e: _scaled_by(e, 1.0) and not _draws(e).dropped and _drops_in_evaluation(e),
 )(lambda found, p, training, generator: drop_heads(found, p, not training, generator))
 
 _nothing_dropped = mistake(
-    "Nothing is dropped, not even in training.",
+    "In training, nothing is dropped and nothing is scaled.",
     _share,
     recognized=lambda e: _scaled_by(e, 1.0) and not _draws(e).dropped,
 )(nothing)
@@ -264,10 +347,19 @@ _scaled_in_evaluation = mistake(
     recognized=lambda e: bool(np.allclose(_ratio(e), 1 - _p(e), atol=1e-3)),
 )(drops(factor=lambda p: 1.0, in_evaluation=lambda p: 1 - p))  # noqa: ARG005
 
+_scaled_up_in_evaluation = mistake(
+    "You scale up in evaluation, where nothing is to change, and not in training.",
+    lambda e: unwrapped(f"""{_evaluation(e)} In the inverted form what is kept is divided by 1 − p
+    in training, and that is all."""),
+    recognized=lambda e: (
+        bool(np.allclose(_ratio(e) * (1 - _p(e)), 1, atol=1e-3)) and _scaled_by(e, 1.0)
+    ),
+)(drops(factor=lambda p: 1.0, in_evaluation=lambda p: 1 / (1 - p) if p < 1 else 1.0))  # noqa: ARG005
+
 _dropout_in_evaluation = mistake(
-    "You drop heads in evaluation, too: two evaluations of one model differ.",
-    _evaluation,
-    recognized=lambda e: bool((_ratio(e) == 0).any()),
+    "You drop in evaluation, too, where nothing is to change.",
+    lambda e: f"{_evaluation(e)} What a model answers would be left to chance.",
+    recognized=_drops_in_evaluation,
 )(always)
 
 _keeps_with_p = mistake(
@@ -295,17 +387,46 @@ _entries_not_heads = mistake(
     recognized=lambda e: not _draws(e).whole,
 )(drops(sizes=lambda found: tuple(found.shape)))
 
+
+def _divided_by_what_was_kept(evidence: Evidence) -> bool:
+    """True if everything that is left was divided by the share of the batch that is left, and not
+    by the expected one.
+    """
+    draws = _draws(evidence)
+    kept = 1 - draws.dropped
+    return (
+        0 < draws.dropped < 1
+        and bool(np.allclose(draws.factors * kept, 1, rtol=1e-5))
+        and abs(kept / (1 - _p(evidence)) - 1) > 1e-4
+    )
+
+
+_one_coin = mistake(
+    "One draw decides for all heads of all samples: all of them go, or none.",
+    lambda e: f"{_share(e)} Each head of each sample needs a number of its own.",
+    recognized=lambda e: (
+        _is_left_to_chance(e)
+        and all(one.dropped in (0, 1) for one in (_draws(e), *_two_calls(e)))
+        and _alone(e).all_or_none
+    ),
+)(drops(sizes=lambda found: (1, 1, 1, 1)))  # noqa: ARG005
+
 _one_draw_for_all = mistake(
     "Every sample of your batch loses the same heads; each needs draws of its own.",
     lambda e: f"{_share(e)} In all {len(_draws(e).kept)} samples they are the same ones.",
-    recognized=lambda e: all(one.same_in_all_samples for one in (_draws(e), *_two_calls(e))),
+    recognized=lambda e: (
+        _is_left_to_chance(e)
+        and all(one.same_in_all_samples for one in (_draws(e), *_two_calls(e)))
+    ),
 )(drops(sizes=lambda found: (1, found.shape[1], 1, 1)))
 
 _drops_samples = mistake(
     "You draw once a sample: it keeps all of its heads or none.",
     lambda e: unwrapped(f"""{int((~_draws(e).kept.any(axis=1)).sum())} of {len(_draws(e).kept)}
     samples have lost every head."""),
-    recognized=lambda e: all(one.all_or_none for one in (_draws(e), *_two_calls(e))),
+    recognized=lambda e: (
+        _is_left_to_chance(e) and all(one.all_or_none for one in (_draws(e), *_two_calls(e)))
+    ),
 )(drops(sizes=lambda found: (found.shape[0], 1, 1, 1)))
 
 _dropout_unscaled = mistake(
@@ -334,6 +455,14 @@ _rescaled_by_count = mistake(
     recognized=lambda e: _draws(e).scaled_by_count,
 )(by_count)
 
+_rescaled_by_the_share = mistake(
+    "You divide by the share of heads that happened to be kept; divide by 1 − p.",
+    lambda e: unwrapped(f"""With p = {_p(e):g}, what you keep is multiplied by
+    {number(float(_draws(e).factors[0]), 5)}, and 1 / (1 − p) is {number(1 / (1 - _p(e)), 5)}. By
+    chance more heads are kept or fewer, and none at all of a few, or with p = 1."""),
+    recognized=_divided_by_what_was_kept,
+)(by_share)
+
 _zero_over_zero = mistake(
     "At p = 1 you divide by 1 − p, which is 0.",
     lambda e: (
@@ -343,9 +472,12 @@ _zero_over_zero = mistake(
         " NaN. Nothing is kept: return zeros."
     ),
     recognized=lambda e: (
-        e.answers.errors["every"].kind == "ZeroDivisionError"
-        if "every" in e.answers.errors
-        else bool(np.isnan(e.yours("every")).any())
+        _scaled_well_together(e)
+        and (
+            e.answers.errors["every"].kind == "ZeroDivisionError"
+            if "every" in e.answers.errors
+            else bool(np.isnan(e.yours("every")).any())
+        )
     ),
 )(zero_over_zero)
 
@@ -355,7 +487,7 @@ _seed_fixed_inside = mistake(
     samples long. If a seed is fixed inside your function, leave it to the caller, and draw from the
     generator that is given."""),
     recognized=lambda e: (
-        bool(_draws(e).dropped) and np.array_equal(_seeded(e, "first"), _seeded(e, "other"))
+        _drops_some(e) and np.array_equal(_seeded(e, "first"), _seeded(e, "other"))
     ),
 )(reseeded)
 
@@ -365,12 +497,12 @@ _seed_again = mistake(
     it again, or draw from a copy of it, it begins anew: give the generator itself to what draws,
     and each draw moves it on."""),
     recognized=lambda e: (
-        bool(_draws(e).dropped) and np.array_equal(_seeded(e, "first"), _seeded(e, "second"))
+        _drops_some(e) and np.array_equal(_seeded(e, "first"), _seeded(e, "second"))
     ),
 )(begun_anew)
 
 _generator_ignored = mistake(
-    "Your draws do not come from the given generator.",
+    "Not all that you draw comes from the given generator.",
     _SEEDS,
     recognized=lambda e: not np.array_equal(_seeded(e, "first"), _seeded(e, "repeated")),
 )(own_chance)

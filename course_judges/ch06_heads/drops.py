@@ -54,6 +54,14 @@ def by_count(found: Tensor, p: float, training: bool, generator: torch.Generator
     return found * kept * H / kept.sum(dim=1, keepdim=True).clamp(min=1)
 
 
+def by_share(found: Tensor, p: float, training: bool, generator: torch.Generator) -> Tensor:
+    """Scaled by the share of all heads that happened to be kept."""
+    if not training:
+        return found
+    kept = (torch.rand(*found.shape[:2], 1, 1, generator=generator) >= p).float()
+    return found * kept / kept.mean()
+
+
 def own_chance(found: Tensor, p: float, training: bool, generator: torch.Generator) -> Tensor:  # noqa: ARG001
     """With randomness from elsewhere."""
     return drop_heads(found, p, training, torch.default_generator)

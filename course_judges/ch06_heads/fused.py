@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -101,6 +102,18 @@ _other_layout = mistake(
 
 _swapped_query_key = families.swapped_query_key(_plain, STACK)(Variant(order=(1, 0, 2)))
 
+_thirds_mixed_up = mistake(
+    "You took one of the three parts of `qkv` for another.",
+    lambda e: unwrapped(f"""Its rows hold all queries, then all keys, then all values, and each part
+    has one use: queries and keys make the scores, values are averaged. {_plain(e)}"""),
+    STACK,
+    also=tuple(
+        Variant(order=order)
+        for order in itertools.product(range(3), range(3), range(3))
+        if order not in ((0, 1, 2), (1, 0, 2), (1, 2, 0), (0, 0, 2))
+    ),
+)(Variant(order=(0, 0, 2)))
+
 _values_first = mistake(
     "You took the first third for values; it holds queries, then come keys, then values.",
     _plain,
@@ -134,8 +147,10 @@ _no_scale = families.no_scale(lambda e: _scale_effect(e, 1.0), SUBSPACES)(
 )
 
 _scale_without_root = mistake(
-    "You divide the scores by the head size; divide by its root.",
-    lambda e: _scale_effect(e, e.number("D")),
+    "Your scores are divided by the head size in all; divide by its root.",
+    lambda e: unwrapped(f"""{_scale_effect(e, e.number("D"))} If it is the root that you divide by,
+    it happens twice: in queries and in keys, or before `scaled_dot_product_attention`, which
+    divides as well."""),
     SUBSPACES,
 )(Variant(scale=lambda C, D: float(D)))  # noqa: ARG005
 
@@ -146,6 +161,19 @@ _divided_by_2D = mistake(
     {_scale_effect(e, 2 * e.number("D"))}"""),
     SUBSPACES,
 )(Variant(scale=lambda C, D: 2.0 * D))  # noqa: ARG005
+
+_scale_by_heads = mistake(
+    "You divide the scores by the root of the number of heads; divide by √D.",
+    lambda e: _scale_effect(e, e.number("H") ** 0.5),
+    SUBSPACES,
+)(Variant(scale=lambda C, D: math.sqrt(C // D)))
+
+_scale_multiplied = mistake(
+    "You multiply the scores by √D; divide by it.",
+    lambda e: unwrapped(f"""Large scores grow larger still, and a softmax of large scores looks at
+    one position alone. {_plain(e)}"""),
+    SUBSPACES,
+)(Variant(scale=lambda C, D: D**-0.5))  # noqa: ARG005
 
 _scale_by_length = mistake(
     "You divide the scores by √T, the number of positions.",
@@ -181,7 +209,33 @@ _reach_without_past = mistake(
     cases=_BOTH,
 )(Variant(visible=sideways))
 
+_windows_to_both_sides = mistake(
+    "Your windows reach as far into the future as into the past.",
+    lambda e: unwrapped(f"""A distance without its sign is small on both sides of a position:
+    `t − s` has to be 0 or more, too. {_reaches(e)}"""),
+    cases=_BOTH,
+)(
+    Variant(
+        visible=lambda T, reach: (
+            (torch.arange(T)[:, None] - torch.arange(T)).abs() < torch.tensor(reach)[:, None, None]
+        )
+    )
+)
+
+_upper_triangle = families.upper_triangle(_plain, cases=_BOTH)(
+    Variant(visible=lambda T, reach: windows(T, reach).mT)
+)
+
 _softmax_over_queries = families.softmax_over_queries(_plain, AVERAGE)(Variant(dim=-2))
+
+
+_softmax_over_heads = mistake(
+    "Your softmax runs over the heads of a pair of positions, `dim=1`, or over samples, `dim=0`.",
+    "Each row is an average of its own, over the positions that are seen: `dim=-1`. What lies in "
+    "the future is hidden in all heads and samples, and a softmax over nothing but −inf is NaN.",
+    AVERAGE,
+    also=(Variant(dim=0),),
+)(Variant(dim=1))
 
 
 @mistake(MASK_ADDED, lambda e: f"{MASK_OF_ONES} {_plain(e)}")
@@ -262,22 +316,37 @@ _reach_from_the_start = mistake(
 )
 
 
-def _end_of_the_text(T: int, reach: list[int]) -> Tensor:
-    return past(T) & (torch.arange(T) >= T - torch.tensor(reach)[:, None, None])
-
-
-def _sees_the_end_of_the_text(fill: float, *, kept: bool) -> Callable[..., Tensor]:
-    """An answer whose windows do not go along; rows that see nothing find 0, NaN, or all alike."""
+def _masked_by(
+    visible: Callable[[int, list[int]], Tensor], fill: float = -math.inf, *, kept: bool = True
+) -> Callable[..., Tensor]:
+    """An answer with other windows; rows that see nothing find NaN, all alike, or 0 if not kept."""
 
     def answer(x: Tensor, qkv: Tensor, projection: Tensor, reach: list[int]) -> Tensor:
         B, T, _ = x.shape
         query, key, value = stack(x @ qkv.T, B, T, len(reach))
         scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-        weights = scores.masked_fill(~_end_of_the_text(T, reach), fill).softmax(dim=-1)
+        weights = scores.masked_fill(~visible(T, reach), fill).softmax(dim=-1)
         found = (weights if kept else weights.nan_to_num(0.0)) @ value
         return found.transpose(1, 2).flatten(2) @ projection.T
 
     return answer
+
+
+def _out_of_sight(T: int, reach: list[int]) -> Tensor:
+    return ~windows(T, reach)
+
+
+_mask_turned_round = mistake(
+    "Your heads see exactly what they should not: your mask is the other way round.",
+    lambda e: unwrapped(f"""`masked_fill` hides where its mask is True, and
+    `scaled_dot_product_attention` shows there. {_plain(e)}"""),
+    cases=_BOTH,
+    also=(_masked_by(_out_of_sight, -1e9), _masked_by(_out_of_sight, kept=False)),
+)(_masked_by(_out_of_sight))
+
+
+def _end_of_the_text(T: int, reach: list[int]) -> Tensor:
+    return past(T) & (torch.arange(T) >= T - torch.tensor(reach)[:, None, None])
 
 
 _reach_from_the_end = mistake(
@@ -285,11 +354,8 @@ _reach_from_the_end = mistake(
     lambda e: unwrapped(f"""The window of position t ends at t. Yours begins at T − `reach` in every
     row, so it holds nothing for the first rows. {_reaches(e)}"""),
     cases=_BOTH,
-    also=(
-        _sees_the_end_of_the_text(-math.inf, kept=True),
-        _sees_the_end_of_the_text(-1e9, kept=True),
-    ),
-)(_sees_the_end_of_the_text(-math.inf, kept=False))
+    also=(_masked_by(_end_of_the_text), _masked_by(_end_of_the_text, -1e9)),
+)(_masked_by(_end_of_the_text, kept=False))
 
 _reach_capped_below_the_text = mistake(
     "Your reach ends one position before the text does: the last position never sees the first.",
@@ -423,9 +489,77 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     )
 
 
-_reach_reversed = mistake("The reaches went to the heads in reverse order.", _reaches, cases=_BOTH)(
-    Variant(visible=lambda T, reach: windows(T, reach[::-1]))
-)
+def _seen_back(evidence: Evidence, case: str) -> tuple[int, ...] | None:
+    """The reaches, up to T, with which a right answer returns yours; None if there are none."""
+    H, mine = evidence.number("H"), evidence.yours(case)
+    if evidence.same(case) or mine.shape != evidence.right(case).shape:
+        return None
+    x, qkv, projection = (
+        torch.from_numpy(evidence.inputs[name])
+        for name in ("ends" if case == "ends" else "x", "qkv", "projection")
+    )
+    T, D = x.shape[1], projection.shape[0] // H
+    speaks = []  # of each head and reach, what it gives to the output
+    for h in range(H):
+        alone = torch.zeros_like(projection)
+        alone[:, h * D : (h + 1) * D] = projection[:, h * D : (h + 1) * D]
+        speaks.append([fused_attention(x, qkv, alone, [r] * H).numpy() for r in range(1, T + 1)])
+    # One number tells nearly all combinations apart; whatever agrees in it is compared wholly.
+    weighing = np.random.default_rng(0).normal(size=mine.shape)
+    told = [[float((one * weighing).sum()) for one in of_a_head] for of_a_head in speaks]
+    wanted = float((mine * weighing).sum())
+    for reaches in itertools.product(range(1, T + 1), repeat=H):
+        if abs(sum(told[h][r - 1] for h, r in enumerate(reaches)) - wanted) < 1e-2 and np.allclose(
+            sum(speaks[h][r - 1] for h, r in enumerate(reaches)), mine, rtol=1e-3, atol=1e-4
+        ):
+            return reaches
+    return None
+
+
+def _asked(evidence: Evidence, case: str) -> list[int]:
+    """The reaches of a case: as drawn, or the shortest and the whole text in turn."""
+    if case == "reach":
+        return evidence.inputs["reach"].tolist()
+    H = evidence.number("H")
+    return ([1, evidence.inputs["ends"].shape[1]] * H)[:H]
+
+
+def _first_wrong(evidence: Evidence) -> str:
+    """The case in which a layer is wrong that is right with reaches beyond the text."""
+    return "ends" if evidence.same("reach") else "reach"
+
+
+def _as_seen(evidence: Evidence, case: str) -> str:
+    seen = _seen_back(evidence, case) or ()
+    wanted = (
+        f"with reaches beyond the text each should see all {evidence.number('T')}"
+        if case == "plain"
+        else f"`reach` is [{listed(_asked(evidence, case))}]"
+    )
+    return f"By your numbers the heads see the last {listed(seen)} positions; {wanted}."
+
+
+_reaches_of_other_heads = mistake(
+    "The reaches went to other heads than their own.",
+    lambda e: f"{_as_seen(e, _first_wrong(e))} {largest_gap(e, _first_wrong(e))}",
+    recognized=lambda e: (
+        e.same("plain")
+        and sorted(_seen_back(e, _first_wrong(e)) or ()) == sorted(_asked(e, _first_wrong(e)))
+    ),
+)(Variant(visible=lambda T, reach: windows(T, reach[::-1])))
+
+
+def _other_reaches(evidence: Evidence) -> Finding | None:
+    """Heads that see another number of positions than they should, and are right otherwise."""
+    case = next((one for one in (*_BOTH, "ends") if not evidence.same(one)), None)
+    if case is None or _seen_back(evidence, case) is None:
+        return None
+    return Finding(
+        "other-reaches",
+        "Your heads see another number of positions than their reach says.",
+        f"{_as_seen(evidence, case)} {largest_gap(evidence, case)}",
+        SAME,
+    )
 
 
 def _wrong_at_some_positions(evidence: Evidence) -> Finding | None:
@@ -444,7 +578,7 @@ TASK = Task(
         Part("With a reach beyond the text, every head sees all of its past.", 3, matches("plain")),
         Part("Each head sees as far back as its own reach.", 3, matches("reach", "ends")),
     ),
-    properties=(*_LEAKS, _wrong_at_some_positions),
+    properties=(*_LEAKS, _other_reaches, _wrong_at_some_positions),
     cases=_PLAIN,
     examples=(_worked_out,),
 )

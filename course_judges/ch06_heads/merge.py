@@ -137,6 +137,12 @@ _averages_heads = mistake(
     "You averaged over the heads; they should stand side by side.", lambda e: shape(e, "all"), LIST
 )(_merged_by(lambda found: found.mean(dim=1)))
 
+_not_flattened = mistake(
+    "Heads and channels are still two dimensions; they should have become one.",
+    lambda e: f"{shape(e, 'all')} Bring them to (B, T, H, D), then `flatten(2)`.",
+    also=(lambda found, silenced: _quiet(found, silenced).transpose(1, 2),),
+)(_quiet)
+
 _merged_into_time = mistake(
     "The heads went into time: the text became longer, not wider.", lambda e: shape(e, "all")
 )(_merged_by(lambda found: found.flatten(1, 2)))
@@ -175,12 +181,19 @@ def _silences_the_others(found: Tensor, silenced: list[int]) -> Tensor:
     return merge_heads(found, others if silenced else [])
 
 
+def _channels_in_place(found: Tensor, silenced: list[int]) -> Tensor:
+    merged = found.transpose(1, 2).flatten(2)  # shares its memory where nothing has to move
+    merged[:, :, silenced] = 0
+    return merged
+
+
 @mistake(
     "You set single channels to 0, with the numbers of the heads; a head has D of them.",
     lambda e: unwrapped(f"""{_which(e)}Head h owns channels h · {e.number("D")} … h ·
     {e.number("D")} + {e.number("D") - 1}. {_from(e, "some.merged")}"""),
     LIST,
-    cases=("all", "some.merged"),
+    cases=("all", "some.merged", "some.given"),
+    also=(_channels_in_place,),
 )
 def _silences_channels(found: Tensor, silenced: list[int]) -> Tensor:
     merged = merge_heads(found, [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -159,7 +160,7 @@ class _AssumesFullWidth(MixedHeads):
 
 
 @mistake(
-    "Your projection takes the channels of one head; the heads should stand side by side.",
+    "Your projection takes the channels of one head; it reads all heads, side by side.",
     _weight_shape("C", "D"),
     LIST,
     recognized=_refused("C", "D"),
@@ -171,6 +172,25 @@ class _SumsNotConcatenates(MixedHeads):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.projection(torch.stack([head(x) for head in self.heads]).sum(dim=0))
+
+
+def _in_and_out_exchanged(evidence: Evidence) -> bool:
+    H, D, C = (evidence.number(size) for size in ("H", "D", "C"))
+    raised = evidence.answers.errors.get("output")
+    return raised is not None and f"'projection.weight' has shape {(H * D, C)}," in raised.message
+
+
+@mistake(
+    "Your projection leads from C channels to H · D; it should lead from H · D to C.",
+    lambda e: unwrapped(f"""`nn.Linear` takes the number of channels that come in first. Here
+    {e.number("H")} heads of {e.number("D")} give {e.number("H") * e.number("D")} channels, and
+    {e.number("C")} are to come out."""),
+    recognized=_in_and_out_exchanged,
+)
+class _InAndOutExchanged(MixedHeads):
+    def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
+        super().__init__(heads, head_size, n_embd)
+        self.projection = nn.Linear(n_embd, len(heads) * head_size)
 
 
 @mistake(
@@ -274,6 +294,53 @@ class _Interleaved(MixedHeads):
 class _HeadsReversed(MixedHeads):
     def forward(self, x: Tensor) -> Tensor:
         return self.projection(torch.cat([head(x) for head in reversed(self.heads)], dim=-1))
+
+
+def _bent_after(bend: Callable[[Tensor], Tensor]) -> type[MixedHeads]:
+    """What leaves the projection goes through a function, number by number."""
+
+    class Answer(MixedHeads):
+        def forward(self, x: Tensor) -> Tensor:
+            return bend(super().forward(x))
+
+    return Answer
+
+
+def _bent_before(bend: Callable[[Tensor], Tensor]) -> type[MixedHeads]:
+    """What enters the projection goes through a function, number by number."""
+
+    class Answer(MixedHeads):
+        def forward(self, x: Tensor) -> Tensor:
+            return self.projection(bend(torch.cat([head(x) for head in self.heads], dim=-1)))
+
+    return Answer
+
+
+_BENDS = (torch.tanh, torch.sigmoid, F.silu, F.leaky_relu, F.elu)
+
+_bent_output = mistake(
+    "Your output passes an activation; the projection is linear and the last word.",
+    lambda e: f"Nothing else is to happen. {largest_gap(e, 'output')}",
+    also=tuple(_bent_after(bend) for bend in _BENDS),
+)(_bent_after(F.gelu))
+
+_bent_between = mistake(
+    "What the heads found passes an activation before the projection; nothing belongs between.",
+    lambda e: largest_gap(e, "output"),
+    also=tuple(_bent_before(bend) for bend in _BENDS),
+)(_bent_before(F.gelu))
+
+
+@mistake(
+    "You put the heads side by side by `view` or `reshape` alone, which moves no entry.",
+    lambda e: unwrapped(f"""Stacked, the heads stand before time, and each position then holds parts
+    of others. `torch.cat` along the last dimension joins them. {largest_gap(e, "output")}"""),
+    LIST,
+)
+class _ViewedTogether(MixedHeads):
+    def forward(self, x: Tensor) -> Tensor:
+        found = torch.stack([head(x) for head in self.heads], dim=1)  # (B, H, T, D)
+        return self.projection(found.reshape(*x.shape[:2], -1))
 
 
 _list_not_ModuleList = mistake(
@@ -415,6 +482,37 @@ def _times_a_factor(evidence: Evidence) -> Finding | None:
     )
 
 
+def _heads_in_other_places(evidence: Evidence) -> Finding | None:
+    """The columns of the projection meet other heads than theirs, or none."""
+    H, D = evidence.number("H"), evidence.number("D")
+    mine = evidence.yours("output")
+    if evidence.same("output") or mine.shape != evidence.right("output").shape:
+        return None
+    x = evidence.inputs["x"].astype(float)
+    seen = x.cumsum(axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+    found = [seen @ head.T for head in evidence.inputs["heads"]] + [np.zeros((*x.shape[:2], D))]
+    columns = evidence.inputs["weight"].reshape(-1, H, D)  # (C, H, D)
+    mixed = [[one @ columns[:, place].T for place in range(H)] for one in found]
+    wanted = _without_bias(evidence, mine)
+    for heads in itertools.product(range(H + 1), repeat=H):
+        if np.allclose(sum(mixed[h][n] for n, h in enumerate(heads)), wanted, rtol=1e-3, atol=1e-4):
+            break
+    else:
+        return None
+    got = "; ".join(
+        f"{n * D} to {n * D + D - 1}, of head {n}, meet {f'head {h}' if h < H else 'zeros'}"
+        for n, h in enumerate(heads)
+        if h != n
+    )
+    return Finding(
+        "heads-in-other-places",
+        "The heads don't stand in the places where the projection expects them.",
+        f"Columns {got}. Head 0 comes first, then head 1, and so on, each once. "
+        f"{largest_gap(evidence, 'output')}",
+        LIST,
+    )
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     """One output: what the heads found, its row of the projection, and the bias."""
     mine, right = evidence.yours("output"), evidence.right("output")
@@ -452,6 +550,7 @@ TASK = Task(
         Part("The module knows the parameters of all its heads.", 1, matches("parameters")),
     ),
     properties=(
+        _heads_in_other_places,
         _times_a_factor,
         _first_head_right,
         _counted,

@@ -139,6 +139,17 @@ def _heads_take_turns(x: Tensor, n_head: int) -> Three:
     return parts[0], parts[1], parts[2]
 
 
+@mistake(
+    "Your heads begin D channels apart; each takes 3 · D channels, a query, a key and a value.",
+    _layout,
+)
+def _heads_too_close(x: Tensor, n_head: int) -> Three:
+    D = x.shape[-1] // (3 * n_head)
+    parts = x.unfold(-1, 3 * D, D)[:, :, :n_head].transpose(1, 2)  # (B, H, T, 3D)
+    query, key, value = parts.chunk(3, dim=-1)
+    return query, key, value
+
+
 @mistake("Queries and keys changed places.", _first_wrong)
 def _swapped_query_key(x: Tensor, n_head: int) -> Three:
     query, key, value = split_heads(x, n_head)

@@ -115,6 +115,25 @@ def without_a_skip(which: str) -> type[DecoderBlock]:
     return going(forward)
 
 
+def in_order(order: str) -> type[DecoderBlock]:
+    """The three branches in another order, by their first letters: "fac"."""
+
+    def forward(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+        branches = {name[0]: branch for name, branch in _branches(m, memory).items()}
+        for letter in order:
+            x = x + branches[letter](x)
+        return x
+
+    return going(forward)
+
+
+def thinks_too_early(m: Any, x: Tensor, memory: Tensor) -> Tensor:
+    """The feed-forward network reads the stream as it is before cross-attention adds to it."""
+    x = x + m.attention(m.attention_norm(x))
+    heard = m.cross_attention(m.cross_norm(x), memory)
+    return x + heard + m.feed_forward(m.feed_forward_norm(x))
+
+
 def thinks_first(m: Any, x: Tensor, memory: Tensor) -> Tensor:
     """Feed-forward before cross-attention."""
     x = x + m.attention(m.attention_norm(x))

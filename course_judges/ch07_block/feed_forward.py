@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from torch import Tensor, nn
 
+from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import FEED_FORWARD, STREAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
-from course_judges.quoting import farthest, ratio
-from course_judges.wording import unwrapped
+from course_judges.quoting import farthest, farthest_index, ratio
+from course_judges.wording import row, unwrapped
+from course_tasks.verdict import Finding
 
 Forward = Callable[[Any, Tensor], Tensor]
 
@@ -87,6 +91,18 @@ _values_unused = mistake(
     "Only the gate goes on; what it should let through, `up(x)`, is not there.",
     lambda e: farthest(e, "open"),
 )(_going(lambda m, x: m.down(m.gate(x).relu())))
+
+_gate_twice = mistake(
+    "The gate multiplies itself: `up` is never asked.",
+    lambda e: f"What a gate lets through is what `up` makes of x. {farthest(e, 'open')}",
+    also=(_going(lambda m, x: m.down(m.gate(x).square())),),
+)(_going(lambda m, x: m.down(m.gate(x).relu() * m.gate(x))))
+
+_values_twice = mistake(
+    "The values multiply themselves: `gate` is never asked.",
+    lambda e: f"What opens and closes is what `gate` makes of x. {farthest(e, 'open')}",
+    also=(_going(lambda m, x: m.down(m.up(x).square())),),
+)(_going(lambda m, x: m.down(m.up(x).relu() * m.up(x))))
 
 _relu_on_the_values = mistake(
     "The ReLU stands on `up(x)`; it belongs on the gate.",
@@ -192,6 +208,18 @@ _limited_gate = mistake(
     ),
 )(_going(lambda m, x: m.down(m.gate(x).clamp(0, 1) * m.up(x))))
 
+_closed_as_it_is = mistake(
+    "A gate below 0 lets its value through as it is; it should let nothing through.",
+    lambda e: unwrapped(f"""Where every gate is open your numbers are right. {_closed(e)}.
+    {farthest(e, "mixed")}"""),
+)(_going(lambda m, x: m.down(m.gate(x).where(m.gate(x) > 0, m.gate(x).new_ones(())) * m.up(x))))
+
+_subtracted_not_multiplied = mistake(
+    "Gate and values were subtracted from each other; the gate multiplies.",
+    lambda e: f"A closed gate then stops nothing. {farthest(e, 'mixed')}",
+    also=(_going(lambda m, x: m.down(m.gate(x).relu() - m.up(x))),),
+)(_going(lambda m, x: m.down(m.up(x) - m.gate(x).relu())))
+
 _gate_as_a_switch = mistake(
     "Your gates are switches: an open one lets its value through as it is, and does not scale it.",
     lambda e: unwrapped(f"""ReLU is more than a comparison with 0: what is above 0 stays a number,
@@ -204,6 +232,44 @@ _residual_inside = mistake(
     added twice. {farthest(e, "mixed")}"""),
     STREAM,
 )(_going(lambda m, x: x + m.down(m.gate(x).relu() * m.up(x))))
+
+
+_MISSHAPEN = re.compile(r"parameter '(gate|up|down)\.weight' has shape \((\d+), (\d+)\)")
+
+
+def _misshapen(evidence: Evidence) -> tuple[str, int, int]:
+    """The first layer that was refused, and what it leads from and to.
+
+    Raises
+    ------
+    KeyError
+        If none was.
+    """
+    found = _MISSHAPEN.search(evidence.answers.errors["open"].message)
+    if found is None:
+        raise KeyError("it stopped for another reason")
+    return found[1], int(found[3]), int(found[2])
+
+
+def _widths(evidence: Evidence) -> str:
+    name, came, left = _misshapen(evidence)
+    C, hidden = evidence.number("C"), evidence.number("hidden")
+    wanted = (hidden, C) if name == "down" else (C, hidden)
+    turned = (
+        " `nn.Linear` takes what comes in first." if (came, left) == (wanted[1], wanted[0]) else ""
+    )
+    return unwrapped(f"""With n_embd = {C} and hidden = {hidden}, your `{name}` leads from {came} to
+    {left} channels, and should lead from {wanted[0]} to {wanted[1]}.{turned}""")
+
+
+@mistake(
+    lambda e: f"Your layer `{_misshapen(e)[0]}` leads from or to another number of channels.",
+    _widths,
+    recognized=lambda e: bool(_misshapen(e)),
+)
+class _OtherWidths(GatedFeedForward):
+    def __init__(self, n_embd: int, hidden: int):
+        super().__init__(n_embd, 4 * hidden)
 
 
 @mistake(
@@ -237,6 +303,29 @@ class _MoreLayers(GatedFeedForward):
         return self.out(super().forward(x))
 
 
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """One position of the first call that is wrong: its gates, its values, and what they make."""
+    case = "open" if not evidence.same("open") else "mixed"
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.shape != right.shape or evidence.same(case) or more_is_known(evidence, case):
+        return None
+    b, t, _ = farthest_index(mine, right)
+    x, gate = (
+        evidence.inputs[n] for n in (("open_x", "open_gate") if case == "open" else ("x", "gate"))
+    )
+    gates, values = gate @ x[b, t], evidence.inputs["up"] @ x[b, t]
+    made = np.maximum(gates, 0) * values
+    when = "Even where every gate is open" if case == "open" else "Where some gates are closed"
+    return Finding(
+        "wrong-when-open" if case == "open" else "wrong-when-closed",
+        f"{when}, what leaves your network is not what the formula gives.",
+        f"At position {t} of sample {b}, `gate(x)` begins with {row(gates[:3])} and `up(x)` with "
+        f"{row(values[:3])}; so the product that goes into `down` begins with {row(made[:3])}, and "
+        f"what leaves with {row(right[b, t, :3])}. Yours begins with {row(mine[b, t, :3])}.",
+        FEED_FORWARD,
+    )
+
+
 TASK = Task(
     "A gate in the feed-forward network",
     GatedFeedForward,
@@ -248,4 +337,5 @@ TASK = Task(
     ),
     properties=(right_when_called_again(("open", "mixed"), ("biases.again",), FEED_FORWARD),),
     cases=("open", "mixed"),
+    examples=(_worked_out,),
 )

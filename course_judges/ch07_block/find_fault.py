@@ -318,6 +318,23 @@ def _axes_exchanged(block: Block, B: int, T: int, C: int) -> dict[str, bool]:
     return {**found, "future": found["batch"], "batch": found["future"]}
 
 
+def _turned_round(evidence: Evidence) -> str:
+    """The first fault of which the opposite of what is right is said of every block; empty if there
+    is none.
+    """
+    for fault in FAULTS:
+        if all(bool(evidence.yours(n)) != bool(evidence.right(n)) for n in _column(fault)):
+            return fault
+    return ""
+
+
+_answers_turned_round = mistake(
+    lambda e: f"Of every block, `{_turned_round(e)}` says the opposite of what is right.",
+    lambda e: unwrapped(f"""{_misjudged(_turned_round(e))(e)} True stands for a fault:
+    `torch.allclose` is True where there is none."""),
+    recognized=lambda e: bool(_turned_round(e)),
+)(_inspector(future=lambda block, x: not _future(block, x)))
+
 _nothing_changed = mistake(
     "You find no leak in any block, and some of them leak.",
     lambda e: unwrapped(f"""{_misjudged("future")(e)} Two causes are common. `changed = x` makes no
@@ -336,8 +353,9 @@ _constant_nudge = mistake(
 _first_position_only = mistake(
     "You missed a block in which all positions but the first hear later ones.",
     lambda e: unwrapped(f"""{_misjudged("future")(e)} In that block position 0 sees nothing of the
-    future: change the later half of the text, or the last position, and look at all positions
-    before it. They hear it faintly, so a tolerance wider than 1e-4 may hide it, too."""),
+    future: if it is the one that you look at, look at all positions before the change. If you do,
+    they hear it faintly: a tolerance wider than 1e-4 may hide it, and so may a mean in which gaps
+    of both signs cancel."""),
     BLOCK,
     recognized=lambda e: _faint_future_missed(e) and not _unshown(e, "future"),
 )(_inspector(future=_first_position))

@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import AXIS, NORM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.quoting import farthest
-from course_judges.wording import unwrapped
+from course_judges.quoting import farthest, farthest_index
+from course_judges.wording import number, unwrapped
 from course_tasks.verdict import Finding
 
 Norm = Callable[[Tensor, Tensor, Tensor, int, float], Tensor]
@@ -106,6 +107,14 @@ def _is_without_eps(evidence: Evidence) -> bool:
     return not np.isfinite(evidence.yours("constant")[-1, -1]).all()
 
 
+def _centred_and(more: float, x: Tensor, groups: int) -> Tensor:
+    """Divided by the root of the variance alone, with a number added to what is divided."""
+    parts = x.unflatten(-1, (groups, -1))
+    centred = parts - parts.mean(dim=-1, keepdim=True)
+    deviation = centred.square().mean(dim=-1, keepdim=True).sqrt()
+    return ((centred + more) / deviation).flatten(-2)
+
+
 _unbiased_variance = mistake(
     "Your variance divides by n − 1; a norm divides by n.",
     lambda e: unwrapped(f"""`x.var()` and `x.std()` divide by n − 1 unless you pass `correction=0`.
@@ -163,6 +172,91 @@ def _no_mean(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) ->
     size = (parts.square().mean(dim=-1, keepdim=True) + eps).sqrt()
     return gain * (parts / size).flatten(-2) + shift
 
+
+def _made_of(
+    mean: Callable[[Tensor, Tensor], Tensor], square: Callable[[Tensor, Tensor], Tensor]
+) -> Norm:
+    """Statistics of other numbers: what is taken off, and what one divides by the root of, each
+    from the groups (B, T, G, C / G) and the whole position (B, T, 1, C).
+    """
+
+    def answer(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+        parts, whole = x.unflatten(-1, (groups, -1)), x.unsqueeze(-2)
+        divisor = (square(parts, whole) + eps).sqrt()
+        return gain * ((parts - mean(parts, whole)) / divisor).flatten(-2) + shift
+
+    return answer
+
+
+def _mean(values: Tensor) -> Tensor:
+    return values.mean(dim=-1, keepdim=True)
+
+
+def _biased(values: Tensor) -> Tensor:
+    return values.var(dim=-1, keepdim=True, correction=0)
+
+
+_squares_of_x = mistake(
+    "You squared x itself for the variance; square what is left when the mean is taken off.",
+    lambda e: unwrapped(f"""The variance is the mean of the squared distances from the mean.
+    {_spread(e)}"""),
+)(_made_of(lambda parts, _: _mean(parts), lambda parts, _: _mean(parts.square())))
+
+_squares_added_up = mistake(
+    "Your squares are added up and not divided by how many there are.",
+    lambda e: unwrapped(f"""That divides by the length of a group, √n times its deviation.
+    {_spread(e)}"""),
+    also=(
+        lambda x, gain, shift, groups, eps: _divided(
+            lambda biased, _, eps: (biased * (x.shape[-1] // groups)).sqrt() + eps
+        )(x, gain, shift, groups, eps),
+    ),
+)(
+    _made_of(
+        lambda parts, _: _mean(parts),
+        lambda parts, _: (parts - _mean(parts)).square().sum(dim=-1, keepdim=True),
+    )
+)
+
+_mean_of_the_position = mistake(
+    "You took the mean of a whole position off each group; a group has a mean of its own.",
+    _in_groups,
+    cases=("whole", "groups"),
+)(_made_of(lambda _, whole: _mean(whole), lambda parts, _: _biased(parts)))
+
+_variance_of_the_position = mistake(
+    "You divided each group by the deviation of a whole position; a group has its own.",
+    _in_groups,
+    cases=("whole", "groups"),
+)(_made_of(lambda parts, _: _mean(parts), lambda _, whole: _biased(whole)))
+
+_eps_elsewhere = mistake(
+    "`eps` does not stand under the root, beside the variance.",
+    _spread,
+    also=(
+        _divided(lambda biased, _, eps: (biased.sqrt() + eps).sqrt()),
+        lambda x, gain, shift, groups, eps: gain * (_plain(x, groups, 0.0) + eps) + shift,
+        lambda x, gain, shift, groups, eps: gain * _plain(x, groups, 0.0) + shift + eps,
+    ),
+)(lambda x, gain, shift, groups, eps: _centred_and(eps, x, groups) * gain + shift)
+
+
+def _twice(first: Callable[[int], int], second: Callable[[int], int]) -> Norm:
+    """Normed two times, each in so many groups."""
+
+    def answer(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+        once = _plain(x, first(groups), eps)
+        return group_norm(once, gain, shift, second(groups), eps)
+
+    return answer
+
+
+_normed_twice = mistake(
+    "You normed two times; once is enough.",
+    lambda e: f"The second norm works on what the first one left. {_spread(e)}",
+    cases=("whole", "groups"),
+    also=(_twice(lambda _: 1, lambda n: n), _twice(lambda n: n, lambda n: n)),
+)(_twice(lambda n: n, lambda _: 1))
 
 _over_the_sequence = mistake(
     "Your norm runs over the sequence; a layer norm runs over the features of one position.",
@@ -301,9 +395,61 @@ _last_group_forgotten = mistake(
     also=(_but_the_last_group(torch.zeros_like),),
 )(_but_the_last_group(lambda part: part))
 
+
+@mistake(
+    "The first group is not normed.",
+    lambda e: unwrapped(f"""With C = {e.number("C")} and groups = {e.number("groups")} it is
+    channels 0 to {e.number("C") // e.number("groups") - 1}. Where does the loop over the groups
+    begin? {farthest(e, "groups")}"""),
+    cases=("whole", "groups"),
+)
+def _first_group_forgotten(
+    x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float
+) -> Tensor:
+    size = x.shape[-1] // groups
+    rest = _plain(x, groups, eps)[..., size:]
+    return gain * torch.cat([x[..., :size], rest], dim=-1) + shift
+
+
+@mistake(
+    "You took one gain or one shift for all channels of a group; each channel has its own.",
+    lambda e: f"They have C = {e.number('C')} entries, one a channel. {farthest(e, 'whole')}",
+    cases=("whole", "groups"),
+)
+def _one_gain_a_group(x: Tensor, gain: Tensor, shift: Tensor, groups: int, eps: float) -> Tensor:
+    size = x.shape[-1] // groups
+    gain, shift = (one[:groups].repeat_interleave(size) for one in (gain, shift))
+    return group_norm(x, gain, shift, groups, eps)
+
+
 _across_the_groups = mistake(
     "Your norm runs across the groups, not within each.", _in_groups, cases=("groups",)
 )(_over(2))
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """One number, from the mean and the variance of its group to gain and shift."""
+    case = "groups" if evidence.same("whole") else "whole"
+    mine, right = evidence.yours(case), evidence.right(case)
+    if mine.shape != right.shape or evidence.same(case) or more_is_known(evidence, case):
+        return None
+    b, t, c = farthest_index(mine, right)
+    size = evidence.number("C") // (1 if case == "whole" else evidence.number("groups"))
+    first = c // size * size
+    group = evidence.inputs["x"][b, t, first : first + size].astype(float)
+    eps = float(evidence.inputs["eps"])
+    normed = (evidence.inputs["x"][b, t, c] - group.mean()) / np.sqrt(group.var() + eps)
+    gain, shift = (number(float(evidence.inputs[name][c])) for name in ("gain", "shift"))
+    return Finding(
+        "another-norm",
+        "What you make of a group is not its norm.",
+        f"At position {t} of sample {b}, channel {c} is one of channels {first} to "
+        f"{first + size - 1}, which are normed together: their mean is {number(group.mean())}, "
+        f"their variance {number(group.var())}, so with eps = {eps:g} it becomes "
+        f"{number(float(normed))}; times its gain, {gain}, plus its shift, {shift}, that is "
+        f"{number(float(right[b, t, c]))}. Yours is {number(float(mine[b, t, c]))}.",
+        NORM,
+    )
 
 
 TASK = Task(
@@ -316,5 +462,6 @@ TASK = Task(
         Part("A group of equal numbers gives the shift, not NaN.", 1, matches("constant")),
     ),
     properties=(_single_channels,),
+    examples=(_worked_out,),
     cases=("whole",),
 )

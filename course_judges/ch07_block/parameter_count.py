@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from course_judges.ch07_block.sections import COUNT, TWO
@@ -103,11 +103,13 @@ def _counted_wrong(
     what: str,
     why: str = "",
     section: Section | None = None,
+    also: tuple[Callable[[Shape], int], ...] = (),
 ) -> Mistake:
     def effect(evidence: Evidence) -> str:
         return f"{why} {_told(evidence, part)}".strip()
 
-    return mistake(what, effect, section, cases=_of(part))(_but(part, formula))
+    others = tuple(_but(part, other) for other in also)
+    return mistake(what, effect, section, cases=_of(part), also=others)(_but(part, formula))
 
 
 def _no_whole_numbers(evidence: Evidence) -> Finding | None:
@@ -125,29 +127,6 @@ def _no_whole_numbers(evidence: Evidence) -> Finding | None:
                     COUNT,
                 )
     return None
-
-
-def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:
-    off: list[dict[str, float]] = []  # what total and parts are, where they do not go together
-    for name in CONFIGURATIONS:
-        held = {part: evidence.yours(f"{name}.{part}").item() for part in COUNTED}
-        if 2 * held["total"] != sum(held.values()):
-            off.append(held)
-    if not off:
-        return None
-    what = "Your total is not the sum of your parts."
-    for part in COUNTED[:-1]:
-        gaps = [2 * held["total"] - sum(held.values()) for held in off]
-        for factor, word in ((-1, "leaves out"), (1, "counts twice"), (-2, "subtracts")):
-            if all(gap == factor * held[part] for gap, held in zip(gaps, off, strict=True)):
-                what = f"Your total {word} `{part}`."
-    parts = sum(off[0].values()) - off[0]["total"]
-    return Finding(
-        "total-is-not-the-sum",
-        what,
-        f"Your parts add up to {parts:,}; as total you say {off[0]['total']:,}.",
-        COUNT,
-    )
 
 
 # What a count may be too large or too small by: one of these, once to four times.
@@ -171,6 +150,13 @@ _TERMS: dict[str, Callable[[Shape], int]] = {
     "n_layer · block_size · n_embd": lambda s: s.N * s.T * s.C,
     "block_size²": lambda s: s.T**2,
     "n_layer · block_size²": lambda s: s.N * s.T**2,
+    "block_size · vocab_size": lambda s: s.T * s.V,
+    "block_size · vocab_size · n_embd": lambda s: s.T * s.V * s.C,
+    "n_layer · vocab_size · n_embd": lambda s: s.N * s.V * s.C,
+    "n_layer · hidden²": lambda s: s.N * s.F**2,
+    "n_layer · n_head · n_embd²": lambda s: s.N * s.H * s.C**2,
+    "n_layer · block_size": lambda s: s.N * s.T,
+    "(n_layer − 1) · hidden": lambda s: (s.N - 1) * s.F,
     "n_layer · n_head · n_embd": lambda s: s.N * s.H * s.C,
     "n_layer · (n_head − 1) · n_embd": lambda s: s.N * (s.H - 1) * s.C,
 }
@@ -184,28 +170,43 @@ _WHERE: tuple[tuple[str, Callable[[Shape], bool]], ...] = (
 )
 
 
-def _by_how_much(evidence: Evidence, part: str) -> str:
+# What a count may be a multiple of the right one by.
+_FACTORS: dict[str, Callable[[Shape], float]] = {
+    "n_layer": lambda s: s.N,
+    "1 / n_layer": lambda s: 1 / s.N,
+    "n_head": lambda s: s.H,
+    "1 / n_head": lambda s: 1 / s.H,
+    "n_embd": lambda s: s.C,
+    "1 / n_embd": lambda s: 1 / s.C,
+    "block_size": lambda s: s.T,
+    "hidden": lambda s: s.F,
+    "n_layer · n_head": lambda s: s.N * s.H,
+    "2": lambda _: 2,
+    "3": lambda _: 3,
+    "4": lambda _: 4,
+    "1 / 2": lambda _: 1 / 2,
+}
+
+
+def _by_how_much(evidence: Evidence, mine: Sequence[float], right: Sequence[int]) -> str:
     """By what a count is off in every configuration in which it is, and in which those are; empty
-    where no single term says it.
+    where no term, nor two of them, and no factor says it.
     """
-    shapes, gaps = [], []
+    shapes = []
     for name in CONFIGURATIONS:
         V, T, N, H, C, F = (int(n) for n in evidence.inputs[name])
         shapes.append(Shape(V, T, N, H, C, F, **flags(name, evidence.inputs)))
-        mine, right = evidence.yours(f"{name}.{part}"), evidence.right(f"{name}.{part}")
-        gaps.append(mine.item() - int(right))
+    gaps = [one - other for one, other in zip(mine, right, strict=True)]
     wrong = [(shape, gap) for shape, gap in zip(shapes, gaps, strict=True) if gap]
     biases = {shape.bias for shape, _ in wrong}
-    said = [
-        f"{times} · {term}" if times > 1 else term
+    amounts = [
+        (f"{times} · {term}" if times > 1 else term, [times * of(shape) for shape, _ in wrong])
         for term, of in _TERMS.items()
         for times in range(1, 5)
-        if ("bias" not in term or len(biases) > 1)
-        and all(abs(gap) == times * of(shape) for shape, gap in wrong)
+        if "bias" not in term or len(biases) > 1
     ]
-    signs = {gap > 0 for _, gap in wrong}
-    if len(signs) > 1:
-        return ""
+    off = [gap for _, gap in wrong]
+    said = [words for words, amount in amounts if amount == [abs(gap) for gap in off]]
     where = next(
         (
             words
@@ -214,13 +215,101 @@ def _by_how_much(evidence: Evidence, part: str) -> str:
         ),
         "",
     )
+    signs = {gap > 0 for gap in off}
     more = "large" if signs == {True} else "small"
     if len(wrong) < 2:  # of one number many terms may be equal by chance
         return f"too {more}{where}" if where else ""
-    if not said:
-        return f"too {more}{where or ' in every configuration'}" if where or len(wrong) == 4 else ""
-    besides = f" (here that is {said[1]}, too)" if len(said) > 1 else ""
-    return f"too {more} by {said[0]}{where}{besides}"
+    if len(signs) == 1 and said:
+        besides = f" (here that is {said[1]}, too)" if len(said) > 1 else ""
+        return f"too {more} by {said[0]}{where}{besides}"
+    if len(wrong) > 2:
+        factor = next(
+            (
+                words
+                for words, of in _FACTORS.items()
+                if all(
+                    one == of(shape) * other
+                    for one, other, shape in zip(mine, right, shapes, strict=True)
+                    if one != other
+                )
+            ),
+            "",
+        )
+        if factor:
+            return f"{factor} times what it should be{where}"
+        two = _two_terms(amounts, off)
+        if two:
+            return f"off by {two}{where}"
+    if len(signs) > 1:
+        return ""
+    return f"too {more}{where or ' in every configuration'}" if where or len(wrong) == 4 else ""
+
+
+def _two_terms(amounts: list[tuple[str, list[int]]], off: list[float]) -> str:
+    """The simplest sum or difference of two terms that a count is off by in at least three
+    configurations; empty if there is none, or more than one as simple.
+    """
+    found: dict[str, int] = {}
+    known: dict[tuple[float, ...], list[str]] = {}
+    for words, amount in amounts:
+        known.setdefault(tuple(amount), []).append(words)
+    for words, amount in amounts:
+        for sign in (1, -1):
+            left = tuple(gap - sign * one for gap, one in zip(off, amount, strict=True))
+            for other in known.get(left, []) if sign > 0 else []:
+                said = sorted((words, other))
+                found[" + ".join(said)] = _multiples(*said)
+            for other in known.get(tuple(-one for one in left), []):
+                if sign > 0:
+                    found[f"{words} − {other}"] = _multiples(words, other)
+                else:
+                    said = sorted((words, other))
+                    found[f"−({' + '.join(said)})"] = _multiples(*said)
+    simplest = [words for words, times in found.items() if times == min(found.values())]
+    return simplest[0] if len(simplest) == 1 else ""
+
+
+def _multiples(*terms: str) -> int:
+    """How many times terms are taken, in all."""
+    return sum(int(term[0]) if term[0].isdigit() else 1 for term in terms)
+
+
+def _total_is_not_the_sum(evidence: Evidence) -> Finding | None:
+    off: list[dict[str, float]] = []  # what total and parts are, where they do not go together
+    for name in CONFIGURATIONS:
+        held = {part: evidence.yours(f"{name}.{part}").item() for part in COUNTED}
+        if 2 * held["total"] != sum(held.values()):
+            off.append(held)
+    if not off:
+        return None
+    sums = [
+        sum(evidence.yours(f"{name}.{part}").item() for part in COUNTED[:-1])
+        for name in CONFIGURATIONS
+    ]
+    totals = [evidence.yours(f"{name}.total").item() for name in CONFIGURATIONS]
+    how = _by_how_much(evidence, totals, sums)
+    what = "Your total is not the sum of your parts" + (f": it is {how}." if how else ".")
+    for part in COUNTED[:-1]:
+        gaps = [2 * held["total"] - sum(held.values()) for held in off]
+        for factor, word in ((-1, "leaves out"), (1, "counts twice"), (-2, "subtracts")):
+            if all(gap == factor * held[part] for gap, held in zip(gaps, off, strict=True)):
+                what = f"Your total {word} `{part}`."
+    parts = sum(off[0].values()) - off[0]["total"]
+    return Finding(
+        "total-is-not-the-sum",
+        what,
+        f"Your parts add up to {parts:,}; as total you say {off[0]['total']:,}.",
+        COUNT,
+    )
+
+
+def _of_a_part(evidence: Evidence, part: str) -> str:
+    """By how much the count of a part is off."""
+    counts = [
+        [held(f"{name}.{part}").item() for name in CONFIGURATIONS]
+        for held in (evidence.yours, evidence.right)
+    ]
+    return _by_how_much(evidence, *counts)
 
 
 def _one_part_is_off(evidence: Evidence) -> Finding | None:
@@ -228,7 +317,7 @@ def _one_part_is_off(evidence: Evidence) -> Finding | None:
         if not _exact(*_of(part))(evidence):
             return Finding(
                 f"miscounted-{part.replace('_', '-')}",
-                f"The count of `{part}` is {_by_how_much(evidence, part) or 'off'}.",
+                f"The count of `{part}` is {_of_a_part(evidence, part) or 'off'}.",
                 _told(evidence, part),
                 COUNT,
             )
@@ -240,6 +329,11 @@ _heads_multiply = _counted_wrong(
     lambda s: s.N * ((3 * s.H + 1) * s.C**2 + s.bias * s.C),
     "You gave every head C channels; a head has C / H.",
     "H heads of C · C / H weights are C² together: the number of heads cancels.",
+    also=(
+        lambda s: s.N * (4 * s.H * s.C**2 + s.bias * s.C),
+        lambda s: s.N * s.H * (4 * s.C**2 + s.bias * s.C),
+        lambda s: s.N * (4 * s.H * s.C**2 + s.bias * s.H * s.C),
+    ),
 )
 
 _no_output_projection = _counted_wrong(
@@ -270,6 +364,12 @@ _mask_counted = _counted_wrong(
     lambda s: s.N * (4 * s.C**2 + s.bias * s.C + s.H * s.T**2),
     "You counted the causal masks, which are fixed and not learned.",
     "Nothing in attention depends on the length of the context.",
+)
+
+_projection_bias_of_one_block = _counted_wrong(
+    "attention",
+    lambda s: s.N * 4 * s.C**2 + s.bias * s.C,
+    "You counted the projection's bias of one block; each of the `n_layer` has its own.",
 )
 
 _projection_bias_of_every_head = _counted_wrong(
@@ -320,6 +420,12 @@ _one_layer_of_two = _counted_wrong(
     "The layer back from `hidden` to C is missing.",
 )
 
+_biases_of_one_block = _counted_wrong(
+    "feed_forward",
+    lambda s: s.N * 2 * s.C * s.F + s.bias * (s.F + s.C),
+    "You counted the biases of one block; each of the `n_layer` has its own.",
+)
+
 _biases_forgotten = _counted_wrong(
     "feed_forward",
     lambda s: s.N * 2 * s.C * s.F,
@@ -366,6 +472,12 @@ _no_gains_without_bias = _counted_wrong(
     "norms",
     lambda s: (2 * s.N + 1) * 2 * s.C * s.bias,
     "You counted no norms where `bias` is False; a norm has its gain in any case.",
+)
+
+_final_shift_alone = _counted_wrong(
+    "norms",
+    lambda s: 2 * s.N * s.C + (1 + s.bias) * s.C,
+    "You counted a shift for the norm after the last block alone; the others have one, too.",
 )
 
 _shift_always = _counted_wrong(

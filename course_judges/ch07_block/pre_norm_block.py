@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from course_judges.ch07_block import decoder_blocks
+from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import BLOCK, PLACE, STREAM, TWO
 from course_judges.judging import Evidence, Part, Task, any_of, matches, mistake
 from course_judges.properties import right_when_called_again
-from course_judges.quoting import farthest, ratio
-from course_judges.wording import number, results_by_name, unwrapped
-from course_tasks.ch07_block.pre_norm_block import PROBE
+from course_judges.quoting import farthest, farthest_index, ratio
+from course_judges.wording import index, number, results_by_name, unwrapped
+from course_tasks.ch07_block.pre_norm_block import PROBE, Gathering, Listening
+from course_tasks.ch07_block.shared import Branch
 from course_tasks.verdict import Finding
 
 NAMES = ("attention_norm", "cross_norm", "feed_forward_norm")
@@ -258,6 +262,11 @@ _memory_added = mistake(
     "You put the mean of the memory on the stream besides; only a branch reads it.", _off, STREAM
 )(decoder_blocks.going(decoder_blocks.memory_added))
 
+_memory_normed_instead = mistake(
+    "You normed the memory and not the stream: cross-attention reads the stream as it is.",
+    lambda e: f"`cross_norm` is for what this block's own stream holds. {_off(e)}",
+)(decoder_blocks.middle(lambda m, x, memory: (x, m.cross_norm(memory))))
+
 _memory_normed = mistake(
     "You normed the memory as well; it comes normed from where it was made.",
     lambda e: f"{_off(e)} Norm what is read from the stream of this block, no more.",
@@ -282,6 +291,18 @@ _thinks_before_listening = mistake(
 _listens_before_gathering = mistake(
     "Cross-attention came before self-attention; it comes second.", _off
 )(decoder_blocks.going(decoder_blocks.listens_first))
+
+_another_order = mistake(
+    "The branches come in another order: first attention, then cross-attention, then feed-forward.",
+    _off,
+    also=(decoder_blocks.in_order("fca"), decoder_blocks.in_order("cfa")),
+)(decoder_blocks.in_order("fac"))
+
+_thinks_too_early = mistake(
+    "The feed-forward network reads the stream without what cross-attention adds to it.",
+    lambda e: f"Each branch reads the stream as it then is. {_off(e)}",
+    STREAM,
+)(decoder_blocks.going(decoder_blocks.thinks_too_early))
 
 _side_by_side = mistake(
     "All three branches read the `x` that entered; each should read the stream as it then is.",
@@ -312,6 +333,99 @@ _memory_cut_off = mistake(
     cases=("plain", "other"),
 )(decoder_blocks.middle(lambda m, x, memory: (m.cross_norm(x), memory.detach())))
 
+# What may be done with one branch, in words, and as a step from x, a norm and what the branch
+# writes of what it reads.
+_Step = Callable[[Tensor, Callable[[Tensor], Tensor]], Tensor]
+
+
+def _normed(x: Tensor) -> Tensor:
+    return nn.functional.layer_norm(x, x.shape[-1:])
+
+
+_STEPS: dict[str, _Step] = {
+    "": lambda x, branch: x + branch(_normed(x)),
+    "reads the stream as it is, without a norm": lambda x, branch: x + branch(x),
+    "replaces the stream": lambda x, branch: branch(_normed(x)),
+    "is added to the normed stream": lambda x, branch: _normed(x) + branch(_normed(x)),
+    "reads the stream as it is, and the sum is normed": lambda x, branch: _normed(x + branch(x)),
+    "reads the normed stream, and the sum is normed": (
+        lambda x, branch: _normed(x + branch(_normed(x)))
+    ),
+    "reads the stream as it is, and what it wrote is normed": (
+        lambda x, branch: x + _normed(branch(x))
+    ),
+    "is left out": lambda x, branch: x,  # noqa: ARG005
+    "is added divided by √3": lambda x, branch: x + branch(_normed(x)) / 3**0.5,
+    "is added divided by 3": lambda x, branch: x + branch(_normed(x)) / 3,
+    "is subtracted": lambda x, branch: x - branch(_normed(x)),
+}
+
+
+def _branch_by_branch(evidence: Evidence) -> Finding | None:
+    """Which of the three branches is put on the stream in another way, and in which."""
+    mine = evidence.yours("plain")
+    if evidence.same("plain") or mine.shape != evidence.right("plain").shape:
+        return None
+    given = {name: torch.from_numpy(evidence.inputs[name]) for name in _GIVEN}
+    cross = Listening(given["listen"])
+    branches: dict[str, Callable[[Tensor], Tensor]] = {
+        "attention": Gathering(given["gather"]),
+        "cross_attention": lambda x: cross(x, given["memory"]),
+        "feed_forward": Branch(given["think"]),
+    }
+    with torch.no_grad():
+        for steps in itertools.product(_STEPS, repeat=3):
+            x = given["x"]
+            for step, branch in zip(steps, branches.values(), strict=True):
+                x = _STEPS[step](x, branch)
+            if np.allclose(x.numpy(), mine, rtol=1e-3, atol=1e-4):
+                break
+        else:
+            return None
+    told = "; ".join(f"`{n}` {how}" for n, how in zip(branches, steps, strict=True) if how)
+    many = sum(map(bool, steps))
+    return Finding(
+        "branches-put-on-otherwise",
+        f"{('One', 'Two', 'All')[many - 1]} of the three branches "
+        f"{'is' if many == 1 else 'are'} put on the stream in another way than asked for.",
+        f"By your numbers, {told}. Each is to read the normed stream, and to be added to the "
+        f"stream that was not normed: `x = x + branch(norm(x))`. {_off(evidence)}",
+        PLACE,
+    )
+
+
+_GIVEN = ("x", "memory", "gather", "listen", "think")
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """What enters at one place, and what each of the three branches adds to it."""
+    mine, right = evidence.yours("plain"), evidence.right("plain")
+    if evidence.same("plain") or mine.shape != right.shape or more_is_known(evidence, "plain"):
+        return None
+    place = farthest_index(mine, right)
+    given = {name: torch.from_numpy(evidence.inputs[name]) for name in _GIVEN}
+    x = given["x"]
+    added: list[float] = []
+    with torch.no_grad():
+        for branch in (Gathering(given["gather"]), Listening(given["listen"]), None):
+            read = _normed(x)
+            if branch is None:
+                wrote = Branch(given["think"])(read)
+            else:
+                wrote = branch(read, given["memory"]) if added else branch(read)
+            added.append(float(wrote[place]))
+            x = x + wrote
+    return Finding(
+        "another-block",
+        "What leaves your block is not what entered plus what the three branches add.",
+        f"At index {index(place)} {number(float(given['x'][place]))} enters; attention adds "
+        f"{number(added[0])}, cross-attention {number(added[1])} and the feed-forward network "
+        f"{number(added[2])}, each reading the normed stream as it then is. So "
+        f"{number(float(right[place]))} leaves. Yours is {number(float(mine[place]))}.",
+        BLOCK,
+    )
+
+
 TASK = Task(
     "A block that listens to two",
     decoder_blocks.DecoderBlock,
@@ -327,9 +441,11 @@ TASK = Task(
     properties=(
         right_when_called_again(("plain", "other.whole"), ("other.first",), BLOCK),
         _nearly,
+        _branch_by_branch,
         _some_positions,
         _other_memory,
     ),
+    examples=(_worked_out,),
     uncompared=("norms",),
     cases=_ONLY_PLAIN,
 )

@@ -6,14 +6,17 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import COUNT, STREAM
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
-from course_judges.quoting import farthest, ratio
-from course_judges.wording import listed, unwrapped
+from course_judges.quoting import farthest, farthest_index, ratio
+from course_judges.wording import index, listed, number, row, unwrapped
+from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 Forward = Callable[[Sequence[nn.Module], Tensor], Tensor]
@@ -257,6 +260,21 @@ _divided_by_one_more = mistake(
     lambda e: f"N is the number of branches; what entered is not one of them. {_both(e)}",
 )(_step(lambda x, written, n: x + written / math.sqrt(n + 1)))
 
+_divided_by_one_less = mistake(
+    "You divided by √(N − 1); divide by √N.",
+    lambda e: f"N is the number of branches, with the first and with the last. {_both(e)}",
+)(_step(lambda x, written, n: x + written / math.sqrt(max(n - 1, 1))))
+
+_divided_by_the_length = mistake(
+    "You divided by √T, the number of positions; divide by √N, the number of branches.",
+    lambda e: f"Here T is {e.number('T')} and N is {e.number('N')}. {_both(e)}",
+)(_step(lambda x, written, n: x + written / math.sqrt(x.shape[1])))  # noqa: ARG005
+
+_divided_by_the_samples = mistake(
+    "You divided by √B, the number of samples; divide by √N, the number of branches.",
+    lambda e: f"Here B is {e.number('B')} and N is {e.number('N')}. {_both(e)}",
+)(_step(lambda x, written, n: x + written / math.sqrt(len(x))))  # noqa: ARG005
+
 _divided_before_the_branch = mistake(
     "You divided what a branch reads; divide what it writes.",
     lambda e: f"The branch then adds all that it wrote. {_both(e)}",
@@ -265,6 +283,10 @@ _divided_before_the_branch = mistake(
 _stream_scaled = mistake(
     "You divided the whole sum; only what the branch wrote is divided.",
     lambda e: f"What entered shrinks in each of {e.number('N')} branches. {_both(e)}",
+    also=(
+        _step(lambda x, written, n: (x + written) / math.sqrt(2)),  # noqa: ARG005
+        _step(lambda x, written, n: (x + written) / 2),  # noqa: ARG005
+    ),
 )(_step(lambda x, written, n: (x + written) / math.sqrt(n)))
 
 _stream_divided_instead = mistake(
@@ -279,7 +301,7 @@ _all_divided_at_the_end = mistake(
 )(_going(_whole_scaled_at_the_end))
 
 _one_skip_for_all = mistake(
-    "Each branch reads only what the one before it wrote, and `x` is added once, at the end.",
+    "Each branch after the first reads only what the one before it wrote, and `x` is added once.",
     lambda e: f"Each of the {e.number('N')} branches adds to the stream, and reads it. {_both(e)}",
     also=(_in_a_row(lambda n: 1),),  # noqa: ARG005
 )(_in_a_row(math.sqrt))
@@ -324,10 +346,32 @@ _one_branch_for_all = mistake(
     also=(_going(lambda branches, x: ResidualStream([branches[-1]] * len(branches))(x)),),
 )(_going(lambda branches, x: ResidualStream([branches[0]] * len(branches))(x)))
 
+
+def _some_of_them(
+    chosen: Callable[[Sequence[nn.Module]], Sequence[nn.Module]], *, counted: bool
+) -> type[nn.Module]:
+    """Some of the branches, with the root of how many these are, or of how many there are."""
+
+    def forward(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+        left = chosen(branches)
+        for branch in left:
+            x = x + branch(x) / math.sqrt(len(left) if counted else len(branches))
+        return x
+
+    return _going(forward)
+
+
 _last_branch_forgotten = mistake(
     "The last branch never has its turn.",
     lambda e: f"There are {e.number('N')}. {_both(e)}",
+    also=(_some_of_them(lambda branches: branches[:-1], counted=True),),
 )(_going(_without_the_last))
+
+_first_branch_forgotten = mistake(
+    "The first branch never has its turn.",
+    lambda e: f"There are {e.number('N')}. {_both(e)}",
+    also=(_some_of_them(lambda branches: branches[1:], counted=True),),
+)(_some_of_them(lambda branches: branches[1:], counted=False))
 
 _wrong_order = mistake(
     "The branches were taken from the last to the first.", lambda e: farthest(e, "stream.out")
@@ -402,8 +446,9 @@ _nothing_learns = mistake(
 )(_going(lambda branches, x: ResidualStream(list(branches))(x).detach()))
 
 _root_rounded = mistake(
-    "You rounded the root of N to an integer.",
+    "You divided by an integer next to √N; the root is not to be rounded.",
     lambda e: f"√N is {math.sqrt(e.number('N')):.3f} here. {_both(e)}",
+    also=(_step(lambda x, written, n: x + written / round(math.sqrt(n))),),
 )(_step(lambda x, written, n: x + written / math.isqrt(n)))
 
 
@@ -418,6 +463,64 @@ class _ChangesTheList(ResidualStream):
     def __init__(self, branches: list[nn.Module]):
         super().__init__(list(branches))
         branches.clear()
+
+
+def _gone_through(evidence: Evidence, factor: float) -> Array:
+    """What leaves if each branch adds what it wrote times this factor."""
+    x = evidence.inputs["x"].astype(float)
+    for weight in evidence.inputs["weights"]:
+        x = x + np.tanh(x @ weight.T) * 2 * factor
+    return x
+
+
+def _another_factor(evidence: Evidence) -> Finding | None:
+    """All branches add what they wrote times one factor, and that is another one."""
+    mine = evidence.yours("stream.out").astype(float)
+    if evidence.same("stream.out") or mine.shape != evidence.right("stream.out").shape:
+        return None
+
+    def off(factor: float) -> float:
+        return float(np.square(_gone_through(evidence, factor) - mine).mean())
+
+    best = min(np.linspace(-3, 3, 241), key=off)
+    low, high = best - 0.025, best + 0.025
+    for _ in range(40):  # the least of three parts, again and again
+        one, other = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, other) if off(one) < off(other) else (one, high)
+    factor = (low + high) / 2
+    if off(factor) > 1e-8:
+        return None
+    N = evidence.number("N")
+    return Finding(
+        "another-factor",
+        f"You multiply what each branch wrote by {number(factor)}; 1 / √N is {number(N**-0.5)}.",
+        f"N = {N} is the number of branches, and each is divided by its root. {_both(evidence)}",
+        STREAM,
+    )
+
+
+def _worked_out(evidence: Evidence) -> Finding | None:
+    """What enters at one place, and what each branch adds to it."""
+    mine, right = evidence.yours("stream.out"), evidence.right("stream.out")
+    if evidence.same("stream.out") or mine.shape != right.shape:
+        return None
+    if more_is_known(evidence, "stream.out"):
+        return None
+    place = farthest_index(mine, right)
+    x, n = evidence.inputs["x"].astype(float), evidence.number("N")
+    added = []
+    for weight in evidence.inputs["weights"]:
+        step = np.tanh(x @ weight.T) * 2 / math.sqrt(n)
+        x = x + step
+        added.append(step[place])
+    return Finding(
+        "another-stream",
+        "What leaves your stream is not what entered plus what each branch adds.",
+        f"At index {index(place)} {number(float(evidence.inputs['x'][place]))} enters. The {n} "
+        f"branches, each reading the stream as it then is, add {row(np.array(added))} when divided "
+        f"by √{n}; so {number(float(right[place]))} leaves. Yours is {number(float(mine[place]))}.",
+        STREAM,
+    )
 
 
 def _wrong_when_listed_twice(evidence: Evidence) -> Finding | None:
@@ -483,9 +586,11 @@ TASK = Task(
     ),
     properties=(
         _counted,
+        _another_factor,
         _some_learn_nothing,
         _wrong_when_listed_twice,
         right_when_called_again(("stream",), ("again",), STREAM),
     ),
+    examples=(_worked_out,),
     cases=_CASES,
 )

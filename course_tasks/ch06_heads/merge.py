@@ -15,8 +15,10 @@ from course_tasks.probing import Inputs, Probe
 def _merge_inputs(rng: Rng) -> Inputs:
     B, H, D = 2, int(rng.choice([4, 5])), 3
     T = int(rng.integers(6, 9))
-    # The later head first: nothing says that the list is sorted.
-    return _found(rng, B, H, T, D, sorted(rng.choice(H, size=2, replace=False), reverse=True))
+    # The later head first: nothing says that the list is sorted. A head between them is heard, so
+    # that neither a range nor a count can stand for the list.
+    first = int(rng.integers(H - 2))
+    return _found(rng, B, H, T, D, [int(rng.integers(first + 2, H)), first])
 
 
 def _least(rng: Rng) -> Inputs:

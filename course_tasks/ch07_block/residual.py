@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from course_tasks.ch07_block.shared import Branch, drawn, sizes
+from course_tasks.ch07_block.shared import Branch, drawn
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
 
 def residual_inputs(rng: Rng) -> Inputs:
     """A stream and the weights of its branches."""
-    return _streams(rng, *sizes(rng), int(rng.integers(5, 7)))
+    # Neither N nor one more or less is another size or, like √(5 − 1), an integer next to √N, so
+    # that a root tells what it is of. More branches would make much of what float32 leaves.
+    return _streams(rng, int(rng.integers(2, 4)), 8, int(rng.integers(9, 11)), 6)
 
 
 def _least(rng: Rng) -> Inputs:

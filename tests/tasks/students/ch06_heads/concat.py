@@ -134,6 +134,23 @@ def seen_up_to(ahead):
 
 
 WRONG = {
+    "scale-multiplied": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=q.size(1) ** -0.5)),
+    "weighs-all-alike": by_head(
+        lambda x, q, k, v: (x @ v).cumsum(1) / torch.arange(1, x.shape[1] + 1)[:, None]
+    ),
+    "matrices-mixed-up": by_head(lambda x, q, k, v: plain_head(x, q, q, v)),
+    "upper-triangle": by_head(
+        lambda x, q, k, v: F.scaled_dot_product_attention(
+            x @ q, x @ k, x @ v, attn_mask=torch.ones(x.shape[1], x.shape[1]).triu(1) > 0
+        )
+    ),
+    "masked-after-softmax": by_head(
+        lambda x, q, k, v: ((x @ q @ (x @ k).mT / q.shape[1] ** 0.5).softmax(2).tril()) @ (x @ v)
+    ),
+    "no-softmax": by_head(
+        lambda x, q, k, v: (x @ q @ (x @ k).mT / q.shape[1] ** 0.5).tril() @ (x @ v)
+    ),
+    "softmax-over-samples": by_head(lambda x, q, k, v: plain_head(x, q, k, v, dim=0)),
     "scale-without-root": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=q.shape[1])),
     "divided-by-2D": by_head(lambda x, q, k, v: plain_head(x, q, k, v, scale=2 * v.shape[1])),
     "mask-added-to-scores": by_head(mask_as_numbers),

@@ -120,7 +120,28 @@ def seed_of_the_generator(found, p, generator):
     return unseeded(found, p, generator)
 
 
+def one_number(found, p, generator):
+    return torch.rand(1, generator=generator) > p
+
+
+def share_of_this_batch(found, p, training, generator):
+    if not training:
+        return found
+    kept = torch.rand(*found.shape[:2], 1, 1, generator=generator) >= p
+    return found * kept / (kept.sum() / kept.numel())
+
+
+def grows_when_asked(found, p, training, generator):
+    """Drops in training, and makes up for it in evaluation."""
+    if p == 1:
+        return found * 0 if training else found
+    return found * head_mask(found, p, generator) if training else found / (1 - p)
+
+
 WRONG = {
+    "one-coin": dropping(one_number),
+    "rescaled-by-the-share": share_of_this_batch,
+    "scaled-up-in-evaluation": grows_when_asked,
     "flag-turned": lambda found, p, training, generator: dropping(head_mask)(
         found, p, not training, generator
     ),

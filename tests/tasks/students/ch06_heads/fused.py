@@ -153,6 +153,15 @@ def windows_at_the_end(x, qkv, w, reach):
 
 
 WRONG = {
+    "thirds-mixed-up": fused(thirds=(0, 2, 1)),
+    "scale-by-heads": fused(scale=lambda C, H: H**0.5),
+    "scale-multiplied": fused(scale=lambda C, H: (C // H) ** -0.5),
+    "windows-to-both-sides": fused(mask=lambda t, s, reach, h: (t - s).abs() < reach[h]),
+    "upper-triangle": fused(mask=lambda t, s, reach, h: (s >= t) & (s - t < reach[h])),
+    "mask-turned-round": fused(
+        mask=lambda t, s, reach, h: ~(in_past(t, s, reach, h) & (t - s < reach[h]))
+    ),
+    "softmax-over-heads": fused(dim=1),
     "scale-by-length": lambda x, qkv, w, reach: fused(scale=lambda C, H: x.shape[1] ** 0.5)(
         x, qkv, w, reach
     ),
@@ -209,7 +218,7 @@ WRONG = {
     "reach-one-too-few": fused(
         mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s > t - reach[h] + 1)
     ),
-    "reach-reversed": fused(
+    "reaches-of-other-heads": fused(
         mask=lambda t, s, reach, h: in_past(t, s, reach, h) & (s > t - reach[-1 - h])
     ),
 }
@@ -229,8 +238,10 @@ def caps_the_list(x, qkv, w, reach):
 ODD = [
     (caps_the_list, "changes-its-input"),
     (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach).squeeze(1), "axis-of-one"),
-    (with_reach(lambda reach, T: reach if len(reach) > 1 else [T]), "reach-ignored"),
-    (with_reach(lambda reach, T: sorted(reach, reverse=True)), "some-positions"),
+    (with_reach(lambda reach, T: reach if len(reach) > 1 else [T]), "other-reaches"),
+    (with_reach(lambda reach, T: sorted(reach, reverse=True)), "reaches-of-other-heads"),
+    (with_reach(lambda reach, T: [sum(reach) // len(reach)] * len(reach)), "other-reaches"),
+    (with_reach(lambda reach, T: [min(r, T - 2) for r in reach]), "other-reaches"),
     (lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach).squeeze(), "axis-of-one"),
     (
         lambda x, qkv, w, reach: fused_by_sdpa(x, qkv, w, reach) + x.mean(1, keepdim=True),

@@ -116,6 +116,9 @@ def moved_up(found, silenced):
 
 
 WRONG = {
+    "not-flattened": lambda found, silenced: torch.stack(
+        [head * (h not in silenced) for h, head in enumerate(found.unbind(1))], dim=2
+    ),
     "changes-the-list": used_up,
     "merge-without-transpose": silenced_first(view_alone),
     "interleaved": silenced_first(lambda found: torch.stack(found.unbind(1), -1).flatten(2)),

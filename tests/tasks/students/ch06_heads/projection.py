@@ -212,7 +212,32 @@ class NothingToMix(MixedPlainly):
         return self.join([part(x) for part in self.parts])
 
 
+class TakesWhatItGives(MixedPlainly):
+    def __init__(self, heads, head_size, n_embd):
+        super().__init__(heads, head_size, n_embd)
+        self.projection = nn.Linear(n_embd, head_size * len(heads))
+
+
+class TanhAfter(MixedPlainly):
+    def forward(self, x):
+        return super().forward(x).tanh()
+
+
+class SigmoidBefore(MixedPlainly):
+    def join(self, found):
+        return super().join(found).sigmoid()
+
+
+class Reshaped(MixedPlainly):
+    def join(self, found):
+        return torch.stack(found).transpose(0, 1).reshape(*found[0].shape[:2], -1)
+
+
 WRONG = {
+    "in-and-out-exchanged": TakesWhatItGives,
+    "bent-output": TanhAfter,
+    "bent-between": SigmoidBefore,
+    "viewed-together": Reshaped,
     "averages-heads": MeanForAll,
     "normed-input": NormedFirst,
     "normed-between": NormedBetween,

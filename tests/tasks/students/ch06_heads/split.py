@@ -86,7 +86,18 @@ def samples_and_heads_confused(x, n_head):
     ]
 
 
+def steps_of_one_head(x, n_head):
+    """Cuts head after head with a start that moves on by D."""
+    D = x.shape[2] // n_head // 3
+    parts = [[], [], []]
+    for h in range(n_head):
+        for n, part in enumerate(parts):
+            part.append(x[:, :, (h + n) * D : (h + n + 1) * D])
+    return tuple(torch.stack(part, dim=1) for part in parts)
+
+
 WRONG = {
+    "heads-too-close": steps_of_one_head,
     "other-layout": chapters_split,
     "view-without-transpose": cut_directly,
     "heads-not-in-front": after(lambda part: part.permute(0, 2, 1, 3)),

@@ -81,7 +81,28 @@ class OneLayerMore(GatedBase):
         return gated_by_where(self, x)
 
 
+class FourTimesAsWide(nn.Module):
+    def __init__(self, n_embd, hidden):
+        super().__init__()
+        self.gate, self.up = (nn.Linear(n_embd, 4 * n_embd, bias=False) for _ in range(2))
+        self.down = nn.Linear(4 * n_embd, n_embd, bias=False)
+
+    def forward(self, x):
+        return gated_by_where(self, x)
+
+
 WRONG = {
+    "gate-twice": gated(lambda self, x: self.down(self.gate(x).clamp(min=0) ** 2)),
+    "values-twice": gated(lambda self, x: self.down(F.relu(self.up(x)) ** 2)),
+    "closed-as-it-is": gated(
+        lambda self, x: self.down(
+            torch.where(self.gate(x) > 0, self.gate(x) * self.up(x), self.up(x))
+        )
+    ),
+    "subtracted-not-multiplied": gated(
+        lambda self, x: self.down(self.up(x) - F.relu(self.gate(x)))
+    ),
+    "other-widths": FourTimesAsWide,
     "tanh-gate": gated(lambda self, x: self.down(self.up(x) * torch.tanh(self.gate(x)))),
     "softmax-gate": gated(lambda self, x: self.down(self.up(x) * F.softmax(self.gate(x), dim=2))),
     "reversed-gate": gated(lambda self, x: self.down(self.up(x) * -self.gate(x).clamp(max=0))),
@@ -127,6 +148,15 @@ ODD = [
     (gated(lambda self, x: self.down(F.gelu(self.gate(x)) * self.up(x))), "smooth-gate"),
     (gated(lambda self, x: self.down(F.softplus(self.gate(x)) * self.up(x))), "smooth-gate"),
     (GatesOfTheFirstText, "wrong-when-called-again"),
+    (
+        gated(lambda self, x: self.down(F.relu(self.gate(x)) * self.up(x.roll(1, 1)))),
+        "wrong-when-open",
+    ),
+    (gated(lambda self, x: self.down(self.gate(x).abs() ** 1.5 * self.up(x))), "wrong-when-open"),
+    (
+        gated(lambda self, x: self.down(F.leaky_relu(self.gate(x), 0.3) * self.up(x))),
+        "wrong-when-closed",
+    ),
     (gated(lambda self, x: gated_by_where(self, x).squeeze()), "axis-of-one"),
     (gated(lambda self, x: gated_by_where(self, x).squeeze(0)), "axis-of-one"),
     (lambda n_embd, hidden: nn.Linear(n_embd, n_embd), "error"),

@@ -90,7 +90,55 @@ RIGHT = {
 }
 
 
+def twice_normed(x, gain, shift, groups, eps):
+    y = F.group_norm(x.flatten(0, 1), groups, None, None, eps).view_as(x)
+    return F.layer_norm(y, x.shape[-1:], gain, shift, eps)
+
+
+def all_but_the_first(x, gain, shift, groups, eps):
+    first, *others = x.chunk(groups, dim=-1)
+    normed = [F.layer_norm(one, one.shape[-1:], None, None, eps) for one in others]
+    return torch.cat([first, *normed], dim=-1) * gain + shift
+
+
+def gain_for_a_group(x, gain, shift, groups, eps):
+    y = F.group_norm(x.flatten(0, 1), groups, None, None, eps).unflatten(-1, (groups, -1))
+    return (y * gain[:groups, None] + shift[:groups, None]).view_as(x)
+
+
+def of_the_whole(mean, variance):
+    """Group statistics, of which some are those of the whole position."""
+
+    def answer(x, gain, shift, groups, eps):
+        def spread(values):
+            return values.repeat_interleave(x.shape[-1] // groups, dim=-1)
+
+        parts = x.unflatten(-1, (groups, -1))
+        means = x.mean(-1, keepdim=True) if mean else spread(parts.mean(-1))
+        biased = x if variance else parts
+        square = biased.var(-1, keepdim=variance, correction=0)
+        square = square if variance else spread(square)
+        return (x - means) / (square + eps).sqrt() * gain + shift
+
+    return answer
+
+
 WRONG = {
+    "squares-of-x": norming(
+        own_mean, divide=lambda p, eps: (p.pow(2).mean(-1, keepdim=True) + eps).sqrt()
+    ),
+    "squares-added-up": norming(
+        own_mean,
+        divide=lambda p, eps: ((p - own_mean(p)).pow(2).sum(-1, keepdim=True) + eps).sqrt(),
+    ),
+    "mean-of-the-position": of_the_whole(mean=True, variance=False),
+    "variance-of-the-position": of_the_whole(mean=False, variance=True),
+    "eps-elsewhere": lambda x, gain, shift, groups, eps: (
+        norm_by_loop(x, gain, shift, groups, 0) + eps
+    ),
+    "normed-twice": twice_normed,
+    "first-group-forgotten": all_but_the_first,
+    "one-gain-a-group": gain_for_a_group,
     "deviation-and-eps": norming(own_mean, divide=lambda p, eps: p.std(-1, keepdim=True) + eps),
     "not-divided": norming(own_mean, divide=lambda p, eps: 1),
     "one-more-than-gain": first_set.one_plus_gain,
@@ -156,6 +204,10 @@ def single_channels_left_alone(x, gain, shift, groups, eps):
 
 
 ODD = [
+    (
+        norming(own_mean, divide=lambda p, eps: (p - own_mean(p)).abs().amax(-1, True)),
+        "another-norm",
+    ),
     (single_channels_left_alone, "single-channel-groups"),
     (
         lambda x, gain, shift, groups, eps: norm_by_library(x, gain, shift, groups, eps).squeeze(),

@@ -77,6 +77,13 @@ RIGHT = {
 
 
 WRONG = {
+    "biases-of-one-block": miscounted(
+        feed_forward=lambda V, T, N, H, C, F, b: 2 * N * C * F + (C + F) * b
+    ),
+    "projection-bias-of-one-block": miscounted(
+        attention=lambda V, T, N, H, C, F, b: 4 * N * C * C + C * b
+    ),
+    "final-shift-alone": miscounted(norms=lambda V, T, N, H, C, F, b: (2 * N + 1 + b) * C),
     "no-gains-without-bias": miscounted(norms=lambda V, T, N, H, C, F, b: b * C * (4 * N + 2)),
     "projection-bias-of-every-head": miscounted(
         attention=lambda V, T, N, H, C, F, b: N * C * (4 * C + H * b)
@@ -129,6 +136,12 @@ WRONG = {
 ODD = [
     (miscounted(output=lambda V, T, N, H, C, F, b: V * C * b), "miscounted-output"),
     (fifth_set.counts_as_floats, "kind-of-number"),
+    (miscounted(embeddings=lambda V, T, N, H, C, F, b: V * C + T), "miscounted-embeddings"),
+    (miscounted(feed_forward=lambda V, T, N, H, C, F, b: 7), "miscounted-feed-forward"),
+    (
+        lambda **sizes: (found := counted_by_loop(**sizes)) | {"total": 2 * found["total"]},
+        "total-is-not-the-sum",
+    ),
     (miscounted(attention=lambda V, T, N, H, C, F, b: 17), "miscounted-attention"),
     (fifth_set.final_norm_keeps_its_shift, "miscounted-norms"),
     (lambda **sizes: counted_by_loop(**sizes) | {"total": 99}, "total-is-not-the-sum"),

@@ -198,7 +198,22 @@ def norms_mixed_up(self, x, memory):
     return x + self.ffn(self.feed_forward_norm(x))
 
 
+def thinking_before_all(self, x, memory):
+    x = x + self.ffn(self.feed_forward_norm(x))
+    x = x + self.attn(self.attention_norm(x))
+    return x + self.cross(self.cross_norm(x), memory)
+
+
+def thinking_of_what_was_gathered(self, x, memory):
+    x = x + self.attn(self.attention_norm(x))
+    thought = self.ffn(self.feed_forward_norm(x))
+    return x + self.cross(self.cross_norm(x), memory) + thought
+
+
 WRONG = {
+    "memory-normed-instead": blocked(listening(lambda self, x, m: (x, self.cross_norm(m)))),
+    "another-order": blocked(thinking_before_all),
+    "thinks-too-early": blocked(thinking_of_what_was_gathered),
     "norm-left-out": blocked(through_functions),
     "gathering-unnormed": blocked(raw_gathering),
     "one-norm-only": blocked(one_normed),
@@ -259,7 +274,29 @@ def into_the_stream_given(self, x, memory):
     return x
 
 
+def last_sum_normed(self, x, memory):
+    x = x + self.attn(self.attention_norm(x))
+    x = x + self.cross(self.cross_norm(x), memory)
+    return self.feed_forward_norm(x + self.ffn(x))
+
+
+def two_sums_normed(self, x, memory):
+    x = self.attention_norm(x + self.attn(x))
+    x = self.cross_norm(x + self.cross(x, memory))
+    return x + self.ffn(self.feed_forward_norm(x))
+
+
+def gathers_from_both(self, x, memory):
+    both = torch.cat([memory, x], dim=1)
+    x = x + self.attn(self.attention_norm(both))[:, memory.shape[1] :]
+    x = x + self.cross(self.cross_norm(x), memory)
+    return x + self.ffn(self.feed_forward_norm(x))
+
+
 ODD = [
+    (blocked(last_sum_normed), "branches-put-on-otherwise"),
+    (blocked(two_sums_normed), "branches-put-on-otherwise"),
+    (blocked(gathers_from_both), "another-block"),
     (ch07.DecoderWithOneNorm, "one-norm-for-two"),
     (blocked(listening(lambda self, x, memory: (self.cross_norm(x), x))), "self-cross"),
     (LargerEps, "nearly-right"),

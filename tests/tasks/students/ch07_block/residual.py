@@ -203,7 +203,26 @@ def detached_reading(branches, root, x):
     return x
 
 
+def part_of(pick, count=len):
+    """Some branches alone, each divided by the root of a count of all."""
+
+    def forward(branches, root, x):
+        for branch in pick(branches):
+            x = x + branch(x) / count(branches) ** 0.5
+        return x
+
+    return streaming(forward)
+
+
 WRONG = {
+    "divided-by-one-less": part_of(list, lambda branches: max(1, len(branches) - 1)),
+    "divided-by-the-length": streaming(
+        lambda branches, root, x: rightly(branches, x.shape[1] ** 0.5, x)
+    ),
+    "divided-by-the-samples": streaming(
+        lambda branches, root, x: rightly(branches, len(x) ** 0.5, x)
+    ),
+    "first-branch-forgotten": part_of(lambda branches: list(branches)[1:]),
     "divided-by-root-2N": streaming(lambda b, root, x: rightly(b, 2**0.5 * root, x)),
     "divided-by-the-channels": ch07.StreamDividedByTheChannels,
     "multiplied-by-the-root": streaming(lambda b, root, x: rightly(b, 1 / root, x)),
