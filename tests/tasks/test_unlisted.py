@@ -9,6 +9,7 @@ from unlisted import (
     FIFTH_SET_A,
     FIFTH_SET_B,
     FOURTH_SET,
+    NINTH_SET,
     SECOND_SET,
     SEVENTH_SET,
     SIXTH_SET,
@@ -58,9 +59,9 @@ ANSWERS = (
         for answer, aside in answers
         if aside and chapter != "10"
     ]
-    + [  # and likewise of the fifth, the sixth and the eighth
+    + [  # and likewise of the fifth, the sixth, the eighth and the ninth
         (task, answer)
-        for collection in (FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET, EIGHTH_SET)
+        for collection in (FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET, EIGHTH_SET, NINTH_SET)
         for chapter in chapters(collection)
         for task, answers in written(chapter, collection).items()
         for answer, aside in answers

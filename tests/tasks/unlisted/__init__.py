@@ -16,6 +16,7 @@ aside until the judges had been mended after the rest.
 spoken, and none of them was changed for it before.
 `eighth_set/` has slips of students, too; a third, drawn by lot, was aside until the judges had been
 mended after the rest.
+`ninth_set/` was written and drawn likewise.
 """
 
 import importlib
@@ -27,8 +28,8 @@ FIRST_SET, SECOND_SET = "unlisted", "unlisted.second_set"
 THIRD_SET, FOURTH_SET = "unlisted.third_set", "unlisted.fourth_set"
 FIFTH_SET_A, FIFTH_SET_B = "unlisted.fifth_set_a", "unlisted.fifth_set_b"
 SIXTH_SET, SEVENTH_SET = "unlisted.sixth_set", "unlisted.seventh_set"
-EIGHTH_SET = "unlisted.eighth_set"
-DRAWN_BY_LOT = (FOURTH_SET, FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET, EIGHTH_SET)
+EIGHTH_SET, NINTH_SET = "unlisted.eighth_set", "unlisted.ninth_set"
+DRAWN_BY_LOT = (FOURTH_SET, FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET, EIGHTH_SET, NINTH_SET)
 ALL_ASIDE = (THIRD_SET, SEVENTH_SET)
 ALL_SETS = (FIRST_SET, SECOND_SET, *ALL_ASIDE, *DRAWN_BY_LOT)
 
