@@ -68,6 +68,36 @@ def _misses(case: str, name: str, what: str, hint: str = "") -> Property:
     return ask
 
 
+def _misses_sums(case: str) -> Property:
+    """Says of rows that do not sum to 1 that they were missed; shows the one that is farthest off,
+    and whether the others that pass were rounded, too.
+    """
+
+    def ask(evidence: Evidence) -> Finding | None:
+        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        if mine.shape != right.shape or not (right & ~mine).any():
+            return None
+        weights = evidence.inputs[case].astype(float)
+        off = np.abs(weights.sum(axis=1) - 1)
+        missed, found = off[right & ~mine], off[right & mine]
+        t = int(np.argmax(np.where(right & ~mine, off, -1)))
+        rounded = missed.max() > 0.05 and missed.max() < 0.5 and not (found < 0.5).any()
+        hint = (
+            " Do you round the sum? To a whole number, all between 0.5 and 1.5 are 1: take the "
+            "distance of the sum from 1 as it is."
+            if rounded
+            else ""
+        )
+        return Finding(
+            "sum-missed",
+            "A row that does not sum to 1 passes as sound.",
+            f"You call row {t} sound: {row(weights[t])}, with sum {_sum(weights[t])}.{hint}",
+            MEANS,
+        )
+
+    return ask
+
+
 def _accuses(evidence: Evidence) -> Finding | None:
     """Says of a sound row that it was accused, and its sum with the rounding that may be why."""
     for case in ("ahead", "sums", "signs", "nan", "single"):
@@ -300,10 +330,10 @@ def _past_sums_alone(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You ask for a wrong sum on one side of 1 only.",
+    "You find sums on one side of 1 only.",
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A row can sum to too little and to too much:
-    take the distance from 1, `.abs()`."""),
-    cases=("sums",),
+    take the distance from 1, `.abs()`, of the sum as it is, not rounded."""),
+    cases=("sums", "single"),
     also=(_sums_too_large_only,),
 )
 def _one_sided_sum(weights: Tensor) -> Tensor:
@@ -524,7 +554,7 @@ TASK = Task(
         _last_row_never_faulty,
         _all_for_one,
         _misses("ahead", "future-missed", "A row that looks ahead passes as sound."),
-        _misses("sums", "sum-missed", "A row that does not sum to 1 passes as sound."),
+        _misses_sums("sums"),
         _misses("signs", "sign-missed", "A row with a negative weight passes as sound."),
         _misses(
             "nan",
@@ -533,7 +563,7 @@ TASK = Task(
             "Every comparison with NaN but `!=` is False; `nansum` and `nan_to_num` take it for "
             "another number. Use `isnan`, or ask what a sound row fulfils and negate that.",
         ),
-        _misses("single", "sum-missed", "A row that does not sum to 1 passes as sound."),
+        _misses_sums("single"),
         _accuses,
     ),
 )

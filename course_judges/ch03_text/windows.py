@@ -68,7 +68,9 @@ def _shifted_backwards(tokens, block_size, stride):
 def _other_count(evidence: Evidence) -> str:
     """The number of windows, if that is wrong, too."""
     mine, right = len(evidence.yours("exact.x")), len(evidence.right("exact.x"))
-    return f" Of those, {right} fit into the text; you return {mine}." if mine != right else ""
+    stride = evidence.number("stride")
+    counted = f" Beginning {stride} apart, {right} fit into the text; you return {mine}."
+    return counted if mine != right else ""
 
 
 @mistake(

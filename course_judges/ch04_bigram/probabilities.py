@@ -119,10 +119,15 @@ def _rows_are_no_distributions(evidence: Evidence) -> Finding | None:
         ("larger", UNSEEN),
     ):
         if not np.allclose(evidence.yours(case).sum(axis=1), 1, atol=1e-4):
+            added = ""
+            if case == "smoothed" and evidence.same("counted"):
+                added = unwrapped(f""" With k = 0 your rows sum to 1, here k is
+                {float(evidence.inputs["k"]):g}. It is added to every count, so divide by what the
+                row sums to afterwards: V · k more than its counts.""")
             return Finding(
                 "rows-do-not-sum-to-one",
                 "Your rows are no probability distributions.",
-                _row_sum(evidence, case),
+                _row_sum(evidence, case) + added,
                 section,
             )
     return None

@@ -96,6 +96,11 @@ def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
     what = "stand in other places than they should"
     if not more.any():
         what = "are missing in places of the silenced ones"
+        D = right.shape[-1] // evidence.number("H")
+        done = [h for h in asked[case] if not mine[..., h * D : (h + 1) * D].any()]
+        if done:
+            heads = "head" if len(done) == 1 else "heads"
+            which += f"Of these you silenced {heads} {listed(done)} alone. "
     elif not missing.any():
         what = "stand where others should be heard, too"
     return Finding(

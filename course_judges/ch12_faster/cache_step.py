@@ -208,7 +208,7 @@ _added_to_what_was_there = mistake(
 _written_at_all_places = mistake(
     "Each row got its new token at the places of all rows; it belongs to its own place only.",
     lambda e: unwrapped(f"""`keys[:, :, lengths]` takes all these places of every row;
-    `keys[torch.arange(B), :, lengths]` takes one of each. {_kept_lengths(e)}"""),
+    `keys[torch.arange(B), :, lengths]` takes one of each, (B, H, D). {_kept_lengths(e)}"""),
 )(_variant(all_places=True))
 
 _lowered_too_little = mistake(
