@@ -12,6 +12,7 @@ from course_judges.ch07_block.faults import FAINT, FAINTISH, FORMS
 from course_judges.ch07_block.sections import AXIS, BLOCK, STREAM
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import unwrapped
+from course_tasks.answers import Array
 from course_tasks.ch07_block.find_fault import BLOCKS, FAULTS
 from course_tasks.ch07_block.suspects import SHOWS, BlockBehavior
 from course_tasks.inputs import Rng, whole
@@ -43,6 +44,11 @@ def _batch(block: Block, x: Tensor) -> bool:
         others = torch.arange(len(x)) != b
         found |= _apart(block(changed)[others], y[others])
     return found
+
+
+def _another_order(block: Block, x: Tensor) -> bool:
+    order = torch.arange(len(x)).roll(1)
+    return _apart(block(x[order]), block(x)[order])
 
 
 def _stream(block: Block, x: Tensor) -> bool:
@@ -197,14 +203,15 @@ def _some_misjudged(evidence: Evidence) -> Finding | None:
     fault = wrong[0]
     missed, accused = _errors(evidence, fault)
     if missed and accused:
-        what = f"Your test of `{fault}` accuses some blocks without reason and misses others."
+        free, held = ("a block" if len(names) == 1 else "blocks" for names in (missed, accused))
+        what = f"accuses {held} without reason, and misses {free} at fault."
+    elif missed:
+        what = f"misses {'a block that is' if len(missed) == 1 else 'blocks that are'} at fault."
     else:
-        what = f"Your test of `{fault}` {'misses' if missed else 'accuses'} " + (
-            "blocks that are at fault." if missed else "blocks without reason."
-        )
+        what = f"accuses {'a block' if len(accused) == 1 else 'blocks'} without reason."
     return Finding(
         "misses-blocks" if missed and not accused else "accuses-blocks",
-        what,
+        f"Your test of `{fault}` {what}",
         f"{_misjudged(*wrong)(evidence)} A block is at fault if {_SIGNS[fault]}, by more than"
         " rounding. Is that what you compare?",
         BLOCK,
@@ -216,6 +223,27 @@ def _faint_samples_missed(evidence: Evidence) -> bool:
     errors = {fault: _errors(evidence, fault) for fault in FAULTS}
     others = errors["future"] + errors["stream"]
     return errors["batch"] == (["faint batch for time"], []) and not any(others)
+
+
+def _samples_moved(evidence: Evidence) -> bool:
+    """True if the only error is that a norm over the batch goes free, and of every block the runs
+    that share a sample hold the same samples in another order.
+    """
+    errors = {fault: _errors(evidence, fault) for fault in FAULTS}
+    others = errors["future"] + errors["stream"]
+    if errors["batch"] != (["norm over the batch"], []) or any(others):
+        return False
+    return all(
+        f"block_{i}.runs.batch.1" in evidence.answers.values
+        and _same_samples(*(evidence.yours(f"block_{i}.runs.batch.{k}") for k in (0, 1)))
+        for i in range(BLOCKS)
+    )
+
+
+def _same_samples(one: Array, other: Array) -> bool:
+    """True if two inputs (B, T, C) hold the same samples, in any order."""
+    both = (sorted(sample.tobytes() for sample in batch) for batch in (one, other))
+    return next(both) == next(both)
 
 
 def _nudged_by_a_constant(evidence: Evidence) -> bool:
@@ -369,6 +397,16 @@ _one_direction_only = mistake(
     AXIS,
     recognized=_faint_samples_missed,
 )(_inspector(batch=_last_sample))
+
+_order_of_samples_only = mistake(
+    "You missed a norm over the batch: samples in another order leave its mean and variance as "
+    "they are.",
+    lambda e: unwrapped(f"""{_misjudged("batch")(e)} The first two of your runs that share a sample
+    hold the same samples in another order. If that is all that you compare for `batch`, replace one
+    sample by fresh random numbers and look at the others."""),
+    AXIS,
+    recognized=_samples_moved,
+)(_inspector(batch=_another_order))
 
 _future_always_accused = mistake(
     "You say of every block that it sees the future, the sound one included.",

@@ -81,8 +81,9 @@ def _rows(case: str) -> Callable[[Evidence], str]:
         mine, right = evidence.yours(case), evidence.right(case)
         stop, T = evidence.number("stop"), evidence.number("T")
         if mine.shape != right.shape:
-            return unwrapped(f"""You return {mine.shape[-1]} tokens a row, {right.shape[-1]} were
-            asked for; the rows meet the stop symbol after {_after(evidence)} new ones.""")
+            return unwrapped(f"""You return {mine.shape[-1]} tokens a row, prompt and new ones;
+            {right.shape[-1]} are right. The rows meet the stop symbol after {_after(evidence)} new
+            ones.""")
         row = int(np.argmax((mine != right).any(axis=1)))
         at = int(np.argmax(mine[row] != right[row]))
         return (

@@ -103,6 +103,24 @@ def _keeps_everything(logits: Tensor, temperature: float, p: float, least: int) 
     return (logits / temperature).softmax(dim=-1)
 
 
+def _with_both(evidence: Evidence) -> str:
+    """What is kept where p and `least` both have a say."""
+    return unwrapped(f"""With p = {float(evidence.inputs["p"]):g} and least = 2:
+    {row_that_differs("both")(evidence)}""")
+
+
+# With least = 1 it keeps one symbol too many, so it is asked for before that mistake.
+@mistake(
+    "You add `least` symbols to those that p takes; the larger of the two sets is kept.",
+    lambda e: f"{_with_both(e)} With least = 1 your set holds one symbol more than p takes.",
+    cases=("nucleus", "least", "both"),
+)
+def _least_added_in_full(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    ranked, order = _ranked(logits / temperature)
+    taken = (_before(ranked) < p).sum(dim=-1, keepdim=True)
+    return _back(ranked, order, _first(ranked, taken + least))
+
+
 _keeps_one_too_many = mistake(
     "One symbol beyond the one that crosses p is kept.", lambda e: _share_kept(e)
 )(
@@ -257,8 +275,7 @@ def _softmax_over_rows(logits: Tensor, temperature: float, p: float, least: int)
 
 @mistake(
     "With `least` above 1 you keep that many, and do not ask what reaches p.",
-    lambda e: unwrapped(f"""With p = {float(e.inputs["p"]):g} and least = 2:
-    {row_that_differs("both")(e)} The larger of the two sets is kept."""),
+    lambda e: f"{_with_both(e)} The larger of the two sets is kept.",
     cases=("nucleus", "least", "both"),
 )
 def _least_in_place_of_p(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
@@ -338,9 +355,9 @@ def _zero_mask(logits: Tensor, temperature: float, p: float, least: int) -> Tens
 
 
 @mistake(
-    "You add `least` to the symbols that p takes; the larger of the two sets is kept.",
-    lambda e: unwrapped(f"""With p = {float(e.inputs["p"]):g} and least = 2:
-    {row_that_differs("both")(e)}"""),
+    "Your set holds `least` − 1 symbols more than p takes; the larger of the two sets is kept.",
+    lambda e: unwrapped(f"""You keep those that come before p is reached, and `least` more.
+    {_with_both(e)}"""),
     cases=("nucleus", "least", "both"),
 )
 def _least_added(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:

@@ -146,13 +146,29 @@ def _padding_counts(logits, x, y, boundary, longest):
     return _means(_losses(logits, y), _place(x, boundary), y > -1000, longest)
 
 
-@mistake(
-    "Your places run on from the end of one row into the next.",
-    lambda e: f"Row 1 is no continuation of row 0 here. {_both(e)}",
-)
+def _place_across_rows(x, boundary):
+    """(B, T): letters since the last boundary, in this row or in one before it."""
+    return _place(x.flatten()[None], boundary).view(x.shape)
+
+
+def _counted_on(evidence: Evidence) -> str:
+    """The first row in which a place that counts comes from the row before."""
+    x, y = (torch.from_numpy(evidence.inputs[name]) for name in ("x", "y"))
+    boundary = evidence.number("boundary")
+    mine = _place_across_rows(x, boundary)
+    counted = (mine < evidence.number("longest")) & (y >= 0)
+    b = int(((mine != _place(x, boundary)) & counted).any(dim=1).int().argmax())
+    why = (
+        "begins within a name; before its first boundary the place is unknown"
+        if (x[b] == boundary).any()
+        else "holds no boundary, so its places are unknown"
+    )
+    return f"Row {b} {why}, and you count on from row {b - 1}. {_both(evidence)}"
+
+
+@mistake("Your places run on from the end of one row into the next.", _counted_on)
 def _places_cross_rows(logits, x, y, boundary, longest):
-    place = _place(x.flatten()[None], boundary).view(x.shape)
-    return _means(_losses(logits, y), place, y >= 0, longest)
+    return _means(_losses(logits, y), _place_across_rows(x, boundary), y >= 0, longest)
 
 
 @mistake(

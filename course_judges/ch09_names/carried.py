@@ -180,6 +180,20 @@ def _fresh_rows(evidence: Evidence) -> str:
     return f"In batch {step} only row {int(rows[0])} begins anew. {_first_off(evidence)}"
 
 
+def _blanked_before(evidence: Evidence) -> str:
+    """Which rows enter the first batch with a wrong loss blank, since they were fresh before it."""
+    mine, right = evidence.yours("pieces.losses"), evidence.right("pieces.losses")
+    off = int((abs(mine - right) > 1e-4 * abs(right) + 1e-5).argmax())
+    rows = [str(b) for b in evidence.inputs["fresh"][max(off - 1, 0)].nonzero()[0]]
+    if off == 0 or not rows:
+        return _first_off(evidence)
+    several = len(rows) > 1
+    fresh = f"rows {', '.join(rows[:-1])} and {rows[-1]} are" if several else f"row {rows[0]} is"
+    them, enter = ("them", "they enter") if several else ("it", "it enters")
+    return unwrapped(f"""In batch {off - 1} {fresh} fresh. You blank {them} when the batch has been
+    read, so {enter} batch {off} blank. {_first_off(evidence)}""")
+
+
 def _steepness(evidence: Evidence) -> str:
     mine = (evidence.yours("pieces.gradients.across") ** 2).sum() ** 0.5
     right = (evidence.right("pieces.gradients.across") ** 2).sum() ** 0.5
@@ -291,7 +305,7 @@ _only_cell_blanked = mistake(
 
 @mistake(
     "You blank fresh rows when their batch has been read; they start blank, before it is.",
-    _fresh_rows,
+    _blanked_before,
 )
 def _blanked_too_late(model, batches):
     state, losses = None, []

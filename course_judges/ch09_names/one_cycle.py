@@ -105,6 +105,10 @@ def _results_exchanged(evidence: Evidence) -> Finding | None:
     )
 
 
+# What a course does at its first, its highest and its last step.
+_VERBS = ("begin", "turn", "end")
+
+
 def _anchors(evidence: Evidence) -> Finding | None:
     """Whether the first, the highest and the last rate are right, or the momentum there, and if so
     what is wrong between them.
@@ -125,10 +129,14 @@ def _anchors(evidence: Evidence) -> Finding | None:
         )
         if off:
             right_ones = " and ".join(where for where in places if where not in off)
+            verbs = [verb for verb, where in zip(_VERBS, places, strict=True) if where in off]
+            *before, final = verbs
+            does_not = f"{', '.join(before)} or {final}" if before else final
+            numbers = "numbers that are" if before else "number that is"
             rest = f" It is right {right_ones}." if right_ones else ""
             return Finding(
                 f"{what}-at-the-ends",
-                f"Your {what} does not begin, turn or end at the numbers that are asked for.",
+                f"Your {what} does not {does_not} at the {numbers} asked for.",
                 f"It is {told}.{rest}",
                 CYCLE,
             )
@@ -278,6 +286,18 @@ _momentum_along = mistake("Your momentum rises and falls together with the rate.
 def _momentum_of_the_rate(step, steps, rise, peak, start_factor, final_factor, low, high):
     rate, _ = one_cycle(step, steps, rise, peak, start_factor, final_factor, low, high)
     return rate, high - (high - low) * rate / peak
+
+
+@mistake(
+    "You compute the momentum from the rate, as its mirror image; it goes along half a cosine of "
+    "its own.",
+    lambda e: unwrapped(f"""The rate ends below where it began, so your momentum ends above `high`.
+    {_momentum_at(e, -1).replace("step -1", "the last step")}"""),
+)
+def _momentum_mirrored(step, steps, rise, peak, start_factor, final_factor, low, high):
+    rate, _ = one_cycle(step, steps, rise, peak, start_factor, final_factor, low, high)
+    first = peak / start_factor
+    return rate, high - (high - low) * (rate - first) / (peak - first)
 
 
 @mistake("Your rise counts its steps from 1: step 0 has gone a part of the way already.", _at_start)

@@ -226,6 +226,10 @@ RIGHT = {
 }
 
 
+def samples_upside_down(block, x):
+    return (block(x.flip(0)).flip(0) - block(x)).abs().max() > 1e-6
+
+
 def position_zero_alone(block, x):
     z = torch.cat([x[:, :1], torch.randn_like(x[:, 1:])], dim=1)
     return not torch.allclose(block(z)[:, 0], block(x)[:, 0])
@@ -240,6 +244,7 @@ WRONG = {
     "nothing-changed": no_copy,
     "constant-nudge": inspecting(future=nudged),
     "one-direction-only": inspecting(batch=only_sample_zero),
+    "order-of-samples-only": inspecting(batch=samples_upside_down),
     "future-always-accused": inspecting(future=changed_too),
     "batch-always-accused": inspecting(batch=any_sample),
     "sound-stream-accused": inspecting(stream=one_feature),

@@ -198,6 +198,14 @@ def moved_by_a_row(shares, p):
     return ~removed
 
 
+def as_many_more_as_the_least(logits, temperature, p, least):
+    rows = []
+    for row in logits.split(1):
+        taken = int((top_p_by_loop(row, temperature, p, 1) > 0).sum())
+        rows.append(top_p_by_size(row, temperature, 0, taken + least))
+    return torch.cat(rows)
+
+
 def mask_read_by_rank(logits, temperature, p, least):
     shares = (logits / temperature).softmax(-1)
     ranked, order = shares.sort(-1, descending=True)
@@ -221,6 +229,7 @@ WRONG = {
             for row in z
         ]
     ),
+    "least-added-in-full": as_many_more_as_the_least,
     "kept-and-cut-exchanged": cutting(lambda shares, p: shares.cumsum(-1) - shares >= p),
     "summed-over-rows": cutting(lambda shares, p: shares.cumsum(0) - shares < p),
     "mask-moved-down": cutting(moved_by_a_row),

@@ -99,6 +99,14 @@ def cycle_of_two_peaks(step, steps, rise, peak, start_factor, final_factor, low,
     return cycle_by_hand(step - 1, steps - 1, (top + 1) / (steps - 1), *settings)
 
 
+def cycle_with_the_rate_turned_round(
+    step, steps, rise, peak, start_factor, final_factor, low, high
+):
+    rate, _ = cycle_by_hand(step, steps, rise, peak, start_factor, final_factor, low, high)
+    height = (start_factor * rate / peak - 1) / (start_factor - 1)  # 0 at the first rate, 1 at peak
+    return rate, high + (low - high) * height
+
+
 def cycle_with_a_straight_momentum(step, steps, rise, peak, start_factor, final_factor, low, high):
     settings = (peak, start_factor, final_factor, low, high)
     rate, _ = cycle_by_hand(step, steps, rise, *settings)
@@ -109,6 +117,7 @@ def cycle_with_a_straight_momentum(step, steps, rise, peak, start_factor, final_
 WRONG = {
     "falls-one-step-late": cycle_of_two_peaks,
     "momentum-straight": cycle_with_a_straight_momentum,
+    "momentum-mirrored": cycle_with_the_rate_turned_round,
     "momentum-of-the-rate": fifth_set.momentum_follows_the_rate,
     "rise-from-one": fifth_set.share_counts_from_one,
     "ends-one-step-late": fourth_set.end_is_one_step_beyond,
@@ -126,6 +135,12 @@ WRONG = {
 }
 
 
+def cycle_that_ends_at_low(step, steps, rise, peak, start_factor, final_factor, low, high):
+    settings = (peak, start_factor, final_factor, low, high)
+    rate, momentum = cycle_by_hand(step, steps, rise, *settings)
+    return rate, momentum if step <= round(rise * steps) - 1 else high + low - momentum
+
+
 def cycle_with_an_early_peak(step, steps, rise, *, low, high, **rest):
     """Two steps at least to rise."""
     turn = max(2, round(rise * steps) - 1)
@@ -141,6 +156,7 @@ def cycle_with_a_late_peak(step, steps, rise, peak, start_factor, final_factor, 
 ODD = [
     (cycle_twice_as_fast, "as-if-peak-double"),
     (lambda *asked, **named: cycle_by_hand(*asked, **named)[::-1], "exchanged"),
+    (cycle_that_ends_at_low, "momentum-at-the-ends"),
     (cycle_with_an_early_peak, "short-cycle"),
     (cycle_with_a_late_peak, "short-cycle"),
 ]
