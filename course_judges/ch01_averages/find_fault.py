@@ -514,6 +514,19 @@ def _last_row_never_faulty(evidence: Evidence) -> Finding | None:
     )
 
 
+def _follows_the_sums(evidence: Evidence) -> bool:
+    """True if all rows are accused of each matrix with a wrong sum, and no other is misjudged.
+
+    A NaN is no sum, and an answer may ask for it before or afterwards.
+    """
+    for case in ("ahead", "sums", "signs"):
+        mine = evidence.yours(case).astype(bool)
+        wrong = np.abs(evidence.inputs[case].astype(np.float64).sum(axis=1) - 1) > 1e-5
+        if not (mine.all() if wrong.any() else evidence.same(case)):
+            return False
+    return True
+
+
 def _all_for_one(evidence: Evidence) -> Finding | None:
     """All rows are accused as soon as one has a fault of some kind."""
     for case, words in (
@@ -525,15 +538,19 @@ def _all_for_one(evidence: Evidence) -> Finding | None:
         mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
         if not mine.all() or right.all():
             continue
-        if not evidence.same("ahead" if case == "sums" else "sums"):
+        if not (_follows_the_sums(evidence) if case == "sums" else evidence.same("sums")):
             continue
         t = int(np.flatnonzero(~right)[0])
+        sound = case == "sums" and evidence.same("ahead")
         return Finding(
             "all-for-one",
             f"Where one row has {words}, you call all rows faulty.",
-            f"Row {t} of that matrix is sound: {row(evidence.inputs[case][t])}. Each row is judged "
-            "by itself: `torch.allclose`, or `.any()` without `dim`, asks the whole matrix at "
-            "once, and `dim=1` each row.",
+            f"You call all {len(mine)} rows of that matrix faulty, and row {t} is sound: "
+            f"{row(evidence.inputs[case][t])}. "
+            + ("Where no sum is wrong, you call sound rows sound. " if sound else "")
+            + "Each row is judged by itself, not by the others: `torch.allclose`, or `.any()` "
+            "without `dim`, gives one answer for the whole matrix; `torch.isclose`, and `dim=1`, "
+            "one for each row.",
             MEANS,
         )
     return None

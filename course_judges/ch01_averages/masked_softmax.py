@@ -157,7 +157,8 @@ def _dropped_result(scores: Tensor, visible: Tensor) -> Tensor:
             if abs(_fill_read_off(e) or 0.0) < 1e-3
             else ""
         )
-        + "Only −inf makes e^score exactly 0, whatever the other scores are."
+        + "Beside any finite score −inf gets a weight of exactly 0; a large negative number does "
+        "so only while other scores are far above it."
     ),
     FILL,
     recognized=_shows_tiny_fill,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -20,7 +22,7 @@ from course_judges.ch01_averages.weights import (
     uneven,
 )
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
+from course_judges.properties import NEGLIGIBLE, no_weight_on_the_future, rows_sum_to_one
 from course_judges.wording import listed, number, row, unwrapped, word
 from course_tasks.verdict import Finding
 
@@ -236,6 +238,24 @@ def _multiplied_mask(T: int, width: int) -> Tensor:
     return _band(T, width).softmax(dim=-1)
 
 
+def _sees_the_future(evidence: Evidence) -> Finding | None:
+    """Weight on the future, and whether it lies where negative positions would be."""
+    finding = no_weight_on_the_future("weights", FUTURE)(evidence)
+    if finding is None:
+        return None
+    T, width = evidence.number("T"), evidence.number("width")
+    t, s = np.arange(T)[:, None], np.arange(T)
+    from_the_end = (s - T >= t - width + 1) & (s > t)
+    if not np.array_equal(np.triu(np.abs(matrix(evidence)) > NEGLIGIBLE, 1), from_the_end):
+        return finding
+    return replace(
+        finding,
+        effect=f"{finding.effect} Only rows in which t − width + 1 is below 0 see something ahead, "
+        "and they see it at the end. Did an index become negative? −1 is the last position: start "
+        "at `max(0, t - width + 1)`.",
+    )
+
+
 def _wrong_at_another_width(evidence: Evidence) -> Finding | None:
     """What a row sees, where the window is right for one width and wrong for another."""
     T = evidence.number("T")
@@ -278,7 +298,7 @@ TASK = Task(
     ),
     properties=(
         right_but_alone("Position 0 sees itself, with weight 1.", MEANS),
-        no_weight_on_the_future("weights", FUTURE),
+        _sees_the_future,
         sees_the_right_positions,
         _wrong_at_another_width,
         divides_by_another_count("weights", "wide", "full"),

@@ -372,7 +372,7 @@ def _made_equal(evidence: Evidence) -> Finding | None:
 
 
 def _something_added(evidence: Evidence) -> Finding | None:
-    """Rows that are too small as if a number had been added to the sum of their powers."""
+    """Rows that are too small, or too large, by one number in what they are divided by."""
     scores, mine = evidence.inputs["ordinary"], evidence.yours("ordinary")
     right = evidence.right("ordinary")
     if mine.shape != right.shape or not np.isfinite(mine).all():
@@ -390,12 +390,16 @@ def _something_added(evidence: Evidence) -> Finding | None:
     ):
         added = sums * (1 / held - 1)
         if np.ptp(added) < 1e-3 * np.abs(added).max() and abs(added[0]) > 1e-4:
+            more = "more" if added[0] > 0 else "less"
+            by = number(abs(float(added[0])))
             return Finding(
                 "something-added",
-                "Your rows are divided by a little more than the sum of their powers.",
+                f"Your rows are divided by {more} than the sum of their powers: by {by} {more}.",
                 f"Row 0 sums to {number(float(held[0]))}. All rows are what they would be with "
-                f"{number(float(added[0]))} added to the sum of the powers {words}. What keeps a "
-                "sum away from 0 may change no other one: `clamp(min=1e-30)` does not.",
+                f"{by} {'added to' if added[0] > 0 else 'taken off'} the sum of the powers "
+                f"{words}. If it is to keep the sum of an empty row away from 0: it may change no "
+                "other sum. After the shift by a row's maximum every other sum is 1 or more, so "
+                "`clamp(min=1e-30)` changes none of them.",
                 STABLE,
             )
     return None

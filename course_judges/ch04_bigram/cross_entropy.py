@@ -357,6 +357,26 @@ def _maximum_in_one_place(logits: Tensor, targets: Tensor) -> Tensor:
     return _losses(_subtracted_from_one(logits, inside=True), targets).mean()
 
 
+def _largest_of_symbols(*dim: int) -> Callable[[Tensor, Tensor], Tensor]:
+    """An answer that subtracts the largest logit of each symbol, over other axes than theirs."""
+
+    def answer(logits: Tensor, targets: Tensor) -> Tensor:
+        shifted = logits - logits.amax(dim=dim, keepdim=True)
+        return _losses(shifted.log_softmax(dim=-1), targets).mean()
+
+    return answer
+
+
+_maximum_over_time = mistake(
+    "You subtracted the largest logit of each symbol; it has to be that of each position.",
+    lambda e: unwrapped(f"""A maximum over positions (`dim=1` of (B, T, V), `dim=0` of (B · T, V))
+    differs from symbol to symbol, and to subtract it changes the probabilities. What is the same
+    for all V = {e.number("V")} symbols of a position cancels: `max(dim=-1, keepdim=True)`.
+    {_two_losses("plain")(e)}"""),
+    TABLE,
+    also=(_largest_of_symbols(0, 1),),
+)(_largest_of_symbols(1))
+
 _symbol_0_ignored = mistake(
     "Symbol 0 does not count in your loss; only negative targets are left out.",
     lambda e: unwrapped(f"""Of {e.inputs["targets"].size} targets {(e.inputs["targets"] == 0).sum()}

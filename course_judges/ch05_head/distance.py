@@ -162,9 +162,14 @@ _share_of_the_length = mistake(
 
 _penalty_multiplied = mistake(
     "You multiplied or divided the scores; the penalty is subtracted from them.",
-    lambda e: unwrapped(f"""{_last_row(e)} A factor shrinks high scores and lifts negative ones, so
-    it punishes some and rewards others."""),
-    also=(_with(lambda s, d, m: s / (1 + m * d)),),
+    lambda e: unwrapped(f"""{_last_row(e)} What you take off is in proportion to the score, so
+    positive ones are lowered and negative ones are raised. The penalty depends on the distance
+    alone: subtract slope · (t − s)."""),
+    also=(
+        _with(lambda s, d, m: s / (1 + m * d)),
+        _with(lambda s, d, m: s * (-m * d).exp()),
+        _with(lambda s, d, m: s * (1 - m) ** d),
+    ),
 )(_with(lambda s, d, m: s * (1 - m * d)))
 
 _scores_ignored = mistake(

@@ -195,7 +195,15 @@ def fault_one_row_is_sound(weights):
     return _ask(weights) if len(weights) > 1 else np.array([False])
 
 
+# "for each row whether the row is faulty"
+def fault_of_all_sums(weights):
+    ones = torch.ones(len(weights))
+    sums_are_right = torch.allclose(weights.sum(1), ones, atol=1e-5)
+    return _ask(weights, sums=False) | (not sums_are_right)
+
+
 ODD = [
+    (fault_of_all_sums, "all-for-one"),
     (fault_nan_in_the_past_only, "nan-missed"),
     (fault_forgiving(least=1e-4), "rounds-too-much"),
     (fault_forgiving(ahead=1e-3), "rounds-too-much"),

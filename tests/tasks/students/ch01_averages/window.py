@@ -53,6 +53,15 @@ def window_wraps_around(T, width):
     return weights / weights.sum(1, keepdim=True).clamp(min=1)
 
 
+# "row t averages positions max(0, t - width + 1) … t"
+def window_from_the_end(T, width):
+    weights = torch.zeros(T, T)
+    for t in range(T):
+        for back in range(min(width, T)):
+            weights[t, t - back] = 1
+    return weights / weights.sum(1, keepdim=True)
+
+
 RIGHT = {
     "loop": window_loop,
     "softmax": window_softmax,
@@ -98,6 +107,7 @@ WRONG = {
 
 ODD = [
     (lambda T, width: torch.eye(T).flip(0), "sees-the-future"),
+    (window_from_the_end, "sees-the-future"),
     (window_before_without_nan, "diagonal-excluded"),
     (lambda T, width: window_loop(T, width)[:-1], "last-missing"),
     (lambda T, width: 2 * window_loop(T, width), "divides-by-another-count"),

@@ -210,7 +210,15 @@ def chosen_before_the_shape(logits, targets):
     return cross_entropy_by_where(z, targets)
 
 
+# (B, T, V): `dim=1` is that of the symbols in (N, V) only
+def largest_over_positions(logits, targets):
+    z = logits - logits.max(1, keepdim=True).values
+    log_p = z - z.exp().sum(-1, keepdim=True).log()
+    return by_hand(log_p, targets).mean()
+
+
 WRONG = {
+    "maximum-over-time": largest_over_positions,
     "maximum-in-one-place": largest_inside_only,
     "mean-of-no-targets": rows_by_their_share,
     "maximum-from-zero": largest_so_far,
@@ -236,10 +244,16 @@ WRONG = {
 }
 
 
+def largest_of_flat_logits(logits, targets):
+    z = logits.flatten(0, 1)
+    return cross_entropy_by_library((z - z.max(0).values).view_as(logits), targets)
+
+
 ODD = [
     (lambda z, y: z.logsumexp(-1), "type"),
     (lambda z, y: cross_entropy_by_loop(z, y) + 1, "another-loss"),
     (rows_that_count, "mean-of-row-means"),
+    (largest_of_flat_logits, "maximum-over-time"),
     (limited_below, "large-logits-alike"),
     (up_to_the_first_negative, "negative-targets"),
     (chosen_before_the_shape, "error"),

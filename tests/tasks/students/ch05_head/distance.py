@@ -201,6 +201,7 @@ def shares_after_the_penalty(scores, slope):
 ODD = [
     (shares_after_the_penalty, "penalty-after-softmax"),
     (tilted(lambda row, d, m, T: row - row / (1 + m * d)), "penalty-multiplied"),
+    (tilted(lambda row, d, m, T: row - row * 2.718281828 ** (-m * d)), "penalty-multiplied"),
     (tilted(lambda row, d, m, T: 2 * m * d), "as-if-slope-double"),
     (lambda s, m: torch.full(s.shape, 1 / s.shape[1]), "sees-the-future"),
     (lambda s, m: distance_by_loop(s, m) / 2, "rows-do-not-sum-to-one"),
