@@ -342,7 +342,7 @@ def _one_number_a_row(evidence: Evidence) -> bool:
 @mistake(
     "One random number decides on all drafts of a row; each draft needs a number of its own.",
     lambda e: unwrapped(f"""A number that was small enough for one draft is a small one, and so
-    the next draft is kept too often: draw (B, {e.number("K")}) of them."""),
+    the next draft is kept too often: draw (B, K) of them, here (B, {e.number("K")})."""),
     recognized=_one_number_a_row,
 )
 def _one_number_for_all(

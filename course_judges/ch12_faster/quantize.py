@@ -169,6 +169,19 @@ _cut_not_rounded = mistake(
     lambda e: f"`.to(torch.int8)` cuts towards 0: round first. {_codes(e)}",
 )(_variant(rounded=torch.trunc))
 
+
+def _rounded_with_a_half(evidence: Evidence) -> str:
+    right = evidence.right("eight.codes")
+    return unwrapped(f"""Of {right.size} codes of 8 bits, {int((right < 0).sum())} should be
+    negative, and the others are right. `.to(torch.int8)` cuts towards 0, so to add a half before
+    it rounds positive numbers only: use `torch.round`. {_codes(evidence)}""")
+
+
+_half_added_and_cut = mistake(
+    "Codes that should be negative are one too large, as if a half were added and decimals cut.",
+    _rounded_with_a_half,
+)(_variant(rounded=lambda x: (x + 0.5).trunc()))
+
 _rounded_up = mistake("You rounded up; the nearest whole number was asked for.", _codes)(
     _variant(rounded=torch.ceil)
 )

@@ -96,7 +96,7 @@ _last_numbers_turned = mistake(
 )
 
 _angles_from_all = mistake(
-    "Your angles divide by D; the exponent is 2i / R, with R the numbers that are turned.",
+    "Your θ_i is base^(−2i / D); it should be base^(−2i / R), with R the numbers that are turned.",
     _part,
     cases=("part", "whole"),
 )(_variant(exponents=lambda _, D: torch.arange(0, D, 2) / D))
@@ -143,7 +143,7 @@ _sine_and_cosine_exchanged = mistake("Sine and cosine changed places.", _part)(
     _variant(turned=lambda a, b, angle: _turned(a, b, torch.pi / 2 - angle))
 )
 
-_exponents_too_small = mistake("Your exponents are i / R; the pair i has 2i / R.", _part)(
+_exponents_too_small = mistake("Your θ_i is base^(−i / R); it should be base^(−2i / R).", _part)(
     _variant(exponents=lambda R, _: torch.arange(R // 2) / R)
 )
 
@@ -225,7 +225,7 @@ _partner_without_its_sign = mistake(
 
 @mistake(
     "Each number is turned by a speed of its own; both numbers of a pair have that of the pair.",
-    lambda e: f"Number 2i + 1 is turned by base^(−2i / R), as 2i is. {_part(e)}",
+    lambda e: f"Number 2i + 1 should turn with base^(−2i / R), as number 2i does. {_part(e)}",
 )
 def _speeds_of_numbers(x: Tensor, positions: Tensor, rotated: int, base: float) -> Tensor:
     angle = positions[:, None, :, None] * base ** (-torch.arange(rotated) / rotated)
@@ -264,9 +264,9 @@ def _what_turns(evidence: Evidence, asked: Array, turned: Array) -> tuple[str, s
     thetas = base ** (-np.arange(0, R, 2) / R)
     if fits(positions[..., None] / thetas):
         return (
-            "Your pairs turn faster and faster; the exponent of base is negative.",
-            f"Yours is 2i / R, and asked for is −2i / R: the last pair turns by t · "
-            f"{number(float(thetas[-1]))}.",
+            "Your θ_i is base^(2i / R), so later pairs turn faster; it should be base^(−2i / R).",
+            f"The last pair should turn by t · {number(float(thetas[-1]))}; yours turns by t · "
+            f"{number(float(1 / thetas[-1]))}.",
         )
     found = _positions_read_off(turned, thetas)
     if found is not None:

@@ -370,9 +370,16 @@ class _NobodyAtAll(CrossAttention):
         return _padding_averaged.forward(self, x, memory, real) if real.any() else x
 
 
+def _nobody_by_itself(evidence: Evidence) -> str:
+    words = evidence.inputs["empty"].any(axis=1)
+    alone = f"Look at each sample by itself: sample {words.argmin()} has no word, though others do."
+    return unwrapped(f"""{_nobody(evidence)} Large negative scores that are all equal make an even
+    softmax. {alone if words.any() else ""}""").strip()
+
+
 _padding_for_nobody = mistake(
     "Where the memory holds no word, you average its padding; `x` should come out unchanged.",
-    lambda e: f"{_nobody(e)} Large negative scores that are all equal make an even softmax.",
+    _nobody_by_itself,
     also=(_NobodyAtAll,),
 )(_padding_averaged)
 

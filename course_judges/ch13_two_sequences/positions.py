@@ -19,6 +19,8 @@ from course_tasks.verdict import Finding
 
 # No row is so long that a word is farther from any place that could be meant.
 _FAR = 40
+# How far the sine of an angle of a thousand may be off in single precision.
+_LARGE_ANGLE = 5e-3
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ _counted_from_the_end = mistake(
 
 _slowest_first = mistake(
     "Your first pair turns slowest and your last one fastest; it is the other way round.",
-    lambda e: f"The speed of pair 0 is base⁰ = 1. {_off(e)}",
+    lambda e: f"Pair 0 should have the speed base⁰ = 1. {_off(e)}",
 )(Coder(exponent=lambda pair, C: (2 * pair / C).flip(0)))
 
 _halves = mistake(
@@ -154,24 +156,52 @@ _every_channel = mistake(
 )(_EveryChannel())
 
 _half_the_exponent = mistake(
-    "Your exponent is i / C for pair i; it should be 2i / C.",
+    "The speed of your pair i is base^(−i / C); it should be base^(−2i / C).",
     lambda e: f"Your slowest pair turns at the root of the speed that was asked for. {_off(e)}",
 )(Coder(exponent=lambda pair, C: pair / C))
 
 _whole_exponents = mistake(
-    "Your exponents are whole numbers: `//` rounds 2i / C down, and `/` divides.",
+    "Your exponents are whole numbers, as `//` makes them; `/` does not round.",
     lambda e: f"All pairs but the first then turn alike. {_off(e)}",
     also=(Coder(exponent=lambda pair, C: torch.zeros_like(pair)),),  # noqa: ARG005
 )(Coder(exponent=lambda pair, C: (pair > 0).double()))  # noqa: ARG005
 
 _exponent_to_the_end = mistake(
-    "Your last pair has the speed 1 / base; the exponent is 2i / C, which stays below 1.", _off
+    "Your last pair has the speed 1 / base; base^(−2i / C) stays above that.", _off
 )(Coder(exponent=lambda pair, C: pair / (C // 2 - 1)))
 
+
+_faster_coder = Coder(inverted=True)
+
+
+def _grows(evidence: Evidence) -> bool:
+    """With more room than numbers have elsewhere: of a large angle, single precision loses part."""
+
+    def off(mine: Array, wanted: Array) -> bool:
+        return mine.shape != wanted.shape or not np.allclose(mine, wanted, atol=_LARGE_ANGLE)
+
+    n_embd, base = evidence.number("C"), float(evidence.inputs["base"])
+    return not any(
+        off(
+            evidence.yours(case),
+            _faster_coder(torch.from_numpy(evidence.inputs[tokens]), n_embd, base).numpy(),
+        )
+        for case, tokens in (("whole", "tokens"), ("padded", "padded"))
+    ) and off(evidence.yours("whole"), evidence.right("whole"))
+
+
+def _speeds(evidence: Evidence) -> str:
+    C, base = evidence.number("C"), float(evidence.inputs["base"])
+    right = base ** (-np.arange(0, C, 2) / C)
+    mine, wanted = (", ".join(number(float(s)) for s in one) for one in (1 / right, right))
+    return f"Your speeds are {mine}; they should be {wanted}. {_off(evidence)}"
+
+
 _faster = mistake(
-    "Your pairs turn faster and faster; the exponent is negative.",
-    _off,
-)(Coder(inverted=True))
+    "Your speeds are base^(+2i / C), so later pairs turn faster; they should be base^(−2i / C).",
+    _speeds,
+    recognized=_grows,
+)(_faster_coder)
 
 _fixed_base = mistake(
     "Your base is 10,000 whatever base is given.",

@@ -173,7 +173,9 @@ _last_tokens_kept = mistake(
 
 _end_after_cut = mistake(
     "A text that was cut ends with `end`; it goes on, so it should have none.",
-    lambda e: f"{_rows(e)} The model would learn to stop in the middle of a text.",
+    lambda e: unwrapped(f"""{_rows(e)} Of its tokens the last that should be predicted is missing:
+    cut it to `longest`, not to `longest` − 1. The model would learn to stop in the middle of a
+    text."""),
 )(Teacher(ends="forced"))
 
 _end_added_after_cut = mistake(

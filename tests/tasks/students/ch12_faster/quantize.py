@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from unlisted import ch12
 from unlisted.fifth_set_b.ch12 import a_zero_makes_a_group_of_zeros
+from unlisted.ninth_set.ch12 import half_added_and_cast
 from unlisted.third_set.ch12 import smallest_scale_for_zeros
 
 
@@ -102,6 +103,7 @@ WRONG = {
     "half-the-codes": lambda *given: by_loop(*given, top=lambda bits: 2**bits - 1),
     "always-eight-bits": lambda *given: by_loop(*given, top=lambda bits: 127),
     "cut-not-rounded": lambda *given: by_loop(*given, to_whole=lambda x: x),
+    "half-added-and-cut": half_added_and_cast,
     "another-scale-for-zeros": smallest_scale_for_zeros,
     "one-zero-for-all": a_zero_makes_a_group_of_zeros,
     "rounded-down": lambda *given: by_loop(*given, to_whole=torch.floor),

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from unlisted import ch13
 from unlisted.fifth_set_b import ch13 as fifth_set
+from unlisted.ninth_set.ch13 import speeds_that_grow
 
 
 def by_loop(
@@ -118,6 +119,7 @@ def _before(x, C, base):
 
 
 ODD = [
+    (speeds_that_grow, "faster"),  # in single precision, which large angles feel
     (ch13.places_as_shares, "other-angles"),
     (lambda x, C, base: by_loop(x, C, 3 * base), "other-angles"),
     (ch13.words_only_to_the_first, "other-places"),
