@@ -11,10 +11,11 @@ import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch12_faster.numbers import farthest, weights_on
+from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import GROUPS
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
+from course_judges.mixtures import weights_on
 from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding

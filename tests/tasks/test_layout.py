@@ -1,9 +1,12 @@
 """Tasks are found by their place, and mistakes by theirs."""
 
+import ast
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import students
@@ -45,6 +48,24 @@ def test_check_loads_no_other_chapter():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "{'ch03_text'}"
+
+
+@pytest.mark.parametrize("package", [course_tasks, course_judges], ids=lambda one: one.__name__)
+def test_chapters_import_nothing_from_each_other(package):
+    """A grade is stale when something of its own chapter changes, and not of another."""
+    for path in Path(package.__path__[0]).glob("ch*/**/*.py"):
+        own = path.relative_to(package.__path__[0]).parts[0]
+        named = set(re.findall(r"\bch\d\d_\w+", " ".join(imported(path))))
+        assert named <= {own}, f"{path}: {sorted(named - {own})}"
+
+
+def imported(path):
+    """The modules that a file imports, and the names that it takes from them."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield " ".join([node.module or "", *(one.name for one in node.names)])
+        elif isinstance(node, ast.Import):
+            yield " ".join(one.name for one in node.names)
 
 
 @pytest.mark.parametrize("name", ["01/shared", "01/find_fault", "01/window.PROBE", "01/", "01/.."])
