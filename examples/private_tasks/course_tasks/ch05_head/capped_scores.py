@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from course_tasks.ch05_head.shared import different, maps
@@ -33,8 +34,8 @@ def _inputs(rng: Rng) -> Inputs:
     C = int(rng.integers(11, 15))
     w_query, w_key = maps(rng, (C, D), (C, D))
     return {
-        "x": rng.normal(size=(B, T, C)),
-        "one": rng.normal(size=(T, C)),
+        "x": rng.normal(size=(B, T, C)).astype(np.float32),
+        "one": rng.normal(size=(T, C)).astype(np.float32),
         "w_query": w_query,
         "w_key": w_key,
         "cap": number(rng.uniform(1.0, 3.0)),
