@@ -49,7 +49,6 @@ from course_tasks.runner.limits import MEGABYTE
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-
 WITHOUT_SANDBOX = "This was graded without a sandbox: the notebook could reach the grader's files."
 
 # On a machine that is busy with other things, so many times the CPU time passes.
@@ -73,13 +72,11 @@ class Examination:
     def __init__(self) -> None:
         self._job: Job | None = None
         self._work: SanitizedSubmission | None = None
-        self._questions = Questions(0)
         self._seconds: dict[str, float] = {}
 
     def prepare(self, job: Job) -> tuple[dict[str, Any], list[bytes]]:
         """What of it is run, and the inputs of its tasks; or its outcome if it cannot be read."""
         self._job, self._work, self._seconds = job, None, {}
-        self._questions = _questions(job.seed)
         began = time.perf_counter()
         try:
             released, assignment = _released(job.released)
@@ -96,7 +93,7 @@ class Examination:
             work = replace(work, notes=(*work.notes, WITHOUT_SANDBOX))
         self._work = work
         try:
-            shown = {task: self._questions.shown(task) for task in _tasks(work)}
+            shown = {task: _questions(job.seed).shown(task) for task in _tasks(work)}
         except Exception as error:  # nothing of the submission is in it
             raise _DrawingError(f"no inputs could be drawn: {_fault(error)}") from error
         self._seconds["read"] = time.perf_counter() - began
@@ -116,7 +113,7 @@ class Examination:
         steps, wrong = read_steps(ran, work, job.limits)
         results = Results(steps, ran.ended or wrong, ran.seconds)
         try:
-            tasks = judge_all(_asked(work, results), self._questions, job.book)
+            tasks = judge_all(_asked(work, results), _questions(job.seed), job.book)
         except MemoryError:
             raise
         except Exception as error:  # a fault of a judge is said, and a person looks

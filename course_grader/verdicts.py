@@ -29,22 +29,22 @@ class Questions:
 
     def __init__(self, seed: int):
         self._seed = seed
-        self._shown: dict[str, bytes] = {}
-        self._judges: dict[str, Judge] = {}
+        self._drawn: dict[str, tuple[bytes, Judge]] = {}
 
     def shown(self, task: str) -> bytes:
         """The inputs of a task as they leave for the sandbox: without what the probe keeps back."""
-        if task not in self._shown:
-            self._draw(task)
-        return self._shown[task]
+        return self._of(task)[0]
 
     def judge(self, task: str) -> Judge:
         """Who judges what was answered on these inputs."""
-        if task not in self._judges:
-            self._draw(task)
-        return self._judges[task]
+        return self._of(task)[1]
 
-    def _draw(self, task: str) -> None:
+    def _of(self, task: str) -> tuple[bytes, Judge]:
+        if task not in self._drawn:
+            self._drawn[task] = self._draw(task)
+        return self._drawn[task]
+
+    def _draw(self, task: str) -> tuple[bytes, Judge]:
         import numpy as np
 
         from course_judges import catalogue as judges
@@ -54,8 +54,8 @@ class Questions:
 
         probe = catalogue.probe(task)
         inputs = judges.inputs(task, np.random.default_rng([self._seed, *task.encode()]))
-        self._shown[task] = arrays_to_bytes(probe.shown(inputs))
-        self._judges[task] = Judge(task, judges.task(task), probe, inputs)
+        shown = arrays_to_bytes(probe.shown(inputs))
+        return shown, Judge(task, judges.task(task), probe, inputs)
 
 
 def lacking(tasks: Sequence[str]) -> tuple[str, ...]:
@@ -74,8 +74,8 @@ def judge_all(
     ----------
     asked : list of (Check, bytes, str)
         Each with its answers, or with why there are none.
-    inputs : mapping of str to Inputs
-        For each task, from `draw`: those on which the answers were given.
+    questions : Questions
+        Those on whose inputs the answers were given.
     book : str
         Address of the published book; empty: no links.
     """
