@@ -31,9 +31,14 @@ def _sums_too_large_only(weights: Tensor) -> Tensor:
     return ahead | (weights < 0).any(dim=1) | (weights.sum(dim=1) > 1 + 1e-5)
 
 
+def _called_faulty(evidence: Evidence, case: str) -> tuple[Array, Array]:
+    """Which rows the answer calls faulty, and which are: both of bool."""
+    return evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+
+
 def _first_wrong(evidence: Evidence, case: str) -> tuple[int, Array]:
     """The first row that was judged wrongly, and what it holds."""
-    mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+    mine, right = _called_faulty(evidence, case)
     t = int(np.flatnonzero(mine != right)[0])
     return t, evidence.inputs[case][t]
 
@@ -57,7 +62,7 @@ def _misses(case: str, name: str, what: str, hint: str = "") -> Property:
     """Says of a kind of fault that a row with it was missed."""
 
     def ask(evidence: Evidence) -> Finding | None:
-        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        mine, right = _called_faulty(evidence, case)
         if mine.shape != right.shape or not (right & ~mine).any():
             return None
         t = int(np.flatnonzero(right & ~mine)[0])
@@ -74,7 +79,7 @@ def _misses_sums(case: str) -> Property:
     """
 
     def ask(evidence: Evidence) -> Finding | None:
-        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        mine, right = _called_faulty(evidence, case)
         if mine.shape != right.shape or not (right & ~mine).any():
             return None
         weights = evidence.inputs[case].astype(float)
@@ -101,7 +106,7 @@ def _misses_sums(case: str) -> Property:
 def _accuses(evidence: Evidence) -> Finding | None:
     """Says of a sound row that it was accused, and its sum with the rounding that may be why."""
     for case in ("ahead", "sums", "signs", "nan", "single"):
-        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        mine, right = _called_faulty(evidence, case)
         if mine.shape != right.shape or not (mine & ~right).any():
             continue
         t = int(np.flatnonzero(mine & ~right)[0])
@@ -167,7 +172,7 @@ def _small_faults_missed(evidence: Evidence) -> list[tuple[float, int, Array]]:
     """
     missed = []
     for case in _KINDS:
-        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        mine, right = _called_faulty(evidence, case)
         if (mine & ~right).any():
             return []
         for t in (int(t) for t in np.flatnonzero(right & ~mine)):
@@ -190,7 +195,7 @@ def _says_how_small(evidence: Evidence) -> str:
 def _row_0_is_never_faulty(evidence: Evidence) -> bool:
     """True if all that is missed is row 0, of whatever fault."""
     for case in _KINDS:
-        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        mine, right = _called_faulty(evidence, case)
         if not np.array_equal(mine[1:], right[1:]) or mine[0]:
             return False
     return True
@@ -500,7 +505,7 @@ def _counts_faults(evidence: Evidence) -> Finding | None:
 def _last_row_never_faulty(evidence: Evidence) -> Finding | None:
     """All that is missed is the last row, of whatever fault."""
     for case in ("sums", "signs", "nan"):
-        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        mine, right = _called_faulty(evidence, case)
         if not np.array_equal(mine[:-1], right[:-1]) or mine[-1]:
             return None
     if not evidence.right("signs")[-1]:
@@ -535,7 +540,7 @@ def _all_for_one(evidence: Evidence) -> Finding | None:
         ("nan", "a NaN"),
         ("ahead", "a weight on the future"),
     ):
-        mine, right = evidence.yours(case).astype(bool), evidence.right(case).astype(bool)
+        mine, right = _called_faulty(evidence, case)
         if not mine.all() or right.all():
             continue
         if not (_follows_the_sums(evidence) if case == "sums" else evidence.same("sums")):
