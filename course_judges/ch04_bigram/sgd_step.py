@@ -45,16 +45,20 @@ def _gradient(table: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return torch.autograd.grad(_batch_loss(leaf, x, y), leaf)[0]
 
 
-def _walks(update: _Update) -> Callable[..., tuple[Tensor, Tensor]]:
-    """An answer that records the loss and then changes the table in its own way."""
+def _walks(
+    update: _Update, factor: Callable[[int], float] | None = None
+) -> Callable[..., tuple[Tensor, Tensor]]:
+    """An answer that records the loss and then changes the table in its own way; where there is a
+    factor, with a learning rate that changes by it from step to step.
+    """
 
     def answer(
         table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
     ) -> tuple[Tensor, Tensor]:
         losses = []
-        for _ in range(steps):
+        for step in range(steps):
             losses.append(_batch_loss(table, x, y))
-            table = update(table, x, y, learning_rate)
+            table = update(table, x, y, learning_rate * (factor(step) if factor else 1.0))
         return table, torch.stack(losses)
 
     return answer
@@ -320,17 +324,7 @@ _x_for_y = mistake(
 
 def _rates(factor: Callable[[int], float]) -> Callable[..., tuple[Tensor, Tensor]]:
     """An answer whose learning rate changes from step to step, by a factor that is 1 at first."""
-
-    def answer(
-        table: Tensor, x: Tensor, y: Tensor, learning_rate: float, steps: int
-    ) -> tuple[Tensor, Tensor]:
-        losses = []
-        for step in range(steps):
-            losses.append(_batch_loss(table, x, y))
-            table = table - learning_rate * factor(step) * _gradient(table, x, y)
-        return table, torch.stack(losses)
-
-    return answer
+    return _walks(lambda table, x, y, rate: table - rate * _gradient(table, x, y), factor)
 
 
 _rate_changes = mistake(
