@@ -16,9 +16,18 @@ from course_judges.wording import unwrapped
 
 def name_stream(names, order, batch_size, block_size):
     """A right answer."""
-    each = len(names) // batch_size
-    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
-    return _lay_out([_text(names, group) for group in groups], block_size)
+    return _lay_out(_rows(names, order, batch_size), block_size)
+
+
+def _rows(names, order, batch_size):
+    """The whole text of each row of the batch."""
+    return [_text(names, group) for group in _groups(order, batch_size)]
+
+
+def _groups(order, batch_size):
+    """Which names each row of the batch has, one after the other."""
+    each = len(order) // batch_size
+    return [order[b * each : (b + 1) * each] for b in range(batch_size)]
 
 
 def _text(names, group):
@@ -171,8 +180,7 @@ def _wraps_in_the_window(names, order, batch_size, block_size):
     right ones hold {int((e.right("stream.x") == 0).sum())}."""),
 )
 def _boundaries_missing(names, order, batch_size, block_size):
-    each = len(names) // batch_size
-    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
+    groups = _groups(order, batch_size)
     return _lay_out(
         [torch.tensor([0, *(t for i in g for t in names[i])]) for g in groups], block_size
     )
@@ -185,9 +193,7 @@ def _boundaries_missing(names, order, batch_size, block_size):
     tokens has L − 1 inputs with a target, not one fewer."""),
 )
 def _last_window_missing(names, order, batch_size, block_size):
-    each = len(names) // batch_size
-    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
-    return _lay_out([_text(names, group)[:-1] for group in groups], block_size)
+    return _lay_out([row[:-1] for row in _rows(names, order, batch_size)], block_size)
 
 
 @mistake(
@@ -196,9 +202,7 @@ def _last_window_missing(names, order, batch_size, block_size):
     cases=("stream",),
 )
 def _first_boundary_missing(names, order, batch_size, block_size):
-    each = len(names) // batch_size
-    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
-    return _lay_out([_text(names, group)[1:] for group in groups], block_size)
+    return _lay_out([row[1:] for row in _rows(names, order, batch_size)], block_size)
 
 
 @mistake(
@@ -207,9 +211,7 @@ def _first_boundary_missing(names, order, batch_size, block_size):
     cases=("stream",),
 )
 def _a_token_between(names, order, batch_size, block_size):
-    each = len(names) // batch_size
-    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
-    rows = [_text(names, group) for group in groups]
+    rows = _rows(names, order, batch_size)
     shortest = min(len(row) for row in rows)
     cut = torch.stack([row[:shortest] for row in rows]).unfold(1, block_size + 1, block_size + 1)
     return cut[:, :, :-1].transpose(0, 1), cut[:, :, 1:].transpose(0, 1)
@@ -221,9 +223,7 @@ def _a_token_between(names, order, batch_size, block_size):
     cases=("stream",),
 )
 def _beginning_left_out(names, order, batch_size, block_size):
-    each = len(names) // batch_size
-    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
-    rows = [_text(names, group) for group in groups]
+    rows = _rows(names, order, batch_size)
     steps = min(len(row) - 1 for row in rows) // block_size
     return _lay_out([row[-(steps * block_size + 1) :] for row in rows], block_size)
 
@@ -256,9 +256,7 @@ def _goes_on(evidence: Evidence) -> bool:
     recognized=_goes_on,
 )
 def _more_than_the_shortest(names, order, batch_size, block_size):
-    each = len(names) // batch_size
-    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
-    rows = [_text(names, group) for group in groups]
+    rows = _rows(names, order, batch_size)
     longest = max(len(row) for row in rows)
     padded = [torch.nn.functional.pad(row, (0, longest - len(row))) for row in rows]
     return _lay_out(padded, block_size)
@@ -272,8 +270,7 @@ def _more_than_the_shortest(names, order, batch_size, block_size):
     boundary, the next name."""),
 )
 def _two_boundaries(names, order, batch_size, block_size):
-    each = len(names) // batch_size
-    groups = [order[b * each : (b + 1) * each] for b in range(batch_size)]
+    groups = _groups(order, batch_size)
     return _lay_out(
         [torch.tensor([t for i in g for t in (0, *names[i], 0)]) for g in groups], block_size
     )

@@ -25,9 +25,14 @@ def circuits(
     unembedding: Tensor,
 ) -> Pair:
     """A right answer to 11/circuits: the QK and the OV circuit, (V, V) each."""
-    qk = (embedding @ query.T) @ (embedding @ key.T).T / math.sqrt(len(query))  # (V, D) @ (D, V)
+    qk = _scores(embedding, embedding, query, key)
     ov = embedding @ value.T @ output.T @ unembedding.T  # (V, C) → (V, D) → (V, C) → (V, V)
     return qk, ov
+
+
+def _scores(asking: Tensor, asked: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    """What each row of one matrix (V, C) finds in those of another one."""
+    return (asking @ query.T) @ (asked @ key.T).T / math.sqrt(len(query))  # (V, D) @ (D, V)
 
 
 def _changed(change: Callable[[Pair, tuple[Tensor, ...]], Pair]) -> Callable[..., Pair]:
@@ -77,14 +82,7 @@ _unembedded_keys = mistake(
     "The keys are made from the unembedding; a head reads what the embedding wrote.",
     _qk,
     cases=_QK,
-)(
-    _changed(
-        lambda pair, given: (
-            given[0] @ given[1].T @ given[2] @ given[5].T / math.sqrt(len(given[1])),
-            pair[1],
-        )
-    )
-)
+)(_changed(lambda pair, given: (_scores(given[0], given[5], *given[1:3]), pair[1])))
 
 _copies_down_the_columns = mistake(
     "OV is transposed: row i belongs to the token that is looked at, column j to the logit.",
@@ -203,14 +201,7 @@ _unembedded_queries = mistake(
     "The queries are made from the unembedding; a head reads what the embedding wrote.",
     _qk,
     cases=_QK,
-)(
-    _changed(
-        lambda pair, given: (
-            given[5] @ given[1].T @ given[2] @ given[0].T / math.sqrt(len(given[1])),
-            pair[1],
-        )
-    )
-)
+)(_changed(lambda pair, given: (_scores(given[5], given[0], *given[1:3]), pair[1])))
 
 _scale_without_the_root = mistake("You divided the scores by D; the scale is √D.", _qk, cases=_QK)(
     _changed(lambda pair, given: (pair[0] / math.sqrt(len(given[1])), pair[1]))
