@@ -62,10 +62,14 @@ class Variants:
         return answers
 
     def _keep(self, variant: Any, answers: Answers, cases: tuple[str, ...]) -> None:
-        held = sum(
-            len(value) if isinstance(value, str) else value.nbytes
-            for value in answers.values.values()
-        )
-        if held <= self._room:
-            self._room -= held
+        before = self._known.get(id(variant))
+        more = _bytes_of(answers) - (_bytes_of(before[1]) if before else 0)
+        if more <= self._room:
+            self._room -= more
             self._known[id(variant)] = (variant, answers, cases)
+
+
+def _bytes_of(answers: Answers) -> int:
+    return sum(
+        len(value) if isinstance(value, str) else value.nbytes for value in answers.values.values()
+    )
