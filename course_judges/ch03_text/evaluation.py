@@ -382,13 +382,17 @@ TASK = Task(
         Part(
             "Windows begin every `stride` tokens and the last is filled up.",
             1,
-            lambda e: e.same(*(f"{case}.x" for case in _CASES)) and integers(e, "long.x", "long.y"),
+            lambda e: (
+                # The fillers of "zeros", too: its targets are asked for below, and no inputs.
+                e.same(*(f"{case}.x" for case in (*_CASES, "zeros")))
+                and integers(e, "long.x", "long.y")
+            ),
         ),
         Part("Every token but the first is a target, once.", 3, _once_in_all),
         Part(
             "A target counts where it has the most past.",
             2,
-            matches(*(f"{case}.y" for case in _CASES), "zeros"),
+            matches(*(f"{case}.y" for case in (*_CASES, "zeros"))),
         ),
     ),
     properties=(

@@ -500,7 +500,7 @@ def _of_several_calls(evidence: Evidence) -> Finding | None:
     if not evidence.same("symbols", "encode", "decode"):
         return None
     letter, name = (input_text(evidence.inputs[asked]) for asked in ("letter", "name"))
-    if not evidence.same("short.given"):
+    if not evidence.same("given"):
         return Finding(
             "changes-its-names",
             "Your vocabulary changes the list of names that it is given.",
@@ -543,7 +543,7 @@ TASK = Task(
         Part(
             "The boundary is token 0 and the letters follow in order.",
             1,
-            matches("symbols", "short.given"),
+            matches("symbols", "given"),
         ),
         Part("A name is encoded between two boundaries.", 1, _encodes),
         Part(

@@ -11,30 +11,46 @@ from course_tasks.inputs import on
 from course_tasks.probing import Inputs, Probe
 
 
-def _sound_rows(rng: np.random.Generator, T: int) -> Array:
-    """(T, T) weights of the past whose rows sum to 1, up to the noise that float32 leaves."""
+def _sound_rows(rng: np.random.Generator, T: int, sound: int, *, second: bool) -> Array:
+    """(T, T) weights of the past whose rows sum to 1, up to the noise that float32 leaves. One row
+    is to stay sound: it sees three positions or more, and not itself.
+    """
     weights = np.tril(rng.uniform(0.2, 1.0, size=(T, T)))
     # A weight of 0 on the past is no fault. Column 0 stays, so that no row becomes empty.
-    weights[:, 1:] *= rng.random((T, T - 1)) > 0.15
+    seen = rng.random((T, T - 1)) > 0.15
+    seen[sound] = True
+    weights[:, 1:] *= seen
     np.fill_diagonal(weights, rng.uniform(0.2, 1.0, size=T))
     # Three rows that do not see themselves, and a last one that sees nothing else: in them an
     # answer that forbids the diagonal, or adds up columns, differs from one that accuses all.
-    unaware = rng.choice(np.arange(1, T - 1), 3, replace=False)
+    unaware = [sound, *rng.choice(_rows_but(sound, 1, T - 1), 2, replace=False)]
     weights[unaware, unaware] = 0
     weights[-1, :-1] = 0
     weights /= weights.sum(1, keepdims=True)
-    noise = rng.uniform(4e-7, 6e-7, size=(T, 1)) * rng.choice([-1, 1], size=(T, 1))
-    return np.asarray(weights * (1 + noise))
+    signs = rng.choice([-1, 1], size=(T, 1))
+    # In the first and last row all is one weight. In the first draw it is a little more than 1, for
+    # an answer that takes such a weight for a fault; in the second a little less.
+    signs[[0, -1]] = _up(second=second)
+    return np.asarray(weights * (1 + rng.uniform(4e-7, 6e-7, size=(T, 1)) * signs))
 
 
-def _ahead(rng: np.random.Generator, weights: Array) -> Array:
+def _up(*, second: bool) -> int:
+    """Which way numbers go whose sign some answer looks at: up in the first draw, then down."""
+    return -1 if second else 1
+
+
+def _rows_but(sound: int, start: int, stop: int) -> list[int]:
+    return [t for t in range(start, stop) if t != sound]
+
+
+def _ahead(rng: np.random.Generator, weights: Array, sound: int, *, second: bool) -> Array:
     """One row looks far ahead, another a little, at the very next position; so does the last row
     that has anything ahead of it. In row 0, what lies ahead cancels. Of many rows there is one
     whose past sums to 1 without what lies ahead.
     """
     T = len(weights)
     far, near, *whole = (
-        int(t) for t in rng.choice(np.arange(1, T - 2), 3 if T > 7 else 2, replace=False)
+        int(t) for t in rng.choice(_rows_but(sound, 1, T - 2), 3 if T > 7 else 2, replace=False)
     )
     for t, s, leak in (
         (far, int(rng.integers(far + 2, T)), rng.uniform(0.1, 0.4)),
@@ -44,7 +60,9 @@ def _ahead(rng: np.random.Generator, weights: Array) -> Array:
         weights[t] *= 1 - leak
         weights[t, s] += leak
     weights[whole, -1] = rng.uniform(0.1, 0.4)
-    weights[0, -2:] += rng.uniform(0.1, 0.4) * rng.permutation([-1, 1])
+    # In the first draw the negative one is in the last column, whose own row is sound: an answer
+    # that looks for signs in columns accuses it.
+    weights[0, -2:] += rng.uniform(0.1, 0.4) * np.array([1, -1]) * _up(second=second)
     return weights
 
 
@@ -53,19 +71,21 @@ def _little(rng: np.random.Generator) -> float:
     return float(rng.uniform(4e-5, 9e-5))
 
 
-def _off_sum(rng: np.random.Generator, weights: Array) -> Array:
+def _off_sum(rng: np.random.Generator, weights: Array, sound: int, *, second: bool) -> Array:
     # Row 0, too: an answer may begin after it.
-    low, high, near = rng.permutation([0, *rng.choice(np.arange(1, len(weights) - 1), 2, False)])
+    others = _rows_but(sound, 1, len(weights) - 1)
+    low, high, near = rng.permutation([0, *rng.choice(others, 2, replace=False)])
     weights[low] *= rng.uniform(0.4, 0.8)
     weights[high] *= rng.uniform(1.25, 2.0)
     weights[near] *= 1 + _little(rng) * rng.choice([-1, 1])
     # More than float32 leaves, and less than the 1e-5 that the task allows.
-    weights[-1] *= 1 + rng.uniform(6e-6, 8.5e-6) * rng.choice([-1, 1])
+    weights[-1] *= 1 + rng.uniform(6e-6, 8.5e-6) * _up(second=second)
     return weights
 
 
-def _signs(rng: np.random.Generator, weights: Array) -> Array:
-    middle, last = int(rng.integers(3, len(weights) - 1)), len(weights) - 1  # the last one, too
+def _signs(rng: np.random.Generator, weights: Array, sound: int, *, second: bool) -> Array:  # noqa: ARG001
+    last = len(weights) - 1  # the last one, too
+    middle = int(rng.choice(_rows_but(sound, 3, last)))
     # Between small weights, so that none of the row gets larger than 1.
     small = rng.permutation(np.argsort(weights[middle, : middle + 1])[:2])
     for t, (down, up), below in (
@@ -83,12 +103,17 @@ def _signs(rng: np.random.Generator, weights: Array) -> Array:
     return weights
 
 
-def _not_numbers(rng: np.random.Generator, weights: Array) -> Array:
+def _not_numbers(rng: np.random.Generator, weights: Array, sound: int, *, second: bool) -> Array:
     T = len(weights)
-    in_past, in_future = (int(t) for t in rng.choice(T - 1, 2, replace=False))
+    if second:  # row 0, too: an answer may begin after it
+        in_past, in_future = (int(t) for t in rng.permutation([0, int(rng.integers(1, sound))]))
+        ahead = int(rng.integers(in_future + 1, T))
+    else:  # in the column of a sound row, for an answer that looks for the future in columns
+        in_future, ahead = int(rng.integers(1, sound)), sound
+        in_past = int(rng.choice([t for t in _rows_but(sound, 1, T - 1) if t != in_future]))
     for t, s in (
         (in_past, rng.integers(in_past + 1)),
-        (in_future, rng.integers(in_future + 1, T)),
+        (in_future, ahead),
         (T - 1, rng.integers(T)),  # the last one, too
     ):
         weights[t, s] = np.nan
@@ -102,7 +127,10 @@ def _find_fault_inputs(rng: np.random.Generator, *, second: bool = False) -> Inp
     T = int(rng.integers(6, 8)) + 2 * second
     inputs: dict[str, Array] = {"T": np.array(T)}
     for name, put_in in _FAULTS.items():
-        inputs[name] = put_in(rng, _sound_rows(rng, T)).astype(np.float32)
+        sound = int(rng.integers(3, T - 2))
+        inputs[name] = put_in(
+            rng, _sound_rows(rng, T, sound, second=second), sound, second=second
+        ).astype(np.float32)
     inputs["single"] = np.full((1, 1), 0.75 if second else 1.0, dtype=np.float32)
     return inputs
 

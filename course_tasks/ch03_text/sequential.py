@@ -17,10 +17,12 @@ from course_tasks.probing import Inputs, Probe
 
 def _sequential_inputs(rng: np.random.Generator, *, empty_rows: bool = False) -> Inputs:
     B = int(rng.choice([3, 5]))  # 2 rows as equal as possible are right; 4 is the number of steps
-    T = int(rng.choice([5, 6, 7]))
-    # Four steps, the last of them not full; the last row shorter than the others.
-    length = 3 * T + int(rng.integers(1, T))
-    N = B * length - int(rng.integers(B - 1))
+    T = int(rng.choice([size for size in (5, 6, 7) if size != B]))
+    # Four steps, the last of them not full; the last row shorter than the others. In the second
+    # draw it ends before that step: whatever stands there is not what continues it.
+    less = int(rng.integers(B - 1))
+    length = 3 * T + int(rng.integers(1, less + 2 if empty_rows else T))
+    N = B * length - less
     text = tokens(rng, N)
     return {
         "tokens": text,

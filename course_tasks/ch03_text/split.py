@@ -36,8 +36,9 @@ def _split_inputs(rng: np.random.Generator, *, edge: bool = False) -> Inputs:
     return {
         "names": text_input("\n".join(_list_of_names(rng, up))),
         "others": text_input("\n".join(_list_of_names(rng, down))),
-        # So few distinct names that none of them is held out; in the second draw, all of them are.
-        "few": text_input("\n".join(_few_names(rng, fraction))),
+        # So few distinct names that none of them is held out; in the second draw, all of them are,
+        # and there are two.
+        "few": text_input("\n".join(_few_names(rng, 2 if edge else round(0.4 / fraction)))),
         "of_few": np.array([1.0 if edge else fraction]),
         "fraction": np.array(fraction),
         "seed": np.array(first),
@@ -58,9 +59,9 @@ def _list_of_names(rng: np.random.Generator, count: int) -> list[str]:
     return sorted(distinct + distinct[: count // 2] + distinct[: count // 8])
 
 
-def _few_names(rng: np.random.Generator, fraction: float) -> list[str]:
-    """As many distinct names as a fraction rounds to none of, the first of them twice."""
-    distinct = random_names(rng, round(0.4 / fraction), _LETTERS)
+def _few_names(rng: np.random.Generator, count: int) -> list[str]:
+    """So many distinct names, the first of them twice."""
+    distinct = random_names(rng, count, _LETTERS)
     return sorted(distinct + distinct[:1])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -23,19 +24,20 @@ def _vocabulary_inputs(rng: np.random.Generator) -> Inputs:
     consonants = rng.choice(list("bcdfghklmnrst"), 7, replace=False)
     letters = "".join(vowels) + "".join(consonants)
     names = random_names(rng, int(rng.integers(5, 8)), letters)
-    names[1] = names[1].capitalize()  # a capital is a letter of its own
-    names[2] += str(rng.choice(list(_ACCENTED)))  # and so is one that English does not have
+    # A capital is a letter of its own, and so is one that English does not have. The name that is
+    # asked for holds both: who knows them not cannot encode it, nor get it back.
+    asked = int(rng.integers(len(names) - 1))
+    names[asked] = names[asked].capitalize() + str(rng.choice(list(_ACCENTED)))
+    capital = names[asked][0]
     first, last = rng.choice(list("pqvwxz"), 2, replace=False)
     # Nobody who leaves out the first name or the last one knows all letters.
     names[0] += str(first)
     names[-1] += str(last)
     used = sorted(set("".join(names)))
     names[0] = used[-1] + used[0] + names[0]  # the order of appearance is not the alphabet's
-    # Of the name that is asked for, one letter comes twice.
-    asked = int(rng.integers(len(names) - 1))
-    names[asked] += names[asked][0]
+    names[asked] += names[asked][0]  # one letter comes twice
     # No name holds this letter as a capital.
-    small = next(s for s in names[0] if s.isascii() and s.upper() != names[1][0])
+    small = next(s for s in names[0] if s.isascii() and s.upper() != capital)
     bad, place = names[-1], int(rng.integers(1, 3))
     unknown, other = (str(symbol) for symbol in rng.choice(list(_UNKNOWN), 2, replace=False))
     return {
@@ -73,16 +75,23 @@ def _and_names(answer: Any, given: Inputs) -> tuple[Any, list[str]]:
 
 def _short_names(answer: Any, given: Inputs) -> Any:
     """One vocabulary is asked several times: for a name of one letter, for one of none, and for
-    what was asked before; and its names are looked at afterwards.
+    what was asked before.
     """
-    vocabulary, names = _and_names(answer, given)
+    vocabulary = _vocabulary(answer, given)
     asked = {name: vocabulary.encode(input_text(given[name])) for name in ("letter", "name")}
     asked["nothing"] = vocabulary.encode("")
     return {
         "tokens": asked,
         "names": {name: vocabulary.decode(tokens) for name, tokens in asked.items()},
-        "given": "\n".join(names),
     }
+
+
+def _names_afterwards(answer: Any, given: Inputs) -> Any:
+    """The names that a vocabulary was made of, after it was asked, whatever came of that."""
+    vocabulary, names = _and_names(answer, given)
+    with suppress(Exception):
+        vocabulary.decode(vocabulary.encode(input_text(given["name"])))
+    return "\n".join(names)
 
 
 def _vocabulary_symbols(answer: Any, given: Inputs) -> Any:
@@ -127,5 +136,6 @@ PROBE = Probe(
         "refuses_last": _vocabulary_refuses("bad_last"),
         "refuses_capital": _vocabulary_refuses("bad_capital"),
         "short": _short_names,
+        "given": _names_afterwards,
     },
 )

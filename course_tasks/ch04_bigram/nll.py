@@ -32,6 +32,11 @@ def _nll_inputs(rng: Rng) -> Inputs:
     step = rng.permutation(V)[:2]
     possible[tuple(step)] = RARE
     possible[step[0]] /= possible[step[0]].sum()
+    # The long text ends where some symbol is least likely to follow, and that is the single one: a
+    # step between them, which is none, shows among thousands.
+    least = np.unravel_index(int(table.argmin()), table.shape)
+    long = _walk(rng, table, int(rng.integers(V)), 2500, surprising=False)
+    long[-1] = least[0]
     return {
         "possible": possible.astype(np.float32),
         "step": step.astype(np.int64),
@@ -40,8 +45,8 @@ def _nll_inputs(rng: Rng) -> Inputs:
         "first": texts[0],
         "second": texts[1],
         "third": texts[2],
-        "long": _walk(rng, table, int(rng.integers(V)), 2500, surprising=False),
-        "single": rng.integers(V, size=1),
+        "long": long,
+        "single": np.array(least[1:], dtype=np.int64),
         "V": whole(V),
     }
 

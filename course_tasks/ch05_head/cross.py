@@ -17,6 +17,9 @@ _FAR_BELOW = 60.0
 def _cross_inputs(rng: Rng) -> Inputs:
     B = int(rng.integers(2, 4))
     T, S, D, E = different(rng, (5, 6, 7, 10), 4)  # not 8, as in the chapter; no square
+    # More positions than symbols, so that an answer that cuts `x` by the lengths empties rows here
+    # without padding, too; with a single position it does not.
+    T, S = max(T, S), min(T, S)
     C = int(rng.integers(11, 15))
     w_query, w_key, w_value = maps(rng, (C, D), (C, D), (C, E))
     # All of them padded, sometimes to leave a single symbol; `full` is what none is.

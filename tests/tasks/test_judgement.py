@@ -75,12 +75,19 @@ def test_at_least_three_right_styles_are_tried(task):
     assert len(students_of(task).RIGHT) >= 3
 
 
+def verdicts_of(task, answer, seeds):
+    """What is said of an answer in each draw. It earns the same in all: points are no luck."""
+    verdicts = {seed: check(task, answer, seed=seed) for seed in seeds}
+    points = {seed: verdict.points for seed, verdict in verdicts.items()}
+    assert len(set(points.values())) <= 1, f"points differ from seed to seed: {points}"
+    return verdicts
+
+
 @in_turn
 @pytest.mark.parametrize(("task", "mistake"), MISTAKES)
 def test_mistake_is_rejected_called_by_its_name_and_explained(task, mistake):
     answer = students_of(task).WRONG[mistake]
-    for seed in seeds_of(task):
-        verdict = check(task, answer, seed=seed)
+    for seed, verdict in verdicts_of(task, answer, seeds_of(task)).items():
         assert verdict.points < verdict.out_of, f"seed {seed}: {verdict}"
         assert verdict.findings[0].name == mistake, f"seed {seed}: {verdict}"
     # What was done, what that does to the data, and where to look.
@@ -94,8 +101,7 @@ def test_mistake_is_rejected_called_by_its_name_and_explained(task, mistake):
 @pytest.mark.parametrize(("task", "mistake"), MISTAKES)
 def test_judges_own_copy_of_a_mistake_is_recognized(task, mistake):
     copy = next(m for m in judges.task(task).mistakes if m.name == mistake)
-    for seed in seeds_of(task)[::2]:
-        verdict = check(task, copy.answer, seed=seed)
+    for seed, verdict in verdicts_of(task, copy.answer, seeds_of(task)[::2]).items():
         assert verdict.points < verdict.out_of, f"seed {seed}: {verdict}"
         assert verdict.findings[0].name == mistake, f"seed {seed}: {verdict}"
 
@@ -104,8 +110,7 @@ def test_judges_own_copy_of_a_mistake_is_recognized(task, mistake):
 @pytest.mark.parametrize(("task", "index"), ODD)
 def test_odd_answer_is_rejected_and_described_by_what_is_true_of_it(task, index):
     answer, name = students_of(task).ODD[index]
-    for seed in seeds_of(task):
-        verdict = check(task, answer, seed=seed)
+    for seed, verdict in verdicts_of(task, answer, seeds_of(task)).items():
         assert verdict.points < verdict.out_of, f"seed {seed}: {verdict}"
         assert verdict.findings[0].name == name, f"seed {seed}: {verdict}"
 
