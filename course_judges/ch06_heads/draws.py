@@ -63,6 +63,11 @@ class Draws:
         """Share of the heads that are 0."""
         return float(1 - self.kept.mean())
 
+    @property
+    def some_gone(self) -> bool:
+        """True if some entries are 0 and some are not, of whole heads or of parts."""
+        return 0 < self.factors.size < self.ratio.size
+
     def dropped_about(self, p: float) -> bool:
         """True if so many can have been dropped with probability p, each on its own."""
         spread = np.sqrt(p * (1 - p) / self.kept.size)

@@ -26,7 +26,7 @@ from course_judges.evidence import same_case
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import number, numbers_apart, unwrapped
 from course_tasks.answers import Array
-from course_tasks.ch06_heads.dropout import AGAIN, ALONE, ALONE_P
+from course_tasks.ch06_heads.dropout import ALONE, ALONE_P
 from course_tasks.verdict import Finding
 
 _NEARLY_ONE = 0.9
@@ -73,32 +73,39 @@ def _scaled_by(evidence: Evidence, factor: float) -> bool:
 
 def _scaled_well(evidence: Evidence) -> bool:
     alone = _alone(evidence)
-    return _scaled_well_together(evidence) and (
-        not alone.factors.size or alone.scaled_by(1 / (1 - ALONE_P))
+    return (
+        _scaled_well_together(evidence)
+        and (not alone.factors.size or alone.scaled_by(1 / (1 - ALONE_P)))
+        and _drops_something(evidence)
     )
 
 
 def _scaled_well_together(evidence: Evidence) -> bool:
-    draws, p = _draws(evidence), _p(evidence)
-    # Of heads that go together it may be that nothing is left where p is nearly 1.
-    return (draws.scaled_by(1 / (1 - p)) and bool(draws.dropped)) or (
-        p > _NEARLY_ONE and draws.dropped == 1
-    )
+    draws = _draws(evidence)
+    # Of heads that go together it may be that nothing is left.
+    return not draws.factors.size or draws.scaled_by(1 / (1 - _p(evidence)))
+
+
+def _drops_something(evidence: Evidence) -> bool:
+    """True if something goes and something stays, of many samples or of those that come alone: of
+    heads that go together all may stay, or go, in one call.
+    """
+    return _draws(evidence).some_gone or _alone(evidence).some_gone
 
 
 def _ends_well(evidence: Evidence) -> bool:
     """Nothing happens in evaluation and at p = 0, everything at p = 1, something in between."""
     certain = ("evaluation", "evaluation_at_one", "none", "one_by_one.whole", "every")
-    return evidence.same(*certain) and bool(_draws(evidence).dropped)
+    return evidence.same(*certain) and _drops_something(evidence)
 
 
 def _seeded(evidence: Evidence, name: str) -> Array:
-    return evidence.shaped(f"seeded.{name}", evidence.inputs["found"][:AGAIN].shape)
+    return evidence.shaped(f"seeded.{name}", evidence.inputs["again"].shape)
 
 
 def _two_calls(evidence: Evidence) -> tuple[Draws, Draws]:
     """With p = 0.5, where neither all heads go nor none."""
-    found = evidence.inputs["found"][:AGAIN]
+    found = evidence.inputs["again"]
     first, second = (Draws.of(_seeded(evidence, name), found) for name in ("first", "second"))
     return first, second
 
@@ -110,13 +117,12 @@ def _moves_on(evidence: Evidence) -> bool:
 
 
 def _obeys(evidence: Evidence) -> bool:
-    found = evidence.inputs["found"][:AGAIN]
+    found = evidence.inputs["again"]
     first, second, repeated, other = (
         _seeded(evidence, name) for name in ("first", "second", "repeated", "other")
     )
-    drops = (Draws.of(result, found).dropped for result in (first, second, repeated, other))
     return (
-        all(0 < share < 1 for share in drops)
+        all(Draws.of(result, found).some_gone for result in (first, second, repeated, other))
         and np.array_equal(first, repeated)
         and not np.array_equal(first, second)
         and not np.array_equal(first, other)

@@ -15,9 +15,10 @@ from course_tasks.probing import Case, Inputs, Probe
 def _concat_inputs(rng: Rng) -> Inputs:
     B, T, C = int(rng.choice([2, 4])), int(rng.integers(6, 9)), int(rng.integers(9, 12))
     H = int(rng.choice([3, 4]))
-    D, sizes = int(rng.choice([4, 5])), rng.permutation([2, 3, 5, 7])[:H]
-    if (np.diff(sizes) > 0).all():
-        sizes = sizes[::-1]  # nothing says that the smallest head comes first
+    # Never as many heads as one has channels: the roots of both would be one scale.
+    D, sizes = int(rng.choice([4, 5])) if H == 3 else 5, rng.permutation([2, 3, 5, 7])[:H]
+    if len(set(np.diff(sizes) > 0)) == 1:
+        sizes = np.roll(sizes, 1)  # nothing says that the smallest head comes first, or the largest
     return _heads_of(rng, values(rng, B, T, C), [D] * H, sizes)
 
 

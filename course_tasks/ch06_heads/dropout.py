@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import torch
 
+from course_tasks.answers import Array
 from course_tasks.inputs import Rng, seeded, tensor, values, whole
 from course_tasks.probing import Case, Inputs, Probe
 
 # Samples whose heads are dropped: enough that a share of 0.25 is told from one of 0.3.
 SAMPLES = 2000
-# Samples that are dropped again, with the same seed and with another.
-AGAIN = 60
+# Samples that are dropped again, with the same seed and with another, and their heads: so many that
+# chance drops neither all of them nor none, and not the same ones twice, in one draw for all, too.
+AGAIN, HEADS_AGAIN = 60, 24
 # Samples that come alone: enough that chance leaves not the same number of heads in all of them.
 ALONE = 24
 ALONE_P = 0.5
@@ -30,14 +32,19 @@ def _least(rng: Rng) -> Inputs:
 
 
 def _heads(rng: Rng, H: int, T: int, D: int, p: float, *, few: tuple[int, ...]) -> Inputs:
-    signs = rng.choice([-1.0, 1.0], size=(SAMPLES, H, T, D))
     return {
-        # Far from 0, so that what was dropped is told from what was small.
-        "found": (signs * rng.uniform(0.5, 2.0, size=(SAMPLES, H, T, D))).astype(np.float32),
+        "found": _far_from_zero(rng, SAMPLES, H, T, D),
+        "again": _far_from_zero(rng, AGAIN, HEADS_AGAIN, T, D),
         "p": np.asarray(p),
         "few": values(rng, *few),
         "seed": whole(int(rng.integers(2**31))),
     }
+
+
+def _far_from_zero(rng: Rng, *shape: int) -> Array:
+    """So that what was dropped is told from what was small."""
+    signs = rng.choice([-1.0, 1.0], size=shape)
+    return (signs * rng.uniform(0.5, 2.0, size=shape)).astype(np.float32)
 
 
 def _drop(training: bool, found: str, p: float | None = None) -> Case:
@@ -49,7 +56,7 @@ def _drop(training: bool, found: str, p: float | None = None) -> Case:
 
 
 def _drop_again(answer: Any, given: Inputs) -> Any:
-    found, seed = tensor(given["found"][:AGAIN]), int(given["seed"])
+    found, seed = tensor(given["again"]), int(given["seed"])
     generator = seeded(seed)
     return {
         "first": answer(found.clone(), 0.5, True, generator),

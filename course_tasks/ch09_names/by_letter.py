@@ -30,7 +30,8 @@ def _by_letter_inputs(rng: Rng) -> Inputs:
             place += int(rng.integers(longest - 1, longest + 4))
     # Some names have one letter.
     short = letters[OF_ONE_LETTER]
-    short[4:11] = rng.choice([v for v in range(V) if v != boundary], size=7)
+    # A boundary before them would end a name that has none.
+    short[3:11] = rng.choice([v for v in range(V) if v != boundary], size=8)
     short[[4, 6, 8]] = boundary
     y = letters[:, 1:].copy()
     y[-1, -int(rng.integers(3, 6)) :] = -100

@@ -16,9 +16,11 @@ def _last_inputs(rng: Rng) -> Inputs:
     V, longest = int(rng.integers(9, 13)), int(rng.integers(6, 9))
     # The longest is neither the first nor the last of them.
     first, last = rng.permutation([1, int(rng.integers(3, 5))])
+    # Whoever takes the targets in chunks has a smaller one left, whatever size the chunks have.
+    targets = int(rng.choice([37, 41, 43]))
     return {
         **random_echoes(rng, V, longest),
-        "tokens": rng.integers(V, size=int(rng.integers(35, 45))).astype(np.int64),
+        "tokens": rng.integers(V, size=longest + targets).astype(np.int64),
         "lengths": np.array([first, longest, last], dtype=np.int64),
     }
 

@@ -15,7 +15,8 @@ def _mask_inputs(rng: Rng) -> Inputs:
     T = int(rng.choice([6, 7]))
     real = np.ones(T, dtype=bool)
     real[0] = False
-    real[int(rng.integers(2, T - 2))] = False
+    # Two real symbols before it: padding that looks at one alone has weights without a gradient.
+    real[int(rng.integers(3, T - 2))] = False
     scores = values(rng, T, T)
     scores[-2, 1] = 0.0  # a visible score that counts as false where truth is asked
     hidden = ~(np.tril(np.ones((T, T), dtype=bool)) & real & real[:, None])

@@ -176,7 +176,8 @@ def mirrored(found, p, generator):
 
 def in_pairs(found, p, generator):
     """Heads 0 and 2 share a coin, and so do 1 and 3."""
-    coins = torch.rand(len(found), 2, generator=generator).repeat(1, 3)[:, : found.shape[1]]
+    heads = found.shape[1]
+    coins = torch.rand(len(found), 2, generator=generator).repeat(1, heads)[:, :heads]
     return (coins > p)[..., None, None]
 
 
