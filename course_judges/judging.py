@@ -36,6 +36,7 @@ __all__ = [
     "Mistake",
     "Part",
     "Property",
+    "RightAnswerError",
     "Says",
     "Task",
     "any_of",
@@ -52,6 +53,13 @@ __all__ = [
 MOST_CHARACTERS_OF_A_FINDING = 1500
 
 T = TypeVar("T")
+
+
+class RightAnswerError(RuntimeError):
+    """The right answer stops on inputs of its own task, so nobody's answer can be compared with it.
+
+    It is no fault of what was handed in: whoever stops in the same way is not right.
+    """
 
 
 class Judge:
@@ -156,8 +164,18 @@ def reference_of(task: Task, probe: Probe, inputs: Inputs, *, watched: bool = Fa
         Of one draw.
     watched : bool
         Whether it is watched and its calls are described.
+
+    Raises
+    ------
+    RightAnswerError
+        If it stops in some case.
     """
     made = run(probe, task.answer, inputs, watched=watched, described=watched, restored=False)
+    for case, raised in made.answers.errors.items():
+        raise RightAnswerError(
+            f"the right answer to {task.title!r} stops in the case {case!r} with {raised.kind}: "
+            f"{raised.message}. Mend it, or the inputs that the task draws."
+        )
     right = {
         name: value
         for name, value in made.answers.values.items()

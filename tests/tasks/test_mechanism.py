@@ -20,7 +20,7 @@ import torch
 
 from course_judges import at_desk
 from course_judges import catalogue as judges
-from course_judges.judging import Mistake, Part, Task, judge, matches
+from course_judges.judging import Mistake, Part, RightAnswerError, Task, judge, matches
 from course_lib.errors import CourseError
 from course_tasks import Finding, Section, State, catalogue, check
 from course_tasks.answers import (
@@ -510,6 +510,17 @@ def test_a_recognized_mistake_must_differ_from_the_right_answer():
         "00/double", same, PROBE, inputs, run(PROBE, lambda x: 2 * x + 3 * x**2, inputs).answers
     )
     assert verdict.findings[0].name == "difference"
+
+
+def test_right_answer_that_stops_is_said_and_earns_nobody_points():
+    def stops(x):
+        raise ValueError("no such axis")
+
+    task = Task("Doubling", stops, HERE, TASK.parts, ())
+    inputs = PROBE.inputs(np.random.default_rng(0))
+    alike = run(PROBE, stops, inputs).answers
+    with pytest.raises(RightAnswerError, match=r"'Doubling' stops in .* ValueError: no such axis"):
+        judge("00/double", task, PROBE, inputs, alike)
 
 
 def test_a_mistake_of_some_cases_is_not_said_where_the_others_speak_against_it():
