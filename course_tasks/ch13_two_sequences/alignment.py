@@ -11,6 +11,9 @@ from course_tasks.probing import Inputs, Probe
 
 _MOST_PADDING = 3
 
+# Each word of a number that this divides has several links.
+_SEVERAL = 3
+
 
 def _inputs(rng: Rng) -> Inputs:
     T, S = int(rng.integers(9, 11)), int(rng.integers(12, 14))
@@ -40,11 +43,17 @@ def _of(rng: Rng, sizes: list[tuple[int, int]], H: int, T: int, S: int) -> Input
         for t in range(words):
             if t == 1:
                 continue  # a word that nothing made
-            made = rng.choice(np.flatnonzero(real[b]), size=1 + (t % 3 == 0), replace=False)
+            made = rng.choice(np.flatnonzero(real[b]), size=1 + (t % _SEVERAL == 0), replace=False)
             links[b, t, made] = True
             for h in range(H):
                 logits[b, h, t, rng.choice(made)] += 1.2 + 0.4 * h
                 logits[b, h, t, padding] += 1.5
+            if b == 0 and t == _SEVERAL:
+                # The largest weight is on no link, but all links together have more than that.
+                other = rng.choice(np.flatnonzero(real[b] & ~links[b, t]))
+                largest = logits[b, :, t].max(axis=-1)  # (H,)
+                logits[b, :, t, other] = largest + 0.1
+                logits[b, :, t, made] = largest - 0.2
     if links.any(axis=1).sum() == links.any(axis=2).sum():
         # Words that were made and words that made one must differ in number.
         return _of(rng, sizes, H, T, S)

@@ -14,7 +14,9 @@ from course_tasks.probing import Inputs, Probe
 def _inputs(rng: Rng) -> Inputs:
     B, alike = int(rng.integers(3, 5)), int(rng.integers(5, 7))
     start, end, pad = (int(n) for n in rng.permutation([40, 41, 42]))
-    longest = int(rng.integers(7, 10))
+    # Longer than the texts of one length are with their end, so that rows that are all filled up to
+    # `longest` show it there, too; the single text fits exactly.
+    longest = int(rng.integers(alike + 2, 10))
     # One text is as long as what fits with its end, one has a token too many, one is a lot longer,
     # and one has no token at all.
     lengths = {
