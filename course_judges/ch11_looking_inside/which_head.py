@@ -169,8 +169,23 @@ _loss_of_all_positions = mistake(
     cases=_BREAK,
 )(_by(loss=_loss_everywhere))
 
+
+def _times_the_texts(evidence: Evidence) -> bool:
+    """Rounded as sums of losses are, or as means that are multiplied."""
+    return all(
+        np.allclose(
+            evidence.shaped(name, evidence.right(name).shape),
+            evidence.number("N") * evidence.right(name),
+            atol=1e-4,
+        )
+        for name in _BREAK
+    )
+
+
 _losses_added_up = mistake(
-    "You added the losses of all texts up; the loss is their mean.", _numbers, cases=_BREAK
+    "You added the losses of all texts up; the loss is their mean.",
+    _numbers,
+    recognized=_times_the_texts,
 )(_by(loss=lambda logits, targets: F.cross_entropy(logits[:, -1], targets[:, -1], reduction="sum")))
 
 _loss_before_the_hyphen = mistake(
