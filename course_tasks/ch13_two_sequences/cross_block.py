@@ -35,16 +35,23 @@ def _of(rng: Rng, real: Array, T: int, H: int, D: int, M: int | None = None) -> 
     B, S = real.shape
     C = H * D
     M = M or int(rng.integers(13, 16))
-    memory, value = values(rng, B, S, M), _drawn(rng, C, M)
+    memory, query, key, value = values(rng, B, S, M), *(_drawn(rng, C, n) for n in (C, M, M))
+    shift = values(rng, C)
     # In the last sample but one the scores are so large that nearly all the weight goes to one
     # place. What makes them so lies along a direction that only keys read: values as large would
-    # turn rounding in a score into a difference that nobody is to blame for.
+    # turn rounding in a score into a difference that nobody is to blame for. And it lies opposite
+    # to what the norm's shift asks, so that for most queries all scores are far below 0: a sum of
+    # e^s is then so small that whatever is added to it shows. None is so far that it would be 0.
     direction = rng.normal(size=M).astype(np.float32)
     direction /= np.linalg.norm(direction)
-    memory[max(0, B - 2)] += 25 * np.outer(values(rng, S), direction)
+    asked = (query @ shift).reshape(H, D)
+    against = -asked / np.linalg.norm(asked, axis=1, keepdims=True) / 1.5
+    key += np.outer(against.reshape(C) - key @ direction, direction)
     value -= np.outer(value @ direction, direction)
+    memory[max(0, B - 2)] += 28 * np.outer(rng.uniform(1, 2.5, S), direction)
+    # The last one is without words: large scores, and numbers as small as below, stay in sight.
     empty = real.copy()
-    empty[int(rng.integers(0, B))] = False
+    empty[-1] = False
     x = values(rng, B, T, C) * 2 + 0.5
     x[0, 0] *= 0.03  # of numbers as small as these the norm's eps is a part that shows
     return {
@@ -53,12 +60,12 @@ def _of(rng: Rng, real: Array, T: int, H: int, D: int, M: int | None = None) -> 
         "all": np.ones((B, S), dtype=bool),
         "real": real,
         "empty": empty,
-        "query": _drawn(rng, C, C),
-        "key": _drawn(rng, C, M),
+        "query": query,
+        "key": key,
         "value": value,
         "projection": _drawn(rng, C, C),
         "gain": rng.uniform(0.5, 1.8, C).astype(np.float32),
-        "shift": values(rng, C),
+        "shift": shift,
         "T": whole(T),
         "S": whole(S),
         "C": whole(C),
