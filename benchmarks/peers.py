@@ -5,9 +5,24 @@
 
 `torch-judge` (PyPI, MIT) holds 40 problems of this kind. For those that both have
 (`benchmarks/peer_problems/`), each answer is written once, on plain tensors, and an adapter brings
-it into the form that either asks for. What `torch-judge` says of an answer is what its tests print;
-which of its sentences say what is wrong, rather than that something is, stands in `SAYS_WHAT`, by
-hand.
+it into the form that either asks for. A wrong answer is one that breaks both statements; answers
+are written from the statements, not chosen by what either side says of them. What `torch-judge`
+says of an answer is what its tests print; which of its sentences say what is wrong, rather than
+that something is, stands in `SAYS_WHAT`, by hand. If a test fails whose sentence stands there, the
+answer counts as told, whatever the slip. Of ours, only a mistake that the catalogue names counts.
+
+Where one side asks for more, the adapter does the rest, rightly, and only the common part is
+compared: padding, norm and skip connection around our cross-attention; attention and network inside
+their block; the pooled weights of our groups; the sink; groups of zeros; the symbol after the last
+draft; whether finished texts keep their places in a beam. The gate is bent by ReLU here and by SiLU
+there.
+
+Left out are problems that only seem alike. `cosine_lr` falls along a cosine and starts at 0, while
+08/schedule falls in equal steps and starts at 1 / `warm_up`. `weight_init` takes its deviation from
+the number of inputs; 08/initialise is given one, and is about which parameters get it.
+`sliding_window` sees to both sides of a position; 12/ring is a cache, and 01/window a mean.
+`rmsnorm` subtracts no mean, `linear` and `embedding` have no counterpart of their own here, and
+`gradient_accumulation`, `gradient_clipping`, `adam` and the rest are not asked in this course.
 """
 
 from __future__ import annotations
@@ -47,6 +62,25 @@ SAYS_WHAT = (
     "Low temp should pick argmax",
     "grad is None",
     "Missing gradients",
+    "params got gradients",
+    "Changing last KV should affect all Q positions",
+    "RoPE should preserve norms",
+    "Dot product should depend on relative position only",
+    "Cache must be a (K, V) tuple",
+    "K cache shape",
+    "V cache shape",
+    "Cache should grow",
+    "Incremental decode must match full forward",
+    "Quantization error too large",
+    "Beam finds better path than greedy",
+    "Greedy path",
+    "Should be [0,3]",
+    "Future tokens affected past",
+    "Output != down(silu(gate(x)) * up(x))",
+    "Perfect draft should accept all",
+    "out of range",
+    "Mismatch with non-aligned block size",
+    "Different block sizes should give same result",
 )
 
 

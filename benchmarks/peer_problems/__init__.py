@@ -2,10 +2,15 @@
 written once on plain tensors. Nothing of `torch-judge`'s code is here.
 """
 
+from benchmarks.peer_problems.approximation import DRAFTS, QUANTIZE
 from benchmarks.peer_problems.attention import ATTENTION, CAUSAL, MULTI_HEAD
+from benchmarks.peer_problems.block import BLOCK, GATE
 from benchmarks.peer_problems.chance import DROPOUT, TOP_K, TOP_P
+from benchmarks.peer_problems.inference import CACHE, GROUPS, STREAM
+from benchmarks.peer_problems.positions import ROTARY
 from benchmarks.peer_problems.problem import Answer, Problem
 from benchmarks.peer_problems.rows import CROSS_ENTROPY, LAYER_NORM, SOFTMAX
+from benchmarks.peer_problems.sequences import BEAM, CROSS_ATTENTION
 
 __all__ = ["PROBLEMS", "Answer", "Problem"]
 
@@ -19,4 +24,14 @@ PROBLEMS = (
     DROPOUT,
     TOP_K,
     TOP_P,
+    GATE,
+    BLOCK,
+    CROSS_ATTENTION,
+    BEAM,
+    GROUPS,
+    CACHE,
+    ROTARY,
+    STREAM,
+    QUANTIZE,
+    DRAFTS,
 )

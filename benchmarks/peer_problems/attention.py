@@ -14,7 +14,7 @@ from benchmarks.peer_problems.problem import Answer, Problem
 # Attention: (B, T, D), (B, S, D), (B, S, E) → (B, T, E).
 
 
-def _attend(
+def attend(
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -24,6 +24,7 @@ def _attend(
     seen: Tensor | None = None,
     fill: float = -torch.inf,
 ) -> Tensor:
+    """Attend with one head, or slip as the keywords say; `seen` is where a query may look."""
     scores = q @ k.transpose(-2, -1) / (q.shape[-1] ** 0.5 if scale is None else scale)
     if seen is not None:
         scores = scores.masked_fill(~seen, fill)
@@ -54,7 +55,7 @@ ATTENTION = Problem(
     _cross_for_us,
     lambda answer: answer,
     {
-        "matrices": _attend,
+        "matrices": attend,
         "einsum": lambda q, k, v: torch.einsum(
             "bts,bse->bte",
             (torch.einsum("btd,bsd->bts", q, k) / math.sqrt(q.shape[-1])).softmax(-1),
@@ -63,19 +64,20 @@ ATTENTION = Problem(
         "torch's own": F.scaled_dot_product_attention,
     },
     {
-        "no scale": lambda q, k, v: _attend(q, k, v, scale=1.0),
-        "scale without root": lambda q, k, v: _attend(q, k, v, scale=q.shape[-1]),
-        "scale by values": lambda q, k, v: _attend(q, k, v, scale=v.shape[-1] ** 0.5),
-        "over queries": lambda q, k, v: _attend(q, k, v, dim=-2),
-        "scaled after": lambda q, k, v: _attend(q, k, v, scale=1.0) / q.shape[-1] ** 0.5,
+        "no scale": lambda q, k, v: attend(q, k, v, scale=1.0),
+        "scale without root": lambda q, k, v: attend(q, k, v, scale=q.shape[-1]),
+        "scale by values": lambda q, k, v: attend(q, k, v, scale=v.shape[-1] ** 0.5),
+        "over queries": lambda q, k, v: attend(q, k, v, dim=-2),
+        "scaled after": lambda q, k, v: attend(q, k, v, scale=1.0) / q.shape[-1] ** 0.5,
         "sigmoid": lambda q, k, v: (q @ k.mT / q.shape[-1] ** 0.5).sigmoid() @ v,
-        "one key hidden": lambda q, k, v: _attend(q, k[:, 1:], v[:, 1:]),
-        "first sample for all": lambda q, k, v: _attend(q[:1], k[:1], v).expand(len(q), -1, -1),
+        "one key hidden": lambda q, k, v: attend(q, k[:, 1:], v[:, 1:]),
+        "first sample for all": lambda q, k, v: attend(q[:1], k[:1], v).expand(len(q), -1, -1),
     },
 )
 
 
-def _past(T: int, diagonal: int = 0) -> Tensor:
+def past(T: int, diagonal: int = 0) -> Tensor:
+    """(T, T): True where a position may look."""
     return torch.ones(T, T, dtype=torch.bool).tril(diagonal)
 
 
@@ -89,19 +91,19 @@ CAUSAL = Problem(
     _concat_for_us,
     lambda answer: answer,
     {
-        "masked": lambda q, k, v: _attend(q, k, v, seen=_past(q.shape[1])),
+        "masked": lambda q, k, v: attend(q, k, v, seen=past(q.shape[1])),
         "torch's own": lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
-        "a large fill": lambda q, k, v: _attend(q, k, v, seen=_past(q.shape[1]), fill=-1e9),
+        "a large fill": lambda q, k, v: attend(q, k, v, seen=past(q.shape[1]), fill=-1e9),
     },
     {
-        "no mask": _attend,
-        "fill of 0": lambda q, k, v: _attend(q, k, v, seen=_past(q.shape[1]), fill=0.0),
-        "no scale": lambda q, k, v: _attend(q, k, v, scale=1.0, seen=_past(q.shape[1])),
-        "scale without root": lambda q, k, v: _attend(
-            q, k, v, scale=q.shape[-1], seen=_past(q.shape[1])
+        "no mask": attend,
+        "fill of 0": lambda q, k, v: attend(q, k, v, seen=past(q.shape[1]), fill=0.0),
+        "no scale": lambda q, k, v: attend(q, k, v, scale=1.0, seen=past(q.shape[1])),
+        "scale without root": lambda q, k, v: attend(
+            q, k, v, scale=q.shape[-1], seen=past(q.shape[1])
         ),
-        "over queries": lambda q, k, v: _attend(q, k, v, dim=-2, seen=_past(q.shape[1])),
-        "one ahead": lambda q, k, v: _attend(q, k, v, seen=_past(q.shape[1], 1)),
+        "over queries": lambda q, k, v: attend(q, k, v, dim=-2, seen=past(q.shape[1])),
+        "one ahead": lambda q, k, v: attend(q, k, v, seen=past(q.shape[1], 1)),
         "first key only": lambda q, k, v: v[:, :1].expand_as(v) + 0 * (q.sum() + k.sum()),
         "values alone": lambda q, k, v: v + 0 * (q.sum() + k.sum()),
         "plain mean": lambda q, k, v: (
@@ -114,7 +116,7 @@ CAUSAL = Problem(
 # Heads together: (B, T, C), (B, S, C), (B, S, C), H, what is seen or None → (B, T, C).
 
 
-def _heads(
+def heads(
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -126,6 +128,7 @@ def _heads(
     split: bool = True,
     merge: bool = True,
 ) -> Tensor:
+    """Attend with several heads, or slip as the keywords say."""
     B, T, C = q.shape
 
     def cut(x: Tensor) -> Tensor:
@@ -133,7 +136,7 @@ def _heads(
             return x.unflatten(-1, (H, -1)).transpose(1, 2)
         return x.reshape(B, H, x.shape[1], -1)
 
-    found = _attend(cut(q), cut(k), cut(v), scale=scale, dim=dim, seen=seen)
+    found = attend(cut(q), cut(k), cut(v), scale=scale, dim=dim, seen=seen)
     return found.transpose(1, 2).reshape(B, T, C) if merge else found.reshape(B, T, C)
 
 
@@ -169,10 +172,10 @@ MULTI_HEAD = Problem(
     _fused_for_us,
     _module_for_them,
     {
-        "transposed": _heads,
+        "transposed": heads,
         "a loop": lambda q, k, v, H, seen: torch.cat(
             [
-                _attend(a, b, c, seen=None if seen is None else seen[h])
+                attend(a, b, c, seen=None if seen is None else seen[h])
                 for h, (a, b, c) in enumerate(
                     zip(*(x.chunk(H, dim=-1) for x in (q, k, v)), strict=True)
                 )
@@ -181,17 +184,17 @@ MULTI_HEAD = Problem(
         ),
     },
     {
-        "cut by view": lambda q, k, v, H, seen: _heads(q, k, v, H, seen, split=False),
-        "merged by view": lambda q, k, v, H, seen: _heads(q, k, v, H, seen, merge=False),
-        "view both ways": lambda q, k, v, H, seen: _heads(
+        "cut by view": lambda q, k, v, H, seen: heads(q, k, v, H, seen, split=False),
+        "merged by view": lambda q, k, v, H, seen: heads(q, k, v, H, seen, merge=False),
+        "view both ways": lambda q, k, v, H, seen: heads(
             q, k, v, H, seen, split=False, merge=False
         ),
-        "scale by channels": lambda q, k, v, H, seen: _heads(
+        "scale by channels": lambda q, k, v, H, seen: heads(
             q, k, v, H, seen, scale=q.shape[-1] ** 0.5
         ),
-        "no scale": lambda q, k, v, H, seen: _heads(q, k, v, H, seen, scale=1.0),
-        "over queries": lambda q, k, v, H, seen: _heads(q, k, v, H, seen, dim=-2),
-        "one head": lambda q, k, v, H, seen: _attend(  # noqa: ARG005
+        "no scale": lambda q, k, v, H, seen: heads(q, k, v, H, seen, scale=1.0),
+        "over queries": lambda q, k, v, H, seen: heads(q, k, v, H, seen, dim=-2),
+        "one head": lambda q, k, v, H, seen: attend(  # noqa: ARG005
             q, k, v, seen=None if seen is None else seen[0]
         ),
     },

@@ -63,7 +63,8 @@ def _top_p_for_us(answer: Answer) -> Any:
         rows = []
         for row in logits / temperature:
             shares = answer(row, p)
-            kept = row >= _last(row, max(least, 1))
+            likeliest = row.sort(descending=True, stable=True).indices[: max(least, 1)]
+            kept = torch.zeros_like(row, dtype=torch.bool).index_fill(0, likeliest, True)
             rows.append(shares if bool((shares[kept] > 0).all()) else _left(row, kept))
         return torch.stack(rows)
 
@@ -82,10 +83,10 @@ def _top_p_for_them(answer: Answer) -> Any:
 
 
 def _nucleus(z: Tensor, p: float, before: bool = True, upwards: bool = False) -> Tensor:
-    ranked, order = z.softmax(-1).sort(descending=not upwards)
+    ranked, order = z.softmax(-1).sort(descending=not upwards, stable=True)
     held = ranked.cumsum(-1) - (ranked if before else 0)
     kept = torch.zeros_like(z, dtype=torch.bool).scatter(0, order, held < p)
-    kept = kept | (z >= z.max())
+    kept[z.argmax()] = True
     return _left(z, kept)
 
 
