@@ -14,7 +14,10 @@ from course_tasks.inputs import Rng, integer, number, parts_of, whole
 from course_tasks.probing import Inputs, Probe
 
 _TABLES, _TABLES_OF_FEW = 16, 4
-"""How many models a beam searches: one alone is easily solved by luck."""
+"""How many drawn models a beam searches: one alone is easily solved by luck."""
+
+_ENDS = 0.8
+"""What makes the end likelier at any time, in models that do not end the likelier the longer."""
 
 
 def _inputs(rng: Rng) -> Inputs:
@@ -22,28 +25,52 @@ def _inputs(rng: Rng) -> Inputs:
     V = int(rng.integers(width + 3, 8))
     given = _of(rng, (_TABLES, V), (width, longest, 2), float(rng.uniform(1.2, 1.5)))
     start, end = int(given["start"]), int(given["end"])
-    # Whether a beam is too wide or too narrow, and where a text is cut, does not show with every
-    # model; with these two it always does. The best text begins with the first token that has no
-    # place any more, and with the one that has the last place.
-    for k, place in ((0, width), (2, width - 1)):
-        given["tables"][k] = _hiding(rng, given["tables"][k], start, end, place)
-    return given
+    # What a beam does wrongly does not show with every model; with each of these something always
+    # does. They stand behind the others.
+    by_hand = [
+        _hiding(rng, V, start, end, width),  # behind the first token that has no place any more
+        _hiding(rng, V, start, end, width - 1),  # behind the one that has the last place
+        _hiding(rng, V, start, end, width - 1, ended=True),  # behind what an ended text displaces
+        _second_best(rng, V, start, end),
+        _going_on(rng, V, start, end),
+    ]
+    return {**given, "tables": np.concatenate([given["tables"], np.stack(by_hand)])}
 
 
-def _hiding(rng: Rng, logits: Array, start: int, end: int, place: int) -> Array:
-    """(V, V) a model whose texts do not end. Its best one repeats the token that is at this place
-    among the likely first ones; after all others nearly everything is as likely.
+def _hiding(rng: Rng, V: int, start: int, end: int, place: int, *, ended: bool = False) -> Array:
+    """(V, V) a model whose texts hardly end. Its best one repeats the token that is at this place
+    among the likely first ones; after all others nearly everything is as likely. It may also end at
+    once, which is likelier than that token.
     """
-    V = len(logits)
-    ranked = rng.permutation([v for v in range(V) if v not in (start, end)])
-    logits = 0.1 * logits
-    logits[start, ranked] = (
-        -0.15 * np.arange(len(ranked)) - _waves(np.full((1, 1), start), V)[0, ranked]
-    )
+    logits, ranked = _nearly_flat(rng, V, start, end)
+    logits[start, ranked] = -0.15 * np.arange(len(ranked)) - _first_waves(start, V)[ranked]
+    if ended:
+        logits[start, end] = 0.1 - _ENDS - _first_waves(start, V)[end]
     logits[ranked[place], ranked[place]] = 20
-    logits[:, start] = -3
-    logits[:, end] = -8
     return logits
+
+
+def _second_best(rng: Rng, V: int, start: int, end: int) -> Array:
+    """(V, V) a model whose best text goes on with the second best token after its first one."""
+    logits, (first, best, second, *_) = _nearly_flat(rng, V, start, end)
+    logits[start, first] = 6
+    logits[first, [best, second]] = 6.5, 5
+    logits[second, second] = 20
+    return logits
+
+
+def _going_on(rng: Rng, V: int, start: int, end: int) -> Array:
+    """(V, V) a model that repeats one token, and may end after each."""
+    logits, (first, *_) = _nearly_flat(rng, V, start, end)
+    logits[:, first], logits[:, end] = 8, 4
+    return logits
+
+
+def _nearly_flat(rng: Rng, V: int, start: int, end: int) -> tuple[Array, Array]:
+    """(V, V) a model whose texts hardly end, and all tokens that may come, in any order."""
+    logits = 0.07 * rng.normal(size=(V, V))
+    logits[:, start], logits[:, end] = -3, -8
+    return logits, rng.permutation([v for v in range(V) if v not in (start, end)])
 
 
 def _wide(rng: Rng) -> Inputs:
@@ -69,6 +96,11 @@ def _of(rng: Rng, shape: tuple[int, int], most: tuple[int, int, int], power: flo
     }
 
 
+def _first_waves(start: int, V: int) -> Array:
+    """(V,) what is added to the logits of the first token."""
+    return np.asarray(_waves(np.full((1, 1), start), V)[0])
+
+
 def _waves(x: Array, V: int) -> Array:
     """(W, V) what is added to the logits after each row: what is likely depends on the last token
     and a little on all before it, so that no two texts have the same score.
@@ -88,7 +120,7 @@ def _next(
     told = np.frombuffer(table)  # (V·V,)
     V = math.isqrt(len(told))
     logits = told.reshape(V, V)[x[:, -1]] + _waves(x, V)
-    logits[:, end] += growth * (x.shape[1] - 3) if growth else 0.8
+    logits[:, end] += growth * (x.shape[1] - 3) if growth else _ENDS
     logits -= logits.max(axis=1, keepdims=True)
     return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))
 
@@ -99,9 +131,9 @@ def _search(answer: Any, given: Inputs, width: int, power: float, longest: int) 
     for k, logits in enumerate(given["tables"]):
         table = logits.tobytes()
 
-        # Half of the models may end at any time; with the others, the longer a text, the likelier
-        # its end.
-        growth = 1.5 * (k % 2)
+        # Half of the drawn models may end at any time; with the others, the longer a text, the
+        # likelier its end.
+        growth = 1.5 * (k % 2) if k < _TABLES else 0.0
 
         def log_probabilities(x: Any, table: bytes = table, growth: float = growth) -> torch.Tensor:
             rows = torch.as_tensor(x).numpy(force=True)  # (W, T)

@@ -23,7 +23,8 @@ def _real(rng: Rng, B: int, T: int) -> Array:
 
 def _inputs(rng: Rng) -> Inputs:
     B, T = int(rng.integers(3, 5)), int(rng.integers(6, 9))
-    S = int(rng.choice([4, 5, 9, 10, 11]))  # shorter or longer than the target
+    # Shorter or longer than the target by more than one, and never as many places as samples.
+    S = int(rng.choice([n for n in (4, 5, 9, 10, 11) if n != B and abs(n - T) > 1]))
     source = _real(rng, B, S)
     source[int(rng.integers(B))] = False  # nothing to look at
     return _of(source, _real(rng, B, T))
