@@ -82,7 +82,8 @@ def _of(rng: Rng, shape: tuple[int, int], most: tuple[int, int, int], power: flo
     tables, V = shape
     width, longest, short = most
     logits = 0.7 * rng.normal(size=(tables, V, V))
-    start, end = (int(n) for n in rng.choice(V, 2, replace=False))
+    # Neither symbol is the width's number, which an answer might take for it.
+    start, end = (int(n) for n in rng.choice([v for v in range(V) if v != width], 2, replace=False))
     logits[:, :, start] -= 3
     return {
         "tables": logits,
