@@ -124,6 +124,11 @@ _relu_at_the_end = mistake("There is a ReLU on what leaves the network.", _never
     _going(lambda m, x: m.down(m.gate(x).relu() * m.up(x)).relu())
 )
 
+_relu_at_the_end_alone = mistake(
+    "The ReLU stands on what leaves the network; it belongs on the gate.",
+    lambda e: f"{_closed(e)}, and a value goes through them all. {_never_negative(e)}",
+)(_going(lambda m, x: m.down(m.gate(x) * m.up(x)).relu()))
+
 _added_not_multiplied = mistake(
     "Gate and values were added; the gate multiplies.",
     lambda e: f"A closed gate then adds 0 and stops nothing. {farthest(e, 'mixed')}",

@@ -138,6 +138,27 @@ _sorted_upwards = mistake(
 )(_leaving(lambda ranked, p: _before(ranked) < p, descending=False))
 
 
+def _upwards_beside_the_likeliest(
+    logits: Tensor, temperature: float, p: float, least: int
+) -> Tensor:
+    ranked, order = _ranked(logits / temperature, descending=False)
+    return _back(ranked, order, (_before(ranked) < p) | _first(ranked, least).flip(-1))
+
+
+@mistake(
+    "You summed from the least likely symbol upwards, and kept the likeliest besides.",
+    lambda e: unwrapped(f"""{_share_kept(e)} Sort downwards, and sum from the likeliest symbol:
+    then it is among those that reach p."""),
+    cases=("nucleus", "least", "extreme"),
+    also=(_upwards_beside_the_likeliest,),
+)
+def _upwards_and_the_likeliest(logits: Tensor, temperature: float, p: float, least: int) -> Tensor:
+    summed = _upwards_beside_the_likeliest(logits, temperature, p, 1)
+    enough = top_p(logits, temperature, 0.0, least)  # alone, where one of them is missing
+    lacking = ((enough > 0) & (summed == 0)).any(dim=-1, keepdim=True)
+    return torch.where(lacking, enough, summed)
+
+
 @mistake(
     "You summed in the order of the alphabet; likely symbols come first.", lambda e: _share_kept(e)
 )
@@ -379,6 +400,8 @@ _kept_and_cut_exchanged = mistake(
 _summed_over_rows = mistake(
     "Your cumulated sum runs down the rows; it runs along the symbols of each row.",
     lambda e: f"{_share_kept(e)} In a (B, V) tensor symbols stand along the last dimension.",
+    # Where such a sum keeps everything, so do others; with a small p it keeps row 0 alone.
+    cases=("nucleus", "least"),
     also=(_leaving(lambda ranked, p: ranked.cumsum(dim=0) - ranked < p, at_least=False),),
 )(_leaving(lambda ranked, p: ranked.cumsum(dim=0) - ranked < p))
 

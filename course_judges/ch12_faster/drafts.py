@@ -164,6 +164,13 @@ _kept_if_likelier = _by_rule(
     Rule(keep=lambda p, q: (p >= q).astype(float)),
 )
 
+_kept_if_the_likeliest = _by_rule(
+    "You kept a draft exactly where it is the model's likeliest symbol, without chance.",
+    lambda e: unwrapped(f"""Any symbol may be kept, with the probability min(1, p / q); and the
+    likeliest, too, only with p / q where q is the larger one. {_first_place(e)}"""),
+    Rule(keep=lambda p, _: _likeliest(p)),
+)
+
 _everything_kept = _by_rule(
     "You kept every draft, so the text is the draft's and not the model's.",
     _first_place,
@@ -183,6 +190,13 @@ _no_chance_in_the_symbol = _by_rule(
         instead=lambda p, q: _likeliest(p - q),
         after=lambda p, k: _likeliest(p[k]),
     ),
+)
+
+_no_chance_after_a_rejection = _by_rule(
+    "After a rejection you took the symbol with the largest p − q; it has to be drawn.",
+    lambda e: unwrapped(f"""Drafts are kept as often as they should be, and of all symbols that the
+    draft has too little of, one takes the place of the others. {_first_place(e)}"""),
+    Rule(instead=lambda p, q: _likeliest(p - q)),
 )
 
 _last_place_repeated = _by_rule(

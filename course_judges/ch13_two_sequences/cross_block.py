@@ -15,6 +15,7 @@ from torch import nn
 
 from course_judges import families
 from course_judges.ch13_two_sequences.sections import ATTENTION, MODEL
+from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.mixtures import weights_on
 from course_judges.wording import number, numbers_apart, row, unwrapped
@@ -115,6 +116,21 @@ def _causal(self, scores, hidden):
     return _softmax(scores, hidden | future)
 
 
+def _sample_by_sample(kind: Any) -> Any:
+    """The same for each sample and its words alone; padding is not even looked at."""
+
+    def forward(self, x, memory, real):
+        rows = []
+        for b, words in enumerate(real):
+            own = x[b : b + 1], memory[b : b + 1, words]
+            rows.append(
+                kind.forward(self, *own, words[None, words]) if words.any() else x[b : b + 1]
+            )
+        return torch.cat(rows)
+
+    return type("Answer", (kind,), {"forward": forward})
+
+
 def _first_head_only(self, x):
     return x[:, None]
 
@@ -192,6 +208,54 @@ _values_of_keys = mistake(
     "Values are made by the key layer; they have a layer of their own.", _off
 )(_with(values=lambda self, memory: self.key(memory)))
 
+
+class _LooksAtItself(CrossAttention):
+    """Makes keys and values of `x`, normalized or not, all of whose positions are real."""
+
+    normed = False
+
+    def forward(self, x, memory, real):
+        own = self.norm(x) if self.normed else x
+        found = super().forward(x, own, torch.ones(x.shape[:2], dtype=torch.bool))
+        return torch.where(real.any(dim=1)[:, None, None], found, x)
+
+
+class _LooksAtItsNorm(_LooksAtItself):
+    normed = True
+
+
+def _made_of_x(evidence: Evidence) -> bool:
+    """Something with the channels and positions of `x` goes into the layer of keys or values: it
+    does not fit, or where it does, comes out.
+    """
+    x, M, H = evidence.inputs["x"], evidence.number("M"), evidence.number("H")
+    B, T, C = x.shape
+    if "whole" in evidence.answers.errors:
+        said = evidence.answers.errors["whole"].message
+        return C != M and any(f"({n}x{C} and {M}x{C})" in said for n in (B * T, T))
+    if C != M or not evidence.comparable("whole"):
+        return False
+    for kind in (_LooksAtItself, _LooksAtItsNorm):
+        module = kind(C, M, H)
+        linear = ("query", "key", "value", "projection")
+        weights = {f"{name}.weight": evidence.inputs[name] for name in linear}
+        weights |= {"norm.weight": evidence.inputs["gain"], "norm.bias": evidence.inputs["shift"]}
+        module.load_state_dict({n: torch.from_numpy(w) for n, w in weights.items()})
+        given = (torch.from_numpy(evidence.inputs[name]) for name in ("x", "memory", "all"))
+        with torch.no_grad():
+            if close(module(*given).numpy(), evidence.yours("whole")).all():
+                return True
+    return False
+
+
+_looks_at_itself = mistake(
+    "What your keys or values are made of is `x`; they are made of `memory`.",
+    lambda e: unwrapped(f"""`x` has T = {e.number("T")} positions of C = {e.number("C")} channels,
+    and the memory S = {e.number("S")} places of M = {e.number("M")}, which is what `key` and
+    `value` take in. {_off(e)}""").strip(),
+    recognized=_made_of_x,
+)(_LooksAtItself)
+
 _scores_of_all_heads = mistake(
     "All heads look with the mean of their scores; each head looks with its own.", _sizes
 )(_with(weigh=lambda self, s, hidden: _softmax(s.mean(1, keepdim=True), hidden)))
@@ -240,10 +304,13 @@ _one_head = mistake("All C channels make one head; there should be H of them.", 
     )
 )
 
+_split_by_view = _with(split=lambda self, x: x.reshape(len(x), self.n_head, x.shape[1], -1))
+
 _scrambled_split = mistake(
     "A view to (B, H, T, D) cuts across positions: split into (B, T, H, D), then transpose.",
     _sizes,
-)(_with(split=lambda self, x: x.reshape(len(x), self.n_head, x.shape[1], -1)))
+    also=(_sample_by_sample(_split_by_view),),
+)(_split_by_view)
 
 _heads_interleaved = mistake(
     "Your heads take every H-th channel; the D channels of a head stand side by side.",
@@ -263,6 +330,7 @@ _scrambled_merge = mistake("The heads were merged without moving H behind T firs
 _causal_mask_kept = mistake(
     "You kept the causal mask: position t sees only the first t + 1 of the memory.",
     lambda e: f"{_off(e)} The memory is all there from the start.",
+    also=(_sample_by_sample(_with(weigh=_causal)),),
 )(_with(weigh=_causal))
 
 _softmax_over_queries = families.softmax_over_queries(_off)(

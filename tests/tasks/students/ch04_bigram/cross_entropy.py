@@ -217,7 +217,17 @@ def largest_over_positions(logits, targets):
     return by_hand(log_p, targets).mean()
 
 
+def never_below(logits, targets):
+    total, n = 0.0, 0
+    for row, aims in zip(torch.softmax(logits, -1), targets, strict=True):
+        for shares, aim in zip(row, aims.tolist(), strict=True):
+            if aim >= 0:
+                total, n = total - torch.log(torch.maximum(shares[aim], torch.tensor(1e-6))), n + 1
+    return total / n
+
+
 WRONG = {
+    "probabilities-limited": never_below,
     "maximum-over-time": largest_over_positions,
     "maximum-in-one-place": largest_inside_only,
     "mean-of-no-targets": rows_by_their_share,

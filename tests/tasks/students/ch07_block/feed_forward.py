@@ -124,6 +124,9 @@ WRONG = {
     "relu-on-both": gated(lambda self, x: self.down(F.relu(self.up(x)) * F.relu(self.gate(x)))),
     "relu-after-the-product": gated(lambda self, x: self.down(F.relu(self.up(x) * self.gate(x)))),
     "relu-at-the-end": gated(lambda self, x: F.relu(gated_by_where(self, x))),
+    "relu-at-the-end-alone": gated(
+        lambda self, x: self.down(self.up(x) * self.gate(x)).clamp(min=0)
+    ),
     "added-not-multiplied": gated(lambda self, x: self.down(self.up(x) + F.relu(self.gate(x)))),
     "sigmoid-gate": gated(lambda self, x: self.down(self.up(x) / (1 + (-self.gate(x)).exp()))),
     "gate-as-a-switch": GateOpenOrClosed,

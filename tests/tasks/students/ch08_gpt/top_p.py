@@ -213,7 +213,22 @@ def mask_read_by_rank(logits, temperature, p, least):
     return logits.masked_fill(~kept.gather(1, order), -torch.inf).div(temperature).softmax(-1)
 
 
+def upwards_with_the_likeliest(logits, temperature, p, least):
+    shares = (logits / temperature).softmax(-1)
+    out = torch.zeros_like(shares)
+    for b, row in enumerate(shares):
+        total = 0.0
+        for v in row.argsort().tolist():
+            if total < p:
+                out[b, v] = row[v]
+            total += row[v].item()
+        best = row.argsort(descending=True)[:least]
+        out[b, best] = row[best]
+    return out / out.sum(-1, keepdim=True)
+
+
 WRONG = {
+    "upwards-and-the-likeliest": upwards_with_the_likeliest,
     "temperature-twice": lambda z, t, p, least: torch.softmax(
         top_p_by_loop(z, t, p, least).log() / t, -1
     ),

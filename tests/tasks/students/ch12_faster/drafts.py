@@ -176,6 +176,10 @@ WRONG = {
     "ratio-inverted": other(chance=lambda p, q, x: q[x] / p[x]),
     "kept-by-p-alone": other(chance=lambda p, q, x: p[x]),
     "kept-if-likelier": other(chance=lambda p, q, x: 2.0 * (p[x] >= q[x])),
+    "kept-if-the-likeliest": other(chance=lambda p, q, x: 2.0 * (x == int(p.argmax()))),
+    "no-chance-after-a-rejection": other(
+        instead=lambda p, q: ((p - q) == (p - q).max()).to(p.dtype)
+    ),
     "everything-kept": other(chance=lambda p, q, x: 2.0),
     "scored-one-place-late": other(shift=1),
     "last-place-repeated": other(last=1),
