@@ -28,6 +28,10 @@ def _up_to_the_new_one(place: Tensor, lengths: Tensor) -> Tensor:
     return place <= lengths
 
 
+def _last_kept(lengths: Tensor) -> Tensor:
+    return (lengths - 1).clamp(min=0)
+
+
 def _scores(query: Tensor, keys: Tensor) -> Tensor:
     return (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(keys.shape[-1])  # (B, H, S)
 
@@ -47,6 +51,7 @@ def _variant(
     adds: bool = False,
     all_places: bool = False,
     looks_first: bool = False,
+    weighs: Callable[[Tensor], Tensor] = lambda scores: scores.softmax(dim=-1),
 ) -> Step:
     """A step with one thing done otherwise."""
 
@@ -72,13 +77,18 @@ def _variant(
         found = found - lowered * ~visible if lowered else found.masked_fill(~visible, hidden)
         if after_softmax:
             found = scores(query, keys)
-        weights = found.softmax(dim=-1) * (visible if after_softmax else 1)
+        weights = weighs(found) * (visible if after_softmax else 1)
         read = before if reads_old or looks_first else values
         if empties:  # what is hidden holds zeros, and has a share all the same
             read = read * visible.unsqueeze(-1)
         return (weights.unsqueeze(-1) * read).sum(dim=2), keys, values
 
     return step
+
+
+def _with_ones(scores: Tensor) -> Tensor:
+    """What a softmax over one query gives where something is seen."""
+    return torch.isfinite(scores).to(scores.dtype)
 
 
 def _lengths(evidence: Evidence) -> str:
@@ -124,7 +134,16 @@ _overwrites_the_last = mistake(
     "The new token was written over the last one that was kept.",
     lambda e: f"With n tokens kept, places 0 … n − 1 are taken and n is free. {_kept_lengths(e)}",
     cases=_KEPT,
+    also=(
+        _variant(goes=_last_kept),
+        _variant(goes=_last_kept, seen=lambda place, lengths: place <= _last_kept(lengths)),
+    ),
 )(_variant(goes=lambda lengths: lengths - 1))
+
+_begins_again = mistake(
+    "The new token is written to place 0 and sees itself only, as if no row had held any before.",
+    lambda e: f"It belongs behind the tokens of its row, and sees these, too. {_kept_lengths(e)}",
+)(_variant(goes=lambda lengths: 0 * lengths, seen=lambda place, lengths: place <= 0 * lengths))
 
 _written_at_the_end = mistake(
     "The new token was written into the last place, S − 1, whatever the row's length.",
@@ -159,6 +178,18 @@ _nothing_written = mistake(
 _no_scale = families.no_scale(_lengths)(
     _variant(scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1))
 )
+
+_only_place_0_seen = mistake(
+    "Each row sees its place 0 only; a new token sees all that the row kept, and itself.",
+    lambda e: unwrapped(f"""That is row 0 of the triangle, which `is_causal=True` gives a single
+    query, too. The new token of a row that kept n stands at position n: row n. {_lengths(e)}"""),
+)(_variant(seen=lambda place, lengths: place <= 0 * lengths))
+
+_new_token_alone = mistake(
+    "What is found is the value of the new token alone; it sees all that its row kept, too.",
+    _lengths,
+    cases=("out", "short"),
+)(_variant(seen=lambda place, lengths: place == lengths))
 
 _zero_mask = families.zero_mask(_lengths, also=(_variant(hidden=0.0, empties=True),))(
     _variant(hidden=0.0)
@@ -236,6 +267,97 @@ def _softmax_over_heads(
     hidden = torch.arange(keys.shape[2]) > lengths[:, None, None]
     weights = _scores(query, keys).masked_fill(hidden, -1e9).softmax(dim=1)
     return (weights.masked_fill(hidden, 0.0).unsqueeze(-1) * values).sum(dim=2), keys, values
+
+
+@mistake(
+    "Each place that you look at has a weight of 1; the weights of a head should sum to 1.",
+    lambda e: unwrapped(f"""So it is after a softmax over queries, of which there is one here: it
+    should run over the places, `dim=-1` of scores (B, H, S). {_lengths(e)}"""),
+    also=(_variant(weighs=_with_ones, seen=lambda place, lengths: place >= 0 * lengths),),
+)
+def _softmax_over_queries(
+    query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    return _variant(weighs=_with_ones)(query, key, value, keys, values, lengths)
+
+
+@mistake(
+    "You find the right thing with the new token, and return keys and values without it.",
+    lambda e: unwrapped(f"""The next step would not see it: return the tensors into which you wrote.
+    {_kept_lengths(e)}"""),
+)
+def _new_one_not_returned(
+    query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    found, _, _ = _variant()(query, key, value, keys, values, lengths)
+    return found, keys.clone(), values.clone()
+
+
+def _put_in_front(whole: bool) -> Step:
+    """In front of a row's tokens; what lies behind them moves, too, or keeps its place."""
+
+    def step(
+        query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        found, _, _ = _variant()(query, key, value, keys, values, lengths)
+        place = torch.arange(keys.shape[2])
+        behind = (place > lengths[:, None])[:, None, :, None]  # (B, 1, S, 1)
+        moved = []
+        for held, new in ((keys, key), (values, value)):
+            after = torch.cat([new.unsqueeze(2), held[:, :, :-1]], dim=2)
+            moved.append(after if whole else torch.where(behind, held, after))
+        return found, moved[0], moved[1]
+
+    return step
+
+
+_put_before_the_row = mistake(
+    "The new token was put in front of its row, at place 0, and the row's tokens moved up by one.",
+    lambda e: (
+        unwrapped(f"""A step finds the same in any order of its tokens. But the place is a token's
+    position, and each row has its first free place behind its tokens. {_kept_lengths(e)}""")
+    ),
+    also=(_put_in_front(whole=True),),
+)(_put_in_front(whole=False))
+
+
+def _exchanged(whole: bool) -> Step:
+    def step(
+        query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        found, new_keys, new_values = _variant()(query, key, value, keys, values, lengths)
+        if whole:
+            return found, new_values, new_keys
+        own = (torch.arange(keys.shape[2]) <= lengths[:, None])[:, None, :, None]  # (B, 1, S, 1)
+        return (
+            found,
+            torch.where(own, new_values, new_keys),
+            torch.where(own, new_keys, new_values),
+        )
+
+    return step
+
+
+_keys_and_values_exchanged = mistake(
+    "Keys and values changed places in what you return: the rows' values lie where keys belong.",
+    lambda e: f"What is found comes first, then keys, then values. {_kept_lengths(e)}",
+    also=(_exchanged(whole=False),),
+)(_exchanged(whole=True))
+
+
+@mistake(
+    "The new key was written among the values, too, where the new value belongs.",
+    lambda e: f"What is found is then made with it. {farthest(e, 'kept.values', 'values')}",
+)
+def _key_for_value(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,  # noqa: ARG001
+    keys: Tensor,
+    values: Tensor,
+    lengths: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    return _variant()(query, key, key, keys, values, lengths)
 
 
 _changed_in_place = mistake(

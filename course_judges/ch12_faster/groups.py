@@ -46,6 +46,9 @@ def _variant(
     hidden: float = -torch.inf,
     diagonal: int = 1,
     after_softmax: bool = False,
+    over: int = -1,
+    shared_cut: Callable[[Tensor, int], Tensor] = lambda heads, _: heads,
+    queries_cut: Callable[[Tensor, int], Tensor] = lambda heads, _: heads,
 ) -> Callable[..., Tensor]:
     def answer(
         x: Tensor, query: Tensor, key: Tensor, value: Tensor, n_head: int, n_group: int
@@ -54,11 +57,12 @@ def _variant(
         query, key, value = (split(w, n_head) for w in (query, key, value))  # (H, D, C)
         parts = (queries(query, n_group), keys(key, n_group), values(value, n_group))
         q, k, v = (torch.einsum("btc,hdc->bhtd", x, w) for w in parts)
+        q, k, v = queries_cut(q, n_head), shared_cut(k, n_group), shared_cut(v, n_group)
         scores = q @ k.mT / scale(q.shape[-1], C, n_head)  # (B, H, T, T)
         future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(diagonal)
         if causal and not after_softmax:
             scores = scores.masked_fill(future, hidden)
-        weights = scores.softmax(dim=-1)
+        weights = scores.softmax(dim=over)
         return merged((weights.masked_fill(future, 0.0) if after_softmax else weights) @ v)
 
     return answer
@@ -79,6 +83,10 @@ def _every_nth(heads: Tensor, n_group: int) -> Tensor:
 def _repeated(heads: Tensor, n_group: int) -> Tensor:
     pooled = heads.unflatten(0, (n_group, -1)).mean(dim=1)
     return pooled.repeat(len(heads) // n_group, 1, 1)
+
+
+def _of_group_0(heads: Tensor, n_group: int) -> Tensor:
+    return _mean_of_neighbors(heads, n_group)[:1].expand_as(heads)
 
 
 def _summed(heads: Tensor, n_group: int) -> Tensor:
@@ -111,6 +119,22 @@ _repeated_in_turn = mistake(
     "You pooled neighbors, and then gave the groups out in turn: head 1 got group 1.",
     lambda e: f"`repeat` lays copies one after the other. {_groups(e)}",
 )(_variant(_repeated, _repeated))
+
+_values_repeated_in_turn = mistake(
+    "Values of the groups were given out in turn, head 1 got those of group 1; keys are right.",
+    lambda e: f"`repeat` lays copies one after the other. {_groups(e)}",
+)(_variant(values=_repeated))
+
+_keys_repeated_in_turn = mistake(
+    "Keys of the groups were given out in turn, head 1 got those of group 1; values are right.",
+    lambda e: f"`repeat` lays copies one after the other. {_groups(e)}",
+)(_variant(keys=_repeated))
+
+_group_0_for_all = mistake(
+    "All heads use keys and values of group 0; each group has its own.",
+    lambda e: unwrapped(f"""Heads {listed(range(e.number("H") // e.number("G"), e.number("H")))}
+    belong to other groups. {_groups(e)}"""),
+)(_variant(_of_group_0, _of_group_0))
 
 _summed_not_averaged = mistake(
     "Keys and values of a group were added up; their mean was asked for.", _groups
@@ -187,6 +211,10 @@ _new_hidden = mistake(
     also=(_variant(diagonal=0, hidden=-1e9),),
 )(_variant(diagonal=0))
 
+_softmax_over_queries = families.softmax_over_queries(
+    _groups, also=(_variant(over=-2, hidden=-1e9),)
+)(_variant(over=-2))
+
 _no_causal_mask = families.no_causal_mask(_groups)(_variant(causal=False))
 
 _members_for_groups = mistake(
@@ -214,13 +242,43 @@ _heads_not_moved = mistake(
     lambda e: f"(B, H, T, D) has to become (B, T, H, D) first. {_groups(e)}",
 )(_variant(merged=lambda found: found.reshape(len(found), found.shape[2], -1)))
 
+
+def _cut_across_positions(heads: Tensor, n: int) -> Tensor:
+    """(B, H, T, D) → (B, H, T, D): of n different heads, as if (B, T, n · D) were (B, n, T, D)."""
+    B, H, T, D = heads.shape
+    each = H // n
+    flat = heads[:, ::each].transpose(1, 2).reshape(B, n, T, D)
+    return flat.repeat_interleave(each, dim=1)
+
+
+def _positions_of_group_0(evidence: Evidence) -> str:
+    T, G = evidence.number("T"), evidence.number("G")
+    return unwrapped(f"""So group 0 is made of positions {listed(range((T - 1) // G + 1))} alone,
+    with numbers of several groups. View as (B, T, G, D), then move the axis of the groups before
+    that of the positions. {_groups(evidence)}""")
+
+
+_groups_cut_across_positions = mistake(
+    "You cut keys and values, (B, T, G · D), into (B, G, T, D) without moving an axis.",
+    _positions_of_group_0,
+    also=(
+        _variant(shared_cut=_cut_across_positions, queries_cut=_cut_across_positions),
+        _variant(
+            shared_cut=_cut_across_positions,
+            queries_cut=_cut_across_positions,
+            merged=lambda found: found.reshape(len(found), found.shape[2], -1),
+        ),
+    ),
+)(_variant(shared_cut=_cut_across_positions))
+
 _channels_interleaved = mistake(
     "The heads are not side by side in your output: their channels alternate.", _groups
 )(_variant(merged=lambda found: found.permute(0, 2, 3, 1).flatten(2)))
 
 
 # What else may be wrong at position 0 than the mean.
-_SEES = "Either values are pooled in another way, or position 0 sees another one than itself."
+_SEES = unwrapped("""Either values are pooled in another way, or position 0 sees another one than
+itself, or itself with another weight than 1.""")
 
 
 def _whose_mean(evidence: Evidence) -> str:

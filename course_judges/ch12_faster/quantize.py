@@ -20,6 +20,9 @@ from course_tasks.verdict import Finding
 # As somebody may set it who does not trust a comparison with 0.
 _SMALL = 1e-6
 
+# Weights below round to 0.
+_HALF = 0.5
+
 Size = Callable[[Tensor], Tensor]
 
 
@@ -39,6 +42,7 @@ def _variant(
     neighbors: bool = True,
     any_zero: bool = False,
     limited: Callable[[int], tuple[int, int]] | None = None,
+    before: Callable[[Tensor], Tensor] = lambda parts: parts,
 ) -> Callable[[Tensor, int, int], tuple[Tensor, Tensor]]:
     def answer(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
         rows, columns = weight.shape
@@ -50,7 +54,7 @@ def _variant(
             scale = torch.where(scale == 0, zeros, scale)
         if any_zero:
             scale = torch.where((parts == 0).any(dim=-1, keepdim=True), 1.0, scale)
-        codes = rounded(parts / scale)
+        codes = rounded(before(parts) / scale)
         if limited is not None:
             codes = codes.clamp(*limited(bits))
         if not neighbors:
@@ -109,11 +113,53 @@ _largest_not_absolute = mistake(
         unwrapped(f"""Where a negative weight is farthest from 0, the two differ, and the scale
     is too small for it. {_eight(e)}""")
     ),
-    also=(
-        _variant(size=lambda parts: parts.amax(dim=-1, keepdim=True), limited=_between_all),
-        _variant(size=lambda parts: parts.amax(dim=-1, keepdim=True), limited=_between_the_largest),
+    also=tuple(
+        _variant(size=lambda parts: parts.amax(dim=-1, keepdim=True), limited=limited, zeros=zeros)
+        for limited in (_between_all, _between_the_largest)
+        for zeros in (1.0, None)
     ),
 )(_variant(size=lambda parts: parts.amax(dim=-1, keepdim=True)))
+
+
+def _as_scales(
+    of: Callable[[Array, float], Array],
+) -> Callable[[Evidence], bool]:
+    """True of wrong scales that are this of a group's weights (rows, groups, size), the largest
+    code given, whatever the codes are.
+    """
+
+    def recognized(evidence: Evidence) -> bool:
+        wrong = False
+        bits, columns = evidence.number("bits"), evidence.number("columns")
+        for case, held, group in (
+            ("eight", 8, evidence.number("group")),
+            ("few", bits, evidence.number("group")),
+            ("undivided", 5, columns),
+        ):
+            mine, right = (side(f"{case}.scales") for side in (evidence.yours, evidence.right))
+            parts = evidence.inputs[case].astype(float).reshape(*right.shape, group)
+            if mine.shape != right.shape:
+                return False
+            if not close(mine, of(parts, float(2 ** (held - 1) - 1))).all():
+                return False
+            wrong = wrong or not close(mine, right).all()
+        return wrong
+
+    return recognized
+
+
+_not_divided_by_the_code = mistake(
+    "Your scales are the largest absolute values themselves; they are to be divided, too.",
+    lambda e: unwrapped(f"""Divided by its scale, each weight is between −1 and 1. With 8 bits there
+    are codes up to 127, so a scale is the largest absolute value / 127. {_eight(e)}"""),
+    recognized=_as_scales(lambda parts, most: np.abs(parts).max(axis=-1)),  # noqa: ARG005
+)(_variant(most=lambda _: 1))
+
+_mean_for_largest = mistake(
+    "Your scales are means of absolute values, divided by the largest code, not the largest ones.",
+    lambda e: f"The largest weight of a group then needs a code that does not fit. {_eight(e)}",
+    recognized=_as_scales(lambda parts, most: np.abs(parts).mean(axis=-1) / most),
+)(_variant(size=lambda parts: parts.abs().mean(dim=-1, keepdim=True), limited=_between_the_largest))
 
 _range_of_the_group = mistake(
     "You divided the distance from smallest to largest by the largest code.", _eight
@@ -123,6 +169,16 @@ _range_over_all_codes = mistake(
     "You divided the distance from smallest to largest by the number of steps between all codes.",
     lambda e: unwrapped(f"""That is the step of codes that begin at 0 and come with a zero point;
     these go from −127 to 127, with 0 in the middle. {_eight(e)}"""),
+    also=tuple(
+        _variant(
+            size=lambda parts: parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True),
+            most=lambda bits: 2**bits - 1,
+            limited=limited,
+            zeros=zeros,
+        )
+        for limited in (_between_all, _between_the_largest)
+        for zeros in (1.0, None)
+    ),
 )(
     _variant(
         size=lambda parts: parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True),
@@ -176,6 +232,25 @@ def _rounded_with_a_half(evidence: Evidence) -> str:
     negative, and the others are right. `.to(torch.int8)` cuts towards 0, so to add a half before
     it rounds positive numbers only: use `torch.round`. {_codes(evidence)}""")
 
+
+def _lost_by_rounding(evidence: Evidence) -> str:
+    weights = evidence.inputs["eight"]
+    small = np.abs(weights) < _HALF
+    lost = int((small & (weights != 0)).sum())
+    return unwrapped(f"""{lost} of {weights.size} weights for 8 bits are closer to 0 than 0.5, and
+    not 0: of these nothing is left. What is to be rounded is
+    weight / scale. {_codes(evidence)}""")
+
+
+_rounded_before = mistake(
+    "You rounded the weights first, and divided them by their scales then.",
+    _lost_by_rounding,
+    also=tuple(
+        _variant(before=torch.round, rounded=rounded, limited=limited)
+        for rounded in (torch.round, torch.trunc)
+        for limited in (None, _between_all, _between_the_largest)
+    ),
+)(_variant(before=torch.round))
 
 _half_added_and_cut = mistake(
     "Codes that should be negative are one too large, as if a half were added and decimals cut.",

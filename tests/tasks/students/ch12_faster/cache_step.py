@@ -103,7 +103,45 @@ def heads_share_a_softmax(query, key, value, keys, values, lengths):
     return torch.einsum("bhs,bhsd->bhd", scores.softmax(1) * seen, values), keys, values
 
 
+def cut_and_joined(join=lambda old, new: torch.cat([old, new], 1), look=None, back=None):
+    """Each row is cut to its own tokens, (H, n, D), and joined with the new one."""
+
+    def answer(query, key, value, keys, values, lengths):
+        keys, values, out = keys.clone(), values.clone(), []
+        for b, n in enumerate(lengths.tolist()):
+            k = join(keys[b, :, :n], key[b].unsqueeze(1))
+            v = join(values[b, :, :n], value[b].unsqueeze(1))
+            scores = (query[b].unsqueeze(1) @ k.mT) / key.shape[-1] ** 0.5  # (H, 1, n + 1)
+            out.append(((look or (lambda x: x.softmax(-1)))(scores) @ v).squeeze(1))
+            k, v = back(k, v) if back else (k, v)
+            keys[b, :, : k.shape[1]], values[b, :, : v.shape[1]] = k, v
+        return torch.stack(out), keys, values
+
+    return answer
+
+
+def causal_flag(scores):
+    return scores.masked_fill(torch.ones(scores.shape[1:]).tril() == 0, -torch.inf).softmax(-1)
+
+
+def only_itself(query, key, value, keys, values, lengths):
+    return value, *with_a_mask(query, key, value, keys, values, lengths)[1:]
+
+
+def exchanged(*given):
+    out, keys, values = by_einsum(*given)
+    return out, values, keys
+
+
 WRONG = {
+    "begins-again": cut_and_joined(lambda old, new: new),
+    "only-place-0-seen": cut_and_joined(look=causal_flag),
+    "new-token-alone": only_itself,
+    "softmax-over-queries": cut_and_joined(look=lambda scores: scores.softmax(-2)),
+    "new-one-not-returned": lambda *given: (by_einsum(*given)[0], given[3], given[4]),
+    "put-before-the-row": cut_and_joined(lambda old, new: torch.cat([new, old], 1)),
+    "keys-and-values-exchanged": exchanged,
+    "key-for-value": lambda q, k, v, *cache: row_by_row(q, k, k, *cache),
     "seen-before-written": looks_and_then_writes,
     "softmax-over-heads": heads_share_a_softmax,
     "scale-by-heads": lambda *given: row_by_row(*given, scale=given[0].shape[1] ** -0.5),

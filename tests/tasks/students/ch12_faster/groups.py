@@ -119,7 +119,49 @@ def with_other_mask(change):
     return answer
 
 
+def spread_by(share, split=None):
+    """Keys and values of the groups are computed first, and then given to the heads."""
+
+    def answer(x, query, key, value, n_head, n_group):
+        B, T, C = x.shape
+        D = len(query) // n_head
+        k, v = (w.view(n_group, -1, D, C).mean(1).reshape(-1, C) for w in (key, value))
+        cut = split or (lambda y, n: y.view(B, T, n, D).transpose(1, 2))
+        q = (x @ query.T).view(B, T, n_head, D).transpose(1, 2)
+        k, v = share(cut(x @ k.T, n_group), cut(x @ v.T, n_group), n_head // n_group)
+        found = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return found.transpose(1, 2).reshape(B, T, -1)
+
+    return answer
+
+
+def side_by_side(y, each):
+    return torch.repeat_interleave(y, each, 1)
+
+
+def over_and_over(y, each):
+    return torch.cat([y] * each, 1)
+
+
 WRONG = {
+    "values-repeated-in-turn": spread_by(
+        lambda k, v, each: (side_by_side(k, each), over_and_over(v, each))
+    ),
+    "keys-repeated-in-turn": spread_by(
+        lambda k, v, each: (over_and_over(k, each), side_by_side(v, each))
+    ),
+    "group-0-for-all": lambda *given: head_by_head(
+        *given, members=lambda _: range(given[-2] // given[-1])
+    ),
+    "softmax-over-queries": with_other_mask(
+        lambda scores: scores.masked_fill(torch.ones_like(scores).triu(1) > 0, -torch.inf).softmax(
+            2
+        )
+    ),
+    "groups-cut-across-positions": spread_by(
+        lambda k, v, each: (side_by_side(k, each), side_by_side(v, each)),
+        lambda y, n: y.view(len(y), n, y.shape[1], -1),
+    ),
     "summed-values": lambda *given: head_by_head(*given, value_pool=sum),
     "summed-keys": lambda *given: head_by_head(*given, key_pool=sum),
     "last-head-of-each-group": lambda *given: head_by_head(*given, pool=lambda ws: ws[-1]),

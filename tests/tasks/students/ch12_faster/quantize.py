@@ -78,7 +78,18 @@ def half_of_the_range(weight, bits, group):
 RIGHT = {"loop": by_loop, "unflatten": by_unflatten, "numpy": in_numpy}
 
 
+def of_rounded_weights(weight, bits, group):
+    scales = by_loop(weight, bits, group)[1]
+    spread = scales.repeat_interleave(group, dim=1)
+    return torch.round(torch.round(weight) / spread).to(torch.int8), scales
+
+
 WRONG = {
+    "not-divided-by-the-code": lambda *given: by_loop(*given, top=lambda bits: 1),
+    "mean-for-largest": lambda *given: by_loop(
+        *given, size=lambda p, *_: p.abs().sum() / p.numel()
+    ),
+    "rounded-before": of_rounded_weights,
     "rounded-up": lambda *given: by_loop(*given, to_whole=torch.ceil),
     "scales-of-another-shape": lambda *given: (
         by_unflatten(*given)[0],
@@ -128,7 +139,7 @@ ODD = [
     (without_signs, "other-codes"),
     (least, "least-scale"),
     (lambda *given: by_loop(*given, top=lambda bits: 100), "other-divisor"),
-    (lambda *given: by_loop(*given, size=lambda p, *_: p.abs().mean()), "other-scales"),
+    (lambda *given: by_loop(*given, size=lambda p, *_: p.abs().median()), "other-scales"),
     (lambda weight, bits, group: weight, "type"),
     (lambda weight, bits, group: (weight.char(), weight), "shape"),
 ]
