@@ -234,7 +234,7 @@ def _one_sided(mine: Array, right: Array, _: Mapping[str, Array]) -> Difference 
     """No negative numbers, or many zeros, where the right ones have others."""
     if right.size < 2 * _FEW:
         return None
-    negative, zeros = (right < -1e-3).mean(), (np.abs(mine) < 1e-12) & (np.abs(right) > 1e-3)
+    negative, zeros = (right < -1e-3).mean(), (mine == 0) & (np.abs(right) > 1e-3)
     if negative > 0.2 and (mine >= 0).all():
         return Difference(
             "never-negative",

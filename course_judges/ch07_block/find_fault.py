@@ -314,8 +314,8 @@ def _never(block: Block, x: Tensor) -> bool:  # noqa: ARG001
 def _inputs(rng: Rng) -> Inputs:
     """Blocks in any order; the probe must not know them by name."""
     # No size is half of another or one more than that, so that a wrong axis does not fit by chance;
-    # half of C lies inside every text, as half of T does. A quarter of T is position 1, before which
-    # nobody hears anything of a faint future.
+    # half of C lies inside every text, as half of T does. A quarter of T is position 1, before
+    # which nobody hears anything of a faint future.
     B, C = int(rng.integers(4, 6)), int(rng.choice([9, 11]))
     T = int(rng.choice([6, 7])) if B == 5 else 6
     order = rng.permutation(BLOCKS)
