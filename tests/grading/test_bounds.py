@@ -17,7 +17,7 @@ from course_grader.assignment import Assignment, Check, read
 from course_grader.course import Course
 from course_grader.errors import FaultyAssignmentError, MachineError, NotWrittenError
 from course_grader.examination import Examination
-from course_grader.grade_one import grade_one, job_of
+from course_grader.grade_one import Class, grade_one, job_of
 from course_grader.judge_job import Prepared
 from course_grader.judge_pool import Handling, Judges
 from course_grader.outcome import Outcome, Results, Status
@@ -401,7 +401,8 @@ class TestJudging:
         assert given(replace(whole, at_once=2), "ben") == ada
         examination._questions.cache_clear()  # as in another process
         assert given(whole, "cem") == ada
-        afresh = given(class_without_gradebook(HERE, NAME, where), "ada")
+        command = Class(whole.released, whole.checks, whole.places, whole.limits)
+        afresh = given(command, "ada")
         # What is drawn for nobody, for answers that are numbers, is the same at each command.
         drawn = [one for one, other in zip(ada, afresh, strict=True) if one != other]
         assert len(drawn) >= 3
