@@ -56,6 +56,10 @@ zero_mask = _family(
     "You hid positions by setting their scores to 0.",
     "A score of 0 is a score like any other, and e⁰ = 1: what is hidden needs −inf.",
 )
+zeros_hidden = _family(
+    "Wherever a score is exactly 0, you hide the position, though it may be seen.",
+    "Ask the mask what is hidden, not the scores: 0 is a score like any other.",
+)
 masked_after_softmax = _family(
     "You took the softmax first and cut the hidden positions out of it afterwards.",
     "The share of what was cut is missing.",

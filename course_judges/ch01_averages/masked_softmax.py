@@ -172,6 +172,20 @@ def _zero_mask(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, 0).softmax(dim=-1)
 
 
+def _hidden_zero(evidence: Evidence) -> str:
+    zero = (evidence.inputs["scores"] == 0.0) & evidence.inputs["visible"]
+    b, t, s = (int(i) for i in np.argwhere(zero)[0])
+    return unwrapped(f"""In sample {b} row {t} may see position {s}, whose score is 0. Your weight
+    there is {number(evidence.yours("weights")[b, t, s])}; expected
+    {number(evidence.right("weights")[b, t, s])}.""")
+
+
+@families.zeros_hidden(_hidden_zero, FILL, cases=("weights", "precise"))
+def _zeros_hidden(scores: Tensor, visible: Tensor) -> Tensor:
+    seen = scores * visible
+    return seen.masked_fill(seen == 0, -torch.inf).softmax(dim=-1)
+
+
 @mistake(
     "The sign of your infinity is wrong.",
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("weights")).sum())} of {e.yours("weights").size}

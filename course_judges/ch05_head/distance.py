@@ -264,6 +264,20 @@ def _zero_mask(scores: Tensor, slope: float) -> Tensor:
     return (scores - slope * back).masked_fill(back < 0, 0.0).softmax(dim=-1)
 
 
+def _hidden_zero(evidence: Evidence) -> str:
+    scores = evidence.inputs["scores"]
+    b, t, s = (int(i) for i in np.argwhere(np.tril(scores == 0.0))[0])
+    return unwrapped(f"""In sample {b} row {t} has a score of 0 for position {s}. With slope 0 your
+    weight there is {number(evidence.yours("level")[b, t, s])}; expected
+    {number(evidence.right("level")[b, t, s])}.""")
+
+
+@families.zeros_hidden(_hidden_zero, FUTURE, cases=("level", "gentle"))
+def _zeros_hidden(scores: Tensor, slope: float) -> Tensor:
+    seen = (scores - slope * _back(scores.shape[-1])).tril()
+    return seen.masked_fill(seen == 0, -torch.inf).softmax(dim=-1)
+
+
 @families.softmax_over_queries(
     lambda e: unwrapped(f"""{_sum(e)} Column 0 sums to
     {number(e.yours("gentle")[0, :, 0].sum())}."""),

@@ -241,6 +241,19 @@ def _zero_mask(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     return scores.masked_fill(~_visible(past, start, scores.shape[-1]), 0.0).softmax(dim=-1)
 
 
+def _hidden_zero(evidence: Evidence) -> str:
+    _, t, s = (int(i) for i in np.argwhere(np.tril(evidence.inputs["scores"] == 0.0))[0])
+    return unwrapped(f"""In sample 0 row {t} has a score of 0 for position {s}. Your weight there is
+    {number(evidence.yours("whole")[0, t, s])}; expected
+    {number(evidence.right("whole")[0, t, s])}.""")
+
+
+@families.zeros_hidden(_hidden_zero)
+def _zeros_hidden(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
+    seen = scores * _visible(past, start, scores.shape[-1])
+    return seen.masked_fill(seen == 0, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
+
+
 @families.masked_after_softmax(
     lambda e: f"{_unpadded_row(e)} It sums to {number(e.yours('whole')[0, 1].sum())}."
 )

@@ -32,6 +32,7 @@ def _masked_softmax_inputs(rng: np.random.Generator, samples: int = 0) -> Inputs
     high, low = rng.choice(np.delete(rows, [everything, single]), 2, replace=False)
     scores[-1, high, rng.choice(np.flatnonzero(~visible[-1, high]))] += 50
     scores[-1, low] -= 50
+    scores[-1, everything, int(rng.integers(T))] = 0.0  # it may be seen
     return {
         "B": np.array(B),
         "T": np.array(T),

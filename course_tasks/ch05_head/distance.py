@@ -20,6 +20,10 @@ def _distance_inputs(rng: Rng) -> Inputs:
 
 def _drawn(rng: Rng, B: int, T: int) -> Inputs:
     scores = (rng.normal(size=(B, T, T)) * 1.2 + 0.8).astype(np.float32)
+    if T > 1:
+        # A score of 0 may be seen; beside itself nothing is taken off it, whatever the slope.
+        zero = int(rng.integers(1, T))
+        scores[int(rng.integers(B)), zero, zero] = 0.0
     return {
         "scores": scores,
         # In a softmax only differences count, and beside these a fill of −20 is a high score.

@@ -24,6 +24,8 @@ def _weights_inputs(rng: Rng) -> Inputs:
     start[-1] = 1  # a single position of padding
     # Far from 0 on one side: a fill of 0 or a multiplied mask moves every row.
     scores = (rng.normal(size=(B, T, T)) * 1.5 + 1.0).astype(np.float32)
+    zero = int(rng.integers(1, T))
+    scores[0, zero, int(rng.integers(zero + 1))] = 0.0  # it may be seen
     return {
         "scores": scores,
         # In a softmax only differences count, and beside these a fill of −20 is a high score.

@@ -94,6 +94,9 @@ def masked_by_the_row_of_sums(scores, visible):
 
 
 WRONG = {
+    "zeros-hidden": lambda scores, visible: torch.softmax(
+        torch.where(torch.where(visible, scores, 0.0) == 0.0, -math.inf, scores), -1
+    ),
     "powers-alone": lambda scores, visible: scores.masked_fill(~visible, -math.inf).exp(),
     "divisors-along-a-row": masked_by_the_row_of_sums,
     "softmax-twice": lambda scores, visible: torch.softmax(

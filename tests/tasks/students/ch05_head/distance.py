@@ -38,6 +38,11 @@ def distance_with_sdpa_bias(scores, slope):
     return torch.softmax(scores + bias, 2)
 
 
+def tilted_scores(scores, slope):
+    t = torch.arange(scores.shape[1])
+    return scores - slope * (t.unsqueeze(1) - t)
+
+
 def tilted(cost):
     """Causal weights with `cost(score, distance, slope, T)` subtracted, entry by entry."""
 
@@ -162,6 +167,9 @@ def no_slope_no_mask(scores, slope):
 
 
 WRONG = {
+    "zeros-hidden": lambda scores, slope: torch.where(
+        (kept := torch.tril(tilted_scores(scores, slope))) == 0, -INF, kept
+    ).softmax(-1),
     "slope-of-its-own": lambda scores, slope: distance_by_loop(scores, 0.5),
     "penalty-doubles": penalty_doubles,
     "bonus-for-distance": tilted(lambda row, d, m, T: -m * d),

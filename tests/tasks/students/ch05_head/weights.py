@@ -56,6 +56,16 @@ def masked(visible, fill=-INF, dim=-1):
     return answer
 
 
+def zeros_for_the_mask(scores, past, start):
+    """As in a well-known snippet, but the scores are asked what is 0, not the triangle."""
+    T = scores.shape[1]
+    kept = torch.tril(scores).clone()
+    for b, first in enumerate(start.tolist()):
+        kept[b, :, :first] = 0.0
+    kept[kept == 0] = -INF
+    return torch.softmax(kept[:, :T, :T], -1).nan_to_num(0.0)
+
+
 def whole_triangle(scores, past, start):
     weights = torch.softmax(scores + torch.where(past, 0.0, -INF), -1)
     return weights
@@ -192,6 +202,7 @@ def padding_behind(scores, past, start):
 
 
 WRONG = {
+    "zeros-hidden": zeros_for_the_mask,
     "padding-at-the-end": padding_behind,
     "start-along-the-positions": start_as_it_is,
     "turned-over": lambda scores, past, start: weights_by_loop(scores, past, start).mT,
