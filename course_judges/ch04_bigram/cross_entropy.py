@@ -292,7 +292,7 @@ def _limit(evidence: Evidence) -> str:
     limit = _LIMITS[int(np.argmin(np.abs(np.array(found) - mine)))]
     return unwrapped(f"""A probability below {number(limit)} counts as {number(limit)} in your loss,
     so no target costs more than −log {number(limit)} = {-math.log(limit):.2f}. Where one logit is
-    900 above the rest, another one costs hundreds if it is the target's.
+    900 or more above the rest, another one costs hundreds if it is the target's.
     {_two_losses("spread")(evidence)} Without a limit, stay with logarithms:
     log p = logit − log Σ exp(logits), with the largest logit of each row subtracted first.""")
 
@@ -317,9 +317,9 @@ def _of_vanishing_probabilities(evidence: Evidence) -> str:
         keeps them from 0, that is all that it sees of them. If you cut logits off at a limit, the
         difference is lost there."""
     )
-    return unwrapped(f"""Where one logit is 900 above the rest, the others' probabilities are so
-    small that they are rounded to 0. {_two_losses("spread")(evidence)} {why} Subtract the largest
-    logit of each row, and stay with logarithms: log p = logit − log Σ exp(logits).""")
+    return unwrapped(f"""Where one logit is 900 or more above the rest, the others' probabilities
+    are so small that they are rounded to 0. {_two_losses("spread")(evidence)} {why} Subtract the
+    largest logit of each row, and stay with logarithms: log p = logit − log Σ exp(logits).""")
 
 
 @mistake(
@@ -345,7 +345,7 @@ def _log_of_softmax(logits: Tensor, targets: Tensor) -> Tensor:
 @mistake(
     lambda e: unwrapped(f"""Where one logit is far above the others of its row, your loss is
     {number(float(e.yours("spread")))}."""),
-    lambda e: unwrapped(f"""One logit is 900 above the rest there, and the loss should be
+    lambda e: unwrapped(f"""One logit is 900 or more above the rest there, and the loss should be
     {float(e.right("spread")):.4g}. If `exp` overflows, subtract the largest logit of each row: then
     none is above 0, and no `exp` above 1. If all log-probabilities are multiplied by zeros and
     ones, 0 · −∞ is NaN: take the one of the target by its index, out of logit − log Σ exp."""),

@@ -10,6 +10,9 @@ from course_tasks.answers import Array
 from course_tasks.inputs import Rng, number, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
+# The probability of the target that is least expected.
+RARE = 3e-4
+
 
 def _cross_entropy_inputs(rng: Rng) -> Inputs:
     T, V = (int(n) for n in rng.choice([4, 5, 6, 7], size=2, replace=False))
@@ -31,9 +34,9 @@ def _inputs_at_the_edge(rng: Rng) -> Inputs:
 
 
 def _drawn(rng: Rng, B: int, T: int, V: int) -> Inputs:
-    logits = _logits(rng, B, T, V)
     targets = rng.integers(V, size=(B, T))
     targets[-1, 1] = 0  # a symbol like any other
+    logits = _logits(rng, targets, V)
     ignored = targets.copy()
     ignored[0, 0] = -1
     ignored[0, 1] = -100
@@ -42,13 +45,15 @@ def _drawn(rng: Rng, B: int, T: int, V: int) -> Inputs:
     nothing = ignored.copy()
     nothing[1:] = -1
     # The same ones in another batch: two losses cannot agree by chance.
-    second_logits = _logits(rng, B, T, V)
+    second_logits = _logits(rng, targets, V)
     spread = logits.copy()
     # In every other row of V one symbol is so likely that the others round to a probability of 0;
     # the rows between them are as they were.
     far = (np.arange(B)[:, None] + np.arange(T)) % 2 == 0
     high = spread.copy()
-    np.put_along_axis(high, rng.integers(V, size=(B, T, 1)), 900.0, axis=-1)
+    # Each of them by another number, so that their mean tells how many of them were counted.
+    heights = rng.choice(np.arange(900.0, 1000.0), size=(B, T, 1), replace=False)
+    np.put_along_axis(high, rng.integers(V, size=(B, T, 1)), heights, axis=-1)
     spread = np.where(far[..., None], high, spread)
     wrong = int(np.argmin(spread[0, 0]))
     surprised = targets.copy()
@@ -68,9 +73,16 @@ def _drawn(rng: Rng, B: int, T: int, V: int) -> Inputs:
     }
 
 
-def _logits(rng: Rng, *shape: int) -> Array:
-    """Float32 of so few digits that a shift by hundreds takes none from them."""
-    return (np.round(rng.normal(size=shape) * 1.5 * 1024) / 1024).astype(np.float32)
+def _logits(rng: Rng, targets: Array, V: int) -> Array:
+    """(B, T, V) float32 of so few digits that a shift by hundreds takes none from them.
+
+    One target has the probability 3e-4 and none has less than that, so that it shows in every draw
+    whether a limit for probabilities is above it or below.
+    """
+    logits = 1.5 * rng.normal(size=(*targets.shape, V)).clip(-2, 2)
+    row, target = logits[0, -2], targets[0, -2]
+    row[target] = np.log(RARE / (1 - RARE) * np.exp(np.delete(row, target)).sum())
+    return (np.round(logits * 1024) / 1024).astype(np.float32)
 
 
 def _loss_plain(answer: Any, given: Inputs) -> Any:
