@@ -158,7 +158,8 @@ def mode_not_restored(recognized: Callable[[Evidence], bool]) -> Callable[[Any],
             return "It was in evaluation mode and is in training mode now."
         return (
             "It was in training mode and is in evaluation mode now, so the training that goes on "
-            "has no dropout."
+            "has no dropout. Read `model.training` before you call `model.eval()`, and restore it "
+            "at the end."
         )
 
     what = "You left the model in another mode than you found it in."

@@ -338,6 +338,32 @@ def _a_sample_for_a_position(evidence: Evidence) -> Finding | None:
     )
 
 
+def _rolled_flat(x: Tensor) -> Tensor:
+    T = x.shape[1]
+    weights = torch.tril(torch.ones(T, T))
+    return (weights / weights.sum(dim=1, keepdim=True) @ x).roll(1)
+
+
+def _moved_by_a_number(evidence: Evidence) -> str:
+    mine, right = evidence.yours("means"), evidence.right("means")
+    return unwrapped(f"""What stands at position 1 of sample 0 in channel 1 is the mean of positions
+    0 and 1 in channel 0: {number(mine[0, 1, 1])}; expected {number(right[0, 1, 1])}. Without
+    `dims`, `torch.roll` moves every number to the next place, of whatever channel, position or
+    sample that is: give it `dims=1`, and set position 0 to 0.""")
+
+
+@mistake(
+    "Your running means have moved by one number, not by one position.",
+    _moved_by_a_number,
+    cases=("means",),
+    also=(_rolled_flat,),
+)
+def _moved_along_the_numbers(x: Tensor) -> Tensor:
+    y = _rolled_flat(x)
+    y[:, 0] = 0
+    return y
+
+
 def _worked_out(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("means"), evidence.right("means")
     if mine.shape != right.shape or evidence.same("means"):

@@ -42,7 +42,7 @@ from course_judges.ch02_affinities.entropies import (
 from course_judges.ch02_affinities.sections import DEPENDS, ENTROPY
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import listed, number, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.ch02_affinities.evenness import PROBE as EVENNESS
 from course_tasks.probing import run
@@ -113,21 +113,35 @@ def _another_divisor(evidence: Evidence) -> Finding | None:
     mine, right = evidence.yours("evenness"), evidence.right("evenness")
     if mine.shape != right.shape or not _proportional(evidence):
         return None
-    for t in range(1, right.shape[1]):
-        b = int(right[:, t].argmax())
-        if right[b, t] < 1e-3 or np.allclose(mine[:, t], right[:, t], rtol=1e-4, atol=1e-5):
-            continue
-        most = float(np.log(t + 1))
-        return Finding(
-            "another-divisor",
-            "The entropies are right, and not divided by the largest one.",
-            f"Row {t} of sample {b} has the entropy {number(right[b, t] * most)} and is "
-            f"{number(mine[b, t])} in your answer, as if divided by "
-            f"{number(right[b, t] * most / mine[b, t])}. With {t + 1} positions the largest "
-            f"entropy is log {t + 1} = {number(most)}.",
-            ENTROPY,
-        )
-    return None
+    off = [
+        t
+        for t in range(1, right.shape[1])
+        if right[:, t].max() >= 1e-3
+        and not np.allclose(mine[:, t], right[:, t], rtol=1e-4, atol=1e-5)
+    ]
+    if not off:
+        return None
+    t = off[0]
+    b = int(right[:, t].argmax())
+    most, taken = float(np.log(t + 1)), right[b, t] * np.log(t + 1) / mine[b, t]
+    only = f"Row {t}" if len(off) == 1 else f"Rows {listed(off)}"
+    few = len(off) < right.shape[1] - 1  # row 0 has nothing to divide by
+    return Finding(
+        "another-divisor",
+        f"{only} of yours {'is' if len(off) == 1 else 'are'} not divided by the largest entropy; "
+        "the entropies are right, and so are the other rows."
+        if few
+        else "The entropies are right, and not divided by the largest one.",
+        f"Row {t} of sample {b} has the entropy {number(right[b, t] * most)} and is "
+        f"{number(mine[b, t])} in your answer, as if divided by {number(taken)}. With {t + 1} "
+        f"positions the largest entropy is log {t + 1} = {number(most)}."
+        + (
+            " If a limit keeps your divisors away from 0, it is too high: log 2 is less than 1."
+            if few and np.isclose(taken, 1, rtol=1e-3)
+            else ""
+        ),
+        ENTROPY,
+    )
 
 
 _zero_log_nan = mistake(

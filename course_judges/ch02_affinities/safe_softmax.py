@@ -261,7 +261,7 @@ def _says_where_empty(evidence: Evidence) -> str:
     t, scores = _nan_row(evidence, case), evidence.inputs[case]
     return unwrapped(f"""Row {t} of a matrix of shape {scores.shape} may see nothing; your weights
     are {row(evidence.yours(case)[t])}. Its maximum is −∞, and −∞ − (−∞) is not a number. Where the
-    maximum is −∞, shift by 0, and do not divide by a sum of 0.""")
+    maximum of a row is −∞, shift that row by 0, and do not divide it by a sum of 0.""")
 
 
 @mistake("A row that may see nothing is NaN.", _says_where_empty, recognized=_nan_where_empty)

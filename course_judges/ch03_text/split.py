@@ -343,7 +343,8 @@ def _share_up(evidence: Evidence, names: list[str]) -> int:
     lambda e: unwrapped(f"""{_fraction(e):.0%} of {len(set(_names_of(e, "others")))} distinct names
     are {_fraction(e) * len(set(_names_of(e, "others"))):.1f}; of these you hold out
     {len(set(_parts_of(e, "others")[1]))}, and rounded it is {_wanted(e, "others")}. `math.ceil`
-    and `int(…) + 1` round up; use `round`."""),
+    and `int(…) + 1` round up, and so does what is left when the other share is cut with `int`; use
+    `round` for the share that is held out."""),
     recognized=lambda e: _all_hold_out(e, lambda names: _share_up(e, names)),
 )
 def _rounded_up(names, fraction, seed):

@@ -123,6 +123,10 @@ def _is_fresh(evidence: Evidence) -> bool:
     )
 
 
+def _signed(change: float) -> str:
+    return f"{change:+.3f}".replace("-", "−")
+
+
 def _moved(evidence: Evidence, case: str = "one") -> str:
     """The largest change that a right answer makes, beside yours."""
     start = evidence.inputs["table"]
@@ -131,7 +135,7 @@ def _moved(evidence: Evidence, case: str = "one") -> str:
     steps = "one step" if case == "one" else "three steps"
     return unwrapped(f"""After {steps} with learning rate
     {float(evidence.inputs["learning_rate"]):g}, your entry ({i}, {j}) has moved by
-    {mine[i, j]:+.3f}; it should move by {right[i, j]:+.3f}.""")
+    {_signed(mine[i, j])}; it should move by {_signed(right[i, j])}.""")
 
 
 def _loss_path(evidence: Evidence) -> str:

@@ -378,11 +378,31 @@ class _FutureIfNotCausal(Head):
         return ~past if self.causal else ~past.T
 
 
+class _PresentHidden(Head):
+    """Nothing is left for position 0 to see; its NaN are made 0, or left."""
+
+    nan_is_zero = True
+
+    def hidden(self, T: int) -> Tensor:
+        return torch.ones(T, T, dtype=torch.bool).triu() & self.causal
+
+    def weights(self, x: Tensor) -> Tensor:
+        weights = super().weights(x)
+        return weights.nan_to_num(0.0) if self.nan_is_zero else weights
+
+
+class _PresentHiddenAndNaN(_PresentHidden):
+    nan_is_zero = False
+
+
 @mistake(
-    "With `causal=True` no position but the first sees itself.",
-    lambda e: f"{_first(e, 'causal')} The triangle that is seen holds its diagonal.",
+    "With `causal=True` positions do not see themselves.",
+    lambda e: unwrapped(f"""{_first(e, "causal")} Position t sees 0 to t. A triangle of what is
+    hidden begins above the diagonal: `triu` keeps the diagonal unless you give it
+    `diagonal=1`."""),
     FUTURE,
     cases=("both_ways", "causal"),
+    also=(_PresentHidden, _PresentHiddenAndNaN),
 )
 class _DiagonalHidden(Head):
     def hidden(self, T: int) -> Tensor:
