@@ -119,7 +119,7 @@ def _accuses(evidence: Evidence) -> Finding | None:
 
 
 def _signed(value: float) -> str:
-    return f"{'−' if value < 0 else '+'} {abs(value):.0e}"
+    return f"{'−' if value < 0 else '+'} {number(abs(value), 1)}"
 
 
 def _within_the_allowance(evidence: Evidence) -> str:
