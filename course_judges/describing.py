@@ -24,6 +24,10 @@ _OF_ONES = (
     "without an error."
 )
 
+# PyTorch's words where a tensor that was kept for the way back was changed in place. Whatever is to
+# be trained went forward by then, so an answer that says so may stop nowhere in its own code.
+WRITTEN_OVER = "needed for gradient computation has been modified by an inplace operation"
+
 Asks: TypeAlias = Callable[[Evidence], Finding | None]
 
 
@@ -50,7 +54,7 @@ def describe(
         A draw in which it is right.
     """
     first = failing[0]
-    for say in (kinds.error, kinds.kind):
+    for say in (_going_backward, kinds.error, kinds.kind):
         finding = say(first, section)
         if finding is not None:
             return finding
@@ -75,6 +79,27 @@ def describe(
         asked = [lambda e: _compared(e, section), lambda e: kinds.shape(e, section), *asked]
     found = _first_of_all(asked, failing) or _difference(first, section)
     return found if right is None else _only_some(found, first, right)
+
+
+def _going_backward(evidence: Evidence, section: Section) -> Finding | None:
+    """The first error, if it is one of the way back: the way forward came to its end."""
+    case, raised = next(
+        (one for one in evidence.answers.errors.items() if one[0] not in evidence.expected.errors),
+        ("", None),
+    )
+    if raised is None or WRITTEN_OVER not in raised.message:
+        return None
+    where = f" at `{raised.line}`" if raised.line else ""
+    said = raised.message.partition("Hint:")[0]
+    return Finding(
+        "error",
+        "Your answer went forward to its end; going backward it stopped with "
+        f"{raised.kind}{where}.",
+        f"{_first_upper(sentence(said))} `a += b`, `a[…] = b`, `mul_` and their like write over "
+        "numbers that a gradient is made of; `a = a + b` makes a new tensor. "
+        f"{evidence.called_with(case)}".strip(),
+        section,
+    )
 
 
 def _first_of_all(asked: Sequence[Asks], failing: Sequence[Evidence]) -> Finding | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from course_judges.ch07_block.sections import COUNT, TWO
 from course_judges.judging import Evidence, Mistake, Part, Task, mistake
 from course_judges.properties import integers
+from course_judges.wording import unwrapped
 from course_tasks.ch07_block.parameter_count import CONFIGURATIONS, COUNTED, SIZES, flags
 from course_tasks.verdict import Finding, Section
 
@@ -51,8 +52,8 @@ def _parts(s: Shape) -> dict[str, int]:
     return {**counts, "total": sum(counts.values())}
 
 
-def _but(part: str, formula: Callable[[Shape], int]) -> Callable[..., dict[str, int]]:
-    """The right counts but for one part, and the total that follows."""
+def _but(**formulas: Callable[[Shape], int]) -> Callable[..., dict[str, int]]:
+    """The right counts but for some parts, and the total that follows."""
 
     def answer(
         vocab_size: int,
@@ -65,7 +66,7 @@ def _but(part: str, formula: Callable[[Shape], int]) -> Callable[..., dict[str, 
         tied: bool,
     ) -> dict[str, int]:
         s = Shape(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied)
-        counts = {**_parts(s), part: formula(s)}
+        counts = {**_parts(s), **{part: formula(s) for part, formula in formulas.items()}}
         del counts["total"]
         return {**counts, "total": sum(counts.values())}
 
@@ -97,6 +98,11 @@ def _told(evidence: Evidence, part: str) -> str:
     return ""
 
 
+def _total_beside(evidence: Evidence) -> str:
+    """That totals are right, which are told beside parts that are not; empty if they are not."""
+    return "Your total is right. " if evidence.same(*_of("total")) else ""
+
+
 def _counted_wrong(
     part: str,
     formula: Callable[[Shape], int],
@@ -108,8 +114,8 @@ def _counted_wrong(
     def effect(evidence: Evidence) -> str:
         return f"{why} {_told(evidence, part)}".strip()
 
-    others = tuple(_but(part, other) for other in also)
-    return mistake(what, effect, section, cases=_of(part), also=others)(_but(part, formula))
+    others = tuple(_but(**{part: other}) for other in also)
+    return mistake(what, effect, section, cases=_of(part), also=others)(_but(**{part: formula}))
 
 
 def _no_whole_numbers(evidence: Evidence) -> Finding | None:
@@ -499,11 +505,24 @@ _positions_forgotten = _counted_wrong(
     "It has `block_size` rows of C.",
 )
 
-_tied_counted_twice = _counted_wrong(
-    "output",
-    lambda s: s.V * s.C,
-    "With tied weights the output layer is the table of tokens, which is counted already.",
+
+_shared_table_in_the_output = mistake(
+    "With tied weights you count the table that both share in `output`, not in `embeddings`.",
+    lambda e: unwrapped(f"""The output layer has no table of its own then: the table of tokens
+    belongs to `embeddings`, and `output` is 0. {_total_beside(e)}{_told(e, "embeddings")}"""),
+    cases=_of("embeddings", "output"),
+)(
+    _but(
+        embeddings=lambda s: (s.T + (not s.tied) * s.V) * s.C,
+        output=lambda s: s.V * s.C,
+    )
 )
+
+_tied_counted_twice = mistake(
+    "With tied weights the output layer is the table of tokens, which is counted already.",
+    lambda e: f"It is in your `embeddings`. {_told(e, 'output')}",
+    cases=_of("embeddings", "output"),
+)(_but(output=lambda s: s.V * s.C))
 
 _tied_the_other_way = _counted_wrong(
     "output",

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from course_judges.ch07_block.generally import more_is_known
 from course_judges.ch07_block.sections import COUNT, STREAM
+from course_judges.describing import WRITTEN_OVER
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest, farthest_index, ratio
@@ -178,6 +179,28 @@ def _stream_detached(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
     for branch in branches:
         x = x.detach() + branch(x) / math.sqrt(len(branches))
     return x
+
+
+def _cloned_once(branches: Sequence[nn.Module], x: Tensor) -> Tensor:
+    return _in_place(branches, x.clone())
+
+
+def _stops_going_backward(evidence: Evidence) -> bool:
+    """True if a tensor was changed that was kept for the way back, and nothing else is wrong."""
+    raised = evidence.answers.errors.get("gradient")
+    return (
+        raised is not None
+        and WRITTEN_OVER in raised.message
+        and evidence.same("stream", "again", "twice", "parameters")
+    )
+
+
+def _and_going_backward(evidence: Evidence) -> str:
+    raised = evidence.answers.errors.get("gradient")
+    if raised is None or WRITTEN_OVER not in raised.message:
+        return ""
+    return unwrapped("""Going backward stops besides, since a branch needs what it read as it was
+    then: a clone of `x` at the start would not help there. """)
 
 
 def _lengths(evidence: Evidence) -> str:
@@ -380,9 +403,17 @@ _wrong_order = mistake(
 _changed_in_place = mistake(
     "`x += …` writes into the tensor of whoever called you.",
     lambda e: unwrapped(f"""The result is right, and the caller's `x` is changed.
-    {farthest(e, "stream.x")} Write `x = x + …`."""),
+    {farthest(e, "stream.x")} {_and_going_backward(e)}Write `x = x + …`."""),
     cases=("stream",),
 )(_going(_in_place))
+
+_written_over = mistake(
+    "Going forward your stream is right; going backward it stops, for you change tensors in place.",
+    lambda e: unwrapped(f"""For the way back each of the {e.number("N")} branches needs what it
+    read, and `x += …` writes over it, even if `x` is a clone. `x = x + …` makes a new tensor. It
+    is `backward()` that stops with {e.answers.errors["gradient"].kind}."""),
+    recognized=_stops_going_backward,
+)(_going(_cloned_once))
 
 _list_not_ModuleList = mistake(
     "The branches stand in a plain Python list, where PyTorch does not look.",

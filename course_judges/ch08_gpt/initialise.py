@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from course_judges.ch08_gpt.sections import START
 from course_judges.judging import Evidence, Part, Task, mistake
-from course_judges.wording import unwrapped
+from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -189,6 +189,32 @@ def _loss(evidence: Evidence) -> str:
     ln {V} = {math.log(V):.2f}.""")
 
 
+def _loss_if_odd(evidence: Evidence) -> str:
+    """The loss, where it is not that of a model that knows nothing."""
+    odd = abs(float(evidence.yours("start.loss")) - math.log(evidence.number("V"))) > 0.1
+    return f" {_loss(evidence)}" if odd else ""
+
+
+def _ends_beside(evidence: Evidence) -> str:
+    """What the matrices are that end a branch, where they are off as well."""
+    if _ends_right(evidence):
+        return ""
+    wanted = _std(evidence) / math.sqrt(evidence.number("K"))
+    ends = evidence.yours("start.ends")
+    off = np.flatnonzero(~(np.abs(ends / wanted - 1) < _NEAR))
+    which = int(off[0])
+    return unwrapped(f""" Of {len(ends)} matrices in `ends`, {len(off)}
+    {"is" if len(off) == 1 else "are"} off, too: number {which} has {number(float(ends[which]))}
+    where {number(wanted)} is asked for.""")
+
+
+def _times_std(evidence: Evidence) -> str:
+    """The spread of what ends no branch, and how much of `std` that is."""
+    return unwrapped(f"""With std = {_std(evidence):g}, the standard deviation of the matrices that
+    end no branch is {number(_plain_ratio(evidence) * _std(evidence))}, which is
+    {number(_plain_ratio(evidence))} times `std`""")
+
+
 def _spreads(evidence: Evidence) -> str:
     wanted = _std(evidence) / math.sqrt(evidence.number("K"))
     return unwrapped(f"""With std = {_std(evidence):g} and {evidence.number("K")} branches, yours
@@ -252,8 +278,9 @@ def _something_off(evidence: Evidence) -> Finding | None:
         return Finding(
             "other-spread",
             "The matrices do not have the spread that was asked for.",
-            f"The standard deviation of {whose} is {float(spreads[which]) / std:.2f} times `std`."
-            f"{around}{others} {_loss(evidence)}",
+            f"With std = {std:g}, the standard deviation of {whose} is "
+            f"{number(float(spreads[which]))}, {number(float(spreads[which]) / std)} times `std`."
+            f"{around}{others}{_ends_beside(evidence)}{_loss_if_odd(evidence)}",
             START,
         )
     if not _centred(evidence):
@@ -351,7 +378,8 @@ _chapters_deviation = mistake(
 
 _hot_start = mistake(
     "Your weights have a standard deviation of 1, whatever `std` says.",
-    lambda e: f"{_loss(e)} A model that is sure of random things first has to unlearn them.",
+    lambda e: unwrapped(f"""Here std is {_std(e):g}. {_loss(e)} A model that is sure of random
+    things first has to unlearn them."""),
     recognized=_plain_is(lambda std: 1 / std),
 )(
     _draws(
@@ -368,14 +396,28 @@ _all_zero = mistake(
 )(_draws(plain=lambda p, _: nn.init.zeros_(p), end=lambda p, *_: nn.init.zeros_(p)))
 
 _variance_for_deviation = mistake(
-    "You took `std` for the variance; it is its root.",
-    lambda e: unwrapped(f"""Your deviation is {_plain_ratio(e) * _std(e):.3f}, the root of
-    {_std(e):g}. {_loss(e)}"""),
+    "You took `std` for the variance; it is the variance's root already.",
+    lambda e: unwrapped(f"""With std = {_std(e):g} your standard deviation is
+    {number(_plain_ratio(e) * _std(e))}, the root of that. {_loss(e)}"""),
     recognized=_plain_is(lambda std: std**-0.5),
 )(
     _draws(
         plain=lambda p, std: nn.init.normal_(p, std=math.sqrt(std)),
         end=lambda p, std, K: nn.init.normal_(p, std=math.sqrt(std / K)),
+    )
+)
+
+_variance_given = mistake(
+    "Your matrices have the square of `std` for a standard deviation: that is the variance.",
+    lambda e: unwrapped(f"""With std = {_std(e):g} yours is
+    {number(_plain_ratio(e) * _std(e))}; the square of {_std(e):g} is {number(_std(e) ** 2)}. What
+    draws takes the standard deviation itself: `nn.init.normal_`, `randn` times a
+    number.{_ends_beside(e)}"""),
+    recognized=_plain_is(lambda std: std),
+)(
+    _draws(
+        plain=lambda p, std: nn.init.normal_(p, std=std**2),
+        end=lambda p, std, K: nn.init.normal_(p, std=std**2 / K),
     )
 )
 
@@ -398,7 +440,7 @@ _not_normal = mistake(
 
 _uniform_of_that_width = mistake(
     "You drew between −std and std; that is a range, and its deviation is std / √3.",
-    lambda e: f"The deviation of your matrices is {_plain_ratio(e):.2f} times `std`.",
+    lambda e: f"{_times_std(e)}.",
     recognized=lambda e: _plain_is(lambda _: 3**-0.5)(e) and not _reaches_far(e),
 )(
     _draws(
@@ -452,18 +494,16 @@ _ends_not_scaled = mistake(
 
 _all_divided = mistake(
     "You divided by the root of the number of branches everywhere; only `ends` is that small.",
-    lambda e: (
-        unwrapped(f"""The deviation of the matrices that end no branch is {_plain_ratio(e):.2f}
-    times `std`, as is that of those in `ends`, where 1 / √{e.number("K")} is right.""")
+    lambda e: unwrapped(
+        f"""{_times_std(e)}, as is that of those in `ends`, where 1 / √{e.number("K")} is right."""
     ),
     recognized=lambda e: _ends_right(e) and _plain_is_small(e),
 )(_everywhere_divided)
 
 _others_divided = mistake(
     "You made the wrong matrices smaller: those that end no branch, and not those in `ends`.",
-    lambda e: (
-        unwrapped(f"""The deviation of those in `ends` is {_ends_ratio(e):.2f} times `std`, that
-    of the others {_plain_ratio(e):.2f} times.""")
+    lambda e: unwrapped(
+        f"""{_times_std(e)}; that of those in `ends` is {number(_ends_ratio(e))} times."""
     ),
     recognized=lambda e: _near(e.yours("start.ends"), _std(e)) and _plain_is_small(e),
 )(_all_but_the_ends_divided)

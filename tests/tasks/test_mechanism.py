@@ -133,6 +133,20 @@ class TestFindings:
         assert "IndexError" in finding.what
         assert "return x[99]" in finding.what
 
+    def test_error_going_backward_is_not_said_of_the_way_forward(self):
+        def answer(x):
+            leaf = x.clone().requires_grad_()
+            grown = leaf.exp()
+            grown += 1
+            grown.sum().backward()
+            return leaf.grad
+
+        finding = verdict_on(answer).findings[0]
+        assert finding.name == "error"
+        assert "going backward it stopped with RuntimeError" in finding.what
+        assert "grown.sum().backward()" in finding.what
+        assert "Hint" not in finding.effect
+
     def test_wrong_shape_is_said_with_both_shapes(self):
         finding = verdict_on(lambda x: x.sum()).findings[0]
         assert finding.name == "shape"

@@ -69,6 +69,15 @@ def tied_and_counted(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bi
     return counted_by_loop(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, False)
 
 
+def counted_where_it_is_used(**sizes):
+    """A table that is used twice is left out where it is used first."""
+    found = counted_by_loop(**sizes | {"tied": False})
+    if sizes["tied"]:
+        found["embeddings"] -= found["output"]
+        found["total"] -= found["output"]
+    return found
+
+
 RIGHT = {
     "built": counted_by_building,
     "loop": counted_by_loop,
@@ -129,6 +138,7 @@ WRONG = {
     ),
     "positions-forgotten": miscounted(embeddings=lambda V, T, N, H, C, F, b: V * C),
     "tied-counted-twice": tied_and_counted,
+    "shared-table-in-the-output": counted_where_it_is_used,
     "output-with-bias": miscounted(output=lambda V, T, N, H, C, F, b: V * (C + b)),
 }
 

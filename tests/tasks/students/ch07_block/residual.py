@@ -144,6 +144,17 @@ def plus_equals(branches, root, x):
     return x
 
 
+def a_copy_that_grows(branches, root, x):
+    stream = torch.empty_like(x).copy_(x)
+    for branch in branches:
+        stream.add_(branch(stream), alpha=1 / root)
+    return stream
+
+
+def copy_that_grows_too_much(branches, root, x):
+    return a_copy_that_grows(branches, 0.9 * root, x)
+
+
 def without_gradient(branches, root, x):
     for branch in branches:
         with torch.no_grad():
@@ -256,6 +267,7 @@ WRONG = {
     "back-to-the-start": streaming(always_from_the_start),
     "wrong-order": streaming(backwards),
     "changed-in-place": streaming(plus_equals),
+    "written-over": streaming(a_copy_that_grows),
     "list-not-ModuleList": streaming(rightly, keep=tuple),
     "branch-cut-off": streaming(without_gradient),
     "stream-cut-off": streaming(stream_without_gradient),
@@ -313,6 +325,7 @@ class UnscaledStreamOfAPlainList(nn.Module):
 
 
 ODD = [
+    (streaming(copy_that_grows_too_much), "error"),
     (FirstBranchDetached, "some-learn-nothing"),
     (UnscaledStreamOfAPlainList, "parameters-missing"),
     (streaming(lambda b, root, x: x + sum(branch(x) for branch in b)), "all-read-the-input"),

@@ -194,6 +194,15 @@ def small_everywhere(where):
     return after_right(change)
 
 
+@torch.no_grad()
+def variances_everywhere(model, ends, std):
+    initialise_by_modules(model, ends, std)
+    for name, parameter in model.named_parameters():
+        if parameter.ndim == 2:
+            variance = std * std / (len(ends) if name in ends else 1)
+            parameter.copy_(variance * torch.randn(parameter.shape))
+
+
 RIGHT = {
     "modules": initialise_by_modules,
     "two passes": initialise_in_two_passes,
@@ -206,6 +215,7 @@ WRONG = {
     "untouched": local_names_only,
     "hot-start": set_matrices(lambda p, _: torch.randn_like(p)),
     "all-zero": set_matrices(lambda p, _: torch.zeros_like(p)),
+    "variance-given": variances_everywhere,
     "variance-for-deviation": set_matrices(lambda p, std: torch.randn_like(p) * std**0.5),
     "uniform-of-that-width": set_matrices(lambda p, std: (2 * torch.rand_like(p) - 1) * std),
     "embeddings-forgotten": apply_to_linear,
