@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -14,8 +15,35 @@ from course_judges import families
 from course_judges.ch09_names.sections import BOUNDARY
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
+from course_tasks.answers import Array
+from course_tasks.ch09_names.models import Echoes
 from course_tasks.ch09_names.spell import OTHER_MODE
 from course_tasks.verdict import Finding
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A model in one of its modes. Two are equal if they say the same after the same letters, and
+    most answers that a check tries ask them alike.
+    """
+
+    weights: tuple[bytes, float, int]
+    training: bool
+    ask: Echoes = field(compare=False)
+
+    @classmethod
+    def of(cls, model: Echoes, training: bool) -> _Model:
+        weights = (model.table.numpy().tobytes(), model.fading, model.block_size)
+        return cls(weights, training, model)
+
+
+@lru_cache(maxsize=4096)
+def _logits(model: _Model, context: tuple[int, ...]) -> Array:
+    """(T, V) float64: nobody may write into them."""
+    before = model.ask.training
+    logits = model.ask.train(model.training)(torch.tensor([context]))[0]
+    model.ask.train(before)
+    return logits[0].numpy().astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -53,9 +81,8 @@ class Speller:
     def __call__(self, model, prefix, shortest, longest, temperature, uniform):
         """The letters of a name."""
         before = model.training
-        if before:
-            model.train(self.mode == "training")
         letters = list(prefix) if self.own_list else prefix
+        asked = _Model.of(model, before and self.mode == "training")
         given = len(prefix)
         too_short = given < shortest
         for point in reversed(uniform) if self.from_the_end else (*uniform, *uniform):
@@ -68,43 +95,47 @@ class Speller:
             least = shortest
             if self.asked_once:
                 least = len(letters) + 1 if too_short else 0
-            token = self._next(model, letters, given, least, temperature, point)
+            token = self._next(asked, letters, given, least, temperature, point)
             if token == 0 and self.again and len(letters) < shortest:
                 continue
             if token == 0 and self.stops:
                 letters += [0] * self.end_kept
                 break
             letters.append(token)
-        if before:
-            model.train(self.mode != "evaluation")
+        if before and self.mode == "evaluation":
+            model.eval()
         letters = letters if self.prefix_kept else letters[given:]
         return [0, *letters] if self.boundary_returned else letters
 
     def _next(self, model, letters, given, shortest, temperature, point):
         context = [0, *letters] if self.start or not letters else letters
-        if self.pinned and len(context) > model.block_size:
-            context = [0, *context[1 - model.block_size :]]
+        block_size = model.ask.block_size
+        if self.pinned and len(context) > block_size:
+            context = [0, *context[1 - block_size :]]
         if self.cropped:
-            context = context[-model.block_size :]
+            context = context[-block_size:]
         if self.context is not None:
-            context = self.context(letters, model.block_size)
-        logits = model(torch.tensor([context]))[0][0, self.place].double()
-        if self.tempered:
-            logits = logits * temperature if self.multiplied else logits / temperature
+            context = self.context(letters, block_size)
+        logits = _logits(model, tuple(context))[self.place]
+        if not self.tempered:
+            temperature = 1.0
+        logits = logits * temperature if self.multiplied else logits / temperature
         early = len(letters) + self.counted(given) < shortest
         if (early and self.forbidden in ("-inf", "0")) or self.forbidden == "always":
             logits[0] = float("-inf" if self.forbidden == "always" else self.forbidden)
         if early and self.without_boundary:
             logits = logits[1:]
-        weights = logits.softmax(0)
+        weights = np.exp(logits - logits.max())
+        weights /= weights.sum()
         if early and self.forbidden == "after":
             weights[0] = 0
         if self.greedy:
             return int(weights.argmax())
-        order = torch.arange(len(weights)) if self.in_order else weights.argsort(descending=True)
-        cumulative = weights[order].cumsum(0)
-        passed = cumulative <= point if self.larger else cumulative < point
-        return int(order[min(max(int(passed.sum()) + self.off, 0), weights.numel() - 1)])
+        order = None if self.in_order else (-weights).argsort(kind="stable")
+        cumulative = (weights if order is None else weights[order]).cumsum()
+        passed = int(cumulative.searchsorted(point, side="right" if self.larger else "left"))
+        chosen = min(max(passed + self.off, 0), len(weights) - 1)
+        return chosen if order is None else int(order[chosen])
 
 
 spell = Speller()

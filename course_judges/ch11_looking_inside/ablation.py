@@ -13,7 +13,7 @@ from course_judges.ch11_looking_inside.sections import ABLATE
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
-from course_tasks.ch11_looking_inside.shared import Pass, Replaced, Run
+from course_tasks.ch11_looking_inside.shared import Pass, Replaced, Runner
 
 Stand = Callable[[Pass, Pass, int, int], Tensor]
 
@@ -33,7 +33,7 @@ def ablated(
 ) -> Callable[..., Tensor]:
     """What each head is worth, with something of this kind in its place: (L, H)."""
 
-    def answer(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+    def answer(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
         plain, other = run(tokens), run(reference)
         L, _, H = plain.found.shape[:3]
         whole = loss_of(plain.logits, targets)
@@ -134,7 +134,7 @@ _divided_by_the_whole = mistake(
 
 
 @mistake("You added the losses of all symbols up; the loss is their mean.", _less)
-def _losses_added_up(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+def _losses_added_up(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
     return mean_ablation(run, tokens, targets, reference) * targets.numel()
 
 
@@ -155,7 +155,7 @@ _never_below_0 = mistake(
     "The heads stay broken: each is ablated together with all before it.",
     lambda e: f"The first head is right, and every later one carries what came before. {_shown(e)}",
 )
-def _heads_stay_broken(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+def _heads_stay_broken(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
     plain, other = run(tokens), run(reference)
     L, _, H = plain.found.shape[:3]
     broken: dict[tuple[int, int], Tensor] = {}
@@ -172,7 +172,7 @@ def _heads_stay_broken(run: Run, tokens: Tensor, targets: Tensor, reference: Ten
     "All heads of the layer are broken at once.",
     lambda e: f"All entries of a row are then equal. {_shown(e)}",
 )
-def _whole_layers(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+def _whole_layers(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
     plain, other = run(tokens), run(reference)
     L, _, H = plain.found.shape[:3]
     rows = [
@@ -183,7 +183,7 @@ def _whole_layers(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) 
 
 
 @mistake("Only the last position is broken; replace what the head finds at all of them.", _shown)
-def _last_position_only(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+def _last_position_only(run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
     def stand(other: Pass, plain: Pass, layer: int, head: int) -> Tensor:
         found = plain.found[layer, :, head].clone()
         found[:, -1] = _mean(other, plain, layer, head)
@@ -204,7 +204,7 @@ _mean_at_the_last_position = mistake(
 
 @mistake("You measured the loss at the last position only; it is the mean over all.", _shown)
 def _loss_at_the_last_position(
-    run: Run, tokens: Tensor, targets: Tensor, reference: Tensor
+    run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor
 ) -> Tensor:
     def last(texts: Tensor, replaced: Replaced | None = None) -> Pass:
         made = run(texts, replaced)
@@ -217,7 +217,9 @@ def _loss_at_the_last_position(
     "You take the mean over as many texts of the reference as are tested; take it over all.",
     lambda e: f"The reference has {e.inputs['reference'].shape[0]} texts. {_shown(e)}",
 )
-def _some_of_the_reference(run: Run, tokens: Tensor, targets: Tensor, reference: Tensor) -> Tensor:
+def _some_of_the_reference(
+    run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor
+) -> Tensor:
     return mean_ablation(run, tokens, targets, reference[: len(tokens)])
 
 

@@ -11,7 +11,7 @@ from course_judges.ch11_looking_inside.sections import PATCH
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import unwrapped
-from course_tasks.ch11_looking_inside.shared import Pass, Run
+from course_tasks.ch11_looking_inside.shared import Pass, Runner
 
 Lead = Callable[[Tensor, Tensor, Tensor], Tensor]
 Share = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -35,7 +35,9 @@ def patched(
 ) -> Callable[..., Tensor]:
     """The share that each head brings back, (L, H)."""
 
-    def answer(run: Run, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
+    def answer(
+        run: Runner, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
+    ) -> Tensor:
         good, bad = run(clean), run(corrupted)
         top, bottom = lead(good.logits, right, wrong), lead(bad.logits, right, wrong)
         L, _, H = good.found.shape[:3]
@@ -62,7 +64,7 @@ def _shown(evidence: Evidence) -> str:
     which is needed. {_shown(e)}"""),
 )
 def _clean_run_patched(
-    run: Run, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
+    run: Runner, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
 ) -> Tensor:
     return patch_heads(run, corrupted, clean, right, wrong)
 
@@ -70,7 +72,7 @@ def _clean_run_patched(
 @mistake(
     "You patched the corrupted run's heads into the clean one, and measured the way down.", _shown
 )
-def _noised(run: Run, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
+def _noised(run: Runner, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
     return 1 - patch_heads(run, corrupted, clean, right, wrong)
 
 
@@ -161,7 +163,7 @@ _last_position_patched = mistake(
     lambda e: f"The first head is right. {_shown(e)}",
 )
 def _patches_add_up(
-    run: Run, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
+    run: Runner, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
 ) -> Tensor:
     good, bad = run(clean), run(corrupted)
     top, bottom = (lead_of(one.logits, right, wrong) for one in (good, bad))
@@ -178,7 +180,7 @@ def _patches_add_up(
 
 @mistake("You patched the first pair of texts only; average over all pairs.", _shown)
 def _one_pair_alone(
-    run: Run, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
+    run: Runner, clean: Tensor, corrupted: Tensor, right: Tensor, wrong: Tensor
 ) -> Tensor:
     return patch_heads(run, *(given[:1] for given in (clean, corrupted, right, wrong)))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +17,7 @@ from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.quoting import farthest
 from course_judges.wording import number, unwrapped
-from course_tasks.ch11_looking_inside.shared import LAYERS, Pass, Run, runner
+from course_tasks.ch11_looking_inside.shared import LAYERS, Pass, Runner
 from course_tasks.verdict import Finding
 
 Result = dict[str, Any]
@@ -43,49 +42,50 @@ def _mean(reference: Pass, layer: int, head: int) -> Tensor:
 
 
 @dataclass(frozen=True)
-class _Experiment:
-    """What heads are taken out of, one at a time.
-
-    Two are equal if the whole model says the same of the same texts, and of the same reference:
-    then it is the same model. Most answers that a check tries differ in what they do afterwards.
+class _Asked:
+    """A model and texts that it reads. Two are equal if the same weights read the same texts, and
+    most answers that a check tries ask alike: they differ in what they do afterwards.
     """
 
-    digest: bytes
-    run: Run = field(compare=False)
+    weights: bytes
+    tokens: bytes
+    shape: tuple[int, ...]
+    run: Runner = field(compare=False)
     texts: Tensor = field(compare=False)
-    targets: Tensor = field(compare=False)
-    whole: Pass = field(compare=False)
-    reference: Pass = field(compare=False)
 
     @classmethod
-    def of(
-        cls, run: Run, texts: Tensor, targets: Tensor, whole: Pass, reference: Pass
-    ) -> _Experiment:
-        digest = hashlib.sha256()
-        for each in (texts, targets, whole.logits, whole.found, reference.found):
-            digest.update(f"{tuple(each.shape)}".encode() + each.numpy().tobytes())
-        return cls(digest.digest(), run, texts, targets, whole, reference)
+    def of(cls, run: Runner, texts: Tensor) -> _Asked:
+        return cls(run.digest(), texts.numpy().tobytes(), tuple(texts.shape), run, texts)
+
+
+@functools.lru_cache(maxsize=32)
+def _passed(asked: _Asked) -> Pass:
+    """Nobody may write into it."""
+    return asked.run(asked.texts)
 
 
 @functools.lru_cache(maxsize=32)
 def _damage(
-    made: _Experiment,
+    asked: _Asked,
+    other: _Asked,
+    targets: tuple[tuple[int, ...], ...],
     loss: Callable[[Tensor, Tensor], Tensor],
     stand: Callable[[Pass, int, int], Tensor],
 ) -> Tensor:
     """(L, H) by how much the loss rises without each head."""
-    L, B, H = made.whole.found.shape[:3]
-    whole = loss(made.whole.logits, made.targets)
+    whole, reference, right = _passed(asked), _passed(other), torch.tensor(targets)
+    L, B, H = whole.found.shape[:3]
+    unbroken = loss(whole.logits, right)
     damage = torch.zeros(L, H)
     for layer in range(L):
         # The texts H times in one pass: each time without another head of the layer.
-        found = made.whole.found[layer].repeat(H, 1, 1, 1)  # (B, H, T, D) → (H·B, H, T, D)
+        found = whole.found[layer].repeat(H, 1, 1, 1)  # (B, H, T, D) → (H·B, H, T, D)
         for head in range(H):
-            found[head * B : (head + 1) * B, head] = stand(made.reference, layer, head)
+            found[head * B : (head + 1) * B, head] = stand(reference, layer, head)
         replaced = {(layer, head): found[:, head] for head in range(H)}
-        broken = made.run(made.texts.repeat(H, 1), replaced).logits  # (H·B, T, V)
+        broken = asked.run(asked.texts.repeat(H, 1), replaced).logits  # (H·B, T, V)
         for head, logits in enumerate(broken.chunk(H)):
-            damage[layer, head] = loss(logits, made.targets) - whole
+            damage[layer, head] = loss(logits, right) - unbroken
     return damage
 
 
@@ -99,11 +99,13 @@ def _by(
     """The experiment, with what can go wrong in it as settings."""
 
     def answer(
-        run: Run, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
+        run: Runner, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
     ) -> Result:
-        whole, other = run(texts), run(reference)
+        asked, other = _Asked.of(run, texts), _Asked.of(run, reference)
+        whole = _passed(asked)
         L, _, H = whole.found.shape[:3]
-        damage = _damage(_Experiment.of(run, texts, targets, whole, other), loss, stand).clone()
+        rows = tuple(map(tuple, targets.tolist()))
+        damage = _damage(asked, other, rows, loss, stand).clone()
         looks = looking(whole, sources)
         layer, head = unravel(int(choose(damage, looks)), H)
         return {
@@ -202,7 +204,7 @@ _loss_before_the_hyphen = mistake(
     cases=_BREAK,
 )
 def _loss_itself(
-    run: Run, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
+    run: Runner, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
 ) -> Result:
     made = which_head(run, texts, targets, sources, reference)
     whole = _loss_at_links(run(texts).logits, targets)
@@ -293,7 +295,7 @@ def _larger_look(evidence: Evidence) -> str:
     cases=_LOOKS,
 )
 def _largest_look(
-    run: Run, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
+    run: Runner, texts: Tensor, targets: Tensor, sources: Tensor, reference: Tensor
 ) -> Result:
     made = which_head(run, texts, targets, sources, reference)
     return made | {"looks": _looks(run(texts), sources).max()}
@@ -377,7 +379,7 @@ def _other_looks(evidence: Evidence) -> Finding | None:
     """Another weight than that of the head from each hyphen to its source."""
     if not evidence.same(*_BREAK) or not _right_heads(evidence) or evidence.same("first.looks"):
         return None
-    whole = runner(evidence.inputs, "first")(torch.as_tensor(evidence.inputs["texts"]))
+    whole = Runner(evidence.inputs, "first")(torch.as_tensor(evidence.inputs["texts"]))
     layer, head = (int(n) for n in evidence.right("first.head"))
     each = _from_each(whole, torch.as_tensor(evidence.inputs["sources"])).numpy()  # (L, N, H)
     mine, texts = float(evidence.yours("first.looks")), each[layer, :, head]

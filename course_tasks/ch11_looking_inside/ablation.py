@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, random_model, runner
+from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, Runner, random_model
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -38,7 +38,7 @@ def _of(rng: Rng, B: int, T: int, N: int, heads: tuple[int, int]) -> Inputs:
 
 def _ablated(answer: Any, given: Inputs, texts: str, targets: str) -> Any:
     reference = tensor(given["reference"])
-    return answer(runner(given), tensor(given[texts]), tensor(given[targets]), reference)
+    return answer(Runner(given), tensor(given[texts]), tensor(given[targets]), reference)
 
 
 def _texts(answer: Any, given: Inputs) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, Pass, random_model, runner
+from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, Pass, Runner, random_model
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -45,7 +45,7 @@ def _of(
             "right": rng.integers(V, size=B).astype(np.int64),
         }
         given["wrong"] = (given["right"] + rng.integers(1, V, size=B)) % V
-        run, rows = runner(given), torch.arange(B)
+        run, rows = Runner(given), torch.arange(B)
         right, wrong = tensor(given["right"]), tensor(given["wrong"])
         ends = [run(tensor(given[name])) for name in ("clean", "corrupted")]
         said = [end.logits[:, -1] for end in ends]
@@ -72,7 +72,7 @@ def _beyond(given: Inputs, ends: list[Pass], way: float) -> bool:
 
 def _patched(answer: Any, given: Inputs) -> Any:
     texts = (tensor(given[name]) for name in ("clean", "corrupted", "right", "wrong"))
-    return answer(runner(given), *texts)
+    return answer(Runner(given), *texts)
 
 
 PROBE = Probe(_inputs, {"shares": _patched}, second=_smallest)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -38,17 +39,25 @@ class Pass(NamedTuple):
 
 
 Replaced: TypeAlias = Mapping[tuple[int, int], Tensor]
-Run: TypeAlias = Callable[..., Pass]
 
 
-def runner(given: Inputs, prefix: str = "model") -> Run:
+class Runner:
     """The model of these inputs as a function of tokens, and of what replaces heads."""
-    tokens, positions, query, key, value, output, unembedding = (
-        tensor(given[f"{prefix}.{name}"]) for name in WEIGHTS
-    )
 
-    def run(texts: Tensor, replaced: Replaced | None = None) -> Pass:
+    def __init__(self, given: Inputs, prefix: str = "model"):
+        self._weights = tuple(given[f"{prefix}.{name}"] for name in WEIGHTS)
+        self._tensors = tuple(tensor(array) for array in self._weights)
+
+    def digest(self) -> bytes:
+        """The same for two models with the same weights."""
+        made = hashlib.sha256()
+        for array in self._weights:
+            made.update(f"{array.shape}".encode() + array.tobytes())
+        return made.digest()
+
+    def __call__(self, texts: Tensor, replaced: Replaced | None = None) -> Pass:
         """(B, T) int64 → a pass; `replaced` maps (layer, head) to what the head is to find."""
+        tokens, positions, query, key, value, output, unembedding = self._tensors
         T = texts.shape[1]
         x = tokens[texts] + positions[:T]  # (B, T, C)
         future = torch.ones(T, T, dtype=torch.bool).triu(1)
@@ -67,8 +76,6 @@ def runner(given: Inputs, prefix: str = "model") -> Run:
             found.append(heads)
             x = x + torch.einsum("bhtd,hcd->btc", heads, output[layer])
         return Pass(x @ unembedding.T, torch.stack(found), torch.stack(weights))
-
-    return run
 
 
 def random_model(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from course_tasks.answers import Array
-from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, runner
+from course_tasks.ch11_looking_inside.shared import HEADS, LAYERS, Runner
 from course_tasks.inputs import Rng, entries_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
@@ -117,7 +117,7 @@ def _of(rng: Rng, T: int, n: int) -> Inputs:
 def _experiment(model: str, answer: Any, given: Inputs) -> Any:
     names = ("texts", "targets", "sources", "reference")
     result = entries_of(
-        answer(runner(given, model), *(tensor(given[name]) for name in names)), KEYS
+        answer(Runner(given, model), *(tensor(given[name]) for name in names)), KEYS
     )
     layer, head = result["head"]  # as they are: a layer of 1.33 is not layer 1
     return {
