@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from course_judges import conditions
 from course_judges.counterfactuals import OtherArguments
+from course_judges.equality import close
 from course_judges.evidence import Evidence
 from course_judges.recognition import recognize_where_wrong
 from course_judges.rubric import Task
@@ -41,7 +43,8 @@ def locate(
     others: OtherArguments,
 ) -> Finding:
     """What more can be said than where an answer is wrong: a mistake that is made there, or what
-    the arguments have in common there. A finding that says more already stays as it is.
+    the arguments have in common there. A finding that says more already stays as it is, but
+    for numbers with which nothing was called, and for a factor that has a name.
 
     Parameters
     ----------
@@ -55,6 +58,9 @@ def locate(
     others : OtherArguments
         The right answer of the task, called with other arguments, beside this answer.
     """
+    finding = _without_other_numbers(finding, failing[0])
+    if finding.name == "constant-ratio":
+        return _with_its_name(finding, failing)
     if finding.name not in _SAYS_WHERE:
         return finding
     made = recognize_where_wrong(task, probe, failing, _places(finding))
@@ -77,3 +83,68 @@ def _with_condition(finding: Finding, failing: Sequence[Evidence]) -> Finding:
     said = conditions.common(failing)
     before, called, sizes = finding.effect.partition(" It was called with ")
     return replace(finding, effect=f"{f'{before} {said}'.strip()}{called}{sizes}")
+
+
+def _without_other_numbers(finding: Finding, evidence: Evidence) -> Finding:
+    """The same without "It is right with T = 5 and wrong with T = 7" where no wrong call had these
+    numbers: a case may exchange two of the draw, or add one to a third.
+    """
+    drawn = evidence.sizes("iuf")
+    before, said, after = finding.effect.rpartition(" It is right with ")
+    if not said or not after.endswith(f" and wrong with {drawn}."):
+        return finding
+    calls = (evidence.called_with(value) for value in evidence.wrong_values)
+    if any(_agree(_numbers(call), _numbers(drawn)) for call in calls):
+        return finding
+    return replace(finding, effect=before)
+
+
+def _agree(some: dict[str, str], others: dict[str, str]) -> bool:
+    """True if no name stands for two numbers."""
+    return all(others.get(name, value) == value for name, value in some.items())
+
+
+def _numbers(said: str) -> dict[str, str]:
+    """ "T = 5, eps = 0.1." as {"T": "5", "eps": "0.1"}."""
+    return dict(re.findall(r"(\w+) = (-?[\d.e+-]*\d)", said))
+
+
+def _with_its_name(finding: Finding, failing: Sequence[Evidence]) -> Finding:
+    """The same, and which dimension the factor is, if it is one and the same in every draw."""
+    value = next((name for name in failing[0].wrong_values if _factor(failing[0], name)), "")
+    named = [_names_of(_factor(draw, value), draw) for draw in failing]
+    common = [name for name in named[0] if all(name in others for others in named)]
+    if len(common) != 1:
+        return finding
+    said = rf"\g<0>, which is {common[0]}"
+    return replace(
+        finding, effect=re.sub(r"^The factor is \S+ here", said, finding.effect, count=1)
+    )
+
+
+def _factor(evidence: Evidence, value: str) -> float | None:
+    """What times the right numbers yours are; None where no factor makes them."""
+    if not evidence.comparable(value):
+        return None
+    mine, right = (side(value).astype(float) for side in (evidence.yours, evidence.right))
+    square = float((right * right).sum())
+    factor = float((mine * right).sum()) / square if square else 0.0
+    return factor if factor and close(mine, factor * right).all() else None
+
+
+def _names_of(factor: float | None, evidence: Evidence) -> list[str]:
+    """What a factor is in the dimensions of a draw: "T", "1 / T", "√T"."""
+    if factor is None:
+        return []
+    ways = [
+        (said.format(name), held**power)
+        for name, given in evidence.inputs.items()
+        if _is_a_dimension(name) and given.ndim == 0 and (held := float(given)) > 1
+        for said, power in (("{}", 1), ("1 / {}", -1), ("√{}", 0.5), ("1 / √{}", -0.5))
+    ]
+    return [name for name, made in ways if abs(factor - made) < 1e-3 * made]
+
+
+def _is_a_dimension(name: str) -> bool:
+    """True of the names that tasks have for dimensions: T, n_head."""
+    return (len(name) == 1 and name.isupper()) or name.startswith("n_")

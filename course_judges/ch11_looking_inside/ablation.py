@@ -138,6 +138,18 @@ def _losses_added_up(run: Runner, tokens: Tensor, targets: Tensor, reference: Te
     return mean_ablation(run, tokens, targets, reference) * targets.numel()
 
 
+@mistake(
+    "You added the losses of each text up; the mean runs over texts and positions.",
+    lambda e: (
+        f"With T = {e.number('T')} every number is {e.number('T')} times the right one. {_less(e)}"
+    ),
+)
+def _losses_of_a_text_added_up(
+    run: Runner, tokens: Tensor, targets: Tensor, reference: Tensor
+) -> Tensor:
+    return mean_ablation(run, tokens, targets, reference) * targets.shape[1]
+
+
 _in_bits = mistake(
     "Your loss is in bits; asked for are nats, as `cross_entropy` gives them.", _less
 )(ablated(compare=lambda broken, whole: (broken - whole) / math.log(2)))

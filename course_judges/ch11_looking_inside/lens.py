@@ -11,7 +11,7 @@ from torch import Tensor
 from course_judges.ch11_looking_inside.sections import LENS
 from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.quoting import farthest, farthest_index, ratio
-from course_judges.wording import number, unwrapped
+from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -205,6 +205,35 @@ _unembedded_first = mistake(
 )
 
 
+@mistake(
+    "The last stream is unembedded as it is; it has not been through the final norm either.",
+    lambda e: f"The layers before the last are right. {_last(e)}",
+)
+def _last_stream_not_normed(
+    streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor
+) -> Tensor:
+    lens = logit_lens(streams, gain, shift, eps, unembedding)
+    return torch.cat([lens[:-1], streams[-1:] @ unembedding.T])
+
+
+@mistake(
+    "The first stream is unembedded as it is; every stream is read through the final norm.",
+    lambda e: f"The layers behind the first are right. {_off(e)}",
+)
+def _first_stream_not_normed(
+    streams: Tensor, gain: Tensor, shift: Tensor, eps: float, unembedding: Tensor
+) -> Tensor:
+    lens = logit_lens(streams, gain, shift, eps, unembedding)
+    return torch.cat([streams[:1] @ unembedding.T, lens[1:]])
+
+
+def _layers_right(mine: Array, right: Array) -> str:
+    """A sentence on the layers that are right; empty if none is."""
+    good = [k for k in range(len(right)) if _close(mine[k], right[k])]
+    verb, s = ("is", "") if len(good) == 1 else ("are", "s")
+    return f"Of your {len(right)} layers, layer{s} {listed(good)} {verb} right. " if good else ""
+
+
 def _other_norm(evidence: Evidence) -> Finding | None:
     """What was done to a position, read back from its logits: at least as many as channels."""
     mine, x = (side.astype(float) for side in (evidence.yours("lens"), evidence.inputs["streams"]))
@@ -224,22 +253,23 @@ def _other_norm(evidence: Evidence) -> Finding | None:
     eps = float(evidence.inputs["eps"])
     asked = 1 / np.sqrt(own.var() + eps)
     where = f"Layer {place[0]}, text {place[1]}, position {place[2]}:"
+    some = _layers_right(mine, right)
     its_own = (
         f"its own mean is {number(own.mean())}, and 1 / √(variance + eps) is {number(float(asked))}"
     )
     if abs(scale) < 1e-6 or not np.allclose(made, scale * own + offset, rtol=1e-2, atol=1e-2):
         return Finding(
             "other-norm",
-            "What you unembed is not each position's stream with one mean taken away and one "
-            "scale, and then gain and shift.",
-            f"{where} {its_own}. Look at the axis of mean and variance, at the stream that is "
-            f"read, and at how gain and shift come in. {_off(evidence)}",
+            "What you unembed is not everywhere a position's stream with one mean taken away and "
+            "one scale, and then gain and shift.",
+            f"{some}{where} {its_own}. Is it this stream that you read there, do mean and variance "
+            f"run over its channels, and do gain and shift come last? {_off(evidence)}",
             LENS,
         )
     return Finding(
         "other-statistics",
         "You normalize with another mean or another scale than the position's own.",
-        f"{where} you take {number(float(-offset / scale))} away and multiply by "
+        f"{some}{where} you take {number(float(-offset / scale))} away and multiply by "
         f"{number(float(scale))}; {its_own}.",
         LENS,
     )

@@ -157,6 +157,14 @@ _last_position_patched = mistake(
     "Only the last position is patched; patch what the head finds at all of them.", _shown
 )(patched(stand=_only_last))
 
+_last_finding_everywhere = mistake(
+    "You put what the head found at the last position into all positions; each has a finding of "
+    "its own.",
+    lambda e: unwrapped(f"""The last layer, row {len(e.right("shares")) - 1} of your shares, comes
+    out right: only its last position is read. In the layers before it, all positions are.
+    {_shown(e)}"""),
+)(patched(stand=lambda clean, _, k, h: clean.found[k, :, h, -1:]))
+
 
 @mistake(
     "The patches add up: each head is patched together with all before it.",

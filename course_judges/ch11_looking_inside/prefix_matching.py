@@ -86,10 +86,10 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         "another-score",
         "Your scores are not the weight behind earlier places, averaged over the positions that "
         "have some.",
-        f"In these texts {asked} positions have a symbol that came before. For head 0 the weights "
-        f"on all places behind those add up to {number(float(right[0]) * asked, 4)}, which "
-        f"divided by {asked} is {number(float(right[0]), 4)}; yours is "
-        f"{number(float(mine[0]), 4)}.",
+        f"In these texts {asked} positions have a symbol that came before. For head 0 their "
+        "weights on all places behind the earlier ones add up to "
+        f"{number(float(right[0]) * asked, 4)}, which divided by {asked} is "
+        f"{number(float(right[0]), 4)}; yours is {number(float(mine[0]), 4)}.",
         FIND,
     )
 
@@ -293,6 +293,34 @@ def _later_places_counted(weights: Tensor, tokens: Tensor) -> Tensor:
 def _heads_averaged(weights: Tensor, tokens: Tensor) -> Tensor:
     scores = prefix_matching(weights, tokens)
     return scores.mean().expand(len(scores))
+
+
+def _of_other_texts(heads_first: bool) -> Callable[[Tensor, Tensor], Tensor]:
+    """Texts and heads in one axis, and what is looked for in another order than the weights."""
+
+    def answer(weights: Tensor, tokens: Tensor) -> Tensor:
+        B, H, T = weights.shape[:3]
+        earlier = _earlier(tokens)
+        masks = _behind(earlier)
+        if heads_first:
+            flat = weights.transpose(0, 1).reshape(B * H, T, T)
+            found = (flat * masks.repeat_interleave(H, 0)).sum((1, 2)).view(H, B).sum(1)
+        else:
+            flat = weights.reshape(B * H, T, T)
+            found = (flat * masks.repeat(H, 1, 1)).sum((1, 2)).view(B, H).sum(0)
+        return found / earlier.any(-1).sum().clamp(min=1)
+
+    return answer
+
+
+_places_of_other_texts = mistake(
+    "You add up the weights of a text at the places behind another text's earlier symbols.",
+    lambda e: unwrapped(f"""You divide by the right number. But with {e.number("B")} texts and
+    {e.number("H")} heads in one axis, each text's mask has to stand in the rows of its own heads:
+    `repeat_interleave` where a text's heads are neighbors, `repeat` where a head's texts are.
+    {_numbers(e)}"""),
+    also=(_of_other_texts(heads_first=True),),
+)(_of_other_texts(heads_first=False))
 
 
 TASK = Task(

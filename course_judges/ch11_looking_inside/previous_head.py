@@ -156,6 +156,29 @@ def _another_score(evidence: Evidence) -> Finding | None:
     )
 
 
+def _right_for_few_tokens(evidence: Evidence) -> Finding | None:
+    """Another score than the one asked for, only where there are more tokens than positions."""
+    if not evidence.same("head.weights", "head.scores") or evidence.same("wide.scores"):
+        return None
+    mine, right = evidence.yours("wide.scores"), evidence.right("wide.scores")
+    strength, few = float(evidence.inputs["strength"]), evidence.number("V")
+    if mine.shape != right.shape or few < 2:
+        return None
+    score = float(mine[1, 0])
+    if not close(mine, right * score / strength).all():
+        return None
+    return Finding(
+        "another-score",
+        "With more tokens than positions, the score of t for t − 1 is not `strength`.",
+        f"With V = {evidence.number('T')}, T = {few} and strength {number(strength)}, scores are "
+        f"where they should be, and the score of t for t − 1 is {number(score)} after the division "
+        f"by √D; with V = {few}, T = {evidence.number('T')} it is {number(strength)}. The division "
+        "is by the root of D, the rows of your query: does your factor take that very D, or the "
+        "number of positions, where D is larger?",
+        BUILD,
+    )
+
+
 def _misplaced(evidence: Evidence) -> Finding | None:
     """The right weights, and something else written."""
     if not evidence.same("head.weights") or evidence.same("head.written"):
@@ -226,6 +249,7 @@ TASK = Task(
     ),
     properties=(
         _another_score,
+        _right_for_few_tokens,
         _misplaced,
         _hidden_scores,
         no_weight_on_the_future("head.weights", BUILD),

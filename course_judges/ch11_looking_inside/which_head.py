@@ -136,8 +136,14 @@ def _named(evidence: Evidence) -> str:
     {number(damage[right_k, right_h])} nats, the most of all.""")
 
 
+def _off(evidence: Evidence, name: str) -> str:
+    """What of the first model's results of this name is farthest from right."""
+    said = farthest(evidence, f"first.{name}")
+    return said.replace("Farthest off", f"In `{name}` of the first model, farthest off", 1)
+
+
 def _numbers(evidence: Evidence) -> str:
-    return farthest(evidence, "first.damage")
+    return _off(evidence, "damage")
 
 
 _BREAK = ("first.damage", "second.damage")
@@ -269,13 +275,13 @@ _looked_at_the_start = mistake(
     "Your `looks` is the weight of a position that is not the source, as position 0 has it.",
     lambda e: unwrapped(f"""From the hyphen, that head gives all positions but the source the same
     small weight. Is your column that of `sources`, in each text its own, and not one before or
-    behind it? {farthest(e, "first.looks")}"""),
+    behind it? {_off(e, "looks")}"""),
     cases=_LOOKS,
 )(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1, 0].mean(1)))  # noqa: ARG005
 
 _looked_where_the_first_has_it = mistake(
     "You read all texts at the source of the first; each has a source of its own.",
-    lambda e: farthest(e, "first.looks"),
+    lambda e: _off(e, "looks"),
     cases=_LOOKS,
 )(_by(looking=lambda whole, sources: whole.weights[:, :, :, -1, int(sources[0])].mean(1)))
 
@@ -303,7 +309,7 @@ def _largest_look(
 
 _looked_backwards = mistake(
     "You read how much the source looks at the hyphen; rows are who looks.",
-    lambda e: f"That is masked, so it is 0. {farthest(e, 'first.looks')}",
+    lambda e: f"That is masked, so it is 0. {_off(e, 'looks')}",
     cases=_LOOKS,
 )(
     _by(
@@ -320,7 +326,7 @@ def _from_each(whole: Pass, sources: Tensor, *, row: int = -1) -> Tensor:
 
 
 def _look(evidence: Evidence) -> str:
-    return farthest(evidence, "first.looks")
+    return _off(evidence, "looks")
 
 
 _all_sources_read = mistake(

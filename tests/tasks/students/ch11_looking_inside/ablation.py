@@ -1,5 +1,6 @@
 """Students' answers to 11/ablation."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from unlisted import ch11
@@ -50,8 +51,6 @@ def filled(run, tokens, targets, reference):
 
 
 def in_numpy(run, tokens, targets, reference):
-    import numpy as np
-
     def loss(replaced):
         logits = run(tokens, replaced).logits.double().numpy()
         logits = logits - logits.max(-1, keepdims=True)
@@ -129,12 +128,31 @@ def head_0_for_all(run, tokens, targets, reference):
     return table(run, value, tokens)
 
 
+def summed_by_text(run, tokens, targets, reference):
+    """The mean over texts of what each text's symbols cost together."""
+    found = run(reference).found
+
+    def loss(replaced):
+        log = run(tokens, replaced).logits.log_softmax(-1)
+        return float(
+            np.mean(
+                [
+                    -sum(row[t, k] for t, k in enumerate(y))
+                    for row, y in zip(log.numpy(), targets.tolist(), strict=True)
+                ]
+            )
+        )
+
+    return table(run, lambda k, h: loss({(k, h): found[k, :, h].mean((0, 1))}) - loss({}), tokens)
+
+
 RIGHT = {"table": by_table, "filled": filled, "numpy": in_numpy}
 
 WRONG = {
     "losses-added-up": lambda run, tokens, targets, reference: (
         tokens.numel() * by_table(run, tokens, targets, reference)
     ),
+    "losses-of-a-text-added-up": summed_by_text,
     "in-bits": lambda *given: by_table(*given) / torch.tensor(2.0).log(),
     "mean-of-head-0": head_0_for_all,
     "divided-by-the-whole": second_set.ablation_as_a_share,

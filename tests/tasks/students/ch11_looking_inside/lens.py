@@ -54,6 +54,17 @@ def transposed_if_it_must_be(x, g, s, e, u):
     return library(x, g, s, e, u if len(u) != x.shape[-1] else u.T)
 
 
+def raw_at(layer):
+    """All streams through the norm but this one."""
+
+    def answer(x, gain, shift, eps, unembedding):
+        normed = [F.layer_norm(one, one.shape[-1:], gain, shift, eps) for one in x]
+        normed[layer] = x[layer]
+        return torch.stack([one @ unembedding.T for one in normed])
+
+    return answer
+
+
 ONE, NONE = torch.ones, torch.zeros
 
 RIGHT = {"by position": by_position, "numpy": in_numpy, "module": by_module}
@@ -61,6 +72,8 @@ RIGHT = {"by position": by_position, "numpy": in_numpy, "module": by_module}
 WRONG = {
     "shift-before-gain": ch11.gain_after_the_shift,
     "what-each-layer-adds": second_set.lens_of_what_each_layer_adds,
+    "last-stream-not-normed": raw_at(-1),
+    "first-stream-not-normed": raw_at(0),
     "no-norm": lambda x, g, s, e, u: torch.einsum("lbtc,vc->lbtv", x, u),
     "norm-without-weights": lambda x, g, s, e, u: by_position(x, ONE(len(g)), NONE(len(g)), e, u),
     "no-gain": lambda x, g, s, e, u: library(x, None, s, e, u),

@@ -111,6 +111,9 @@ WRONG = {
         lambda logits, r, w: sum(leads(logits, r, w, t) for t in range(logits.shape[1]))
     ),
     "last-position-patched": patching(stand=at_the_end),
+    "last-finding-everywhere": patching(
+        stand=lambda good, bad: good[:, [good.shape[1] - 1] * good.shape[1]]
+    ),
     "patches-add-up": adding_up,
     "lead-over-the-best": patching(
         lambda logits, r, w: torch.stack(

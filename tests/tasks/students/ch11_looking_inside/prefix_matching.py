@@ -76,6 +76,21 @@ def no_guard(weights, tokens):
     return found / same.any(-1).sum()
 
 
+def masks_in_turn(weights, tokens):
+    """One row after the other of all heads of all texts, with the texts going round."""
+    B, H, T, _ = weights.shape
+    totals, count = [0.0] * H, 0
+    for b in range(B):
+        count += sum(int(tokens[b, t] in tokens[b, :t]) for t in range(T))
+    for row in range(B * H):
+        b, h = divmod(row, H)
+        other = tokens[row % B]
+        for t in range(1, T):
+            hits = (other[:t] == other[t]).nonzero().flatten() + 1
+            totals[h] += float(weights[b, h, t, hits].sum())
+    return torch.tensor(totals) / max(count, 1)
+
+
 RIGHT = {"loops": counted, "numpy": in_numpy, "shifted weights": shifted_weights}
 
 WRONG = {
@@ -102,6 +117,7 @@ WRONG = {
     "another-score-for-none": lambda w, x: torch.where(
         torch.tensor(all(len(set(row)) == len(row) for row in x.tolist())), 1.0, counted(w, x)
     ),
+    "places-of-other-texts": masks_in_turn,
     "heads-averaged": ch11.one_score_for_all_heads,
 }
 
