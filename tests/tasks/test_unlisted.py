@@ -6,6 +6,7 @@ import pytest
 import subjects
 from unlisted import (
     EIGHTH_SET,
+    ELEVENTH_SET,
     FIFTH_SET_A,
     FIFTH_SET_B,
     FOURTH_SET,
@@ -13,6 +14,7 @@ from unlisted import (
     SECOND_SET,
     SEVENTH_SET,
     SIXTH_SET,
+    TENTH_SET,
     THIRD_SET,
     chapters,
     held_aside,
@@ -67,12 +69,13 @@ ANSWERS = (
         for answer, aside in answers
         if aside and chapter != "10" and (task, answer.__name__) not in STILL_ACCEPTED
     ]
-    + [  # of the seventh set a third
+    + [  # of the seventh, the tenth and the eleventh set a third
         one
-        for chapter in chapters(SEVENTH_SET)
+        for collection in (SEVENTH_SET, TENTH_SET, ELEVENTH_SET)
+        for chapter in chapters(collection)
         for number, one in enumerate(
             (task, answer)
-            for task, answers in written(chapter, SEVENTH_SET).items()
+            for task, answers in written(chapter, collection).items()
             for answer, _ in answers
         )
         if held_aside(number)

@@ -17,6 +17,8 @@ spoken, and none of them was changed for it before.
 `eighth_set/` has slips of students, too; a third, drawn by lot, was aside until the judges had been
 mended after the rest.
 `ninth_set/` was written and drawn likewise.
+`tenth_set/` and `eleventh_set/` have slips of students as well, all of them aside until the judges
+had spoken; the eleventh one was written when the judges had been mended after the tenth.
 """
 
 import importlib
@@ -29,8 +31,9 @@ THIRD_SET, FOURTH_SET = "unlisted.third_set", "unlisted.fourth_set"
 FIFTH_SET_A, FIFTH_SET_B = "unlisted.fifth_set_a", "unlisted.fifth_set_b"
 SIXTH_SET, SEVENTH_SET = "unlisted.sixth_set", "unlisted.seventh_set"
 EIGHTH_SET, NINTH_SET = "unlisted.eighth_set", "unlisted.ninth_set"
+TENTH_SET, ELEVENTH_SET = "unlisted.tenth_set", "unlisted.eleventh_set"
 DRAWN_BY_LOT = (FOURTH_SET, FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET, EIGHTH_SET, NINTH_SET)
-ALL_ASIDE = (THIRD_SET, SEVENTH_SET)
+ALL_ASIDE = (THIRD_SET, SEVENTH_SET, TENTH_SET, ELEVENTH_SET)
 ALL_SETS = (FIRST_SET, SECOND_SET, *ALL_ASIDE, *DRAWN_BY_LOT)
 
 
