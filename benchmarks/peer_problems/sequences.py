@@ -62,7 +62,7 @@ def _unprojected(x: Tensor, memory: Tensor, layers: Layers, H: int) -> Tensor:
     return heads(query(x), key(memory), value(memory), H, None)
 
 
-def _block_for_us(answer: Answer) -> Any:
+def _cross_for_us(answer: Answer) -> Any:
     class CrossAttention(nn.Module):
         def __init__(self, n_embd: int, n_memory: int, n_head: int):
             super().__init__()
@@ -110,7 +110,7 @@ def _cross_for_them(answer: Answer) -> Any:
 CROSS_ATTENTION = Problem(
     "13/cross-block",
     "cross_attention",
-    _block_for_us,
+    _cross_for_us,
     _cross_for_them,
     {"transposed": _listening, "a loop": _a_loop, "torch's own": _torch_listening},
     {
