@@ -90,8 +90,19 @@ class JaxSide:
         return isinstance(thing, self._jax.Array)
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function under `jit`."""
-        return self._jax.jit(function)
+        """The function as `jit` sees it: traced with abstract values, then run from the trace.
+
+        The operations of the trace run one by one, each as compiled for an earlier answer with the
+        same dimensions; to compile every answer as a whole takes most of a check's time.
+        """
+        from jax.extend.core import jaxpr_as_fun
+
+        def run(*arguments: Any) -> Any:
+            trace, shapes = self._jax.make_jaxpr(function, return_shape=True)(*arguments)
+            numbers = jaxpr_as_fun(trace)(*self._jax.tree.leaves(arguments))
+            return self._jax.tree.unflatten(self._jax.tree.structure(shapes), numbers)
+
+        return run
 
     def gradient(self, function: Callable[[Any], Any], at: Any) -> Any:
         """Derivative of a scalar function at an array."""
