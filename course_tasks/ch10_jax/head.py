@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from course_tasks.ch10_jax.shared import matrix
+from course_tasks.ch10_jax.shared import dimensions, matrix
 from course_tasks.ch10_jax.sides import Side, side_of
 from course_tasks.inputs import Rng, values, whole
 from course_tasks.probing import Case, Inputs, Probe
 
 
 def _head_inputs(rng: Rng) -> Inputs:
-    C, D, E = (int(n) for n in rng.choice([5, 7, 9], size=3, replace=False))
-    T = int(rng.choice([6, 8]))
+    C, D, E, T = dimensions(rng, (7, 5, 9, 6), (5, 9, 7, 8))
     inputs = {"x": values(rng, T, C), "T": whole(T), "C": whole(C)}
     for set_ in ("first", "second"):
         inputs[f"{set_}_query"] = matrix(rng, C, D, gain=1.5)

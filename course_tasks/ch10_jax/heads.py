@@ -8,15 +8,14 @@ import numpy as np
 import torch
 
 from course_lib.errors import ShapeError
-from course_tasks.ch10_jax.shared import matrix
+from course_tasks.ch10_jax.shared import dimensions, matrix
 from course_tasks.ch10_jax.sides import side_of
 from course_tasks.inputs import Rng, values, whole
 from course_tasks.probing import Inputs, Probe
 
 
 def _heads_inputs(rng: Rng) -> Inputs:
-    B, H = (int(n) for n in rng.choice([3, 4, 5], size=2, replace=False))
-    T, C, D = int(rng.choice([6, 7])), 9, int(rng.choice([2, 8]))
+    B, H, T, C, D = dimensions(rng, (5, 3, 6, 9, 8), (3, 4, 7, 9, 2))
     return {
         "x": values(rng, B, T, C),
         "query": matrix(rng, H, C, D, gain=2.0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from course_tasks.ch10_jax.shared import dimensions
 from course_tasks.ch10_jax.sides import side_of
 from course_tasks.errors import ReturnedTypeError
 from course_tasks.inputs import Rng, parts_of, whole
@@ -15,7 +16,7 @@ DRAWS = 200
 
 def _keys_inputs(rng: Rng) -> Inputs:
     # Rows and columns differ by a factor of 2 and more, so that their roots are told apart.
-    C, D, V = int(rng.choice([40, 44])), int(rng.choice([12, 14, 16])), int(rng.choice([100, 110]))
+    C, D, V = dimensions(rng, (40, 16, 100), (44, 12, 110))
     return {
         "seed": whole(int(rng.integers(2**31))),
         "C": whole(C),

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from course_tasks.ch10_jax.shared import dimensions
 from course_tasks.ch10_jax.sides import Side, grown, side_of
 from course_tasks.inputs import Rng, parts_of, values
 from course_tasks.probing import Case, Inputs, Probe
 
 
 def _step_inputs(rng: Rng) -> Inputs:
-    N, C, D = 11, int(rng.choice([3, 4])), int(rng.choice([5, 6]))
+    N, C, D = dimensions(rng, (11, 3, 6), (11, 4, 5))
     inputs = {"x": values(rng, N, C), "y": 3 * values(rng, N, 2)}
     for set_ in ("parameters", "velocity"):
         gain = 1.0 if set_ == "parameters" else 0.4
