@@ -15,6 +15,7 @@ from course_tasks.answers import input_text
 from course_tasks.verdict import Finding
 
 _HALVES = ("train", "validation", "test")
+_CALLED = dict(zip(_HALVES, ("training", "validation", "test"), strict=True))
 
 
 def split_names(names, order, held_out):
@@ -90,10 +91,16 @@ def _deduplicated(evidence: Evidence) -> bool:
     return wanted == _keys(evidence) and fewer and all(len(p) == len({*p}) for p in parts.values())
 
 
+def _where(evidence: Evidence, name: str) -> str:
+    """The splits in which a name is, as in "in the training split"."""
+    splits = [_CALLED[half] for half, keys in _keys(evidence).items() if name in keys]
+    return f"in the {' split and in the '.join(splits)} split" if splits else "in no split"
+
+
 def _says_leak(evidence: Evidence) -> str:
     leaks = _leaks(evidence)
-    places = [half for half, keys in _keys(evidence).items() if leaks[0] in keys]
-    return f"`{leaks[0]}` is in {' and '.join(places)}; {len(leaks)} names leak in this way."
+    more = "it is the only name" if len(leaks) == 1 else f"{len(leaks)} names are"
+    return f"`{leaks[0]}` is {_where(evidence, leaks[0])}; {more} in more than one."
 
 
 def _numbered(evidence: Evidence) -> list[str]:
@@ -104,12 +111,11 @@ def _numbered(evidence: Evidence) -> list[str]:
 def _where_is_it(evidence: Evidence) -> str:
     """Where the name is that `order` begins with."""
     name = _numbered(evidence)[int(evidence.inputs["order"][0])]
-    places = [half for half, keys in _keys(evidence).items() if name in keys]
-    return f"In yours it is in {' and '.join(places) or 'no part'}."
+    return f"In yours it is {_where(evidence, name)}."
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """Where the first name is that should be in another part."""
+    """Where the first name is that should be in another split."""
     names, shuffled = _numbered(evidence), evidence.inputs["order"].tolist()
     keys, held_out = _keys(evidence), evidence.number("held_out")
     for place, number in enumerate(shuffled):
@@ -118,9 +124,10 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         if places != [wanted]:
             return Finding(
                 "other-parts",
-                "Names are in other parts than they were drawn for.",
+                "Names are in other splits than they were drawn for.",
                 f"Number {number} stands at place {place} of `order`; it is `{names[number]}` and"
-                f" belongs into {wanted}. In yours it is in {' and '.join(places) or 'no part'}.",
+                f" belongs in the {_CALLED[wanted]} split. In yours it is"
+                f" {_where(evidence, names[number])}.",
                 SPLIT,
             )
     return None
@@ -148,7 +155,7 @@ def _other_counts(evidence: Evidence) -> Finding | None:
 def _still_leaks(evidence: Evidence) -> Finding | None:
     if not _leaks(evidence):
         return None
-    return Finding("leaks", "A name is in two splits.", _says_leak(evidence), SPLIT)
+    return Finding("leaks", "A name is in more than one split.", _says_leak(evidence), SPLIT)
 
 
 @mistake("You count `Anna` and `anna` as two names.", _says_leak)
@@ -188,7 +195,7 @@ def _sorted_first(names, order, held_out):
 
 
 @mistake(
-    "You keep each name once; every entry of the list belongs into a split.",
+    "You keep each name once; every entry of the list belongs in a split.",
     _sizes,
     recognized=_deduplicated,
 )
