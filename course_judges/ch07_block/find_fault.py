@@ -162,10 +162,10 @@ def _misjudged(*faults: str) -> Callable[[Evidence], str]:
             missed, accused = (
                 ", ".join(f"“{name}”" for name in names) for names in _errors(evidence, fault)
             )
-            if missed:
-                sentences.append(f"`{fault}`: not found: {missed}.")
-            if accused:
-                sentences.append(f"`{fault}`: accused without reason: {accused}.")
+            told = [f"misses {missed}"] * bool(missed)
+            told += [f"accuses {accused} without reason"] * bool(accused)
+            if told:
+                sentences.append(f"`{fault}` {' and '.join(told)}.")
         return f"Of {len(FORMS)} blocks, " + " ".join(sentences)
 
     return say
