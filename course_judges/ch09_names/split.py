@@ -134,8 +134,19 @@ def _worked_out(evidence: Evidence) -> Finding | None:
 
 
 def _sizes(evidence: Evidence) -> str:
-    sizes = ", ".join(f"{half} {len(part)}" for half, part in _parts_of(evidence).items())
-    return f"The list has {len(_listed(evidence))} entries; yours: {sizes}."
+    parts = _parts_of(evidence)
+    return unwrapped(f"""The list has {len(_listed(evidence))} entries. Your training split has
+    {len(parts["train"])}, your validation split {len(parts["validation"])}, your test split
+    {len(parts["test"])}.""")
+
+
+def _lengths(parts: Mapping[str, Collection[str]]) -> str:
+    return ", ".join(str(len(part)) for part in parts.values())
+
+
+def _right_parts(evidence: Evidence) -> dict[str, list[str]]:
+    texts = {half: str(evidence.expected.values[f"split.{half}"]) for half in _HALVES}
+    return {half: text.split("\n") if text else [] for half, text in texts.items()}
 
 
 def _other_counts(evidence: Evidence) -> Finding | None:
@@ -145,7 +156,7 @@ def _other_counts(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "other-counts",
-        "Test or validation have another number of names than asked for.",
+        "The test or the validation split has another number of names than asked for.",
         f"With held_out = {wanted}, your test split has {len(keys['test'])} distinct names and your"
         f" validation split {len(keys['validation'])}.",
         SPLIT,
@@ -224,8 +235,9 @@ def _splits_exchanged(names, order, held_out):
 
 
 @mistake(
-    "Your three parts are right, and stand in another order: training, validation, test is asked.",
-    _sizes,
+    "Your three parts are right, and stand in another order than training, validation, test.",
+    lambda e: unwrapped(f"""You return {_lengths(_parts_of(e))} entries, in this order; training,
+    validation and test should have {_lengths(_right_parts(e))}."""),
     also=(
         lambda *given: split_names(*given)[1:] + split_names(*given)[:1],
         lambda *given: split_names(*given)[2:] + split_names(*given)[:2],
