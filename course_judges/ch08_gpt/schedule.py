@@ -181,8 +181,8 @@ def _stride(evidence: Evidence) -> str:
 _starts_at_zero = mistake(
     "Your first step has a rate of 0, so nothing is learned from the first batch.",
     lambda e: (
-        f"{_at(e, 0)} It has 1 / warm_up, and the last step of the warm-up, number "
-        f"{e.number('warm_up') - 1}, has 1."
+        f"{_at(e, 0)} The first step should have 1 / warm_up, and step "
+        f"{e.number('warm_up') - 1}, the last one of the warm-up, should have 1."
     ),
     also=(_shaped(rise=lambda step, warm_up: step / max(warm_up - 1, 1)),),
 )(_shaped(rise=lambda step, warm_up: step / warm_up))

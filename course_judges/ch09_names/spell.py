@@ -443,7 +443,7 @@ def _other_names(evidence: Evidence) -> Finding | None:
             BOUNDARY,
         )
     at = f"At temperature {number(float(evidence.inputs['temperature']))}: "
-    return Finding("other-names", "Your names are other ones.", at + told, BOUNDARY)
+    return Finding("other-names", "Your names are not the ones asked for.", at + told, BOUNDARY)
 
 
 TASK = Task(
