@@ -256,7 +256,7 @@ def _by_chance(evidence: Evidence) -> Finding | None:
         return Finding(
             "wrong-for-one-sample",
             "Your answer is right for many samples and wrong for a batch of one.",
-            unwrapped(f"""Of the heads of {ALONE} samples that came one by one with p = {ALONE_P:g}
+            unwrapped(f"""Of the heads of {ALONE} samples that came one by one with p = {ALONE_P:g},
             {alone.dropped:.0%} became 0, and the others were multiplied by {grown}."""),
             DROPOUT,
         )
@@ -465,7 +465,7 @@ _rescaled_by_the_share = mistake(
     "You divide by the share of heads that happened to be kept; divide by 1 − p.",
     lambda e: unwrapped(f"""With p = {_p(e):g}, what you keep is multiplied by
     {number(float(_draws(e).factors[0]), 5)}, and 1 / (1 − p) is {number(1 / (1 - _p(e)), 5)}. By
-    chance more heads are kept or fewer, and none at all of a few, or with p = 1."""),
+    chance more heads are kept or fewer. Where none is, as with p = 1, that share is 0."""),
     recognized=_divided_by_what_was_kept,
 )(by_share)
 
@@ -489,9 +489,9 @@ _zero_over_zero = mistake(
 
 _seed_fixed_inside = mistake(
     "Every call drops the same heads, whatever the seed of the generator is.",
-    unwrapped("""Two generators with different seeds dropped the same heads in your answer, 60
-    samples long. If a seed is fixed inside your function, leave it to the caller, and draw from the
-    generator that is given."""),
+    lambda e: unwrapped(f"""Two generators with different seeds dropped the same heads in all
+    {len(e.inputs["again"])} samples. If a seed is fixed inside your function, leave it to the
+    caller, and draw from the generator that is given."""),
     recognized=lambda e: (
         _drops_some(e) and np.array_equal(_seeded(e, "first"), _seeded(e, "other"))
     ),
@@ -499,9 +499,9 @@ _seed_fixed_inside = mistake(
 
 _seed_again = mistake(
     "A second call with the same generator drops what the first one did.",
-    unwrapped("""Two calls with one generator dropped the same heads, 60 samples long. If you seed
-    it again, or draw from a copy of it, it begins anew: give the generator itself to what draws,
-    and each draw moves it on."""),
+    lambda e: unwrapped(f"""Two calls with one generator dropped the same heads in all
+    {len(e.inputs["again"])} samples. If you seed it again, or draw from a copy of it, it begins
+    anew: give the generator itself to what draws, and each draw moves it on."""),
     recognized=lambda e: (
         _drops_some(e) and np.array_equal(_seeded(e, "first"), _seeded(e, "second"))
     ),
@@ -516,8 +516,8 @@ _generator_ignored = mistake(
 _fixed_number = mistake(
     "You drop a fixed number of heads; each should go or stay by a chance of its own.",
     lambda e: unwrapped(f"""With p = {ALONE_P:g}, {ALONE} samples that came one by one lost
-    {int((~_alone(e).kept[0]).sum())} of {_draws(e).heads} heads each. Of heads that go each by a
-    chance of its own sometimes more go, sometimes fewer, and sometimes none."""),
+    {int((~_alone(e).kept[0]).sum())} of {_draws(e).heads} heads each. If each goes by
+    a chance of its own, sometimes more go, sometimes fewer, and sometimes none."""),
     recognized=_a_fixed_number,
 )(exact_share)
 

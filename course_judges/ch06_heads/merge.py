@@ -88,24 +88,24 @@ def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
     if np.array_equal(mine == 0, right == 0):
         return Finding(
             "others-changed",
-            "The zeros stand where they should, and other numbers are not what the heads found.",
+            "The zeros stand where they should, but some of the other entries are wrong.",
             which + _from(evidence, case),
             LOOK,
         )
     missing, more = (right == 0) & (mine != 0), (mine == 0) & (right != 0)
-    what = "stand in other places than they should"
+    what = "some entries of silenced heads are not 0, and some of the others are"
     if not more.any():
-        what = "are missing in places of the silenced ones"
+        what = "some entries of silenced heads are not 0"
         D = right.shape[-1] // evidence.number("H")
         done = [h for h in asked[case] if not mine[..., h * D : (h + 1) * D].any()]
         if done:
             heads = "head" if len(done) == 1 else "heads"
-            which += f"Of these you silenced {heads} {listed(done)} alone. "
+            which += f"Of these, you silenced only {heads} {listed(done)}. "
     elif not missing.any():
-        what = "stand where others should be heard, too"
+        what = "some entries of heads that should be heard are 0, too"
     return Finding(
         "wrong-zeros",
-        f"The heads are merged well, and zeros {what}.",
+        f"The heads are merged well, but {what}.",
         which + _from(evidence, case),
         LOOK,
     )
@@ -119,8 +119,15 @@ def _entries_elsewhere(evidence: Evidence) -> Finding | None:
         what = "With nobody silenced, some entries are 0 in your answer."
         return Finding("zeros-for-nobody", what, told, LOOK)
     if " holds a number that no head found; " in told:
-        return Finding("entries-changed", "Some entries are no numbers of a head.", told, LOOK)
-    return Finding("entries-from-elsewhere", "Some entries stand in places of others.", told, VIEW)
+        return Finding(
+            "entries-changed", "Some of your entries are numbers that no head found.", told, LOOK
+        )
+    return Finding(
+        "entries-from-elsewhere",
+        "Some of what the heads found stands in the wrong place.",
+        told,
+        VIEW,
+    )
 
 
 _merge_without_transpose = mistake(
@@ -207,6 +214,21 @@ def _silences_channels(found: Tensor, silenced: list[int]) -> Tensor:
 
 
 @mistake(
+    "You silence slices of H channels; a head has D of them.",
+    lambda e: unwrapped(f"""{_which(e)}Head h owns channels h · {e.number("D")} … h ·
+    {e.number("D")} + {e.number("D") - 1}; you silence h · {e.number("H")} … h · {e.number("H")} +
+    {e.number("H") - 1}, as far as there are channels. {_from(e, "some.merged")}"""),
+    LIST,
+    cases=("all", "some.merged", "first"),
+)
+def _slices_of_the_number_of_heads(found: Tensor, silenced: list[int]) -> Tensor:
+    merged, H = merge_heads(found, []), found.shape[1]
+    for head in silenced:
+        merged[:, :, head * H : (head + 1) * H] = 0
+    return merged
+
+
+@mistake(
     "What the other heads found moves up, and the zeros stand at the end.",
     lambda e: unwrapped(f"""{_which(e)}Head h owns channels h · {e.number("D")} … h ·
     {e.number("D")} + {e.number("D") - 1}, whoever is silenced. {_from(e, "first")}"""),
@@ -233,7 +255,8 @@ def _silenced_by_infinity(found: Tensor, silenced: list[int]) -> Tensor:
 
 @mistake(
     "You set positions to 0, with the numbers of the heads.",
-    lambda e: f"{_which(e)}{_from(e, 'some.merged')}",
+    lambda e: unwrapped(f"""{_which(e)}These positions are 0 in all channels of your answer; a
+    silenced head is 0 at all positions, in its own channels. {_from(e, "some.merged")}"""),
     LOOK,
     cases=("all", "some.merged"),
 )

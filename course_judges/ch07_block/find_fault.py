@@ -162,10 +162,10 @@ def _misjudged(*faults: str) -> Callable[[Evidence], str]:
             missed, accused = (
                 ", ".join(f"“{name}”" for name in names) for names in _errors(evidence, fault)
             )
-            if missed:
-                sentences.append(f"`{fault}`: not found: {missed}.")
-            if accused:
-                sentences.append(f"`{fault}`: accused without reason: {accused}.")
+            told = [f"misses {missed}"] * bool(missed)
+            told += [f"accuses {accused} without reason"] * bool(accused)
+            if told:
+                sentences.append(f"`{fault}` {' and '.join(told)}.")
         return f"Of {len(FORMS)} blocks, " + " ".join(sentences)
 
     return say
@@ -375,8 +375,8 @@ _nothing_changed = mistake(
 
 _constant_nudge = mistake(
     "You nudged all features of a position by the same number, and the norm takes that off again.",
-    lambda e: unwrapped(f"""{_misjudged("future")(e)} Put fresh random numbers there instead, at
-    later positions and in other samples alike."""),
+    lambda e: unwrapped(f"""{_misjudged("future")(e)} Replace what you change by fresh
+    random numbers: later positions to test `future`, a sample to test `batch`."""),
     AXIS,
     recognized=_nudged_by_a_constant,
 )(_inspector(future=_constant_future))

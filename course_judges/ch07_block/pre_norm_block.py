@@ -47,7 +47,7 @@ def _leaves_a_norm_out(evidence: Evidence) -> bool:
 def _norms_used(evidence: Evidence) -> str:
     distinct = int(evidence.yours("norms.distinct"))
     if distinct < 3:
-        return f"Three names stand for {distinct} norm{'s' if distinct > 1 else ''}. "
+        return f"For its three branches your block has {distinct} norm{'s' * (distinct != 1)}. "
     felt = evidence.yours("norms.felt")
     idle = results_by_name(n for n, f in zip(NAMES, felt, strict=True) if not f)
     return f"Setting the gain of {idle} to 0 changes nothing in your output. "

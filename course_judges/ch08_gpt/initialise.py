@@ -203,9 +203,14 @@ def _ends_beside(evidence: Evidence) -> str:
     ends = evidence.yours("start.ends")
     off = np.flatnonzero(~(np.abs(ends / wanted - 1) < _NEAR))
     which = int(off[0])
-    return unwrapped(f""" Of {len(ends)} matrices in `ends`, {len(off)}
-    {"is" if len(off) == 1 else "are"} off, too: number {which} has {number(float(ends[which]))}
-    where {number(wanted)} is asked for.""")
+    are = "is" if len(off) == 1 else "are"
+    how_many = (
+        f"The {len(ends)} matrices in `ends` are"
+        if len(off) == len(ends)
+        else f"Of the {len(ends)} matrices in `ends`, {len(off)} {are}"
+    )
+    return unwrapped(f""" {how_many} off, too: matrix {which} has a standard deviation of
+    {number(float(ends[which]))}; asked for is {number(wanted)}.""")
 
 
 def _times_std(evidence: Evidence) -> str:
@@ -248,7 +253,7 @@ def _some_ends(evidence: Evidence) -> str:
     if len(off) == len(ends):
         return _spreads(evidence)
     return unwrapped(f"""Of the {len(ends)} matrices in `ends`, {len(off)}
-    {"has" if len(off) == 1 else "have"} another one: number {int(off[0])} has a standard deviation
+    {"has" if len(off) == 1 else "have"} another one: matrix {int(off[0])} has a standard deviation
     of {float(ends[off[0]]):.4f}; asked for is {wanted:.4f}.""")
 
 

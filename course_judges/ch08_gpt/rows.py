@@ -67,9 +67,7 @@ def row_that_differs(value: str) -> Callable[[Evidence], str]:
         row = int(np.argmax((np.abs(mine - right) > 1e-5).any(axis=-1)))
         kept, wanted = np.flatnonzero(mine[row] > 1e-9), np.flatnonzero(right[row] > 0)
         if kept.tolist() != wanted.tolist():
-            return (
-                f"Row {row} gives a chance to symbols {_list(kept)}; it should be {_list(wanted)}."
-            )
+            return f"Row {row} keeps {_symbols(kept)}; it should keep {_symbols(wanted)}."
         v = int(np.abs(mine[row] - right[row]).argmax())
         return (
             f"Row {row} keeps the right symbols, and gives symbol {v} a probability of"
@@ -93,8 +91,8 @@ def probabilities(value: str) -> Property:
         return Finding(
             "no-distribution",
             "What you return is not a distribution.",
-            f"Row {row} sums to {sums[row]:.3f}, and its smallest entry is"
-            f" {mine[row].min():.3f}.{_columns_sum(mine)}",
+            f"Row {row} sums to {number(round(float(sums[row]), 3))}, and its smallest entry is"
+            f" {number(float(mine[row].min()))}.{_columns_sum(mine)}",
             CHOICE,
         )
 
@@ -126,7 +124,7 @@ def other_symbols(value: str, shares: Callable[[Evidence], np.ndarray]) -> Prope
         held = (given * mine).sum(axis=-1)
         of = f"You keep {_list(counts)} symbols in the rows; asked for are {_list(wanted)}."
         if (counts == counts[0]).all() and not (wanted == wanted[0]).all():
-            what = f"You keep equally many symbols in every row: the {counts[0]} likeliest."
+            what = f"You keep equally many symbols in every row: {_likeliest(int(counts[0]))}."
         elif (counts >= wanted).all() or (counts <= wanted).all():
             side = "more" if (counts >= wanted).all() else "fewer"
             what = f"You keep the likeliest symbols, and {side} of them than asked for."
@@ -210,5 +208,15 @@ def alone(*cases: str) -> Property:
     return ask
 
 
-def _list(symbols: np.ndarray) -> str:
-    return ", ".join(str(int(v)) for v in symbols) or "none"
+def _likeliest(count: int) -> str:
+    return "the likeliest one" if count == 1 else f"the {count} likeliest"
+
+
+def _symbols(symbols: np.ndarray) -> str:
+    if not len(symbols):
+        return "no symbol"
+    return f"symbol{'s' * (len(symbols) > 1)} {_list(symbols)}"
+
+
+def _list(numbers: np.ndarray) -> str:
+    return ", ".join(str(int(v)) for v in numbers)

@@ -173,11 +173,16 @@ def _unusual(evidence: Evidence) -> Finding | None:
     )
 
 
+def _stride(evidence: Evidence) -> str:
+    """By how much the rate falls from step to step of the decay."""
+    return number((1 - float(evidence.inputs["final"])) / evidence.number("decay"), 4)
+
+
 _starts_at_zero = mistake(
     "Your first step has a rate of 0, so nothing is learned from the first batch.",
     lambda e: (
-        f"{_at(e, 0)} It has 1 / warm_up, and the last step of the warm-up, number "
-        f"{e.number('warm_up') - 1}, has 1."
+        f"{_at(e, 0)} The first step should have 1 / warm_up, and step "
+        f"{e.number('warm_up') - 1}, the last one of the warm-up, should have 1."
     ),
     also=(_shaped(rise=lambda step, warm_up: step / max(warm_up - 1, 1)),),
 )(_shaped(rise=lambda step, warm_up: step / warm_up))
@@ -240,9 +245,11 @@ _falls_to_zero = mistake("Your rate falls to 0, whatever `final` says.", lambda 
 )
 
 _cut_at_final = mistake(
-    unwrapped("""Your rate falls towards 0 and is cut off at `final`; it should arrive there with
-    the last step."""),
-    _first_wrong,
+    unwrapped("""Your rate falls by 1 / decay a step, as on the way to 0, and `final` is no more
+    than a floor under it; take shorter strides, which lead from 1 to `final`."""),
+    lambda e: unwrapped(f"""{_first_wrong(e)} With final = {float(e.inputs["final"]):g} each of the
+    {e.number("decay")} strides is (1 − final) / decay = {_stride(e)}; yours is
+    {number(1 / e.number("decay"), 4)}."""),
 )(_shaped(fall=lambda remaining, final: max(final, remaining)))
 
 _stops_above_final = mistake(

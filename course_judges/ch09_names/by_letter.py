@@ -172,9 +172,9 @@ def _places_cross_rows(logits, x, y, boundary, longest):
 
 
 @mistake(
-    "All letters after the last asked place went into it.",
-    lambda e: unwrapped(f"""Place {e.number("longest") - 1} should hold its own letters only, and
-    the later ones count nowhere. {_both(e)}"""),
+    "You count letters beyond the last place as if they stood in it.",
+    lambda e: unwrapped(f"""Place {e.number("longest") - 1} should hold its own letters only;
+    later ones count nowhere. {_both(e)}"""),
 )
 def _rest_in_the_last_place(logits, x, y, boundary, longest):
     place = _place(x, boundary)

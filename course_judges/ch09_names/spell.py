@@ -201,8 +201,10 @@ _writes_on = mistake(
 )(Speller(stops=False))
 
 _no_start_boundary = mistake(
-    "The context of your model does not begin with the boundary.",
-    lambda e: f"{_first_off(e)} Without it the prefix may stand anywhere in a name.",
+    "As soon as a name has letters, the boundary is missing before them in what the model reads.",
+    lambda e: unwrapped(f"""{_first_off(e)} The model reads the last {e.number("block_size")} of the
+    boundary and the letters so far. Without the boundary, a first letter might be any letter of a
+    name."""),
 )(Speller(start=False))
 
 _no_crop = mistake(
@@ -441,7 +443,7 @@ def _other_names(evidence: Evidence) -> Finding | None:
             BOUNDARY,
         )
     at = f"At temperature {number(float(evidence.inputs['temperature']))}: "
-    return Finding("other-names", "Your names are other ones.", at + told, BOUNDARY)
+    return Finding("other-names", "Your names are not the ones asked for.", at + told, BOUNDARY)
 
 
 TASK = Task(

@@ -15,6 +15,7 @@ from course_tasks.answers import input_text
 from course_tasks.verdict import Finding
 
 _HALVES = ("train", "validation", "test")
+_CALLED = dict(zip(_HALVES, ("training", "validation", "test"), strict=True))
 
 
 def split_names(names, order, held_out):
@@ -90,10 +91,16 @@ def _deduplicated(evidence: Evidence) -> bool:
     return wanted == _keys(evidence) and fewer and all(len(p) == len({*p}) for p in parts.values())
 
 
+def _where(evidence: Evidence, name: str) -> str:
+    """The splits in which a name is, as in "in the training split"."""
+    splits = [_CALLED[half] for half, keys in _keys(evidence).items() if name in keys]
+    return f"in the {' split and in the '.join(splits)} split" if splits else "in no split"
+
+
 def _says_leak(evidence: Evidence) -> str:
     leaks = _leaks(evidence)
-    places = [half for half, keys in _keys(evidence).items() if leaks[0] in keys]
-    return f"`{leaks[0]}` is in {' and '.join(places)}; {len(leaks)} names leak in this way."
+    more = "it is the only name" if len(leaks) == 1 else f"{len(leaks)} names are"
+    return f"`{leaks[0]}` is {_where(evidence, leaks[0])}; {more} in more than one."
 
 
 def _numbered(evidence: Evidence) -> list[str]:
@@ -104,12 +111,11 @@ def _numbered(evidence: Evidence) -> list[str]:
 def _where_is_it(evidence: Evidence) -> str:
     """Where the name is that `order` begins with."""
     name = _numbered(evidence)[int(evidence.inputs["order"][0])]
-    places = [half for half, keys in _keys(evidence).items() if name in keys]
-    return f"In yours it is in {' and '.join(places) or 'no part'}."
+    return f"In yours it is {_where(evidence, name)}."
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """Where the first name is that should be in another part."""
+    """Where the first name is that should be in another split."""
     names, shuffled = _numbered(evidence), evidence.inputs["order"].tolist()
     keys, held_out = _keys(evidence), evidence.number("held_out")
     for place, number in enumerate(shuffled):
@@ -118,17 +124,29 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         if places != [wanted]:
             return Finding(
                 "other-parts",
-                "Names are in other parts than they were drawn for.",
+                "Names are in other splits than they were drawn for.",
                 f"Number {number} stands at place {place} of `order`; it is `{names[number]}` and"
-                f" belongs into {wanted}. In yours it is in {' and '.join(places) or 'no part'}.",
+                f" belongs in the {_CALLED[wanted]} split. In yours it is"
+                f" {_where(evidence, names[number])}.",
                 SPLIT,
             )
     return None
 
 
 def _sizes(evidence: Evidence) -> str:
-    sizes = ", ".join(f"{half} {len(part)}" for half, part in _parts_of(evidence).items())
-    return f"The list has {len(_listed(evidence))} entries; yours: {sizes}."
+    parts = _parts_of(evidence)
+    return unwrapped(f"""The list has {len(_listed(evidence))} entries. Your training split has
+    {len(parts["train"])}, your validation split {len(parts["validation"])}, your test split
+    {len(parts["test"])}.""")
+
+
+def _lengths(parts: Mapping[str, Collection[str]]) -> str:
+    return ", ".join(str(len(part)) for part in parts.values())
+
+
+def _right_parts(evidence: Evidence) -> dict[str, list[str]]:
+    texts = {half: str(evidence.expected.values[f"split.{half}"]) for half in _HALVES}
+    return {half: text.split("\n") if text else [] for half, text in texts.items()}
 
 
 def _other_counts(evidence: Evidence) -> Finding | None:
@@ -138,7 +156,7 @@ def _other_counts(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "other-counts",
-        "Test or validation have another number of names than asked for.",
+        "The test or the validation split has another number of names than asked for.",
         f"With held_out = {wanted}, your test split has {len(keys['test'])} distinct names and your"
         f" validation split {len(keys['validation'])}.",
         SPLIT,
@@ -148,7 +166,7 @@ def _other_counts(evidence: Evidence) -> Finding | None:
 def _still_leaks(evidence: Evidence) -> Finding | None:
     if not _leaks(evidence):
         return None
-    return Finding("leaks", "A name is in two splits.", _says_leak(evidence), SPLIT)
+    return Finding("leaks", "A name is in more than one split.", _says_leak(evidence), SPLIT)
 
 
 @mistake("You count `Anna` and `anna` as two names.", _says_leak)
@@ -188,7 +206,7 @@ def _sorted_first(names, order, held_out):
 
 
 @mistake(
-    "You keep each name once; every entry of the list belongs into a split.",
+    "You keep each name once; every entry of the list belongs in a split.",
     _sizes,
     recognized=_deduplicated,
 )
@@ -217,8 +235,9 @@ def _splits_exchanged(names, order, held_out):
 
 
 @mistake(
-    "Your three parts are right, and stand in another order: training, validation, test is asked.",
-    _sizes,
+    "Your three parts are right, and stand in another order than training, validation, test.",
+    lambda e: unwrapped(f"""You return {_lengths(_parts_of(e))} entries, in this order; training,
+    validation and test should have {_lengths(_right_parts(e))}."""),
     also=(
         lambda *given: split_names(*given)[1:] + split_names(*given)[:1],
         lambda *given: split_names(*given)[2:] + split_names(*given)[:2],

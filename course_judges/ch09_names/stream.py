@@ -84,9 +84,11 @@ def _told(window) -> str:
 
 
 def _joint(evidence: Evidence) -> str:
+    """The first step that does not go on where the one before it ended."""
     x, y = evidence.yours("stream.x"), evidence.yours("stream.y")
-    return unwrapped(f"""Row 0 of your step 0 ends with the target {int(y[0, 0, -1])}; step 1 goes
-    on with the input {int(x[1, 0, 0])}. They should be the same token.""")
+    n, b = (int(i) for i in np.argwhere(y[:-1, :, -1] != x[1:, :, 0])[0])
+    return unwrapped(f"""Row {b} of your step {n} ends with the target {int(y[n, b, -1])}; step
+    {n + 1} goes on with the input {int(x[n + 1, b, 0])}. They should be the same token.""")
 
 
 @mistake("You left the names in the order of the list.", _off)
@@ -207,7 +209,10 @@ def _first_boundary_missing(names, order, batch_size, block_size):
 
 @mistake(
     "Your windows lie T + 1 tokens apart, so the last target of a window is no input of the next.",
-    lambda e: f"{_joint(e)} Each input belongs to one window, and the tokens between them overlap.",
+    lambda e: (
+        unwrapped(f"""{_joint(e)} The inputs of step 1 should begin right after those of step 0,
+    {e.number("block_size")} tokens further on; each last target is the next first input.""")
+    ),
     cases=("stream",),
 )
 def _a_token_between(names, order, batch_size, block_size):

@@ -67,6 +67,11 @@ def zero_channels(out, silenced):
         out[..., h] = 0
 
 
+def zero_slices_of_heads(out, silenced, heads):
+    for h in silenced:
+        out[..., h * heads : h * heads + heads] = 0
+
+
 def zero_positions(out, silenced):
     for t in silenced:
         out[:, t] = 0
@@ -130,6 +135,9 @@ WRONG = {
     "silences-the-others": zero_others,
     "silences-channels": wrong_zeros(zero_channels),
     "silences-positions": wrong_zeros(zero_positions),
+    "slices-of-the-number-of-heads": lambda found, silenced: wrong_zeros(
+        lambda out, which: zero_slices_of_heads(out, which, found.size(1))
+    )(found, silenced),
     "writes-into-the-input": zeros_written,
     "zeros-at-the-end": moved_up,
     "silenced-by-infinity": lambda found, silenced: torch.cat(
