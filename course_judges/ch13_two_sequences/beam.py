@@ -172,50 +172,11 @@ _not_accumulated = mistake(
 )(Beam(accumulated=False))
 
 
-@mistake(
-    "In each step you keep what is likely as the next token, and forget how likely the text before "
-    "it was.",
-    lambda e: unwrapped(f"""Continuations compete by the sum of their log-probabilities from the
-    start; yours compete by the last one alone. {_found(e)}"""),
-)
-def _ranked_by_the_last(log_probabilities, start, end, width, longest, power):
-    live: list[tuple[list[int], float]] = [([], 0.0)]
-    done: list[tuple[list[int], float]] = []
-    for _ in range(longest):
-        table = log_probabilities(torch.tensor([[start, *tokens] for tokens, _ in live])).tolist()
-        grown = [
-            (gain, [*tokens, v], score + gain)
-            for (tokens, score), row in zip(live, table, strict=True)
-            for v, gain in enumerate(row)
-        ]
-        kept = [one[1:] for one in sorted(grown, key=lambda one: -one[0])[:width]]
-        done += [one for one in kept if one[0][-1] == end]
-        live = [one for one in kept if one[0][-1] != end]
-        if not live:
-            break
-    tokens, score = max(done + live, key=lambda one: one[1] / len(one[0]) ** power)
-    return tokens, score / len(tokens) ** power
-
-
 _sums_of_probabilities = mistake(
     "You add probabilities; they multiply, so it is their logarithms that add up.",
     _found,
     also=(Beam(logs=False, power="of the logarithm"),),
 )(Beam(logs=False))
-
-_product_returned = mistake(
-    "Your value is made of a product of probabilities; asked for is a sum of log-probabilities.",
-    lambda e: unwrapped(f"""The logarithm of the product is that sum, and it is the sum that is
-    divided by n ** power, before texts are compared. {_found(e)}"""),
-    also=(Beam(multiplied=True, logs=False, power="root"),),
-)(Beam(multiplied=True, logs=False))
-
-_logarithms_multiplied = mistake(
-    "You multiply log-probabilities; probabilities multiply, their logarithms add up.",
-    lambda e: unwrapped(f"""A product of negative numbers changes its sign with every token, so it
-    cannot tell a likely text from another. {_found(e)}"""),
-    also=(Beam(multiplied=True, smallest_kept=True),),
-)(Beam(multiplied=True))
 
 _each_its_best = mistake(
     "Every beginning goes on with its own best token; all continuations should compete.",
@@ -361,6 +322,46 @@ _one_too_many = mistake("Your texts may have one token more than `longest`.", _f
 _one_too_few = mistake("Your texts have one token less than `longest` allows.", _found)(
     Beam(more=-1)
 )
+
+
+_product_returned = mistake(
+    "Your value is made of a product of probabilities; asked for is a sum of log-probabilities.",
+    lambda e: unwrapped(f"""The logarithm of the product is that sum, and it is the sum that is
+    divided by n ** power, before texts are compared. {_found(e)}"""),
+    also=(Beam(multiplied=True, logs=False, power="root"),),
+)(Beam(multiplied=True, logs=False))
+
+_logarithms_multiplied = mistake(
+    "You multiply log-probabilities; probabilities multiply, their logarithms add up.",
+    lambda e: unwrapped(f"""A product of negative numbers changes its sign with every token, so it
+    cannot tell a likely text from another. {_found(e)}"""),
+    also=(Beam(multiplied=True, smallest_kept=True),),
+)(Beam(multiplied=True))
+
+
+@mistake(
+    "In each step you keep what is likely as the next token, and forget how likely the text before "
+    "it was.",
+    lambda e: unwrapped(f"""Continuations compete by the sum of their log-probabilities from the
+    start; yours compete by the last one alone. {_found(e)}"""),
+)
+def _ranked_by_the_last(log_probabilities, start, end, width, longest, power):
+    live: list[tuple[list[int], float]] = [([], 0.0)]
+    done: list[tuple[list[int], float]] = []
+    for _ in range(longest):
+        table = log_probabilities(torch.tensor([[start, *tokens] for tokens, _ in live])).tolist()
+        grown = [
+            (gain, [*tokens, v], score + gain)
+            for (tokens, score), row in zip(live, table, strict=True)
+            for v, gain in enumerate(row)
+        ]
+        kept = [one[1:] for one in sorted(grown, key=lambda one: -one[0])[:width]]
+        done += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live:
+            break
+    tokens, score = max(done + live, key=lambda one: one[1] / len(one[0]) ** power)
+    return tokens, score / len(tokens) ** power
 
 
 def _same_text_first(evidence: Evidence) -> bool:
