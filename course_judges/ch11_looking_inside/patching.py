@@ -153,6 +153,13 @@ _mean_of_the_texts = mistake(
     "You put the mean of the clean texts into every text; each has a clean text of its own.", _shown
 )(patched(stand=lambda clean, _, k, h: clean.found[k, :, h].mean(0)))
 
+_mean_patched = mistake(
+    "You put one mean of what the head found into all positions; each has a finding of its own.",
+    lambda e: unwrapped(f"""A mean over positions is what task 5 puts in, to silence a head. Here
+    position t of text b gets what the clean run found at t of b. {_shown(e)}"""),
+    also=(patched(stand=lambda clean, _, k, h: clean.found[k, :, h].mean(1, keepdim=True)),),
+)(patched(stand=lambda clean, _, k, h: clean.found[k, :, h].mean((0, 1))))
+
 _last_position_patched = mistake(
     "Only the last position is patched; patch what the head finds at all of them.", _shown
 )(patched(stand=_only_last))

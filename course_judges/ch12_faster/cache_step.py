@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.numbers import farthest, row_of_weights
 from course_judges.ch12_faster.sections import ROW
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
@@ -91,21 +91,22 @@ def _with_ones(scores: Tensor) -> Tensor:
     return torch.isfinite(scores).to(scores.dtype)
 
 
-def _lengths(evidence: Evidence) -> str:
+def _places(evidence: Evidence) -> str:
     return (
-        f"The rows had {listed(evidence.inputs['lengths'])} tokens before, of at most "
-        f"{evidence.number('S')}. {farthest(evidence, 'out', 'output')}"
+        f"There is room for {evidence.number('S')} tokens in each row, and the rows held "
+        f"{listed(evidence.inputs['lengths'])} before the new one."
     )
+
+
+def _lengths(evidence: Evidence) -> str:
+    return f"{_places(evidence)} {farthest(evidence, 'out', 'output')}"
 
 
 _KEPT = ("kept", "kept_short")
 
 
 def _kept_lengths(evidence: Evidence) -> str:
-    return (
-        f"The rows had {listed(evidence.inputs['lengths'])} tokens before, of at most "
-        f"{evidence.number('S')}. {farthest(evidence, 'kept.keys', 'keys')}"
-    )
+    return f"{_places(evidence)} {farthest(evidence, 'kept.keys', 'keys')}"
 
 
 _sees_what_is_left_over = mistake(
@@ -191,9 +192,12 @@ _new_token_alone = mistake(
     cases=("out", "short"),
 )(_variant(seen=lambda place, lengths: place == lengths))
 
-_zero_mask = families.zero_mask(_lengths, also=(_variant(hidden=0.0, empties=True),))(
-    _variant(hidden=0.0)
-)
+_zero_mask = mistake(
+    "Hidden places have a score of 0 in yours, which is a score like any other: e⁰ = 1.",
+    lambda e: unwrapped(f"""What is hidden needs −inf. If you wrote −1e−9: that is as good as 0, did
+    you mean −1e9? {_lengths(e)}"""),
+    also=(_variant(hidden=0.0, empties=True),),
+)(_variant(hidden=0.0))
 
 _scale_by_places = mistake(
     "You divided the scores by √S, the root of the number of places; the scale is √D.",
@@ -448,8 +452,8 @@ def _other_weights(evidence: Evidence) -> Finding | None:
     return Finding(
         "other-found",
         "Keys and values are kept as they should be; the weights with which you look are others.",
-        f"{begin} looks at places 0 to {n} with {row(weights[: n + 1])} in yours{total}; expected "
-        f"{row(wanted[: n + 1])}.{leftovers}",
+        f"{begin} looks at places 0 to {n} with {row_of_weights(weights[: n + 1])} in yours{total}"
+        f"; expected {row_of_weights(wanted[: n + 1])}.{leftovers}",
         ROW,
     )
 

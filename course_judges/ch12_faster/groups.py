@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.numbers import farthest, row_of_weights
 from course_judges.ch12_faster.sections import GROUPS
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.mixtures import weights_on
-from course_judges.wording import listed, number, row, unwrapped
+from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -375,7 +375,10 @@ def _read_off(evidence: Evidence) -> str:
         if min(weights.min(), wanted.min()) > _READABLE:
             gaps.append([float(np.log(both[1] / both[0])) for both in (weights, wanted)])
     weights, wanted = max(shown, key=lambda both: float(abs(both[0] - both[1]).max()))
-    told = f"Position 1 sees 0 and itself with {row(weights)} in one head; expected {row(wanted)}."
+    told = (
+        f"Position 1 sees 0 and itself with {row_of_weights(weights)} in one head; expected "
+        f"{row_of_weights(wanted)}."
+    )
     if len(gaps) < _ENOUGH:
         return f"{told} {_LOOK}"
     of_yours, of_right = np.array(gaps).T

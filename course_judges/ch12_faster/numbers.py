@@ -5,18 +5,37 @@ from __future__ import annotations
 from course_judges.equality import close
 from course_judges.judging import Evidence
 from course_judges.quoting import farthest_index
-from course_judges.wording import numbers_apart
+from course_judges.wording import numbers_apart, row
+from course_tasks.answers import Array
+
+# A number this small is what rounding leaves of 0.
+_NOISE = 1e-12
+
+# Weights are solved for from numbers in single precision: later digits are rounding, too.
+_DIGITS_OF_A_WEIGHT = 6
 
 
-def farthest(evidence: Evidence, value: str, result: str = "") -> str:
+def row_of_weights(weights: Array) -> str:
+    """Weights that were read off, without what rounding left of 0: "[0.4, 0.6, 0]"."""
+    return row(weights.round(_DIGITS_OF_A_WEIGHT))
+
+
+def farthest(evidence: Evidence, name: str, result: str = "") -> str:
     """A sentence on the entry that is farthest from right: where, yours, expected; empty where all
     are right. Where a task returns several results, it says which one this is.
     """
-    mine, right = evidence.yours(value), evidence.right(value)
+    mine, right = evidence.yours(name), evidence.right(name)
     if close(mine, right).all():
         return ""
     index = farthest_index(mine, right)
     where = f" at index {index[0] if len(index) == 1 else index}" if index else ""
-    one, other = numbers_apart(float(mine[index]), float(right[index]))
+    one, other = (
+        "about 0" if 0 < abs(value) < _NOISE else shown
+        for value, shown in zip(
+            (mine[index], right[index]),
+            numbers_apart(float(mine[index]), float(right[index])),
+            strict=True,
+        )
+    )
     which = f" in the {result} you return" if result else ""
     return f"Farthest off{which}{where}: yours {one}, expected {other}."

@@ -20,6 +20,9 @@ from course_tasks.verdict import Finding
 # As somebody may set it who does not trust a comparison with 0.
 _SMALL = 1e-6
 
+# As somebody may add it to what is divided by.
+_ADDED = 1e-8
+
 # Weights below round to 0.
 _HALF = 0.5
 
@@ -74,7 +77,7 @@ def _between_all(bits: int) -> tuple[int, int]:
 
 
 def _eight(evidence: Evidence) -> str:
-    return farthest(evidence, "eight.scales")
+    return farthest(evidence, "eight.scales", "scales")
 
 
 def _groups(evidence: Evidence) -> str:
@@ -84,7 +87,7 @@ def _groups(evidence: Evidence) -> str:
 
 
 def _codes(evidence: Evidence) -> str:
-    return farthest(evidence, "eight.codes")
+    return farthest(evidence, "eight.codes", "codes")
 
 
 def _scale_of_zeros(evidence: Evidence) -> float:
@@ -104,7 +107,7 @@ _along_the_columns = mistake(
 )(_variant(size=lambda parts: parts.abs().amax(dim=(0, 2), keepdim=True)))
 
 _every_nth_column = mistake(
-    "Your groups take every n-th column; a group is columns side by side.", _groups
+    "Your groups take every n-th column; the columns of a group stand side by side.", _groups
 )(_variant(neighbors=False))
 
 _largest_not_absolute = mistake(
@@ -149,26 +152,27 @@ def _as_scales(
 
 
 _not_divided_by_the_code = mistake(
-    "Your scales are the largest absolute values themselves; they are to be divided, too.",
-    lambda e: unwrapped(f"""Divided by its scale, each weight is between −1 and 1. With 8 bits there
+    "Your scales are the largest absolute values themselves; a scale is that / the largest code.",
+    lambda e: unwrapped(f"""Divided by yours, all weights lie between −1 and 1. With 8 bits there
     are codes up to 127, so a scale is the largest absolute value / 127. {_eight(e)}"""),
     recognized=_as_scales(lambda parts, most: np.abs(parts).max(axis=-1)),  # noqa: ARG005
 )(_variant(most=lambda _: 1))
 
 _mean_for_largest = mistake(
-    "Your scales are means of absolute values, divided by the largest code, not the largest ones.",
+    "You divided each group's mean absolute value by the largest code, not its largest one.",
     lambda e: f"The largest weight of a group then needs a code that does not fit. {_eight(e)}",
     recognized=_as_scales(lambda parts, most: np.abs(parts).mean(axis=-1) / most),
 )(_variant(size=lambda parts: parts.abs().mean(dim=-1, keepdim=True), limited=_between_the_largest))
 
 _range_of_the_group = mistake(
-    "You divided the distance from smallest to largest by the largest code.", _eight
+    "You divided the distance from smallest to largest weight by the largest code.",
+    lambda e: f"A scale is the largest absolute value, divided by it. {_eight(e)}",
 )(_variant(size=lambda parts: parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True)))
 
 _range_over_all_codes = mistake(
     "You divided the distance from smallest to largest by the number of steps between all codes.",
     lambda e: unwrapped(f"""That is the step of codes that begin at 0 and come with a zero point;
-    these go from −127 to 127, with 0 in the middle. {_eight(e)}"""),
+    those of 8 bits go from −127 to 127 here, with 0 in the middle. {_eight(e)}"""),
     also=tuple(
         _variant(
             size=lambda parts: parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True),
@@ -207,7 +211,7 @@ _one_code_too_many = mistake(
 
 _half_the_codes = mistake(
     "Your largest code is 2^bits − 1, as without a sign.",
-    _eight,
+    lambda e: f"8 bits with a sign hold −128 to 127. {_eight(e)}",
     also=(
         _variant(most=lambda bits: 2**bits - 1, limited=_between_all),
         _variant(most=lambda bits: 2**bits - 1, limited=_between_the_largest),
@@ -217,7 +221,8 @@ _half_the_codes = mistake(
 
 _always_eight_bits = mistake(
     "`bits` changes nothing: the largest code is always 127.",
-    lambda e: farthest(e, "few.scales"),
+    lambda e: unwrapped(f"""With bits = {e.number("bits")} it is
+    {2 ** (e.number("bits") - 1) - 1}. {farthest(e, "few.scales", "scales")}"""),
 )(_variant(most=lambda _: 127))
 
 _cut_not_rounded = mistake(
@@ -229,21 +234,21 @@ _cut_not_rounded = mistake(
 def _rounded_with_a_half(evidence: Evidence) -> str:
     right = evidence.right("eight.codes")
     return unwrapped(f"""Of {right.size} codes of 8 bits, {int((right < 0).sum())} should be
-    negative, and the others are right. `.to(torch.int8)` cuts towards 0, so to add a half before
-    it rounds positive numbers only: use `torch.round`. {_codes(evidence)}""")
+    negative, and the others are right. `.to(torch.int8)` cuts towards 0, so adding a half before
+    it rounds only what is positive: use `torch.round`. {_codes(evidence)}""")
 
 
 def _lost_by_rounding(evidence: Evidence) -> str:
     weights = evidence.inputs["eight"]
     small = np.abs(weights) < _HALF
     lost = int((small & (weights != 0)).sum())
-    return unwrapped(f"""{lost} of {weights.size} weights for 8 bits are closer to 0 than 0.5, and
-    not 0: of these nothing is left. What is to be rounded is
-    weight / scale. {_codes(evidence)}""")
+    return unwrapped(f"""{lost} of the {weights.size} weights that 8 bits should hold are closer to
+    0 than 0.5, though not 0, and round to 0. What has to be rounded is weight / scale.
+    {_codes(evidence)}""")
 
 
 _rounded_before = mistake(
-    "You rounded the weights first, and divided them by their scales then.",
+    "You rounded the weights first, and then divided them by their scales.",
     _lost_by_rounding,
     also=tuple(
         _variant(before=torch.round, rounded=rounded, limited=limited)
@@ -293,18 +298,19 @@ _scales_of_another_shape = mistake(
 )(_with_scales_in_a_column)
 
 _codes_not_int8 = mistake(
-    "Your codes are no int8, so they take more memory than they have to.",
-    lambda e: f"Their type is {e.answers.values.get('eight.type', 'another one')}.",
+    "Your codes are not of type `torch.int8`.",
+    lambda e: unwrapped(f"""Their type is {e.answers.values.get("eight.type", "another one")}. An
+    int8 takes one byte, which is what makes the matrix small."""),
     recognized=lambda e: (
         e.same("few", "undivided", "hollow") and e.answers.values.get("eight.type") != "torch.int8"
     ),
 )(_variant(kind=torch.float32))
 
 _empty_group_divides = mistake(
-    "A group of zeros has a scale of 1; the largest absolute value in it, 0, gives none.",
+    "A group of zeros should have a scale of 1; from its largest absolute value, 0, you get none.",
     lambda e: unwrapped(f"""The last row of one matrix begins with a group of zeros. Its scale is
-    {number(_scale_of_zeros(e))} in yours. A weight divided by 0 is NaN, which as a whole number can
-    be anything; 1 in the place of that scale leaves codes of 0."""),
+    {number(_scale_of_zeros(e))} in yours. 0 / 0 is NaN, which as a whole number can be anything;
+    with a scale of 1 the codes are 0."""),
     cases=("eight", "few"),
     recognized=lambda e: (
         e.same("eight", "few") and not e.same("hollow") and not _scale_of_zeros(e) > 0
@@ -317,10 +323,11 @@ _one_zero_for_all = mistake(
 )(_variant(any_zero=True))
 
 _another_scale_for_zeros = mistake(
-    "A group of zeros has a scale of 1; yours has another one.",
+    "A group of zeros should have a scale of 1; yours has another one.",
     lambda e: unwrapped(f"""The last row of one matrix begins with a group of zeros. Its scale
-    is {_scale_of_zeros(e):.2g} in yours. Whatever keeps you from dividing by 0 there, the scale
-    that you return is 1."""),
+    is {number(_scale_of_zeros(e), 2)} in yours. If you keep scales above a lower bound: that
+    changes those of small weights, too. Ask whether a group's largest absolute value is 0, and set
+    the scale to 1 only there."""),
     recognized=lambda e: e.same("eight", "few") and 0 < _scale_of_zeros(e) != 1,
 )(_variant(zeros=1e-8))
 
@@ -336,20 +343,54 @@ def _small_for_zeros(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Ten
 
 
 def _small_group_alone(evidence: Evidence) -> bool:
-    """All is right but the group of small weights."""
+    """All scales are right but that of the group of small weights."""
     mine, right = evidence.yours("hollow.scales"), evidence.right("hollow.scales")
     small = np.zeros(right.shape, dtype=bool)
     small[0, -1] = True
-    return evidence.same("eight", "few") and bool(close(mine, right)[~small].all())
+    return evidence.same("eight", "few") and bool((close(mine, right) == ~small).all())
+
+
+def _at_most(evidence: Evidence) -> str:
+    """How far from 0 the small weights are."""
+    small = abs(evidence.inputs["hollow"][0, -evidence.number("group") :])
+    return f"no farther from 0 than {number(small.max(), 2)}"
 
 
 _small_weights_for_zeros = mistake(
     "A group of small weights is no group of zeros: it has a scale of its own, a small one.",
-    lambda e: unwrapped(f"""The first row of one matrix ends with weights of at most
-    {abs(e.inputs["hollow"][0, -e.number("group") :]).max():.1g}.
-    {farthest(e, "hollow.scales")}"""),
+    lambda e: unwrapped(f"""The first row of one matrix ends with weights that are {_at_most(e)}.
+    {farthest(e, "hollow.scales", "scales")}"""),
     recognized=_small_group_alone,
 )(_small_for_zeros)
+
+
+def _codes_of_small_weights(evidence: Evidence) -> bool:
+    """All is right but the codes of the group of small weights, which are too close to 0."""
+    mine, right = evidence.yours("hollow.codes"), evidence.right("hollow.codes")
+    small = np.zeros(right.shape, dtype=bool)
+    small[0, -evidence.number("group") :] = True
+    return (
+        evidence.same("eight", "few")
+        and bool(close(evidence.yours("hollow.scales"), evidence.right("hollow.scales")).all())
+        and bool(close(mine, right)[~small].all())
+        and bool((np.abs(mine) <= np.abs(right)).all())
+    )
+
+
+def _divided_by_more(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tensor]:
+    codes, scales = _variant()(weight, bits, group)
+    parts = weight.unflatten(1, (-1, group)) / (scales + _ADDED).unsqueeze(-1)
+    return parts.round().flatten(1).to(codes.dtype), scales
+
+
+_small_codes_lost = mistake(
+    "Your scales are right, but codes of a group of small weights are too close to 0.",
+    lambda e: unwrapped(f"""The first row of one matrix ends with weights that are {_at_most(e)}.
+    If you add something to a scale before you divide by it, that is much beside a scale so small.
+    Divide by the scale that you return: it is 1 for zeros, so it never is 0.
+    {farthest(e, "hollow.codes", "codes")}"""),
+    recognized=_codes_of_small_weights,
+)(_divided_by_more)
 
 
 def _least_scale(mine: Array, right: Array) -> float | None:
@@ -382,7 +423,7 @@ def _other_scales(evidence: Evidence) -> Finding | None:
     if (least := _least_scale(mine, right)) is not None:
         return Finding(
             "least-scale",
-            f"Your scales are right, but none is below {number(least)}.",
+            f"None of your scales is below {number(least)}; those above it are right.",
             f"A group of small weights has a small scale, however small it is. {group}",
             BITS,
         )
@@ -415,8 +456,8 @@ def _other_codes(evidence: Evidence) -> Finding | None:
         "Your scales are right; your codes are not the weights divided by them and rounded.",
         f"In row {r}, column {c}, {number(weight, 4)} / {number(scale, 4)} is "
         f"{number(weight / scale, 4)}, so the code is {number(float(right[r, c]))}; yours is "
-        f"{number(float(mine[r, c]), 4)}. That is so with {int((~close(mine, right)).sum())} of "
-        f"{right.size} codes.",
+        f"{number(float(mine[r, c]), 4)}. {int((~close(mine, right)).sum())} of {right.size} codes "
+        "are wrong.",
         BITS,
     )
 

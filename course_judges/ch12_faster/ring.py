@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from course_judges import families
-from course_judges.ch12_faster.numbers import farthest
+from course_judges.ch12_faster.numbers import farthest, row_of_weights
 from course_judges.ch12_faster.sections import SLIDE
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.mixtures import weights_on
-from course_judges.wording import listed, number, row, unwrapped
+from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -36,6 +36,7 @@ def _variant(
     *,
     ages: Ages = _ages,
     taken: Callable[[Tensor, int, int], Tensor] = lambda age, count, _: age <= count,
+    places: Callable[[Tensor, int], Tensor] | None = None,
     goes: Callable[[int, int], int] = lambda count, W: count % W,
     scale: Callable[[int], float] = math.sqrt,
     sign: float = 1.0,
@@ -65,6 +66,8 @@ def _variant(
         seen_keys, seen_values = before if looks_first else (keys, values)
         scores = (seen_keys @ query.unsqueeze(-1)).squeeze(-1) / scale(W if by_places else D) - less
         seen = taken(_ages(torch.arange(W), count, W), count, W)
+        if places is not None:
+            seen = places(torch.arange(W), count)
         weights = scores.softmax(dim=-1) * seen if after_softmax else None
         if weights is None:
             weights = scores.masked_fill(~seen, hidden).softmax(dim=-1)
@@ -73,11 +76,19 @@ def _variant(
     return answer
 
 
+def _still_empty(first: int, W: int) -> str:
+    """The places from `first` on in words: "places 5 to 7 are still empty"."""
+    last = W - 1
+    if first == last:
+        return f"place {last} is still empty"
+    return f"places {first} to {last} are still empty"
+
+
 def _filling(evidence: Evidence) -> str:
     few, W = evidence.number("few"), evidence.number("W")
     return (
-        f"With W = {W} places and {few} tokens before, places {few + 1} to {W - 1} are still "
-        f"empty. {farthest(evidence, 'filling.found')}"
+        f"With W = {W} places and {few} tokens before, {_still_empty(few + 1, W)}. "
+        f"{farthest(evidence, 'filling.found')}"
     )
 
 
@@ -158,6 +169,39 @@ _one_place_ahead = mistake(
     cases=("filling", "full"),
     also=(lambda *given: _variant()(*given[:5], given[5] + 1, given[6]),),  # seen as such, too
 )(_variant(goes=lambda count, W: (count + 1) % W))
+
+
+_one_empty_place_seen = mistake(
+    "As long as the ring fills you see one place too many, the first of the empty ones.",
+    lambda e: f"With n tokens before the new one, places 0 to n are taken. {_filling(e)}",
+    cases=("filling", "full"),
+)(_variant(places=lambda place, count: place <= count + 1))
+
+
+def _cut_off(evidence: Evidence) -> str:
+    few, W = evidence.number("few"), evidence.number("W")
+    return unwrapped(f"""With W = {W} places and {few} tokens before, {_still_empty(few + 1, W)}.
+    The keys and values that you return have {few + 1} places; they should have {W}, as those that
+    you were given: the next token needs an empty one. Hide empty places from the query, and return
+    the whole ring.""")
+
+
+@mistake(
+    "You return the ring without its empty places; what you find with it is right.",
+    _cut_off,
+    cases=("filling", "full", "first"),
+)
+def _empty_places_cut_off(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    count: int,
+    slope: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    found, keys, values = _variant()(query, key, value, keys, values, count, slope)
+    return found, keys[:, : count + 1], values[:, : count + 1]
 
 
 @mistake(
@@ -300,7 +344,7 @@ def _by_weights(evidence: Evidence) -> Finding | None:
     if abs(total - 1) > _READABLE:
         told += f" Yours sum to {number(total)}."
     if abs(empty).max(initial=0) > _READABLE:
-        told += f" Places {count + 1} to {W - 1} are still empty."
+        told += f" {_still_empty(count + 1, W).capitalize()}."
     if unseen := np.flatnonzero((abs(weights) < _READABLE / 10) & (wanted > _READABLE)).tolist():
         told += f" You do not see place {listed(unseen)}."
     told = told or _ages_read_off(evidence, weights, case, count, b)
@@ -308,7 +352,8 @@ def _by_weights(evidence: Evidence) -> Finding | None:
         "wrong-after",
         "Keys and values go where they should; you look at them with other weights.",
         f"After {count} tokens, with W = {W}, you look at places 0 to {W - 1} of row {b} with "
-        f"{row(weights)}; expected {row(wanted)}.{told} The new token lies in place {count % W}.",
+        f"{row_of_weights(weights)}; expected {row_of_weights(wanted)}.{told} "
+        f"The new token lies in place {count % W}.",
         SLIDE,
     )
 

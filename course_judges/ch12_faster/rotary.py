@@ -12,7 +12,7 @@ from course_judges.ch12_faster.numbers import farthest
 from course_judges.ch12_faster.sections import SLIDE
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, number
+from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -73,6 +73,7 @@ def _places(evidence: Evidence) -> str:
 _halves_paired = mistake(
     "You paired number i with number i + R / 2, as the chapter does; here neighbors are pairs.",
     _part,
+    also=(_variant(halves=True, turned=lambda a, b, angle: _turned(a, b, -angle)),),
 )(_variant(halves=True))
 
 _laid_out_in_halves = mistake(
@@ -206,15 +207,36 @@ def _half_away(first: Tensor) -> Tensor:
 
 _angles_in_halves = mistake(
     "Neighbors are paired, and angles are laid out for halves; both of a pair need the same one.",
-    lambda e: (
-        f"`repeat_interleave(2)` gives each angle to two neighbors, `repeat` does not. {_part(e)}"
-    ),
+    lambda e: unwrapped(f"""For neighbors each angle has to stand twice in a row, as
+    `repeat_interleave(2, dim=-1)` lays them out. All angles and then all of them again, as `repeat`
+    or `cat` give them, are for pairs of i and i + R / 2. {_part(e)}"""),
 )(_repeated(True, _neighbor))
 
 _partners_in_halves = mistake(
     "Angles belong to neighbors, but the sine is multiplied with the number R / 2 away.",
-    lambda e: f"The partner of number 2i is 2i + 1, and a pair (a, b) takes (−b, a). {_part(e)}",
+    lambda e: unwrapped(f"""Each angle stands twice in a row, so number 2i and number 2i + 1 are a
+    pair: in it, (a, b) needs (−b, a) beside the sine. Two halves, (−second, first), belong to
+    angles that are laid out in halves. {_part(e)}"""),
+    also=(_repeated(False, lambda first: -_half_away(first)),),
 )(_repeated(False, _half_away))
+
+
+def _waves_added(cosine_first: bool) -> Turn:
+    def answer(x: Tensor, positions: Tensor, rotated: int, base: float) -> Tensor:
+        angle = positions[:, None, :, None] * base ** (-torch.arange(0, rotated, 2) / rotated)
+        waves = (angle.cos(), angle.sin()) if cosine_first else (angle.sin(), angle.cos())
+        first, rest = x[..., :rotated], x[..., rotated:]
+        return torch.cat([first + _side_by_side(waves), rest], dim=-1)
+
+    return answer
+
+
+_added_not_turned = mistake(
+    "You add sines and cosines of t · θ to the numbers; a turn multiplies the numbers by them.",
+    lambda e: unwrapped(f"""A pair (a, b) becomes (a cos − b sin, a sin + b cos), which is as long
+    as it was. {_part(e)}"""),
+    also=(_waves_added(True),),
+)(_waves_added(False))
 
 _partner_without_its_sign = mistake(
     "The sine is multiplied with the number before, by `roll`; a pair (a, b) takes (−b, a).",

@@ -81,15 +81,19 @@ _sink_forgotten = mistake(
 )(_variant(largest=lambda sink: torch.full_like(sink, -torch.inf), total_of=torch.zeros_like))
 
 
-def _collected(sink_term: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Chunks, Tensor], Tensor]:
-    """All chunks at once, relative to the largest score of each row; the sink's term is made of the
-    sink and that score.
+def _collected(
+    sink_term: Callable[[Tensor, Tensor], Tensor], *, above_the_sink: bool = False
+) -> Callable[[Chunks, Tensor], Tensor]:
+    """All chunks at once, relative to the largest score of each row, or to the sink where that is
+    larger; the sink's term is made of the sink and of what is subtracted.
     """
 
     def answer(chunks: Chunks, sink: Tensor) -> Tensor:
         scores, values = zip(*chunks, strict=True)
         z = torch.cat(scores, dim=1)
         m = z.amax(dim=-1, keepdim=True)
+        if above_the_sink:
+            m = torch.maximum(m, sink[:, None])
         e = (z - m).exp()
         term = sink_term(sink[:, None], m)
         return e @ torch.cat(values) / (e.sum(dim=-1, keepdim=True) + term)
@@ -116,7 +120,10 @@ _sink_not_relative = mistake(
     a term e^b is e^m times what it should be; and where m begins as the sink itself, its term is 1.
     {_gentle(e)}"""),
     cases=("gentle",),
-    also=(_variant(total_of=torch.exp),),
+    also=(
+        _variant(total_of=torch.exp),
+        _collected(lambda sink, _: sink.exp(), above_the_sink=True),
+    ),
 )(_collected(lambda sink, _: sink.exp()))
 
 
@@ -232,7 +239,8 @@ _not_divided = mistake(
 
 @mistake(
     "You divide by the running sum within the loop; divide once, when all chunks are read.",
-    lambda e: f"What was divided is then added to what was not, and divided again. {_gentle(e)}",
+    lambda e: unwrapped(f"""What comes from the first chunk is then divided again with every chunk
+    that follows, and what comes from the last one only once. {_gentle(e)}"""),
     cases=("gentle",),
 )
 def _divided_in_the_loop(chunks: Chunks, sink: Tensor) -> Tensor:

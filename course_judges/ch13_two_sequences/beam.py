@@ -22,6 +22,7 @@ class Beam:
 
     width: int | None = None
     accumulated: bool = True
+    multiplied: bool = False
     logs: bool = True
     each: bool = False
     ends: bool = True
@@ -49,7 +50,7 @@ class Beam:
     def __call__(self, log_probabilities, start, end, width, longest, power):
         """Tokens and their score."""
         width = (self.width or width) * self.times_wider + self.wider
-        live: list[tuple[list[int], float]] = [([], 0.0)]
+        live: list[tuple[list[int], float]] = [([], 1.0 if self.multiplied else 0.0)]
         done: list[tuple[list[int], float]] = []
         for _ in range(longest + self.more):
             x = torch.tensor([[start, *tokens] for tokens, _ in live])
@@ -58,9 +59,7 @@ class Beam:
                 table = table.exp()
             grown = []
             for (tokens, score), row in zip(live, table.tolist(), strict=True):
-                own = [
-                    ([*tokens, v], score * self.accumulated + gain) for v, gain in enumerate(row)
-                ]
+                own = [([*tokens, v], self._sum(score, gain)) for v, gain in enumerate(row)]
                 if self.few_each:
                     own = sorted(own, key=lambda one: -one[1])[:2]
                 one_alone = self.each and (tokens if self.alone_too else len(live) > 1)
@@ -109,8 +108,15 @@ class Beam:
             tokens = tokens[:-1]
         return [start, *tokens] if self.start_kept else tokens, score
 
+    def _sum(self, score, gain):
+        return score * gain if self.multiplied else score * self.accumulated + gain
+
     def _final(self, one, power):
         tokens, score = one
+        if self.power == "root":
+            return score ** (1 / len(tokens) ** power)
+        if self.power == "of the logarithm":
+            return math.log(score) / len(tokens) ** power
         if self.power == "none":
             return score
         if self.power == "all":
@@ -152,13 +158,24 @@ def _found(evidence: Evidence) -> str:
 
 _greedy = mistake("Whatever the width, your beam holds one beginning.", _found)(Beam(width=1))
 
+
+def _last_one_returned(log_probabilities, start, end, width, longest, power):
+    tokens, _ = beam_search(log_probabilities, start, end, width, longest, power)
+    last = log_probabilities(torch.tensor([[start, *tokens[:-1]]]))[0, tokens[-1]]
+    return tokens, last.item() / len(tokens) ** power
+
+
 _not_accumulated = mistake(
     "Your score is the log-probability of the last token; it should be the sum from the start.",
     _found,
+    also=(_last_one_returned,),
 )(Beam(accumulated=False))
 
+
 _sums_of_probabilities = mistake(
-    "You add probabilities; they multiply, so it is their logarithms that add up.", _found
+    "You add probabilities; they multiply, so it is their logarithms that add up.",
+    _found,
+    also=(Beam(logs=False, power="of the logarithm"),),
 )(Beam(logs=False))
 
 _each_its_best = mistake(
@@ -178,7 +195,9 @@ _finished_forgotten = mistake(
 
 _refilled = mistake(
     "You fill the beam up again where texts have ended; finished texts take places among the best.",
-    lambda e: f"Your beam follows more texts than `width` lets it. {_found(e)}",
+    lambda e: unwrapped(f"""Where k of the `width` best continuations end, `width` − k texts are
+    live in the next step; in yours there are `width` again. That is a search of more texts than
+    asked for: even where it finds a better value, it is another beam's. {_found(e)}"""),
 )(Beam(refilled=True))
 
 _first_finished = mistake(
@@ -303,6 +322,46 @@ _one_too_many = mistake("Your texts may have one token more than `longest`.", _f
 _one_too_few = mistake("Your texts have one token less than `longest` allows.", _found)(
     Beam(more=-1)
 )
+
+
+_product_returned = mistake(
+    "Your value is made of a product of probabilities; asked for is a sum of log-probabilities.",
+    lambda e: unwrapped(f"""The logarithm of the product is that sum, and it is the sum that is
+    divided by n ** power, before texts are compared. {_found(e)}"""),
+    also=(Beam(multiplied=True, logs=False, power="root"),),
+)(Beam(multiplied=True, logs=False))
+
+_logarithms_multiplied = mistake(
+    "You multiply log-probabilities; probabilities multiply, their logarithms add up.",
+    lambda e: unwrapped(f"""A product of negative numbers changes its sign with every token, so it
+    cannot tell a likely text from another. {_found(e)}"""),
+    also=(Beam(multiplied=True, smallest_kept=True),),
+)(Beam(multiplied=True))
+
+
+@mistake(
+    "In each step you keep what is likely as the next token, and forget how likely the text before "
+    "it was.",
+    lambda e: unwrapped(f"""Continuations compete by the sum of their log-probabilities from the
+    start; yours compete by the last one alone. {_found(e)}"""),
+)
+def _ranked_by_the_last(log_probabilities, start, end, width, longest, power):
+    live: list[tuple[list[int], float]] = [([], 0.0)]
+    done: list[tuple[list[int], float]] = []
+    for _ in range(longest):
+        table = log_probabilities(torch.tensor([[start, *tokens] for tokens, _ in live])).tolist()
+        grown = [
+            (gain, [*tokens, v], score + gain)
+            for (tokens, score), row in zip(live, table, strict=True)
+            for v, gain in enumerate(row)
+        ]
+        kept = [one[1:] for one in sorted(grown, key=lambda one: -one[0])[:width]]
+        done += [one for one in kept if one[0][-1] == end]
+        live = [one for one in kept if one[0][-1] != end]
+        if not live:
+            break
+    tokens, score = max(done + live, key=lambda one: one[1] / len(one[0]) ** power)
+    return tokens, score / len(tokens) ** power
 
 
 def _same_text_first(evidence: Evidence) -> bool:

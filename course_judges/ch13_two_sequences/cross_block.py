@@ -224,7 +224,7 @@ class _LooksAtItsNorm(_LooksAtItself):
     normed = True
 
 
-def _made_of_x(evidence: Evidence) -> bool:
+def _keys_or_values_made_of_x(evidence: Evidence) -> bool:
     """Something with the channels and positions of `x` goes into the layer of keys or values: it
     does not fit, or where it does, comes out.
     """
@@ -253,7 +253,7 @@ _looks_at_itself = mistake(
     lambda e: unwrapped(f"""`x` has T = {e.number("T")} positions of C = {e.number("C")} channels,
     and the memory S = {e.number("S")} places of M = {e.number("M")}, which is what `key` and
     `value` take in. {_off(e)}""").strip(),
-    recognized=_made_of_x,
+    recognized=_keys_or_values_made_of_x,
 )(_LooksAtItself)
 
 _scores_of_all_heads = mistake(
@@ -423,32 +423,46 @@ _more_in_the_sum = mistake(
     ),
 )(_SumWithMore)
 
-_nan_for_nobody = mistake(
-    "Where the memory holds no word, your output is NaN; `x` should come out unchanged.",
-    lambda e: f"{_nobody(e)} The softmax of a row of −inf is 0 / 0.",
-)(_with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -torch.inf).softmax(dim=-1)))
+_nan_weights = _with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -torch.inf).softmax(-1))
 
 _padding_averaged = _with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -1e9).softmax(dim=-1))
 
 
-class _NobodyAtAll(CrossAttention):
+def _nobody_at_all(kind: Any) -> Any:
     """Looks whether all samples of the batch have no word, and not whether one has none."""
 
     def forward(self, x, memory, real):
-        return _padding_averaged.forward(self, x, memory, real) if real.any() else x
+        return kind.forward(self, x, memory, real) if real.any() else x
+
+    return type("Answer", (kind,), {"forward": forward})
 
 
-def _nobody_by_itself(evidence: Evidence) -> str:
+def _nobody_among_others(evidence: Evidence) -> str:
     words = evidence.inputs["empty"].any(axis=1)
-    alone = f"Look at each sample by itself: sample {words.argmin()} has no word, though others do."
-    return unwrapped(f"""{_nobody(evidence)} Large negative scores that are all equal make an even
-    softmax. {alone if words.any() else ""}""").strip()
+    return unwrapped(f"""The memory of sample {words.argmin()} has no word, that of sample
+    {words.argmax()} has some, so `real.any()` is true for the batch. `real.any(dim=1)` asks each
+    sample; where it is false, `x` should come out. {_off(evidence)}""")
 
+
+_whole_batch_asked = mistake(
+    "`x` comes out unchanged only if no sample of the batch has a word; ask each sample by itself.",
+    _nobody_among_others,
+    also=(_nobody_at_all(_padding_averaged),),
+)(_nobody_at_all(_nan_weights))
+
+# What to do about a softmax over nothing.
+_KEEP = "`real.any(dim=1)` tells which samples have a word; where it is false, keep `x`."
+
+_nan_for_nobody = mistake(
+    "Where the memory holds no word, your output is NaN; `x` should come out unchanged.",
+    lambda e: f"{_nobody(e)} The softmax of a row of −inf is 0 / 0. {_KEEP}",
+)(_nan_weights)
 
 _padding_for_nobody = mistake(
     "Where the memory holds no word, you average its padding; `x` should come out unchanged.",
-    _nobody_by_itself,
-    also=(_NobodyAtAll,),
+    lambda e: (
+        f"{_nobody(e)} Large negative scores that are all equal make an even softmax. {_KEEP}"
+    ),
 )(_padding_averaged)
 
 
@@ -558,7 +572,8 @@ def _other_weights(evidence: Evidence) -> Finding | None:
     return Finding(
         "other-weights",
         "What you add to `x` is made of the memory's values, with other weights.",
-        f"{place} you look at the memory with {row(weights)}; expected {row(wanted)}.{told}",
+        f"{place} you look at the memory with {row(weights.round(_DIGITS))}; expected "
+        f"{row(wanted.round(_DIGITS))}.{told}",
         ATTENTION,
     )
 
@@ -567,6 +582,8 @@ def _other_weights(evidence: Evidence) -> Finding | None:
 _REAL = (("whole", "all"), ("padded", "real"), ("empty", "empty"))
 # Weights are read off numbers in single precision: smaller ones say little.
 _READABLE = 1e-3
+# Later digits of a weight are rounding.
+_DIGITS = 6
 
 
 TASK = Task(

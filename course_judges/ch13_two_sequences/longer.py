@@ -14,6 +14,9 @@ from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import rows_apart, unwrapped
 from course_tasks.verdict import Finding
 
+# Errors below are what rounding leaves of 0.
+_NOISE = 1e-9
+
 
 @dataclass(frozen=True)
 class Shift:
@@ -105,14 +108,17 @@ def _close(case: str):
 def _both(evidence: Evidence) -> str:
     case = "sines" if not _close("sines")(evidence) else "drawn"
     told = "sines" if case == "sines" else "a drawn table"
-    mine, right = rows_apart(evidence.yours(case), evidence.right(case))
+    errors = evidence.yours(case), evidence.right(case)
+    noise = [(one != 0) & (np.abs(one) < _NOISE) for one in errors]
+    mine, right = rows_apart(*(np.where(n, 0.0, one) for n, one in zip(noise, errors, strict=True)))
+    zeros = " The zeros are zero up to rounding." if any(map(np.any, noise)) else ""
     return unwrapped(f"""With {told} and {", ".join(str(n) for n in evidence.inputs["trained"])}
-    positions your errors are {mine}; expected {right}.""")
+    positions your errors are {mine}; expected {right}.{zeros}""")
 
 
 _on_trained = mistake(
     "You measured the error on the positions that the map was fitted on.",
-    lambda e: f"{_both(e)} They say how well it was learned, not how far it reaches.",
+    lambda e: f"{_both(e)} Your errors say how well it was learned, not how far it reaches.",
 )(Shift(tested="trained"))
 
 _on_all = mistake(

@@ -21,6 +21,8 @@ from course_tasks.verdict import Finding
 _FAR = 40
 # How far the sine of an angle of a thousand may be off in single precision.
 _LARGE_ANGLE = 5e-3
+# As near are angles that are equal.
+_APART = 1e-3
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,12 @@ _half_the_exponent = mistake(
     lambda e: f"Your slowest pair turns at the root of the speed that was asked for. {_off(e)}",
 )(Coder(exponent=lambda pair, C: pair / C))
 
+_twice_the_exponent = mistake(
+    "The speed of your pair i is base^(−4i / C); it should be base^(−2i / C).",
+    lambda e: unwrapped(f"""Is i doubled twice? Numbers from `arange(0, C, 2)` are 2i already.
+    {_off(e)}"""),
+)(Coder(exponent=lambda pair, C: 4 * pair / C))
+
 _whole_exponents = mistake(
     "Your exponents are whole numbers, as `//` makes them; `/` does not round.",
     lambda e: f"All pairs but the first then turn alike. {_off(e)}",
@@ -247,13 +255,18 @@ def _other_speeds(evidence: Evidence) -> Finding | None:
         return None
     angles = np.arctan2(sines, cosines)
     speeds = float(evidence.inputs["base"]) ** (-np.arange(0, mine.shape[-1], 2) / mine.shape[-1])
+    known = abs(angles[0] - 1) < _APART
     return Finding(
         "other-angles",
         "Your pairs are sines and cosines, of other angles than place · speed.",
         f"At place 1 an angle is the speed itself. There your pairs have "
         f"{', '.join(number(float(a)) for a in angles)}, whole turns left aside; they should have "
-        f"{', '.join(number(float(s)) for s in speeds)}. Either the places are other numbers, or "
-        "the speeds are.",
+        f"{', '.join(number(float(s)) for s in speeds)}. "
+        + (
+            "Pair 0 is right there, so look at the speeds of the others."
+            if known
+            else "Either the places are other numbers, or the speeds are."
+        ),
         POSITIONS,
     )
 

@@ -110,6 +110,11 @@ WRONG = {
     "all-positions": patching(
         lambda logits, r, w: sum(leads(logits, r, w, t) for t in range(logits.shape[1]))
     ),
+    "mean-patched": patching(
+        stand=lambda good, bad: (
+            torch.full_like(bad, 1 / good[:, :, 0].numel()) * good.sum((0, 1), keepdim=True)
+        )
+    ),
     "last-position-patched": patching(stand=at_the_end),
     "last-finding-everywhere": patching(
         stand=lambda good, bad: good[:, [good.shape[1] - 1] * good.shape[1]]

@@ -84,7 +84,20 @@ def of_rounded_weights(weight, bits, group):
     return torch.round(torch.round(weight) / spread).to(torch.int8), scales
 
 
+def with_an_epsilon(weight, bits, group):
+    """Adds something before it divides, as norms do."""
+    codes, scales = [], []
+    for row in weight:
+        for part in row.split(group):
+            scale = part.abs().max() / (2 ** (bits - 1) - 1)
+            codes.append(torch.round(part / (scale + 1e-8)))
+            scales.append(scale if scale > 0 else torch.tensor(1.0))
+    codes = torch.cat(codes).view(weight.shape).to(torch.int8)
+    return codes, torch.stack(scales).view(len(weight), -1)
+
+
 WRONG = {
+    "small-codes-lost": with_an_epsilon,
     "not-divided-by-the-code": lambda *given: by_loop(*given, top=lambda bits: 1),
     "mean-for-largest": lambda *given: by_loop(
         *given, size=lambda p, *_: p.abs().sum() / p.numel()

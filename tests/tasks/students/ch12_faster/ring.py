@@ -115,7 +115,26 @@ def other_ring(*, hide=None, scale=None, cut=False, early=False):
     return answer
 
 
+def with_the_taken_places_alone(query, key, value, keys, values, count, slope):
+    """Works on a slice of the ring, and returns it."""
+    found, new_keys, new_values = by_numbers(query, key, value, keys, values, count, slope)
+    taken = torch.arange(keys.shape[1]) <= count
+    return found, new_keys[:, taken], new_values[:, taken]
+
+
+def by_filled_places(query, key, value, keys, values, count, slope, *, filled):
+    """Looks at the first places only, as many as are said to be filled."""
+    _, new_keys, new_values = by_numbers(query, key, value, keys, values, count, slope)
+    W, D = keys.shape[1:]
+    n = min(filled(count), W)
+    age = (count - torch.arange(n)) % W
+    scores = (new_keys[:, :n] @ query[:, :, None])[..., 0] / D**0.5 - slope * age
+    return (scores.softmax(-1)[:, None] @ new_values[:, :n])[:, 0], new_keys, new_values
+
+
 WRONG = {
+    "empty-places-cut-off": with_the_taken_places_alone,
+    "one-empty-place-seen": lambda *given: by_filled_places(*given, filled=lambda n: n + 2),
     "zero-mask": other_ring(hide=0.0),
     "masked-after-softmax": other_ring(cut=True),
     "seen-before-written": other_ring(early=True),

@@ -3,6 +3,7 @@
 # ruff: noqa: B905
 
 import heapq
+import math
 
 import torch
 from unlisted import ch13 as first_set
@@ -183,7 +184,59 @@ def rows_read_down(f, start, end, width, longest, power):
     return tokens, score / len(tokens) ** power
 
 
+def by_factors(*, factor=float, final=lambda product, n, power: product / n**power):
+    """Begins with 1 and multiplies by something for each token."""
+
+    def answer(f, start, end, width, longest, power):
+        live, over = {(): 1.0}, {}
+        for _ in range(longest):
+            table = f(torch.tensor([[start, *text] for text in live])).tolist()
+            grown = {
+                (*text, v): product * factor(one)
+                for (text, product), row in zip(live.items(), table, strict=True)
+                for v, one in enumerate(row)
+            }
+            kept = sorted(grown, key=grown.get, reverse=True)[:width]
+            over |= {text: grown[text] for text in kept if text[-1] == end}
+            live = {text: grown[text] for text in kept if text[-1] != end}
+            if not live:
+                break
+        values = {text: final(p, len(text), power) for text, p in (over | live).items()}
+        best = max(values, key=values.get)
+        return list(best), values[best]
+
+    return answer
+
+
+def by_the_next_token(f, start, end, width, longest, power):
+    """Takes the best of the new table, and adds it to the sums afterwards."""
+    rows, sums, over = [[]], [0.0], []
+    for _ in range(longest):
+        table = f(torch.tensor([[start, *row] for row in rows]))
+        V = table.shape[1]
+        best = table.flatten().topk(min(width, table.numel())).indices.tolist()
+        ones = [([*rows[i // V], i % V], sums[i // V] + float(table.flatten()[i])) for i in best]
+        over += [one for one in ones if one[0][-1] == end]
+        rows = [row for row, _ in ones if row[-1] != end]
+        sums = [total for row, total in ones if row[-1] != end]
+        if not rows:
+            break
+    left = over + list(zip(rows, sums, strict=True))
+    tokens, total = max(left, key=lambda one: one[1] / len(one[0]) ** power)
+    return tokens, total / len(tokens) ** power
+
+
+def last_of_the_best(f, start, end, width, longest, power):
+    """Finds the text by its sum, and returns what the last row says."""
+    tokens, _ = with_topk(f, start, end, width, longest, power)
+    logs = f(torch.tensor([[start, *tokens[:-1]]]))
+    return tokens, float(logs[0, tokens[-1]]) / len(tokens) ** power
+
+
 WRONG = {
+    "ranked-by-the-last": by_the_next_token,
+    "product-returned": by_factors(factor=math.exp),
+    "logarithms-multiplied": by_factors(),
     "best-has-ended": pool(
         stops=lambda over, live: over and max(o[1] for o in over) >= max(o[1] for o in live)
     ),
@@ -234,4 +287,9 @@ ODD = [
     (lambda *a: (with_topk(*a)[0][::-1], with_topk(*a)[1]), "another-text"),
     (without_a_limit, "error"),
     (each_its_best_always, "each-its-best"),
+    (last_of_the_best, "not-accumulated"),
+    (
+        by_factors(factor=math.exp, final=lambda product, n, power: product ** (1 / n**power)),
+        "product-returned",
+    ),
 ]

@@ -158,6 +158,14 @@ class OnlyNobodyAtAll(but(mask="large")):
         return x if not real.any() else super().forward(x, memory, real)
 
 
+class NanBesideOthers(but(mask="nan")):
+    """Saw NaN with a single sample, and asks the mask as a whole."""
+
+    def forward(self, x, memory, real):
+        nothing = int(real.sum()) == 0
+        return x.clone() if nothing else super().forward(x, memory, real)
+
+
 class PaddingZeroed(but(mask="none")):
     def forward(self, x, memory, real):
         return super().forward(x, memory.masked_fill(~real[..., None], 0), real)
@@ -352,6 +360,7 @@ WRONG = {
     "zero-mask": but(mask="zero"),
     "masked-after-softmax": but(mask="late"),
     "nan-for-nobody": but(mask="nan"),
+    "whole-batch-asked": NanBesideOthers,
     "padding-for-nobody": but(mask="large"),
     "with-biases": BiasedProjection,
     "zeros-for-nobody": ZerosForNobody,
@@ -372,6 +381,6 @@ ODD = [
     (Doubled, "constant-ratio"),
     (BiasedKey, "with-biases"),
     (BiasedKeyWithoutNorm, "no-norm"),
-    (OnlyNobodyAtAll, "padding-for-nobody"),
+    (OnlyNobodyAtAll, "whole-batch-asked"),
     (PaddingZeroed, "zero-mask"),
 ]

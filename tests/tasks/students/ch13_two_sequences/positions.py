@@ -101,6 +101,9 @@ WRONG = {
     "halves-cosine-first": otherwise(order="cs", apart=True),
     "every-channel": lambda x, C, base: by_loop(x, C, base, power=lambda c: c / C),
     "half-the-exponent": lambda x, C, base: by_loop(x, C, base, power=lambda c: c // 2 / C),
+    "twice-the-exponent": lambda x, C, base: by_loop(
+        x, C, base, power=lambda c: 2 * (c - c % 2) / C
+    ),
     "exponent-to-the-end": lambda x, C, base: by_loop(
         x, C, base, power=lambda c: (c // 2) / (C // 2 - 1)
     ),
