@@ -14,6 +14,7 @@ import multiprocessing
 import pickle
 import resource
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -39,6 +40,9 @@ BYTES = 6 << 30
 # compiled. Everywhere else a mutant has a process of its own.
 TOGETHER = 20
 ENDLESS, GONE = "endless", "ended its process"
+
+# `filelock`, which torch brings, refuses a fork while another thread forks.
+_ONE_FORK = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -183,7 +187,8 @@ def _begun(
     forked = multiprocessing.get_context("fork")
     receiver, sender = forked.Pipe(duplex=False)
     child = forked.Process(target=target, args=(*args, sender), daemon=True)
-    child.start()
+    with _ONE_FORK:
+        child.start()
     sender.close()
     return receiver, child
 
