@@ -24,7 +24,8 @@ c.CourseDirectory.release_directory = "exercises"
 # release, as `course release` does.
 c.GenerateAssignment.exporter_class = "course_grader.preprocess.WithPrivateTasks"
 
-# What stands where a solution stood. An answer that raises NotImplementedError is "not attempted".
+# What replaces a solution in the released notebook. An answer that raises NotImplementedError
+# counts as "not attempted".
 c.ClearSolutions.code_stub = {
     "python": "raise NotImplementedError  # replace this line with your answer"
 }
@@ -41,7 +42,7 @@ c.Autograde.autograde_preprocessors = ["course_grader.preprocess.RunAndJudge"]
 c.GenerateFeedback.exporter_class = "course_grader.preprocess.FeedbackOnly"
 
 # What being late costs: nothing, until you say how many percent of the points earned are taken for
-# each day that has begun. A plugin of your own can stand in its place.
+# each day that has begun. A plugin of your own can replace it.
 c.AssignLatePenalties.plugin_class = "course_grader.gradebook.late_policy.PercentPerDay"
 # c.PercentPerDay.percent_per_day = 10
 # c.PercentPerDay.grace_minutes = 15
@@ -65,7 +66,7 @@ c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelA
 # c.CourseGrade.due = {}
 # A CSV file in this folder with the columns student, assignment and until: who may hand in later.
 # c.CourseGrade.extensions = ""
-# Whether formgrader shows numbers in place of students' names.
+# Whether formgrader shows numbers instead of students' names.
 # c.CourseGrade.anonymous_marking = False
 # A folder, outside of this one, of tasks whose judges students never see; instructor-guide.md says
 # what is in it.

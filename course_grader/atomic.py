@@ -28,6 +28,6 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         atomic.write_atomically(path, data)
     except OSError as error:
         raise NotWrittenError(
-            f"{path} cannot be written: {error.strerror}. What stood there before stands there "
-            "still; mend it (room on the disk, your rights) and run the command again."
+            f"{path} cannot be written: {error.strerror}. The file that was there before is "
+            "unchanged. Check the disk's free space and your rights, then run the command again."
         ) from error

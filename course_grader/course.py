@@ -105,7 +105,9 @@ class Course:
             line = error.lineno if isinstance(error, SyntaxError) else (lines or [None])[-1]
             what = error.msg if isinstance(error, SyntaxError) else str(error)
             where = f"line {line} of {path}" if line else str(path)
-            raise ConfigError(f"{where}: {type(error).__name__}: {what}; mend the file") from error
+            raise ConfigError(
+                f"{where}: {type(error).__name__}: {what}; correct the file"
+            ) from error
 
     @property
     def solutions(self) -> Path:

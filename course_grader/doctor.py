@@ -227,7 +227,7 @@ def _corpora() -> Iterator[Diagnosis]:
         from course_lib.data.fetching import stored_attempts
     except ImportError as error:
         yield Diagnosis(
-            "data", Need.STUDENT, False, f"cannot be read: {error}", "mend the packages first"
+            "data", Need.STUDENT, False, f"cannot be read: {error}", "repair the packages first"
         )
         return
     for name, source in SOURCES.items():
@@ -242,7 +242,9 @@ def _corpora() -> Iterator[Diagnosis]:
             name,
             Need.STUDENT,
             works,
-            attempts[-1].place if works else refused or "not on this machine; the play stands in",
+            attempts[-1].place
+            if works
+            else refused or "not on this machine; the play is used instead",
             f"course data {name}",
             optional=True,
         )
@@ -295,7 +297,7 @@ def walls(root: Path) -> tuple[bool, str, str]:
     except CourseError as error:
         return False, str(error), selftest.NAMESPACES
     except ImportError as error:
-        return False, f"cannot be tried: {error}", "mend the packages first"
+        return False, f"cannot be tried: {error}", "repair the packages first"
     broken = [wall for wall in walls if not wall.holds]
     if not broken:
         memory = next(wall.found for wall in walls if wall.name == "memory")

@@ -173,7 +173,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
     except OSError as error:
         raise UnreadableSheetError(
             f"{path} cannot be read: {error.strerror}. c.CourseGrade.extensions in "
-            "nbgrader_config.py names it: mend the name, or make it empty"
+            "nbgrader_config.py names it: correct the name, or make it empty"
         ) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise no_table(path, error) from error

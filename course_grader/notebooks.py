@@ -148,7 +148,7 @@ def _act(action: str, path: Path, timeout: int) -> bool:
         word = "not normal" if action == "check" else "normalized"
         print(f"{path}: {word if changed else 'normal'}")
         if changed and action == "check":
-            print(f"    mend it: python -m course_grader.notebooks normalize {path}")
+            print(f"    to fix it: python -m course_grader.notebooks normalize {path}")
             return True
     left = machine_paths(path)
     for place in left:

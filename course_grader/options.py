@@ -41,7 +41,7 @@ class CourseGrade(Configurable):
         "", help="A table of extensions for single students: a CSV file in the course's folder."
     ).tag(config=True)
     anonymous_marking = Bool(
-        False, help="Whether formgrader shows numbers in place of students' names."
+        False, help="Whether formgrader shows numbers instead of students' names."
     ).tag(config=True)
     private_tasks = Unicode(
         "", help="A folder of tasks whose judges students never see; empty: there are none."

@@ -126,8 +126,8 @@ def _delete(folder: Path) -> None:
             shutil.rmtree(folder)
     except OSError as error:
         raise NotWrittenError(
-            f"{folder} cannot be deleted: {error.strerror}. Mend it (your rights, a file that is "
-            "open) and run the command again"
+            f"{folder} cannot be deleted: {error.strerror}. Check your rights and whether a file "
+            "is open, then run the command again"
         ) from error
 
 

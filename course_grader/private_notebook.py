@@ -71,7 +71,9 @@ def _cells(path: Path, tasks: frozenset[str]) -> list[NotebookNode]:
     own = read(path)
     asked = {check.task for check in Assignment.of(own).checks}
     for task in sorted(asked - tasks, key=str):
-        raise PrivateTaskError(f"{path} checks {task!r}, which is no private task of its chapter")
+        raise PrivateTaskError(
+            f"{path} checks {task!r}, which is not a private task of its chapter"
+        )
     for task in sorted(tasks - asked):
         raise PrivateTaskError(f"{path} has no check of {task!r}: add its cells")
     cells = []

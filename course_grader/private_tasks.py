@@ -136,7 +136,9 @@ def _checked(course: Course, said: Path) -> Path:
     where = said.resolve()
     setting = "c.CourseGrade.private_tasks in nbgrader_config.py"
     if not where.is_dir():
-        raise PrivateTaskError(f"{setting} names {said}, where no folder is: mend the name")
+        raise PrivateTaskError(
+            f"{setting} names {said}, but there is no such folder: correct the name"
+        )
     if where.is_relative_to(course.root.resolve()):
         raise PrivateTaskError(
             f"{setting} names {where}, which lies in the course's own folder and would be "

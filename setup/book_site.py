@@ -271,7 +271,7 @@ def run_jupyter_book(
         faults = [line for line in lines if _WARNING.search(line)]
         report = "\n".join(faults or lines[-40:])
         raise BuildError(
-            f"The book was not built: mend these, then build again.\n{report}\n"
+            f"The book was not built: fix these, then build again.\n{report}\n"
             f"(the whole report: {_keep_log(root, lines)})"
         )
     return workshop / "_build" / builder

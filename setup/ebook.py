@@ -166,7 +166,7 @@ def book_files(
         files |= one.pictures
         for file in one.files:
             if not (pages / file).is_file():
-                raise EbookError(f"{name} shows {file}, which is no file of the book")
+                raise EbookError(f"{name} shows {file}, which is not a file of the book")
             files[file] = (pages / file).read_bytes()
     files["book.opf"] = _package(files, leaves, config)
     return files

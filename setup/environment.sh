@@ -117,7 +117,7 @@ seed() {
 
 if ! works; then
     if [ -e .venv ] || [ -L .venv ]; then
-        say "The environment .venv is incomplete or was made in another folder; making it anew."
+        say "The environment .venv is incomplete or was made in another folder; making a new one."
         rm -rf .venv
     fi
     python=$(find_python)

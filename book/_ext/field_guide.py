@@ -242,7 +242,8 @@ def read(folder: Path = FOLDER) -> tuple[Entry, ...]:
     """
     files = {path.stem: path for path in folder.glob("*.toml")}
     if set(files) != set(PARTS):
-        raise FieldGuideError(f"field guide: {sorted(set(files) ^ set(PARTS))} is no part or lacks")
+        odd = ", ".join(sorted(set(files) ^ set(PARTS)))
+        raise FieldGuideError(f"{folder}: {odd}: each part has one file, and each file is a part")
     entries = [
         _entry(part, raw)
         for part in PARTS

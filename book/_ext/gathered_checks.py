@@ -24,7 +24,7 @@ SECTION = "what-this-chapter-checks"
 _TITLE = "What this chapter checks"
 _WORDS = (
     "Every number and claim of this chapter comes from the run that is stored in its notebook, and "
-    "{count} check them there: a run in which one of them fails is no chapter. "
+    "{count} check them there: if one of them failed, the chapter would not be built. "
     "The number of each leads back to its place."
 )
 

@@ -68,7 +68,7 @@ STOPS = (
     Stop(
         "book/10-jax",
         "in JAX",
-        "The whole model once more, as a pure function of its parameters.",
+        "The whole model again, as a pure function of its parameters.",
     ),
     Stop(
         "book/11-looking-inside",

@@ -38,7 +38,7 @@ def doctor() -> None:
     console.print(table)
     broken = [one.name for one in found if one.stops_students]
     if broken:
-        console.print(f"\n[red]Students cannot work yet:[/] mend {', '.join(broken)}.")
+        console.print(f"\n[red]Students cannot work yet:[/] fix {', '.join(broken)}.")
         raise typer.Exit(1)
     others = [one.name for one in found if not one.works and not one.optional]
     rest = f" Only instructors or contributors need: {', '.join(others)}." if others else ""

@@ -66,7 +66,7 @@ def release(
             for one in found:
                 console.print(f"[red]✗[/] {within(here.root, one.path)} {one.what}")
             if found:
-                console.print("Mend it: course release")
+                console.print("To fix it: course release")
                 raise typer.Exit(1)
             console.print(f"[green]✓[/] The exercises of {len(names)} assignments are as released.")
             return

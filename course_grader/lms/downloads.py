@@ -113,5 +113,5 @@ def _of_disk(path: Path, inner: PurePosixPath) -> Found:
     if stat.S_ISLNK(mode):
         refused = f"{shown(inner.name)} is a link"
     elif not stat.S_ISREG(mode):
-        refused = f"{shown(inner.name)} is no plain file"
+        refused = f"{shown(inner.name)} is not a regular file"
     return Found(inner, lambda: path.open("rb"), refused)

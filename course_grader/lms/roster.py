@@ -116,11 +116,11 @@ def _people(path: Path, table: csv.DictReader[str]) -> list[Person]:
             raise UnreadableSheetError(f"{where}: the id is empty")
         if said["id"] in found:
             raise UnreadableSheetError(
-                f"{where}: the id {shown(said['id'])!r} stands in another line, too: change one"
+                f"{where}: the id {shown(said['id'])!r} is on another line, too: change one"
             )
         found[said["id"]] = Person(**said)
     if not found:
-        raise UnreadableSheetError(f"{path} names nobody: export it anew")
+        raise UnreadableSheetError(f"{path} names nobody: export it again")
     return list(found.values())
 
 

@@ -107,7 +107,7 @@ class Sheet:
         self._mark = "\N{ZERO WIDTH NO-BREAK SPACE}" if text[:1] == "\ufeff" else ""
         self._lines = _records(text[len(self._mark) :], path)
         if len(self._lines) < 2:
-            raise UnreadableSheetError(f"{path} holds no row of a student: export it anew")
+            raise UnreadableSheetError(f"{path} has no rows of students: export it again")
         self.header = [_value(raw) for raw in self._lines[0][0::2]]
         self.rows = [[_value(raw) for raw in line[0::2]] for line in self._lines[1:]]
 
@@ -144,7 +144,7 @@ class Sheet:
         line = self._lines[row + 1]
         if column * 2 >= len(line):
             raise UnreadableSheetError(
-                f"{self.path}: row {row + 2} has too few fields; export it anew"
+                f"{self.path}: row {row + 2} has too few fields; export it again"
             )
         line[column * 2] = value
         self.rows[row][column] = value

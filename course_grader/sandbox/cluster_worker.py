@@ -176,4 +176,4 @@ def from_bytes(data: bytes) -> tuple[RunResult, IsolationMode]:
         ran = RunResult(raw, str(about["ended"]), float(about["seconds"]), str(about["repeat"]))
         return ran, about["form"]
     except (IndexError, KeyError, TypeError, ValueError) as error:
-        raise FrameError(f"what a worker sent is no run: {error!r}") from error
+        raise FrameError(f"what a worker sent is not a run: {error!r}") from error

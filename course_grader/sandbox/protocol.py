@@ -300,7 +300,7 @@ def _output(output: Any, room: dict[str, int]) -> dict[str, Any]:
     if kind == "error":
         name, words, lines = _fields(output, "ename", "evalue", "traceback")
         if not isinstance(lines, list):
-            raise _OddFrameError("a traceback is no list")
+            raise _OddFrameError("a traceback is not a list")
         return {
             "output_type": "error",
             "ename": _fit(_text(name, _MOST_NAME), room, "text"),
@@ -313,7 +313,7 @@ def _output(output: Any, room: dict[str, int]) -> dict[str, Any]:
     if kind == "execute_result":
         data, metadata, count = _fields(output, "data", "metadata", "execution_count")
         if count is not None and type(count) is not int:
-            raise _OddFrameError("an execution count is no number")
+            raise _OddFrameError("an execution count is not a number")
         shown = _shown(data, metadata, room)
         return {"output_type": kind, "data": shown, "metadata": {}, "execution_count": count}
     raise _OddFrameError("an output is of no known kind")
@@ -365,4 +365,4 @@ def _short_int(digits: str) -> int:
 
 
 def _no_number(_words: str) -> NoReturn:
-    raise _OddFrameError("it has a number that is no count")
+    raise _OddFrameError("it has a number that is not a count")

@@ -226,7 +226,7 @@ class _Reading:
             words = [step.source for step in self.steps if self._own_words(step)]
             self.notes.append(
                 f"the question `{grade_id}` was missing"
-                + ("; what else was written stands in its place" if words else "")
+                + ("; other text of the student's was taken for the answer" if words else "")
             )
             self.steps.append(Step("question", "\n\n".join(words), grade_id))
             if unread:
@@ -235,8 +235,8 @@ class _Reading:
             if any(self._own_words(step) for step in self._beside(grade_id)):
                 self.elsewhere.add(grade_id)
                 self.notes.append(
-                    f"the field of the question `{grade_id}` is empty; what stands beside it is "
-                    "taken for an answer"
+                    f"the field of the question `{grade_id}` is empty; the text beside it is "
+                    "taken for the answer"
                 )
 
     def _beside(self, grade_id: str) -> Iterator[Step]:

@@ -106,7 +106,7 @@ class TestDoctor:
         result = course("doctor")
         assert result.exit_code == 1
         assert "→ mend it so" in result.output
-        assert "mend kernel" in result.output
+        assert "fix kernel" in result.output
 
     def test_what_only_others_need_is_told_and_does_not_fail(self, monkeypatch):
         missing = doctor.Diagnosis("sandbox", doctor.Need.INSTRUCTOR, False, "gone", "install it")
@@ -171,7 +171,7 @@ class TestDoctor:
         monkeypatch.setenv("COURSE_DATA", str(tmp_path))
         monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "cache"))
         shakespeare, names = doctor.examine("corpora")
-        assert "the play stands in" in shakespeare.found
+        assert "the play is used instead" in shakespeare.found
         assert "cut short" in names.found
         assert not names.stops_students
 

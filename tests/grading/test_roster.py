@@ -64,7 +64,7 @@ def test_what_a_person_decided_counts_and_is_checked():
     [
         (b"name\nAda\n", "no column id; it has name"),
         (b"id;last_name\nada;Lovelace\n", "separated by commas"),
-        (b"id\nada\nada\n", "line 3: the id 'ada' stands in another line"),
+        (b"id\nada\nada\n", "line 3: the id 'ada' is on another line"),
         (b"id,email\n,ada@example.org\n", "line 2: the id is empty"),
         (b"id,last_name\n", "names nobody"),
         (b"id,last_name\nada,L\xf6velace\n", r"is not UTF-8 CSV .* export it as CSV"),

@@ -35,7 +35,7 @@ def tags(cell):
 
 @pytest.mark.parametrize("path", named(CHAPTERS + SOLUTIONS + EXERCISES))
 def test_notebook_is_normal_and_shows_no_path_of_a_machine(path):
-    assert not normalize(path, check=True), "mend it: make format"
+    assert not normalize(path, check=True), "to fix it: make format"
     assert machine_paths(path) == []
 
 
