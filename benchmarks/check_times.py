@@ -68,8 +68,8 @@ def answers_to(task: str) -> Iterator[tuple[str, bool, Any]]:
     for trick, (answer, _) in getattr(listed, "TRICKS", {}).items():
         yield trick, False, answer
     chapter = task[:2]
-    for collection in (one for one in unlisted.ALL_SETS if chapter in unlisted.chapters(one)):
-        for answer, _ in unlisted.written(chapter, collection).get(task, []):
+    for name in (one for one in unlisted.SETS if chapter in unlisted.chapters(one)):
+        for answer, _ in unlisted.written(chapter, name).get(task, []):
             yield answer.__name__, False, answer
 
 

@@ -1,7 +1,7 @@
 """What checks say to wrong answers that no list names, in several draws each.
 
     python -m benchmarks.unlisted            all sets
-    python -m benchmarks.unlisted 05 --sets second --say
+    python -m benchmarks.unlisted 05 --sets 2 --say
 
 For the answers that a judge was tuned on, `--say` prints what they are told. Of those held aside
 it prints totals alone, so that tuning cannot learn from them; `--open` prints them like the
@@ -48,7 +48,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("chapters", nargs="*", help="for example 05; all without")
     parser.add_argument(
-        "--sets", nargs="+", default=[], metavar="SET", help="second, third, …; all without"
+        "--sets", nargs="+", type=int, default=[], metavar="N", help="1, 2, …; all without"
     )
     parser.add_argument("--task", help="only this task")
     parser.add_argument("--generic", action="store_true", help="say only what is generic or worse")
@@ -62,18 +62,15 @@ def main(arguments=None):
 
     warnings.simplefilter("ignore")
     totals = {False: Counter(), True: Counter()}
-    named = {
-        name.rpartition(".")[2].replace("unlisted", "first").replace("_set", ""): name
-        for name in unlisted.ALL_SETS
-    }
-    if unknown := [name for name in asked.sets if name not in named]:
-        parser.error(f"there is no set {unknown[0]!r}: choose from {', '.join(named)}")
-    chosen = [named[name] for name in asked.sets] or unlisted.ALL_SETS
-    for collection in chosen:
-        for chapter in unlisted.chapters(collection):
+    numbered = {int(name.removeprefix("set_")): name for name in unlisted.SETS}
+    if unknown := set(asked.sets) - set(numbered):
+        parser.error(f"there is no set {min(unknown)}: they go from 1 to {max(numbered)}")
+    chosen = [numbered[number] for number in asked.sets] or unlisted.SETS
+    for name in chosen:
+        for chapter in unlisted.chapters(name):
             if asked.chapters and chapter not in asked.chapters:
                 continue
-            for task, answers in unlisted.written(chapter, collection).items():
+            for task, answers in unlisted.written(chapter, name).items():
                 if asked.task and task != asked.task:
                     continue
                 for answer, aside in answers:

@@ -4,24 +4,8 @@ of their own.
 
 import pytest
 import subjects
-from unlisted import (
-    EIGHTH_SET,
-    ELEVENTH_SET,
-    FIFTH_SET_A,
-    FIFTH_SET_B,
-    FOURTH_SET,
-    NINTH_SET,
-    SECOND_SET,
-    SEVENTH_SET,
-    SIXTH_SET,
-    TENTH_SET,
-    THIRD_SET,
-    chapters,
-    held_aside,
-    later,
-    written,
-)
-from unlisted.sixth_set import STILL_ACCEPTED
+from unlisted import SETS, chapters, written
+from unlisted.set_06 import STILL_ACCEPTED
 
 from course_tasks import check
 
@@ -30,58 +14,25 @@ GENERIC = {"difference", "some-inputs"}
 SEEDS = range(1)  # each check has two draws
 LEAST_SHARE_WITH_WORDS = 0.9
 
-ANSWERS = (
-    [
-        (task, answer)
-        for chapter in chapters()
-        for task, answers in written(chapter).items()
-        for answer, _ in answers
-    ]
-    + [  # of the second set what was held aside: the rest is in the lists of `students/` or like it
-        (task, answer)
-        for chapter in chapters()
-        for task, answers in written(chapter, SECOND_SET).items()
+
+def asked(name):
+    """Of a set all, if the judges were tuned on all of it; otherwise what was put aside, and a
+    third of that where all was. What takes seconds to compile is asked of the first three sets.
+    """
+    every = [
+        (task, answer, aside)
+        for chapter in chapters(name)
+        if chapter != "10" or name in SETS[:3]
+        for task, answers in written(chapter, name).items()
         for answer, aside in answers
-        if aside
+        if answer.__name__ not in STILL_ACCEPTED
     ]
-    + [  # of the third set two a chapter; what has a name since is in the lists of `students/`
-        one
-        for chapter in chapters()
-        for number, one in enumerate(
-            (task, answer)
-            for task, answers in written(chapter, THIRD_SET).items()
-            for answer, _ in answers
-        )
-        if held_aside(number)
-    ]
-    + [  # of the fourth set what was held aside, without what takes seconds to compile
-        (task, answer)
-        for chapter in chapters()
-        for task, answers in written(chapter, FOURTH_SET).items()
-        for answer, aside in answers
-        if aside and chapter != "10"
-    ]
-    + [  # and likewise of the fifth, the sixth, the eighth and the ninth
-        (task, answer)
-        for collection in (FIFTH_SET_A, FIFTH_SET_B, SIXTH_SET, EIGHTH_SET, NINTH_SET)
-        for chapter in chapters(collection)
-        for task, answers in written(chapter, collection).items()
-        for answer, aside in answers
-        if aside and chapter != "10" and (task, answer.__name__) not in STILL_ACCEPTED
-    ]
-    + [  # of the seventh, the tenth and the eleventh set a third
-        one
-        for collection in (SEVENTH_SET, TENTH_SET, ELEVENTH_SET)
-        for chapter in chapters(collection)
-        for number, one in enumerate(
-            (task, answer)
-            for task, answers in written(chapter, collection).items()
-            for answer, _ in answers
-        )
-        if held_aside(number)
-    ]
-    + [(task, answer) for task, answers in later.WRITTEN.items() for answer in answers]
-)
+    put_aside = [one for one in every if one[2]]
+    chosen = every[::3] if len(put_aside) == len(every) else put_aside or every
+    return [(task, answer) for task, answer, _ in chosen]
+
+
+ANSWERS = [one for name in SETS for one in asked(name)]
 
 pytestmark = [
     pytest.mark.turns(of=subjects.all_tasks),

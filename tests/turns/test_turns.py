@@ -173,7 +173,7 @@ CASE = type("Case", (), {"name": "forging/always-equal"})
                 "course_judges/judging.py",
                 "course_judges/ch07_block/residual.py",
                 "tests/tasks/students/ch07_block/residual.py",
-                "tests/tasks/unlisted/third_set/ch07.py",
+                "tests/tasks/unlisted/set_03/ch07.py",
                 "tests/tasks/conftest.py",
                 "tests/tasks/test_judgement.py",
             ],
@@ -188,7 +188,7 @@ CASE = type("Case", (), {"name": "forging/always-equal"})
         (
             subjects.all_tasks,
             Asked("tests/tasks/test_unlisted.py"),
-            ["course_judges/ch08_gpt/train.py", "tests/tasks/unlisted/later.py"],
+            ["course_judges/ch08_gpt/train.py", "tests/tasks/unlisted/set_01/ch01.py"],
             ["course_grader/batch.py"],
         ),
         (

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted.fourth_set import ch03 as fourth_set
+from unlisted.set_04 import ch03 as fourth_set
 
 
 def batch_by_padding(tokens, ends, block_size, padding):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import torch
-from unlisted.fourth_set import ch03 as fourth_set
+from unlisted.set_04 import ch03 as fourth_set
 
 
 def evaluation_loop(tokens, block_size, stride):

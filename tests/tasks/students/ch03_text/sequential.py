@@ -2,8 +2,8 @@
 
 import numpy as np
 import torch
-from unlisted.fifth_set_a.ch03 import one_step_more_than_full
-from unlisted.third_set.ch03 import row_length_from_all_tokens, rows_as_equal_as_possible
+from unlisted.set_03.ch03 import row_length_from_all_tokens, rows_as_equal_as_possible
+from unlisted.set_05.ch03 import one_step_more_than_full
 
 
 def sequential_loop(tokens, batch_size, block_size, padding):

@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import torch
-from unlisted.second_set import ch03
+from unlisted.set_02 import ch03
 
 
 def split_with_random(names, fraction, seed):

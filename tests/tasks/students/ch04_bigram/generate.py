@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from unlisted.third_set.ch04 import mode_of_the_outer_module_only
+from unlisted.set_03.ch04 import mode_of_the_outer_module_only
 
 from students.ch04_bigram.shared import sample_by_cumulative_sum, sample_by_gumbel
 

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted.fourth_set import ch06 as fourth_set
-from unlisted.second_set import ch06
+from unlisted.set_02 import ch06
+from unlisted.set_04 import ch06 as fourth_set
 
 
 def fused_by_sdpa(x, qkv, projection, reach):

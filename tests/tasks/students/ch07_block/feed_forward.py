@@ -3,8 +3,8 @@
 import torch
 import torch.nn.functional as F
 from torch import nn
-from unlisted.fifth_set_b import ch07 as fifth_set
-from unlisted.third_set.ch07 import GateOpenOrClosed
+from unlisted.set_03.ch07 import GateOpenOrClosed
+from unlisted.set_05 import ch07 as fifth_set
 
 
 class GatedBase(nn.Module):

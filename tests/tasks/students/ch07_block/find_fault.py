@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import torch
-from unlisted.second_set import ch07 as second_set
+from unlisted.set_02 import ch07 as second_set
 
 
 def inspect_by_positions(block, B, T, C):

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted import ch07 as first_set
-from unlisted.fifth_set_b import ch07 as fifth_set
-from unlisted.sixth_set import ch07 as sixth_set
+from unlisted.set_01 import ch07 as first_set
+from unlisted.set_05 import ch07 as fifth_set
+from unlisted.set_06 import ch07 as sixth_set
 
 from students.ch07_block.shared import norm_by_loop
 

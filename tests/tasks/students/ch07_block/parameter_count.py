@@ -2,9 +2,9 @@
 
 import torch
 from torch import nn
-from unlisted.fifth_set_b import ch07 as fifth_set
-from unlisted.sixth_set import ch07 as sixth_set
-from unlisted.third_set import ch07 as third_set
+from unlisted.set_03 import ch07 as third_set
+from unlisted.set_05 import ch07 as fifth_set
+from unlisted.set_06 import ch07 as sixth_set
 
 
 def counted_by_building(vocab_size, block_size, n_layer, n_head, n_embd, hidden, bias, tied):

@@ -2,11 +2,11 @@
 
 import torch
 from torch import nn
-from unlisted import ch07 as first_set
-from unlisted.fifth_set_b import ch07 as fifth_set
-from unlisted.fourth_set import ch07 as fourth_set
-from unlisted.second_set import ch07
-from unlisted.third_set.ch07 import LastSkipFromTheNorm
+from unlisted.set_01 import ch07 as first_set
+from unlisted.set_02 import ch07
+from unlisted.set_03.ch07 import LastSkipFromTheNorm
+from unlisted.set_04 import ch07 as fourth_set
+from unlisted.set_05 import ch07 as fifth_set
 
 from students.ch07_block.shared import norm_by_loop
 

@@ -5,9 +5,9 @@ import math
 
 import torch
 from torch import nn
-from unlisted import ch07 as first_set
-from unlisted.fifth_set_b import ch07 as fifth_set
-from unlisted.second_set import ch07
+from unlisted.set_01 import ch07 as first_set
+from unlisted.set_02 import ch07
+from unlisted.set_05 import ch07 as fifth_set
 
 
 class StreamOfList(nn.Module):

@@ -2,9 +2,9 @@
 
 import torch
 import torch.nn.functional as F
-from unlisted import ch08 as first_set
-from unlisted.fourth_set import ch08 as fourth_set
-from unlisted.sixth_set import ch08 as sixth_set
+from unlisted.set_01 import ch08 as first_set
+from unlisted.set_04 import ch08 as fourth_set
+from unlisted.set_06 import ch08 as sixth_set
 
 
 def pick(logits, generator):

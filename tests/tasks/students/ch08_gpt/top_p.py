@@ -5,9 +5,9 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted import ch08 as first_set
-from unlisted.fifth_set_b import ch08 as fifth_set
-from unlisted.second_set import ch08 as second_set
+from unlisted.set_01 import ch08 as first_set
+from unlisted.set_02 import ch08 as second_set
+from unlisted.set_05 import ch08 as fifth_set
 
 
 def top_p_by_loop(logits, temperature, p, least):

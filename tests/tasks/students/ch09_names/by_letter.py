@@ -5,8 +5,8 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted.fifth_set_b import ch09 as fifth_set
-from unlisted.second_set import ch09
+from unlisted.set_02 import ch09
+from unlisted.set_05 import ch09 as fifth_set
 
 
 def _nats(logits, y):

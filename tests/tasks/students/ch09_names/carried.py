@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from unlisted.fifth_set_b import ch09 as fifth_set
+from unlisted.set_05 import ch09 as fifth_set
 
 
 def _cross(logits, y):

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted.fifth_set_b import ch09 as fifth_set
+from unlisted.set_05 import ch09 as fifth_set
 
 
 @torch.no_grad()

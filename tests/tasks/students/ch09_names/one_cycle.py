@@ -5,8 +5,8 @@ import math
 import numpy as np
 import torch
 from torch import nn
-from unlisted.fifth_set_b import ch09 as fifth_set
-from unlisted.fourth_set import ch09 as fourth_set
+from unlisted.set_04 import ch09 as fourth_set
+from unlisted.set_05 import ch09 as fifth_set
 
 
 def cycle_of_torch(step, steps, rise, peak, start_factor, final_factor, low, high):

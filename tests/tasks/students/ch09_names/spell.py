@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import torch
-from unlisted.fifth_set_b import ch09 as fifth_set
-from unlisted.third_set.ch09 import boundary_always_in_front
+from unlisted.set_03.ch09 import boundary_always_in_front
+from unlisted.set_05 import ch09 as fifth_set
 
 
 def spell_loop(model, prefix, shortest, longest, temperature, uniform):

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import torch
-from unlisted.fourth_set import ch09 as fourth_set
+from unlisted.set_04 import ch09 as fourth_set
 
 
 def stream_loop(names, order, batch_size, block_size):

@@ -3,9 +3,9 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted import ch11
-from unlisted.second_set import ch11 as second_set
-from unlisted.sixth_set import ch11 as sixth_set
+from unlisted.set_01 import ch11
+from unlisted.set_02 import ch11 as second_set
+from unlisted.set_06 import ch11 as sixth_set
 
 from students.ch11_looking_inside.shared import cross_entropy, table
 

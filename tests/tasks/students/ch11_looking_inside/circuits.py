@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import torch
-from unlisted.fifth_set_b import ch11 as fifth_set
-from unlisted.sixth_set import ch11 as sixth_set
+from unlisted.set_05 import ch11 as fifth_set
+from unlisted.set_06 import ch11 as sixth_set
 
 
 def pair_by_pair(embedding, query, key, value, output, unembedding):

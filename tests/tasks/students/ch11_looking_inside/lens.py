@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
-from unlisted import ch11
-from unlisted.second_set import ch11 as second_set
+from unlisted.set_01 import ch11
+from unlisted.set_02 import ch11 as second_set
 
 
 def by_position(streams, gain, shift, eps, unembedding, *, correction=0, stats=None, root=None):

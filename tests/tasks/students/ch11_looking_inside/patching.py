@@ -1,9 +1,9 @@
 """Students' answers to 11/patching."""
 
 import torch
-from unlisted import ch11
-from unlisted.fifth_set_b import ch11 as fifth_set
-from unlisted.fourth_set import ch11 as fourth_set
+from unlisted.set_01 import ch11
+from unlisted.set_04 import ch11 as fourth_set
+from unlisted.set_05 import ch11 as fifth_set
 
 from students.ch11_looking_inside.shared import table
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import torch
-from unlisted import ch11
-from unlisted.fifth_set_b import ch11 as fifth_set
-from unlisted.sixth_set import ch11 as sixth_set
+from unlisted.set_01 import ch11
+from unlisted.set_05 import ch11 as fifth_set
+from unlisted.set_06 import ch11 as sixth_set
 
 
 def counted(

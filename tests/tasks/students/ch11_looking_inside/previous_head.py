@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import torch
-from unlisted import ch11
-from unlisted.fourth_set import ch11 as fourth_set
-from unlisted.seventh_set import ch11 as seventh_set
-from unlisted.third_set.ch11 import first_position_looks_at_the_last
+from unlisted.set_01 import ch11
+from unlisted.set_03.ch11 import first_position_looks_at_the_last
+from unlisted.set_04 import ch11 as fourth_set
+from unlisted.set_07 import ch11 as seventh_set
 
 
 def built(V, T, strength, shift=-1, scale=None, source="token", target="previous"):

@@ -1,10 +1,10 @@
 """Students' answers to 11/which-head."""
 
 import torch
-from unlisted import ch11
-from unlisted.fourth_set import ch11 as fourth_set
-from unlisted.seventh_set import ch11 as seventh_set
-from unlisted.third_set.ch11 import number_divided_by_the_layers
+from unlisted.set_01 import ch11
+from unlisted.set_03.ch11 import number_divided_by_the_layers
+from unlisted.set_04 import ch11 as fourth_set
+from unlisted.set_07 import ch11 as seventh_set
 
 from students.ch11_looking_inside.shared import cross_entropy, table
 

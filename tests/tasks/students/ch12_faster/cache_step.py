@@ -2,12 +2,12 @@
 
 import torch
 import torch.nn.functional as F
-from unlisted import ch12 as first_set
-from unlisted.fifth_set_b import ch12 as fifth_set
-from unlisted.fourth_set import ch12 as fourth_set
-from unlisted.second_set import ch12
-from unlisted.sixth_set import ch12 as sixth_set
-from unlisted.third_set import ch12 as third_set
+from unlisted.set_01 import ch12 as first_set
+from unlisted.set_02 import ch12
+from unlisted.set_03 import ch12 as third_set
+from unlisted.set_04 import ch12 as fourth_set
+from unlisted.set_05 import ch12 as fifth_set
+from unlisted.set_06 import ch12 as sixth_set
 
 
 def row_by_row(

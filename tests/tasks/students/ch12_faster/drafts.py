@@ -3,8 +3,8 @@
 import functools
 
 import torch
-from unlisted import ch12
-from unlisted.second_set import ch12 as second_set
+from unlisted.set_01 import ch12
+from unlisted.set_02 import ch12 as second_set
 
 
 def by_rows(

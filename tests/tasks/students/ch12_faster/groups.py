@@ -2,8 +2,8 @@
 
 import torch
 import torch.nn.functional as F
-from unlisted import ch12
-from unlisted.sixth_set import ch12 as sixth_set
+from unlisted.set_01 import ch12
+from unlisted.set_06 import ch12 as sixth_set
 
 
 def head_by_head(

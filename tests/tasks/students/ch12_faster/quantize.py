@@ -2,10 +2,10 @@
 
 import numpy as np
 import torch
-from unlisted import ch12
-from unlisted.fifth_set_b.ch12 import a_zero_makes_a_group_of_zeros
-from unlisted.ninth_set.ch12 import half_added_and_cast
-from unlisted.third_set.ch12 import smallest_scale_for_zeros
+from unlisted.set_01 import ch12
+from unlisted.set_03.ch12 import smallest_scale_for_zeros
+from unlisted.set_05.ch12 import a_zero_makes_a_group_of_zeros
+from unlisted.set_09.ch12 import half_added_and_cast
 
 
 def by_loop(

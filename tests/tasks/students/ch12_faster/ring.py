@@ -1,8 +1,8 @@
 """Students' answers to 12/ring."""
 
 import torch
-from unlisted import ch12
-from unlisted.second_set.ch12 import ring_blind_to_the_new_one
+from unlisted.set_01 import ch12
+from unlisted.set_02.ch12 import ring_blind_to_the_new_one
 
 
 def by_age(

@@ -3,9 +3,9 @@
 import math
 
 import torch
-from unlisted import ch12
-from unlisted.fifth_set_b import ch12 as fifth_set
-from unlisted.second_set import ch12 as second_set
+from unlisted.set_01 import ch12
+from unlisted.set_02 import ch12 as second_set
+from unlisted.set_05 import ch12 as fifth_set
 
 
 def by_complex_numbers(x, positions, rotated, base, *, sign=1, size=None, step=2, where=None):

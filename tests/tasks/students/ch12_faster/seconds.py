@@ -1,8 +1,8 @@
 """Students' answers to 12/seconds."""
 
 import torch
-from unlisted import ch12 as first_set
-from unlisted.fifth_set_b import ch12
+from unlisted.set_01 import ch12 as first_set
+from unlisted.set_05 import ch12
 
 NAMES = ("embedding", "attention", "feed_forward", "output")
 

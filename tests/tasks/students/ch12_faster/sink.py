@@ -1,9 +1,9 @@
 """Students' answers to 12/sink."""
 
 import torch
-from unlisted.fifth_set_b import ch12 as fifth_set
-from unlisted.second_set import ch12 as second_set
-from unlisted.sixth_set import ch12 as sixth_set
+from unlisted.set_02 import ch12 as second_set
+from unlisted.set_05 import ch12 as fifth_set
+from unlisted.set_06 import ch12 as sixth_set
 
 
 def streamed(chunks, sink, *, begin=None, count=None, old_sum=None, old_mean=None):

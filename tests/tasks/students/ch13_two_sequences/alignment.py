@@ -2,8 +2,8 @@
 
 import numpy as np
 import torch
-from unlisted import ch13
-from unlisted.fifth_set_b import ch13 as fifth_set
+from unlisted.set_01 import ch13
+from unlisted.set_05 import ch13 as fifth_set
 
 
 def by_loop(

@@ -6,10 +6,10 @@ import heapq
 import math
 
 import torch
-from unlisted import ch13 as first_set
-from unlisted.fifth_set_b import ch13 as fifth_set
-from unlisted.second_set import ch13
-from unlisted.third_set.ch13 import ends_when_enough_are_finished
+from unlisted.set_01 import ch13 as first_set
+from unlisted.set_02 import ch13
+from unlisted.set_03.ch13 import ends_when_enough_are_finished
+from unlisted.set_05 import ch13 as fifth_set
 
 
 def with_topk(log_probabilities, start, end, width, longest, power):

@@ -7,9 +7,9 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
-from unlisted import ch13
-from unlisted.second_set import ch13 as second_set_ch13
-from unlisted.third_set import ch13 as third_set_ch13
+from unlisted.set_01 import ch13
+from unlisted.set_02 import ch13 as second_set_ch13
+from unlisted.set_03 import ch13 as third_set_ch13
 
 INF = float("inf")
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import torch
-from unlisted import ch13
-from unlisted.fifth_set_b import ch13 as fifth_set
-from unlisted.second_set import ch13 as second_set_ch13
-from unlisted.third_set import ch13 as third_set_ch13
+from unlisted.set_01 import ch13
+from unlisted.set_02 import ch13 as second_set_ch13
+from unlisted.set_03 import ch13 as third_set_ch13
+from unlisted.set_05 import ch13 as fifth_set
 
 
 def by_lstsq(table, shift, trained):

@@ -2,8 +2,8 @@
 
 import numpy as np
 import torch
-from unlisted import ch13
-from unlisted.fifth_set_b.ch13 import an_empty_source_is_seen
+from unlisted.set_01 import ch13
+from unlisted.set_05.ch13 import an_empty_source_is_seen
 
 
 def by_loop(source, target):

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import torch
-from unlisted import ch13
-from unlisted.fifth_set_b import ch13 as fifth_set
-from unlisted.ninth_set.ch13 import speeds_that_grow
+from unlisted.set_01 import ch13
+from unlisted.set_05 import ch13 as fifth_set
+from unlisted.set_09.ch13 import speeds_that_grow
 
 
 def by_loop(

@@ -3,9 +3,9 @@
 import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
-from unlisted import ch13
-from unlisted.fifth_set_b import ch13 as fifth_set
-from unlisted.second_set import ch13 as second_set
+from unlisted.set_01 import ch13
+from unlisted.set_02 import ch13 as second_set
+from unlisted.set_05 import ch13 as fifth_set
 
 
 def by_library(texts, start, end, pad, longest):

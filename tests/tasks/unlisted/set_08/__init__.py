@@ -1,0 +1,1 @@
+"""The eighth set: slips of students. A third, drawn by lot, was put aside."""

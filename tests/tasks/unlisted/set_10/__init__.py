@@ -1,0 +1,1 @@
+"""The tenth set: slips of students, all put aside until the judges had spoken."""
