@@ -12,6 +12,7 @@ from course_judges.ch01_averages.weights import (
     column_sums,
     laid_along_a_row,
     matrix,
+    not_divided,
     right_but_alone,
     sees_the_right_positions,
 )
@@ -131,8 +132,7 @@ def _other_divisors(evidence: Evidence) -> Finding | None:
 
 _unnormalised_decay = mistake(
     "Your weights shrink as they should, but they aren't an average yet.",
-    lambda e: unwrapped(f"""Row {e.number("T") - 1} of your matrix sums to
-    {number(matrix(e)[-1].sum())}, but the weights of an average sum to 1."""),
+    not_divided,
 )(_powers)
 
 

@@ -15,6 +15,7 @@ from course_judges.ch01_averages.weights import (
     divides_by_another_count,
     laid_along_a_row,
     matrix,
+    not_divided,
     positions,
     right_but_alone,
     same_places,
@@ -226,8 +227,7 @@ def _divides_by_one_too_many(x: Tensor) -> Tensor:
 
 _sums_not_means = mistake(
     "Your sums are right, but you haven't divided them yet.",
-    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights sums to
-    {number(matrix(e)[-1].sum())}, but the weights of an average sum to 1."""),
+    not_divided,
 )(_strict_sums)
 
 

@@ -123,6 +123,13 @@ def right_but_alone(seen: str, section: Section) -> Property:
     return ask
 
 
+def not_divided(evidence: Evidence) -> str:
+    """What the last row sums to, where sums have not become means yet."""
+    mine = matrix(evidence)
+    total = number(mine[-1].sum())
+    return f"Row {len(mine) - 1} of yours sums to {total}, but the weights of an average sum to 1."
+
+
 def column_sums(evidence: Evidence) -> str:
     """What dividing by the sums of the columns does to the rows."""
     mine = matrix(evidence)

@@ -15,6 +15,7 @@ from course_judges.ch01_averages.weights import (
     divides_by_another_count,
     laid_along_a_row,
     matrix,
+    not_divided,
     positions,
     right_but_alone,
     same_places,
@@ -104,8 +105,7 @@ def _no_window(T: int, width: int) -> Tensor:
 
 _sums_not_means = mistake(
     "You chose the right positions, but you haven't divided yet.",
-    lambda e: unwrapped(f"""Row {e.number("T") - 1} of your matrix sums to
-    {number(matrix(e)[-1].sum())}, but the weights of an average sum to 1."""),
+    not_divided,
 )(_band)
 
 
