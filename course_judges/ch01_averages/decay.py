@@ -55,10 +55,8 @@ def _decay_of(evidence: Evidence) -> str:
 
 def _last_row_against(evidence: Evidence) -> str:
     mine, right = matrix(evidence)[-1], evidence.right("weights")[-1]
-    return (
-        f"Your last row is {row(mine)}, but with `decay = {_decay_of(evidence)}` it should be "
-        f"{row(right)}."
-    )
+    return unwrapped(f"""Your last row is {row(mine)}, but with `decay = {_decay_of(evidence)}` it
+    should be {row(right)}.""")
 
 
 def _shrinks_as_asked(evidence: Evidence) -> Finding | None:
@@ -91,10 +89,7 @@ def _shrinks_as_asked(evidence: Evidence) -> Finding | None:
 def _made_of_decay(ratios: Array, decay: float) -> str:
     """What was made of the decay, if each step of a row shrinks by the same wrong factor."""
     for value, words in (
-        (
-            np.exp(-decay),
-            "e^(−decay), but `decay` is the factor itself, not a rate in an exponent.",
-        ),
+        (np.exp(-decay), "e^(−decay), but `decay` is the factor itself, not an exponent."),
         (decay**2, "decay², as if each step counted twice."),
         (decay**0.5, "√decay."),
         (1.0, "no decay at all, because everything that a row sees counts the same."),
@@ -124,8 +119,7 @@ def _other_divisors(evidence: Evidence) -> Finding | None:
         "other-divisors",
         "Your weights shrink as they should, but you don't divide the rows by their sums.",
         unwrapped(f"""Row {last} of your matrix sums to {number(mine[-1].sum())}. The powers of
-        `decay` in the rows add up to {row(sums, 3)}, but your rows are as if divided by
-        {row(by, 3)}."""),
+        `decay` in the rows add up to {row(sums, 3)}, but you seem to divide by {row(by, 3)}."""),
         MEANS,
     )
 
@@ -138,8 +132,8 @@ _unnormalised_decay = mistake(
 
 @mistake(
     "You multiplied by 1 − decay, which is right only for a past without a beginning.",
-    lambda e: unwrapped(f"""1 + decay + decay² + … is 1 / (1 − decay) only if it never ends. Here
-    it ends at position 0, so row 0 of your matrix sums to {number(matrix(e)[0].sum())} and row
+    lambda e: unwrapped(f"""1 + decay + decay² + … is 1 / (1 − decay) only if it never ends. Here it
+    ends at position 0, so row 0 of your matrix sums to {number(matrix(e)[0].sum())} and row
     {e.number("T") - 1} to {number(matrix(e)[-1].sum())}. Divide each row by its own sum. (A
     recursion that starts from 0 gives the same as yours.)"""),
 )
@@ -184,8 +178,8 @@ def _complement(T: int, decay: float) -> Tensor:
 
 @mistake(
     "Your weights shrink in both directions, so you average the future, too.",
-    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}, but position 0 may only
-    see itself, [1, 0, …]. Cut off the future before you divide."""),
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}, but position 0 may only see
+    itself, [1, 0, …]. Cut off the future before you divide."""),
     FUTURE,
 )
 def _no_causal_mask(T: int, decay: float) -> Tensor:
@@ -195,8 +189,7 @@ def _no_causal_mask(T: int, decay: float) -> Tensor:
 
 
 @families.upper_triangle(
-    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}, but it may only see
-    position 0."""),
+    lambda e: f"Row 0 of your matrix is {row(matrix(e)[0])}, but it may only see position 0.",
     FUTURE,
 )
 def _upper_triangle(T: int, decay: float) -> Tensor:
@@ -264,9 +257,8 @@ _diagonal_excluded = mistake(
 
 @mistake(
     "You divided all rows by one number, the sum of the last row.",
-    lambda e: unwrapped(f"""Your last row sums to 1, but row 0 sums to
-    {number(matrix(e)[0].sum())}. Every row has its own sum, and `sum(dim=1, keepdim=True)` gives
-    one for each."""),
+    lambda e: unwrapped(f"""Your last row sums to 1, but row 0 sums to {number(matrix(e)[0].sum())}.
+    Every row has its own sum, and `sum(dim=1, keepdim=True)` gives one for each."""),
 )
 def _last_sum_for_all(T: int, decay: float) -> Tensor:
     weights = _powers(T, decay)
@@ -300,9 +292,9 @@ def _cut_too_late(T: int, decay: float) -> Tensor:
 
 @mistake(
     "All your rows equal the last one, so you average the future, too.",
-    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}, but it may only see
-    itself. If you take all powers decay^(t − s), the exponents ahead of the diagonal are negative,
-    which makes these powers larger than 1. Set them to 0 (`tril`) before you divide."""),
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}, but it may only see itself.
+    If you take all powers decay^(t − s), the exponents ahead of the diagonal are negative, which
+    makes these powers larger than 1. Set them to 0 (`tril`) before you divide."""),
     FUTURE,
 )
 def _future_not_cut(T: int, decay: float) -> Tensor:
@@ -329,8 +321,7 @@ def _one_power_too_few(T: int, decay: float) -> Tensor:
     too large or too small for a floating-point number. Far ahead of the diagonal, decay ** (t − s)
     is infinite, and 0 · ∞ is NaN. For large t, decay ** t is 0, and 0 / 0 is NaN. Keep the
     exponents at 0 or more (`clamp`), or set the future to 0 (`tril`) instead of multiplying it by
-    0. Raise `decay` to the distance itself, because a quotient of two powers is 0 / 0 where both
-    have become 0."""),
+    0. Raise `decay` to the distance itself, as a quotient of two powers may be 0 / 0."""),
     recognized=lambda e: e.same("weights", "alone") and bool(np.isnan(e.yours("long")).any()),
 )
 def _powers_out_of_range(T: int, decay: float) -> Tensor:

@@ -94,9 +94,7 @@ def _misses_sums(case: str) -> Property:
         hint = (
             " Do you round the sum? Rounded to a whole number, everything between 0.5 and 1.5 is "
             "1, so take the distance of the sum from 1 as it is."
-            if rounded
-            else ""
-        )
+        ) * bool(rounded)
         return Finding(
             "sum-missed",
             "You let a row pass that doesn't sum to 1.",
@@ -236,8 +234,8 @@ def _rounds_too_much(weights: Tensor) -> Tensor:
 
 @mistake(
     "You never find a fault in row 0.",
-    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Row 0 is judged like any other. If you loop
-    over the rows, does the loop begin there?"""),
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Row 0 is judged like any other. If you loop over
+    the rows, does the loop begin there?"""),
     recognized=_row_0_is_never_faulty,
 )
 def _first_row_never_faulty(weights: Tensor) -> Tensor:
@@ -246,11 +244,11 @@ def _first_row_never_faulty(weights: Tensor) -> Tensor:
 
 @mistake(
     "You call every row faulty.",
-    lambda e: unwrapped(f"""If you compare sums with 1 exactly, rounding is the reason: row 0 of
-    one matrix sums to 1 {_signed(float(e.inputs["ahead"].sum(1)[0]) - 1)}, which is float32's
-    noise. Allow for it with `torch.isclose` or a distance of at most 1e-5. Otherwise, remember that
-    it's the sum of a row that has to be 1, that neither a weight on the past nor one of 0 is a
-    fault, and that each row is judged by itself."""),
+    lambda e: unwrapped(f"""If you compare sums with 1 exactly, rounding is the reason: row 0 of one
+    matrix sums to 1 {_signed(float(e.inputs["ahead"].sum(1)[0]) - 1)}, which is float32's noise.
+    Allow for it with `torch.isclose` or a distance of at most 1e-5. Otherwise, remember that it's
+    the sum of a row that has to be 1, that neither a weight on the past nor one of 0 is a fault,
+    and that each row is judged by itself."""),
     cases=("ahead", "sums"),
 )
 def _exact_comparison(weights: Tensor) -> Tensor:
@@ -286,8 +284,8 @@ def _past_for_future(weights: Tensor) -> Tensor:
 
 @mistake(
     "You look for weight on the future in columns instead of rows.",
-    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} `dim=1` asks about each row, while `dim=0`
-    asks about each column and finds the positions that are looked at too early."""),
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} `dim=1` asks about each row, while `dim=0` asks
+    about each column and finds the positions that are looked at too early."""),
     SIDES,
     cases=("ahead",),
 )
@@ -319,8 +317,7 @@ def _all_in_columns(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    unwrapped("""Your check of the sums is the wrong way round, so you call rows faulty that sum to
-    1."""),
+    "Your check of the sums is the wrong way round, so you call rows faulty that sum to 1.",
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} `isclose` is True where a sum is right, so
     negate it with `~` to find the faulty rows."""),
     cases=("sums", "ahead"),
@@ -368,8 +365,7 @@ def _future_unasked(weights: Tensor) -> Tensor:
 
 @mistake(
     "You let rows pass that don't sum to 1.",
-    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} It looks only at the past, but it isn't an
-    average."""),
+    lambda e: f"{_wrong_row('sums')(e)} It looks only at the past, but it isn't an average.",
     cases=("sums",),
     also=(lambda weights: _weights_above_1(weights),),
 )
@@ -397,8 +393,8 @@ def _signs_unasked(weights: Tensor) -> Tensor:
 
 @mistake(
     "You let a row pass that has a NaN.",
-    lambda e: unwrapped(f"""{_wrong_row("nan")(e)} Every comparison with NaN except `!=` is
-    False, even `nan > 1e-5`. Ask what a sound row fulfills and negate that, or use `isnan`."""),
+    lambda e: unwrapped(f"""{_wrong_row("nan")(e)} Every comparison with NaN except `!=` is False,
+    even `nan > 1e-5`. Ask what a sound row fulfills and negate that, or use `isnan`."""),
     FILL,
     cases=("nan",),
 )
@@ -418,8 +414,8 @@ def _stricter_than_asked(weights: Tensor) -> Tensor:
 
 @mistake(
     "You look for negative weights in columns instead of rows.",
-    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} `dim=1` asks about each row, while `dim=0`
-    asks about each column."""),
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} `dim=1` asks about each row, while `dim=0` asks
+    about each column."""),
     SIDES,
     cases=("signs",),
 )
@@ -453,8 +449,7 @@ def _next_position_allowed(weights: Tensor) -> Tensor:
 
 @mistake(
     "You look only at the very next position for weight on the future.",
-    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} All positions after t are its future, not only
-    t + 1."""),
+    lambda e: f"{_wrong_row('ahead')(e)} All positions after t are its future, not only t + 1.",
     FUTURE,
     cases=("ahead", "signs"),
 )

@@ -151,11 +151,8 @@ def _dropped_result(scores: Tensor, visible: Tensor) -> Tensor:
     which is too close to the scores."""),
     lambda e: (
         f"{_hidden_share(e)} "
-        + (
-            "(−1e-9 is −0.000000001, while −1e9 is a large negative number.) "
-            if abs(_fill_read_off(e) or 0.0) < 1e-3
-            else ""
-        )
+        + "(−1e-9 is −0.000000001, while −1e9 is a large negative number.) "
+        * (abs(_fill_read_off(e) or 0.0) < 1e-3)
         + "Next to any finite score, −inf gets a weight of exactly 0, but a large negative number "
         "does so only while other scores are far above it."
     ),
@@ -273,8 +270,7 @@ def _logarithms(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 @mistake(
-    unwrapped("""You took the softmax of the negated scores, so the largest score gets the smallest
-    weight."""),
+    "You took the softmax of the negated scores, so the largest score gets the smallest weight.",
     lambda e: unwrapped(f"""{_row_of_the_sample(e)} With the scores as they are, the row should be
     {row(e.right("weights")[0, 0])}."""),
 )
@@ -284,8 +280,8 @@ def _negated_scores(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "You filled the hidden places after the softmax, so they hold −∞ instead of 0.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} It's the exponential in the softmax that turns
-    a score of −inf into a weight of 0, so fill first, then take the softmax."""),
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} It's the exponential in the softmax that turns a
+    score of −inf into a weight of 0, so fill first, then take the softmax."""),
     FILL,
 )
 def _filled_after_softmax(scores: Tensor, visible: Tensor) -> Tensor:
@@ -305,8 +301,8 @@ def _nothing_but_nan(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "You hid the future instead of what `visible` hides.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} {_hidden_share(e)} This mask is no triangle,
-    and each sample has its own, so use `visible` instead of a `tril`."""),
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} {_hidden_share(e)} This mask is no triangle, and
+    each sample has its own, so use `visible` instead of a `tril`."""),
 )
 def _triangle_for_visible(scores: Tensor, visible: Tensor) -> Tensor:
     return masked_softmax(scores, torch.ones_like(visible).tril())
@@ -349,10 +345,10 @@ _mask_of_the_first_sample = mistake(
 
 @mistake(
     "You took one softmax over many rows, but each row should sum to 1.",
-    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}, and all
-    weights of sample 0 together sum to {number(np.asarray(e.yours("weights"))[0].sum())}. If you
-    pick what is visible with one index, or flatten, several rows end up in one line, but `dim=-1`
-    of (B, T, T) runs along each row."""),
+    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}, and all weights
+    of sample 0 together sum to {number(np.asarray(e.yours("weights"))[0].sum())}. If you pick what
+    is visible with one index, or flatten, several rows end up in one line, but `dim=-1` of (B, T,
+    T) runs along each row."""),
     SIDES,
     also=(
         lambda scores, visible: (
@@ -378,8 +374,7 @@ def _powers_alone(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 @mistake(
-    unwrapped("""You divided by sums that belong to other rows, probably because a `keepdim=True`
-    is missing."""),
+    "You divided by sums that belong to other rows, probably because a `keepdim=True` is missing.",
     lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}. Without
     `keepdim=True`, sums over `dim=-1` have shape ({e.number("B")}, {e.number("T")}), but they have
     to be a column, (B, T, 1), so that each row is divided by its own."""),
@@ -397,9 +392,9 @@ def _divisors_along_a_row(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "You took the softmax twice, and the second time of weights instead of scores.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} With one softmax, of the visible scores, the
-    row is {row(e.right("weights")[0, 0])}. The mask only has to put −inf into the scores before
-    that softmax."""),
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} With one softmax, of the visible scores, the row
+    is {row(e.right("weights")[0, 0])}. The mask only has to put −inf into the scores before that
+    softmax."""),
     also=(
         lambda scores, visible: masked_softmax(scores, visible).softmax(dim=-1),
         lambda scores, visible: masked_softmax(masked_softmax(scores, visible), visible),

@@ -143,8 +143,8 @@ def _running_mean_from_1(x: Tensor) -> Tensor:
 
 @mistake(
     "You add up t + 1 positions, including position t itself, but divide by t.",
-    lambda e: unwrapped(f"""{_in_every_row(e)}, because its sum includes positions 0 and 1. Only
-    one position comes before position 1, so take the position itself out of the sum."""),
+    lambda e: unwrapped(f"""{_in_every_row(e)}, because its sum includes positions 0 and 1. Only one
+    position comes before position 1, so take the position itself out of the sum."""),
     FUTURE,
     also=(lambda x: x.cumsum(dim=1) / torch.arange(x.shape[1])[:, None],),
 )
@@ -153,8 +153,7 @@ def _sums_include_itself(x: Tensor) -> Tensor:
 
 
 @mistake(
-    unwrapped("""Each position gets only the one before it instead of the mean of all that come
-    before."""),
+    "Each position gets only the one before it instead of the mean of all that come before.",
     lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}, but
     its strict past is positions 0 … {len(matrix(e)) - 2}, and each of them counts the same."""),
 )
@@ -177,9 +176,9 @@ def _past_but_one(matrix_of: Callable[[Tensor], Tensor]) -> Any:
 
 _past_ends_too_early = mistake(
     "Your past ends one position too early, so position t leaves out t − 1.",
-    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}, but
-    it should see positions 0 … {len(matrix(e)) - 2}. If you slice, the end is left out, so
-    `x[:, :t]` holds positions 0 … t − 1. If you cut a triangle, `diagonal=-1` leaves out only the
+    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}, but it
+    should see positions 0 … {len(matrix(e)) - 2}. If you slice, the end is left out, so `x[:, :t]`
+    holds positions 0 … t − 1. If you cut a triangle, `diagonal=-1` leaves out only the
     diagonal."""),
     FUTURE,
     also=(
@@ -235,8 +234,7 @@ _sums_not_means = mistake(
     "You don't hide anything, so every position averages the whole sequence.",
     lambda e: unwrapped(f"""Every weight of yours is {number(matrix(e)[0, 0])}, one over T. If you
     hide positions before a softmax, a 0 instead of −inf hides nothing, because e⁰ = 1, and neither
-    does a `masked_fill` whose result you don't keep. A mean over `dim=1` sees all positions,
-    too."""),
+    does a `masked_fill` whose result you don't keep. A mean over `dim=1` sees all, too."""),
     FILL,
 )
 def _zero_mask(x: Tensor) -> Tensor:
@@ -299,8 +297,8 @@ _upper_triangle = families.upper_triangle(
 )(_past_by(_strict_upper, 1, True, 1.0))
 
 _divides_columns = families.divides_columns(
-    lambda e: unwrapped(f"""Row t says what position t sees, so it's the rows that have to sum to
-    1, but row {e.number("T") - 1} of yours sums to {number(matrix(e)[-1].sum())}.
+    lambda e: unwrapped(f"""Row t says what position t sees, so it's the rows that have to sum to 1,
+    but row {e.number("T") - 1} of yours sums to {number(matrix(e)[-1].sum())}.
     `sum(dim=1, keepdim=True)` adds along a row."""),
     also=(_past_by(_strict_lower, 0, True, 0.0),),
 )(_past_by(_strict_lower, 0, True, 1.0))

@@ -55,8 +55,7 @@ def _future_in_time_last(evidence: Evidence) -> Finding | None:
 
 
 @mistake(
-    unwrapped("""Each of your sums covers what comes after its position instead of what comes
-    before it."""),
+    "Each of your sums covers what comes after its position instead of what comes before it.",
     lambda e: unwrapped(f"""Position 0 of your output holds the sum of all {word(e.number("T"))}
     positions, and position {e.number("T") - 1} holds only its own value. If you multiply by a
     triangle from the right, output t is x times column t of the matrix, so column t needs its ones
@@ -69,9 +68,9 @@ def _triangle_not_turned(x: Tensor) -> Tensor:
 
 @mistake(
     "You reshaped (B, C, T) to (B, T, C), which doesn't exchange channels and time.",
-    unwrapped("""`view` and `reshape` keep the numbers in their order and only cut them into rows
-    of another length. The first row of your (T, C) is therefore the beginning of channel 0 instead
-    of position 0 of all channels. To put time first, exchange the two dimensions with
+    unwrapped("""`view` and `reshape` keep the numbers in their order and only cut them into rows of
+    another length. The first row of your (T, C) is therefore the beginning of channel 0 instead of
+    position 0 of all channels. To put time first, exchange the two dimensions with
     `transpose(1, 2)`."""),
     cases=("sums", "square"),
     also=(
@@ -175,8 +174,8 @@ def _channels_run_on(x: Tensor) -> Tensor:
 
 @mistake(
     "Your sums are right, but a reshape put them in the wrong places.",
-    lambda e: unwrapped(f"""You computed them with time before the channels. `reshape` and `view`
-    to {e.right("sums").shape} keep the numbers in that order and only cut them into rows of another
+    lambda e: unwrapped(f"""You computed them with time before the channels. `reshape` and `view` to
+    {e.right("sums").shape} keep the numbers in that order and only cut them into rows of another
     length, so numbers of several channels end up in one row. To put time last again, exchange the
     two dimensions with `transpose(1, 2)`."""),
     cases=("sums", "square"),
@@ -211,8 +210,7 @@ def _next_included(x: Tensor) -> Tensor:
 
 
 @mistake(
-    unwrapped("""You returned only the total of each channel, but the task asks for the sum at
-    every position."""),
+    "You returned only the total of each channel, but the task asks for the sum at every position.",
     lambda e: unwrapped(f"""Your answer has shape {e.yours("sums").shape}, but
     {e.right("sums").shape} is expected. Position t holds the sum of positions 0 … t, so the total
     is only the last of these sums."""),

@@ -190,9 +190,8 @@ def _divides_by_the_past(T: int, width: int) -> Tensor:
 
 @mistake(
     "You don't hide anything, so every row averages the whole sequence.",
-    lambda e: unwrapped(f"""Every weight of yours is {number(matrix(e)[0, 0])}, one over T. Before
-    a softmax, a score of 0 among scores of 0 hides nothing, so what may not be seen needs
-    −inf."""),
+    lambda e: unwrapped(f"""Every weight of yours is {number(matrix(e)[0, 0])}, one over T. Before a
+    softmax, a score of 0 among scores of 0 hides nothing, so what may not be seen needs −inf."""),
     FILL,
 )
 def _nothing_hidden(T: int, width: int) -> Tensor:  # noqa: ARG001
