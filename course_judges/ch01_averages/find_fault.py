@@ -491,7 +491,7 @@ def _each_weight_judged(weights: Tensor) -> Tensor:
 
 
 def _counts_faults(evidence: Evidence) -> Finding | None:
-    """More than 1 where a row has several faults, and right but for that."""
+    """Numbers of faults where True and False were asked for, and otherwise right."""
     for case in ("ahead", "sums", "signs", "nan"):
         mine, right = evidence.yours(case), evidence.right(case).astype(bool)
         if mine.shape != right.shape or not np.array_equal(mine != 0, right):

@@ -376,8 +376,9 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     return Finding(
         "another-mean",
         "Your numbers aren't the means of the strict past.",
-        unwrapped(f"""In sample {b}, channel {c}, the past of position {t} is {row(past)}. Its mean
-        is {number(right[b, t, c])}, but yours is {number(mine[b, t, c])}."""),
+        unwrapped(f"""In sample {b}, channel {c}, the past of position {t} is
+        {row(past) if t else "empty"}, so its mean should be {number(right[b, t, c])}, but yours is
+        {number(mine[b, t, c])}."""),
         MEANS,
     )
 

@@ -84,7 +84,7 @@ def _reshaped_for_transposed(x: Tensor) -> Tensor:
 
 
 def _along_channels(evidence: Evidence) -> bool:
-    """True of sums of the square input along its channels, if x has them, too, or an error."""
+    """True if both inputs are summed along the channels, or the one that isn't square stops."""
     for step in (1, -1):  # from the first channel on, or from the last one
         sums, square = (
             evidence.inputs[name][:, ::step].cumsum(axis=1)[:, ::step] for name in ("x", "square")
@@ -237,7 +237,7 @@ def _channels_added_up(x: Tensor) -> Tensor:
 
 
 def _right_at_first(evidence: Evidence) -> Finding | None:
-    """Position 0 right everywhere, and something that is no sum after it, worked out."""
+    """A channel worked out, if position 0 is right everywhere and what follows is no sum."""
     x, mine, right = evidence.inputs["x"], evidence.yours("sums"), evidence.right("sums")
     if mine.shape != right.shape or not np.allclose(mine[..., 0], right[..., 0], atol=1e-4):
         return None

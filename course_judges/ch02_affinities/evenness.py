@@ -79,7 +79,7 @@ def _proportional(evidence: Evidence) -> bool:
         return False
     rows = right.shape[1]
     largest = right.argmax(axis=0), np.arange(rows)
-    # A row that looks at one position alone in every sample has 0, whatever the factor.
+    # A row that looks at only one position in every sample has 0, whatever the factor.
     factor = np.divide(mine[largest], right[largest], where=right[largest] > 0, out=np.ones(rows))
     return bool((factor > 1e-3).all() and np.allclose(mine, right * factor, rtol=1e-3, atol=1e-5))
 
@@ -254,7 +254,7 @@ _column_kept = mistake(
     their own rows."""),
     recognized=lambda e: bool(
         close(
-            e.yours("evenness")[..., -1],  # of each row, divided as that of the last one
+            e.yours("evenness")[..., -1],  # each row's, over the last row's divisor
             column_kept(torch.from_numpy(e.inputs["weights"])).numpy()[..., -1],
         ).all()
     ),

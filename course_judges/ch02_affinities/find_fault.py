@@ -169,12 +169,12 @@ def _inputs(rng: np.random.Generator) -> Inputs:
     # Short vectors make small differences: an inspector that compares roughly cannot tell them.
     while _nearest(x) > _NEAR:
         x *= 0.97
-    # PyTorch's usual numbers: `torch.allclose` compares no float64 with `torch.ones(T)`.
+    # float32, because `torch.allclose` doesn't compare float64 with `torch.ones(T)`.
     x = x.astype(np.float32)
     suspects = list(candidates(torch.from_numpy(x).double()).values())
     drawn: dict[str, Array] = {"T": np.array(T), "C": np.array(C), "x": x}
     for name, i in zip(SUSPECTS, rng.permutation(len(suspects)), strict=True):
-        # Rounding such as another order of the same operations leaves.
+        # As much rounding as another order of the same operations leaves.
         noise = 1 + rng.uniform(2e-7, 5e-7, size=(T, T)) * rng.choice([-1, 1], size=(T, T))
         drawn[name] = (suspects[i].numpy() * noise).astype(np.float32)
     return drawn
@@ -192,10 +192,10 @@ _exact_comparison = mistake(
 
 _nothing_for_some = mistake(
     "Your inspector says nothing about some matrices, because it ends without a `return`.",
-    lambda e: unwrapped(f"""It returns None where “{_unnamed(e)[0]}” is right, and for
-    {len(_unnamed(e))} of the seven in all. The others get their names. None of your conditions was
-    true there. If you add up differences over all entries, you also add up their rounding. If not,
-    compute that fault again."""),
+    lambda e: unwrapped(f"""It returns None where it should say
+    {" or ".join(f"“{kind}”" for kind in _unnamed(e))}, because none of your conditions is true
+    there. If you add up differences over all entries, you also add up their rounding. If not,
+    compute these weights again."""),
     recognized=lambda e: (
         0 < len(_unnamed(e)) == len(e.answers.errors)
         and all(mine in ("", right) for right, mine in _named(e).items())
@@ -213,7 +213,7 @@ _one_name_for_all = mistake(
 )(always_sound)
 
 
-# What the softmax is taken of, once it is masked.
+# The scores before the mask and the softmax.
 _OTHER_SCALES = {NO_SCALE: "`x @ x.T`", BY_C: "`x @ x.T / C`"}
 
 

@@ -336,7 +336,7 @@ def _logarithms(scores: Tensor) -> Tensor:
 
 
 def _seen_by(evidence: Evidence, case: str, t: int) -> str:
-    """The scores of one row that are not hidden, by their ends."""
+    """Between which numbers the visible scores of a row lie, as the beginning of a sentence."""
     scores = evidence.inputs[case][t]
     seen = scores[np.isfinite(scores)]
     if len(seen) == 1:
