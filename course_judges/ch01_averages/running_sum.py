@@ -310,8 +310,7 @@ def _adds_other_positions(mine: Array, right: Array) -> Finding:
     return Finding(
         "other-positions-added",
         "You don't add up positions 0 … t everywhere.",
-        unwrapped(f"""Your position {t} is the sum of {added}, but it should be the sum of
-        {positions(right[:, t])}.{hint}"""),
+        f"Your position {t} adds up {added}, but it should add up {positions(right[:, t])}.{hint}",
         TRIANGLE,
     )
 

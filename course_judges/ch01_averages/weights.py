@@ -80,7 +80,7 @@ def _in_common(seen: Array, expected: Array) -> str:
     if not seen[wrong].any():
         return f"{which} are empty."
     back = np.arange(len(seen))[:, None] - np.arange(len(seen))
-    for off, verb in ((seen & ~expected, "see"), (expected & ~seen, "don't see")):
+    for off, verb in ((seen & ~expected, "see"), (expected & ~seen, "miss")):
         if (seen != expected)[~off].any() or len(np.unique(back[off])) > 1:
             continue
         step = int(back[off][0])

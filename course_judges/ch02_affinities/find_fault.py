@@ -254,7 +254,7 @@ _scale_by_channels = mistake(
 )(saying(sound=BY_C, divided_by_C=SOUND))
 
 _scales_confused = mistake(
-    "You don't tell weights without a scale from those divided by C.",
+    "You confuse “no scale” with “divided by C”.",
     lambda e: unwrapped(f"""{_says_of(e, _misnamed_of(e, NO_SCALE, BY_C))} Undivided scores are
     large and make sharp rows: the largest weight below row 0 is
     {number(_matrix(e, NO_SCALE)[1:].max())} without a scale, but
@@ -263,7 +263,7 @@ _scales_confused = mistake(
 )(saying(no_scale=BY_C, divided_by_C=NO_SCALE))
 
 _sums_unasked = mistake(
-    "You give weights that were scaled too late another name.",
+    "You give the wrong name to weights that were scaled too late.",
     lambda e: unwrapped(f"""{_says_of(e, LATE)} The proportions of a row are those of “no scale”,
     but row 0 sums to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number("C")}. If you
     compare with a matrix of your own, divide only its weights by √C, and don't divide its scores at
@@ -272,7 +272,7 @@ _sums_unasked = mistake(
 )(saying(scaled_too_late=NO_SCALE))
 
 _columns_unasked = mistake(
-    "You give weights whose softmax ran down the columns another name.",
+    "You give the wrong name to weights whose softmax ran down the columns.",
     lambda e: unwrapped(f"""{_says_of(e, COLUMNS)} There, column 0 sums to
     {number(_matrix(e, COLUMNS)[:, 0].sum())} and row 0 to {number(_matrix(e, COLUMNS)[0].sum())}.
     The future is hidden before the softmax, as in the sound ones, and the scores are divided by √C.
@@ -282,7 +282,7 @@ _columns_unasked = mistake(
 )(saying(columns=NO_SCALE))
 
 _masks_confused = mistake(
-    "You don't tell a mask of 0 from no mask at all.",
+    "You confuse “zero mask” with “no mask”.",
     lambda e: unwrapped(f"""Both give weight to the future. With a mask of 0, all future weights of
     a row are equal: row 0 holds {number(_matrix(e, ZERO_MASK)[0, 1])} and
     {number(_matrix(e, ZERO_MASK)[0, 2])} at positions 1 and 2. Without a mask it holds

@@ -215,7 +215,7 @@ def _not_normalised(at: Tensor, known: Tensor, values: Tensor, width: float) -> 
 
 
 _distance_not_squared = mistake(
-    "Your scores hold distances, but the task asks for squared distances.",
+    "Your scores use distances, but the task asks for squared distances.",
     lambda e: unwrapped(f"""{_first_place(e)} The nearest station has the squared distance
     {_squared(e)}. `torch.cdist` and `norm` give the root of that."""),
     also=(*_ROOTS[1:],),
