@@ -213,8 +213,7 @@ def _keepdim_forgotten(T: int, decay: float) -> Tensor:
     "You put weights into a softmax, but it takes scores.",
     lambda e: unwrapped(f"""A softmax takes the exponential before it divides, so in your last row
     one step back counts {number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the
-    present instead of {_decay_of(e)} times. Divide by the row sums, or put in the logarithm of the
-    weights."""),
+    present instead of {_decay_of(e)} times. Divide by the row sums, or put in logarithms."""),
     SOFTMAX,
 )
 def _softmax_of_weights(T: int, decay: float) -> Tensor:
@@ -258,7 +257,7 @@ _diagonal_excluded = mistake(
 @mistake(
     "You divided all rows by one number, the sum of the last row.",
     lambda e: unwrapped(f"""Your last row sums to 1, but row 0 sums to {number(matrix(e)[0].sum())}.
-    Every row has its own sum, and `sum(dim=1, keepdim=True)` gives one for each."""),
+    Every row has its own sum, `sum(dim=1, keepdim=True)`."""),
 )
 def _last_sum_for_all(T: int, decay: float) -> Tensor:
     weights = _powers(T, decay)
@@ -268,8 +267,7 @@ def _last_sum_for_all(T: int, decay: float) -> Tensor:
 @mistake(
     "You divided all rows by one number, the sum of the whole matrix.",
     lambda e: unwrapped(f"""All your weights together sum to 1, but row 0 sums to
-    {number(matrix(e)[0].sum())}. Every row has its own sum, and `sum(dim=1, keepdim=True)` gives
-    one for each."""),
+    {number(matrix(e)[0].sum())}. Every row has its own sum, `sum(dim=1, keepdim=True)`."""),
 )
 def _one_sum_for_all(T: int, decay: float) -> Tensor:
     weights = _powers(T, decay)

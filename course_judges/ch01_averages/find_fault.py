@@ -214,8 +214,7 @@ def _inverted_answer(weights: Tensor) -> Tensor:
 @mistake(
     lambda e: f"You call rows faulty that {_accused_for_zeros(e)}.",
     lambda e: unwrapped(f"""{_an_accused_row(e)} A weight of 0 is no fault, wherever it is. Only a
-    weight below 0 is negative, and a position doesn't have to look at everything that it may
-    see."""),
+    weight below 0 is negative, and a position needn't use all that it may see."""),
     recognized=lambda e: bool(_accused_for_zeros(e)),
 )
 def _zero_accused(weights: Tensor) -> Tensor:
@@ -330,8 +329,7 @@ def _sums_inverted(weights: Tensor) -> Tensor:
 @mistake(
     "You check whether the past sums to 1, but not whether the future is 0.",
     lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} Its weights up to position t are an average,
-    but it gives weight to what comes after t as well, so check `triu(weights, diagonal=1)`,
-    too."""),
+    but it also gives weight to what comes after t, so check `triu(weights, diagonal=1)`."""),
     FUTURE,
     cases=("ahead", "sums"),
 )
@@ -470,8 +468,8 @@ def _shaped_alike(evidence: Evidence, right_of: Callable[[Array], Array]) -> boo
 @mistake(
     "You return the numbers of the faulty rows, but each row should be True or False.",
     lambda e: unwrapped(f"""For {e.number("T")} rows you return {len(e.yours("sums"))} numbers,
-    [{listed(e.yours("sums"))}], but the task asks for {e.number("T")} entries, one True or False
-    per row."""),
+    [{listed(e.yours("sums"))}], but the task asks for {e.number("T")}, one True or False per
+    row."""),
     recognized=lambda e: _shaped_alike(e, np.flatnonzero),
 )
 def _numbers_of_rows(weights: Tensor) -> Tensor:
@@ -481,8 +479,7 @@ def _numbers_of_rows(weights: Tensor) -> Tensor:
 @mistake(
     "You judge every weight, but the task asks for one verdict per row.",
     lambda e: unwrapped(f"""Your answer has shape {e.yours("sums").shape}, but
-    {e.right("sums").shape} is expected. `.any(dim=1)` says of each row whether something in it is
-    True."""),
+    {e.right("sums").shape} is expected. `.any(dim=1)` says whether anything in a row is True."""),
     SIDES,
     recognized=lambda e: e.yours("sums").shape == e.inputs["sums"].shape,
 )
@@ -520,8 +517,7 @@ def _last_row_never_faulty(evidence: Evidence) -> Finding | None:
         "last-row-never-faulty",
         "You never find a fault in the last row.",
         unwrapped(f"""{_wrong_row("signs")(evidence)} The last row has no future, but its sum, its
-        signs and a NaN count as in any other. If you loop over the rows, does the loop reach
-        it?"""),
+        signs and a NaN count as in any other. If you loop, does the loop reach it?"""),
         MEANS,
     )
 

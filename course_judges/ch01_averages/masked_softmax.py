@@ -247,8 +247,7 @@ def _mask_of(change: Callable[[Tensor], Tensor], empty: float | None = None) -> 
 
 
 @mistake(
-    unwrapped("""You returned scores instead of weights: the softmax is missing, or you didn't keep
-    its result."""),
+    "You returned scores, not weights: the softmax is missing, or you didn't keep its result.",
     lambda e: unwrapped(f"""{_row_of_the_sample(e)} Weights lie between 0 and 1, and each row sums
     to 1. `softmax` returns a new tensor and leaves the old one as it was."""),
     also=(
@@ -315,8 +314,8 @@ def _turned(visible: Tensor) -> Tensor:
 _mask_turned = mistake(
     "You exchanged the rows and columns of the mask.",
     lambda e: unwrapped(f"""{_row_of_the_sample(e)} You let row t look where column t of `visible`
-    is True. `visible` and the scores have the same order, (sample, row t, column s), so nothing has
-    to be exchanged."""),
+    is True. `visible` and the scores have the same order, (sample, row t, column s), so don't
+    exchange anything."""),
     SIDES,
     also=(_mask_of(_turned, 0.0),),
 )(_mask_of(_turned))
@@ -393,8 +392,7 @@ def _divisors_along_a_row(scores: Tensor, visible: Tensor) -> Tensor:
 @mistake(
     "You took the softmax twice, and the second time of weights instead of scores.",
     lambda e: unwrapped(f"""{_row_of_the_sample(e)} With one softmax, of the visible scores, the row
-    is {row(e.right("weights")[0, 0])}. The mask only has to put −inf into the scores before that
-    softmax."""),
+    is {row(e.right("weights")[0, 0])}. The mask only has to put −inf into the scores."""),
     also=(
         lambda scores, visible: masked_softmax(scores, visible).softmax(dim=-1),
         lambda scores, visible: masked_softmax(masked_softmax(scores, visible), visible),
@@ -510,8 +508,8 @@ def _lowered(evidence: Evidence) -> Finding | None:
         "You make hidden positions count less, but they still count.",
         unwrapped(f"""Your weights are those of scores in which the hidden ones are
         {number(float(by.mean()))} lower than given, compared with the visible ones.
-        {_hidden_share(evidence)} Adding the mask as a number isn't enough, because what is hidden
-        needs −inf."""),
+        {_hidden_share(evidence)} Adding the mask as a number isn't enough: what is hidden needs
+        −inf."""),
         FILL,
     )
 

@@ -121,8 +121,7 @@ def _first_row_itself(x: Tensor) -> Tensor:
 
 
 @mistake(
-    unwrapped("""Your means include the position itself, as in the chapter, but the task asks for
-    the strict past."""),
+    "Your means include the position itself, as in the chapter, but the strict past doesn't.",
     lambda e: unwrapped(f"""{_in_every_row(e)}, so it sees positions 0 and 1. The strict past of
     position 1 is only position 0."""),
     FUTURE,
@@ -216,8 +215,8 @@ def _mixes_samples(x: Tensor) -> Tensor:
 @mistake(
     "You average the right positions, but divide by one too many.",
     lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights sums to
-    {number(matrix(e)[-1].sum())} instead of 1, because position t has t positions before it, not t
-    + 1."""),
+    {number(matrix(e)[-1].sum())} instead of 1, because only t positions come before position
+    t."""),
 )
 def _divides_by_one_too_many(x: Tensor) -> Tensor:
     T = x.shape[1]
@@ -331,8 +330,7 @@ def _a_sample_for_a_position(evidence: Evidence) -> Finding | None:
     too = mine[1:, 0].any()
     return Finding(
         "sample-for-position",
-        unwrapped("""Your sample 0 is 0 at every position, but it's position 0 of every sample that
-        should be 0."""),
+        "Your sample 0 is all 0, but it's position 0 of every sample that should be 0.",
         "The first index of (B, T, C) is the sample, so `y[0] = 0` clears sample 0, while "
         "`y[:, 0] = 0` clears position 0."
         + f" In sample 1, your position 0 holds {number(mine[1, 0, 0])} in channel 0."

@@ -48,8 +48,7 @@ def _future_in_time_last(evidence: Evidence) -> Finding | None:
     return Finding(
         "sees-the-future",
         "Your answer sees the future.",
-        unwrapped(f"""Output {t} counts position {s} with weight {number(seen[t, s])}, although {s}
-        comes after {t}."""),
+        f"Output {t} counts position {s}, which comes after it, with weight {number(seen[t, s])}.",
         FUTURE,
     )
 

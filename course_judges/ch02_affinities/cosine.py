@@ -253,7 +253,7 @@ def _correlation(x: Tensor, y: Tensor) -> Tensor:
 @mistake(
     "You divided by the length of a whole sample instead of that of each vector.",
     lambda e: unwrapped(f"""{_entry(e)} A sample of `x` has {e.number("T")} vectors, and one of `y`
-    has {e.number("S")}. Each has its own length, the root of the sum of squares along only the last
+    has {e.number("S")}. Each has its own length, the root of the sum of squares along the last
     dimension."""),
     cases=("cosines",),
 )
@@ -338,9 +338,8 @@ def _wrong_where_short(evidence: Evidence) -> Finding | None:
         {"below 1" if from_1 else "small"}, but right elsewhere."""),
         unwrapped(f"""In sample {b}, `x[{t}]` and `y[{s}]` have the lengths
         {number(float(x[b, t, s]))} and {number(float(y[b, t, s]))} and the cosine
-        {number(right[b, t, s])}, but yours is {number(mine[b, t, s])}. If something keeps lengths
-        away from 0, such as `clamp`, its limit is too large. 1e-8, for example, is small
-        enough."""),
+        {number(right[b, t, s])}, but yours is {number(mine[b, t, s])}. If something like `clamp`
+        keeps lengths away from 0, its limit is too large. 1e-8 is small enough."""),
         ANGLE,
     )
 
@@ -386,8 +385,7 @@ def _zeros_have_a_direction(evidence: Evidence) -> Finding | None:
         "zeros-have-a-direction",
         "You give a vector of zeros other cosines than 0.",
         unwrapped(f"""In sample {b}, `{name}` is all zeros, but for `x[{t}]` and `y[{s}]` you return
-        {number(mine[b, t, s])}. The task defines this cosine as 0, whichever of the two is
-        zeros."""),
+        {number(mine[b, t, s])}. The task defines it as 0, whichever of the two is zeros."""),
         ANGLE,
     )
 

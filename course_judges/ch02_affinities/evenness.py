@@ -241,8 +241,7 @@ _row_lost = mistake(
 _sample_lost = mistake(
     "You averaged over the samples, but each row of each sample has its own evenness.",
     lambda e: unwrapped(f"""Your answer has shape {e.yours("evenness").shape}, but
-    {e.right("evenness").shape} is expected, one number for each row of {e.number("B")}
-    samples."""),
+    {e.right("evenness").shape} is expected, one number per row and sample."""),
     cases=("evenness",),
 )(lambda weights: evenness(weights).mean(dim=0))
 

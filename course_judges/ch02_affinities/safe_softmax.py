@@ -132,8 +132,7 @@ _clamped_scores = mistake(
 _overflow = mistake(
     "You took the exponential of the scores as they are.",
     lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} e^710 is more than even float64 holds,
-    so the power is infinite, and ∞ / ∞ is NaN. Shift the row first, because that keeps its
-    weights."""),
+    so the power is infinite, and ∞ / ∞ is NaN. Shift the row first, which keeps its weights."""),
     cases=("large",),
     also=(_then_cleaned(_as_written),),
 )(_as_written)

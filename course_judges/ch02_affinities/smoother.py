@@ -255,8 +255,7 @@ _width_of_ones_own = mistake(
 )(_with_scores(lambda d2, h: -d2 / (2 * 0.5**2)))  # noqa: ARG005
 
 _quotient_squared = mistake(
-    unwrapped("""You squared too much. The task squares the distance and then divides by 2 ·
-    width²."""),
+    "You squared too much. The task squares the distance and then divides by 2 · width².",
     lambda e: unwrapped(f"""{_first_place(e)} With the distance d, the score is −d² / (2 · width²).
     Neither the quotient nor the squared distance is squared again."""),
     also=(

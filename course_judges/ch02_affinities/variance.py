@@ -176,8 +176,7 @@ _states_the_law = mistake(
 )(_the_law)
 
 _adds_variances = mistake(
-    unwrapped("""You added up the variances of the single products, which is the variance of the sum
-    only on average."""),
+    "You added up the variances of the single products, which is right only on average.",
     lambda e: unwrapped(f"""{_rows(e, "0")} In {e.number("N")} draws, even independent products vary
     together a little. Add up the products first, then measure."""),
     cases=("growth.0",),
@@ -446,8 +445,8 @@ _second_is_deviation = mistake(
 @mistake(
     "You took the variance of one number, which is NaN.",
     lambda e: unwrapped(f"""With N − 1 in the divisor it is 0 / 0. The {e.number("N")} pairs have
-    one dot product each for every d, so add up only along the entries (`dim=1`), and measure over
-    the pairs."""),
+    one dot product each for every d, so add up along the entries (`dim=1`) and measure over the
+    pairs."""),
     recognized=lambda e: (
         bool(np.isnan(e.yours("growth.0")).all()) and bool(np.isfinite(e.inputs["queries"]).all())
     ),
