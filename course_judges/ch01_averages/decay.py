@@ -12,6 +12,7 @@ from course_judges.ch01_averages.weights import (
     column_sums,
     laid_along_a_row,
     matrix,
+    not_divided,
     right_but_alone,
     sees_the_right_positions,
 )
@@ -54,7 +55,8 @@ def _decay_of(evidence: Evidence) -> str:
 
 def _last_row_against(evidence: Evidence) -> str:
     mine, right = matrix(evidence)[-1], evidence.right("weights")[-1]
-    return f"Your last row is {row(mine)}; with `decay = {_decay_of(evidence)}` it is {row(right)}."
+    return unwrapped(f"""Your last row is {row(mine)}, but with `decay = {_decay_of(evidence)}` it
+    should be {row(right)}.""")
 
 
 def _shrinks_as_asked(evidence: Evidence) -> Finding | None:
@@ -76,38 +78,38 @@ def _shrinks_as_asked(evidence: Evidence) -> Finding | None:
     )
     return Finding(
         "wrong-ratio",
-        "The weights do not shrink as asked.",
-        f"In your last row, {steps[0]} {number(ratios[back])} times as much as {steps[1]}; "
-        f"with `decay = {_decay_of(evidence)}` it is {_decay_of(evidence)} times as much. "
-        f"{_made_of_decay(ratios, decay)}".strip(),
+        "Your weights don't shrink as asked.",
+        unwrapped(f"""In your last row, {steps[0]} {number(ratios[back])} times as much as
+        {steps[1]}, but `decay = {_decay_of(evidence)}` asks for {_decay_of(evidence)} times as
+        much. {_made_of_decay(ratios, decay)}""").strip(),
         MEANS,
     )
 
 
 def _made_of_decay(ratios: Array, decay: float) -> str:
-    """What was made of the decay where each step of a row counts the same other part."""
+    """What was made of the decay, if each step of a row shrinks by the same wrong factor."""
     for value, words in (
-        (np.exp(-decay), "e^(−decay): `decay` is the factor itself, not a rate in an exponent"),
-        (decay**2, "decay²: each step is counted twice"),
-        (decay**0.5, "√decay"),
-        (1.0, "no decay at all: all that a row sees counts the same"),
-        (0.5, "0.5, the decay of the task's example: is the argument used?"),
-        (1 / decay, "1 / decay: your weights grow with the distance"),
+        (np.exp(-decay), "e^(−decay), but `decay` is the factor itself, not an exponent."),
+        (decay**2, "decay², as if each step counted twice."),
+        (decay**0.5, "√decay."),
+        (1.0, "no decay at all, because everything that a row sees counts the same."),
+        (0.5, "the decay of the task's example. Do you use the argument?"),
+        (1 / decay, "1 / decay, so your weights grow with the distance."),
     ):
         if np.abs(ratios - value).max() < 1e-4:
-            return f"Yours is {words}".rstrip("?.") + ("?" if words.endswith("?") else ".")
+            return f"That is {words}"
     exponents = np.log(ratios).cumsum() / np.log(decay)
     if np.isfinite(exponents).all() and np.abs(exponents - exponents.round()).max() < 1e-2:
         powers = listed([0, *exponents.round()])
         return (
-            f"As powers of `decay`, your weights have the exponents {powers} from the present "
-            f"back; expected {listed(range(len(ratios) + 1))}."
+            f"Counted back from the present, your weights are `decay` to the powers {powers}, but "
+            f"they should be {listed(range(len(ratios) + 1))}."
         )
     return ""
 
 
 def _other_divisors(evidence: Evidence) -> Finding | None:
-    """What rows are divided by whose proportions are right, read off their diagonal."""
+    """What rows of the right proportions are divided by, read off their diagonal."""
     mine, right = matrix(evidence), evidence.right("weights")
     if not _right_ratios(evidence) or np.allclose(mine, right, atol=1e-4):
         return None
@@ -115,35 +117,34 @@ def _other_divisors(evidence: Evidence) -> Finding | None:
     last = len(mine) - 1
     return Finding(
         "other-divisors",
-        "The weights shrink as they should, and the rows are not divided by their sums.",
-        f"Row {last} of your matrix sums to {number(mine[-1].sum())}. The powers of `decay` of the "
-        f"rows add up to {row(sums, 3)}; yours are as if divided by {row(by, 3)}.",
+        "Your weights shrink as they should, but you don't divide the rows by their sums.",
+        unwrapped(f"""Row {last} of your matrix sums to {number(mine[-1].sum())}. The powers of
+        `decay` in the rows add up to {row(sums, 3)}, but you seem to divide by {row(by, 3)}."""),
         MEANS,
     )
 
 
 _unnormalised_decay = mistake(
-    "The weights shrink as they should; they are not an average yet.",
-    lambda e: unwrapped(f"""Row {e.number("T") - 1} of your matrix sums to
-    {number(matrix(e)[-1].sum())}; every row of an average sums to 1."""),
+    "Your weights shrink as they should, but they aren't an average yet.",
+    not_divided,
 )(_powers)
 
 
 @mistake(
-    "You multiplied by 1 − decay, which is right only for a past without beginning.",
-    lambda e: unwrapped(f"""1 + decay + decay² + … is 1 / (1 − decay) if it never ends. Here it ends
-    at position 0: row 0 of your matrix sums to {number(matrix(e)[0].sum())}, row
+    "You multiplied by 1 − decay, which is right only for a past without a beginning.",
+    lambda e: unwrapped(f"""1 + decay + decay² + … is 1 / (1 − decay) only if it never ends. Here it
+    ends at position 0, so row 0 of your matrix sums to {number(matrix(e)[0].sum())} and row
     {e.number("T") - 1} to {number(matrix(e)[-1].sum())}. Divide each row by its own sum. (A
-    recursion that starts from 0 does the same as yours.)"""),
+    recursion that starts from 0 gives the same as yours.)"""),
 )
 def _uncorrected_start(T: int, decay: float) -> Tensor:
     return (1 - decay) * _powers(T, decay)
 
 
 @mistake(
-    "Position 0 counts too much: it stands for everything that might have come before it.",
-    lambda e: unwrapped(f"""That is what the recursion y = decay · y + (1 − decay) · x does when it
-    starts with the first value. {_last_row_against(e)}"""),
+    "Your position 0 counts too much, as if the same value had come before it forever.",
+    lambda e: unwrapped(f"""This happens if the recursion y = decay · y + (1 − decay) · x starts
+    with the first value. {_last_row_against(e)}"""),
 )
 def _started_at_the_first(T: int, decay: float) -> Tensor:
     weights = torch.zeros(T, T)
@@ -155,7 +156,7 @@ def _started_at_the_first(T: int, decay: float) -> Tensor:
 
 
 @mistake(
-    "Your weights shrink towards the present: the oldest position counts most.",
+    "Your weights shrink toward the present, so the oldest position counts most.",
     lambda e: unwrapped(f"""{_last_row_against(e)} The exponent is the distance t − s, which is 0 on
     the diagonal."""),
     TRIANGLE,
@@ -166,19 +167,19 @@ def _reversed_decay(T: int, decay: float) -> Tensor:
 
 
 @mistake(
-    "You used 1 − decay where decay is asked for.",
+    "You used 1 − decay instead of decay.",
     lambda e: unwrapped(f"""In your last row, one step back counts
-    {number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the present; with `decay =
-    {_decay_of(e)}` it counts {_decay_of(e)} times as much."""),
+    {number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the present, but with
+    `decay = {_decay_of(e)}` it should count {_decay_of(e)} times as much."""),
 )
 def _complement(T: int, decay: float) -> Tensor:
     return decay_weights(T, 1 - decay)
 
 
 @mistake(
-    "Your weights shrink in both directions: the future is averaged, too.",
-    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. Position 0 may see itself
-    alone: [1, 0, …]. Cut the future off before you divide."""),
+    "Your weights shrink in both directions, so you average the future, too.",
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}, but position 0 may only see
+    itself, [1, 0, …]. Cut off the future before you divide."""),
     FUTURE,
 )
 def _no_causal_mask(T: int, decay: float) -> Tensor:
@@ -188,7 +189,8 @@ def _no_causal_mask(T: int, decay: float) -> Tensor:
 
 
 @families.upper_triangle(
-    lambda e: f"Row 0 of your matrix is {row(matrix(e)[0])}; it may see position 0 alone.", FUTURE
+    lambda e: f"Row 0 of your matrix is {row(matrix(e)[0])}, but it may only see position 0.",
+    FUTURE,
 )
 def _upper_triangle(T: int, decay: float) -> Tensor:
     weights = _powers(T, decay).T
@@ -208,11 +210,10 @@ def _keepdim_forgotten(T: int, decay: float) -> Tensor:
 
 
 @mistake(
-    "You put weights into a softmax, which takes scores.",
-    lambda e: unwrapped(f"""A softmax takes the exponential before it divides, so one step back
-    counts {number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the present in your last
-    row, not {_decay_of(e)} times. Divide by the row sums, or put in the logarithm of the
-    weights."""),
+    "You put weights into a softmax, but it takes scores.",
+    lambda e: unwrapped(f"""A softmax takes the exponential before it divides, so in your last row
+    one step back counts {number(matrix(e)[-1, -2] / matrix(e)[-1, -1])} times as much as the
+    present instead of {_decay_of(e)} times. Divide by the row sums, or put in logarithms."""),
     SOFTMAX,
 )
 def _softmax_of_weights(T: int, decay: float) -> Tensor:
@@ -223,8 +224,8 @@ def _softmax_of_weights(T: int, decay: float) -> Tensor:
 @mistake(
     "You put weights into a softmax, which takes scores, and hid the future with 0.",
     lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. A softmax takes the
-    exponential of everything: a future of 0 has e⁰ = 1 there, beside e¹ = 2.72 for the present.
-    Divide the weights by their row sums, without a softmax."""),
+    exponential of everything, so a 0 in the future becomes e⁰ = 1, next to e¹ = 2.72 for the
+    present. Divide the weights by their row sums, without a softmax."""),
     SOFTMAX,
 )
 def _softmax_of_zeros(T: int, decay: float) -> Tensor:
@@ -232,10 +233,10 @@ def _softmax_of_zeros(T: int, decay: float) -> Tensor:
 
 
 @mistake(
-    "The future counts as much as the present.",
+    "In your rows, the future counts as much as the present.",
     lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. A distance or a score of 0
-    hides nothing: decay⁰ and e⁰ are 1. What comes after t needs a weight of 0 (cut the powers, not
-    their exponents), or in a softmax a score of −inf."""),
+    hides nothing, because decay⁰ and e⁰ are both 1. What comes after t needs a weight of 0, so cut
+    the powers instead of their exponents, or use a score of −inf in a softmax."""),
     FILL,
 )
 def _zero_mask(T: int, decay: float) -> Tensor:
@@ -244,9 +245,9 @@ def _zero_mask(T: int, decay: float) -> Tensor:
 
 
 _diagonal_excluded = mistake(
-    "No position sees itself.",
+    "In your weights, no position sees itself.",
     lambda e: unwrapped(f"""The diagonal of your matrix is
-    {row(np.nan_to_num(np.diagonal(matrix(e))))}. Distance 0 counts, with decay⁰ = 1, and row 0 has
+    {row(np.nan_to_num(np.diagonal(matrix(e))))}. Distance 0 counts with decay⁰ = 1, and row 0 has
     nothing else to average."""),
     FUTURE,
     also=(lambda T, decay: _decay_before(T, decay, 1e-9),),
@@ -255,8 +256,8 @@ _diagonal_excluded = mistake(
 
 @mistake(
     "You divided all rows by one number, the sum of the last row.",
-    lambda e: unwrapped(f"""Your last row sums to 1, and row 0 to {number(matrix(e)[0].sum())}.
-    Every row has a sum of its own: `sum(dim=1, keepdim=True)` gives one for each."""),
+    lambda e: unwrapped(f"""Your last row sums to 1, but row 0 sums to {number(matrix(e)[0].sum())}.
+    Every row has its own sum, `sum(dim=1, keepdim=True)`."""),
 )
 def _last_sum_for_all(T: int, decay: float) -> Tensor:
     weights = _powers(T, decay)
@@ -265,9 +266,8 @@ def _last_sum_for_all(T: int, decay: float) -> Tensor:
 
 @mistake(
     "You divided all rows by one number, the sum of the whole matrix.",
-    lambda e: unwrapped(f"""All your weights together sum to 1, and row 0 to
-    {number(matrix(e)[0].sum())}. Every row has a sum of its own: `sum(dim=1, keepdim=True)` gives
-    one for each."""),
+    lambda e: unwrapped(f"""All your weights together sum to 1, but row 0 sums to
+    {number(matrix(e)[0].sum())}. Every row has its own sum, `sum(dim=1, keepdim=True)`."""),
 )
 def _one_sum_for_all(T: int, decay: float) -> Tensor:
     weights = _powers(T, decay)
@@ -275,10 +275,10 @@ def _one_sum_for_all(T: int, decay: float) -> Tensor:
 
 
 @mistake(
-    "You cut the future off after you had divided: its share is missing.",
-    lambda e: unwrapped(f"""Row 0 of your matrix sums to {number(matrix(e)[0].sum())}, row
-    {e.number("T") - 1}, which has no future, to {number(matrix(e)[-1].sum())}. The powers ahead
-    of the diagonal were in the sums. Cut first, then divide."""),
+    "You cut off the future after you had divided, so its share is missing.",
+    lambda e: unwrapped(f"""Row 0 of your matrix sums to {number(matrix(e)[0].sum())}, and row
+    {e.number("T") - 1}, which has no future, to {number(matrix(e)[-1].sum())}. The sums still held
+    the powers ahead of the diagonal, so cut first, then divide."""),
     FUTURE,
     also=(lambda T, decay: torch.tril(_no_causal_mask.answer(T, decay)),),
 )
@@ -289,10 +289,10 @@ def _cut_too_late(T: int, decay: float) -> Tensor:
 
 
 @mistake(
-    "Every row of yours is the last one: the future is averaged, too.",
-    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}; it may see itself alone.
-    If you take all powers decay^(t − s): ahead of the diagonal the exponent is negative, and a
-    power of it is larger than 1. Put 0 there (`tril`), and divide then."""),
+    "All your rows equal the last one, so you average the future, too.",
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}, but it may only see itself.
+    If you take all powers decay^(t − s), the exponents ahead of the diagonal are negative, which
+    makes these powers larger than 1. Set them to 0 (`tril`) before you divide."""),
     FUTURE,
 )
 def _future_not_cut(T: int, decay: float) -> Tensor:
@@ -302,10 +302,10 @@ def _future_not_cut(T: int, decay: float) -> Tensor:
 
 
 @mistake(
-    "You divided row t by the sum of t powers; it has t + 1.",
+    "You divided row t by the sum of t powers, but it has t + 1.",
     lambda e: unwrapped(f"""Row 0 of your matrix is divided by 0, and row {e.number("T") - 1} sums
-    to {number(matrix(e)[-1].sum())}. Row t adds up decay⁰ … decayᵗ, which is
-    (1 − decay^(t + 1)) / (1 − decay)."""),
+    to {number(matrix(e)[-1].sum())}. Row t adds up decay⁰ … decayᵗ, which is (1 − decay^(t + 1)) /
+    (1 − decay)."""),
 )
 def _one_power_too_few(T: int, decay: float) -> Tensor:
     t = torch.arange(T)
@@ -313,13 +313,13 @@ def _one_power_too_few(T: int, decay: float) -> Tensor:
 
 
 @mistake(
-    "A long sequence and a fast decay make NaN: a power is too large or too small for its number.",
+    "Your weights become NaN for a longer sequence.",
     lambda e: unwrapped(f"""With T = {int(e.inputs["longer"][0])} and `decay = {_decay_of(e)}`,
-    {int(np.isnan(e.yours("long")).any(axis=1).sum())} rows hold NaN. Far ahead, decay ** (t − s) is
-    infinite, and 0 · ∞ is NaN; far on, decay ** t is 0, and 0 / 0 is NaN. Keep the exponents at 0
-    or more (`clamp`), or put 0 in the place of the future (`tril`) in place of multiplying; and
-    raise `decay` to the distance, as a quotient of two powers is 0 / 0 where both have become
-    0."""),
+    {int(np.isnan(e.yours("long")).any(axis=1).sum())} rows hold NaN, probably because a power is
+    too large or too small for a floating-point number. Far ahead of the diagonal, decay ** (t − s)
+    is infinite, and 0 · ∞ is NaN. For large t, decay ** t is 0, and 0 / 0 is NaN. Keep the
+    exponents at 0 or more (`clamp`), or set the future to 0 (`tril`) instead of multiplying it by
+    0. Raise `decay` to the distance itself, as a quotient of two powers may be 0 / 0."""),
     recognized=lambda e: e.same("weights", "alone") and bool(np.isnan(e.yours("long")).any()),
 )
 def _powers_out_of_range(T: int, decay: float) -> Tensor:

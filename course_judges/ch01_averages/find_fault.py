@@ -1,4 +1,4 @@
-"""Judging 01/find-fault: which rows are no average of the past."""
+"""Judging 01/find-fault: which rows are not an average of the past."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _called_faulty(evidence: Evidence, case: str) -> tuple[Array, Array]:
 
 
 def _first_wrong(evidence: Evidence, case: str) -> tuple[int, Array]:
-    """The first row that was judged wrongly, and what it holds."""
+    """The first row that was misjudged, and what it holds."""
     mine, right = _called_faulty(evidence, case)
     t = int(np.flatnonzero(mine != right)[0])
     return t, evidence.inputs[case][t]
@@ -49,11 +49,16 @@ def _sum(weights: Array, rounding: float = 3e-6) -> str:
     return f"1 {_signed(off)}" if rounding < abs(off) < 5e-3 else number(1 + off)
 
 
+def _judged(t: int, weights: Array, verdict: str, rounding: float = 3e-6) -> str:
+    """What a row was called, what it holds and what it sums to."""
+    total = _sum(weights, rounding)
+    return f"You call row {t} {verdict}. It is {row(weights)} and sums to {total}."
+
+
 def _wrong_row(case: str) -> Callable[[Evidence], str]:
     def say(evidence: Evidence) -> str:
         t, weights = _first_wrong(evidence, case)
-        verdict = "faulty" if evidence.yours(case)[t] else "sound"
-        return f"You call row {t} {verdict}: {row(weights)}, with sum {_sum(weights)}."
+        return _judged(t, weights, "faulty" if evidence.yours(case)[t] else "sound")
 
     return say
 
@@ -67,8 +72,7 @@ def _misses(case: str, name: str, what: str, hint: str = "") -> Property:
             return None
         t = int(np.flatnonzero(right & ~mine)[0])
         weights = evidence.inputs[case][t]
-        effect = f"You call row {t} sound: {row(weights)}, with sum {_sum(weights)}. {hint}"
-        return Finding(name, what, effect.strip(), MEANS)
+        return Finding(name, what, f"{_judged(t, weights, 'sound')} {hint}".strip(), MEANS)
 
     return ask
 
@@ -88,15 +92,13 @@ def _misses_sums(case: str) -> Property:
         t = int(np.argmax(np.where(right & ~mine, off, -1)))
         rounded = missed.max() > 0.05 and missed.max() < 0.5 and not (found < 0.5).any()
         hint = (
-            " Do you round the sum? To a whole number, all between 0.5 and 1.5 are 1: take the "
-            "distance of the sum from 1 as it is."
-            if rounded
-            else ""
-        )
+            " Do you round the sum? Rounded to a whole number, everything between 0.5 and 1.5 is "
+            "1, so take the distance of the sum from 1 as it is."
+        ) * bool(rounded)
         return Finding(
             "sum-missed",
-            "A row that does not sum to 1 passes as sound.",
-            f"You call row {t} sound: {row(weights[t])}, with sum {_sum(weights[t])}.{hint}",
+            "You let a row pass that doesn't sum to 1.",
+            f"{_judged(t, weights[t], 'sound')}{hint}",
             MEANS,
         )
 
@@ -111,10 +113,12 @@ def _accuses(evidence: Evidence) -> Finding | None:
             continue
         t = int(np.flatnonzero(mine & ~right)[0])
         weights = evidence.inputs[case][t]
-        effect = (
-            f"You call row {t} faulty: {row(weights)}, with sum {_sum(weights, rounding=1e-7)}."
+        return Finding(
+            "sound-row-accused",
+            "You call a sound row faulty.",
+            _judged(t, weights, "faulty", 1e-7),
+            MEANS,
         )
-        return Finding("sound-row-accused", "A sound row is called faulty.", effect, MEANS)
     return None
 
 
@@ -125,8 +129,8 @@ def _signed(value: float) -> str:
 def _within_the_allowance(evidence: Evidence) -> str:
     t, weights = _first_wrong(evidence, "sums")
     return unwrapped(f"""Row {t} sums to 1 {_signed(float(weights.sum(dtype=np.float64)) - 1)}, and
-    you call it faulty. Sums may differ from 1 by less than 1e-5. `round(decimals=5)` leaves half of
-    that, and 1e-6 a tenth.""")
+    you call it faulty, but sums may differ from 1 by less than 1e-5. `round(decimals=5)` leaves
+    half of that, and a limit of 1e-6 leaves a tenth.""")
 
 
 _KINDS = ("ahead", "sums", "signs", "nan")
@@ -139,15 +143,15 @@ def _zeros_in(weights: Array, diagonal: int) -> Array:
 
 
 _ZEROS: dict[str, Callable[[Array], Array]] = {
-    "do not see themselves": lambda weights: np.asarray(np.diagonal(weights) == 0),
+    "don't look at themselves": lambda weights: np.asarray(np.diagonal(weights) == 0),
     "have a weight of 0 on the past or on themselves": lambda weights: _zeros_in(weights, 0),
     "have a weight of 0 on the past": lambda weights: _zeros_in(weights, -1),
 }
 
 
 def _accused_for_zeros(evidence: Evidence) -> str:
-    """What the sound rows have in common that are accused, where all such rows are and no others
-    are judged wrongly; empty if it is no weight of 0.
+    """What kind of weight of 0 the accused rows have, if all rows with it are accused and no other
+    row is misjudged; otherwise empty.
     """
     for words, has_zero in _ZEROS.items():
         zero = {case: has_zero(evidence.inputs[case]) for case in _KINDS}
@@ -162,13 +166,12 @@ def _accused_for_zeros(evidence: Evidence) -> str:
 
 def _an_accused_row(evidence: Evidence) -> str:
     case = next(case for case in ("sums", *_KINDS) if not evidence.same(case))
-    t, weights = _first_wrong(evidence, case)
-    return f"You call row {t} faulty: {row(weights)}."
+    return _wrong_row(case)(evidence)
 
 
 def _small_faults_missed(evidence: Evidence) -> list[tuple[float, int, Array]]:
-    """By how much each row is off that is missed, which it is, and what it holds; empty if none is
-    missed, if one of them is far off, or if a sound row is accused.
+    """The missed rows: by how much each is off, its number and what it holds. Empty if one of them
+    is far off, or if a sound row is accused.
     """
     missed = []
     for case in _KINDS:
@@ -187,13 +190,12 @@ def _small_faults_missed(evidence: Evidence) -> list[tuple[float, int, Array]]:
 
 def _says_how_small(evidence: Evidence) -> str:
     off, t, weights = _small_faults_missed(evidence)[0]
-    return unwrapped(f"""You call row {t} sound: {row(weights)}, with sum {_sum(weights)}. It is off
-    by {number(off, 2)}, which is more than the 1e-5 that a sum may differ by. Where you round or
-    allow for rounding: by how much?""")
+    return unwrapped(f"""{_judged(t, weights, "sound")} It is off by {number(off, 2)}, which is more
+    than the 1e-5 that a sum may differ by. If you round or allow for rounding, by how much?""")
 
 
 def _row_0_is_never_faulty(evidence: Evidence) -> bool:
-    """True if all that is missed is row 0, of whatever fault."""
+    """True if all that is missed is row 0, with any of the faults."""
     for case in _KINDS:
         mine, right = _called_faulty(evidence, case)
         if not np.array_equal(mine[1:], right[1:]) or mine[0]:
@@ -201,15 +203,18 @@ def _row_0_is_never_faulty(evidence: Evidence) -> bool:
     return True
 
 
-@mistake("Your answer is the wrong way round: True marks the sound rows.", _wrong_row("sums"))
+@mistake(
+    "Your answer is the wrong way round, because it marks the sound rows with True.",
+    _wrong_row("sums"),
+)
 def _inverted_answer(weights: Tensor) -> Tensor:
     return ~faulty_rows(weights)
 
 
 @mistake(
-    lambda e: f"Sound rows are called faulty that {_accused_for_zeros(e)}.",
-    lambda e: unwrapped(f"""{_an_accused_row(e)} A weight of 0 is no fault, wherever it is: only
-    a weight below 0 is negative, and a position need not see all that it may see."""),
+    lambda e: f"You call rows faulty that {_accused_for_zeros(e)}.",
+    lambda e: unwrapped(f"""{_an_accused_row(e)} A weight of 0 is no fault, wherever it is. Only a
+    weight below 0 is negative, and a position needn't use all that it may see."""),
     recognized=lambda e: bool(_accused_for_zeros(e)),
 )
 def _zero_accused(weights: Tensor) -> Tensor:
@@ -217,7 +222,7 @@ def _zero_accused(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "Small faults pass as sound.",
+    "You let rows with small faults pass.",
     _says_how_small,
     recognized=lambda e: bool(_small_faults_missed(e)),
 )
@@ -229,7 +234,7 @@ def _rounds_too_much(weights: Tensor) -> Tensor:
 @mistake(
     "You never find a fault in row 0.",
     lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Row 0 is judged like any other. If you loop over
-    the rows: does the loop begin there?"""),
+    the rows, does the loop begin there?"""),
     recognized=_row_0_is_never_faulty,
 )
 def _first_row_never_faulty(weights: Tensor) -> Tensor:
@@ -237,12 +242,12 @@ def _first_row_never_faulty(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "Your answer calls every row faulty.",
-    lambda e: unwrapped(f"""If you compare sums with 1 exactly, rounding is the reason: row 0 of a
+    "You call every row faulty.",
+    lambda e: unwrapped(f"""If you compare sums with 1 exactly, rounding is the reason: row 0 of one
     matrix sums to 1 {_signed(float(e.inputs["ahead"].sum(1)[0]) - 1)}, which is float32's noise.
-    Allow for it: `torch.isclose`, or a distance of at most 1e-5. If not: it is the sum of a row
-    that has to be 1, a weight on the past is no fault, nor is one of 0, and each row is judged by
-    itself."""),
+    Allow for it with `torch.isclose` or a distance of at most 1e-5. Otherwise, remember that it's
+    the sum of a row that has to be 1, that neither a weight on the past nor one of 0 is a fault,
+    and that each row is judged by itself."""),
     cases=("ahead", "sums"),
 )
 def _exact_comparison(weights: Tensor) -> Tensor:
@@ -254,9 +259,9 @@ def _exact_comparison(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You do not count the diagonal among what a row may see: rows that see themselves are faulty.",
-    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A position may see itself; the future begins at
-    `diagonal=1`, and the weight of the position itself belongs to the sum."""),
+    "You call rows faulty that look at themselves, although they may.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A position may see itself, so the future begins
+    at `diagonal=1`, and the weight of the position itself belongs to the sum."""),
     FUTURE,
     cases=("sums", "signs"),
 )
@@ -265,9 +270,9 @@ def _diagonal_excluded(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You take the past for the future: rows that look back are called faulty.",
-    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Row t may see columns s ≤ t, to the left of
-    the diagonal. The future is to the right of it: `torch.triu(weights, diagonal=1)`."""),
+    "You take the past for the future, so you call rows faulty that look back.",
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Row t may see the columns s ≤ t, up to the
+    diagonal. The future is to the right of it, in `torch.triu(weights, diagonal=1)`."""),
     FUTURE,
     cases=("sums", "signs", "ahead"),
 )
@@ -277,9 +282,9 @@ def _past_for_future(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You look for weight on the future in columns, not in rows.",
-    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} `dim=1` asks along a row, `dim=0` down a
-    column, and says which positions are looked at too early."""),
+    "You look for weight on the future in columns instead of rows.",
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} `dim=1` asks about each row, while `dim=0` asks
+    about each column and finds the positions that are looked at too early."""),
     SIDES,
     cases=("ahead",),
 )
@@ -289,8 +294,8 @@ def _future_of_columns(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You ask whether the columns sum to 1.",
-    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Row t holds the weights of position t:
+    "You check whether the columns sum to 1, but it's the rows that should.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} Row t holds the weights of position t, and
     `sum(dim=1)` adds along a row."""),
     SIDES,
     cases=("sums", "signs"),
@@ -311,9 +316,9 @@ def _all_in_columns(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "Your question about the sum is the wrong way round: rows that sum to 1 are called faulty.",
-    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} `isclose` is True where a sum is right; faulty
-    is what it is not True of: `~`."""),
+    "Your check of the sums is the wrong way round, so you call rows faulty that sum to 1.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} `isclose` is True where a sum is right, so
+    negate it with `~` to find the faulty rows."""),
     cases=("sums", "ahead"),
 )
 def _sums_inverted(weights: Tensor) -> Tensor:
@@ -322,10 +327,9 @@ def _sums_inverted(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You ask whether the past sums to 1, and not whether the future is 0.",
-    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} Up to position t its weights are an
-    average, and it gives weight to what comes after t besides: ask for `triu(weights, diagonal=1)`,
-    too."""),
+    "You check whether the past sums to 1, but not whether the future is 0.",
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} Its weights up to position t are an average,
+    but it also gives weight to what comes after t, so check `triu(weights, diagonal=1)`."""),
     FUTURE,
     cases=("ahead", "sums"),
 )
@@ -335,9 +339,9 @@ def _past_sums_alone(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You find sums on one side of 1 only.",
-    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A row can sum to too little and to too much:
-    take the distance from 1, `.abs()`, of the sum as it is, not rounded."""),
+    "You find wrong sums only on one side of 1.",
+    lambda e: unwrapped(f"""{_wrong_row("sums")(e)} A row can sum to too little or to too much, so
+    take the distance from 1, `.abs()`, of the sum as it is, without rounding it."""),
     cases=("sums", "single"),
     also=(_sums_too_large_only,),
 )
@@ -347,9 +351,8 @@ def _one_sided_sum(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "Rows that look ahead pass as sound.",
-    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} It sums to 1, but column s of row t is the
-    future for every s > t."""),
+    "You let rows pass that look ahead.",
+    lambda e: f"{_wrong_row('ahead')(e)} Column s of row t is the future for every s > t.",
     FUTURE,
     cases=("ahead",),
 )
@@ -359,8 +362,8 @@ def _future_unasked(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "Rows that do not sum to 1 pass as sound.",
-    lambda e: f"{_wrong_row('sums')(e)} It looks at the past alone, but it is no average.",
+    "You let rows pass that don't sum to 1.",
+    lambda e: f"{_wrong_row('sums')(e)} It looks only at the past, but it isn't an average.",
     cases=("sums",),
     also=(lambda weights: _weights_above_1(weights),),
 )
@@ -370,15 +373,15 @@ def _sums_unasked(weights: Tensor) -> Tensor:
 
 
 def _weights_above_1(weights: Tensor) -> Tensor:
-    """Asks whether one weight is too large, in place of the sum."""
+    """Asks whether one weight is too large instead of asking for the sum."""
     ahead = (torch.triu(weights, diagonal=1) != 0).any(dim=1)
     return ahead | (weights < 0).any(dim=1) | weights.isnan().any(dim=1) | (weights > 1).any(dim=1)
 
 
 @mistake(
-    "Rows with a negative weight pass as sound.",
-    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} It sums to 1, but the mean of some numbers
-    never lies outside them; with a negative weight it can."""),
+    "You let rows pass that have a negative weight.",
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} The mean of some numbers never lies outside
+    them, but with a negative weight it can."""),
     cases=("signs",),
 )
 def _signs_unasked(weights: Tensor) -> Tensor:
@@ -387,9 +390,9 @@ def _signs_unasked(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "A row with a NaN passes as sound.",
-    lambda e: unwrapped(f"""{_wrong_row("nan")(e)} Every comparison with NaN is False, `nan > 1e-5`
-    too. Ask what a sound row fulfils and negate that, or use `isnan`."""),
+    "You let a row pass that has a NaN.",
+    lambda e: unwrapped(f"""{_wrong_row("nan")(e)} Every comparison with NaN except `!=` is False,
+    even `nan > 1e-5`. Ask what a sound row fulfills and negate that, or use `isnan`."""),
     FILL,
     cases=("nan",),
 )
@@ -399,7 +402,7 @@ def _nan_slips_through(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You allow a sum less rounding than the task does.",
+    "You allow sums less rounding than the task does.",
     _within_the_allowance,
     cases=("sums", "ahead", "signs"),
 )
@@ -408,9 +411,9 @@ def _stricter_than_asked(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You look for negative weights in columns, not in rows.",
-    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} `dim=1` asks along a row, `dim=0` down a
-    column."""),
+    "You look for negative weights in columns instead of rows.",
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} `dim=1` asks about each row, while `dim=0` asks
+    about each column."""),
     SIDES,
     cases=("signs",),
 )
@@ -419,9 +422,9 @@ def _signs_of_columns(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You add up absolute values, where a negative weight counts as a positive one.",
-    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Its absolute values sum to 1. Ask for the
-    signs, `(weights < 0).any(dim=1)`, and add up the weights as they are."""),
+    "You add up absolute values, so a negative weight counts like a positive one.",
+    lambda e: unwrapped(f"""{_wrong_row("signs")(e)} Its absolute values sum to 1, so check the
+    signs with `(weights < 0).any(dim=1)`, and add up the weights as they are."""),
     cases=("signs", "ahead"),
 )
 def _absolute_values(weights: Tensor) -> Tensor:
@@ -431,8 +434,8 @@ def _absolute_values(weights: Tensor) -> Tensor:
 
 @mistake(
     "You let rows pass that look at the very next position.",
-    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} The future of row t begins at t + 1:
-    `triu(weights, diagonal=1)`, or `weights[t, t + 1 :]`."""),
+    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} The future of row t begins at t + 1, so take
+    `triu(weights, diagonal=1)` or `weights[t, t + 1 :]`."""),
     FUTURE,
     cases=("ahead", "signs"),
 )
@@ -443,9 +446,8 @@ def _next_position_allowed(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "Of the future you look at the next position alone.",
-    lambda e: unwrapped(f"""{_wrong_row("ahead")(e)} All positions after t are its future, not only
-    t + 1."""),
+    "You look only at the very next position for weight on the future.",
+    lambda e: f"{_wrong_row('ahead')(e)} All positions after t are its future, not only t + 1.",
     FUTURE,
     cases=("ahead", "signs"),
 )
@@ -456,7 +458,7 @@ def _next_position_alone(weights: Tensor) -> Tensor:
 
 
 def _shaped_alike(evidence: Evidence, right_of: Callable[[Array], Array]) -> bool:
-    """True of an answer that returned this of what is right, in another form."""
+    """True of an answer that is right but for its form, which `right_of` makes."""
     return all(
         np.array_equal(evidence.yours(case), right_of(evidence.right(case).astype(bool)))
         for case in ("ahead", "sums", "signs")
@@ -464,9 +466,10 @@ def _shaped_alike(evidence: Evidence, right_of: Callable[[Array], Array]) -> boo
 
 
 @mistake(
-    "You return the numbers of the faulty rows; each row is to be True or False.",
+    "You return the numbers of the faulty rows, but each row should be True or False.",
     lambda e: unwrapped(f"""For {e.number("T")} rows you return {len(e.yours("sums"))} numbers,
-    [{listed(e.yours("sums"))}]; expected are {e.number("T")} truths, one a row."""),
+    [{listed(e.yours("sums"))}], but the task asks for {e.number("T")}, one True or False per
+    row."""),
     recognized=lambda e: _shaped_alike(e, np.flatnonzero),
 )
 def _numbers_of_rows(weights: Tensor) -> Tensor:
@@ -474,9 +477,9 @@ def _numbers_of_rows(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "You judge every weight; the task asks for one verdict a row.",
-    lambda e: unwrapped(f"""Your answer has shape {e.yours("sums").shape}, expected
-    {e.right("sums").shape}. `.any(dim=1)` says of each row whether something in it is True."""),
+    "You judge every weight, but the task asks for one verdict per row.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("sums").shape}, but
+    {e.right("sums").shape} is expected. `.any(dim=1)` says whether anything in a row is True."""),
     SIDES,
     recognized=lambda e: e.yours("sums").shape == e.inputs["sums"].shape,
 )
@@ -485,7 +488,7 @@ def _each_weight_judged(weights: Tensor) -> Tensor:
 
 
 def _counts_faults(evidence: Evidence) -> Finding | None:
-    """More than 1 where a row has several faults, and right but for that."""
+    """Numbers of faults where True and False were asked for, and otherwise right."""
     for case in ("ahead", "sums", "signs", "nan"):
         mine, right = evidence.yours(case), evidence.right(case).astype(bool)
         if mine.shape != right.shape or not np.array_equal(mine != 0, right):
@@ -495,15 +498,15 @@ def _counts_faults(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "counts-faults",
-        "You return numbers; each row is to be True or False.",
-        f"The rows that you find are the right ones, and the largest of your numbers is "
-        f"{number(most)}. `|` and `any` keep truths; `+` and `sum` count them.",
+        "You return numbers, but each row should be True or False.",
+        unwrapped(f"""You find the right rows, but the largest of your numbers is {number(most)}.
+        `|` and `any` keep True and False, while `+` and `sum` count."""),
         MEANS,
     )
 
 
 def _last_row_never_faulty(evidence: Evidence) -> Finding | None:
-    """All that is missed is the last row, of whatever fault."""
+    """All that is missed is the last row, with any of the faults."""
     for case in ("sums", "signs", "nan"):
         mine, right = _called_faulty(evidence, case)
         if not np.array_equal(mine[:-1], right[:-1]) or mine[-1]:
@@ -513,8 +516,8 @@ def _last_row_never_faulty(evidence: Evidence) -> Finding | None:
     return Finding(
         "last-row-never-faulty",
         "You never find a fault in the last row.",
-        f"{_wrong_row('signs')(evidence)} The last row has no future, but its sum, its signs and "
-        "a NaN count as in any other. If you loop over the rows: does the loop reach it?",
+        unwrapped(f"""{_wrong_row("signs")(evidence)} The last row has no future, but its sum, its
+        signs and a NaN count as in any other. If you loop, does the loop reach it?"""),
         MEANS,
     )
 
@@ -549,13 +552,12 @@ def _all_for_one(evidence: Evidence) -> Finding | None:
         sound = case == "sums" and evidence.same("ahead")
         return Finding(
             "all-for-one",
-            f"Where one row has {words}, you call all rows faulty.",
-            f"You call all {len(mine)} rows of that matrix faulty, and row {t} is sound: "
+            f"You call all rows faulty where one row has {words}.",
+            f"You call all {len(mine)} rows of that matrix faulty, but row {t} is sound: "
             f"{row(evidence.inputs[case][t])}. "
             + ("Where no sum is wrong, you call sound rows sound. " if sound else "")
-            + "Each row is judged by itself, not by the others: `torch.allclose`, or `.any()` "
-            "without `dim`, gives one answer for the whole matrix; `torch.isclose`, and `dim=1`, "
-            "one for each row.",
+            + "Judge each row by itself: `torch.allclose`, or `.any()` without `dim`, gives one "
+            "answer for the whole matrix, while `torch.isclose` and `dim=1` give one for each row.",
             MEANS,
         )
     return None
@@ -575,15 +577,15 @@ TASK = Task(
         _counts_faults,
         _last_row_never_faulty,
         _all_for_one,
-        _misses("ahead", "future-missed", "A row that looks ahead passes as sound."),
+        _misses("ahead", "future-missed", "You let a row pass that looks ahead."),
         _misses_sums("sums"),
-        _misses("signs", "sign-missed", "A row with a negative weight passes as sound."),
+        _misses("signs", "sign-missed", "You let a row pass that has a negative weight."),
         _misses(
             "nan",
             "nan-missed",
-            "A row with a NaN passes as sound.",
-            "Every comparison with NaN but `!=` is False; `nansum` and `nan_to_num` take it for "
-            "another number. Use `isnan`, or ask what a sound row fulfils and negate that.",
+            "You let a row pass that has a NaN.",
+            "Every comparison with NaN except `!=` is False, and `nansum` and `nan_to_num` take it "
+            "for another number. Use `isnan`, or ask what a sound row fulfills and negate that.",
         ),
         _misses_sums("single"),
         _accuses,

@@ -11,10 +11,10 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch01_averages.sections import FILL, KERNEL, SIDES, SOFTMAX, WRITES
-from course_judges.ch01_averages.weights import right_but_alone
+from course_judges.ch01_averages.weights import positions, right_but_alone
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE, rows_sum_to_one, scores_times_a_factor
-from course_judges.wording import listed, number, row, unwrapped, word
+from course_judges.wording import number, row, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -25,11 +25,11 @@ def masked_softmax(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 def _fill_read_off(evidence: Evidence) -> float | None:
-    """The number that stood in the hidden places, worked out from the weights.
+    """The score that was filled into the hidden places, worked out from the weights.
 
-    Two weights of a row have the quotient of their exponentials, so a hidden one's score is that
-    of a visible one plus the difference of their logarithms. None if the hidden places do not
-    share one finite number.
+    Two weights of a row have the same quotient as the exponentials of their scores, so a hidden
+    score is a visible one plus the difference of the weights' logarithms. None if the hidden places
+    don't share one finite score.
     """
     mine = np.asarray(evidence.yours("precise"), dtype=np.float64)
     scores, visible = evidence.inputs["scores"], evidence.inputs["visible"]
@@ -56,22 +56,21 @@ def _sample(evidence: Evidence, case: str = "weights") -> tuple[Array, Array]:
 
 def _row_of_the_sample(evidence: Evidence) -> str:
     mine, visible = _sample(evidence)
-    return unwrapped(f"""Row 0 of sample 0 may see position{"s" if visible.sum() > 1 else ""}
-    {listed(np.flatnonzero(visible))}; your weights are {row(mine)}.""")
+    return f"Row 0 of sample 0 may see {positions(visible)}, and your weights are {row(mine)}."
 
 
 def _hidden_share(evidence: Evidence) -> str:
     mine, visible = np.asarray(evidence.yours("weights")), evidence.inputs["visible"]
     share = np.where(visible, 0, mine).sum() / mine.sum()
     percent = "100" if share > 0.995 else number(100 * share, 2)
-    return f"{percent} % of all weight lies on hidden positions."
+    return f"{percent} % of all your weight lies on hidden positions."
 
 
 def _an_unseen_future(evidence: Evidence) -> str:
     """A later position that may be seen, in words."""
     b, t, s = (int(i) for i in np.argwhere(np.triu(evidence.inputs["visible"], 1))[0])
     given = number(evidence.yours("weights")[b, t, s])
-    return f"In sample {b}, row {t} may see position {s}, and you give it the weight {given}."
+    return f"In sample {b}, row {t} may see position {s}, but you give it the weight {given}."
 
 
 def _right_proportions(evidence: Evidence) -> bool:
@@ -92,9 +91,9 @@ def _sees_what_is_hidden(evidence: Evidence) -> Finding | None:
     b, t, s = (int(i) for i in seen[0])
     return Finding(
         "sees-what-is-hidden",
-        "Hidden positions have weight.",
-        f"In sample {b}, row {t} may not see position {s}, but gives it {number(mine[b, t, s])}. "
-        f"{_hidden_share(evidence)} {_hidden_alike(evidence)}".strip(),
+        "You give weight to hidden positions.",
+        unwrapped(f"""In sample {b}, row {t} may not see position {s}, but you give it the weight
+        {number(mine[b, t, s])}. {_hidden_share(evidence)} {_hidden_alike(evidence)}""").strip(),
         FILL,
     )
 
@@ -121,9 +120,9 @@ def _hidden_alike(evidence: Evidence) -> str:
 
 
 @mistake(
-    "Your mask is the wrong way round: you hid what may be seen.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `visible` is True where you may look, and
-    `masked_fill` writes where its mask is True: what has to be hidden is `~visible`."""),
+    "Your mask is the wrong way round, so you hid what may be seen.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `visible` is True where you may look, but
+    `masked_fill` writes where its mask is True, so what has to be hidden is `~visible`."""),
     WRITES,
     also=(
         lambda scores, visible: (scores - 1e9 * visible.to(scores.dtype)).softmax(dim=-1),
@@ -137,9 +136,9 @@ def _inverted_mask(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 @mistake(
-    "Your mask has no effect: these are the weights without any mask.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} If you did call `masked_fill`: it returns a
-    new tensor and leaves the old one as it was, so keep what it returns."""),
+    "Your mask has no effect, so these are the weights without any mask.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} If you did call `masked_fill`, keep what it
+    returns, because it makes a new tensor and leaves the old one as it was."""),
     WRITES,
 )
 def _dropped_result(scores: Tensor, visible: Tensor) -> Tensor:
@@ -152,13 +151,10 @@ def _dropped_result(scores: Tensor, visible: Tensor) -> Tensor:
     which is too close to the scores."""),
     lambda e: (
         f"{_hidden_share(e)} "
-        + (
-            "(−1e-9 is −0.000000001; −1e9 is a large number.) "
-            if abs(_fill_read_off(e) or 0.0) < 1e-3
-            else ""
-        )
-        + "Beside any finite score −inf gets a weight of exactly 0; a large negative number does "
-        "so only while other scores are far above it."
+        + "(−1e-9 is −0.000000001, while −1e9 is a large negative number.) "
+        * (abs(_fill_read_off(e) or 0.0) < 1e-3)
+        + "Next to any finite score, −inf gets a weight of exactly 0, but a large negative number "
+        "does so only while other scores are far above it."
     ),
     FILL,
     recognized=_shows_tiny_fill,
@@ -175,8 +171,8 @@ def _zero_mask(scores: Tensor, visible: Tensor) -> Tensor:
 def _hidden_zero(evidence: Evidence) -> str:
     zero = (evidence.inputs["scores"] == 0.0) & evidence.inputs["visible"]
     b, t, s = (int(i) for i in np.argwhere(zero)[0])
-    return unwrapped(f"""In sample {b} row {t} may see position {s}, whose score is 0. Your weight
-    there is {number(evidence.yours("weights")[b, t, s])}; expected
+    return unwrapped(f"""In sample {b}, row {t} may see position {s}, whose score is 0. Your weight
+    there is {number(evidence.yours("weights")[b, t, s])}, but it should be
     {number(evidence.right("weights")[b, t, s])}.""")
 
 
@@ -187,10 +183,9 @@ def _zeros_hidden(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 @mistake(
-    "The sign of your infinity is wrong.",
+    "You probably filled the hidden places with +inf, but what should vanish needs −inf.",
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("weights")).sum())} of {e.yours("weights").size}
-    weights are NaN: e^(+inf) is infinite, and inf / inf is not a number. What is to vanish needs
-    −inf."""),
+    weights are NaN, because e^(+inf) is infinite, and inf / inf is not a number."""),
     FILL,
 )
 def _plus_infinity(scores: Tensor, visible: Tensor) -> Tensor:
@@ -205,9 +200,10 @@ def _masked_after_softmax(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 @mistake(
-    "All visible positions count the same; the scores have no effect.",
+    "All visible positions count the same, because your scores have no effect.",
     lambda e: unwrapped(f"""{_row_of_the_sample(e)} The chapter's scores were all 0, and equal
-    scores make equal weights. With these scores, the row is {row(e.right("weights")[0, 0])}."""),
+    scores make equal weights, but with these scores the row should be
+    {row(e.right("weights")[0, 0])}."""),
     KERNEL,
 )
 def _scores_ignored(scores: Tensor, visible: Tensor) -> Tensor:
@@ -216,7 +212,7 @@ def _scores_ignored(scores: Tensor, visible: Tensor) -> Tensor:
 
 @families.softmax_over_queries(
     lambda e: unwrapped(f"""In sample 0, column 0 of your weights sums to
-    {number(np.asarray(e.yours("weights"))[0, :, 0].sum())}, row 0 to
+    {number(np.asarray(e.yours("weights"))[0, :, 0].sum())}, but row 0 sums to
     {number(_sample(e)[0].sum())}."""),
     SIDES,
 )
@@ -226,9 +222,9 @@ def _softmax_over_queries(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "Your softmax runs over the samples of the batch.",
-    lambda e: unwrapped(f"""Row 0 of sample 0 is {row(_sample(e)[0])}: its weights compete with
-    those of the other {word(e.number("B") - 1)} samples, not with each other. `dim=-1` runs along a
-    row; a softmax of three dimensions without `dim` takes `dim=0`."""),
+    lambda e: unwrapped(f"""Row 0 of sample 0 is {row(_sample(e)[0])}, because its weights compete
+    with those of other samples instead of with each other. `dim=-1` runs along a row, but a softmax
+    of three dimensions without `dim` takes `dim=0`."""),
     SIDES,
     also=(
         lambda scores, visible: (
@@ -241,7 +237,7 @@ def _softmax_over_batch(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 def _mask_of(change: Callable[[Tensor], Tensor], empty: float | None = None) -> Any:
-    """A right softmax of another mask; `empty` stands in a row that this mask hides wholly."""
+    """A right softmax of another mask; `empty` fills rows that this mask hides completely."""
 
     def answer(scores: Tensor, visible: Tensor) -> Tensor:
         weights = masked_softmax(scores, change(visible).expand_as(visible))
@@ -251,11 +247,9 @@ def _mask_of(change: Callable[[Tensor], Tensor], empty: float | None = None) -> 
 
 
 @mistake(
-    "You returned scores, not weights: the softmax is missing, or its result was not kept.",
-    lambda e: (
-        unwrapped(f"""{_row_of_the_sample(e)} Weights lie between 0 and 1, and each row sums to
-    1. `softmax` returns a new tensor and leaves the old one as it was.""")
-    ),
+    "You returned scores, not weights: the softmax is missing, or you didn't keep its result.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} Weights lie between 0 and 1, and each row sums
+    to 1. `softmax` returns a new tensor and leaves the old one as it was."""),
     also=(
         lambda scores, visible: scores.masked_fill(~visible, -1e9),
         lambda scores, visible: scores * visible,
@@ -266,17 +260,17 @@ def _scores_returned(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 @mistake(
-    "You returned logarithms of the weights.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `log_softmax` is the logarithm of a softmax:
-    every row of its exponentials sums to 1, and −∞ stands for 0."""),
+    "You returned the logarithms of the weights.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} `log_softmax` is the logarithm of a softmax.
+    Every row of its exponentials sums to 1, and −∞ is the logarithm of 0."""),
 )
 def _logarithms(scores: Tensor, visible: Tensor) -> Tensor:
     return scores.masked_fill(~visible, -torch.inf).log_softmax(dim=-1)
 
 
 @mistake(
-    "You took the softmax of the negated scores: the largest score gets the smallest weight.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} With the scores as they are, the row is
+    "You took the softmax of the negated scores, so the largest score gets the smallest weight.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} With the scores as they are, the row should be
     {row(e.right("weights")[0, 0])}."""),
 )
 def _negated_scores(scores: Tensor, visible: Tensor) -> Tensor:
@@ -284,9 +278,9 @@ def _negated_scores(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 @mistake(
-    "You filled the hidden places after the softmax: they hold −∞ and not 0.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} A score of −inf becomes a weight of 0 by the
-    exponential in the softmax: fill first, then take the softmax."""),
+    "You filled the hidden places after the softmax, so they hold −∞ instead of 0.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} It's the exponential in the softmax that turns a
+    score of −inf into a weight of 0, so fill first, then take the softmax."""),
     FILL,
 )
 def _filled_after_softmax(scores: Tensor, visible: Tensor) -> Tensor:
@@ -295,9 +289,9 @@ def _filled_after_softmax(scores: Tensor, visible: Tensor) -> Tensor:
 
 @mistake(
     "All your weights are NaN.",
-    unwrapped("""One NaN in a row of scores makes all of its weights NaN. Multiplying a mask of 0
-    and 1 by −inf does that, since 0 · ∞ is NaN, and so does −∞ − (−∞). To put −inf where something
-    is hidden and nothing elsewhere, use `masked_fill` or `torch.where`."""),
+    unwrapped("""One NaN in a row of scores makes all of its weights NaN. If you multiply a mask of
+    0 and 1 by −inf, you get one because 0 · ∞ is NaN, and −∞ − (−∞) makes one, too. To put −inf
+    where something is hidden and nothing elsewhere, use `masked_fill` or `torch.where`."""),
     FILL,
 )
 def _nothing_but_nan(scores: Tensor, visible: Tensor) -> Tensor:
@@ -305,9 +299,9 @@ def _nothing_but_nan(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 @mistake(
-    "You hid the future, and what `visible` hides was not asked for.",
+    "You hid the future instead of what `visible` hides.",
     lambda e: unwrapped(f"""{_row_of_the_sample(e)} {_hidden_share(e)} This mask is no triangle, and
-    each sample has one of its own: take `visible` in place of a `tril`."""),
+    each sample has its own, so use `visible` instead of a `tril`."""),
 )
 def _triangle_for_visible(scores: Tensor, visible: Tensor) -> Tensor:
     return masked_softmax(scores, torch.ones_like(visible).tril())
@@ -318,19 +312,19 @@ def _turned(visible: Tensor) -> Tensor:
 
 
 _mask_turned = mistake(
-    "Your mask is turned: you exchanged its rows and columns.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} You let row t look where *column* t of `visible`
-    is True. `visible` and the scores have the same order, (sample, row t, column s), so nothing has
-    to be exchanged."""),
+    "You exchanged the rows and columns of the mask.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} You let row t look where column t of `visible`
+    is True. `visible` and the scores have the same order, (sample, row t, column s), so don't
+    exchange anything."""),
     SIDES,
     also=(_mask_of(_turned, 0.0),),
 )(_mask_of(_turned))
 
 
 _causal_too = mistake(
-    "You hid the future as well; `visible` alone says what may be seen.",
-    lambda e: unwrapped(f"""{_an_unseen_future(e)} Not every mask is a triangle: this one may show
-    later positions, too."""),
+    "You hid the future as well, but `visible` alone says what may be seen.",
+    lambda e: unwrapped(f"""{_an_unseen_future(e)} Not every mask is a triangle, and this one may
+    show later positions, too."""),
     also=(
         _mask_of(torch.tril, 0.0),
         # A large negative number for −inf leaves equal weights where all is hidden.
@@ -341,18 +335,19 @@ _causal_too = mistake(
 
 _mask_of_the_first_sample = mistake(
     "You used the mask of sample 0 for all samples.",
-    lambda e: unwrapped(f"""{_hidden_share(e)} `visible` has shape {e.inputs["visible"].shape}: each
-    of the {word(e.number("B"))} samples has a mask of its own, so `visible[0]` is too little."""),
+    lambda e: unwrapped(f"""{_hidden_share(e)} `visible` has shape {e.inputs["visible"].shape}, so
+    each of the {word(e.number("B"))} samples has its own mask, and `visible[0]` is only the
+    first."""),
     WRITES,
 )(_mask_of(lambda visible: visible[:1]))
 
 
 @mistake(
-    "You took one softmax for many rows; each row is to sum to 1.",
+    "You took one softmax over many rows, but each row should sum to 1.",
     lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}, and all weights
-    of sample 0 together to {number(np.asarray(e.yours("weights"))[0].sum())}. Picking what is
-    visible with one index, or flattening, puts several rows into one line: `dim=-1` of
-    (B, T, T) runs along each row."""),
+    of sample 0 together sum to {number(np.asarray(e.yours("weights"))[0].sum())}. If you pick what
+    is visible with one index, or flatten, several rows end up in one line, but `dim=-1` of (B, T,
+    T) runs along each row."""),
     SIDES,
     also=(
         lambda scores, visible: (
@@ -369,19 +364,19 @@ def _powers(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 @mistake(
-    "You returned the powers e^score; they are not divided by their sum yet.",
-    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}; divide each row
-    by its own sum, `sum(dim=-1, keepdim=True)`."""),
+    "You returned the powers e^score, but you haven't divided them by their sum yet.",
+    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}, so divide each
+    row by its own sum, `sum(dim=-1, keepdim=True)`."""),
 )
 def _powers_alone(scores: Tensor, visible: Tensor) -> Tensor:
     return _powers(scores, visible)
 
 
 @mistake(
-    "You divided by sums that belong to other rows: a `keepdim=True` is missing.",
-    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}. Sums over
-    `dim=-1` without it have shape ({e.number("B")}, {e.number("T")}), and have to be put in a
-    column, (B, T, 1), so that each row is divided by its own."""),
+    "You divided by sums that belong to other rows, probably because a `keepdim=True` is missing.",
+    lambda e: unwrapped(f"""Row 0 of sample 0 sums to {number(_sample(e)[0].sum())}. Without
+    `keepdim=True`, sums over `dim=-1` have shape ({e.number("B")}, {e.number("T")}), but they have
+    to be a column, (B, T, 1), so that each row is divided by its own."""),
     SIDES,
     also=(
         lambda scores, visible: (
@@ -395,10 +390,9 @@ def _divisors_along_a_row(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 @mistake(
-    "You took a softmax of weights: a second one, after the first.",
-    lambda e: unwrapped(f"""{_row_of_the_sample(e)} With one softmax, of the scores that may be
-    seen, the row is {row(e.right("weights")[0, 0])}. To fill in −inf before it is all that the mask
-    has to do."""),
+    "You took the softmax twice, and the second time of weights instead of scores.",
+    lambda e: unwrapped(f"""{_row_of_the_sample(e)} With one softmax, of the visible scores, the row
+    is {row(e.right("weights")[0, 0])}. The mask only has to put −inf into the scores."""),
     also=(
         lambda scores, visible: masked_softmax(scores, visible).softmax(dim=-1),
         lambda scores, visible: masked_softmax(masked_softmax(scores, visible), visible),
@@ -410,10 +404,10 @@ def _softmax_twice(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 @mistake(
-    "You multiplied scores by −inf: a negative score becomes +∞.",
+    "You multiplied scores by −inf, so a negative score became +∞.",
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("weights")).sum())} of {e.yours("weights").size}
-    weights are NaN: a row with +∞ has no softmax. `masked_fill` and `torch.where` put −inf in the
-    place of a score, whatever its sign is."""),
+    weights are NaN, because a row with +∞ has no softmax. `masked_fill` and `torch.where` put −inf
+    where a score was, whatever its sign."""),
     FILL,
 )
 def _scores_times_infinity(scores: Tensor, visible: Tensor) -> Tensor:
@@ -434,15 +428,15 @@ def _rows_together(evidence: Evidence) -> Finding | None:
     for axes, words in (
         ((0, 1, 2), "All your weights together sum to 1"),
         ((1, 2), "All weights of a sample together sum to 1"),
-        ((0, 2), "All rows with the same t, one a sample, together sum to 1"),
+        ((0, 2), "All rows with the same t, one per sample, together sum to 1"),
     ):
         if np.allclose(mine.sum(axis=axes), 1, atol=1e-3):
             return Finding(
                 "rows-together",
-                "Several rows share a sum of 1; each row is to sum to 1.",
-                f"{words}, and row 0 of sample 0 to {number(mine[0, 0].sum())}. Picking what is "
-                "visible with one index puts it into one line, and a sum without `dim=-1` adds up "
-                "more than a row.",
+                "Several of your rows share a sum of 1, but each row should sum to 1.",
+                unwrapped(f"""{words}, but row 0 of sample 0 sums to {number(mine[0, 0].sum())}. If
+                you pick what is visible with one index, it all ends up in one line, and a sum
+                without `dim=-1` adds up more than a row."""),
                 SIDES,
             )
     return None
@@ -460,17 +454,16 @@ def _emptied(evidence: Evidence) -> Finding | None:
         which = " So are all rows in which something is hidden, and no others."
     return Finding(
         "emptied",
-        "A row that sees something is all 0.",
-        f"In sample {b}, row {t} may see position{'s' if visible[b, t].sum() > 1 else ''} "
-        f"{listed(np.flatnonzero(visible[b, t]))}, and your weights there are all 0.{which} If NaN "
-        "was replaced by 0: where does it come from? −∞ − (−∞) and 0 / 0 make it, and a mean or a "
-        "sum over scores of −∞ is −∞ itself.",
+        "You give no weight at all in a row that sees something.",
+        unwrapped(f"""In sample {b}, row {t} may see {positions(visible[b, t])}, but your weights
+        there are all 0.{which} If you replaced NaN by 0, where does it come from? −∞ − (−∞) and 0 /
+        0 make it, and a mean or a sum over scores of −∞ is −∞ itself."""),
         SOFTMAX,
     )
 
 
 def _something_added(evidence: Evidence) -> Finding | None:
-    """Rows that are too small as if one number had been added to the sums of their powers."""
+    """Rows that are too small, as if one number had been added to the sums of their powers."""
     mine, right = evidence.yours("weights"), evidence.right("weights")
     if mine.shape != right.shape:
         return None
@@ -485,10 +478,11 @@ def _something_added(evidence: Evidence) -> Finding | None:
     b, t = (int(i) for i in np.argwhere(told)[held[told].argmin()])
     return Finding(
         "something-added",
-        "Your rows are divided by more than the sum of their powers.",
-        f"In sample {b}, row {t} sums to {number(held[b, t])}: as if {number(added.mean())} had "
-        f"been added to the sum of its powers, which is {number(powers[b, t])}. Every row has "
-        "something to see, so its sum is never 0: nothing has to be added.",
+        "You divide your rows by more than the sum of their powers.",
+        unwrapped(f"""In sample {b}, row {t} sums to {number(held[b, t])}, as if
+        {number(added.mean())} had been added to the sum of its powers, which is
+        {number(powers[b, t])}. Every row has something to see, so its sum is never 0 and nothing
+        has to be added."""),
         SOFTMAX,
     )
 
@@ -511,11 +505,11 @@ def _lowered(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "lowered",
-        "What is hidden counts less, but it counts.",
-        f"Your weights are those of scores of which the hidden ones are "
-        f"{number(float(by.mean()))} lower than given, beside the visible ones. "
-        f"{_hidden_share(evidence)} To add the mask as a number is not enough: what is hidden "
-        "needs −inf.",
+        "You make hidden positions count less, but they still count.",
+        unwrapped(f"""Your weights are those of scores in which the hidden ones are
+        {number(float(by.mean()))} lower than given, compared with the visible ones.
+        {_hidden_share(evidence)} Adding the mask as a number isn't enough: what is hidden needs
+        −inf."""),
         FILL,
     )
 
@@ -528,11 +522,10 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     visible = evidence.inputs["visible"][b, t]
     return Finding(
         "other-weights",
-        "Your weights are not the softmax of what is visible.",
-        f"In sample {b}, row {t} may see position{'s' if visible.sum() > 1 else ''} "
-        f"{listed(np.flatnonzero(visible))}, with the scores "
-        f"{row(evidence.inputs['scores'][b, t][visible])}: their softmax is "
-        f"{row(right[b, t][visible])}. Yours is {row(mine[b, t][visible])}.",
+        "Your weights aren't the softmax of what is visible.",
+        unwrapped(f"""In sample {b}, row {t} may see {positions(visible)}, with the scores
+        {row(evidence.inputs["scores"][b, t][visible])}. Their softmax is
+        {row(right[b, t][visible])}, but yours is {row(mine[b, t][visible])}."""),
         SOFTMAX,
     )
 

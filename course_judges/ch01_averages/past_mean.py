@@ -15,6 +15,7 @@ from course_judges.ch01_averages.weights import (
     divides_by_another_count,
     laid_along_a_row,
     matrix,
+    not_divided,
     positions,
     right_but_alone,
     same_places,
@@ -41,7 +42,7 @@ def _strict_sums(x: Tensor) -> Tensor:
 
 
 def _past_by(matrix: Callable[[Tensor], Tensor], axis: int, keep: bool, least: float) -> Any:
-    """A way to divide a strict triangle wrongly; `least` guards, or does not, against 0 / 0."""
+    """A wrong way to divide a strict triangle; `least` above 0 guards against 0 / 0."""
 
     def answer(x: Tensor) -> Tensor:
         T = x.shape[1]
@@ -84,9 +85,9 @@ def _in_every_row(evidence: Evidence) -> str:
 @mistake(
     "Position 0 of your output is NaN.",
     lambda e: unwrapped(f"""The other {word(e.number("T") - 1)} positions are right. Nothing comes
-    before position 0, so its row is divided by a count of 0, or its softmax has nothing but −inf;
-    either way 0 / 0, which is NaN. The task defines this mean as 0. Every number that is computed
-    from a NaN is NaN."""),
+    before position 0, so its count is 0, or its softmax has nothing but −inf. Either way the result
+    is 0 / 0, which is NaN, and so is every number that is computed from it. The task defines this
+    mean as 0."""),
 )
 def _first_row_nan(x: Tensor) -> Tensor:
     T = x.shape[1]
@@ -95,11 +96,11 @@ def _first_row_nan(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "Position 0 averages the whole sequence, future included.",
-    lambda e: unwrapped(f"""Row 0 of your weights is {row(matrix(e)[0])}; with nothing before it, it
-    should be all 0. All other rows are right. If you shifted with `torch.roll`: it brings the last
-    mean round to the front. If you took a softmax: over a row of equal scores it gives equal
-    weights, even where each of them is −1e9. Either way, position 0 has to be set to 0."""),
+    "Your position 0 averages the whole sequence, including the future.",
+    lambda e: unwrapped(f"""Row 0 of your weights is {row(matrix(e)[0])}, but it should be all 0
+    because nothing comes before it. All other rows are right. If you shifted with `torch.roll`, it
+    brings the last mean round to the front. If you took a softmax, it gives equal weights to a row
+    of equal scores, even if each of them is −1e9. Either way, position 0 has to be set to 0."""),
     FILL,
 )
 def _first_row_uniform(x: Tensor) -> Tensor:
@@ -109,9 +110,9 @@ def _first_row_uniform(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "Position 0 sees itself.",
-    lambda e: unwrapped(f"""Row 0 of your weights is {row(matrix(e)[0])}. All other rows are right;
-    for this one the task asks for 0, because nothing comes before it."""),
+    "Your position 0 sees itself.",
+    lambda e: unwrapped(f"""Row 0 of your weights is {row(matrix(e)[0])}. All other rows are right,
+    but in this one the task asks for 0, because nothing comes before it."""),
 )
 def _first_row_itself(x: Tensor) -> Tensor:
     y = strict_past_mean(x)
@@ -120,9 +121,9 @@ def _first_row_itself(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "Positions count themselves; these are running means, as in the chapter.",
-    lambda e: unwrapped(f"""{_in_every_row(e)}: it sees positions 0 and 1. The strict past of
-    position 1 is position 0 alone."""),
+    "Your means include the position itself, as in the chapter, but the strict past doesn't.",
+    lambda e: unwrapped(f"""{_in_every_row(e)}, so it sees positions 0 and 1. The strict past of
+    position 1 is only position 0."""),
     FUTURE,
     also=(lambda x: _running_mean_from_1(x),),
 )
@@ -140,9 +141,9 @@ def _running_mean_from_1(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "You add up t + 1 positions, and divide by t: each position counts itself.",
-    lambda e: unwrapped(f"""{_in_every_row(e)}: its sum holds positions 0 and 1, and only one
-    position comes before it. Take the position itself out of the sum."""),
+    "You add up t + 1 positions, including position t itself, but divide by t.",
+    lambda e: unwrapped(f"""{_in_every_row(e)}, because its sum includes positions 0 and 1. Only one
+    position comes before position 1, so take the position itself out of the sum."""),
     FUTURE,
     also=(lambda x: x.cumsum(dim=1) / torch.arange(x.shape[1])[:, None],),
 )
@@ -151,9 +152,9 @@ def _sums_include_itself(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "Every position gets the one before it, not the mean of all that come before.",
-    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}; its
-    strict past is positions 0 … {len(matrix(e)) - 2}, and each of them counts the same."""),
+    "Each position gets only the one before it instead of the mean of all that come before.",
+    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}, but
+    its strict past is positions 0 … {len(matrix(e)) - 2}, and each of them counts the same."""),
 )
 def _previous_alone(x: Tensor) -> Tensor:
     out = torch.zeros_like(x)
@@ -173,10 +174,11 @@ def _past_but_one(matrix_of: Callable[[Tensor], Tensor]) -> Any:
 
 
 _past_ends_too_early = mistake(
-    "Your past ends one position too early: position t leaves out t − 1.",
-    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}; it
-    should see positions 0 … {len(matrix(e)) - 2}. A slice leaves its end out: `x[:, :t]` holds
-    positions 0 … t − 1. Of a triangle, `diagonal=-1` leaves out the diagonal alone."""),
+    "Your past ends one position too early, so position t leaves out t − 1.",
+    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights is {row(matrix(e)[-1])}, but it
+    should see positions 0 … {len(matrix(e)) - 2}. If you slice, the end is left out, so `x[:, :t]`
+    holds positions 0 … t − 1. If you cut a triangle, `diagonal=-1` leaves out only the
+    diagonal."""),
     FUTURE,
     also=(
         _past_but_one(lambda count: count),
@@ -187,11 +189,11 @@ _past_ends_too_early = mistake(
 
 
 @mistake(
-    "Your means run over more than time: they mix the channels.",
-    lambda e: unwrapped(f"""In sample 0, position 1 has the past
-    {row(e.inputs["x"][0, 0])}, one number a channel; you return {row(e.yours("means")[0, 1])}
-    there. Each channel has a mean of its own: `mean(dim=1)` of (B, T, C), or of one sample
-    `mean(dim=0)`, leaves the channels apart, and `mean()` does not."""),
+    "You averaged over the channels as well as over time.",
+    lambda e: unwrapped(f"""In sample 0, the past of position 1 is {row(e.inputs["x"][0, 0])}, one
+    number per channel, but you return {row(e.yours("means")[0, 1])} there. Each channel has its own
+    mean. `mean(dim=1)` of (B, T, C) keeps the channels apart, and so does `mean(dim=0)` of a single
+    sample, but `mean()` doesn't."""),
     cases=("means",),
     also=(lambda x: _by_position(x, lambda past: past.mean()),),
 )
@@ -200,10 +202,10 @@ def _mixes_channels(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "Your means run over more than time: they mix the samples.",
+    "You averaged over the samples as well as over time.",
     lambda e: unwrapped(f"""Position 1 of channel 0 is {number(e.yours("means")[0, 1, 0])} in every
-    sample; the values before it are {row(e.inputs["x"][:, 0, 0])}, one a sample. Each sample has a
-    mean of its own: `mean(dim=1)` of (B, T, C)."""),
+    sample, but the values before it are {row(e.inputs["x"][:, 0, 0])}, one per sample. Each sample
+    has its own mean, which is `mean(dim=1)` of (B, T, C)."""),
     cases=("means",),
 )
 def _mixes_samples(x: Tensor) -> Tensor:
@@ -211,9 +213,10 @@ def _mixes_samples(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "The right positions, divided by one too many.",
+    "You average the right positions, but divide by one too many.",
     lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights sums to
-    {number(matrix(e)[-1].sum())}. Position t has t positions before it, not t + 1."""),
+    {number(matrix(e)[-1].sum())} instead of 1, because only t positions come before position
+    t."""),
 )
 def _divides_by_one_too_many(x: Tensor) -> Tensor:
     T = x.shape[1]
@@ -221,17 +224,16 @@ def _divides_by_one_too_many(x: Tensor) -> Tensor:
 
 
 _sums_not_means = mistake(
-    "The sums are right; they are not divided yet.",
-    lambda e: unwrapped(f"""Row {len(matrix(e)) - 1} of your weights sums to
-    {number(matrix(e)[-1].sum())}; every row of an average sums to 1."""),
+    "Your sums are right, but you haven't divided them yet.",
+    not_divided,
 )(_strict_sums)
 
 
 @mistake(
-    "Nothing is hidden: every position averages the whole sequence.",
+    "You don't hide anything, so every position averages the whole sequence.",
     lambda e: unwrapped(f"""Every weight of yours is {number(matrix(e)[0, 0])}, one over T. If you
-    hide positions before a softmax: a 0 in place of −inf hides nothing, because e⁰ = 1; neither
-    does a `masked_fill` whose result is not kept. A mean over `dim=1` sees all positions, too."""),
+    hide positions before a softmax, a 0 instead of −inf hides nothing, because e⁰ = 1, and neither
+    does a `masked_fill` whose result you don't keep. A mean over `dim=1` sees all, too."""),
     FILL,
 )
 def _zero_mask(x: Tensor) -> Tensor:
@@ -242,8 +244,8 @@ def _zero_mask(x: Tensor) -> Tensor:
 
 @mistake(
     "You took the softmax of a triangle of ones and zeros.",
-    lambda e: unwrapped(f"""{_in_every_row(e)}. A score of 0 is not hidden: it gets e⁰ = 1 beside e¹
-    = 2.72. Multiplying scores by a mask leaves zeros where −inf has to be."""),
+    lambda e: unwrapped(f"""{_in_every_row(e)}. A score of 0 isn't hidden, because it gets e⁰ = 1
+    next to e¹ = 2.72. Multiplying scores by a mask leaves zeros where −inf has to be."""),
     FILL,
 )
 def _multiplied_mask(x: Tensor) -> Tensor:
@@ -252,9 +254,10 @@ def _multiplied_mask(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "The diagonal went the other way: every position sees the one after it.",
-    lambda e: unwrapped(f"""{_in_every_row(e)}: it sees {positions(matrix(e)[1])}. In `tril`,
-    `diagonal=1` keeps one diagonal above the main one; a negative number takes diagonals away."""),
+    "Each of your means includes the position itself and the next one.",
+    lambda e: unwrapped(f"""{_in_every_row(e)}, so it sees {positions(matrix(e)[1])}. If you use
+    `tril`, `diagonal=1` keeps one diagonal above the main one, while a negative number takes
+    diagonals away."""),
     FUTURE,
 )
 def _next_included(x: Tensor) -> Tensor:
@@ -264,12 +267,10 @@ def _next_included(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "You averaged along the channels, not along time.",
-    lambda e: (
-        unwrapped(f"""In sample 0, your position 0 holds {row(e.yours("means")[0, 0])}: channel
-    c has the mean of channels 0 … c − 1. In (B, T, C) time is in the middle: a matrix from the left
-    mixes it, and so does `dim=1`.""")
-    ),
+    "You averaged along the channels instead of along time.",
+    lambda e: unwrapped(f"""In sample 0, your position 0 holds {row(e.yours("means")[0, 0])}, where
+    channel c has the mean of channels 0 … c − 1. In (B, T, C), time is in the middle. A matrix from
+    the left mixes it, and so does `dim=1`."""),
     cases=("means",),
 )
 def _means_of_channels(x: Tensor) -> Tensor:
@@ -277,10 +278,10 @@ def _means_of_channels(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "You took the median of what comes before, not the mean.",
-    lambda e: unwrapped(f"""In sample 0, channel 0, position 3 has the past
-    {row(e.inputs["x"][0, :3, 0])}: the number in the middle is {number(e.yours("means")[0, 3, 0])},
-    the mean {number(e.right("means")[0, 3, 0])}."""),
+    "You took the median of what comes before instead of the mean.",
+    lambda e: unwrapped(f"""In sample 0, the past of position 3 in channel 0 is
+    {row(e.inputs["x"][0, :3, 0])}. The number in the middle is {number(e.yours("means")[0, 3, 0])},
+    but the mean is {number(e.right("means")[0, 3, 0])}."""),
     cases=("means",),
     also=(lambda x: _by_position(x, lambda past: past.quantile(0.5, dim=1)),),
 )
@@ -289,14 +290,14 @@ def _median(x: Tensor) -> Tensor:
 
 
 _upper_triangle = families.upper_triangle(
-    lambda e: f"{_in_every_row(e)}: it sees {positions(matrix(e)[1])}.",
+    lambda e: f"{_in_every_row(e)}, so it sees {positions(matrix(e)[1])}.",
     FUTURE,
     also=(_past_by(_strict_upper, 1, True, 0.0),),
 )(_past_by(_strict_upper, 1, True, 1.0))
 
 _divides_columns = families.divides_columns(
-    lambda e: unwrapped(f"""Row t says what position t sees, so it is the rows that
-    have to sum to 1; row {e.number("T") - 1} of yours sums to {number(matrix(e)[-1].sum())}.
+    lambda e: unwrapped(f"""Row t says what position t sees, so it's the rows that have to sum to 1,
+    but row {e.number("T") - 1} of yours sums to {number(matrix(e)[-1].sum())}.
     `sum(dim=1, keepdim=True)` adds along a row."""),
     also=(_past_by(_strict_lower, 0, True, 0.0),),
 )(_past_by(_strict_lower, 0, True, 1.0))
@@ -307,7 +308,7 @@ _keepdim_forgotten = families.keepdim_forgotten(
 
 
 def _of_weights(ask: Property) -> Property:
-    """Asks it only where what the identity became are the weights of any other input, too."""
+    """Asks it only if the weights read off the identity also make the output of x."""
 
     def asked(evidence: Evidence) -> Finding | None:
         x, mine = evidence.inputs["x"], evidence.yours("means")
@@ -320,7 +321,7 @@ def _of_weights(ask: Property) -> Property:
 
 
 def _a_sample_for_a_position(evidence: Evidence) -> Finding | None:
-    """0 in sample 0, where it belongs to position 0."""
+    """Sample 0 is 0 instead of position 0."""
     mine, right = evidence.yours("means"), evidence.right("means")
     if mine.shape != right.shape or mine[0].any() or not right[0, 1:].all():
         return None
@@ -329,9 +330,9 @@ def _a_sample_for_a_position(evidence: Evidence) -> Finding | None:
     too = mine[1:, 0].any()
     return Finding(
         "sample-for-position",
-        "Your sample 0 is 0 at every position; it is position 0 of every sample that is to be 0.",
-        "The first index of (B, T, C) is the sample: `y[0] = 0` clears sample 0, `y[:, 0] = 0` "
-        "position 0."
+        "Your sample 0 is all 0, but it's position 0 of every sample that should be 0.",
+        "The first index of (B, T, C) is the sample, so `y[0] = 0` clears sample 0, while "
+        "`y[:, 0] = 0` clears position 0."
         + f" In sample 1, your position 0 holds {number(mine[1, 0, 0])} in channel 0."
         * bool(too),
         MEANS,
@@ -346,14 +347,14 @@ def _rolled_flat(x: Tensor) -> Tensor:
 
 def _moved_by_a_number(evidence: Evidence) -> str:
     mine, right = evidence.yours("means"), evidence.right("means")
-    return unwrapped(f"""What stands at position 1 of sample 0 in channel 1 is the mean of positions
-    0 and 1 in channel 0: {number(mine[0, 1, 1])}; expected {number(right[0, 1, 1])}. Without
-    `dims`, `torch.roll` moves every number to the next place, of whatever channel, position or
-    sample that is: give it `dims=1`, and set position 0 to 0.""")
+    return unwrapped(f"""Position 1 of sample 0 holds, in channel 1, the mean of positions 0 and 1
+    in channel 0: {number(mine[0, 1, 1])} instead of {number(right[0, 1, 1])}. Without `dims`,
+    `torch.roll` moves every number on to the next place, even into another channel, position or
+    sample. Give it `dims=1`, and set position 0 to 0.""")
 
 
 @mistake(
-    "Your running means have moved by one number, not by one position.",
+    "Your running means moved by one number instead of one position.",
     _moved_by_a_number,
     cases=("means",),
     also=(_rolled_flat,),
@@ -372,9 +373,10 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     past = evidence.inputs["x"][b, :t, c]
     return Finding(
         "another-mean",
-        "Your numbers are not the means of the strict past.",
-        f"In sample {b}, channel {c}, position {t} has the past {row(past)}, whose mean is "
-        f"{number(right[b, t, c])}. Yours is {number(mine[b, t, c])}.",
+        "Your numbers aren't the means of the strict past.",
+        unwrapped(f"""In sample {b}, channel {c}, the past of position {t} is
+        {row(past) if t else "empty"}, so its mean should be {number(right[b, t, c])}, but yours is
+        {number(mine[b, t, c])}."""),
         MEANS,
     )
 

@@ -11,7 +11,7 @@ from course_judges.ch01_averages.weights import positions
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import listed, number, row, unwrapped, word
+from course_judges.wording import number, row, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
@@ -31,7 +31,7 @@ def _last_is_the_total(evidence: Evidence) -> bool:
 
 
 def _mixes_time_alone(evidence: Evidence) -> bool:
-    """True if what the identity became are the weights of any other input, too."""
+    """True if the weights read off the identity also make the output of x."""
     x, weights = evidence.inputs["x"], evidence.yours("weights")
     mine = evidence.yours("sums")
     return mine.shape == x.shape and np.allclose(x @ weights[0], mine, rtol=1e-3, atol=1e-4)
@@ -47,18 +47,18 @@ def _future_in_time_last(evidence: Evidence) -> Finding | None:
     t, s = (int(i) for i in later[0])
     return Finding(
         "sees-the-future",
-        "The answer sees the future.",
+        "Your answer sees the future.",
         f"Output {t} counts position {s}, which comes after it, with weight {number(seen[t, s])}.",
         FUTURE,
     )
 
 
 @mistake(
-    "Every position sums itself and what comes after it, not what comes before it.",
+    "Each of your sums covers what comes after its position instead of what comes before it.",
     lambda e: unwrapped(f"""Position 0 of your output holds the sum of all {word(e.number("T"))}
-    positions, position {e.number("T") - 1} holds its own value alone. If you multiply by a triangle
-    from the right: output t is x times column t of the matrix, so the ones of column t have to
-    stand in rows s ≤ t. If not, see from which end you add."""),
+    positions, and position {e.number("T") - 1} holds only its own value. If you multiply by a
+    triangle from the right, output t is x times column t of the matrix, so column t needs its ones
+    in the rows s ≤ t. Otherwise, check from which end you add."""),
 )
 def _triangle_not_turned(x: Tensor) -> Tensor:
     T = x.shape[-1]
@@ -66,10 +66,11 @@ def _triangle_not_turned(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "You reshaped (B, C, T) to (B, T, C), which does not exchange channels and time.",
-    unwrapped("""`view` and `reshape` read the numbers in the order in which they stand and cut them
-    anew: the first row of (T, C) is then the beginning of channel 0, and not position 0 of all
-    channels. To put time first, exchange the two dimensions: `transpose(1, 2)`."""),
+    "You reshaped (B, C, T) to (B, T, C), which doesn't exchange channels and time.",
+    unwrapped("""`view` and `reshape` keep the numbers in their order and only cut them into rows of
+    another length. The first row of your (T, C) is therefore the beginning of channel 0 instead of
+    position 0 of all channels. To put time first, exchange the two dimensions with
+    `transpose(1, 2)`."""),
     cases=("sums", "square"),
     also=(
         lambda x: x.reshape(x.shape[0], x.shape[2], x.shape[1]).cumsum(dim=1),
@@ -82,9 +83,7 @@ def _reshaped_for_transposed(x: Tensor) -> Tensor:
 
 
 def _along_channels(evidence: Evidence) -> bool:
-    """True of sums along the channels where these are as many as the positions, and of sums along
-    them or an error where they are not.
-    """
+    """True if both inputs are summed along the channels, or the one that isn't square stops."""
     for step in (1, -1):  # from the first channel on, or from the last one
         sums, square = (
             evidence.inputs[name][:, ::step].cumsum(axis=1)[:, ::step] for name in ("x", "square")
@@ -97,11 +96,11 @@ def _along_channels(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "You summed along the channels, not along time.",
-    lambda e: unwrapped(f"""Your output (channel c, position t) adds up numbers of several
-    channels at that position; where C = T = {e.number("T")}, as in one of the calls, no shape gives
-    it away. Time is the last dimension. A matrix from the left mixes the one before it, and so does
-    `dim=1`."""),
+    "You summed along the channels instead of along time.",
+    lambda e: unwrapped(f"""Your output at channel c and position t adds up numbers of several
+    channels at that position. In one of the calls there are as many channels as positions,
+    {e.number("T")} each, so no shape gives it away. Time is the last dimension, but a matrix from
+    the left mixes the one before it, and so does `dim=1`."""),
     recognized=_along_channels,
 )
 def _sums_channels(x: Tensor) -> Tensor:
@@ -110,10 +109,10 @@ def _sums_channels(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "The sums are right, but time and channels have changed places.",
-    lambda e: unwrapped(f"""x has shape {e.right("sums").shape}, your output
-    {e.yours("sums").shape}. Exchange the last two dimensions again at the end, or multiply from
-    the other side and exchange nothing."""),
+    "Your sums are right, but time and channels are exchanged.",
+    lambda e: unwrapped(f"""x has shape {e.right("sums").shape}, but your output has shape
+    {e.yours("sums").shape}. Exchange the last two dimensions back at the end, or multiply from the
+    other side so that you don't have to exchange anything."""),
     cases=("sums", "square"),
 )
 def _time_not_put_back(x: Tensor) -> Tensor:
@@ -122,9 +121,9 @@ def _time_not_put_back(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "Your answer holds means; the task asks for sums.",
+    "You returned means, but the task asks for sums.",
     lambda e: unwrapped(f"""The last position of your first row is
-    {number(e.yours("sums")[0, 0, -1])}; the {word(e.number("T"))} values add up to
+    {number(e.yours("sums")[0, 0, -1])}, but the {word(e.number("T"))} values add up to
     {number(e.right("sums")[0, 0, -1])}."""),
     TRIANGLE,
 )
@@ -133,10 +132,10 @@ def _means_not_sums(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "Every position leaves itself out.",
-    lambda e: unwrapped(f"""Position 0 of your output is 0; the sum up to and including it is its
-    own value, {number(e.right("sums")[0, 0, 0])}. The task counts positions 0 … t, t included: the
-    diagonal belongs to a triangle."""),
+    "Each of your sums leaves out the position itself.",
+    lambda e: unwrapped(f"""Position 0 of your output is 0, but the sum there should be its own
+    value, {number(e.right("sums")[0, 0, 0])}. The task counts positions 0 … t including t, so a
+    triangle has to keep its diagonal."""),
     FUTURE,
 )
 def _diagonal_excluded(x: Tensor) -> Tensor:
@@ -145,11 +144,12 @@ def _diagonal_excluded(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "Every position holds the sum of the whole sequence.",
+    "Every position of yours holds the sum of the whole sequence.",
     lambda e: unwrapped(f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the
     same as position {e.number("T") - 1}. If you multiply by a matrix of ones, half of it has to
-    become 0. If you collect a running total in a list, keep a copy of it each time: `total += …`
-    changes the tensor that is in the list already, `total = total + …` makes a new one."""),
+    become 0. If you collect a running total in a list, keep a copy of it each time, because
+    `total += …` changes the tensor that is already in the list, while `total = total + …` makes a
+    new one."""),
     TRIANGLE,
 )
 def _no_triangle(x: Tensor) -> Tensor:
@@ -159,10 +159,11 @@ def _no_triangle(x: Tensor) -> Tensor:
 
 @mistake(
     "Your sum runs on from one channel into the next.",
-    lambda e: unwrapped(f"""Channel 1 of sample 0 begins with {number(e.yours("sums")[0, 1, 0])} in
-    your answer, and its own first value is {number(e.right("sums")[0, 1, 0])}: the rest comes from
-    the channels before it. Each channel of each sample starts anew. If you loop, its total begins
-    at 0; if not, sum along the last dimension of (B, C, T), without flattening it."""),
+    lambda e: unwrapped(f"""Channel 1 of sample 0 should begin with its own first value,
+    {number(e.right("sums")[0, 1, 0])}, but yours begins with {number(e.yours("sums")[0, 1, 0])},
+    because the total of channel 0 is still in it. If you loop, start each channel of each sample
+    with a total of 0. Otherwise, sum along the last dimension of (B, C, T) without flattening
+    it."""),
     cases=("sums", "square"),
     also=(lambda x: x.flatten().cumsum(dim=0).view_as(x),),
 )
@@ -171,11 +172,11 @@ def _channels_run_on(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "The sums are right, but a reshape has put them in other places.",
-    lambda e: unwrapped(f"""The sums have been computed with time before the channels. `reshape` and
-    `view` to {e.right("sums").shape} read them in that order and cut them anew, so that numbers of
-    several channels stand in one row. To put time last again, exchange the two dimensions:
-    `transpose(1, 2)`."""),
+    "Your sums are right, but a reshape put them in the wrong places.",
+    lambda e: unwrapped(f"""You computed them with time before the channels. `reshape` and `view` to
+    {e.right("sums").shape} keep the numbers in that order and only cut them into rows of another
+    length, so numbers of several channels end up in one row. To put time last again, exchange the
+    two dimensions with `transpose(1, 2)`."""),
     cases=("sums", "square"),
 )
 def _reshaped_not_turned_back(x: Tensor) -> Tensor:
@@ -183,10 +184,10 @@ def _reshaped_not_turned_back(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "You added up from the end, and your sums stand in reverse order.",
+    "You added up from the end, and your sums are in reverse order.",
     lambda e: unwrapped(f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the
-    value of the last position; it should be {number(e.right("sums")[0, 0, 0])}, that of the first.
-    Nothing has to be turned round: begin at position 0."""),
+    value of the last position, but it should be {number(e.right("sums")[0, 0, 0])}, that of the
+    first. You don't have to reverse anything if you begin at position 0."""),
     cases=("sums", "square"),
 )
 def _from_the_end(x: Tensor) -> Tensor:
@@ -194,11 +195,12 @@ def _from_the_end(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "Every position counts the one after it, too.",
+    "Each of your sums includes the next position, too.",
     lambda e: unwrapped(f"""Position 0 of your first row is {number(e.yours("sums")[0, 0, 0])}, the
-    sum of positions 0 and 1; its own value is {number(e.right("sums")[0, 0, 0])}. If you multiply
-    by a triangle: `diagonal=-1` of `triu` keeps one diagonal below the main one, and `diagonal=1`
-    of `tril` one above it. A slice leaves its end out: `x[..., : t + 1]` ends with position t."""),
+    sum of positions 0 and 1, but it should be its own value, {number(e.right("sums")[0, 0, 0])}. If
+    you multiply by a triangle, `diagonal=-1` of `triu` keeps one diagonal below the main one, and
+    `diagonal=1` of `tril` keeps one above it. If you slice, the end is left out, so
+    `x[..., : t + 1]` ends with position t."""),
     FUTURE,
 )
 def _next_included(x: Tensor) -> Tensor:
@@ -207,10 +209,10 @@ def _next_included(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "You returned the total of each channel; the task asks for the sum at every position.",
-    lambda e: unwrapped(f"""Your answer has shape {e.yours("sums").shape}, expected
-    {e.right("sums").shape}: position t holds the sum of positions 0 … t, and the total is the last
-    one only."""),
+    "You returned only the total of each channel, but the task asks for the sum at every position.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("sums").shape}, but
+    {e.right("sums").shape} is expected. Position t holds the sum of positions 0 … t, so the total
+    is only the last of these sums."""),
     TRIANGLE,
     cases=("sums", "square"),
     also=(lambda x: x.sum(dim=-1, keepdim=True),),
@@ -220,11 +222,11 @@ def _total_alone(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "Your sums add up the channels as well; each channel has a sum of its own.",
+    "Your sums add up the channels as well, but each channel has its own sum.",
     lambda e: unwrapped(f"""Position 0 of sample 0 is {number(e.yours("sums")[0, 0, 0])} in channel
-    0 and {number(e.yours("sums")[0, 1, 0])} in channel 1. The values there are
+    0 and {number(e.yours("sums")[0, 1, 0])} in channel 1, but the values there are
     {number(e.right("sums")[0, 0, 0])} and {number(e.right("sums")[0, 1, 0])}. Add along the last
-    dimension alone: `sum()` without `dim` adds up all of them."""),
+    dimension only, because `sum()` without `dim` adds up all of them."""),
     SIDES,
     cases=("sums", "square"),
     also=(lambda x: x.sum(dim=(0, 1), keepdim=True).cumsum(dim=-1).expand_as(x),),
@@ -234,35 +236,35 @@ def _channels_added_up(x: Tensor) -> Tensor:
 
 
 def _right_at_first(evidence: Evidence) -> Finding | None:
-    """Position 0 right everywhere, and something that is no sum after it, worked out."""
+    """A channel worked out, if position 0 is right everywhere and what follows is no sum."""
     x, mine, right = evidence.inputs["x"], evidence.yours("sums"), evidence.right("sums")
     if mine.shape != right.shape or not np.allclose(mine[..., 0], right[..., 0], atol=1e-4):
         return None
     b, c, _ = (int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
     return Finding(
         "another-sum",
-        "Position 0 is right, and what you make of the positions after it is not their sum.",
-        f"Channel {c} of sample {b} holds {row(x[b, c])}, and its running sums are "
-        f"{row(right[b, c])}; you return {row(mine[b, c])}.",
+        "Position 0 is right, but the positions after it don't hold their running sums.",
+        unwrapped(f"""Channel {c} of sample {b} holds {row(x[b, c])}, and its running sums are
+        {row(right[b, c])}, but you return {row(mine[b, c])}."""),
         TRIANGLE,
     )
 
 
 def _not_along_time(evidence: Evidence) -> Finding:
     x, mine, right = evidence.inputs["x"], evidence.yours("sums"), evidence.right("sums")
-    shown = "" if mine.shape != right.shape else f"; you return {row(mine[-1, -1])}"
+    shown = "" if mine.shape != right.shape else f", but you return {row(mine[-1, -1])}"
     return Finding(
         "not-along-time",
-        "No position of yours counts in a later one of its channel.",
-        "That is read off the identity, a single sample, which you return as it was given. Channel "
-        f"{x.shape[1] - 1} of sample {len(x) - 1} holds {row(x[-1, -1])}, and its running sums are "
-        f"{row(right[-1, -1])}{shown}. Along which dimension do you add? Time is the last.",
+        "Your answer doesn't seem to add up anything along time.",
+        unwrapped(f"""It returns the identity, given as a single sample, unchanged. Channel
+        {x.shape[1] - 1} of sample {len(x) - 1} holds {row(x[-1, -1])}, and its running sums are
+        {row(right[-1, -1])}{shown}. Along which dimension do you add? Time is the last."""),
         SIDES,
     )
 
 
 def _counted_otherwise(evidence: Evidence) -> Finding | None:
-    """How often a position counts in another, read off what the identity became."""
+    """What is wrong with how often positions count, read off the answer to the identity."""
     mine = evidence.yours("weights").reshape(evidence.right("weights").shape)[0]
     right = evidence.right("weights")[0]
     if np.array_equal(mine, evidence.inputs["identity"][0]) and not _mixes_time_alone(evidence):
@@ -273,10 +275,11 @@ def _counted_otherwise(evidence: Evidence) -> Finding | None:
     if not len(wrong):
         return Finding(
             "no-weighted-sum",
-            "Your answer is right for the identity, a single sample of zeros and ones, and wrong "
-            "for others.",
-            f"With B = {evidence.number('B')} samples of numbers with signs and fractions it is "
-            "not the sum. Do the samples mix, or is something rounded, cut off, or made positive?",
+            unwrapped("""Your answer is right for the identity, a single sample of zeros and ones,
+            but wrong for others."""),
+            unwrapped(f"""For B = {evidence.number("B")} samples of numbers with signs and
+            fractions, it isn't the running sum. Do you mix the samples, or do you round numbers,
+            cut them off or make them positive?"""),
             SIDES,
         )
     if np.isin(mine, (0, 1)).all():
@@ -284,9 +287,9 @@ def _counted_otherwise(evidence: Evidence) -> Finding | None:
     s, t = (int(i) for i in wrong[0])
     return Finding(
         "counts-otherwise",
-        "Positions count with other weights than 1.",
-        f"Position {s} counts {number(mine[s, t])} times in your position {t}; it should count "
-        f"{'once' if right[s, t] else 'not at all'}.",
+        "Some positions count with another weight than 1.",
+        unwrapped(f"""Position {s} counts {number(mine[s, t])} times in your position {t}, but it
+        should {"count once" if right[s, t] else "not count at all"}."""),
         SIDES,
     )
 
@@ -298,16 +301,15 @@ def _adds_other_positions(mine: Array, right: Array) -> Finding:
     added = positions(mine[:, t])
     last = len(right) - 1
     if wrong.tolist() == [False] * last + [True]:
-        hint = " All others are right. If you loop over the positions: does the loop reach the end?"
+        hint = " All others are right. If you loop over the positions, does the loop reach the end?"
     elif not mine[0].any():
-        hint = " Position 0 counts in none of yours. If you loop from 1: what stands at 0 before?"
+        hint = " Position 0 counts in none of yours. If you loop from 1, where is it added?"
     else:
-        hint = f" Right: {listed(np.flatnonzero(~wrong))}." if not wrong.all() else ""
+        hint = "" if wrong.all() else f" Your sums are right at {positions(~wrong)}."
     return Finding(
         "other-positions-added",
-        "Your sums are not of positions 0 … t.",
-        f"Your position {t} is the sum of {added}; it should be that of {positions(right[:, t])}."
-        f"{hint}",
+        "You don't add up positions 0 … t everywhere.",
+        f"Your position {t} adds up {added}, but it should add up {positions(right[:, t])}.{hint}",
         TRIANGLE,
     )
 

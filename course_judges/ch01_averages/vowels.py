@@ -18,7 +18,7 @@ RANGES = {
 
 @mistake(
     "You compared each guess with the letter at its own position.",
-    "With a memory of one letter the guess is then the truth, and its error 0. "
+    "With a memory of one letter, the guess is then the truth itself, so its error is 0. "
     "Compare position t with the letter at t + 1.",
     recognized=lambda e: abs(noted(e, "last_1")) < 1e-6,
 )
@@ -30,7 +30,7 @@ def _own_letter() -> Numbers:
     "You took the root of the mean squared error.",
     lambda e: (
         f"The square of your {number(noted(e, 'all'))} is {number(noted(e, 'all') ** 2)}, "
-        "which is what runs give; the task asks for the error before the root."
+        "which is what runs give, because the task asks for the error before the root."
     ),
     recognized=lambda e: lies(RANGES, "all", noted(e, "all") ** 2, e),
 )

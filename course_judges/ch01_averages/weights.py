@@ -9,7 +9,7 @@ import numpy as np
 from course_judges.ch01_averages.sections import FUTURE, MEANS
 from course_judges.judging import Evidence, Property
 from course_judges.properties import NEGLIGIBLE
-from course_judges.wording import listed, number, row, word
+from course_judges.wording import listed, number, row, unwrapped, word
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding, Section
 
@@ -45,7 +45,7 @@ def same_places(case: str, first_row: int = 0) -> Callable[[Evidence], bool]:
 
 
 def sees_the_right_positions(evidence: Evidence) -> Finding | None:
-    """A property of weights that have to look at some positions, all of them, and no others."""
+    """A property: each row looks at exactly the positions at which the right one looks."""
     mine, right = matrix(evidence), evidence.right("weights").reshape(matrix(evidence).shape)
     seen, expected = np.abs(mine) > NEGLIGIBLE, np.abs(right) > NEGLIGIBLE
     wrong = np.flatnonzero((seen != expected).any(axis=1))
@@ -55,9 +55,9 @@ def sees_the_right_positions(evidence: Evidence) -> Finding | None:
     sizes = f" (with {evidence.sizes()})" if evidence.sizes() else ""
     return Finding(
         "wrong-positions",
-        "The weights lie on other positions than asked for.",
-        f"Row {t} of yours gives weight to {positions(mine[t])}; it should be "
-        f"{positions(right[t])}{sizes}. {_in_common(seen, expected)}".strip(),
+        "Your weights are on other positions than the task asks for.",
+        unwrapped(f"""Row {t} of yours gives weight to {positions(mine[t])}, but it should see
+        {positions(right[t])}{sizes}. {_in_common(seen, expected)}""").strip(),
         FUTURE,
     )
 
@@ -68,19 +68,19 @@ def _in_common(seen: Array, expected: Array) -> str:
     rows = np.flatnonzero(wrong)
     if len(rows) == 1:
         t, last = int(rows[0]), len(seen) - 1
-        asks = "" if seen[t].any() or t not in (0, 1, last) else " If you loop: does it reach it?"
-        return f"That is the only such row.{asks}"
+        skipped = not seen[t].any() and t in (0, 1, last)
+        return "It is the only such row." + " If you loop, does the loop reach it?" * skipped
     which = (
         "All rows"
         if wrong.all()
         else f"All rows from {rows[0]} on"
         if wrong[rows[0] :].all()
-        else "These rows"
+        else f"Rows {listed(rows)}"
     )
     if not seen[wrong].any():
-        return f"{which if which != 'These rows' else f'Rows {listed(rows)}'} of yours are empty."
+        return f"{which} are empty."
     back = np.arange(len(seen))[:, None] - np.arange(len(seen))
-    for off, verb in ((seen & ~expected, "see"), (expected & ~seen, "do not see")):
+    for off, verb in ((seen & ~expected, "see"), (expected & ~seen, "miss")):
         if (seen != expected)[~off].any() or len(np.unique(back[off])) > 1:
             continue
         step = int(back[off][0])
@@ -90,15 +90,13 @@ def _in_common(seen: Array, expected: Array) -> str:
             else f"the position {word(abs(step))} step{'s' if abs(step) > 1 else ''} "
             f"{'back' if step > 0 else 'ahead'}"
         )
-        too = ", which they should not" if verb == "see" else ""
-        if which == "These rows":
-            which = f"Rows {listed(rows)}"
-        return f"{which} {verb} {place}{too}; otherwise they look where they should."
+        too = ", which they shouldn't" if verb == "see" else ""
+        return f"{which} {verb} {place}{too}. Otherwise they look where they should."
     return ""
 
 
 def right_but_alone(seen: str, section: Section) -> Property:
-    """A property: what is right of several positions has to be right of a single one.
+    """A property: what is right for several positions has to be right for a single one.
 
     `seen` says what a single position sees, and what follows from that.
     """
@@ -113,38 +111,46 @@ def right_but_alone(seen: str, section: Section) -> Property:
         return Finding(
             "wrong-for-one-position",
             "Your answer is wrong for a sequence of one position.",
-            f"{evidence.called_with('alone')} {seen} You return {number(mine[wrong])}, expected "
-            f"{number(right[wrong])}.",
+            unwrapped(f"""{evidence.called_with("alone")} {seen} You return {number(mine[wrong])},
+            but {number(right[wrong])} is expected.""").strip(),
             section,
         )
 
     return ask
 
 
+def not_divided(evidence: Evidence) -> str:
+    """What the last row sums to, where sums have not become means yet."""
+    mine = matrix(evidence)
+    total = number(mine[-1].sum())
+    return f"Row {len(mine) - 1} of yours sums to {total}, but the weights of an average sum to 1."
+
+
 def column_sums(evidence: Evidence) -> str:
     """What dividing by the sums of the columns does to the rows."""
     mine = matrix(evidence)
     return (
-        f"The columns of your matrix sum to 1; row 0 sums to {number(mine[0].sum())}, "
+        f"The columns of your matrix sum to 1, but row 0 sums to {number(mine[0].sum())} and "
         f"row {len(mine) - 1} to {number(mine[-1].sum())}. Row t says what position t sees, "
-        "so it is the rows that have to sum to 1: `sum(dim=1, keepdim=True)`."
+        "so it's the rows that have to sum to 1: `sum(dim=1, keepdim=True)`."
     )
 
 
 def laid_along_a_row(evidence: Evidence) -> str:
-    """What divisors of rows do to the rows where they are not in a column."""
+    """What happens to rows whose divisors are not in a column."""
     mine = matrix(evidence)
     T, sums = len(mine), mine.sum(1)
     t = int(np.argmax(np.nan_to_num(np.abs(sums - 1), nan=np.inf)))
     return (
-        f"Row sums or counts of shape ({T},) are laid along a row by broadcasting, so each column "
-        f"gets one of them. No error, but row {t} of your matrix sums to {number(sums[t])}."
+        f"Broadcasting lays row sums or counts of shape ({T},) along a row, so each column is "
+        f"divided by one of them. This raises no error, but row {t} of your matrix sums to "
+        f"{number(sums[t])}."
     )
 
 
 def divides_by_another_count(*cases: str) -> Property:
-    """A property of weights that are to be means of what they see: the divisor of a row, read off
-    it where all that it sees counts the same.
+    """A property: each row of weights is divided by how many positions it sees. The divisor is read
+    off a row in which all visible positions count the same.
     """
 
     def ask(evidence: Evidence) -> Finding | None:
@@ -174,29 +180,29 @@ def divides_by_another_count(*cases: str) -> Property:
 
 
 def _of_another_count(off: list[tuple[int, int, float]], rows: int) -> Finding:
-    """Rows with how many positions they see and what they are divided by."""
+    """`off` holds the wrong rows, each with how many positions it sees and its divisor."""
     t, k, divisor = off[0]
     others = ""
     if len(off) > 1:
         listed_rows, seen, by = zip(*off, strict=True)
         others = (
-            f" Rows {listed(listed_rows)} see {listed(seen)} positions, and are divided by "
+            f" Rows {listed(listed_rows)} see {listed(seen)} positions and are divided by "
             f"{', '.join(number(one) for one in by)}."
         )
     if len(off) < rows:
-        others += " The others are right."
+        others += " All other rows are right."
     return Finding(
         "divides-by-another-count",
-        "A row is not divided by how many positions it sees.",
-        f"Row {t} sees what it should, {word(k)} position{'s' if k > 1 else ''}, and gives "
-        f"{'each' if k > 1 else 'it'} the weight {number(1 / divisor)}, as if divided by "
-        f"{number(divisor)}; divided by {k}, the row sums to 1.{others}",
+        "You don't divide every row by the number of positions that it sees.",
+        unwrapped(f"""Row {t} sees the {word(k)} position{"s" if k > 1 else ""} that it should and
+        gives {"each" if k > 1 else "it"} the weight {number(1 / divisor)}, as if you had divided by
+        {number(divisor)}. Divided by {k}, the row would sum to 1.{others}"""),
         MEANS,
     )
 
 
 def uneven(*cases: str) -> Property:
-    """A property of weights in whose rows all that is seen is to count the same."""
+    """A property: in each row of weights, all visible positions count the same."""
 
     def ask(evidence: Evidence) -> Finding | None:
         for case in cases:
@@ -206,8 +212,9 @@ def uneven(*cases: str) -> Property:
                 if len(seen) and np.ptp(seen) > 1e-4:
                     return Finding(
                         "uneven-weights",
-                        "What a row sees does not all count the same.",
-                        f"Row {t} is {row(weighed)}. In an average of k positions each counts 1/k.",
+                        "The positions that a row of yours sees don't all count the same.",
+                        unwrapped(f"""Row {t} is {row(weighed)}, but in an average of k positions
+                        each of them counts 1/k."""),
                         MEANS,
                     )
         return None

@@ -15,6 +15,7 @@ from course_judges.ch01_averages.weights import (
     divides_by_another_count,
     laid_along_a_row,
     matrix,
+    not_divided,
     positions,
     right_but_alone,
     same_places,
@@ -52,8 +53,8 @@ def _full_windows(T: int, width: int) -> Tensor:
 def _last_row_sees(evidence: Evidence) -> str:
     T, width = evidence.number("T"), evidence.number("width")
     mine = matrix(evidence)[T - 1]
-    return unwrapped(f"""With `width = {width}`, row {T - 1} gives weight to {positions(mine)}. The
-    last {word(width)} up to and including {T - 1} are {listed(range(T - width, T))}.""")
+    return unwrapped(f"""With `width = {width}`, row {T - 1} gives weight to {positions(mine)}, but
+    the last {word(width)} up to and including {T - 1} are {listed(range(T - width, T))}.""")
 
 
 @mistake(
@@ -67,13 +68,13 @@ def _divides_by_width(T: int, width: int) -> Tensor:
 
 
 @mistake(
-    "The first rows are empty.",
+    "Your first rows are empty.",
     lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 of your matrix sums to
-    {number(matrix(e)[0].sum())}: rows with fewer than `width` positions hold nothing, and the task
-    wants the average of those that exist. If you cut slices: one that starts at a negative number
-    counts from the end, and `[{1 - e.number("width")}:1]` holds nothing; start at
-    `max(0, t - width + 1)`. If you loop: does it begin at row 0? Divide each row by how many
-    positions there are."""),
+    {number(matrix(e)[0].sum())}. You choose nothing in rows with fewer than `width` positions, but
+    the task asks for the average of those that exist. If you cut slices, one that starts at a
+    negative number counts from the end, so `[{1 - e.number("width")}:1]` holds nothing: start at
+    `max(0, t - width + 1)`. If you loop, does the loop begin at row 0? Divide each row by the
+    number of positions that there are."""),
     also=(lambda T, width: _full_windows(T, width) / (torch.arange(T)[:, None] >= width - 1),),
 )
 def _negative_slice(T: int, width: int) -> Tensor:
@@ -95,15 +96,16 @@ def _window_one_too_narrow(T: int, width: int) -> Tensor:
     return window_weights(T, width - 1)
 
 
-@mistake("Your window never closes: every row averages its whole past.", _last_row_sees, TRIANGLE)
+@mistake(
+    "Your window has no left edge, so every row averages its whole past.", _last_row_sees, TRIANGLE
+)
 def _no_window(T: int, width: int) -> Tensor:
     return window_weights(T, max(T, width))
 
 
 _sums_not_means = mistake(
-    "The right positions, not divided yet.",
-    lambda e: unwrapped(f"""Row {e.number("T") - 1} of your matrix sums to
-    {number(matrix(e)[-1].sum())}; every row of an average sums to 1."""),
+    "You chose the right positions, but you haven't divided yet.",
+    not_divided,
 )(_band)
 
 
@@ -121,7 +123,7 @@ def _keepdim_forgotten(T: int, width: int) -> Tensor:
 
 @families.upper_triangle(
     lambda e: unwrapped(f"""With `width = {e.number("width")}`, row 0 gives weight to
-    {positions(matrix(e)[0])}; it may see position 0 alone."""),
+    {positions(matrix(e)[0])}, but it may only see position 0."""),
     FUTURE,
 )
 def _upper_triangle(T: int, width: int) -> Tensor:
@@ -130,9 +132,9 @@ def _upper_triangle(T: int, width: int) -> Tensor:
 
 
 @mistake(
-    "Your window is centered on each position, so a part of it lies in the future.",
-    lambda e: unwrapped(f"""Row 0 gives weight to {positions(matrix(e)[0])}; it may see position 0
-    alone. The window ends at position t."""),
+    "Your window is centered on each position, so part of it lies in the future.",
+    lambda e: unwrapped(f"""Row 0 gives weight to {positions(matrix(e)[0])}, but it may only see
+    position 0. The window ends at position t."""),
     FUTURE,
     also=(lambda T, width: _around(T, width - 1), lambda T, width: _around(T, width)),
 )
@@ -147,9 +149,9 @@ def _around(T: int, reach: int) -> Tensor:
 
 
 @mistake(
-    "Your window has a left edge, and none on the right: it goes on into the future.",
-    lambda e: unwrapped(f"""Row 0 gives weight to {positions(matrix(e)[0])}; it may see position 0
-    alone. `triu` cuts away what is too old, and `tril` what comes after t: a window needs
+    "Your window has a left edge but no right one, so it goes on into the future.",
+    lambda e: unwrapped(f"""Row 0 gives weight to {positions(matrix(e)[0])}, but it may only see
+    position 0. `triu` cuts off what is too old and `tril` what comes after t, and a window needs
     both."""),
     FUTURE,
 )
@@ -159,7 +161,7 @@ def _open_to_the_right(T: int, width: int) -> Tensor:
 
 
 _diagonal_excluded = mistake(
-    "Your window ends one position too early: no position sees itself.",
+    "Your window ends one position too early, so no position sees itself.",
     _last_row_sees,
     FUTURE,
     also=(
@@ -176,20 +178,20 @@ def _without_itself(T: int, width: int) -> Tensor:
 
 
 @mistake(
-    "Each row is divided by all positions up to it, not by those in its window.",
-    lambda e: unwrapped(f"""Row {e.number("T") - 1} sees what it should, and sums to
-    {number(matrix(e)[-1].sum())}, as if divided by {e.number("T")}. To average the whole past first
-    and to cut the window out of it does that, and so do divisors of t + 1. Cut first, then divide
-    by how many are left."""),
+    "You divided each row by all positions up to it instead of only those in its window.",
+    lambda e: unwrapped(f"""Row {e.number("T") - 1} sees the right positions, but sums to
+    {number(matrix(e)[-1].sum())}, as if divided by {e.number("T")}. This happens if you average the
+    whole past first and then cut the window out of it, or if you divide by t + 1. Cut first, then
+    divide by the number of positions that are left."""),
 )
 def _divides_by_the_past(T: int, width: int) -> Tensor:
     return _band(T, width) / torch.arange(1, T + 1)[:, None]
 
 
 @mistake(
-    "Nothing is hidden: every row averages the whole sequence.",
+    "You don't hide anything, so every row averages the whole sequence.",
     lambda e: unwrapped(f"""Every weight of yours is {number(matrix(e)[0, 0])}, one over T. Before a
-    softmax, a score of 0 beside scores of 0 hides nothing; what may not be seen needs −inf."""),
+    softmax, a score of 0 among scores of 0 hides nothing, so what may not be seen needs −inf."""),
     FILL,
 )
 def _nothing_hidden(T: int, width: int) -> Tensor:  # noqa: ARG001
@@ -197,10 +199,10 @@ def _nothing_hidden(T: int, width: int) -> Tensor:  # noqa: ARG001
 
 
 @mistake(
-    "Your window has 3 positions, whatever `width` is.",
+    "Your window always has 3 positions, whatever `width` is.",
     lambda e: unwrapped(f"""With `width = {int(e.inputs["wider"][0])}`, the last row of your matrix
-    is {row(e.yours("wide")[-1])}, expected {row(e.right("wide")[-1])}. 3 is the width of the task's
-    example: use the argument."""),
+    is {row(e.yours("wide")[-1])}, but {row(e.right("wide")[-1])} is expected. The width is only 3
+    in the task's example, so use the argument."""),
     cases=("weights", "wide"),
 )
 def _width_ignored(T: int, width: int) -> Tensor:  # noqa: ARG001
@@ -213,10 +215,10 @@ def _cut_above(T: int, diagonal: int, least: float = 0.0) -> Tensor:
 
 
 @mistake(
-    "Your matrix has no weight anywhere: what you cut leaves nothing.",
-    lambda e: unwrapped(f"""Row {e.number("T") - 1} of yours is {row(matrix(e)[-1])}. If you cut a
-    lower triangle with `triu(…, diagonal=k)`: a k above 0 keeps what lies above the main diagonal,
-    where a lower triangle is 0. Diagonals below it have negative numbers."""),
+    "Your matrix holds no weights.",
+    lambda e: unwrapped(f"""Its row {e.number("T") - 1} is {row(matrix(e)[-1])}. If you cut a lower
+    triangle with `triu(…, diagonal=k)`, a k above 0 keeps what lies above the main diagonal, where
+    a lower triangle is 0. Diagonals below the main one have negative numbers."""),
     TRIANGLE,
     also=(
         lambda T, width: _cut_above(T, width - 1, 1.0),
@@ -230,8 +232,8 @@ def _empty_band(T: int, width: int) -> Tensor:
 
 @mistake(
     "You took the softmax of a band of ones and zeros.",
-    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. A score of 0 is not hidden:
-    it gets e⁰ = 1 beside e¹ = 2.72. What may not be seen needs −inf."""),
+    lambda e: unwrapped(f"""Row 0 of your matrix is {row(matrix(e)[0])}. A score of 0 isn't hidden,
+    because it gets e⁰ = 1 next to e¹ = 2.72. What may not be seen needs −inf."""),
     FILL,
 )
 def _multiplied_mask(T: int, width: int) -> Tensor:
@@ -239,7 +241,7 @@ def _multiplied_mask(T: int, width: int) -> Tensor:
 
 
 def _sees_the_future(evidence: Evidence) -> Finding | None:
-    """Weight on the future, and whether it lies where negative positions would be."""
+    """Weight on the future, and whether it lies where negative indices point."""
     finding = no_weight_on_the_future("weights", FUTURE)(evidence)
     if finding is None:
         return None
@@ -250,9 +252,9 @@ def _sees_the_future(evidence: Evidence) -> Finding | None:
         return finding
     return replace(
         finding,
-        effect=f"{finding.effect} Only rows in which t − width + 1 is below 0 see something ahead, "
-        "and they see it at the end. Did an index become negative? −1 is the last position: start "
-        "at `max(0, t - width + 1)`.",
+        effect=f"{finding.effect} Only rows where t − width + 1 is negative look ahead, and they "
+        "look at the end. Did an index become negative? −1 is the last position, so start at "
+        "`max(0, t - width + 1)`.",
     )
 
 
@@ -269,11 +271,12 @@ def _wrong_at_another_width(evidence: Evidence) -> Finding | None:
             t = int(wrong[0])
             return Finding(
                 "wrong-at-another-width",
-                f"Your windows are right for `width = {evidence.number('width')}`, and not for "
-                f"`width = {width}`.",
+                unwrapped(f"""Your windows are right for `width = {evidence.number("width")}`, but
+                not for `width = {width}`."""),
                 f"With T = {T} and `width = {width}`, row {t} gives weight to "
-                f"{positions(mine[t])}; it should be {positions(right[t])}. A window may be as "
-                "wide as the sequence, or wider: then a row averages its whole past.",
+                f"{positions(mine[t])}, but it should see {positions(right[t])}."
+                + " A window may be as wide as the sequence or wider. Then a row averages its "
+                "whole past." * (width >= T),
                 MEANS,
             )
     return None

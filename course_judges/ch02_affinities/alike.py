@@ -15,10 +15,10 @@ RANGES = {
 
 
 @mistake(
-    "Each word was compared with itself, too.",
+    "You compared each word with itself, too.",
     lambda e: (
         "By the cosine a word is most like itself, so the chosen words are as long as all "
-        f"words: {number(noted(e, 'cosine'))} letters on average. Leave the diagonal out."
+        f"words, {number(noted(e, 'cosine'))} letters on average. Leave out the diagonal."
     ),
     recognized=lambda e: (
         abs(noted(e, "cosine") - noted(e, "words")) < 0.05

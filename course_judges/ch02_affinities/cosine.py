@@ -32,8 +32,8 @@ def _second_only(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _lengths_do_not_broadcast(evidence: Evidence) -> bool:
-    """True of an answer that stopped where lengths without `keepdim=True` meet the channels, or the
-    products: along the last axis. Vectors that are paired one by one do not fit along axis 1.
+    """True if shapes don't fit along the last axis, where lengths without `keepdim=True` meet the
+    channels or the products. Vectors that are paired one by one don't fit along axis 1 instead.
     """
     raised = evidence.answers.errors["cosines"]
     return (
@@ -46,7 +46,7 @@ def _lengths_do_not_broadcast(evidence: Evidence) -> bool:
 def _entry(evidence: Evidence) -> str:
     """The first entry: what it is, and what it should be."""
     mine, right = evidence.yours("cosines")[0, 0, 0], evidence.right("cosines")[0, 0, 0]
-    return f"Entry (0, 0) of sample 0 is {number(mine)}; the cosine is {number(right)}."
+    return f"Entry (0, 0) of sample 0 is {number(mine)}, but the cosine is {number(right)}."
 
 
 def _lengths(evidence: Evidence) -> Array:
@@ -54,13 +54,14 @@ def _lengths(evidence: Evidence) -> Array:
     return np.array([np.linalg.norm(evidence.inputs[name][0, 0]) for name in ("x", "y")])
 
 
-def _largest(evidence: Evidence) -> str:
-    size = float(np.abs(evidence.yours("cosines")).max())
-    return f"Your largest entry is {number(size)} in size; a cosine lies between −1 and 1."
+def _entry_and_lengths(evidence: Evidence) -> str:
+    """The first entry and the lengths of its two vectors, as a sentence without its end."""
+    x, y = _lengths(evidence)
+    return f"{_entry(evidence)} The two vectors have the lengths {number(x)} and {number(y)}"
 
 
 def _right_of_short_ones(evidence: Evidence) -> bool:
-    """True of the cosines of short vectors up to what a 1e-8 beside their lengths does to them."""
+    """True if cosines of short vectors are right, up to what a 1e-8 added to lengths does."""
     mine, right = evidence.yours("short"), evidence.right("short")
     return mine.shape == right.shape and np.allclose(mine, right, rtol=0.03, atol=0.01)
 
@@ -72,31 +73,36 @@ def _short_ones(evidence: Evidence) -> Finding | None:
     place = tuple(int(i) for i in np.unravel_index(int(np.abs(mine - right).argmax()), right.shape))
     return Finding(
         "short-vectors",
-        "Your cosines are wrong where vectors are short, though not zeros.",
-        f"The lengths of all vectors are 0.001 there. Two of them have the cosine "
-        f"{number(right[place])}; yours is {number(mine[place])}. What keeps the divisor away from "
-        "0 has to be smaller than any length that occurs: 1e-8, for example.",
+        "Your cosines are wrong where vectors are short, but not zero.",
+        unwrapped(f"""All vectors have the length 0.001 there. Two of them have the cosine
+        {number(right[place])}, but yours is {number(mine[place])}. What keeps the divisor away from
+        0 has to be smaller than any length that occurs, for example 1e-8."""),
         ANGLE,
     )
 
 
 def _outside(evidence: Evidence) -> Finding | None:
-    if np.abs(evidence.yours("cosines")).max() <= 1 + 1e-4:
+    largest = float(np.abs(evidence.yours("cosines")).max())
+    if largest <= 1 + 1e-4:
         return None
-    return Finding("not-a-cosine", "Some entries lie outside −1 … 1.", _largest(evidence), ANGLE)
+    return Finding(
+        "not-a-cosine",
+        "Some of your entries lie outside −1 … 1.",
+        unwrapped(f"""One of them has the absolute value {number(largest)}, but a cosine lies
+    between −1 and 1."""),
+        ANGLE,
+    )
 
 
 _not_normalised = mistake(
-    "These are dot products: the lengths are still in them.",
-    lambda e: unwrapped(f"""{_entry(e)} The two vectors have lengths {number(_lengths(e)[0])} and
-    {number(_lengths(e)[1])}: divide by both."""),
+    "You returned dot products, which still contain the lengths.",
+    lambda e: f"{_entry_and_lengths(e)}, so divide by both.",
 )(_products)
 
 
 @mistake(
-    "You divided by the lengths of one side only.",
-    lambda e: unwrapped(f"""{_entry(e)} The two vectors have lengths {number(_lengths(e)[0])} and
-    {number(_lengths(e)[1])}, and both enter the dot product."""),
+    "You divided by the lengths of only one side.",
+    lambda e: f"{_entry_and_lengths(e)}, and both are part of the dot product.",
     cases=("cosines",),
     also=(_second_only,),
 )
@@ -106,7 +112,7 @@ def _normalised_one_side(x: Tensor, y: Tensor) -> Tensor:
 
 @mistake(
     "You divided by the squared lengths.",
-    lambda e: unwrapped(f"""{_entry(e)} `(x * x).sum(-1)` is a length squared:
+    lambda e: unwrapped(f"""{_entry(e)} `(x * x).sum(-1)` is a squared length:
     {number(_lengths(e)[0] ** 2)} for the first vector, whose length is {number(_lengths(e)[0])}.
     Take the root."""),
     cases=("cosines",),
@@ -117,9 +123,9 @@ def _squared_lengths(x: Tensor, y: Tensor) -> Tensor:
 
 
 @mistake(
-    "You took the lengths along the positions, not along the channels.",
+    "You took the lengths along the positions instead of along the channels.",
     lambda e: unwrapped(f"""{_entry(e)} A vector is one position with its {e.number("C")} channels,
-    the last dimension: `norm(dim=-1, keepdim=True)`."""),
+    which are the last dimension: `norm(dim=-1, keepdim=True)`."""),
     PAIRS,
     cases=("cosines",),
 )
@@ -130,7 +136,7 @@ def _normalised_over_positions(x: Tensor, y: Tensor) -> Tensor:
 @mistake(
     "You divided everything by the length of the whole tensor.",
     lambda e: unwrapped(f"""{_entry(e)} Without `dim`, `norm()` gives one number for all
-    {e.number("B") * e.number("T")} vectors together; each needs its own."""),
+    {e.number("B") * e.number("T")} vectors together, but each needs its own."""),
     LETTERS,
     cases=("cosines",),
 )
@@ -139,10 +145,9 @@ def _one_length_for_all(x: Tensor, y: Tensor) -> Tensor:
 
 
 @mistake(
-    "You divided by √C; a cosine is divided by the two lengths.",
-    lambda e: unwrapped(f"""{_entry(e)} √{e.number("C")} is one number for all, which keeps scores
-    small in a softmax. The two vectors have lengths {number(_lengths(e)[0])} and
-    {number(_lengths(e)[1])}: divide by both."""),
+    "You divided by √C, but a cosine is divided by the two lengths.",
+    lambda e: unwrapped(f"""{_entry_and_lengths(e)}, so divide by both. √{e.number("C")} is one
+    number for all, which keeps scores small in a softmax."""),
     cases=("cosines",),
 )
 def _scaled_products(x: Tensor, y: Tensor) -> Tensor:
@@ -150,8 +155,9 @@ def _scaled_products(x: Tensor, y: Tensor) -> Tensor:
 
 
 @mistake(
-    "You returned 1 minus the cosine, a distance.",
-    lambda e: f"{_entry(e)} The task asks for the cosine itself, which is large for what is alike.",
+    "You returned 1 minus the cosine, which is a distance.",
+    lambda e: unwrapped(f"""{_entry(e)} The task asks for the cosine itself, which is large for
+    vectors that are alike."""),
     cases=("cosines",),
 )
 def _distance(x: Tensor, y: Tensor) -> Tensor:
@@ -159,8 +165,8 @@ def _distance(x: Tensor, y: Tensor) -> Tensor:
 
 
 @mistake(
-    "You divided by sums of absolute values; a length is the root of a sum of squares.",
-    lambda e: unwrapped(f"""{_entry(e)} A vector would have cosine 1 with itself; divided your way,
+    "You divided by sums of absolute values, but a length is the root of a sum of squares.",
+    lambda e: unwrapped(f"""{_entry(e)} A vector has the cosine 1 with itself, but divided your way,
     its product with itself is smaller than 1."""),
     cases=("cosines",),
 )
@@ -171,10 +177,10 @@ def _taxicab_length(x: Tensor, y: Tensor) -> Tensor:
 
 
 @mistake(
-    "Rows and columns are exchanged: your rows belong to `y`.",
-    lambda e: unwrapped(f"""Your answer has shape {e.yours("cosines").shape}, expected
-    {e.right("cosines").shape}. Row t belongs to the vector that looks, `x[t]`; so `x` stands on the
-    left and `y` is transposed."""),
+    "You exchanged rows and columns, so your rows belong to `y`.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("cosines").shape}, but
+    {e.right("cosines").shape} is expected. Row t belongs to the vector that looks, `x[t]`, so `x`
+    is on the left and `y` is transposed."""),
     PAIRS,
     cases=("cosines",),
 )
@@ -183,7 +189,7 @@ def _swapped_query_key(x: Tensor, y: Tensor) -> Tensor:
 
 
 @mistake(
-    "You returned the angles; the task asks for their cosines.",
+    "You returned the angles, but the task asks for their cosines.",
     lambda e: f"{_entry(e)} The last step, `acos`, is one too many.",
     cases=("cosines",),
 )
@@ -192,10 +198,10 @@ def _angle_not_cosine(x: Tensor, y: Tensor) -> Tensor:
 
 
 @mistake(
-    "Two shapes do not fit: most likely a `keepdim=True` is missing.",
+    "Two shapes don't fit, most likely because a `keepdim=True` is missing.",
     lambda e: unwrapped(f"""`norm(dim=-1)` of a tensor of shape {e.inputs["x"].shape} has shape
     {e.inputs["x"].shape[:2]}, and broadcasting lays it along the channels. With `keepdim=True` it
-    is {(*e.inputs["x"].shape[:2], 1)}, one length a vector."""),
+    has shape {(*e.inputs["x"].shape[:2], 1)}, one length per vector."""),
     LETTERS,
     recognized=_lengths_do_not_broadcast,
 )
@@ -204,10 +210,10 @@ def _keepdim_forgotten(x: Tensor, y: Tensor) -> Tensor:
 
 
 @mistake(
-    "A vector of zeros gives NaN.",
+    "You return NaN for a vector of zeros.",
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("zeros")).sum())} of {e.yours("zeros").size}
-    entries are NaN: the length of such a vector is 0, and 0 / 0 is not a number. Keep the length
-    away from 0 (`clamp(min=1e-8)`), in `x` and in `y`, and 0 divided by it stays 0."""),
+    entries are NaN, because the length of such a vector is 0, and 0 / 0 is not a number. Keep the
+    length away from 0 (`clamp(min=1e-8)`) in `x` and in `y`, so that 0 divided by it stays 0."""),
     also=(
         lambda x, y: _products(_direction(x), y / y.norm(dim=-1, keepdim=True)),
         lambda x, y: _products(x / x.norm(dim=-1, keepdim=True), _direction(y)),
@@ -221,8 +227,8 @@ def _zero_vector_nan(x: Tensor, y: Tensor) -> Tensor:
 
 
 @mistake(
-    "Two vectors of zeros have cosine 1 with each other.",
-    unwrapped("""They are equal, but neither has a direction: the task defines the cosine of a
+    "You give two vectors of zeros the cosine 1 with each other.",
+    unwrapped("""They are equal, but neither has a direction. The task defines the cosine of a
     vector of zeros with every other vector as 0, and the other may be zeros, too."""),
 )
 def _two_zeros_alike(x: Tensor, y: Tensor) -> Tensor:
@@ -235,9 +241,9 @@ def _centred(x: Tensor) -> Tensor:
 
 
 @mistake(
-    "You subtracted each vector's mean before you compared: these are correlations.",
-    lambda e: unwrapped(f"""{_entry(e)} A cosine takes the entries of the vectors as they are; a
-    correlation is the cosine of what is left without the means."""),
+    "You subtracted each vector's mean before you compared, so these are correlations.",
+    lambda e: unwrapped(f"""{_entry(e)} A cosine takes the entries of the vectors as they are, while
+    a correlation is the cosine of what is left without the means."""),
     cases=("cosines",),
 )
 def _correlation(x: Tensor, y: Tensor) -> Tensor:
@@ -245,10 +251,10 @@ def _correlation(x: Tensor, y: Tensor) -> Tensor:
 
 
 @mistake(
-    "You divided by the length of a whole sample, not by that of each vector.",
-    lambda e: unwrapped(f"""{_entry(e)} In one sample of `x` there are {e.number("T")} vectors, and
-    in one of `y` {e.number("S")}, each with a length of its own: the root of the sum of squares
-    along the last dimension alone."""),
+    "You divided by the length of a whole sample instead of that of each vector.",
+    lambda e: unwrapped(f"""{_entry(e)} A sample of `x` has {e.number("T")} vectors, and one of `y`
+    has {e.number("S")}. Each has its own length, the root of the sum of squares along the last
+    dimension."""),
     cases=("cosines",),
 )
 def _one_length_a_sample(x: Tensor, y: Tensor) -> Tensor:
@@ -263,9 +269,9 @@ _ITSELF = (
 
 _with_itself = mistake(
     "You compared the vectors of one sequence with each other.",
-    lambda e: unwrapped(f"""Your answer has shape {e.yours("cosines").shape}, expected
-    {e.right("cosines").shape}. That is what the chapter did; here the vectors of `x` ask, and those
-    of `y` are what they are compared with."""),
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("cosines").shape}, but
+    {e.right("cosines").shape} is expected. The chapter compared a sequence with itself, but here
+    you compare `x` with `y`."""),
     PAIRS,
     cases=("cosines",),
     also=(_ITSELF[1],),
@@ -273,8 +279,8 @@ _with_itself = mistake(
 
 
 @mistake(
-    "You took a softmax of the cosines; the task asks for the cosines themselves.",
-    lambda e: f"{_entry(e)} Every row of yours sums to 1, as weights do.",
+    "You took a softmax of the cosines, but the task asks for the cosines themselves.",
+    lambda e: f"{_entry(e)} Each of your rows sums to 1, as weights do.",
     cases=("cosines",),
 )
 def _weights_not_cosines(x: Tensor, y: Tensor) -> Tensor:
@@ -282,10 +288,9 @@ def _weights_not_cosines(x: Tensor, y: Tensor) -> Tensor:
 
 
 @mistake(
-    "You made another number of the two lengths than their product.",
-    lambda e: unwrapped(f"""{_entry(e)} The two vectors have lengths {number(_lengths(e)[0])} and
-    {number(_lengths(e)[1])}, so their dot product is divided by
-    {number(float(_lengths(e).prod()))}, without a root of that, and not by a sum."""),
+    "You divided by another combination of the two lengths than their product.",
+    lambda e: unwrapped(f"""{_entry_and_lengths(e)}, so divide by
+    {number(float(_lengths(e).prod()))}, not by the root of that or by a sum."""),
     cases=("cosines",),
     also=(
         lambda x, y: _products(x, y) / (x.norm(dim=-1)[:, :, None] + y.norm(dim=-1)[:, None, :]),
@@ -297,23 +302,23 @@ def _another_product_of_lengths(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _wrong_where_short(evidence: Evidence) -> Finding | None:
-    """Wrong for pairs with a short vector, and for these alone."""
+    """Wrong for pairs with a short vector, and only for these."""
     mine, right = evidence.yours("cosines"), evidence.right("cosines")
     if mine.shape != right.shape:
         return None
     x, y = (np.linalg.norm(evidence.inputs[name], axis=-1) for name in ("x", "y"))
     x, y = np.broadcast_arrays(x[:, :, None], y[:, None])
-    # A cosine near 0 is near 0 with any length.
+    # A cosine near 0 stays near 0, whatever it is divided by.
     told = np.abs(right) > 0.02
     wrong, good = told & ~close(mine, right), told & close(mine, right)
     too_near_0 = (mine * right >= 0) & (np.abs(mine) < np.abs(right))
     if not wrong.any() or not too_near_0[wrong].all():
         return None
     sides = {
-        "one of the vectors": np.minimum(x, y),
-        "the vector of `x`": x,
-        "that of `y`": y,
-        "one of the vectors, or both together,": x * y,
+        "the shorter of the two lengths": np.minimum(x, y),
+        "the length of the vector of `x`": x,
+        "the length of the vector of `y`": y,
+        "the product of the two lengths": x * y,
     }
     # Where the only vector of `x` is the short one, all pairs are wrong.
     fits = (
@@ -329,12 +334,12 @@ def _wrong_where_short(evidence: Evidence) -> Finding | None:
     b, t, s = (int(i) for i in np.argwhere(wrong)[0])
     return Finding(
         "wrong-where-short",
-        f"Your cosines are too near 0 where {side} is {'shorter than 1' if from_1 else 'short'}, "
-        "and right elsewhere.",
-        f"In sample {b}, `x[{t}]` and `y[{s}]` have the lengths {number(float(x[b, t, s]))} and "
-        f"{number(float(y[b, t, s]))} and the cosine {number(right[b, t, s])}; yours is "
-        f"{number(mine[b, t, s])}. If something keeps lengths away from 0, such as `clamp`, its "
-        "limit is too large: 1e-8, for example, is small enough.",
+        unwrapped(f"""Your cosines are too near 0 where {side} is
+        {"below 1" if from_1 else "small"}, but right elsewhere."""),
+        unwrapped(f"""In sample {b}, `x[{t}]` and `y[{s}]` have the lengths
+        {number(float(x[b, t, s]))} and {number(float(y[b, t, s]))} and the cosine
+        {number(right[b, t, s])}, but yours is {number(mine[b, t, s])}. If something like `clamp`
+        keeps lengths away from 0, its limit is too large. 1e-8 is small enough."""),
         ANGLE,
     )
 
@@ -357,9 +362,9 @@ def _taken_for_zeros(evidence: Evidence) -> Finding | None:
     )
     return Finding(
         "taken-for-zeros",
-        "A vector whose entries add up to 0 is taken for a vector of zeros.",
-        f"In sample {b}, `{name}` is {row(vector)}: it has a direction, though its sum is 0. A "
-        "vector of zeros is one whose entries are all 0, or whose length is 0.",
+        "You take a vector whose entries add up to 0 for a vector of zeros.",
+        unwrapped(f"""In sample {b}, `{name}` is {row(vector)}, which has a direction although its
+        sum is 0. A vector of zeros is one whose entries are all 0, or whose length is 0."""),
         ANGLE,
     )
 
@@ -378,9 +383,9 @@ def _zeros_have_a_direction(evidence: Evidence) -> Finding | None:
     name = f"x[{t}]" if x[b, t] else f"y[{s}]"
     return Finding(
         "zeros-have-a-direction",
-        "A vector of zeros has cosines other than 0.",
-        f"In sample {b}, `{name}` is all zeros, and for `x[{t}]` and `y[{s}]` you return "
-        f"{number(mine[b, t, s])}. The task defines 0, whichever of the two is zeros.",
+        "You give a vector of zeros other cosines than 0.",
+        unwrapped(f"""In sample {b}, `{name}` is all zeros, but for `x[{t}]` and `y[{s}]` you return
+        {number(mine[b, t, s])}. The task defines it as 0, whichever of the two is zeros."""),
         ANGLE,
     )
 
@@ -393,11 +398,11 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     x, y = evidence.inputs["x"][b, t], evidence.inputs["y"][b, s]
     return Finding(
         "another-cosine",
-        "Your numbers are not the cosines of the vectors that you are given.",
-        f"In sample {b}, the vectors `x[{t}]` and `y[{s}]` have the dot product "
-        f"{number(float(x @ y))} and the lengths {number(float(np.linalg.norm(x)))} and "
-        f"{number(float(np.linalg.norm(y)))}, so their cosine is {number(right[b, t, s])}. "
-        f"Yours is {number(mine[b, t, s])}.",
+        "Your numbers aren't the cosines of the vectors that you are given.",
+        unwrapped(f"""In sample {b}, the vectors `x[{t}]` and `y[{s}]` have the dot product
+        {number(float(x @ y))} and the lengths {number(float(np.linalg.norm(x)))} and
+        {number(float(np.linalg.norm(y)))}, so their cosine is {number(right[b, t, s])}, but yours
+        is {number(mine[b, t, s])}."""),
         ANGLE,
     )
 

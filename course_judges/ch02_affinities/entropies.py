@@ -52,7 +52,7 @@ def log_of_t(weights: Tensor) -> Tensor:
 
 
 def log_of_t_cleaned(weights: Tensor) -> Tensor:
-    """The same with a number for what 0 / 0 and 1 / 0 make."""
+    """The same with numbers instead of what 0 / 0 and 1 / 0 make."""
     return log_of_t(weights).nan_to_num()
 
 
@@ -77,14 +77,14 @@ def negative(weights: Tensor) -> Tensor:
 
 
 def cleared_sample(weights: Tensor) -> Tensor:
-    """Sample 0 set to 0 in place of row 0."""
+    """Sample 0 set to 0 instead of row 0."""
     share = first_row_nan(weights)
     share[0] = 0
     return share
 
 
 def cleared_sample_too(weights: Tensor) -> Tensor:
-    """The same, and row 0 is right."""
+    """The same, but row 0 is right."""
     share = evenness(weights)
     share[0] = 0
     return share
@@ -123,12 +123,12 @@ def width_share(weights: Tensor) -> Tensor:
 
 
 def divided_by_count(weights: Tensor) -> Tensor:
-    """Divided by t + 1 in place of its logarithm."""
+    """Divided by t + 1 instead of its logarithm."""
     return entropy(weights) / visible(weights)
 
 
 def mean_of_terms(weights: Tensor) -> Tensor:
-    """The mean of the terms for their sum."""
+    """The mean of the terms instead of their sum."""
     return evenness(weights) / weights.shape[-1]
 
 

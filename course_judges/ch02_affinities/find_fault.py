@@ -48,7 +48,7 @@ def _one_name(evidence: Evidence) -> bool:
 
 
 def _unnamed(evidence: Evidence) -> list[str]:
-    """The kinds of weights of which the student's inspector returns None."""
+    """The kinds of weights for which the student's inspector returns None."""
     errors = evidence.answers.errors
     return [
         str(evidence.expected.values[case])
@@ -85,8 +85,8 @@ def _tells(*labels: str) -> Callable[[Evidence], bool]:
 
 
 def _only(*wrong: dict[str, Iterable[str]]) -> Callable[[Evidence], bool]:
-    """True if every kind is named rightly but those in one of `wrong`, which bear one of the names
-    given.
+    """True if all kinds have their right names except those in one of `wrong`, which have one of
+    the names given there.
     """
 
     def fits(evidence: Evidence) -> bool:
@@ -101,11 +101,11 @@ def _only(*wrong: dict[str, Iterable[str]]) -> Callable[[Evidence], bool]:
 
 
 def _says_of(evidence: Evidence, kind: str) -> str:
-    return f"Of weights whose fault is “{kind}” you say “{_named(evidence)[kind]}”."
+    return f"You say “{_named(evidence)[kind]}” where “{kind}” is right."
 
 
 def _misnamed_of(evidence: Evidence, *kinds: str) -> str:
-    """The first of these kinds that bears another name."""
+    """The first of these kinds that has another name."""
     return next(kind for kind in kinds if _named(evidence)[kind] != kind)
 
 
@@ -116,9 +116,9 @@ def _matrix(evidence: Evidence, kind: str) -> Any:
 
 def _rounding(evidence: Evidence) -> str:
     off = float(_matrix(evidence, SOUND)[0, 0]) - 1
-    return unwrapped(f"""If you compare with `==` or `torch.equal`, nothing ever matches: the
-    weights carry float noise. Of the sound ones, the first weight of row 0 is 1
-    {_signed(off)}. Use `torch.allclose`.""")
+    return unwrapped(f"""If you compare with `==` or `torch.equal`, nothing ever matches, because
+    the weights carry float noise: the first weight of row 0 of the sound ones is 1 {_signed(off)}.
+    Use `torch.allclose`.""")
 
 
 def _unknown_name(evidence: Evidence) -> Finding | None:
@@ -127,9 +127,9 @@ def _unknown_name(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "unknown-name",
-        "Your inspector uses a name that is not on the list.",
+        "Your inspector uses a name that isn't on the list.",
         f"It says “{other[0]}”. The names are {', '.join(f'“{label}”' for label in LABELS)}. "
-        "(If nothing matched: is your own computation of the seven right, and does your comparison "
+        "(If nothing matched, is your own computation of the seven right, and does your comparison "
         "allow for rounding?)",
         ROOT,
     )
@@ -142,17 +142,17 @@ def _misnamed(evidence: Evidence) -> Finding | None:
             gap = float((made[right] - made[mine]).abs().max())
             return Finding(
                 "wrong-name",
-                "Some weights get the name of another fault.",
-                f"{_says_of(evidence, right)} Computed from `x`, the two differ by up to "
-                f"{number(gap, 2)} in an entry, and rounding by less than a millionth. If you "
-                "compare entries, your tolerance has to lie between; if you compare sums or some "
-                "rows, compare all entries; and look again at how you compute these two.",
+                "You give some weights the name of another fault.",
+                unwrapped(f"""{_says_of(evidence, right)} Computed from `x`, the two differ by up to
+                {number(gap, 2)} in an entry, but rounding changes less than a millionth. If you
+                compare entries, your tolerance has to lie in between. If you compare sums or some
+                rows, compare all entries. And look again at how you compute these two."""),
                 ROOT,
             )
     return None
 
 
-# So near are the two kinds of weights that are most alike: far more than rounding.
+# How close the two kinds of weights are that are most alike. Rounding is far less.
 _NEAR = 8e-3
 
 
@@ -169,33 +169,33 @@ def _inputs(rng: np.random.Generator) -> Inputs:
     # Short vectors make small differences: an inspector that compares roughly cannot tell them.
     while _nearest(x) > _NEAR:
         x *= 0.97
-    # PyTorch's usual numbers: `torch.allclose` compares no float64 with `torch.ones(T)`.
+    # float32, because `torch.allclose` doesn't compare float64 with `torch.ones(T)`.
     x = x.astype(np.float32)
     suspects = list(candidates(torch.from_numpy(x).double()).values())
     drawn: dict[str, Array] = {"T": np.array(T), "C": np.array(C), "x": x}
     for name, i in zip(SUSPECTS, rng.permutation(len(suspects)), strict=True):
-        # Rounding such as another order of the same operations leaves.
+        # As much rounding as another order of the same operations leaves.
         noise = 1 + rng.uniform(2e-7, 5e-7, size=(T, T)) * rng.choice([-1, 1], size=(T, T))
         drawn[name] = (suspects[i].numpy() * noise).astype(np.float32)
     return drawn
 
 
 def _signed(value: float) -> str:
-    return f"{'−' if value < 0 else '+'} {abs(value):.0e}"
+    return f"{'−' if value < 0 else '+'} {number(abs(value), 1)}"
 
 
 _exact_comparison = mistake(
-    "Your inspector recognises none of the seven.",
-    lambda e: f"{_rounding(e)} (Or is there no `return`?)",
+    "Your inspector recognizes none of the seven.",
+    lambda e: f"{_rounding(e)} (Or is the `return` missing?)",
     recognized=_nothing_matches,
 )(exactly_equal)
 
 _nothing_for_some = mistake(
-    "Your inspector says nothing of some matrices: it ends without a `return`.",
-    lambda e: unwrapped(f"""Of weights whose fault is “{_unnamed(e)[0]}” it returns None; so it does
-    of {len(_unnamed(e))} of the seven, and the others get their names. No condition of
-    yours was true there. If you add up differences over all entries, so does the rounding;
-    if not, compute that fault again."""),
+    "Your inspector says nothing about some matrices, because it ends without a `return`.",
+    lambda e: unwrapped(f"""It returns None where it should say
+    {" or ".join(f"“{kind}”" for kind in _unnamed(e))}, because none of your conditions is true
+    there. If you add up differences over all entries, you also add up their rounding. If not,
+    compute these weights again."""),
     recognized=lambda e: (
         0 < len(_unnamed(e)) == len(e.answers.errors)
         and all(mine in ("", right) for right, mine in _named(e).items())
@@ -203,17 +203,17 @@ _nothing_for_some = mistake(
 )(lambda x, weights: None if find_fault(x, weights) == NO_MASK else find_fault(x, weights))
 
 _one_name_for_all = mistake(
-    lambda e: f"Your inspector says “{next(iter(_named(e).values()))}” of all seven.",
-    lambda e: unwrapped(f"""One of them has this name, the other six do not. Does your comparison
+    lambda e: f"Your inspector says “{next(iter(_named(e).values()))}” for all seven.",
+    lambda e: unwrapped(f"""One of them has this name, but the other six don't. Does your comparison
     look at the weights at all? The last weight of the last row is
-    {number(_matrix(e, SOUND)[-1, -1])} if sound, {number(_matrix(e, NO_SCALE)[-1, -1])} without a
-    scale. {_rounding(e)}"""),
+    {number(_matrix(e, SOUND)[-1, -1])} if sound, but {number(_matrix(e, NO_SCALE)[-1, -1])} without
+    a scale. {_rounding(e)}"""),
     DEPENDS,
     recognized=_one_name,
 )(always_sound)
 
 
-# What the softmax is taken of, once it is masked.
+# The scores before the mask and the softmax.
 _OTHER_SCALES = {NO_SCALE: "`x @ x.T`", BY_C: "`x @ x.T / C`"}
 
 
@@ -225,7 +225,7 @@ def _passing(evidence: Evidence) -> list[str]:
 
 def _says_what_passes(evidence: Evidence) -> str:
     kinds = " or ".join(f"“{kind}”" for kind in _passing(evidence))
-    return f"Weights whose fault is {kinds} pass as sound."
+    return f"You call weights sound whose fault is {kinds}."
 
 
 def _tells_the_scale(evidence: Evidence) -> str:
@@ -233,11 +233,11 @@ def _tells_the_scale(evidence: Evidence) -> str:
     kind = _passing(evidence)[0]
     sound, other = _matrix(evidence, SOUND), _matrix(evidence, kind)
     t, s = (int(i) for i in np.unravel_index(int(np.abs(sound - other).argmax()), sound.shape))
-    return unwrapped(f"""Their rows sum to 1 and hide the future, as those of sound ones do. Weight
-    ({t}, {s}) tells: it is {number(sound[t, s])} if sound and {number(other[t, s])} with “{kind}”.
-    If you compare with matrices of your own: that one is the softmax of {_OTHER_SCALES[kind]} with
-    the future masked, and “sound” must not be what is left where nothing matches. If you look at
-    row 0 alone: it is [1, 0, …] with any scale.""")
+    return unwrapped(f"""Their rows sum to 1 and hide the future like those of sound ones, but
+    weight ({t}, {s}) is {number(sound[t, s])} if sound and {number(other[t, s])} with “{kind}”. If
+    you compare with matrices of your own, that one is the softmax of {_OTHER_SCALES[kind]} with the
+    future masked, and “sound” must not be what is left where nothing matches. If you look only at
+    row 0, it is [1, 0, …] with any scale.""")
 
 
 _scale_unasked = mistake(
@@ -247,45 +247,45 @@ _scale_unasked = mistake(
 )(saying(no_scale=SOUND, divided_by_C=SOUND))
 
 _scale_by_channels = mistake(
-    "You take division by C for sound: the scale is √C.",
-    lambda e: unwrapped(f"""C is {e.number("C")} here, √C is {number(math.sqrt(e.number("C")))}.
+    "You take division by C for sound, but the scale is √C.",
+    lambda e: unwrapped(f"""Here C is {e.number("C")}, and √C is {number(math.sqrt(e.number("C")))}.
     {_says_of(e, BY_C)} {_says_of(e, SOUND)}"""),
     recognized=_only({SOUND: LABELS, BY_C: [SOUND]}),
 )(saying(sound=BY_C, divided_by_C=SOUND))
 
 _scales_confused = mistake(
-    "No scale and division by C are taken for each other.",
+    "You confuse “no scale” with “divided by C”.",
     lambda e: unwrapped(f"""{_says_of(e, _misnamed_of(e, NO_SCALE, BY_C))} Undivided scores are
     large and make sharp rows: the largest weight below row 0 is
-    {number(_matrix(e, NO_SCALE)[1:].max())} without scale and
-    {number(_matrix(e, BY_C)[1:].max())} divided by C."""),
+    {number(_matrix(e, NO_SCALE)[1:].max())} without a scale, but
+    {number(_matrix(e, BY_C)[1:].max())} if divided by C."""),
     recognized=_only({NO_SCALE: [BY_C], BY_C: [NO_SCALE]}, {NO_SCALE: [BY_C]}, {BY_C: [NO_SCALE]}),
 )(saying(no_scale=BY_C, divided_by_C=NO_SCALE))
 
 _sums_unasked = mistake(
-    "Weights that were scaled too late get another name.",
+    "You give the wrong name to weights that were scaled too late.",
     lambda e: unwrapped(f"""{_says_of(e, LATE)} The proportions of a row are those of “no scale”,
-    but it sums to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number("C")}. If you compare
-    with a matrix of your own: its scores are not divided at all, only its weights are, by √C."""),
+    but row 0 sums to {number(_matrix(e, LATE)[0].sum())}, which is 1/√{e.number("C")}. If you
+    compare with a matrix of your own, divide only its weights by √C, and don't divide its scores at
+    all."""),
     recognized=_only({LATE: LABELS}),
 )(saying(scaled_too_late=NO_SCALE))
 
 _columns_unasked = mistake(
-    "Weights whose softmax ran down the columns get another name.",
+    "You give the wrong name to weights whose softmax ran down the columns.",
     lambda e: unwrapped(f"""{_says_of(e, COLUMNS)} There, column 0 sums to
-    {number(_matrix(e, COLUMNS)[:, 0].sum())} and row 0 to
-    {number(_matrix(e, COLUMNS)[0].sum())}; the future is hidden before, as in the sound ones, and
-    the scores are divided by √C. If you compare with a matrix of your own, compute it in this
-    order, with `softmax(dim=0)`."""),
+    {number(_matrix(e, COLUMNS)[:, 0].sum())} and row 0 to {number(_matrix(e, COLUMNS)[0].sum())}.
+    The future is hidden before the softmax, as in the sound ones, and the scores are divided by √C.
+    If you compare with a matrix of your own, compute it in this order, with `softmax(dim=0)`."""),
     DEPENDS,
     recognized=_only({COLUMNS: LABELS}),
 )(saying(columns=NO_SCALE))
 
 _masks_confused = mistake(
-    "A mask of 0 and no mask at all are not told apart.",
-    lambda e: unwrapped(f"""Both give weight to the future. With a mask of 0 all future weights of a
-    row are equal: row 0 holds {number(_matrix(e, ZERO_MASK)[0, 1])} and
-    {number(_matrix(e, ZERO_MASK)[0, 2])} at positions 1 and 2; without a mask,
+    "You confuse “zero mask” with “no mask”.",
+    lambda e: unwrapped(f"""Both give weight to the future. With a mask of 0, all future weights of
+    a row are equal: row 0 holds {number(_matrix(e, ZERO_MASK)[0, 1])} and
+    {number(_matrix(e, ZERO_MASK)[0, 2])} at positions 1 and 2. Without a mask it holds
     {number(_matrix(e, NO_MASK)[0, 1])} and {number(_matrix(e, NO_MASK)[0, 2])}. The last row is the
     same in both, and with a tolerance of 0.01 other rows can be, too."""),
     DEPENDS,
@@ -295,13 +295,12 @@ _masks_confused = mistake(
 )(saying(zero_mask=NO_MASK))
 
 _future_unasked = mistake(
-    "Weights that look ahead pass as sound.",
+    "You call weights sound that look ahead.",
     lambda e: unwrapped(f"""{_says_of(e, _misnamed_of(e, NO_MASK, ZERO_MASK))} There, row 0 gives
     {number(_matrix(e, _misnamed_of(e, NO_MASK, ZERO_MASK))[0, 1:].sum())} of its weight to
-    positions after it. If you look at the last row alone: it has no future. If you compare with
-    matrices of your own: the scores of both are divided by √C, the 0 stands in the place of the
-    future's scores, before the softmax, and “sound” must not be what is left where nothing
-    matches."""),
+    positions after it. If you look only at the last row, it has no future. If you compare with
+    matrices of your own, the scores of both are divided by √C, the 0 replaces the future's scores
+    before the softmax, and “sound” must not be what is left where nothing matches."""),
     DEPENDS,
     recognized=_only(
         {ZERO_MASK: [SOUND], NO_MASK: [SOUND]}, {ZERO_MASK: [SOUND]}, {NO_MASK: [SOUND]}

@@ -41,7 +41,7 @@ def candidates(x: Tensor) -> dict[str, Tensor]:
 
 
 def saying(**said: str) -> Callable[[Tensor, Tensor], str]:
-    """The inspector who gives another name to some faults: `saying(no_mask="zero mask")`."""
+    """An inspector that gives another name to some faults: `saying(no_mask="zero mask")`."""
     renamed = {label.replace(" ", "_"): label for label in LABELS}
 
     def answer(x: Tensor, weights: Tensor) -> str:
@@ -52,11 +52,11 @@ def saying(**said: str) -> Callable[[Tensor, Tensor], str]:
 
 
 def always_sound(x: Tensor, weights: Tensor) -> str:  # noqa: ARG001
-    """The inspector who finds no fault in anything."""
+    """An inspector that finds no fault in anything."""
     return SOUND
 
 
 def exactly_equal(x: Tensor, weights: Tensor) -> str:
-    """The inspector who allows for no rounding."""
+    """An inspector that allows for no rounding."""
     names = (name for name, w in candidates(x).items() if torch.equal(weights, w))
     return next(names, "unknown")

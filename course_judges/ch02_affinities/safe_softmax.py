@@ -103,25 +103,25 @@ def _bottom_row(evidence: Evidence) -> int:
 def _row_of_large(evidence: Evidence, t: int) -> str:
     scores = evidence.inputs["large"][t]
     low = number(scores[np.isfinite(scores)].min(), 5)
-    return unwrapped(f"""Row {t} has scores from {low} to {number(scores.max(), 5)}; your weights
-    are {row(evidence.yours("large")[t])}.""")
+    return unwrapped(f"""Row {t} has scores from {low} to {number(scores.max(), 5)}, and your
+    weights are {row(evidence.yours("large")[t])}.""")
 
 
 def _first_row_off(evidence: Evidence, case: str = "ordinary") -> str:
     mine, right = evidence.yours(case), evidence.right(case)
     t = int(np.argmax(np.nan_to_num(np.abs(mine - right), nan=np.inf).max(-1)))
-    return f"Row {t} of your weights is {row(mine[t])}, expected {row(right[t])}."
+    return f"Row {t} of your weights is {row(mine[t])}, but it should be {row(right[t])}."
 
 
 def _empty_row(evidence: Evidence) -> str:
     t = int(np.flatnonzero(np.isneginf(evidence.inputs["empty"]).all(-1))[0])
-    return f"Row {t} may see nothing; your weights are {row(evidence.yours('empty')[t])}."
+    return f"Row {t} may see nothing, but your weights are {row(evidence.yours('empty')[t])}."
 
 
 _clamped_scores = mistake(
-    "You cut the scores off at a limit.",
+    "You cut off the scores at a limit.",
     lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} All scores of that row lie above the
-    limit and became equal. A row may be shifted without loss; it may not be cut."""),
+    limit, so they became equal. A row may be shifted without loss, but not cut off."""),
     recognized=any_of(
         SAFE_SOFTMAX,
         ("large",),
@@ -131,26 +131,26 @@ _clamped_scores = mistake(
 
 _overflow = mistake(
     "You took the exponential of the scores as they are.",
-    lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} e^710 is more than even float64 holds:
-    the power is infinite, and ∞ / ∞ is NaN. Shift the row first: its weights do not change."""),
+    lambda e: unwrapped(f"""{_row_of_large(e, _top_row(e))} e^710 is more than even float64 holds,
+    so the power is infinite, and ∞ / ∞ is NaN. Shift the row first, which keeps its weights."""),
     cases=("large",),
     also=(_then_cleaned(_as_written),),
 )(_as_written)
 
 _global_maximum = mistake(
-    "You shifted all rows by one number, such as the maximum of the whole matrix.",
-    lambda e: unwrapped(f"""{_row_of_large(e, _bottom_row(e))} It lies so far below the maximum of
-    the matrix that all its powers are rounded to 0, and so is their sum. Each row has to be shifted
-    by a maximum of its own: `amax(dim=-1, keepdim=True)`."""),
+    "You shifted all rows by the same number, such as the maximum of the whole matrix.",
+    lambda e: unwrapped(f"""{_row_of_large(e, _bottom_row(e))} Its scores lie so far below the
+    maximum of the matrix that all powers are rounded to 0, and so is their sum. Each row has to be
+    shifted by its own maximum, `amax(dim=-1, keepdim=True)`."""),
     cases=("large",),
     also=(_then_cleaned(_one_maximum),),
 )(_one_maximum)
 
 _subtracts_mean = mistake(
-    "You shifted each row, and not by its maximum: a mean or a minimum need not be near it.",
-    lambda e: unwrapped(f"""{_first_row_off(e, "large")} Where scores of one row lie far apart, the
+    "You shifted each row by another number than its maximum, such as its mean or its minimum.",
+    lambda e: unwrapped(f"""{_first_row_off(e, "large")} If the scores of a row lie far apart, the
     largest still overflows, and with a −∞ in the row its mean and its minimum are −∞ themselves.
-    Shift by the maximum: then no power exceeds 1."""),
+    Shift by the maximum, so that no power exceeds 1."""),
     recognized=any_of(
         SAFE_SOFTMAX,
         ("large",),
@@ -168,10 +168,10 @@ _subtracts_mean = mistake(
 
 
 @mistake(
-    "A number that belongs to a row was laid along the columns: `keepdim=True` is missing.",
-    lambda e: unwrapped(f"""{_first_row_off(e)} Without `keepdim=True` a maximum or a sum over
-    `dim=-1` has shape ({e.number("T")},), and broadcasting gives row s's number to column s. No
-    error, because the matrix is square."""),
+    "You gave column s a number that belongs to row s, because `keepdim=True` is missing.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} Without `keepdim=True`, a maximum or a sum over
+    `dim=-1` has shape ({e.number("T")},), and broadcasting gives row s's number to column s. That
+    raises no error, because the matrix is square."""),
     also=(
         _sum_without_keepdim,
         _both_without_keepdim,
@@ -182,16 +182,16 @@ def _keepdim_forgotten(scores: Tensor) -> Tensor:
 
 
 _maximum_of_columns = mistake(
-    "You subtracted the maximum of each column, not of each row.",
-    lambda e: unwrapped(f"""{_first_row_off(e)} Every score of a row was shifted by another number,
-    and only a shift that is the same along the row leaves its weights alone."""),
+    "You subtracted the maximum of each column instead of each row.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} The scores of a row were all shifted by different
+    numbers, but only a shift that is the same along the row leaves its weights alone."""),
     also=(_then_cleaned(_column_maximum),),
 )(_column_maximum)
 
 _divides_by_maximum = mistake(
-    "You divided by the maximum; a shift is a subtraction.",
-    lambda e: unwrapped(f"""{_first_row_off(e)} Dividing scores is a temperature: it changes how
-    sharply the row looks, and by another factor in each row."""),
+    "You divided by the maximum, but a shift is a subtraction.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} Dividing scores works like a temperature, so it
+    changes how sharply a row looks, and by another factor in each row."""),
     also=(
         _then_cleaned(_divided_by_maximum),
         _divided_and_safe,
@@ -202,7 +202,7 @@ _divides_by_maximum = mistake(
 
 @families.softmax_over_queries(
     lambda e: unwrapped(f"""Column 0 of your weights sums to
-    {number(e.yours("ordinary")[:, 0].sum())}, row 0 to
+    {number(e.yours("ordinary")[:, 0].sum())}, but row 0 sums to
     {number(e.yours("ordinary")[0].sum())}."""),
     DEPENDS,
 )
@@ -211,26 +211,26 @@ def _softmax_over_queries(scores: Tensor) -> Tensor:
 
 
 _not_normalised = mistake(
-    "You returned the powers; they are not divided by their sum yet.",
-    lambda e: unwrapped(f"""Row 0 sums to {number(e.yours("ordinary")[0].sum())}; every row of an
-    average sums to 1."""),
+    "You returned the powers, but you haven't divided them by their sum yet.",
+    lambda e: unwrapped(f"""Row 0 sums to {number(e.yours("ordinary")[0].sum())}, but the weights of
+    an average sum to 1."""),
 )(_powers_alone)
 
 
 @mistake(
     "You replaced −∞ by 0, so what was hidden can be seen again.",
-    lambda e: unwrapped(f"""{_first_row_off(e)} A score of 0 is a score like any other; e⁰ = 1. It
-    is the maximum that may need replacing, where it is −∞, and never the scores."""),
+    lambda e: unwrapped(f"""{_first_row_off(e)} A score of 0 is a score like any other, because e⁰ =
+    1. The maximum may need replacing where it is −∞, but the scores never do."""),
 )
 def _zero_mask(scores: Tensor) -> Tensor:
     return scores.nan_to_num(neginf=0.0).softmax(dim=-1)
 
 
 @mistake(
-    "A row that may see nothing sees everything.",
-    lambda e: unwrapped(f"""{_empty_row(e)} A large negative number in place of −∞ does that, as it
-    is the same in every place of the row, and equal scores make equal weights. All weights of such
-    a row are to be 0."""),
+    "You let a row that may see nothing see everything.",
+    lambda e: unwrapped(f"""{_empty_row(e)} A large negative number instead of −∞ does that, because
+    it is the same everywhere in the row, and equal scores make equal weights. All weights of such a
+    row should be 0."""),
     cases=("large", "empty"),
 )
 def _empty_row_uniform(scores: Tensor) -> Tensor:
@@ -259,29 +259,31 @@ def _nan_where_empty(evidence: Evidence) -> bool:
 def _says_where_empty(evidence: Evidence) -> str:
     case = "single" if evidence.same("empty") else "empty"
     t, scores = _nan_row(evidence, case), evidence.inputs[case]
-    return unwrapped(f"""Row {t} of a matrix of shape {scores.shape} may see nothing; your weights
-    are {row(evidence.yours(case)[t])}. Its maximum is −∞, and −∞ − (−∞) is not a number. Where the
-    maximum of a row is −∞, shift that row by 0, and do not divide it by a sum of 0.""")
+    return unwrapped(f"""Row {t} of a matrix of shape {scores.shape} may see nothing, but your
+    weights are {row(evidence.yours(case)[t])}. Its maximum is −∞, and −∞ − (−∞) is not a number. If
+    the maximum of a row is −∞, shift that row by 0, and don't divide it by a sum of 0.""")
 
 
-@mistake("A row that may see nothing is NaN.", _says_where_empty, recognized=_nan_where_empty)
+@mistake(
+    "You return NaN for a row that may see nothing.", _says_where_empty, recognized=_nan_where_empty
+)
 def _empty_row_nan(scores: Tensor) -> Tensor:
     return scores.softmax(dim=-1)
 
 
 @mistake(
-    "The sums that you divide by are of the powers without the shift.",
-    lambda e: unwrapped(f"""{_first_row_off(e)} Both have to be shifted alike: e^(score − maximum),
-    divided by the sum of the same powers."""),
+    "You divide by sums of powers that weren't shifted.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} Shift both alike: e^(score − maximum), divided by
+    the sum of the same powers."""),
 )
 def _sum_not_shifted(scores: Tensor) -> Tensor:
     return _powers_alone(scores) / scores.exp().sum(dim=-1, keepdim=True)
 
 
 @mistake(
-    "You hid the future as well; here −∞ alone says what is hidden.",
-    lambda e: unwrapped(f"""{_first_row_off(e)} The chapter's weights were causal. This softmax is
-    given its mask with the scores."""),
+    "You hid the future as well, but here −∞ alone says what is hidden.",
+    lambda e: unwrapped(f"""{_first_row_off(e)} The chapter's weights were causal, but this softmax
+    gets its mask with the scores."""),
     also=(_then_cleaned(_causal),),
 )
 def _causal_too(scores: Tensor) -> Tensor:
@@ -289,9 +291,8 @@ def _causal_too(scores: Tensor) -> Tensor:
 
 
 @mistake(
-    "You took another function for the power: the sigmoid.",
-    lambda e: unwrapped(f"""{_first_row_off(e)} A sigmoid grows with its score only as far as 1; a
-    softmax takes e^score."""),
+    "You took the sigmoid instead of the power e^score.",
+    lambda e: f"{_first_row_off(e)} A sigmoid never grows beyond 1, however large its score is.",
     also=(lambda scores: _shares(scores.sigmoid()).nan_to_num(0.0),),
 )
 def _sigmoids(scores: Tensor) -> Tensor:
@@ -303,10 +304,10 @@ def _nan_where_large(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "A row of scores far from 0, or far apart, is NaN.",
-    lambda e: unwrapped(f"""{_row_of_large(e, _nan_row(e, "large"))} NaN is ∞ / ∞, where a power has
-    become too large, or 0 / 0, where all powers are rounded to 0. Shifted by the maximum of its own
-    row, no power is above 1, and one of them is 1."""),
+    "You return NaN for a row of scores that are far from 0 or far apart.",
+    lambda e: unwrapped(f"""{_row_of_large(e, _nan_row(e, "large"))} NaN is ∞ / ∞ where a power has
+    become too large, or 0 / 0 where all powers are rounded to 0. If each row is shifted by its own
+    maximum, no power is above 1, and one of them is 1."""),
     recognized=_nan_where_large,
 )
 def _shifted_by_another_number(scores: Tensor) -> Tensor:
@@ -315,8 +316,8 @@ def _shifted_by_another_number(scores: Tensor) -> Tensor:
 
 
 @mistake(
-    "You took the softmax of the negated scores: the largest score gets the smallest weight.",
-    lambda e: f"{_first_row_off(e)} A power grows with its score: e^score, not e^(−score).",
+    "You took the softmax of the negated scores, so the largest score gets the smallest weight.",
+    lambda e: f"{_first_row_off(e)} It's e^score that grows with the score, not e^(−score).",
     also=(lambda scores: (-scores).masked_fill(scores.isneginf(), -torch.inf).softmax(dim=-1),),
 )
 def _negated_scores(scores: Tensor) -> Tensor:
@@ -324,9 +325,9 @@ def _negated_scores(scores: Tensor) -> Tensor:
 
 
 @mistake(
-    "You returned logarithms of the weights.",
+    "You returned the logarithms of the weights.",
     lambda e: unwrapped(f"""{_first_row_off(e)} `log_softmax`, or a score minus the logarithm of the
-    sum, is the logarithm of a weight: the exponential is missing at the end."""),
+    sum, is the logarithm of a weight, so the exponential is missing at the end."""),
     also=(_then_cleaned(lambda scores: scores.log_softmax(dim=-1)),),
 )
 def _logarithms(scores: Tensor) -> Tensor:
@@ -334,7 +335,7 @@ def _logarithms(scores: Tensor) -> Tensor:
 
 
 def _seen_by(evidence: Evidence, case: str, t: int) -> str:
-    """The scores of one row that are not hidden, by their ends."""
+    """Between which numbers the visible scores of a row lie, as the beginning of a sentence."""
     scores = evidence.inputs[case][t]
     seen = scores[np.isfinite(scores)]
     if len(seen) == 1:
@@ -347,11 +348,11 @@ def _hidden_too(weights: Array, seen: Array) -> str:
     """A sentence on hidden places that became as large as the visible ones."""
     if seen.all() or not np.allclose(weights[~seen], weights[seen][0], rtol=1e-6):
         return ""
-    return " The limit has caught −∞ as well: what is hidden has the same weight."
+    return " The limit has caught −∞ as well, so what is hidden has the same weight."
 
 
 def _made_equal(evidence: Evidence) -> Finding | None:
-    """Different scores with the same weight, in rows that lie far from 0 alone."""
+    """Different scores with the same weight, only in rows that lie far from 0."""
     scores, mine = evidence.inputs["large"], evidence.yours("large")
     if not evidence.same("ordinary") or mine.shape != scores.shape:
         return None
@@ -361,11 +362,12 @@ def _made_equal(evidence: Evidence) -> Finding | None:
         if np.ptp(given[seen]) > 0.1 and held.min() > 0 and np.ptp(held) < 1e-6 * held.max():
             return Finding(
                 "made-equal",
-                "Different scores far from 0 get the same weight.",
-                f"{_seen_by(evidence, 'large', t)}, and all of them have the weight "
-                f"{number(float(held[0]))} in your answer. That is so where scores are cut off at "
-                "a limit before the exponential (`clamp`): what lies beyond it becomes equal. A "
-                f"row may be shifted without loss; it may not be cut.{_hidden_too(weights, seen)}",
+                "You give the same weight to different scores far from 0.",
+                unwrapped(f"""{_seen_by(evidence, "large", t)}, but all of them have the weight
+                {number(float(held[0]))} in your answer. This happens when scores are cut off at a
+                limit before the exponential (`clamp`), because everything beyond the limit becomes
+                equal. A row may be shifted without loss, but not cut
+                off.{_hidden_too(weights, seen)}"""),
                 STABLE,
             )
     return None
@@ -394,12 +396,12 @@ def _something_added(evidence: Evidence) -> Finding | None:
             by = number(abs(float(added[0])))
             return Finding(
                 "something-added",
-                f"Your rows are divided by {more} than the sum of their powers: by {by} {more}.",
-                f"Row 0 sums to {number(float(held[0]))}. All rows are what they would be with "
-                f"{by} {'added to' if added[0] > 0 else 'taken off'} the sum of the powers "
-                f"{words}. If it is to keep the sum of an empty row away from 0: it may change no "
-                "other sum. After the shift by a row's maximum every other sum is 1 or more, so "
-                "`clamp(min=1e-30)` changes none of them.",
+                f"You divide your rows by {by} {more} than the sum of their powers.",
+                unwrapped(f"""Row 0 sums to {number(float(held[0]))}. All rows are what they would
+                be with {by} {"added to" if added[0] > 0 else "taken off"} the sum of the powers
+                {words}. If this keeps the sum of an empty row away from 0, it must not change any
+                other sum. Once each row is shifted by its maximum, every other sum is 1 or more, so
+                `clamp(min=1e-30)` changes none of them."""),
                 STABLE,
             )
     return None
@@ -422,14 +424,14 @@ def _emptied(evidence: Evidence) -> Finding | None:
         elif case == "ordinary" and np.array_equal(empty, hidden[:, 0]):
             which = "So are all rows whose first score is −∞, and no others. "
         why = (
-            f"{which}If you ask for empty rows: only one of nothing but −∞ is empty. If you "
-            "subtract a number from each row: it has to be finite there, and near the row's own "
+            f"{which}If you look for empty rows, only one of nothing but −∞ is empty. If you "
+            "subtract a number from each row, it has to be finite there and near the row's own "
             "maximum, or all powers become 0 or NaN."
         )
         return Finding(
             "emptied",
-            "A row that sees something is all 0.",
-            f"{_seen_by(evidence, case, t)}, and your weights there are all 0. {why}",
+            "You give no weight at all in a row that sees something.",
+            f"{_seen_by(evidence, case, t)}, but your weights there are all 0. {why}",
             STABLE,
         )
     return None
@@ -445,13 +447,12 @@ def _hidden_places_weigh(evidence: Evidence) -> Finding | None:
     if leaks.max() < 1e-4:
         return None
     t = int(leaks.argmax())
-    seen = scores[t][~hidden[t]]
     return Finding(
         "hidden-places-weigh",
-        "In a row of low scores, hidden places get weight.",
-        f"Row {t} has scores from {number(float(seen.min()), 6)} to "
-        f"{number(float(seen.max()), 6)}, and {leaks[t]:.0%} of your weight lies where −∞ stands. "
-        "Whatever number takes the place of −∞, scores can be as low: leave −∞ as it is.",
+        "You give weight to hidden places in a row of low scores.",
+        unwrapped(f"""{_seen_by(evidence, "large", t)}, but {100 * leaks[t]:.0f} % of your weight
+        lies where −∞ is. Scores can be as low as any number that you put there instead, so leave −∞
+        as it is."""),
         STABLE,
     )
 
@@ -467,9 +468,9 @@ def _nothing_to_see_weighs(evidence: Evidence) -> Finding | None:
             t = int(np.flatnonzero(rows & (mine != 0).any(-1))[0])
             return Finding(
                 "nothing-to-see-weighs",
-                "A row that may see nothing has weight.",
-                f"Row {t} of a matrix of shape {scores.shape} is all −∞; your weights are "
-                f"{row(mine[t])}, and 0 is expected everywhere.",
+                "You give weight in a row that may see nothing.",
+                unwrapped(f"""Row {t} of a matrix of shape {scores.shape} is all −∞, so its weights
+                should all be 0, but yours are {row(mine[t])}."""),
                 STABLE,
             )
     return None

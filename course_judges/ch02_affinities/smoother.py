@@ -91,7 +91,7 @@ def _scaled_dot_products(at: Tensor, known: Tensor, values: Tensor, width: float
 
 def _first_place(evidence: Evidence) -> str:
     mine, right = evidence.yours("near")[0], evidence.right("near")[0]
-    return f"At the first place you say {row(mine)}, expected {row(right)}."
+    return f"At the first place you return {row(mine)}, but {row(right)} is expected."
 
 
 def _squared(evidence: Evidence) -> str:
@@ -107,7 +107,7 @@ def _width(evidence: Evidence) -> float:
 def _far_off(evidence: Evidence) -> str:
     """How far the first of the places far away is from its nearest station."""
     gaps = evidence.inputs["far"][0] - evidence.inputs["known"]
-    return f"About {float(np.hypot(*gaps.T).min()):.0f}"
+    return f"a distance of about {float(np.hypot(*gaps.T).min()):.0f}"
 
 
 def _outside_the_values(evidence: Evidence) -> Finding | None:
@@ -122,20 +122,19 @@ def _outside_the_values(evidence: Evidence) -> Finding | None:
     return Finding(
         "not-an-average",
         "Some of your values lie outside everything that was measured.",
-        f"In column {c} yours go from {number(mine[:, c].min())} to {number(mine[:, c].max())}; "
-        f"the measured ones from {number(low[c])} to {number(high[c])}, and an average stays "
-        "between.",
+        unwrapped(f"""In column {c}, yours go from {number(mine[:, c].min())} to
+        {number(mine[:, c].max())}, but the measured ones go from {number(low[c])} to
+        {number(high[c])}, and an average stays in between."""),
         KERNEL,
     )
 
 
 _underflow = mistake(
     "Far away from all stations, your average is lost.",
-    lambda e: (
-        unwrapped(f"""{_far_off(e)} from the nearest station with `width = {_width(e):g}`, every
-    e^score is rounded to 0; you return {row(e.yours("far")[0])}, expected {row(e.right("far")[0])}.
-    Dividing zeros by their sum helps nobody: shift the scores first, or let `softmax` do it.""")
-    ),
+    lambda e: unwrapped(f"""At {_far_off(e)} from the nearest station with `width = {_width(e):g}`,
+    every e^score is rounded to 0, so you return {row(e.yours("far")[0])}, but
+    {row(e.right("far")[0])} is expected. Dividing zeros by their sum doesn't help, so shift the
+    scores first, or let `softmax` do it."""),
     STABLE,
     cases=("near", "far"),
     also=(_guarded,),
@@ -155,9 +154,9 @@ def _shifted_together(shift: Any) -> Any:
 
 
 _one_shift_for_all = mistake(
-    "You shifted the scores of all places by one number; each place needs its own.",
-    lambda e: unwrapped(f"""Some places are {_far_off(e).lower()} away from all stations, and
-    others twice as far. With one shift for both, the powers of one of them are all 0 or infinite:
+    "You shifted the scores of all places by the same number, but each place needs its own.",
+    lambda e: unwrapped(f"""Some places are at {_far_off(e)} from all stations, and others twice as
+    far. With one shift for both, the powers of one of them are all 0 or infinite, so
     {int((~close(e.yours("far"), e.right("far"))).any(-1).sum())} of your {e.number("N")} averages
     are lost. Shift each row by its own maximum, `amax(dim=-1, keepdim=True)`, or let `softmax` do
     it."""),
@@ -172,11 +171,11 @@ _one_shift_for_all = mistake(
 
 
 @mistake(
-    "Far away from all stations, you return the plain mean of them.",
-    lambda e: unwrapped(f"""{_far_off(e)} from the nearest station your values are
-    {row(e.yours("far")[0])} at every place, expected {row(e.right("far")[0])} at the first one. The
-    nearest station still counts most there, however small all e^score are: a softmax shifts the
-    scores before it takes the exponential."""),
+    "Far away from all stations, you return the plain mean of what they measured.",
+    lambda e: unwrapped(f"""At {_far_off(e)} from the nearest station, you return
+    {row(e.yours("far")[0])} for every place, but {row(e.right("far")[0])} is expected for the first
+    one. The nearest station still counts most there, however small all e^score are, because a
+    softmax shifts the scores before it takes the exponential."""),
     STABLE,
     cases=("near", "far"),
 )
@@ -186,11 +185,11 @@ def _plain_mean_far_away(at: Tensor, known: Tensor, values: Tensor, width: float
 
 
 @mistake(
-    "Far away from all stations, you take the value of the nearest one alone.",
-    lambda e: unwrapped(f"""{_far_off(e)} from the nearest station you return
-    {row(e.yours("far")[0])}, expected {row(e.right("far")[0])}. Two stations that are as good as
-    equally near share the weight there, too: a softmax shifts the scores before it takes the
-    exponential, and loses nothing."""),
+    "Far away from all stations, you take only the value of the nearest one.",
+    lambda e: unwrapped(f"""At {_far_off(e)} from the nearest station, you return
+    {row(e.yours("far")[0])}, but {row(e.right("far")[0])} is expected. Stations that are almost
+    equally near share the weight there, too. A softmax shifts the scores before it takes the
+    exponential, so nothing is lost."""),
     STABLE,
     cases=("near", "far"),
 )
@@ -201,13 +200,14 @@ def _nearest_far_away(at: Tensor, known: Tensor, values: Tensor, width: float) -
 
 
 _no_minus = mistake(
-    "The minus sign is missing: the stations that are farthest away count most.",
-    lambda e: f"{_first_place(e)} A score is high where something fits: near, not far.",
+    "The minus sign is missing, so the stations that are farthest away count most.",
+    lambda e: unwrapped(f"""{_first_place(e)} A score should be high where something fits, which
+    here is near, not far."""),
 )(_no_minus_answer)
 
 
 @mistake(
-    "Your weights do not sum to 1: this is a sum, not an average.",
+    "Your weights don't sum to 1, so this is a sum instead of an average.",
     lambda e: f"{_first_place(e)} Divide by the sum of the powers, as a softmax does.",
 )
 def _not_normalised(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
@@ -215,51 +215,49 @@ def _not_normalised(at: Tensor, known: Tensor, values: Tensor, width: float) -> 
 
 
 _distance_not_squared = mistake(
-    "Your scores hold distances; the task asks for squared distances.",
-    lambda e: unwrapped(f"""{_first_place(e)} The nearest station has squared distance
+    "Your scores use distances, but the task asks for squared distances.",
+    lambda e: unwrapped(f"""{_first_place(e)} The nearest station has the squared distance
     {_squared(e)}. `torch.cdist` and `norm` give the root of that."""),
     also=(*_ROOTS[1:],),
 )(_ROOTS[0])
 
 _width_not_squared = mistake(
-    "You divided by the width; the task divides by twice its square.",
-    lambda e: unwrapped(f"""{_first_place(e)} With `width = {_width(e):g}` the divisor is
-    {number(2 * _width(e) ** 2)}; a squared distance needs a squared width beside it."""),
+    "You divided by the width, but the task divides by twice its square.",
+    lambda e: unwrapped(f"""{_first_place(e)} With `width = {_width(e):g}`, the divisor is
+    {number(2 * _width(e) ** 2)}, because a squared distance needs a squared width."""),
     also=(*_WIDTHS[1:],),
 )(_WIDTHS[0])
 
 _two_forgotten = mistake(
     "The 2 in 2 · width² is missing.",
-    lambda e: unwrapped(f"""{_first_place(e)} Twice the scores is half the temperature: your map is
-    sharper than asked for."""),
+    lambda e: unwrapped(f"""{_first_place(e)} Your scores are twice as large, which is half the
+    temperature, so your map is sharper than asked for."""),
 )(_no_two)
 
 _width_ignored = mistake(
-    "The width has no effect.",
+    "Your width has no effect.",
     lambda e: f"{_first_place(e)} With `width = {_width(e):g}`, divide by 2 · width².",
     also=(_no_width_no_two,),
 )(_no_width)
 
 _width_multiplied = mistake(
-    "You multiplied by the width where the task divides.",
+    "You multiplied by the width where the task divides by it.",
     lambda e: unwrapped(f"""{_first_place(e)} A wide kernel sees far, so a large width has to make
-    scores small. (`d / 2 * width**2` multiplies; brackets help.)"""),
+    scores small. (`d / 2 * width**2` multiplies, so use brackets.)"""),
     also=(*_MULTIPLIED[1:],),
 )(_MULTIPLIED[0])
 
 
 _width_of_ones_own = mistake(
-    "You scaled the distances by a number of your own, and not by `width`.",
-    lambda e: unwrapped(
-        f"""{_first_place(e)} Your scores are those of a width of 0.5; it is {_width(e):g} here.
-        Use the argument."""
-    ),
+    "You scaled the distances by a number of your own instead of `width`.",
+    lambda e: unwrapped(f"""{_first_place(e)} Your scores are those of a width of 0.5, but here it
+    is {_width(e):g}. Use the argument."""),
 )(_with_scores(lambda d2, h: -d2 / (2 * 0.5**2)))  # noqa: ARG005
 
 _quotient_squared = mistake(
-    "You squared too much: the distance is squared, and then divided by 2 · width².",
-    lambda e: unwrapped(f"""{_first_place(e)} The score is −d² / (2 · width²) with the distance d:
-    neither the quotient nor the squared distance is squared again."""),
+    "You squared too much. The task squares the distance and then divides by 2 · width².",
+    lambda e: unwrapped(f"""{_first_place(e)} With the distance d, the score is −d² / (2 · width²).
+    Neither the quotient nor the squared distance is squared again."""),
     also=(
         _with_scores(lambda d2, h: -d2 / (2 * h**2) ** 2),
         _with_scores(lambda d2, h: -(d2**2) / (2 * h**2)),
@@ -269,17 +267,16 @@ _quotient_squared = mistake(
 
 
 @mistake(
-    "You took the softmax of the powers, which are weights already: the exponential came twice.",
-    lambda e: unwrapped(f"""{_first_place(e)} A softmax takes the exponential itself, so give it the
-    scores."""),
+    "You took the softmax of the powers, so you took the exponential twice.",
+    lambda e: f"{_first_place(e)} A softmax takes the exponential itself, so give it the scores.",
 )
 def _softmax_of_powers(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
     return _powers(at, known, width).softmax(-1) @ values
 
 
 @mistake(
-    "Your weights fall as 1 over the squared distance; the task takes the softmax of scores.",
-    lambda e: unwrapped(f"""{_first_place(e)} The weight of a station is e^score, divided by the sum
+    "Your weights fall as 1 over the squared distance, but the task takes the softmax of scores.",
+    lambda e: unwrapped(f"""{_first_place(e)} The weight of a station is e^score divided by the sum
     of these powers."""),
 )
 def _inverse_squares(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
@@ -288,9 +285,9 @@ def _inverse_squares(at: Tensor, known: Tensor, values: Tensor, width: float) ->
 
 
 @mistake(
-    "Your softmax runs over the places that ask, not over the stations.",
+    "Your softmax runs over the places that ask instead of over the stations.",
     lambda e: unwrapped(f"""{_first_place(e)} The scores have shape ({e.number("N")},
-    {e.number("M")}): one row a place, and each row has to add up to 1, `dim=-1`."""),
+    {e.number("M")}), one row per place, and each row has to add up to 1, `dim=-1`."""),
     DEPENDS,
 )
 def _softmax_over_queries(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
@@ -298,10 +295,10 @@ def _softmax_over_queries(at: Tensor, known: Tensor, values: Tensor, width: floa
 
 
 @mistake(
-    "You averaged the stations' places, not what was measured there.",
-    lambda e: unwrapped(f"""Your answer has shape {e.yours("near").shape}, expected
-    {e.right("near").shape}. `known` is what the question is compared with, `values` is what comes
-    back."""),
+    "You averaged the stations' places instead of what was measured there.",
+    lambda e: unwrapped(f"""Your answer has shape {e.yours("near").shape}, but
+    {e.right("near").shape} is expected. `known` is what the question is compared with, and `values`
+    is what comes back."""),
     ROLES,
 )
 def _raw_values(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
@@ -309,7 +306,7 @@ def _raw_values(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tens
 
 
 @mistake(
-    "You took the value of the nearest station; the others have a say, too.",
+    "You took the value of the nearest station, but the others count, too.",
     lambda e: f"{_first_place(e)} That is what the average becomes as the width goes to 0.",
 )
 def _nearest_only(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
@@ -317,7 +314,7 @@ def _nearest_only(at: Tensor, known: Tensor, values: Tensor, width: float) -> Te
 
 
 @mistake(
-    "Every place gets the mean of all stations; the distances have no effect.",
+    "You give every place the mean of all stations, so the distances have no effect.",
     lambda e: f"{_first_place(e)} Equal scores make equal weights.",
 )
 def _equal_weights(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:  # noqa: ARG001
@@ -326,8 +323,8 @@ def _equal_weights(at: Tensor, known: Tensor, values: Tensor, width: float) -> T
 
 @mistake(
     "You added the two differences before squaring.",
-    lambda e: unwrapped(f"""{_first_place(e)} One to the east and one to the west would cancel. A
-    squared distance is the sum of squares: square first, then add."""),
+    lambda e: unwrapped(f"""{_first_place(e)} One step to the east and one to the south would
+    cancel. A squared distance is the sum of squares, so square first, then add."""),
 )
 def _differences_added_first(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
     squares = (at[:, None] - known).sum(-1).square()
@@ -335,8 +332,8 @@ def _differences_added_first(at: Tensor, known: Tensor, values: Tensor, width: f
 
 
 @mistake(
-    "Your scores are dot products; the task asks for distances.",
-    lambda e: unwrapped(f"""{_first_place(e)} The two agree only where all stations have the same
+    "Your scores are dot products, but the task asks for distances.",
+    lambda e: unwrapped(f"""{_first_place(e)} The two agree only if all stations have the same
     length, that is, the same distance from (0, 0)."""),
     also=(
         _plain_dot_products,
@@ -348,7 +345,7 @@ def _dots_for_distances(at: Tensor, known: Tensor, values: Tensor, width: float)
 
 
 def _of_squares(squares: Any) -> Any:
-    """A smoother with this in the place of squared distances, from the differences (N, M, 2)."""
+    """A smoother with this instead of squared distances, made of the differences (N, M, 2)."""
 
     def answer(at: Tensor, known: Tensor, values: Tensor, width: float) -> Tensor:
         result: Tensor = (-squares(at[:, None] - known) / (2 * width**2)).softmax(-1) @ values
@@ -358,24 +355,24 @@ def _of_squares(squares: Any) -> Any:
 
 
 _half_the_scores = mistake(
-    "Your scores are half of what they should be, or less: your map is flatter than asked for.",
-    lambda e: unwrapped(f"""{_first_place(e)} Two ways that lead there: (2 · width)² is 4 · width²,
-    twice the divisor of the task: square the width first, then double. And the mean of two squares
-    is half of their sum, which is the squared distance."""),
+    "Your scores are half of what they should be, or less, so your map is too flat.",
+    lambda e: unwrapped(f"""{_first_place(e)} Two ways lead there. (2 · width)² is 4 · width², twice
+    the divisor of the task, so square the width before you double it. And the mean of two squares
+    is half of their sum, but the squared distance is the sum."""),
     also=(_with_scores(lambda d2, h: -d2 / (2 * h) ** 2 / 2),),
 )(_with_scores(lambda d2, h: -d2 / (2 * h) ** 2))
 
 _one_coordinate = mistake(
-    "Your distances look at one coordinate only.",
-    lambda e: unwrapped(f"""{_first_place(e)} A place has two coordinates: the squared distance is
-    the sum of both squared differences."""),
+    "Your distances look at only one coordinate.",
+    lambda e: unwrapped(f"""{_first_place(e)} A place has two coordinates, so the squared distance
+    is the sum of both squared differences."""),
     also=(_of_squares(lambda gaps: gaps[..., 1] ** 2),),
 )(_of_squares(lambda gaps: gaps[..., 0] ** 2))
 
 _city_blocks = mistake(
-    "You added up absolute differences; a squared distance adds up squares.",
-    lambda e: unwrapped(f"""{_first_place(e)} A place that is 3 to the east and 4 to the north is 5
-    away, and 25 squared: 3² + 4², where the absolute differences make 7."""),
+    "You added up absolute differences, but a squared distance adds up squares.",
+    lambda e: unwrapped(f"""{_first_place(e)} A place that is 3 to the east and 4 to the north has
+    the squared distance 3² + 4² = 25, but its absolute differences add up to 7."""),
     also=(_of_squares(lambda gaps: gaps.abs().sum(-1)),),
 )(_of_squares(lambda gaps: gaps.abs().sum(-1) ** 2))
 
@@ -388,9 +385,9 @@ def _wrong_for_one_station(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "wrong-for-one-station",
-        "Your answer is wrong where there is one station alone.",
-        f"Its weight is 1, however far away it is, so every place gets what it has measured, "
-        f"{row(right[0])}; you return {row(mine[0])}.",
+        "Your answer is wrong if there is only one station.",
+        unwrapped(f"""Its weight is 1, however far away it is, so every place gets what it has
+        measured, {row(right[0])}, but you return {row(mine[0])}."""),
         DEPENDS,
     )
 
@@ -407,16 +404,16 @@ def _weights_too_small(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "weights-too-small",
-        "Your weights do not sum to 1.",
-        f"At the first place your values are the right ones times {number(float(factors[0]))}, so "
-        "the weights add up to that. Divide those of each place by their own sum, and by nothing "
-        "else.",
+        "Your weights don't sum to 1.",
+        unwrapped(f"""At the first place, your values are the right ones times
+        {number(float(factors[0]))}, so the weights add up to that. Divide the weights of each place
+        by their own sum and by nothing else."""),
         DEPENDS,
     )
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """Where the weights of one place lie, beside its values."""
+    """The weights and values of the two nearest stations, for the place that is farthest off."""
     case = "far" if evidence.same("near") else "near"
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape:
@@ -431,12 +428,12 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     stations = evidence.inputs["values"][:, c]
     return Finding(
         "other-weights",
-        "Your averages weigh the stations differently.",
-        f"The stations {first} and {second} are the nearest to place {n}, at distances "
-        f"{number(squares[first] ** 0.5)} and {number(squares[second] ** 0.5)}. They should have "
-        f"the weights {number(weights[first])} and {number(weights[second])}, and measured "
-        f"{number(stations[first])} and {number(stations[second])} in column {c}. The average is "
-        f"{number(right[n, c])}; yours is {number(mine[n, c])}.",
+        "Your averages weigh the stations differently than the task does.",
+        unwrapped(f"""Stations {first} and {second} are the nearest to place {n}, at distances
+        {number(squares[first] ** 0.5)} and {number(squares[second] ** 0.5)}. They should have the
+        weights {number(weights[first])} and {number(weights[second])}, and they measured
+        {number(stations[first])} and {number(stations[second])} in column {c}. The average is
+        {number(right[n, c])}, but yours is {number(mine[n, c])}."""),
         KERNEL,
     )
 

@@ -113,7 +113,7 @@ def _agrees(answer: Any, *values: str) -> Callable[[Evidence], bool]:
 
 def _rows(evidence: Evidence, value: str) -> str:
     mine, right = evidence.yours(f"growth.{value}"), evidence.right(f"growth.{value}")
-    return f"Yours are {row(mine)}, expected {row(right)}."
+    return f"Yours are {row(mine)}, but they should be {row(right)}."
 
 
 def _second_off(evidence: Evidence) -> Finding | None:
@@ -122,18 +122,18 @@ def _second_off(evidence: Evidence) -> Finding | None:
     divided = evidence.yours("growth.0") / evidence.yours("growth.1")
     return Finding(
         "wrong-scale",
-        "The variances are right, those of the divided dot products are not.",
-        f"{_rows(evidence, '1')} Your first result is {row(divided)} times your second one, entry "
-        f"by entry; it should be {row(np.arange(1, len(divided) + 1))} times, as dividing the dot "
-        "products of d entries by √d divides their variance by d.",
+        "Your variances are right, but those of the divided dot products aren't.",
+        unwrapped(f"""{_rows(evidence, "1")} Your first result is {row(divided)} times your second
+        one, entry by entry, but it should be {row(np.arange(1, len(divided) + 1))} times, because
+        dividing the dot products of d entries by √d divides their variance by d."""),
         ROOT,
     )
 
 
 _no_scale = mistake(
-    "The second result equals the first: nothing was divided.",
-    lambda e: unwrapped(f"""Your last entry is {number(e.yours("growth.1")[-1])} in both. Dot
-    products of {e.number("D")} entries divided by √{e.number("D")} have variance
+    "Your second result equals the first, so nothing was divided.",
+    lambda e: unwrapped(f"""Your last entry is {number(e.yours("growth.1")[-1])} in both, but dot
+    products of {e.number("D")} entries divided by √{e.number("D")} have the variance
     {number(e.right("growth.1")[-1])}."""),
     ROOT,
     cases=("growth.0", "growth.1"),
@@ -141,75 +141,73 @@ _no_scale = mistake(
 )(_unscaled)
 
 _scale_by_channels = mistake(
-    "You divided every dot product by the same √D, whatever went into it.",
-    lambda e: unwrapped(f"""Entry 0 adds up one product and was divided by √{e.number("D")}: its
-    variance is {number(e.yours("growth.1")[0])}, expected
-    {number(e.right("growth.1")[0])}. The scale counts the terms that were added up: √1, √2,
-    √3, …"""),
+    "You divided every dot product by the same √D, however many entries went into it.",
+    lambda e: unwrapped(f"""Entry 0 adds up one product but was divided by √{e.number("D")}, so its
+    variance is {number(e.yours("growth.1")[0])} instead of {number(e.right("growth.1")[0])}. The
+    scale counts the terms that were added up: √1, √2, √3, …"""),
     ROOT,
     cases=("growth.0", "growth.1"),
     also=(partial(_scaled_by_all, correction=0),),
 )(_scaled_by_all)
 
 _scale_by_d = mistake(
-    "You divided by d, not by √d.",
-    lambda e: unwrapped(f"""{_rows(e, "1")} Dividing by d divides the variance by d², and the
-    spread shrinks to nothing as d grows."""),
+    "You divided by d instead of √d.",
+    lambda e: unwrapped(f"""{_rows(e, "1")} Dividing by d divides the variance by d², so the spread
+    shrinks to nothing as d grows."""),
     ROOT,
     cases=("growth.0", "growth.1"),
     also=(partial(_scaled_by_count, correction=0),),
 )(_scaled_by_count)
 
 _scaled_the_variance = mistake(
-    "You divided the variance by √d; it is the dot products that are divided.",
-    lambda e: unwrapped(f"""{_rows(e, "1")} Numbers divided by √d have a variance divided by d:
-    a factor counts squared."""),
+    "You divided the variance by √d, but it's the dot products that are divided.",
+    lambda e: unwrapped(f"""{_rows(e, "1")} A factor counts squared in a variance, so numbers
+    divided by √d have a variance divided by d."""),
     cases=("growth.0", "growth.1"),
     also=(partial(_variance_scaled, correction=0),),
 )(_variance_scaled)
 
 _states_the_law = mistake(
-    "You returned what theory says, 1, 2, 3, …; these draws were not looked at.",
-    lambda e: unwrapped(f"""The law holds on average. For these {e.number("N")} pairs the measured
+    "You returned what theory says, 1, 2, 3, …, without looking at these draws.",
+    lambda e: unwrapped(f"""The law holds on average. For these {e.number("N")} pairs, the measured
     variances are {row(e.right("growth.0"))}."""),
     cases=("growth.0", "growth.1"),
     also=(partial(_the_law, correction=0),),
 )(_the_law)
 
 _adds_variances = mistake(
-    unwrapped("""You added up the variances of the single products, which is the variance of the sum
-    only on average."""),
-    lambda e: unwrapped(f"""{_rows(e, "0")} In {e.number("N")} draws, products that are
-    independent still vary together a little. Add up the products first, then measure."""),
+    "You added up the variances of the single products, which is right only on average.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} In {e.number("N")} draws, even independent products vary
+    together a little. Add up the products first, then measure."""),
     cases=("growth.0",),
     also=(partial(_added_variances, correction=0),),
 )(_added_variances)
 
 _single_products = mistake(
-    "You measured single products; a dot product adds up the first d of them.",
+    "You measured single products, but a dot product adds up the first d of them.",
     lambda e: f"{_rows(e, '0')} `cumsum` adds up along the entries.",
     cases=("growth.0",),
     also=(partial(_single_products_answer, correction=0),),
 )(_single_products_answer)
 
 _mean_not_sum = mistake(
-    "You took the mean of the products; a dot product is their sum.",
-    lambda e: f"{_rows(e, '0')} The mean of d products divides by d once too often.",
+    "You took the mean of the products, but a dot product is their sum.",
+    lambda e: f"{_rows(e, '0')} The mean of d products is divided by d, but their sum isn't.",
     cases=("growth.0",),
     also=(partial(_means, correction=0),),
 )(_means)
 
 _all_pairs = mistake(
-    "You compared every query with every key; here query n belongs to key n alone.",
-    lambda e: unwrapped(f"""`queries @ keys.T` holds {e.number("N") ** 2} dot products; the task
-    asks for {e.number("N")}, its diagonal. {_rows(e, "0")}"""),
+    "You compared every query with every key, but here query n belongs only to key n.",
+    lambda e: unwrapped(f"""`queries @ keys.T` holds {e.number("N") ** 2} dot products, but the task
+    asks only for the {e.number("N")} on its diagonal. {_rows(e, "0")}"""),
     PAIRS,
     cases=("growth.0",),
     also=(partial(_all_pairs_answer, correction=0),),
 )(_all_pairs_answer)
 
 _standard_deviation = mistake(
-    "These are standard deviations; a variance is their square.",
+    "You returned standard deviations, but a variance is their square.",
     lambda e: _rows(e, "0"),
     cases=("growth.0",),
     also=(partial(_deviations, correction=0),),
@@ -222,10 +220,10 @@ def _square_of_the_mean(evidence: Evidence) -> str:
     means, N = products.mean(axis=0), len(products)
     d = int(np.abs(means).argmax()) + 1
     mine, square = float(evidence.yours("growth.0")[d - 1]), float(means[d - 1]) ** 2
-    return unwrapped(f"""The mean of the dot products is 0 for endless draws; for these {N} it is
-    not. With d = {d} it is {number(float(means[d - 1]))}, and your number, {number(mine)}, still
-    holds its square, {number(square)}. Without it, the variance is {number(mine - square)} if
-    divided by N, as yours is, and {number((mine - square) * N / (N - 1))} by N − 1.""")
+    return unwrapped(f"""The mean of the dot products would be 0 for endless draws, but for these
+    {N} it isn't. With d = {d} it is {number(float(means[d - 1]))}, and your number, {number(mine)},
+    still holds its square, {number(square)}. Without it, the variance is {number(mine - square)} if
+    divided by N, as yours is, and {number((mine - square) * N / (N - 1))} if by N − 1.""")
 
 
 _mean_square = mistake(
@@ -236,18 +234,18 @@ _mean_square = mistake(
 )(_mean_squares)
 
 _starts_at_nothing = mistake(
-    "Your first entry is a dot product of nothing: every entry has one term too few.",
-    lambda e: unwrapped(f"""{_rows(e, "0")} Entry d − 1 belongs to d terms: `[:, :d]` for d from
-    1 to {e.number("D")}, both included."""),
+    "Your first entry is a dot product of nothing, so every entry has one term too few.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} Entry d − 1 belongs to d terms: `[:, :d]` for d from 1
+    to {e.number("D")}, both included."""),
     cases=("growth.0",),
     also=(partial(_one_short, correction=0),),
 )(_one_short)
 
 _variance_over_channels = mistake(
-    "You measured along the entries, not over the pairs.",
-    lambda e: unwrapped(f"""Your first result has {len(e.yours("growth.0"))} numbers, one a
-    pair; expected are {e.number("D")}, one for each d. The pairs are the first
-    dimension: `var(dim=0)`."""),
+    "You measured along the entries instead of over the pairs.",
+    lambda e: unwrapped(f"""Your first result has {len(e.yours("growth.0"))} numbers, one per pair,
+    but the task asks for {e.number("D")}, one for each d. The pairs are the first dimension:
+    `var(dim=0)`."""),
     cases=("growth.0",),
     also=(partial(_along_channels, correction=0),),
 )(_along_channels)
@@ -274,26 +272,25 @@ def _of_all_entries(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
 
 
 _each_term_scaled = mistake(
-    "You divided each product by a root of its own before adding; the sum is what is divided.",
+    "You divided each product by its own root before adding, but it's the sum that is divided.",
     lambda e: unwrapped(f"""{_rows(e, "1")} The dot product of d entries is divided by √d as a
-    whole, its first term too: add up first, then divide."""),
+    whole, its first term included, so add up first, then divide."""),
     ROOT,
     cases=("growth.0", "growth.1"),
     also=(partial(_terms_divided, correction=0),),
 )(_terms_divided)
 
 _last_entries_first = mistake(
-    "You began with the last entries; the task begins with the first ones.",
-    lambda e: unwrapped(f"""{_rows(e, "0")} Only where all {e.number("D")} entries count do both
-    come to the same."""),
+    "You began with the last entries, but the task begins with the first ones.",
+    lambda e: f"{_rows(e, '0')} Both give the same only where all {e.number('D')} entries count.",
     cases=("growth.0",),
     also=(partial(_counted_from_the_end, correction=0),),
 )(_counted_from_the_end)
 
 _product_of_sums = mistake(
-    "You multiplied sums of entries; a dot product is the sum of the products.",
+    "You multiplied sums of entries, but a dot product is the sum of the products.",
     lambda e: unwrapped(f"""{_rows(e, "0")} Multiply entry by entry first, then add up: with two
-    entries, q₀ · k₀ + q₁ · k₁ and not (q₀ + q₁) · (k₀ + k₁)."""),
+    entries, q₀ · k₀ + q₁ · k₁ instead of (q₀ + q₁) · (k₀ + k₁)."""),
     cases=("growth.0",),
     also=(partial(_sums_multiplied, correction=0),),
 )(_sums_multiplied)
@@ -316,8 +313,8 @@ def _added_over_pairs(queries: Tensor, keys: Tensor, correction: int = 1) -> Two
 
 
 _first_scaled_too = mistake(
-    "Your first result is divided already; it is the variance before dividing by √d.",
-    lambda e: unwrapped(f"""{_rows(e, "0")} What you return is right for the second result: measure
+    "Your first result is already divided, but it should be the variance before dividing by √d.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} What you return is right for the second result. Measure
     the dot products as they are first, and divide after that."""),
     ROOT,
     cases=("growth.0",),
@@ -325,25 +322,25 @@ _first_scaled_too = mistake(
 )(_scaled_twice)
 
 _means_for_variances = mistake(
-    "You returned the means of the dot products, not their variances.",
+    "You returned the means of the dot products instead of their variances.",
     lambda e: unwrapped(f"""{_rows(e, "0")} A variance is the mean of squared distances from the
-    mean, and never negative."""),
+    mean, so it is never negative."""),
     cases=("growth.0",),
     also=(partial(_mean_products, correction=0),),
 )(_mean_products)
 
 _adds_up_pairs = mistake(
-    "You added up over the pairs, not over the entries.",
-    lambda e: unwrapped(f"""{_rows(e, "0")} In (N, D) the pairs are dimension 0 and the entries
-    dimension 1: `cumsum(dim=1)` adds up entries, and `var(dim=0)` measures over pairs."""),
+    "You added up over the pairs instead of over the entries.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} In (N, D), the pairs are dimension 0 and the entries
+    dimension 1, so `cumsum(dim=1)` adds up entries, and `var(dim=0)` measures over pairs."""),
     cases=("growth.0",),
     also=(partial(_added_over_pairs, correction=0),),
 )(_added_over_pairs)
 
 _all_entries_always = mistake(
-    "You took all entries every time; entry d − 1 belongs to the first d of them.",
-    lambda e: unwrapped(f"""{_rows(e, "0")} Only the last number is the variance of dot products
-    of all {e.number("D")} entries; `cumsum(dim=1)` adds up as far as each one."""),
+    "You took all entries every time, but entry d − 1 belongs to the first d of them.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} Only the last number is the variance of dot products of
+    all {e.number("D")} entries. `cumsum(dim=1)` adds up as far as each one."""),
     cases=("growth.0",),
     also=(partial(_of_all_entries, correction=0),),
 )(_of_all_entries)
@@ -391,15 +388,15 @@ def _first_pairs(queries: Tensor, keys: Tensor, correction: int = 1) -> Two:
 
 
 _pairs_for_entries = mistake(
-    "You took the first d pairs; it is the first d entries of every pair that count.",
-    lambda e: unwrapped(f"""{_rows(e, "0")} In (N, D) the first index is the pair: `x[:d]` holds d
-    pairs, and `x[:, :d]` the first d entries of all {e.number("N")}."""),
+    "You took the first d pairs, but it's the first d entries of every pair that count.",
+    lambda e: unwrapped(f"""{_rows(e, "0")} In (N, D), the first index is the pair, so `x[:d]` holds
+    d pairs, while `x[:, :d]` holds the first d entries of all {e.number("N")}."""),
     cases=("growth.0",),
     also=(partial(_first_pairs, correction=0),),
 )(_first_pairs)
 
 _never_added_up = mistake(
-    "You measured all single products together; the products of a pair are added up first.",
+    "You measured all single products together, but those of a pair are added up first.",
     lambda e: unwrapped(f"""{_rows(e, "0")} A pair has one dot product for each d, the sum of its
     first d products, and the variance runs over the {e.number("N")} pairs."""),
     cases=("growth.0",),
@@ -407,25 +404,23 @@ _never_added_up = mistake(
 )(_all_products)
 
 _products_multiplied = mistake(
-    "You multiplied the products with each other; a dot product adds them up.",
-    lambda e: f"{_rows(e, '0')} `cumsum` adds up along the entries, `cumprod` multiplies.",
+    "You multiplied the products with each other, but a dot product adds them up.",
+    lambda e: f"{_rows(e, '0')} `cumsum` adds up along the entries, while `cumprod` multiplies.",
     cases=("growth.0",),
     also=(partial(_multiplied_up, correction=0),),
 )(_multiplied_up)
 
 _sizes_not_products = mistake(
-    "You added up absolute values; in a dot product, products of both signs cancel.",
+    "You added up absolute values, but in a dot product, products of both signs cancel.",
     lambda e: _rows(e, "0"),
     cases=("growth.0",),
     also=(partial(_sizes_added, correction=0),),
 )(_sizes_added)
 
 _scale_by_pairs = mistake(
-    "You divided by √N, where N is the number of pairs; the scale counts entries.",
-    lambda e: (
-        unwrapped(f"""{_rows(e, "1")} The dot product of d entries is divided by √d: by √1, √2,
-    √3, …, whatever N is.""")
-    ),
+    "You divided by √N, where N is the number of pairs, but the scale counts entries.",
+    lambda e: unwrapped(f"""{_rows(e, "1")} The dot product of d entries is divided by √d, which is
+    √1, √2, √3, …, whatever N is."""),
     ROOT,
     cases=("growth.0", "growth.1"),
     also=(partial(_scaled_by_pairs, correction=0),),
@@ -440,7 +435,7 @@ _multiplied_by_root = mistake(
 )(_multiplied)
 
 _second_is_deviation = mistake(
-    "Your second result holds standard deviations; a variance is their square.",
+    "Your second result holds standard deviations, but a variance is their square.",
     lambda e: f"{_rows(e, '1')} Your first result is right.",
     cases=("growth.0", "growth.1"),
     also=(partial(_second_deviations, correction=0),),
@@ -449,8 +444,8 @@ _second_is_deviation = mistake(
 
 @mistake(
     "You took the variance of one number, which is NaN.",
-    lambda e: unwrapped(f"""With N − 1 in the divisor it is 0 / 0. The {e.number("N")} pairs have a
-    dot product each, for every d: add up along the entries (`dim=1`) alone, and measure over the
+    lambda e: unwrapped(f"""With N − 1 in the divisor it is 0 / 0. The {e.number("N")} pairs have
+    one dot product each for every d, so add up along the entries (`dim=1`) and measure over the
     pairs."""),
     recognized=lambda e: (
         bool(np.isnan(e.yours("growth.0")).all()) and bool(np.isfinite(e.inputs["queries"]).all())
@@ -470,9 +465,9 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     products = (evidence.inputs["queries"] * evidence.inputs["keys"])[:, :d].sum(axis=1)
     return Finding(
         "another-variance",
-        "Your numbers are not the variances of the dot products.",
-        f"For d = {d}, the {len(products)} dot products are {row(products)}, and their variance is "
-        f"{number(right[d - 1])}. Yours is {number(mine[d - 1])}.",
+        "Your numbers aren't the variances of the dot products.",
+        unwrapped(f"""For d = {d}, the {len(products)} dot products are {row(products)}, and their
+        variance is {number(right[d - 1])}, but yours is {number(mine[d - 1])}."""),
         GROWTH,
     )
 
