@@ -122,6 +122,8 @@ class TestClock:
         """Nobody else of the grader's wants the processor then."""
         nice = "print(open('/proc/self/stat').read().rpartition(')')[2].split()[16])"
         ours = os.nice(0)
+        if ours == 19:
+            pytest.skip("these tests have the lowest priority themselves")
         assert int(printed(warm.run(work(nice), {}, SOON))) > ours
         assert int(printed(warm.run(work(nice), {}, SOON, alone=True))) == ours
 

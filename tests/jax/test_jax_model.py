@@ -157,7 +157,8 @@ def test_judging_imports_no_jax():
         "print(all(check(t, judges.task(t).answer, seed=0).points for t in tasks), "
         "'jax' in sys.modules)"
     )
-    assert in_a_fresh_python(code) == "True False"
+    # On a busy machine compiling takes so long that the check says how to stop it: a line before.
+    assert in_a_fresh_python(code).splitlines()[-1] == "True False"
 
 
 @pytest.mark.parametrize(
