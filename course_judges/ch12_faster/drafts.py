@@ -265,7 +265,7 @@ def _distributions_of_row_0(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "You drew from the distributions of row 0 in all rows, but each row has its own `p[b]`.",
+    "You seem to draw from the distributions of row 0 in all rows, but each row has its own.",
     lambda e: unwrapped(f"""If all rows have the same distributions, you are right. In the call with
     K = 1 each row has others, but all your rows without a draft follow `p[0, 0]`, so of
     {e.number("V")} symbols they all write the same one most often."""),

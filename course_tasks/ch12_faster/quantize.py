@@ -29,7 +29,7 @@ def _weights(rng: Rng, shape: tuple[int, int, int], bits: int) -> Array:
     largest = int(rng.integers(size))
     codes[..., largest] = rng.choice([-most, -most, most], (rows, groups))
     codes[0, 0, largest] = -most
-    codes[1:, 0, (largest + 1) % size] = 0.0  # a weight of 0 is no group of zeros
+    codes[1:, 0, (largest + 1) % size] = 0.0  # a group with a weight of 0 isn't a group of zeros
     step = np.exp2(rng.integers(1, 7, (rows, groups, 1)))
     if size > 1:  # a group's only weight has the largest code: whole steps leave it that code
         step *= rng.uniform(0.5, 1, step.shape)
