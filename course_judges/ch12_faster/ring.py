@@ -108,8 +108,7 @@ _empty_places_seen = mistake(
 )(_variant(taken=lambda age, *_: age >= 0))
 
 _age_by_place = mistake(
-    "You took the distance between places as the age, but in a full ring the oldest is next to "
-    "the newest.",
+    "You took the distance between places as the age, but the oldest token is next to the newest.",
     _full,
     cases=("filling", "full"),
 )(_variant(ages=lambda place, count, W: (count % W - place).abs()))

@@ -164,8 +164,7 @@ def _without_padding_lookers(weights, links, real):
 
 
 _padding_lookers_left_out = mistake(
-    "You leave out words for which a head looks most at padding. Leave out the padding instead, "
-    "and see where the head looks then.",
+    "You leave out words for which a head looks most at padding instead of only the padding.",
     _with_padding,
 )(_without_padding_lookers)
 
@@ -274,9 +273,8 @@ _positions_averaged_first = mistake(
 )
 
 _links_added_up = mistake(
-    "You compare the sum of the weights on all links with the largest other weight, but only the "
-    "single largest weight counts.",
-    _both,
+    "You compare the sum of the weights on all links with the largest other weight.",
+    lambda e: f"Only the single largest weight counts. {_both(e)}",
 )(Scorer(hits=_links_against_the_rest))
 
 

@@ -214,9 +214,8 @@ _enough_have_ended = mistake(
 )(Beam(enough_finished=True))
 
 _best_has_ended = mistake(
-    "You stop when an ended text has a larger sum than all live ones, but a longer text may still "
-    "reach a larger sum / n ** power.",
-    _found,
+    "You stop when an ended text has a larger sum than all live ones.",
+    lambda e: f"A longer text may still reach a larger sum / n ** power. {_found(e)}",
 )(Beam(best_finished=True))
 
 _beam_too_wide = mistake(

@@ -153,8 +153,7 @@ _cosine_first = mistake("In your pairs, the cosine comes before the sine.", _off
 )
 
 _halves_cosine_first = mistake(
-    "You put all cosines first and all sines after them, but pairs of a sine and its cosine "
-    "should be side by side.",
+    "You put all cosines first and all sines after them instead of each sine with its cosine.",
     _off,
 )(Coder(interleaved=False, sine_first=False))
 
