@@ -53,7 +53,7 @@ def _variant(
     looks_first: bool = False,
     weighs: Callable[[Tensor], Tensor] = lambda scores: scores.softmax(dim=-1),
 ) -> Step:
-    """A step with one thing done otherwise."""
+    """A step that does one thing differently."""
 
     def step(
         query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
@@ -79,7 +79,7 @@ def _variant(
             found = scores(query, keys)
         weights = weighs(found) * (visible if after_softmax else 1)
         read = before if reads_old or looks_first else values
-        if empties:  # what is hidden holds zeros, and has a share all the same
+        if empties:  # hidden places hold zeros, but still have a share
             read = read * visible.unsqueeze(-1)
         return (weights.unsqueeze(-1) * read).sum(dim=2), keys, values
 
@@ -87,7 +87,7 @@ def _variant(
 
 
 def _with_ones(scores: Tensor) -> Tensor:
-    """What a softmax over one query gives where something is seen."""
+    """What a softmax over a single query gives: 1 at every place that is seen."""
     return torch.isfinite(scores).to(scores.dtype)
 
 
@@ -110,30 +110,32 @@ def _kept_lengths(evidence: Evidence) -> str:
 
 
 _sees_what_is_left_over = mistake(
-    "Each row looks at all S places, also at those behind its own length.",
-    lambda e: f"What lies there is left from other texts. {_lengths(e)}",
+    "Each of your rows looks at all S places, even at those behind its own length.",
+    lambda e: f"Those places hold leftovers of other texts. {_lengths(e)}",
 )(_variant(seen=lambda place, lengths: (place >= 0).expand(len(lengths), -1)))
 
 _longest_for_all = mistake(
-    "All rows look back as far as the longest one; each row has its own length.", _lengths
+    "You used the length of the longest row for all rows, but each row has its own.", _lengths
 )(_variant(seen=lambda place, lengths: place <= lengths.max() + 0 * lengths))
 
-_first_row_for_all = mistake("All rows use the length of row 0.", _lengths)(
-    _variant(seen=lambda place, lengths: place <= lengths[0] + 0 * lengths)
-)
+_first_row_for_all = mistake(
+    "You used the length of row 0 for all rows, but each row has its own.", _lengths
+)(_variant(seen=lambda place, lengths: place <= lengths[0] + 0 * lengths))
 
 _new_token_hidden = mistake(
-    "The new token does not see itself.",
-    lambda e: f"Row t of the triangle ends with position t itself. {_lengths(e)}",
+    "Your new token doesn't see itself.",
+    lambda e: f"In the triangle, row t ends with position t itself. {_lengths(e)}",
 )(_variant(seen=lambda place, lengths: place < lengths))
 
-_one_too_far = mistake("Each row sees one place too many, behind the new token.", _lengths)(
-    _variant(seen=lambda place, lengths: place <= lengths + 1)
-)
+_one_too_far = mistake(
+    "Each of your rows sees one place too many, the one behind the new token.", _lengths
+)(_variant(seen=lambda place, lengths: place <= lengths + 1))
 
 _overwrites_the_last = mistake(
-    "The new token was written over the last one that was kept.",
-    lambda e: f"With n tokens kept, places 0 … n − 1 are taken and n is free. {_kept_lengths(e)}",
+    "You wrote the new token over the last one that was kept.",
+    lambda e: (
+        f"With n tokens kept, places 0 to n − 1 are taken and place n is free. {_kept_lengths(e)}"
+    ),
     cases=_KEPT,
     also=(
         _variant(goes=_last_kept),
@@ -142,38 +144,40 @@ _overwrites_the_last = mistake(
 )(_variant(goes=lambda lengths: lengths - 1))
 
 _begins_again = mistake(
-    "The new token is written to place 0 and sees itself only, as if no row had held any before.",
-    lambda e: f"It belongs behind the tokens of its row, and sees these, too. {_kept_lengths(e)}",
+    "You wrote the new token to place 0 and let it see only itself, as if all rows were empty.",
+    lambda e: (
+        f"It belongs behind the tokens of its row and should see them too. {_kept_lengths(e)}"
+    ),
 )(_variant(goes=lambda lengths: 0 * lengths, seen=lambda place, lengths: place <= 0 * lengths))
 
 _written_at_the_end = mistake(
-    "The new token was written into the last place, S − 1, whatever the row's length.",
+    "You wrote the new token into the last place, S − 1, whatever the length of its row.",
     _kept_lengths,
     cases=_KEPT,
 )(_variant(goes=lambda lengths: 0 * lengths - 1))
 
 _written_behind_the_longest = mistake(
-    "All rows got the new token at one place, behind the longest row; each has a place of its own.",
+    "You wrote the new tokens of all rows behind the longest row, but each row has its own place.",
     _kept_lengths,
     cases=_KEPT,
 )(_variant(goes=lambda lengths: 0 * lengths + lengths.max()))
 
 _value_not_written = mistake(
-    "The new key was kept, the new value was not.", lambda e: farthest(e, "kept.values", "values")
+    "You kept the new key but not the new value.", lambda e: farthest(e, "kept.values", "values")
 )(_variant(writes=(True, False)))
 
 _key_not_written = mistake(
-    "The new value was kept, the new key was not.", lambda e: farthest(e, "kept.keys", "keys")
+    "You kept the new value but not the new key.", lambda e: farthest(e, "kept.keys", "keys")
 )(_variant(writes=(False, True)))
 
 _old_values_read = mistake(
-    "What was found is made of the values before the new one was written.",
-    lambda e: unwrapped(f"""The new key is compared, but its place still holds a value that was left
-    over. Write key and value first, then look. {_lengths(e)}"""),
+    "You averaged the old values, without the new one.",
+    lambda e: unwrapped(f"""Your scores use the new key, but its place still holds a leftover value.
+    Write key and value first, and look afterwards. {_lengths(e)}"""),
 )(_variant(reads_old=True))
 
 _nothing_written = mistake(
-    "Neither the new key nor the new value was kept.", lambda e: farthest(e, "kept.keys", "keys")
+    "You kept neither the new key nor the new value.", lambda e: farthest(e, "kept.keys", "keys")
 )(_variant(writes=(False, False)))
 
 _no_scale = families.no_scale(_lengths)(
@@ -181,88 +185,92 @@ _no_scale = families.no_scale(_lengths)(
 )
 
 _only_place_0_seen = mistake(
-    "Each row sees its place 0 only; a new token sees all that the row kept, and itself.",
-    lambda e: unwrapped(f"""That is row 0 of the triangle, which `is_causal=True` gives a single
-    query, too. The new token of a row that kept n stands at position n: row n. {_lengths(e)}"""),
+    "Each of your rows sees only place 0, but a new token sees its whole row and itself.",
+    lambda e: unwrapped(f"""That is row 0 of the triangle, and `is_causal=True` uses it for a single
+    query, too. After n tokens the new one is at position n, so it needs row n. {_lengths(e)}"""),
 )(_variant(seen=lambda place, lengths: place <= 0 * lengths))
 
 _new_token_alone = mistake(
-    "What is found is the value of the new token alone; it sees all that its row kept, too.",
+    "You return the value of the new token alone, but it should also see the tokens of its row.",
     _lengths,
     cases=("out", "short"),
 )(_variant(seen=lambda place, lengths: place == lengths))
 
 _zero_mask = mistake(
-    "Hidden places have a score of 0 in yours, which is a score like any other: e⁰ = 1.",
-    lambda e: unwrapped(f"""What is hidden needs −inf. If you wrote −1e−9: that is as good as 0, did
-    you mean −1e9? {_lengths(e)}"""),
+    "You gave hidden places a score of 0, which doesn't hide them because e⁰ = 1.",
+    lambda e: (
+        unwrapped(f"""Hidden places need a score of −inf. If you wrote −1e−9, which is almost 0,
+    did you mean −1e9? {_lengths(e)}""")
+    ),
     also=(_variant(hidden=0.0, empties=True),),
 )(_variant(hidden=0.0))
 
 _scale_by_places = mistake(
-    "You divided the scores by √S, the root of the number of places; the scale is √D.",
-    lambda e: f"A score is a sum of D products. {_lengths(e)}",
+    "You divided the scores by √S, the root of the number of places, instead of √D.",
+    lambda e: f"A score is a sum of D products, so its scale is √D. {_lengths(e)}",
 )(
     _variant(
         scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(keys.shape[2])
     )
 )
 
-_scale_by_heads = mistake("You divided the scores by √H; the scale is √D.", _lengths)(
+_scale_by_heads = mistake("You divided the scores by √H instead of √D.", _lengths)(
     _variant(
         scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(keys.shape[1])
     )
 )
 
-_scale_without_the_root = mistake("You divided the scores by D; the scale is √D.", _lengths)(
+_scale_without_the_root = mistake("You divided the scores by D instead of √D.", _lengths)(
     _variant(scores=lambda query, keys: (query.unsqueeze(2) * keys).sum(-1) / keys.shape[-1])
 )
 
 _masked_after_softmax = families.masked_after_softmax(_lengths)(_variant(after_softmax=True))
 
 _sees_what_comes_after = mistake(
-    "Each row sees its new token and what lies behind it; it should see what lies before it.",
+    "Each of your rows sees the places behind its new token instead of those before it.",
     _lengths,
     also=(_variant(seen=lambda place, lengths: place > lengths),),
 )(_variant(seen=lambda place, lengths: place >= lengths))
 
 _place_0_hidden = mistake(
-    "Place 0 is hidden; it holds the first token of each row.",
+    "You hid place 0, which holds the first token of each row.",
     _lengths,
     also=(_variant(seen=lambda place, lengths: (place <= lengths) & (place > 0)),),
 )(_variant(seen=lambda place, lengths: (place <= lengths) & ((place > 0) | (lengths == 0))))
 
 _empty_row_sees_more = mistake(
-    "A row of length 0 sees a place behind its new token; only place 0 is its own.", _lengths
+    "Your row of length 0 sees two places, but only place 0 belongs to it.", _lengths
 )(_variant(seen=lambda place, lengths: place <= lengths.clamp(min=1)))
 
 _added_to_what_was_there = mistake(
-    "The new key and value are added to what lay in their place; they should replace it.",
-    lambda e: f"A free place holds leftovers of other texts. {_kept_lengths(e)}",
+    "You added the new key and value to what was in their place instead of replacing it.",
+    lambda e: f"A free place still holds leftovers of other texts. {_kept_lengths(e)}",
 )(_variant(adds=True))
 
 _written_at_all_places = mistake(
-    "Each row got its new token at the places of all rows; it belongs to its own place only.",
-    lambda e: unwrapped(f"""`keys[:, :, lengths]` takes all these places of every row;
-    `keys[torch.arange(B), :, lengths]` takes one of each, (B, H, D). {_kept_lengths(e)}"""),
+    "You wrote each row's new token to the places of all rows instead of its own only.",
+    lambda e: unwrapped(f"""`keys[:, :, lengths]` selects all these places in every row, but
+    `keys[torch.arange(B), :, lengths]` selects one place a row, (B, H, D). {_kept_lengths(e)}"""),
 )(_variant(all_places=True))
 
 _lowered_too_little = mistake(
-    "You lower the scores of hidden places by a number; scores of leftovers are larger than that.",
-    lambda e: f"However large a score is, −inf hides it. {_lengths(e)}",
+    "You lower the scores of hidden places by a fixed number, which isn't enough here.",
+    lambda e: (
+        f"Leftovers can have larger scores than that, but −inf hides any score. {_lengths(e)}"
+    ),
     also=tuple(_variant(lowered=by) for by in (1.0, 10.0, 1000.0)),
 )(_variant(lowered=100.0))
 
 _seen_before_written = mistake(
-    "You look before the new token is in its place: what lay there before is seen instead.",
-    lambda e: f"Write key and value first, and look with what you have written. {_lengths(e)}",
+    "You look before you write the new token, so you see what was in its place before.",
+    lambda e: f"Write key and value first, and use the written cache to look. {_lengths(e)}",
     cases=("out", "short", *_KEPT),
 )(_variant(looks_first=True))
 
 
 @mistake(
-    "Your softmax runs over the heads; each head's weights sum to 1 over the places.",
-    _lengths,
+    "Your softmax runs over the heads instead of the places.",
+    lambda e: f"Each head's weights should sum to 1 over the places. {_lengths(e)}",
 )
 def _softmax_over_heads(
     query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
@@ -274,9 +282,9 @@ def _softmax_over_heads(
 
 
 @mistake(
-    "Each place that you look at has a weight of 1; the weights of a head should sum to 1.",
-    lambda e: unwrapped(f"""So it is after a softmax over queries, of which there is one here: it
-    should run over the places, `dim=-1` of scores (B, H, S). {_lengths(e)}"""),
+    "You gave each place that you look at a weight of 1, but a head's weights should sum to 1.",
+    lambda e: unwrapped(f"""A softmax over the queries does that, since there is only one query. It
+    should run over the places, which is `dim=-1` of scores (B, H, S). {_lengths(e)}"""),
     also=(_variant(weighs=_with_ones, seen=lambda place, lengths: place >= 0 * lengths),),
 )
 def _softmax_over_queries(
@@ -286,8 +294,8 @@ def _softmax_over_queries(
 
 
 @mistake(
-    "You find the right thing with the new token, and return keys and values without it.",
-    lambda e: unwrapped(f"""The next step would not see it: return the tensors into which you wrote.
+    "Your output is right, but the keys and values you return don't hold the new token.",
+    lambda e: unwrapped(f"""The next step wouldn't see it. Return the tensors that you wrote into.
     {_kept_lengths(e)}"""),
 )
 def _new_one_not_returned(
@@ -298,7 +306,9 @@ def _new_one_not_returned(
 
 
 def _put_in_front(whole: bool) -> Step:
-    """In front of a row's tokens; what lies behind them moves, too, or keeps its place."""
+    """A step that puts the new token in front of its row; with `whole` the leftovers behind the row
+    move up, too.
+    """
 
     def step(
         query: Tensor, key: Tensor, value: Tensor, keys: Tensor, values: Tensor, lengths: Tensor
@@ -316,10 +326,10 @@ def _put_in_front(whole: bool) -> Step:
 
 
 _put_before_the_row = mistake(
-    "The new token was put in front of its row, at place 0, and the row's tokens moved up by one.",
+    "You put the new token in front of its row, at place 0, and moved the others up by one.",
     lambda e: (
-        unwrapped(f"""A step finds the same in any order of its tokens. But the place is a token's
-    position, and each row has its first free place behind its tokens. {_kept_lengths(e)}""")
+        unwrapped(f"""The output of a step doesn't depend on the order of the tokens, but a token's
+    place is its position, and the first free place is behind the row. {_kept_lengths(e)}""")
     ),
     also=(_put_in_front(whole=True),),
 )(_put_in_front(whole=False))
@@ -343,15 +353,15 @@ def _exchanged(whole: bool) -> Step:
 
 
 _keys_and_values_exchanged = mistake(
-    "Keys and values changed places in what you return: the rows' values lie where keys belong.",
-    lambda e: f"What is found comes first, then keys, then values. {_kept_lengths(e)}",
+    "You swapped keys and values in what you return.",
+    lambda e: f"The output comes first, then the keys, then the values. {_kept_lengths(e)}",
     also=(_exchanged(whole=False),),
 )(_exchanged(whole=True))
 
 
 @mistake(
-    "The new key was written among the values, too, where the new value belongs.",
-    lambda e: f"What is found is then made with it. {farthest(e, 'kept.values', 'values')}",
+    "You wrote the new key among the values, too, where the new value belongs.",
+    lambda e: f"Your output is then partly made of a key. {farthest(e, 'kept.values', 'values')}",
 )
 def _key_for_value(
     query: Tensor,
@@ -365,23 +375,23 @@ def _key_for_value(
 
 
 _changed_in_place = mistake(
-    "Your step writes into the tensors that it was given; the task asks for new ones.",
-    "Whoever still holds the old cache, to try another continuation, finds it changed.",
+    "Your step writes into the tensors that it was given instead of returning new ones.",
+    "Anyone who still needs the old cache, to try another continuation, will find it changed.",
 )(_variant(copies=False))
 
 
 def _where(mine: Array, given: Array, new: Array, n: int) -> str:
-    """What became of one row's places, (H, S, D), and of its new vectors (H, D); empty if all is
-    right.
+    """Where one row's new vectors, (H, D), are among its places, (H, S, D), and which other places
+    have changed; empty if all is right.
     """
     at = [s for s in range(mine.shape[1]) if close(mine[:, s], new).all()]
     others = [s for s in range(mine.shape[1]) if s not in at]
     moved = [s for s in others if not close(mine[:, s], given[:, s]).all()]
     if at == [n] and not moved:
         return ""
-    found = f"lies at place {listed(at)}" if at else "lies nowhere"
-    kept = f", and what lay there before is gone from place {listed(moved)}" if moved else ""
-    return f"{found} in yours{kept}"
+    found = f"is at place {listed(at)}" if at else "isn't anywhere"
+    kept = f", and the old numbers of place {listed(moved)} are gone" if moved else ""
+    return f"{found}{kept}"
 
 
 def _misplaced(evidence: Evidence) -> Finding | None:
@@ -395,21 +405,21 @@ def _misplaced(evidence: Evidence) -> Finding | None:
                 said = _where(mine[b], given[b], evidence.inputs[one][b], int(n))
                 other = "value" if one == "key" else "key"
                 if said and close(mine[b, :, n], evidence.inputs[other][b]).all():
-                    said += f"; the new {other} lies at place {n}"
+                    said += f", and place {n} holds the new {other}"
                 if said:
                     return Finding(
                         "misplaced",
-                        f"Your `{held}` are not those you were given with each row's new {one} at "
-                        "its first free place.",
-                        f"Row {b} has {n} tokens, so its new {one} belongs to place {n}. It "
-                        f"{said}. All other places of the row keep what they hold.",
+                        f"You didn't return the given `{held}` with each row's new {one} at its "
+                        "first free place.",
+                        f"Row {b} has {n} tokens, so its new {one} belongs to place {n}. In your "
+                        f"`{held}` it {said}. All other places of the row should stay as they are.",
                         ROW,
                     )
     return None
 
 
 def _other_weights(evidence: Evidence) -> Finding | None:
-    """Keys and values are right, and what is found is not: its weights are read off the values."""
+    """If keys and values are right but the output isn't, its weights are solved for."""
     if not evidence.same(*_KEPT) or evidence.same("out"):
         return None
     values, mine, right = (
@@ -423,26 +433,25 @@ def _other_weights(evidence: Evidence) -> Finding | None:
     n = int(lengths[b])
     begin = f"In row {b}, with {n} tokens before the new one, head {h}"
     weights, wanted = (weights_on(values[b, h], side[b, h]) for side in (mine, right))
-    if wanted is None:  # so few numbers that other weights could have made them as well
+    if wanted is None:  # with so few numbers, other weights could give the same output
         return Finding(
             "other-found",
-            "Keys and values are kept as they should be; what is found is another thing.",
-            f"{begin} finds {row(mine[b, h])} in yours; expected {row(right[b, h])}.",
+            "Your keys and values are right, but your output isn't.",
+            f"{begin} finds {row(mine[b, h])}, but expected was {row(right[b, h])}.",
             ROW,
         )
     if weights is None:
         return Finding(
             "other-found",
-            "Keys and values are kept as they should be; what is found is not made of these "
-            "values.",
-            f"{begin} finds no sum of the values that you return for this row and head, whatever "
-            "their weights. Is it made of others: of those before the new one was written, or of "
-            "another row's or head's?",
+            "Your keys and values are right, but your output isn't a weighted sum of these values.",
+            f"{begin} finds something that no weights make of the values you return for this row "
+            "and head. Did you use others, such as those before the new one was written, or those "
+            "of another row or head?",
             ROW,
         )
     behind = weights[n + 1 :]
     leftovers = (
-        f" On what lies behind the new token it puts {number(float(behind.sum()))}."
+        f" The places behind the new token get {number(float(behind.sum()))}."
         if abs(behind).max(initial=0) > 1e-3
         else ""
     )
@@ -451,9 +460,9 @@ def _other_weights(evidence: Evidence) -> Finding | None:
     )
     return Finding(
         "other-found",
-        "Keys and values are kept as they should be; the weights with which you look are others.",
-        f"{begin} looks at places 0 to {n} with {row_of_weights(weights[: n + 1])} in yours{total}"
-        f"; expected {row_of_weights(wanted[: n + 1])}.{leftovers}",
+        "Your keys and values are right, but the weights with which you look at them aren't.",
+        f"{begin} looks at places 0 to {n} with {row_of_weights(weights[: n + 1])}{total}. "
+        f"Expected were {row_of_weights(wanted[: n + 1])}.{leftovers}",
         ROW,
     )
 
@@ -464,7 +473,7 @@ TASK = Task(
     ROW,
     (
         Part("Each row looks at its own past and at itself.", 3, matches("out", "short")),
-        Part("Key and value stand behind what the row had, in new tensors.", 3, matches(*_KEPT)),
+        Part("Key and value are behind what the row had, in new tensors.", 3, matches(*_KEPT)),
     ),
     properties=(_misplaced, _other_weights),
 )

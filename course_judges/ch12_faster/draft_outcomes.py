@@ -1,8 +1,8 @@
 """How often drafts are kept, and what is written after them: what 12/drafts is judged by.
 
 Answers draw at random, so they are judged by how often things happen. At each place a row either
-keeps its draft, and which symbol that is, or rejects it and writes another. A rule says how
-probable each of these outcomes is; the model's own distribution says what has to be written.
+keeps its draft or rejects it and writes another symbol. A rule says how probable each of these
+outcomes is for each symbol. What has to be written follows from the model's own distribution.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ def normed(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class Rule:
-    """What becomes of one draft, in probabilities.
+    """How probable it is that a draft is kept, and what is written if it isn't.
 
     Attributes
     ----------
     keep : callable (p, q) -> (V,)
-        With which probability each symbol is kept once it is drafted.
+        How probable it is that a symbol is kept once it is drafted.
     instead : callable (p, q) -> (V,)
         What is written after a rejection.
     judged_by : int
-        How many places later the model's distribution is taken.
+        From how many places later the model's distribution is taken.
     after : callable (p, k) -> (V,)
         What is written after k drafts that were all kept; p is (K + 1, V).
     """
@@ -57,14 +57,14 @@ def counts(evidence: Evidence) -> tuple[Array, Array]:
 
 
 def reaching(evidence: Evidence, place: int) -> tuple[Array, Array, Array]:
-    """Of rows that have a draft at a place and kept all before it: kept, drafted, written."""
+    """For rows that have a draft at a place and kept all before it: kept, drafted, written."""
     count, symbol = counts(evidence)
     rows = (evidence.inputs["drafted"] > place) & (count >= place)
     return count[rows] > place, evidence.inputs["draft"][rows, place], symbol[rows]
 
 
 def fits(evidence: Evidence, rule: Rule) -> bool:
-    """True if the answers can have come from a rule."""
+    """Whether the answers may come from a rule."""
     p, q = evidence.inputs["p"].astype(float), evidence.inputs["q"].astype(float)
     V = p.shape[1]
     for place in range(len(q)):
@@ -80,7 +80,7 @@ def fits(evidence: Evidence, rule: Rule) -> bool:
 
 
 def fits_after(evidence: Evidence, rule: Rule) -> bool:
-    """The same of what is written where all drafts of a row were kept."""
+    """The same for what is written after all drafts of a row were kept."""
     p = evidence.inputs["p"].astype(float)
     count, symbol = counts(evidence)
     for k in (len(p) - 1, len(p) - 2, 0):
@@ -91,15 +91,15 @@ def fits_after(evidence: Evidence, rule: Rule) -> bool:
 
 
 def exact(evidence: Evidence) -> bool:
-    """What is written at each place is distributed as the model says, whatever rule was used."""
+    """Whether symbols at each place follow the model's distribution, by whatever rule."""
     count, _ = counts(evidence)
     drafted = evidence.inputs["drafted"]
     return bool((count >= 0).all() and (count <= drafted).all()) and off_at(evidence) is None
 
 
 def off_at(evidence: Evidence) -> tuple[int, int, Array] | None:
-    """Where something else is written than the model says, in rows with the most drafts first:
-    their number of drafts, the place, and what is written there.
+    """The first place where symbols don't follow the model's distribution, starting with the rows
+    that have most drafts: their number of drafts, the place, and what is written there.
     """
     p = evidence.inputs["p"].astype(float)
     count, symbol = counts(evidence)
@@ -111,14 +111,14 @@ def off_at(evidence: Evidence) -> tuple[int, int, Array] | None:
             written = np.where(count[rows] > place, draft[rows, column], symbol[rows])
             if rows.any() and not follows(written, p[place]):
                 return int(most), place, written
-    # At the first place all rows with drafts together tell more than those of each kind.
+    # At the first place, all rows with drafts together tell more than rows of each kind.
     first = np.where(count > 0, draft[:, 0], symbol)[drafted > 0]
     return None if follows(first, p[0]) else (int(drafted.max()), 0, first)
 
 
 def exact_for_one(evidence: Evidence) -> bool:
-    """The same of the few rows that are asked with room for one draft, K = 1, and of what follows
-    a draft that is kept.
+    """The same for the few rows that have room for one draft, K = 1, and for what follows a draft
+    that is kept.
     """
     count, first, second = of_one(evidence)
     drafted = np.minimum(evidence.inputs["drafted"][:SINGLE_ROWS], 1)
@@ -131,21 +131,21 @@ def exact_for_one(evidence: Evidence) -> bool:
 
 
 def of_one(evidence: Evidence) -> tuple[Array, Array, Array]:
-    """With room for one draft: how many are kept in each row, what is written at the first place of
-    each, and what at the second place of those that keep one; symbols as in all other rows.
+    """With room for one draft: how many each row keeps, what it writes at the first place, and what
+    those that keep one write at the second. Symbols are numbered as in all other rows.
     """
     rows = np.arange(SINGLE_ROWS)
     count, symbol = (
         evidence.shaped(f"single.{name}", (SINGLE_ROWS,)) for name in ("count", "symbol")
     )
-    # Each row has moved its symbols on by another number, so all are moved back.
+    # Each row has its symbols shifted by a number of its own, which is undone here.
     meant = (symbol - own_symbols()[:, 0]) % VOCABULARY
     first = np.where(count > 0, evidence.inputs["draft"][rows, 0], meant)
     return count, first, meant[count > 0]
 
 
 def kept_often(evidence: Evidence) -> bool:
-    """At least as many drafts are kept as by accepting those that equal a symbol drawn from p."""
+    """Whether no fewer drafts are kept than if those that equal a symbol drawn from p are."""
     p, q = evidence.inputs["p"].astype(float), evidence.inputs["q"].astype(float)
     for place in range(len(q)):
         kept, _, _ = reaching(evidence, place)
@@ -160,7 +160,7 @@ def kept_often(evidence: Evidence) -> bool:
 
 
 def obeys_the_generator(evidence: Evidence) -> bool:
-    """The same seed gives the same symbols whatever else is seeded, and another gives others."""
+    """Whether the same seed gives the same symbols, whatever else is seeded, and another others."""
     first, again, other = (evidence.yours(f"seeded.{name}") for name in ("first", "again", "other"))
     evidence.shaped("seeded.alone", (1,))
     return bool(np.array_equal(first, again)) and not np.array_equal(first, other)

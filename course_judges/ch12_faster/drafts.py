@@ -30,14 +30,14 @@ from course_tasks.answers import Array
 from course_tasks.ch12_faster.drafts import own_symbols
 from course_tasks.verdict import Finding
 
-# Fewer rows may all do the same by chance.
+# Fewer rows than this may all do the same by chance.
 _ENOUGH = 50
 
 
 def _right(
     p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """Keep with min(1, p / q); after a rejection draw from what the draft has too little of."""
+    """Keep with min(1, p / q), and after a rejection draw from where q is below p."""
     B, K = draft.shape
     at = draft.unsqueeze(-1)  # (B, K, 1)
     share = (p[:, :K].gather(-1, at) / q.gather(-1, at)).squeeze(-1)  # (B, K)
@@ -50,13 +50,13 @@ def _right(
 
 
 def _first_place(evidence: Evidence) -> str:
-    """Shares of what is written at the first place, beside the model's."""
+    """The share of a symbol at the first place, next to the model's."""
     kept, drafted, written = reaching(evidence, 0)
     found = np.bincount(np.where(kept, drafted, written), minlength=evidence.number("V"))
     shares, p = found / found.sum(), evidence.inputs["p"][0]
     worst = int(np.abs(shares - p).argmax())
     return unwrapped(f"""At the first place you write symbol {worst} in
-    {100 * shares[worst]:.1f} % of the rows that have a draft there; the model gives it
+    {100 * shares[worst]:.1f} % of the rows that have a draft there, but the model gives it
     {100 * p[worst]:.1f} %.""")
 
 
@@ -68,11 +68,11 @@ def _after_all(evidence: Evidence) -> str:
     shares = np.bincount(symbol[done], minlength=p.shape[1]) / max(1, done.sum())
     worst = int(np.abs(shares - p[K]).argmax())
     return unwrapped(f"""After {K} kept drafts you write symbol {worst} with a share of
-    {number(shares[worst])}; `p[:, {K}]` gives it {number(p[K, worst])}.""")
+    {number(shares[worst])}, but `p[:, {K}]` gives it {number(p[K, worst])}.""")
 
 
 def _following(rule: Rule, *, stops: bool = True, limited: bool = True) -> Callable[..., Any]:
-    """An answer that keeps and draws by a rule; all rows have the distributions of the first."""
+    """An answer that keeps and draws by a rule, with the distributions of the first row."""
 
     def answer(
         p: Tensor, q: Tensor, draft: Tensor, drafted: Tensor, generator: torch.Generator
@@ -99,7 +99,7 @@ def _following(rule: Rule, *, stops: bool = True, limited: bool = True) -> Calla
 
 
 def _likeliest(shares: Array) -> Array:
-    """(V,): all of it on the largest."""
+    """(V,): 1 for the largest, 0 for all others."""
     return (np.arange(len(shares)) == shares.argmax()).astype(float)
 
 
@@ -109,31 +109,31 @@ def _by_rule(what: str, effect: Callable[[Evidence], str], rule: Rule) -> Mistak
 
 
 _again_from_p = _by_rule(
-    "After a rejection you drew from p itself; draw from what the draft has too little of.",
-    lambda e: f"A rejected symbol gets a second chance that way. {_first_place(e)}",
+    "After a rejection you drew from p itself, and not from what drafts have too little of.",
+    lambda e: f"That gives a rejected symbol a second chance. {_first_place(e)}",
     Rule(instead=lambda p, _: p),
 )
 
 _from_the_draft_again = _by_rule(
-    "After a rejection you drew from the draft's distribution q once more.",
+    "After a rejection you drew from the draft's distribution q again.",
     _first_place,
     Rule(instead=lambda _, q: q),
 )
 
 _difference_the_other_way = _by_rule(
-    "After a rejection you drew from max(0, q − p): from what the draft has too much of.",
+    "After a rejection you drew from max(0, q − p), which is what drafts have too much of.",
     _first_place,
     Rule(instead=lambda p, q: normed(np.maximum(0, q - p))),
 )
 
 _absolute_difference = _by_rule(
-    "After a rejection you drew from |p − q|; what the draft has too much of counts as 0.",
+    "After a rejection you drew from |p − q|, but what drafts have too much of should count as 0.",
     _first_place,
     Rule(instead=lambda p, q: normed(np.abs(p - q))),
 )
 
 _ratio_inverted = _by_rule(
-    "You kept a draft with probability q / p; the model's share stands above.",
+    "You kept a draft with probability q / p instead of p / q.",
     _first_place,
     Rule(keep=lambda p, q: np.minimum(1, q / p)),
 )
@@ -141,51 +141,53 @@ _ratio_inverted = _by_rule(
 _kept_by_p_alone = _by_rule(
     "You kept a draft with probability p, and after a rejection drew from max(0, p − q).",
     lambda e: (
-        "These are halves of two rules. With max(0, p − q) goes min(1, p / q). Who keeps a draft "
-        "if a symbol drawn from p equals it keeps it with p, and writes that very symbol "
+        "These are halves of two rules: max(0, p − q) goes with min(1, p / q). If instead you keep "
+        "a draft when a symbol drawn from p equals it, you have to write that very symbol "
         f"otherwise. {_first_place(e)}"
     ),
     Rule(keep=lambda p, _: p),
 )
 
 _drawn_once_more = _by_rule(
-    "You kept a draft with probability p, and after a rejection drew from p anew.",
+    "You kept a draft with probability p, and after a rejection you drew from p again.",
     lambda e: (
-        "If a draft is kept because a symbol drawn from p equals it, what is written otherwise is "
-        "the symbol that was drawn. One that is drawn anew may be the rejected draft once more. "
+        "If you keep a draft when a symbol drawn from p equals it, write that very symbol "
+        "otherwise. If you draw a new one, it may be the rejected draft again. "
         f"{_first_place(e)}"
     ),
     Rule(keep=lambda p, _: p, instead=lambda p, _: p),
 )
 
 _kept_if_likelier = _by_rule(
-    "You kept a draft exactly where p ≥ q, without chance.",
-    lambda e: f"Where p is smaller, a share of p / q has to be kept. {_first_place(e)}",
+    "You kept a draft exactly when p ≥ q, without any chance.",
+    lambda e: f"If p is smaller, keep the draft with probability p / q. {_first_place(e)}",
     Rule(keep=lambda p, q: (p >= q).astype(float)),
 )
 
 _kept_if_the_likeliest = _by_rule(
-    "You kept a draft exactly where it is the model's likeliest symbol, without chance.",
-    lambda e: unwrapped(f"""Any symbol may be kept, with the probability min(1, p / q); and the
-    likeliest, too, only with p / q where q is the larger one. {_first_place(e)}"""),
+    "You kept a draft exactly when it is the model's likeliest symbol, without any chance.",
+    lambda e: (
+        unwrapped(f"""Any symbol may be kept, with probability min(1, p / q). That also holds for
+    the likeliest one, so it isn't always kept if q is larger than p. {_first_place(e)}""")
+    ),
     Rule(keep=lambda p, _: _likeliest(p)),
 )
 
 _everything_kept = _by_rule(
-    "You kept every draft, so the text is the draft's and not the model's.",
+    "You kept every draft, so your text follows q instead of the model.",
     _first_place,
     Rule(keep=lambda p, _: np.ones_like(p)),
 )
 
 _scored_one_place_late = _by_rule(
-    "You compared the draft at place i with the model's distribution at place i + 1.",
+    "You judged the draft at place i by the model's distribution at place i + 1.",
     lambda e: f"`p[:, i]` is the distribution at place i. {_first_place(e)}",
     Rule(judged_by=1),
 )
 
 _no_chance_in_the_symbol = _by_rule(
-    "The symbol after the drafts is the likeliest one; it has to be drawn.",
-    lambda e: f"Drafts are kept as often as they should be. {_first_place(e)}",
+    "You wrote the likeliest symbol after the drafts, but it has to be drawn.",
+    lambda e: f"You keep drafts as often as you should. {_first_place(e)}",
     Rule(
         instead=lambda p, q: _likeliest(p - q),
         after=lambda p, k: _likeliest(p[k]),
@@ -193,29 +195,33 @@ _no_chance_in_the_symbol = _by_rule(
 )
 
 _no_chance_after_a_rejection = _by_rule(
-    "After a rejection you took the symbol with the largest p − q; it has to be drawn.",
-    lambda e: unwrapped(f"""Drafts are kept as often as they should be, and of all symbols that the
-    draft has too little of, one takes the place of the others. {_first_place(e)}"""),
+    "After a rejection you took the symbol with the largest p − q, but it has to be drawn.",
+    lambda e: (
+        unwrapped(f"""You keep drafts as often as you should, but of all symbols with p > q you then
+    write only one. {_first_place(e)}""")
+    ),
     Rule(instead=lambda p, q: _likeliest(p - q)),
 )
 
 _last_place_repeated = _by_rule(
-    "After drafts that were all kept you drew from the place before, not from the one after them.",
+    "After a row's drafts were all kept, you drew from the last draft's place, not the next one.",
     _after_all,
     Rule(after=lambda p, k: p[max(0, k - 1)]),
 )
 
 
 _last_of_all_places = _by_rule(
-    "After drafts that were all kept you drew from the last place of `p`, however many there were.",
-    lambda e: unwrapped(f"""`p[b, drafted[b]]` is the distribution after the last draft of row b;
-    `p[b, {e.number("K")}]` is that after {e.number("K")} drafts, and some rows have fewer."""),
+    "After a row's drafts were all kept, you drew from the last place of `p` in every row.",
+    lambda e: (
+        unwrapped(f"""The distribution after the last draft of row b is `p[b, drafted[b]]`, but
+    `p[b, {e.number("K")}]` is the one after {e.number("K")} drafts, and some rows have fewer.""")
+    ),
     Rule(after=lambda p, k: p[-1]),  # noqa: ARG005
 )
 
 
 def _rejected_after_the_last(evidence: Evidence) -> bool:
-    """Rows that keep fewer drafts than K, all that they have, draw as after a rejection."""
+    """Whether rows that keep all their drafts, fewer than K, draw as after a rejection."""
     p, q = evidence.inputs["p"].astype(float), evidence.inputs["q"].astype(float)
     count, symbol = counts(evidence)
     drafted, K = evidence.inputs["drafted"], len(q)
@@ -229,9 +235,9 @@ def _rejected_after_the_last(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "After the last draft of a row you drew as after a rejection; padding is no rejected draft.",
-    lambda e: unwrapped(f"""Where a row keeps all of its drafts, the symbol comes from
-    `p[b, drafted[b]]` as it is, also where that is not place {e.number("K")}."""),
+    "After a row's last draft you drew as after a rejection, as if its padding were rejected.",
+    lambda e: unwrapped(f"""If a row keeps all its drafts, its symbol should be drawn from
+    `p[b, drafted[b]]` itself, even if that isn't place {e.number("K")}."""),
     recognized=_rejected_after_the_last,
 )
 def _padding_rejected(
@@ -246,7 +252,7 @@ def _padding_rejected(
 
 
 def _distributions_of_row_0(evidence: Evidence) -> bool:
-    """Right where all rows have the same distributions, and else as if all had those of row 0."""
+    """Whether all is right if rows have the same distributions, but rows follow row 0 otherwise."""
     symbols = own_symbols()
     count, first, _ = of_one(evidence)
     p = evidence.inputs["p"].astype(float)[0]
@@ -259,10 +265,10 @@ def _distributions_of_row_0(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "Rows draw from the distributions of row 0; each row has its own `p[b]` and `q[b]`.",
-    lambda e: unwrapped(f"""Where all rows have the same ones you are right. In the call with K = 1
-    each has others, and rows without a draft draw from `p[0, 0]`: of {e.number("V")} symbols, all
-    write the same one most often."""),
+    "You seem to draw from the distributions of row 0 in all rows, but each row has its own.",
+    lambda e: unwrapped(f"""If all rows have the same distributions, you are right. In the call with
+    K = 1 each row has others, but all your rows without a draft follow `p[0, 0]`, so of
+    {e.number("V")} symbols they all write the same one most often."""),
     recognized=_distributions_of_row_0,
 )
 def _first_row_for_all(
@@ -272,15 +278,15 @@ def _first_row_for_all(
 
 
 def _counts_the_symbol(evidence: Evidence) -> bool:
-    """Each row keeps one draft at least, also those that have none, and never two too many."""
+    """Whether each row keeps at least one draft, even if it has none, and at most one too many."""
     count, _ = counts(evidence)
     drafted = evidence.inputs["drafted"]
     return bool((count >= 1).all() and (count <= drafted + 1).all())
 
 
 @mistake(
-    "Your count is one too large: the symbol after the drafts is no draft.",
-    "Rows without any draft keep one in yours.",
+    "Your count includes the symbol after the drafts, which isn't a draft.",
+    "So a row that has no draft has a count of 1.",
     recognized=_counts_the_symbol,
 )
 def _symbol_counted(
@@ -296,15 +302,17 @@ def _padding_kept(evidence: Evidence) -> bool:
 
 
 _beyond_the_drafted = mistake(
-    "Some rows keep more drafts than they have: what stands behind `drafted` is no draft.",
-    lambda e: unwrapped(f"""{int((e.yours("chance.count") > e.inputs["drafted"]).sum())} of
-    {e.number("B")} rows keep more drafts than they have."""),
+    "Some of your rows keep more drafts than they have, but all after `drafted[b]` is padding.",
+    lambda e: (
+        unwrapped(f"""This happens in {int((e.yours("chance.count") > e.inputs["drafted"]).sum())}
+    of {e.number("B")} rows.""")
+    ),
     recognized=_padding_kept,
 )(_following(Rule(), limited=False))
 
 
 def _goes_on(evidence: Evidence) -> bool:
-    """As many are kept as if each were judged by itself, rejections before it or not."""
+    """Whether as many are kept as if each were judged by itself, even after a rejection."""
     p, q = evidence.inputs["p"].astype(float), evidence.inputs["q"].astype(float)
     K = len(q)
     chance = np.minimum(p[:K], q).sum(axis=-1)
@@ -316,8 +324,8 @@ def _goes_on(evidence: Evidence) -> bool:
 
 
 _goes_on_after_a_rejection = mistake(
-    "You count every draft that would be kept, also those behind a rejected one.",
-    "What was drafted after a rejected symbol follows a text that is not written.",
+    "You count every draft that would be kept, even those after a rejected one.",
+    "Drafts after a rejected symbol belong to a text that isn't written, so none of them counts.",
     recognized=_goes_on,
 )(_following(Rule(), stops=False))
 
@@ -334,8 +342,8 @@ def _without_the_generator(
 
 
 def _one_number_a_row(evidence: Evidence) -> bool:
-    """The first draft is kept as often as it should be, and the second, after it, as often as if
-    the same number decided.
+    """Whether the first draft is kept as often as it should be, and the second, after it, as often
+    as if the same number decided on both.
     """
     p, q = (evidence.inputs[name].astype(float) for name in "pq")
     count, _ = counts(evidence)
@@ -354,9 +362,12 @@ def _one_number_a_row(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "One random number decides on all drafts of a row; each draft needs a number of its own.",
-    lambda e: unwrapped(f"""A number that was small enough for one draft is a small one, and so
-    the next draft is kept too often: draw (B, K) of them, here (B, {e.number("K")})."""),
+    "You use one random number for all drafts of a row, but each draft needs its own.",
+    lambda e: (
+        unwrapped(f"""If a number was small enough to keep one draft, it is probably small enough
+    for the next, too, which is then kept too often. Draw (B, K) numbers, here
+    (B, {e.number("K")}).""")
+    ),
     recognized=_one_number_a_row,
 )
 def _one_number_for_all(
@@ -374,8 +385,8 @@ def _one_number_for_all(
 
 
 _generator_ignored = mistake(
-    "Not everything random comes from the generator that was given.",
-    "With the same seed your answer draws other symbols. Pass `generator=generator` to each draw.",
+    "Not all of your random numbers come from the given generator.",
+    "With the same seed, your answer drew other symbols. Pass `generator=generator` to each draw.",
     recognized=lambda e: (
         exact(e) and not np.array_equal(e.yours("seeded.first"), e.yours("seeded.again"))
     ),
@@ -390,7 +401,7 @@ def _kept_at_first(evidence: Evidence) -> tuple[Array, Array]:
 
 
 def _keeps_by_the_quotient(evidence: Evidence) -> bool:
-    """At the first place each symbol is kept with min(1, p / q)."""
+    """Whether each symbol is kept with min(1, p / q) at the first place."""
     kept, drafted, _ = reaching(evidence, 0)
     p, q = (evidence.inputs[name][0].astype(float) for name in "pq")
     V = len(p)
@@ -399,9 +410,9 @@ def _keeps_by_the_quotient(evidence: Evidence) -> bool:
 
 
 def _other_rule(evidence: Evidence) -> Finding | None:
-    """What is off at the first place of rows with drafts: what is kept, or what is drawn."""
+    """What is wrong at the first place of rows with drafts: what is kept, or what is drawn."""
     if (off := off_at(evidence)) is None or off[0] == 0 or off[1] != 0:
-        return None  # of later places `_off` tells
+        return None  # `_off` tells of later places
     p, q = (evidence.inputs[name][0].astype(float) for name in "pq")
     if _keeps_by_the_quotient(evidence):
         kept, _, written = reaching(evidence, 0)
@@ -410,10 +421,10 @@ def _other_rule(evidence: Evidence) -> Finding | None:
         worst = int(np.abs(shares - lacking).argmax())
         return Finding(
             "other-symbol-after-a-rejection",
-            "Drafts are kept with min(1, p / q), and after a rejection something else is drawn "
-            "than what the draft has too little of.",
+            "You keep drafts with min(1, p / q), but after a rejection you don't draw from "
+            "max(0, p − q).",
             f"After a rejection at the first place you write symbol {worst} with a share of "
-            f"{number(shares[worst])}; max(0, p − q), divided by its sum, is "
+            f"{number(shares[worst])}, but max(0, p − q), divided by its sum, is "
             f"{number(lacking[worst])} there.",
             DRAFTS,
         )
@@ -422,11 +433,10 @@ def _other_rule(evidence: Evidence) -> Finding | None:
     worst = int(np.where(drafted > _ENOUGH, np.abs(shares - rule), 0).argmax())
     return Finding(
         "other-share-kept",
-        "Drafts are kept with another probability than min(1, p / q), and what is written then is "
-        "not distributed as the model says.",
-        f"At the first place symbol {worst} has p = {number(p[worst])} and q = "
-        f"{number(q[worst])}; you keep it in {100 * shares[worst]:.1f} % of the rows that draft "
-        f"it, and min(1, p / q) is {100 * rule[worst]:.1f} %.",
+        "You don't keep drafts with min(1, p / q), and what you write doesn't follow the model.",
+        f"At the first place, symbol {worst} has p = {number(p[worst])} and q = "
+        f"{number(q[worst])}, so min(1, p / q) is {100 * rule[worst]:.1f} %, but you keep it in "
+        f"{100 * shares[worst]:.1f} % of the rows that draft it.",
         DRAFTS,
     )
 
@@ -436,9 +446,9 @@ def _no_whole_numbers(evidence: Evidence) -> Finding | None:
         if evidence.yours(f"chance.{name}").dtype.kind not in "iu":
             return Finding(
                 "kind-of-number",
-                f"Your `{name}` does not hold whole numbers.",
-                "Counts and symbols are places in a text: return them as integers, as `.long()` "
-                "makes them.",
+                f"Your `{name}` doesn't hold whole numbers.",
+                "Counts and symbols are used as indices, so return them as integers, for example "
+                "with `.long()`.",
                 DRAFTS,
             )
     return None
@@ -452,15 +462,15 @@ def _never_keeps(evidence: Evidence) -> Finding | None:
         if kept.any() and not (count >= drafted)[drafted > 0].any():
             return Finding(
                 "last-never-kept",
-                "What you write is distributed as it should be, but no row keeps all its drafts.",
-                f"Rows with {int(drafted.max())} drafts keep {int(count.max())} at most: the last "
-                "draft, at place `drafted[b]` − 1, is a draft like those before it.",
+                "What you write follows the model, but no row keeps all its drafts.",
+                f"Rows with {int(drafted.max())} drafts keep at most {int(count.max())}. The last "
+                "draft, at place `drafted[b]` − 1, can be kept like those before it.",
                 DRAFTS,
             )
         return Finding(
             "keeps-too-few",
-            "What you write is distributed as it should be, but few drafts are kept.",
-            f"Of the first drafts you keep {100 * kept.mean():.1f} %, so drafting gains little.",
+            "What you write follows the model, but you keep too few drafts.",
+            f"You keep {100 * kept.mean():.1f} % of the first drafts, so drafting gains little.",
             DRAFTS,
         )
     return None
@@ -471,18 +481,18 @@ def _always_the_same(evidence: Evidence) -> Finding | None:
     if exact(evidence) and np.array_equal(first, other):
         return Finding(
             "always-the-same",
-            "Your draws are the same for two generators.",
-            "A seed of your own stands between you and the generator that was given.",
+            "You draw the same symbols with two different generators.",
+            "Do you set a seed of your own? Use the given generator for all draws.",
             DRAFTS,
         )
     return None
 
 
-def _as_elsewhere(evidence: Evidence, place: int, written: Array) -> str:
-    """Of which other place the model's distribution is that of what is written; or nothing."""
+def _like_another_place(evidence: Evidence, place: int, written: Array) -> str:
+    """Which other place's distribution the written symbols follow; empty if none."""
     for other, p in enumerate(evidence.inputs["p"].astype(float)):
         if other != place and follows(written, p):
-            return f" That is how `p[b, {other}]` is distributed."
+            return f" Your symbols there follow `p[b, {other}]`."
     return ""
 
 
@@ -494,13 +504,13 @@ def _off(evidence: Evidence) -> Finding | None:
     p = evidence.inputs["p"][place].astype(float)
     shares = np.bincount(np.clip(written, 0, len(p) - 1), minlength=len(p)) / len(written)
     worst = int(np.abs(shares - p).argmax())
-    kept = f", where {'one draft is' if place == 1 else f'{place} are'} kept," if place else ""
+    kept = f", after {'one kept draft' if place == 1 else f'{place} kept drafts'}," if place else ""
     return Finding(
         "other-distribution",
-        "What you write is not distributed as the model says.",
-        unwrapped(f"""In rows with {most or "no"} drafts you write at place {place}{kept} symbol
-        {worst} with a share of {number(shares[worst])}; `p[b, {place}]` gives it
-        {number(p[worst])}.{_as_elsewhere(evidence, place, written)}"""),
+        "What you write doesn't follow the model's distribution.",
+        unwrapped(f"""In rows with {most or "no"} {"draft" if most == 1 else "drafts"} you write
+        symbol {worst} at place {place}{kept} with a share of {number(shares[worst])}, but `p[b,
+        {place}]` gives it {number(p[worst])}.{_like_another_place(evidence, place, written)}"""),
         DRAFTS,
     )
 
@@ -510,10 +520,10 @@ def _wrong_for_one(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "wrong-for-one-draft",
-        "Your answer is wrong for K = 1, where each row has distributions of its own.",
-        f"For K = {evidence.number('K')} and rows with the same distributions it is right. Does it "
-        "take for granted that there are more drafts, drop an axis of length 1, as a `squeeze()` "
-        "without an axis does, or use one row's distributions for another?",
+        "Your answer is wrong for K = 1, where each row has its own distributions.",
+        f"It is right for K = {evidence.number('K')} and rows with the same distributions. Does it "
+        "assume that there are several drafts, drop an axis of length 1, as `squeeze()` without "
+        "an axis does, or use one row's distributions for another?",
         DRAFTS,
     )
 
@@ -524,12 +534,12 @@ TASK = Task(
     DRAFTS,
     (
         Part(
-            "What is written has the model's distribution.",
+            "What is written follows the model's distribution.",
             5,
             lambda e: exact(e) and exact_for_one(e),
         ),
         Part(
-            "It has, drafts are kept often enough, and all chance is the generator's.",
+            "It does, drafts are kept often enough, and all chance comes from the generator.",
             3,
             lambda e: exact(e) and kept_often(e) and obeys_the_generator(e),
         ),

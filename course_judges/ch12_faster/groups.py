@@ -24,7 +24,7 @@ Pool = Callable[[Tensor, int], Tensor]
 
 # Weights are read off numbers in single precision: smaller ones say little.
 _READABLE = 1e-4
-# So many scores have one factor in common by chance rarely.
+# That many scores rarely have one factor in common by chance.
 _ENOUGH = 4
 
 
@@ -75,6 +75,11 @@ def _groups(evidence: Evidence) -> str:
     heads {second}. {farthest(evidence, "several")}""")
 
 
+def _repeats(evidence: Evidence) -> str:
+    return unwrapped(f"""If you used `repeat`: it puts whole copies one after another, but the heads
+    of a group have to be neighbors. {_groups(evidence)}""")
+
+
 def _every_nth(heads: Tensor, n_group: int) -> Tensor:
     pooled = heads.unflatten(0, (-1, n_group)).mean(dim=0)  # (G, D, C)
     return pooled.repeat(len(heads) // n_group, 1, 1)
@@ -112,69 +117,71 @@ def _all_together(heads: Tensor, _: int) -> Tensor:
 
 
 _group_is_every_nth_head = mistake(
-    "Your groups take every G-th head; a group is heads that stand side by side.", _groups
+    "Your groups are made of every G-th head, but a group is a run of neighboring heads.", _groups
 )(_variant(_every_nth, _every_nth))
 
 _repeated_in_turn = mistake(
-    "You pooled neighbors, and then gave the groups out in turn: head 1 got group 1.",
-    lambda e: f"`repeat` lays copies one after the other. {_groups(e)}",
+    "You pooled neighbors, but then gave head 0 group 0, head 1 group 1, and so on in turn.",
+    _repeats,
 )(_variant(_repeated, _repeated))
 
 _values_repeated_in_turn = mistake(
-    "Values of the groups were given out in turn, head 1 got those of group 1; keys are right.",
-    lambda e: f"`repeat` lays copies one after the other. {_groups(e)}",
+    "You gave the values of the groups to the heads in turn, but the keys are right.",
+    _repeats,
 )(_variant(values=_repeated))
 
 _keys_repeated_in_turn = mistake(
-    "Keys of the groups were given out in turn, head 1 got those of group 1; values are right.",
-    lambda e: f"`repeat` lays copies one after the other. {_groups(e)}",
+    "You gave the keys of the groups to the heads in turn, but the values are right.",
+    _repeats,
 )(_variant(keys=_repeated))
 
 _group_0_for_all = mistake(
-    "All heads use keys and values of group 0; each group has its own.",
+    "All your heads use the keys and values of group 0, but each group has its own.",
     lambda e: unwrapped(f"""Heads {listed(range(e.number("H") // e.number("G"), e.number("H")))}
     belong to other groups. {_groups(e)}"""),
 )(_variant(_of_group_0, _of_group_0))
 
 _summed_not_averaged = mistake(
-    "Keys and values of a group were added up; their mean was asked for.", _groups
+    "You added up the keys and values of a group instead of taking their mean.", _groups
 )(_variant(_summed, _summed))
 
 _first_head_of_each_group = mistake(
-    "Each group uses its first head's key and value; the mean of all was asked for.", _groups
+    "Each group uses the key and value of its first head instead of the mean of all.", _groups
 )(_variant(_first_of_each, _first_of_each))
 
 _summed_values = mistake(
-    "The values of a group were added up, and its keys averaged; both are averaged.", _groups
+    "You averaged the keys of a group but added up its values, which should be averaged, too.",
+    _groups,
 )(_variant(values=_summed))
 
 _summed_keys = mistake(
-    "The keys of a group were added up, and its values averaged; both are averaged.", _groups
+    "You averaged the values of a group but added up its keys, which should be averaged, too.",
+    _groups,
 )(_variant(keys=_summed))
 
 _last_head_of_each_group = mistake(
-    "Each group uses its last head's key and value; the mean of all was asked for.", _groups
+    "Each group uses the key and value of its last head instead of the mean of all.", _groups
 )(_variant(_last_of_each, _last_of_each))
 
-_values_not_pooled = mistake("The keys are shared, but each head kept its own values.", _groups)(
+_values_not_pooled = mistake("Your groups share keys, but each head kept its own values.", _groups)(
     _variant(values=_own)
 )
 
-_keys_not_pooled = mistake("The values are shared, but each head kept its own keys.", _groups)(
+_keys_not_pooled = mistake("Your groups share values, but each head kept its own keys.", _groups)(
     _variant(keys=_own)
 )
 
 _queries_pooled = mistake(
-    "Queries are pooled, too: all heads of a group then find the same.",
-    lambda e: f"Each head has its own query; keys and values are shared. {_groups(e)}",
+    "You pooled the queries, too, so all heads of a group find the same.",
+    lambda e: f"Only keys and values are shared, and each head keeps its own query. {_groups(e)}",
 )(_variant(queries=_mean_of_neighbors))
 
-_nothing_shared = mistake("`n_group` changes nothing: each head kept its own.", _groups)(
+_nothing_shared = mistake("You ignored `n_group`: each head kept its own key and value.", _groups)(
     _variant(_own, _own)
 )
 
 _one_group_for_all = mistake(
-    "All heads share one key and one value, whatever `n_group` says.", _groups
+    "All your heads share one key and one value, whatever `n_group` is.", _groups
 )(_variant(_all_together, _all_together))
 
 _no_scale = families.no_scale(_groups)(_variant(scale=lambda D, C, H: 1.0))  # noqa: ARG005
@@ -184,20 +191,20 @@ _scale_by_channels = families.scale_by_channels(_groups)(
 )
 
 _scale_by_a_share_of_channels = mistake(
-    "You divided the scores by √(C / H); D is the number of rows of a head's weights.",
-    lambda e: f"H · D need not be C. {_groups(e)}",
+    "You divided the scores by √(C / H) instead of √D.",
+    lambda e: f"D is the number of rows of a head's weights, and H · D need not be C. {_groups(e)}",
 )(_variant(scale=lambda D, C, H: math.sqrt(C / H)))  # noqa: ARG005
 
 _scale_by_all_heads = mistake(
-    "You divided the scores by √(H · D), the root of all rows; a score is a sum of D products.",
+    "You divided the scores by √(H · D), but a score is a sum of D products, so the scale is √D.",
     _groups,
 )(_variant(scale=lambda D, C, H: math.sqrt(D * H)))  # noqa: ARG005
 
-_scale_by_heads = mistake("You divided the scores by √H; the scale is √D.", _groups)(
+_scale_by_heads = mistake("You divided the scores by √H instead of √D.", _groups)(
     _variant(scale=lambda D, C, H: math.sqrt(H))  # noqa: ARG005
 )
 
-_scale_without_the_root = mistake("You divided the scores by D; the scale is √D.", _groups)(
+_scale_without_the_root = mistake("You divided the scores by D instead of √D.", _groups)(
     _variant(scale=lambda D, C, H: D)  # noqa: ARG005
 )
 
@@ -206,7 +213,7 @@ _zero_mask = families.zero_mask(_groups)(_variant(hidden=0.0))
 _masked_after_softmax = families.masked_after_softmax(_groups)(_variant(after_softmax=True))
 
 _new_hidden = mistake(
-    "Positions don't see themselves, only those before them; position t sees 0 to t.",
+    "Your positions see only those before them, but position t should also see itself.",
     _groups,
     also=(_variant(diagonal=0, hidden=-1e9),),
 )(_variant(diagonal=0))
@@ -218,7 +225,7 @@ _softmax_over_queries = families.softmax_over_queries(
 _no_causal_mask = families.no_causal_mask(_groups)(_variant(causal=False))
 
 _members_for_groups = mistake(
-    "You made groups of `n_group` heads; it is the number of groups.", _groups
+    "You made groups of `n_group` heads, but `n_group` is the number of groups.", _groups
 )(
     _variant(
         lambda heads, n_group: _mean_of_neighbors(heads, len(heads) // n_group),
@@ -227,7 +234,7 @@ _members_for_groups = mistake(
 )
 
 _rows_in_turn = mistake(
-    "Your heads take every H-th row of the weights; rows 0 to D − 1 are head 0.",
+    "Your heads are made of every H-th row of the weights, but rows 0 to D − 1 are head 0.",
     lambda e: f"View (H · D, C) as (H, D, C), not as (D, H, C). {_groups(e)}",
     also=(
         _variant(
@@ -238,13 +245,13 @@ _rows_in_turn = mistake(
 )(_variant(split=lambda w, H: w.view(-1, H, w.shape[-1]).transpose(0, 1)))
 
 _heads_not_moved = mistake(
-    "The heads' outputs were flattened without moving the head axis behind the positions.",
+    "You flattened the heads' outputs without moving the head axis behind the positions.",
     lambda e: f"(B, H, T, D) has to become (B, T, H, D) first. {_groups(e)}",
 )(_variant(merged=lambda found: found.reshape(len(found), found.shape[2], -1)))
 
 
 def _cut_across_positions(heads: Tensor, n: int) -> Tensor:
-    """(B, H, T, D) → (B, H, T, D): of n different heads, as if (B, T, n · D) were (B, n, T, D)."""
+    """(B, H, T, D) → (B, H, T, D): n different heads, with (B, T, n · D) read as (B, n, T, D)."""
     B, H, T, D = heads.shape
     each = H // n
     flat = heads[:, ::each].transpose(1, 2).reshape(B, n, T, D)
@@ -253,13 +260,13 @@ def _cut_across_positions(heads: Tensor, n: int) -> Tensor:
 
 def _positions_of_group_0(evidence: Evidence) -> str:
     T, G = evidence.number("T"), evidence.number("G")
-    return unwrapped(f"""So group 0 is made of positions {listed(range((T - 1) // G + 1))} alone,
-    with numbers of several groups. View as (B, T, G, D), then move the axis of the groups before
-    that of the positions. {_groups(evidence)}""")
+    return unwrapped(f"""Then group 0 is made of positions {listed(range((T - 1) // G + 1))} alone,
+    with numbers of several groups. View as (B, T, G, D), and then move the axis of the groups in
+    front of that of the positions. {_groups(evidence)}""")
 
 
 _groups_cut_across_positions = mistake(
-    "You cut keys and values, (B, T, G · D), into (B, G, T, D) without moving an axis.",
+    "You viewed keys and values, (B, T, G · D), as (B, G, T, D) without moving an axis.",
     _positions_of_group_0,
     also=(
         _variant(shared_cut=_cut_across_positions, queries_cut=_cut_across_positions),
@@ -272,17 +279,17 @@ _groups_cut_across_positions = mistake(
 )(_variant(shared_cut=_cut_across_positions))
 
 _channels_interleaved = mistake(
-    "The heads are not side by side in your output: their channels alternate.", _groups
+    "The channels of your heads alternate in the output, but heads should be side by side.", _groups
 )(_variant(merged=lambda found: found.permute(0, 2, 3, 1).flatten(2)))
 
 
-# What else may be wrong at position 0 than the mean.
-_SEES = unwrapped("""Either values are pooled in another way, or position 0 sees another one than
-itself, or itself with another weight than 1.""")
+# What may be wrong at position 0 if no mean explains it.
+_SEES = unwrapped("""Either you pool the values in another way, or your position 0 sees another
+position, or itself with another weight than 1.""")
 
 
 def _whose_mean(evidence: Evidence) -> str:
-    """Whose mean the first head's value is that has a wrong one, where it is one of some heads."""
+    """Of which heads the first wrong value is the mean, if it is the mean of some."""
     x, value = (evidence.inputs[name].astype(float) for name in ("x", "value"))
     H, G = evidence.number("H"), evidence.number("G")
     own = (x[:, 0] @ value.T).reshape(len(x), H, -1)  # (B, H, D)
@@ -293,15 +300,15 @@ def _whose_mean(evidence: Evidence) -> str:
     for many in sorted(range(1, H + 1), key=lambda many: abs(many - H // G)):
         for heads in itertools.combinations(range(H), many):
             if close(mine[:, h], own[:, list(heads)].mean(axis=1)).all():
-                made = f"the mean of those of heads {listed(heads)}"
-                return (
-                    f" Your head {h}'s value is {made if many > 1 else f'that of head {heads[0]}'}."
+                made = (
+                    f"the mean of heads {listed(heads)}" if many > 1 else f"head {heads[0]}'s own"
                 )
+                return f" Your value for head {h} is {made}."
     return ""
 
 
 def _shared_otherwise(evidence: Evidence) -> Finding | None:
-    """At position 0, where a head has found its own value and nothing else."""
+    """Wrong outputs at position 0, where a head finds nothing but its own value."""
     mine, right = (side("several")[:, 0] for side in (evidence.yours, evidence.right))
     H, G = evidence.number("H"), evidence.number("G")
     heads = mine.reshape(len(mine), G, H // G, -1)
@@ -313,8 +320,8 @@ def _shared_otherwise(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "shared-otherwise",
-        "At position 0, heads of a group find the same, and it is not the mean of their values.",
-        unwrapped(f"""Position 0 sees nothing but itself, so that each head's output there is its
+        "Your heads of a group share a value, but it isn't the mean of their own values.",
+        unwrapped(f"""Position 0 sees only itself, so each head's output there should be its
         value, the mean of its group.{_whose_mean(evidence) or f" {_SEES}"}
         {_groups(evidence)}"""),
         GROUPS,
@@ -327,33 +334,33 @@ def _alike_in_groups(mine: Array, G: int, H: int) -> bool:
 
 
 def _other_weights(evidence: Evidence) -> Finding | None:
-    """Position 0 is right, which sees nothing but itself."""
+    """Wrong outputs at later positions if position 0, which sees only itself, is right."""
     mine, right = evidence.yours("several"), evidence.right("several")
     if mine.shape != right.shape or not close(mine[:, 0], right[:, 0]).all():
         return None
     if _alike_in_groups(mine, evidence.number("G"), evidence.number("H")):
         return Finding(
             "heads-of-a-group-alike",
-            "All heads of a group find the same; each should ask with a query of its own.",
-            unwrapped(f"""Position 0 is right, which sees nothing but its own value; later positions
-            are not. {_groups(evidence)}"""),
+            "All your heads of a group find the same, but each should ask with its own query.",
+            unwrapped(f"""Position 0, which sees only its own value, is right, but later positions
+            aren't. {_groups(evidence)}"""),
             GROUPS,
         )
     return Finding(
         "other-weights",
-        "The values are shared as they should be; the weights with which they are averaged differ.",
-        unwrapped(f"""Position 0 sees nothing but its own value, and is right; later positions are
-        not. {_read_off(evidence) or _LOOK} {_groups(evidence)}"""),
+        "You share the values as you should, but you average them with wrong weights.",
+        unwrapped(f"""Position 0, which sees only its own value, is right, but later positions
+        aren't. {_read_off(evidence) or _LOOK} {_groups(evidence)}"""),
         GROUPS,
     )
 
 
-_LOOK = "So look at queries, keys, the scale of the scores, and what is hidden."
+_LOOK = "Look at your queries and keys, at the scale of the scores, and at what you hide."
 
 
 def _read_off(evidence: Evidence) -> str:
-    """What position 1 of each head sees of 0 and itself, and what the scores have in common then;
-    empty where that cannot be read off the right values.
+    """The weights of position 1 for 0 and itself, and the factor by which all scores are off, if
+    there is one; empty if the weights can't be solved for.
     """
     x, value = (evidence.inputs[name].astype(float) for name in ("x", "value"))
     H, G = evidence.number("H"), evidence.number("G")
@@ -376,8 +383,9 @@ def _read_off(evidence: Evidence) -> str:
             gaps.append([float(np.log(both[1] / both[0])) for both in (weights, wanted)])
     weights, wanted = max(shown, key=lambda both: float(abs(both[0] - both[1]).max()))
     told = (
-        f"Position 1 sees 0 and itself with {row_of_weights(weights)} in one head; expected "
-        f"{row_of_weights(wanted)}."
+        f"In one head, your position 1 sees 0 and itself with {row_of_weights(weights)}, but "
+        "expected "
+        f"was {row_of_weights(wanted)}."
     )
     if len(gaps) < _ENOUGH:
         return f"{told} {_LOOK}"
@@ -386,8 +394,8 @@ def _read_off(evidence: Evidence) -> str:
     if not np.allclose(of_yours, times * of_right, rtol=2e-2, atol=2e-2):
         return f"{told} {_LOOK}"
     D = len(value) // H
-    return unwrapped(f"""{told} That is what scores give that are {number(times)} times as large as
-    they should be: is there another division, or product, beside that by √D = {number(D**0.5)}?""")
+    return unwrapped(f"""{told} Your scores seem to be {number(times)} times as large as they should
+    be. Do you divide or multiply them by anything else than √D = {number(D**0.5)}?""")
 
 
 TASK = Task(
@@ -395,7 +403,7 @@ TASK = Task(
     _variant(),
     GROUPS,
     (
-        Part("With one group a head, nothing changes.", 1, matches("one_a_head")),
+        Part("With a group for each head, nothing changes.", 1, matches("one_a_head")),
         Part("Neighbors share the mean of their keys and values.", 2, matches("several")),
         Part("All heads can share a single key and value.", 1, matches("single")),
     ),

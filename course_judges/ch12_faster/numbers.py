@@ -1,4 +1,4 @@
-"""Quotes one number of an answer beside the right one, as a person reads it."""
+"""Quotes one number of an answer next to the right one, as a person reads it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def row_of_weights(weights: Array) -> str:
 
 
 def farthest(evidence: Evidence, name: str, result: str = "") -> str:
-    """A sentence on the entry that is farthest from right: where, yours, expected; empty where all
-    are right. Where a task returns several results, it says which one this is.
+    """A sentence on the number that is farthest from right: where, yours, expected; empty if there
+    is none. If a task returns several results, it says which one this is.
     """
     mine, right = evidence.yours(name), evidence.right(name)
     if close(mine, right).all():
         return ""
     index = farthest_index(mine, right)
-    where = f" at index {index[0] if len(index) == 1 else index}" if index else ""
+    where = f" is at index {index[0] if len(index) == 1 else index}" if index else ""
     one, other = (
         "about 0" if 0 < abs(value) < _NOISE else shown
         for value, shown in zip(
@@ -38,4 +38,4 @@ def farthest(evidence: Evidence, name: str, result: str = "") -> str:
         )
     )
     which = f" in the {result} you return" if result else ""
-    return f"Farthest off{which}{where}: yours {one}, expected {other}."
+    return f"The largest difference{which}{where}: yours {one}, expected {other}."

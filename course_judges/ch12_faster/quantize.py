@@ -17,10 +17,10 @@ from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
-# As somebody may set it who does not trust a comparison with 0.
+# A limit that somebody may use who doesn't trust a comparison with 0.
 _SMALL = 1e-6
 
-# As somebody may add it to what is divided by.
+# An eps that somebody may add to a divisor.
 _ADDED = 1e-8
 
 # Weights below round to 0.
@@ -94,27 +94,28 @@ def _scale_of_zeros(evidence: Evidence) -> float:
     return float(evidence.shaped("hollow.scales", evidence.right("hollow.scales").shape)[-1, 0])
 
 
-_one_scale_for_all = mistake("The whole matrix shares one scale.", _groups)(
-    _variant(size=lambda parts: parts.abs().amax())
-)
+_one_scale_for_all = mistake(
+    "You used one scale for the whole matrix, but each group should have its own.", _groups
+)(_variant(size=lambda parts: parts.abs().amax()))
 
-_a_scale_a_row = mistake("Each row has one scale for all its groups.", _groups)(
-    _variant(size=lambda parts: parts.abs().amax(dim=(1, 2), keepdim=True))
-)
+_a_scale_a_row = mistake(
+    "You used one scale for each row, but each group of a row should have its own.", _groups
+)(_variant(size=lambda parts: parts.abs().amax(dim=(1, 2), keepdim=True)))
 
 _along_the_columns = mistake(
-    "The scale of a group was taken over all rows; each row is an output of its own.", _groups
+    "You took the scale of a group over all rows, but each row should have its own scales.", _groups
 )(_variant(size=lambda parts: parts.abs().amax(dim=(0, 2), keepdim=True)))
 
 _every_nth_column = mistake(
-    "Your groups take every n-th column; the columns of a group stand side by side.", _groups
+    "Your groups are made of every n-th column, but a group is a run of neighboring columns.",
+    _groups,
 )(_variant(neighbors=False))
 
 _largest_not_absolute = mistake(
-    "You took the largest weight, not the largest absolute value.",
+    "You took the largest weight of each group instead of the largest absolute value.",
     lambda e: (
-        unwrapped(f"""Where a negative weight is farthest from 0, the two differ, and the scale
-    is too small for it. {_eight(e)}""")
+        unwrapped(f"""The two differ when the weight that is farthest from 0 is negative, and then
+    the scale is too small for it. {_eight(e)}""")
     ),
     also=tuple(
         _variant(size=lambda parts: parts.amax(dim=-1, keepdim=True), limited=limited, zeros=zeros)
@@ -127,8 +128,8 @@ _largest_not_absolute = mistake(
 def _as_scales(
     of: Callable[[Array, float], Array],
 ) -> Callable[[Evidence], bool]:
-    """True of wrong scales that are this of a group's weights (rows, groups, size), the largest
-    code given, whatever the codes are.
+    """Whether the wrong scales are what `of` makes of each group's weights, (rows, groups, size),
+    and the largest code. The codes don't matter.
     """
 
     def recognized(evidence: Evidence) -> bool:
@@ -152,27 +153,30 @@ def _as_scales(
 
 
 _not_divided_by_the_code = mistake(
-    "Your scales are the largest absolute values themselves; a scale is that / the largest code.",
-    lambda e: unwrapped(f"""Divided by yours, all weights lie between −1 and 1. With 8 bits there
-    are codes up to 127, so a scale is the largest absolute value / 127. {_eight(e)}"""),
+    "Your scales are the largest absolute values, not yet divided by the largest code.",
+    lambda e: (
+        unwrapped(f"""If you divide by such a scale, all weights lie between −1 and 1. Codes of
+    8 bits go up to 127, so the scale is the largest absolute value / 127. {_eight(e)}""")
+    ),
     recognized=_as_scales(lambda parts, most: np.abs(parts).max(axis=-1)),  # noqa: ARG005
 )(_variant(most=lambda _: 1))
 
 _mean_for_largest = mistake(
-    "You divided each group's mean absolute value by the largest code, not its largest one.",
-    lambda e: f"The largest weight of a group then needs a code that does not fit. {_eight(e)}",
+    "You made each scale from the mean absolute value of its group instead of the largest one.",
+    lambda e: f"Then the largest weight of a group needs a code that doesn't fit. {_eight(e)}",
     recognized=_as_scales(lambda parts, most: np.abs(parts).mean(axis=-1) / most),
 )(_variant(size=lambda parts: parts.abs().mean(dim=-1, keepdim=True), limited=_between_the_largest))
 
 _range_of_the_group = mistake(
-    "You divided the distance from smallest to largest weight by the largest code.",
-    lambda e: f"A scale is the largest absolute value, divided by it. {_eight(e)}",
+    "You made each scale from the distance between the smallest and the largest weight.",
+    lambda e: f"It should be the largest absolute value, divided by the largest code. {_eight(e)}",
 )(_variant(size=lambda parts: parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True)))
 
 _range_over_all_codes = mistake(
-    "You divided the distance from smallest to largest by the number of steps between all codes.",
-    lambda e: unwrapped(f"""That is the step of codes that begin at 0 and come with a zero point;
-    those of 8 bits go from −127 to 127 here, with 0 in the middle. {_eight(e)}"""),
+    "You divided the distance between the smallest and the largest weight by 2^bits − 1.",
+    lambda e: unwrapped(f"""That is the scale for codes that begin at 0 and need a zero point. Here
+    codes of 8 bits go from −127 to 127, with 0 in the middle, so the scale is the largest absolute
+    value / 127. {_eight(e)}"""),
     also=tuple(
         _variant(
             size=lambda parts: parts.amax(dim=-1, keepdim=True) - parts.amin(dim=-1, keepdim=True),
@@ -191,8 +195,10 @@ _range_over_all_codes = mistake(
 )
 
 _half_of_the_range = mistake(
-    "You took half of the distance from smallest to largest, not the largest absolute value.",
-    lambda e: f"The two agree only where smallest and largest are equally far from 0. {_eight(e)}",
+    "You took half the distance between the smallest and the largest weight of each group.",
+    lambda e: (
+        f"That is the largest absolute value only if both are equally far from 0. {_eight(e)}"
+    ),
 )(
     _variant(
         size=lambda parts: (parts.amax(-1, keepdim=True) - parts.amin(-1, keepdim=True)) / 2,
@@ -201,8 +207,8 @@ _half_of_the_range = mistake(
 )
 
 _one_code_too_many = mistake(
-    "Your largest code is 2^(bits − 1), which is one more than fits.",
-    lambda e: f"8 bits hold −128 to 127. {_eight(e)}",
+    "You used 2^(bits − 1) as the largest code, which is one more than fits.",
+    lambda e: f"8 bits hold −128 to 127, so the largest code is 127. {_eight(e)}",
     also=(
         _variant(most=lambda bits: 2 ** (bits - 1), limited=_between_all),
         _variant(most=lambda bits: 2 ** (bits - 1), limited=_between_the_largest),
@@ -210,8 +216,8 @@ _one_code_too_many = mistake(
 )(_variant(most=lambda bits: 2 ** (bits - 1)))
 
 _half_the_codes = mistake(
-    "Your largest code is 2^bits − 1, as without a sign.",
-    lambda e: f"8 bits with a sign hold −128 to 127. {_eight(e)}",
+    "You used 2^bits − 1 as the largest code, which is right only for codes without a sign.",
+    lambda e: f"8 bits with a sign hold −128 to 127, so the largest code is 127. {_eight(e)}",
     also=(
         _variant(most=lambda bits: 2**bits - 1, limited=_between_all),
         _variant(most=lambda bits: 2**bits - 1, limited=_between_the_largest),
@@ -220,35 +226,35 @@ _half_the_codes = mistake(
 )(_variant(most=lambda bits: 2**bits - 1))
 
 _always_eight_bits = mistake(
-    "`bits` changes nothing: the largest code is always 127.",
-    lambda e: unwrapped(f"""With bits = {e.number("bits")} it is
+    "You ignored `bits`: your largest code is always 127.",
+    lambda e: unwrapped(f"""With bits = {e.number("bits")} it should be
     {2 ** (e.number("bits") - 1) - 1}. {farthest(e, "few.scales", "scales")}"""),
 )(_variant(most=lambda _: 127))
 
 _cut_not_rounded = mistake(
-    "You cut off the decimals; the nearest whole number was asked for.",
-    lambda e: f"`.to(torch.int8)` cuts towards 0: round first. {_codes(e)}",
+    "You cut off the decimals instead of rounding to the nearest whole number.",
+    lambda e: f"`.to(torch.int8)` cuts towards 0, so round first. {_codes(e)}",
 )(_variant(rounded=torch.trunc))
 
 
 def _rounded_with_a_half(evidence: Evidence) -> str:
     right = evidence.right("eight.codes")
     return unwrapped(f"""Of {right.size} codes of 8 bits, {int((right < 0).sum())} should be
-    negative, and the others are right. `.to(torch.int8)` cuts towards 0, so adding a half before
-    it rounds only what is positive: use `torch.round`. {_codes(evidence)}""")
+    negative, and the others are right. Since `.to(torch.int8)` cuts towards 0, adding a half first
+    rounds only positive numbers. Use `torch.round`. {_codes(evidence)}""")
 
 
 def _lost_by_rounding(evidence: Evidence) -> str:
     weights = evidence.inputs["eight"]
     small = np.abs(weights) < _HALF
     lost = int((small & (weights != 0)).sum())
-    return unwrapped(f"""{lost} of the {weights.size} weights that 8 bits should hold are closer to
-    0 than 0.5, though not 0, and round to 0. What has to be rounded is weight / scale.
+    return unwrapped(f"""Of the {weights.size} weights for 8 bits, {lost} are between −0.5 and 0.5
+    without being 0, so they round to 0. Divide first, and round weight / scale.
     {_codes(evidence)}""")
 
 
 _rounded_before = mistake(
-    "You rounded the weights first, and then divided them by their scales.",
+    "You rounded the weights before you divided them by their scales.",
     _lost_by_rounding,
     also=tuple(
         _variant(before=torch.round, rounded=rounded, limited=limited)
@@ -258,21 +264,21 @@ _rounded_before = mistake(
 )(_variant(before=torch.round))
 
 _half_added_and_cut = mistake(
-    "Codes that should be negative are one too large, as if a half were added and decimals cut.",
+    "Your negative codes are one too large, as if you had added 0.5 and cut off the decimals.",
     _rounded_with_a_half,
 )(_variant(rounded=lambda x: (x + 0.5).trunc()))
 
-_rounded_up = mistake("You rounded up; the nearest whole number was asked for.", _codes)(
+_rounded_up = mistake("You rounded up instead of rounding to the nearest whole number.", _codes)(
     _variant(rounded=torch.ceil)
 )
 
-_rounded_down = mistake("You rounded down; the nearest whole number was asked for.", _codes)(
-    _variant(rounded=torch.floor)
-)
+_rounded_down = mistake(
+    "You rounded down instead of rounding to the nearest whole number.", _codes
+)(_variant(rounded=torch.floor))
 
-_scale_inverted = mistake("You returned 1 / scale: weights are codes · scale.", _eight)(
-    _variant(inverse=True)
-)
+_scale_inverted = mistake(
+    "You returned 1 / scale instead of the scale, but a weight is its code times the scale.", _eight
+)(_variant(inverse=True))
 
 
 def _scales_in_another_shape(evidence: Evidence) -> bool:
@@ -290,27 +296,27 @@ def _with_scales_in_a_column(weight: Tensor, bits: int, group: int) -> tuple[Ten
 
 
 _scales_of_another_shape = mistake(
-    "Your scales are right, and have another shape than (rows, columns / group).",
-    lambda e: unwrapped(f"""Yours have shape {e.yours("eight.scales").shape}, expected is
-    {e.right("eight.scales").shape}: a row of scales for each row of weights."""),
+    "Your scales are right, but their shape isn't (rows, columns / group).",
+    lambda e: unwrapped(f"""Yours have shape {e.yours("eight.scales").shape}, expected
+    {e.right("eight.scales").shape}, which is a row of scales for each row of weights."""),
     recognized=_scales_in_another_shape,
     cases=("eight",),
 )(_with_scales_in_a_column)
 
 _codes_not_int8 = mistake(
-    "Your codes are not of type `torch.int8`.",
-    lambda e: unwrapped(f"""Their type is {e.answers.values.get("eight.type", "another one")}. An
-    int8 takes one byte, which is what makes the matrix small."""),
+    "Your codes don't have the type `torch.int8`.",
+    lambda e: unwrapped(f"""Their type is {e.answers.values.get("eight.type", "another one")}. The
+    matrix gets small because an int8 takes only one byte."""),
     recognized=lambda e: (
         e.same("few", "undivided", "hollow") and e.answers.values.get("eight.type") != "torch.int8"
     ),
 )(_variant(kind=torch.float32))
 
 _empty_group_divides = mistake(
-    "A group of zeros should have a scale of 1; from its largest absolute value, 0, you get none.",
-    lambda e: unwrapped(f"""The last row of one matrix begins with a group of zeros. Its scale is
-    {number(_scale_of_zeros(e))} in yours. 0 / 0 is NaN, which as a whole number can be anything;
-    with a scale of 1 the codes are 0."""),
+    "A group of zeros has no usable scale in your result, but its scale should be 1.",
+    lambda e: unwrapped(f"""The last row of one matrix begins with a group of zeros, whose largest
+    absolute value is 0. Your scale there is {number(_scale_of_zeros(e))}. With a scale of 1 the
+    codes are 0, but 0 / 0 is NaN, and NaN as an integer can be any number."""),
     cases=("eight", "few"),
     recognized=lambda e: (
         e.same("eight", "few") and not e.same("hollow") and not _scale_of_zeros(e) > 0
@@ -318,16 +324,19 @@ _empty_group_divides = mistake(
 )(_variant(zeros=None))
 
 _one_zero_for_all = mistake(
-    "A group with one weight of 0 is no group of zeros: that is one in which all are.",
-    lambda e: f"You give every group with a 0 in it the scale 1. {_eight(e)}",
+    "You treat a group as a group of zeros as soon as one of its weights is 0.",
+    lambda e: (
+        "Such a group gets a scale of 1, but that is only for groups in which all are 0. "
+        f"{_eight(e)}"
+    ),
 )(_variant(any_zero=True))
 
 _another_scale_for_zeros = mistake(
-    "A group of zeros should have a scale of 1; yours has another one.",
-    lambda e: unwrapped(f"""The last row of one matrix begins with a group of zeros. Its scale
-    is {number(_scale_of_zeros(e), 2)} in yours. If you keep scales above a lower bound: that
-    changes those of small weights, too. Ask whether a group's largest absolute value is 0, and set
-    the scale to 1 only there."""),
+    "Your scale for a group of zeros isn't 1.",
+    lambda e: unwrapped(f"""The last row of one matrix begins with a group of zeros, and its scale
+    is {number(_scale_of_zeros(e), 2)} in your result. If you keep scales above a lower bound, or
+    add an eps, that also changes the scales of small weights. Check whether a group's largest
+    absolute value is 0, and set the scale to 1 only there."""),
     recognized=lambda e: e.same("eight", "few") and 0 < _scale_of_zeros(e) != 1,
 )(_variant(zeros=1e-8))
 
@@ -343,7 +352,7 @@ def _small_for_zeros(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Ten
 
 
 def _small_group_alone(evidence: Evidence) -> bool:
-    """All scales are right but that of the group of small weights."""
+    """Whether only the scale of the group of small weights is wrong."""
     mine, right = evidence.yours("hollow.scales"), evidence.right("hollow.scales")
     small = np.zeros(right.shape, dtype=bool)
     small[0, -1] = True
@@ -357,15 +366,16 @@ def _at_most(evidence: Evidence) -> str:
 
 
 _small_weights_for_zeros = mistake(
-    "A group of small weights is no group of zeros: it has a scale of its own, a small one.",
+    "You give a group of small weights a scale as if they were zeros.",
     lambda e: unwrapped(f"""The first row of one matrix ends with weights that are {_at_most(e)}.
+    They aren't zeros, so their scale should be as small as they are.
     {farthest(e, "hollow.scales", "scales")}"""),
     recognized=_small_group_alone,
 )(_small_for_zeros)
 
 
 def _codes_of_small_weights(evidence: Evidence) -> bool:
-    """All is right but the codes of the group of small weights, which are too close to 0."""
+    """Whether only the codes of the group of small weights are wrong, and too close to 0."""
     mine, right = evidence.yours("hollow.codes"), evidence.right("hollow.codes")
     small = np.zeros(right.shape, dtype=bool)
     small[0, -evidence.number("group") :] = True
@@ -384,17 +394,17 @@ def _divided_by_more(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Ten
 
 
 _small_codes_lost = mistake(
-    "Your scales are right, but codes of a group of small weights are too close to 0.",
+    "Your scales are right, but the codes of a group of small weights are too close to 0.",
     lambda e: unwrapped(f"""The first row of one matrix ends with weights that are {_at_most(e)}.
-    If you add something to a scale before you divide by it, that is much beside a scale so small.
-    Divide by the scale that you return: it is 1 for zeros, so it never is 0.
+    If you add an eps to a scale before you divide by it, it may be large compared to such a scale.
+    Divide by the scale that you return, which is never 0 because it is 1 for zeros.
     {farthest(e, "hollow.codes", "codes")}"""),
     recognized=_codes_of_small_weights,
 )(_divided_by_more)
 
 
 def _least_scale(mine: Array, right: Array) -> float | None:
-    """What no scale is below, where that alone is wrong in them."""
+    """The smallest scale, if nothing is wrong but that smaller ones were raised to it."""
     wrong = ~close(mine, right)
     least = float(mine.min())
     return (
@@ -405,8 +415,8 @@ def _least_scale(mine: Array, right: Array) -> float | None:
 
 
 def _other_scales(evidence: Evidence) -> Finding | None:
-    """Wrong scales, before codes are compared that follow from them: of these a place or a column
-    may be right by chance.
+    """Wrong scales. They are looked at before the codes, which follow from them and may be right
+    somewhere by chance.
     """
     case, bits = ("eight", 8) if not evidence.same("eight") else ("few", evidence.number("bits"))
     name = f"{case}.scales"
@@ -417,34 +427,37 @@ def _other_scales(evidence: Evidence) -> Finding | None:
     weights = evidence.inputs[case].reshape(*right.shape, -1)
     low, high = float(weights[b, g].min()), float(weights[b, g].max())
     group = unwrapped(f"""In group {g} of row {b} the weights go from {number(low, 4)} to
-    {number(high, 4)}, so with {bits} bits its scale is {number(float(right[b, g]), 4)}; yours is
-    {number(float(mine[b, g]), 4)}.""")
+    {number(high, 4)}, so with {bits} bits its scale is {number(float(right[b, g]), 4)}, but yours
+    is {number(float(mine[b, g]), 4)}.""")
     divisors = largest * right / mine
     if (least := _least_scale(mine, right)) is not None:
         return Finding(
             "least-scale",
-            f"None of your scales is below {number(least)}; those above it are right.",
-            f"A group of small weights has a small scale, however small it is. {group}",
+            f"None of your scales is below {number(least)}, but some should be. The others are "
+            "right.",
+            "The smaller the weights of a group, the smaller its scale, without a lower bound. "
+            f"{group}",
             BITS,
         )
     if close(divisors, divisors.mean()).all():
         return Finding(
             "other-divisor",
-            "Your scales are the largest absolute values, divided by another number.",
-            f"Yours is {number(float(divisors.mean()), 4)} with {bits} bits; the largest code is "
-            f"{largest}. {group}",
+            "You divided the largest absolute values by another number than the largest code.",
+            f"With {bits} bits you divide by {number(float(divisors.mean()), 4)}, but the largest "
+            "code "
+            f"is {largest}. {group}",
             BITS,
         )
     return Finding(
         "other-scales",
-        "Your scales are not the largest absolute values, divided by the largest code.",
+        "Your scales aren't the largest absolute values divided by the largest code.",
         f"The largest code is {largest}. {group}",
         BITS,
     )
 
 
 def _other_codes(evidence: Evidence) -> Finding | None:
-    """Right scales and wrong codes: one of them is worked out."""
+    """If the scales are right and the codes are wrong, one code is worked out."""
     mine, right = evidence.yours("eight.codes"), evidence.right("eight.codes")
     if mine.shape != right.shape or not evidence.same("eight.scales") or close(mine, right).all():
         return None
@@ -453,9 +466,9 @@ def _other_codes(evidence: Evidence) -> Finding | None:
     scale = float(evidence.right("eight.scales")[r, c // evidence.number("group")])
     return Finding(
         "other-codes",
-        "Your scales are right; your codes are not the weights divided by them and rounded.",
+        "Your scales are right, but your codes aren't the weights divided by them and rounded.",
         f"In row {r}, column {c}, {number(weight, 4)} / {number(scale, 4)} is "
-        f"{number(weight / scale, 4)}, so the code is {number(float(right[r, c]))}; yours is "
+        f"{number(weight / scale, 4)}, so the code is {number(float(right[r, c]))}, but yours is "
         f"{number(float(mine[r, c]), 4)}. {int((~close(mine, right)).sum())} of {right.size} codes "
         "are wrong.",
         BITS,
@@ -467,8 +480,8 @@ TASK = Task(
     _variant(),
     BITS,
     (
-        Part("8 bits: a scale for each group of neighbors in a row.", 2, matches("eight")),
-        Part("Any number of bits.", 1, matches("few", "undivided")),
+        Part("With 8 bits, each group of neighbors in a row has its scale.", 2, matches("eight")),
+        Part("It also works with other numbers of bits.", 1, matches("few", "undivided")),
         Part("A group of zeros gives codes of 0.", 1, matches("hollow")),
     ),
     cases=("eight", "few", "undivided"),

@@ -28,7 +28,7 @@ Ages = Callable[[Tensor, int, int], Tensor]
 
 
 def _ages(place: Tensor, count: int, W: int) -> Tensor:
-    """(W,): how many tokens ago each place was taken, if it ever was."""
+    """(W,): how many tokens ago each place was written to, if it ever was."""
     return (count - place) % W
 
 
@@ -102,69 +102,70 @@ def _full(evidence: Evidence) -> str:
 
 
 _empty_places_seen = mistake(
-    "Places that no token has taken yet have a share in your average.",
+    "You also average places that no token has taken yet.",
     _filling,
     cases=("filling", "full"),
 )(_variant(taken=lambda age, *_: age >= 0))
 
 _age_by_place = mistake(
-    "You took the distance of places for the age; in a full ring, old stands next to new.",
+    "You took the distance between places as the age, but the oldest token is next to the newest.",
     _full,
     cases=("filling", "full"),
 )(_variant(ages=lambda place, count, W: (count % W - place).abs()))
 
 _age_is_the_place = mistake(
-    "You took the number of a place for the age of its token.",
+    "You took the number of a place as the age of its token.",
     _full,
     cases=("filling", "full"),
 )(_variant(ages=lambda place, *_: place))
 
 _only_up_to_the_new_place = mistake(
-    "You see the places up to the new token's only; in a full ring all W places are seen.",
+    "You see only the places up to the new token's, but in a full ring all W places are seen.",
     _full,
     cases=("filling", "full"),
 )(_variant(taken=lambda age, count, W: age <= count % W))
 
 _first_token_forgotten = mistake(
-    "As long as the ring fills you do not see token number 0, whose age is `count`.",
+    "While the ring fills up, you don't see token number 0, whose age is `count`.",
     _filling,
     cases=("filling", "full"),
 )(_variant(taken=lambda age, count, _: (age < count) | (age == 0)))
 
 _places_in_order = mistake(
-    "In a full ring your ages fall by 1 from each place to the next, as if tokens lay in order.",
-    lambda e: unwrapped(f"""It is so where the place is subtracted, from W − 1 or from `count`, and
-    the difference is not taken mod W, which makes an age below 0 that of an old token.
-    {_full(e)}"""),
+    "In a full ring, your ages fall by 1 from place to place, as if tokens were in order.",
+    lambda e: (
+        unwrapped(f"""This happens if you subtract the place from W − 1 or from `count` and don't
+    take the difference mod W, which turns an age below 0 into that of an old token. {_full(e)}""")
+    ),
     cases=("full",),
 )(_variant(ages=lambda place, _, W: W - 1 - place))
 
 _oldest_hidden = mistake(
-    "Your window is one token too short: of W tokens, the new one included, W − 1 are seen.",
+    "Your window is one token too short: you see W − 1 tokens, the new one included, instead of W.",
     _full,
     cases=("filling", "full"),
 )(_variant(taken=lambda age, count, W: (age <= count) & (age < W - 1)))
 
 _new_token_hidden = mistake(
-    "The new token does not see itself.",
+    "Your new token doesn't see itself.",
     _full,
     cases=("filling", "full"),
 )(_variant(taken=lambda age, count, _: (age <= count) & (age > 0)))
 
 _new_token_hidden_at_first = mistake(
-    "As long as the ring fills, the new token does not see itself.",
-    lambda e: f"With n tokens before it, n + 1 places are taken then. {_filling(e)}",
+    "While the ring fills up, your new token doesn't see itself.",
+    lambda e: f"With n tokens before it, n + 1 places are taken once it is written. {_filling(e)}",
     cases=("filling", "full"),
 )(_variant(taken=lambda age, count, W: (age <= count) & ((age > 0) | (count >= W) | (count == 0))))
 
 _always_the_last_place = mistake(
-    "When the ring is full, you write into the last place; the oldest has to go.",
+    "When the ring is full, you write into the last place instead of that of the oldest token.",
     _full,
     cases=("filling", "full"),
 )(_variant(goes=lambda count, W: min(count, W - 1)))
 
 _one_place_ahead = mistake(
-    "Token number n was written into place n + 1; the first token has number 0.",
+    "You wrote token number n into place (n + 1) mod W instead of n mod W.",
     _full,
     cases=("filling", "full"),
     also=(lambda *given: _variant()(*given[:5], given[5] + 1, given[6]),),  # seen as such, too
@@ -172,7 +173,7 @@ _one_place_ahead = mistake(
 
 
 _one_empty_place_seen = mistake(
-    "As long as the ring fills you see one place too many, the first of the empty ones.",
+    "While the ring fills up, you see one place too many, the first of the empty ones.",
     lambda e: f"With n tokens before the new one, places 0 to n are taken. {_filling(e)}",
     cases=("filling", "full"),
 )(_variant(places=lambda place, count: place <= count + 1))
@@ -181,13 +182,13 @@ _one_empty_place_seen = mistake(
 def _cut_off(evidence: Evidence) -> str:
     few, W = evidence.number("few"), evidence.number("W")
     return unwrapped(f"""With W = {W} places and {few} tokens before, {_still_empty(few + 1, W)}.
-    The keys and values that you return have {few + 1} places; they should have {W}, as those that
-    you were given: the next token needs an empty one. Hide empty places from the query, and return
-    the whole ring.""")
+    The keys and values that you return have {few + 1} places, but the next token needs an empty
+    one, so they should have {W}, as those that you were given. Hide empty places from the query,
+    and return the whole ring.""")
 
 
 @mistake(
-    "You return the ring without its empty places; what you find with it is right.",
+    "What you found is right, but you return the ring without its empty places.",
     _cut_off,
     cases=("filling", "full", "first"),
 )
@@ -205,10 +206,10 @@ def _empty_places_cut_off(
 
 
 @mistake(
-    "You moved all tokens up by one place; in a ring nothing moves but what is overwritten.",
+    "You moved all tokens by one place, but a ring moves nothing and overwrites only the oldest.",
     lambda e: (
-        "Each step then copies the whole cache, and whoever looks for token number n in place "
-        f"n mod W finds another one. {_full(e)}"
+        "Each step then copies the whole cache, and place n mod W doesn't hold token number n. "
+        f"{_full(e)}"
     ),
     cases=("full",),
 )
@@ -230,19 +231,21 @@ def _moved_up(
     return (scores.softmax(dim=-1).unsqueeze(1) @ values).squeeze(1), keys, values
 
 
-_no_slope = mistake("Age makes no difference to your scores.", _full, cases=("filling", "full"))(
-    _variant(sign=0.0)
-)
+_no_slope = mistake(
+    "Your scores don't depend on the age of a token.", _full, cases=("filling", "full")
+)(_variant(sign=0.0))
 
 _older_is_larger = mistake(
-    "The older a token is, the larger its score in yours; slope · age should lower it.",
-    lambda e: unwrapped(f"""Either slope · age is added, or ages are counted from the oldest token,
-    whereas the new one has age 0. {_full(e)}"""),
+    "Your scores grow with the age of a token, but slope · age should lower them.",
+    lambda e: (
+        unwrapped(f"""Either you add slope · age, or you count ages from the oldest token, although
+    the new one should have age 0. {_full(e)}""")
+    ),
     cases=("filling", "full"),
 )(_variant(sign=-1.0))
 
 _age_divided = mistake(
-    "slope · age is divided by √D as well; only the dot product is.",
+    "You divided slope · age by √D, too, but only the dot product should be.",
     _full,
     cases=("filling", "full"),
 )(_variant(age_divided=True))
@@ -256,20 +259,20 @@ _masked_after_softmax = families.masked_after_softmax(_filling, cases=("filling"
 )
 
 _seen_before_written = mistake(
-    "You look before the new token is in its place: what lay there before is seen instead.",
-    lambda e: f"Write key and value first, and look with what you have written. {_full(e)}",
+    "You look before you write the new token, so you see what was in its place before.",
+    lambda e: f"Write key and value first, and use the written ring to look. {_full(e)}",
     cases=("filling", "full"),
 )(_variant(looks_first=True))
 
 _scale_by_places = mistake(
-    "You divided the dot products by √W, the root of the number of places; the scale is √D.",
+    "You divided the dot products by √W, the root of the number of places, instead of √D.",
     _full,
     cases=("filling", "full"),
 )(_variant(by_places=True))
 
 _changed_in_place = mistake(
-    "Your step writes into the tensors that it was given; the task asks for new ones.",
-    "Whoever still holds the old cache finds it changed.",
+    "Your step writes into the tensors that it was given instead of returning new ones.",
+    "Anyone who still needs the old cache will find it changed.",
     cases=("filling", "full"),
 )(_variant(copies=False))
 
@@ -286,27 +289,28 @@ def _kept(evidence: Evidence) -> bool:
 
 
 def _by_count(evidence: Evidence) -> Finding | None:
-    """After how many tokens what was found is right, if keys and values are kept as they should."""
+    """After how many tokens the output is right, if keys and values are."""
     W, many, after = evidence.number("W"), evidence.number("many"), _after(evidence)
     wrong = [case for case in after if not evidence.same(f"{case}.found")]
     if not _kept(evidence) or not wrong:
         return None
     good = listed(after[case] for case in after if case not in wrong)
-    right = f"right after {good} tokens, and " if good else ""
+    right = f"right after {good} tokens but " if good else ""
     return Finding(
         "wrong-after",
-        "Keys and values go where they should; what is found is not what they give.",
+        "Your keys and values are in the right places, but what you find isn't right.",
         f"With W = {W} places, what you find is {right}wrong after "
-        f"{listed(after[case] for case in wrong)}. So look at ages, at which places are seen, and "
-        f"at the scores. After {many} tokens place {many % W} holds the new one, age 0, and place "
-        f"{(many + 1) % W} the oldest one, age {W - 1}.",
+        f"{listed(after[case] for case in wrong)}. So check the ages, which places are seen, and "
+        f"the scores. After {many} tokens, place {many % W} holds the new one, with age 0, and "
+        "place "
+        f"{(many + 1) % W} the oldest one, with age {W - 1}.",
         SLIDE,
     )
 
 
 def _ages_read_off(evidence: Evidence, weights: Array, case: str, count: int, b: int) -> str:
-    """The ages that weights (W,) speak of, if all are seen: those of which slope makes the rest
-    of each score.
+    """The ages that explain weights, (W,), if all places are seen: what each score lacks, divided
+    by the slope.
     """
     W, slope = evidence.number("W"), float(evidence.inputs["slope"])
     if weights.min() < _READABLE:
@@ -319,14 +323,14 @@ def _ages_read_off(evidence: Evidence, weights: Array, case: str, count: int, b:
         return ""
     right = (count - np.arange(W)) % W
     return (
-        " Your weights are those of tokens that are, from place 0 on, "
-        f"{', '.join(number(float(age)) for age in ages.round())} older than the new one; they "
+        " Your weights belong to tokens with the ages "
+        f"{', '.join(number(float(age)) for age in ages.round())}, from place 0 on, but their ages "
         f"are {listed(right)}."
     )
 
 
 def _by_weights(evidence: Evidence) -> Finding | None:
-    """With which weights the places of one ring are seen, where those are wrong."""
+    """Which weights the places of one ring have, if some are wrong."""
     W, after = evidence.number("W"), _after(evidence)
     wrong = [case for case in after if not evidence.same(f"{case}.found")]
     if not _kept(evidence) or not wrong:
@@ -338,22 +342,22 @@ def _by_weights(evidence: Evidence) -> Finding | None:
     values = evidence.right(f"{case}.values")[b]
     weights, wanted = (weights_on(values, side[b]) for side in (mine, right))
     if weights is None or wanted is None:
-        return _by_count(evidence)  # which is said under one name, as not every draw can be read
+        return _by_count(evidence)  # under the same name, as not every draw can be solved
     total, empty = float(weights.sum()), weights[count + 1 :]
     told = ""
     if abs(total - 1) > _READABLE:
         told += f" Yours sum to {number(total)}."
     if abs(empty).max(initial=0) > _READABLE:
-        told += f" {_still_empty(count + 1, W).capitalize()}."
+        told += f" But {_still_empty(count + 1, W)}."
     if unseen := np.flatnonzero((abs(weights) < _READABLE / 10) & (wanted > _READABLE)).tolist():
-        told += f" You do not see place {listed(unseen)}."
+        told += f" You don't see place {listed(unseen)}."
     told = told or _ages_read_off(evidence, weights, case, count, b)
     return Finding(
         "wrong-after",
-        "Keys and values go where they should; you look at them with other weights.",
+        "Your keys and values are in the right places, but you look at them with wrong weights.",
         f"After {count} tokens, with W = {W}, you look at places 0 to {W - 1} of row {b} with "
-        f"{row_of_weights(weights)}; expected {row_of_weights(wanted)}.{told} "
-        f"The new token lies in place {count % W}.",
+        f"{row_of_weights(weights)}, but expected was {row_of_weights(wanted)}.{told} "
+        f"The new token is in place {count % W}.",
         SLIDE,
     )
 
@@ -363,9 +367,11 @@ TASK = Task(
     _variant(),
     SLIDE,
     (
-        Part("A ring that fills: empty places have no share.", 3, matches("filling", "first")),
         Part(
-            "A full ring: the oldest gives way, and ages go round.",
+            "While the ring fills up, empty places have no share.", 3, matches("filling", "first")
+        ),
+        Part(
+            "In a full ring, the oldest token gives way, and ages go around.",
             5,
             matches("full", "last_place", "round", "alone"),
         ),

@@ -16,7 +16,7 @@ from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
-# Positions are no farther from 0 than this, and so near are angles that are equal.
+# Positions are no farther from 0 than this, and equal angles no farther apart.
 _FAR, _APART = 100, 5e-3
 
 Turn = Callable[[Tensor, Tensor, int, float], Tensor]
@@ -67,28 +67,28 @@ def _part(evidence: Evidence) -> str:
 
 def _places(evidence: Evidence) -> str:
     rows = " and ".join(listed(row) for row in evidence.inputs["positions"])
-    return f"The positions of the two rows were {rows}. {_part(evidence)}"
+    return f"The two rows have the positions {rows}. {_part(evidence)}"
 
 
 _halves_paired = mistake(
-    "You paired number i with number i + R / 2, as the chapter does; here neighbors are pairs.",
+    "You paired number i with number i + R / 2, as the chapter does, but here neighbors are pairs.",
     _part,
     also=(_variant(halves=True, turned=lambda a, b, angle: _turned(a, b, -angle)),),
 )(_variant(halves=True))
 
 _laid_out_in_halves = mistake(
-    "Neighbors are turned, and then all first numbers of pairs come before all second ones.",
-    lambda e: f"A pair stays where it was, at 2i and 2i + 1. {_part(e)}",
+    "You turned neighbors, but then put all first numbers of pairs in front of all second ones.",
+    lambda e: f"A pair should stay where it was, at 2i and 2i + 1. {_part(e)}",
 )(_variant(laid_out=lambda pair: torch.cat(pair, dim=-1)))
 
 _all_rotated = mistake(
-    "All D numbers were turned; only the first `rotated` were asked for.",
+    "You turned all D numbers instead of only the first `rotated`.",
     _part,
     cases=("part", "whole"),
 )(_variant(all_of_it=True))
 
 _last_numbers_turned = mistake(
-    "You turned the last numbers of each vector; the first `rotated` were asked for.",
+    "You turned the last `rotated` numbers of each vector instead of the first.",
     _part,
 )(
     lambda x, positions, rotated, base: _variant()(
@@ -97,39 +97,41 @@ _last_numbers_turned = mistake(
 )
 
 _angles_from_all = mistake(
-    "Your θ_i is base^(−2i / D); it should be base^(−2i / R), with R the numbers that are turned.",
+    "Your θ_i is base^(−2i / D) instead of base^(−2i / R), where R is how many numbers turn.",
     _part,
     cases=("part", "whole"),
 )(_variant(exponents=lambda _, D: torch.arange(0, D, 2) / D))
 
 _counted_anew = mistake(
-    "You counted positions from 0; they were given, since a text may continue a cache.", _places
+    "You counted positions from 0 instead of using those that were given.", _places
 )(_variant(where=lambda positions: torch.arange(positions.shape[1]).expand_as(positions)))
 
-_first_row_for_all = mistake("All rows were turned by the positions of row 0.", _places)(
-    _variant(where=lambda positions: positions[:1].expand_as(positions))
-)
+_first_row_for_all = mistake(
+    "You turned all rows by the positions of row 0, but each row has its own.", _places
+)(_variant(where=lambda positions: positions[:1].expand_as(positions)))
 
-_without_gaps = mistake("You continued from each row's first position without its gaps.", _places)(
-    _variant(where=lambda positions: positions[:, :1] + torch.arange(positions.shape[1]))
-)
+_without_gaps = mistake(
+    "You counted on from each row's first position, but given positions may have gaps.", _places
+)(_variant(where=lambda positions: positions[:, :1] + torch.arange(positions.shape[1])))
 
 _moved_to_zero = mistake(
-    "You moved each row's positions so that they begin at 0; they are meant as they are.",
-    lambda e: f"The gaps are right. {_places(e)}",
+    "You moved each row's positions to begin at 0 instead of using them as they are.",
+    lambda e: f"The gaps between them are right. {_places(e)}",
 )(_variant(where=lambda positions: positions - positions[:, :1]))
 
-_one_ahead = mistake("Your positions are one too large: the first token has position 0.", _places)(
+_one_ahead = mistake("Your positions are one larger than those that were given.", _places)(
     _variant(where=lambda positions: positions + 1)
 )
 
 _turned_backwards = mistake(
-    "You turned the other way: by −t θ instead of t θ.",
-    lambda e: f"Scores would still depend on distances, with the other sign. {_part(e)}",
+    "You turned in the wrong direction, by −t θ instead of t θ.",
+    lambda e: (
+        f"Scores would still depend only on distances, but on those with the other sign. {_part(e)}"
+    ),
 )(_variant(turned=lambda a, b, angle: _turned(a, b, -angle)))
 
 _not_a_rotation = mistake(
-    "Both halves of a pair have the same sign before the sine, so lengths change.",
+    "The sine has the same sign for both numbers of your pairs, so their lengths change.",
     _part,
 )(
     _variant(
@@ -140,22 +142,24 @@ _not_a_rotation = mistake(
     )
 )
 
-_sine_and_cosine_exchanged = mistake("Sine and cosine changed places.", _part)(
+_sine_and_cosine_exchanged = mistake("You swapped sine and cosine.", _part)(
     _variant(turned=lambda a, b, angle: _turned(a, b, torch.pi / 2 - angle))
 )
 
-_exponents_too_small = mistake("Your θ_i is base^(−i / R); it should be base^(−2i / R).", _part)(
+_exponents_too_small = mistake("Your θ_i is base^(−i / R) instead of base^(−2i / R).", _part)(
     _variant(exponents=lambda R, _: torch.arange(R // 2) / R)
 )
 
 _rest_dropped = mistake(
-    "The numbers that are not turned are missing from your result.",
-    lambda e: f"It has {e.yours('part').shape[-1]} numbers a head instead of {e.number('D')}.",
+    "Your result lacks the numbers that aren't turned.",
+    lambda e: (
+        f"It has {e.yours('part').shape[-1]} numbers for each head instead of {e.number('D')}."
+    ),
     cases=("part", "whole"),
 )(_variant(rest=False))
 
 _rest_is_0 = mistake(
-    "The numbers that are not turned are 0 in yours; they stay as they are.",
+    "You set the numbers that aren't turned to 0 instead of leaving them as they are.",
     _part,
     cases=("part", "whole"),
 )(_variant(rest=None))
@@ -167,22 +171,25 @@ def _one_after_the_other(a: Tensor, b: Tensor, angle: Tensor) -> tuple[Tensor, T
 
 
 _second_from_the_turned_first = mistake(
-    "The second number of a pair is made from the first after its turn; both need the old one.",
-    lambda e: f"Keep both before you write. The first number of each pair is right. {_part(e)}",
+    "You made the second number of a pair from the turned first number instead of the old one.",
+    lambda e: (
+        f"The first number of each pair is right. Compute both before you overwrite one. {_part(e)}"
+    ),
 )(_variant(turned=_one_after_the_other))
 
 _speeds_reversed = mistake(
-    "Your first pair turns slowest and your last one fastest; it is the other way round.",
-    lambda e: f"θ₀ is base⁰ = 1, and later pairs turn more slowly. {_part(e)}",
+    "Your first pair turns slowest and your last one fastest, but it should be the other way "
+    "round.",
+    lambda e: f"θ₀ should be base⁰ = 1, and later pairs turn more slowly. {_part(e)}",
 )(_variant(exponents=lambda R, _: torch.arange(0, R, 2).flip(0) / R))
 
 _in_degrees = mistake(
-    "You took t · θ for degrees; `cos` and `sin` want radians, and t · θ is in radians.", _places
+    "You treated t · θ as degrees, but it is in radians, as `cos` and `sin` need it.", _places
 )(_variant(where=lambda positions: positions * (torch.pi / 180)))
 
 
 def _repeated(halves: bool, partner: Callable[[Tensor], Tensor]) -> Turn:
-    """As libraries turn: x · cos + partner · sin, with an angle for each of R numbers."""
+    """Turns as libraries do it: x · cos + partner · sin, with an angle for each of R numbers."""
 
     def answer(x: Tensor, positions: Tensor, rotated: int, base: float) -> Tensor:
         theta = base ** (-torch.arange(0, rotated, 2) / rotated)
@@ -200,23 +207,27 @@ def _neighbor(first: Tensor) -> Tensor:
 
 
 def _half_away(first: Tensor) -> Tensor:
-    """What libraries that pair i with i + R / 2 call `rotate_half`."""
+    """The `rotate_half` of libraries that pair i with i + R / 2."""
     a, b = first.chunk(2, dim=-1)
     return torch.cat([-b, a], dim=-1)
 
 
 _angles_in_halves = mistake(
-    "Neighbors are paired, and angles are laid out for halves; both of a pair need the same one.",
-    lambda e: unwrapped(f"""For neighbors each angle has to stand twice in a row, as
-    `repeat_interleave(2, dim=-1)` lays them out. All angles and then all of them again, as `repeat`
-    or `cat` give them, are for pairs of i and i + R / 2. {_part(e)}"""),
+    "You paired neighbors, but your angles are laid out for pairs of i and i + R / 2.",
+    lambda e: (
+        unwrapped(f"""Both numbers of a pair need the same angle. So for neighbors each angle has to
+    come twice in a row, as from `repeat_interleave(2, dim=-1)`, and not all angles and then all of
+    them again, as from `repeat` or `cat`. {_part(e)}""")
+    ),
 )(_repeated(True, _neighbor))
 
 _partners_in_halves = mistake(
-    "Angles belong to neighbors, but the sine is multiplied with the number R / 2 away.",
-    lambda e: unwrapped(f"""Each angle stands twice in a row, so number 2i and number 2i + 1 are a
-    pair: in it, (a, b) needs (−b, a) beside the sine. Two halves, (−second, first), belong to
-    angles that are laid out in halves. {_part(e)}"""),
+    "Your angles are laid out for neighbors, but you multiply the sine by the number R / 2 away.",
+    lambda e: (
+        unwrapped(f"""Each angle comes twice in a row, so numbers 2i and 2i + 1 are a pair (a, b),
+    and the sine needs (−b, a). The halves (−second, first) belong to angles that are laid out in
+    halves, too. {_part(e)}""")
+    ),
     also=(_repeated(False, lambda first: -_half_away(first)),),
 )(_repeated(False, _half_away))
 
@@ -232,22 +243,24 @@ def _waves_added(cosine_first: bool) -> Turn:
 
 
 _added_not_turned = mistake(
-    "You add sines and cosines of t · θ to the numbers; a turn multiplies the numbers by them.",
-    lambda e: unwrapped(f"""A pair (a, b) becomes (a cos − b sin, a sin + b cos), which is as long
-    as it was. {_part(e)}"""),
+    "You added sines and cosines of t · θ to the numbers instead of multiplying.",
+    lambda e: (
+        unwrapped(f"""A pair (a, b) should become (a cos − b sin, a sin + b cos), which is as long
+    as before. {_part(e)}""")
+    ),
     also=(_waves_added(True),),
 )(_waves_added(False))
 
 _partner_without_its_sign = mistake(
-    "The sine is multiplied with the number before, by `roll`; a pair (a, b) takes (−b, a).",
+    "You multiplied the sine by a rolled vector, but for a pair (a, b) it needs (−b, a).",
     _part,
     also=(_repeated(False, lambda first: -first.roll(-1, dims=-1)),),
 )(_repeated(False, lambda first: first.roll(1, dims=-1)))
 
 
 @mistake(
-    "Each number is turned by a speed of its own; both numbers of a pair have that of the pair.",
-    lambda e: f"Number 2i + 1 should turn with base^(−2i / R), as number 2i does. {_part(e)}",
+    "You gave each number its own speed, but both numbers of a pair turn at the same speed.",
+    lambda e: f"Number 2i + 1 should turn at base^(−2i / R), like number 2i. {_part(e)}",
 )
 def _speeds_of_numbers(x: Tensor, positions: Tensor, rotated: int, base: float) -> Tensor:
     angle = positions[:, None, :, None] * base ** (-torch.arange(rotated) / rotated)
@@ -256,7 +269,7 @@ def _speeds_of_numbers(x: Tensor, positions: Tensor, rotated: int, base: float) 
 
 
 _steps_for_positions = mistake(
-    "You turned by the step from one position to the next; the position itself was asked for.",
+    "You turned by the step from one position to the next instead of the position itself.",
     _places,
     also=(_variant(where=lambda positions: positions.diff(dim=1, prepend=positions[:, :1] * 0)),),
 )(_variant(where=lambda positions: positions.diff(dim=1, prepend=positions[:, :1])))
@@ -271,8 +284,8 @@ _TIMES = {
 
 
 def _what_turns(evidence: Evidence, asked: Array, turned: Array) -> tuple[str, str]:
-    """What all pairs are turned by, and a sentence on it; both empty if nothing is known. Angles
-    are (B, T, R/2), and `turned` has them for each head.
+    """A sentence on the angles of all pairs, and one with numbers; both empty if nothing explains
+    them. `asked` is (B, T, R/2), and `turned` is that for each head.
     """
 
     def fits(angles: Array) -> bool:
@@ -280,14 +293,14 @@ def _what_turns(evidence: Evidence, asked: Array, turned: Array) -> tuple[str, s
 
     for said, times in _TIMES.items():
         if fits(times * asked):
-            return f"Neighbors are turned by {said}; the angle is t · θ itself.", ""
+            return f"You turned neighbors by {said}, but the angle should be t · θ itself.", ""
     positions, base = evidence.inputs["positions"], float(evidence.inputs["base"])
     R = evidence.number("R")
     thetas = base ** (-np.arange(0, R, 2) / R)
     if fits(positions[..., None] / thetas):
         return (
-            "Your θ_i is base^(2i / R), so later pairs turn faster; it should be base^(−2i / R).",
-            f"The last pair should turn by t · {number(float(thetas[-1]))}; yours turns by t · "
+            "Your θ_i is base^(2i / R) instead of base^(−2i / R), so later pairs turn faster.",
+            f"The last pair should turn by t · {number(float(thetas[-1]))}, but yours turns by t · "
             f"{number(float(1 / thetas[-1]))}.",
         )
     found = _positions_read_off(turned, thetas)
@@ -295,8 +308,8 @@ def _what_turns(evidence: Evidence, asked: Array, turned: Array) -> tuple[str, s
         rows = " and ".join(f"[{listed(one)}]" for one in found)
         given = " and ".join(f"[{listed(one)}]" for one in positions)
         return (
-            "Neighbors are turned by the right speeds, at other positions than those given.",
-            f"Yours are the angles of {rows}; given were {given}.",
+            "You turned neighbors at the right speeds, but by other positions than those given.",
+            f"Your angles belong to the positions {rows}, but those given are {given}.",
         )
     own = [(b, int(t)) for b, t in np.argwhere(positions == 1)]
     if own:
@@ -306,9 +319,8 @@ def _what_turns(evidence: Evidence, asked: Array, turned: Array) -> tuple[str, s
             mine = -np.log(speeds) / np.log(base)
             right = np.arange(0, R, 2) / R
             return (
-                "Neighbors are turned by t times a speed, and the speeds are others than "
-                "base^(−2i / R).",
-                f"Yours are {_powers(mine)}; they should be {_powers(right)}.",
+                "You turned neighbors by t times a speed, but the speeds aren't base^(−2i / R).",
+                f"Yours are {_powers(mine)}, but they should be {_powers(right)}.",
             )
     return "", ""
 
@@ -318,7 +330,7 @@ def _powers(exponents: Array) -> str:
 
 
 def _positions_read_off(turned: Array, thetas: Array) -> Array | None:
-    """(B, T) the whole positions of which all heads have the angles; None if there are none."""
+    """(B, T): the whole positions that the angles of all heads belong to, if there are any."""
     near = np.arange(-_FAR, _FAR + 1)
     gaps = abs(np.exp(1j * near[:, None] * thetas) - turned[..., None, :]).max(axis=-1)
     found = near[gaps.argmin(axis=-1)]  # (B, H, T)
@@ -328,7 +340,7 @@ def _positions_read_off(turned: Array, thetas: Array) -> Array | None:
 
 
 def _other_angles(evidence: Evidence) -> Finding | None:
-    """Neighbors that are turned, by other angles: what they have in common, and the first."""
+    """If neighbors are turned by wrong angles: what these have in common, and the first of them."""
     mine, given = evidence.yours("part").astype(float), evidence.inputs["x"].astype(float)
     R = evidence.number("R")
     x, y = (side[..., 0:R:2] + 1j * side[..., 1:R:2] for side in (given, mine))
@@ -348,16 +360,16 @@ def _other_angles(evidence: Evidence) -> Finding | None:
     what, more = _what_turns(evidence, evidence.inputs["positions"][..., None] * thetas, turned)
     return Finding(
         "other-angles",
-        what or "Neighbors are turned, but not by t · θ.",
-        f"{more} At position {place} of row {b}, pair {i} is turned by {number(by)} in yours, "
-        f"whole turns left aside. It should be {number(asked)}: t · θ is {place} · "
+        what or "You turned neighbors, but not by t · θ.",
+        f"{more} At position {place} of row {b}, you turned pair {i} by {number(by)}, not counting "
+        f"full turns. It should be {number(asked)}, since t · θ is {place} · "
         f"{number(float(thetas[i]))}.".strip(),
         SLIDE,
     )
 
 
 def _some_numbers(evidence: Evidence) -> Finding | None:
-    """Which numbers of a vector are wrong, unless those are all that are turned."""
+    """Which numbers of a vector are wrong, unless all that are turned are."""
     wrong = ~close(evidence.yours("part"), evidence.right("part"))
     at = wrong.any(axis=(0, 1, 2))
     turned = np.arange(evidence.number("D")) < evidence.number("R")
@@ -366,15 +378,16 @@ def _some_numbers(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "some-numbers",
-        "Some numbers of each vector are right, others are not.",
-        f"Of {evidence.number('D')} numbers, of which {evidence.number('R')} are turned, these are "
+        "Some numbers of each vector are right, but others aren't.",
+        f"Of {evidence.number('D')} numbers, the first {evidence.number('R')} are turned. These "
+        "are "
         f"wrong: {listed(np.flatnonzero(at))}. {_part(evidence)}",
         SLIDE,
     )
 
 
 def _other_lengths(evidence: Evidence) -> Finding | None:
-    """The rest is right, and what was turned has pairs of other lengths."""
+    """If the rest is right, but pairs that were turned have other lengths."""
     mine, given = evidence.yours("part").astype(float), evidence.inputs["x"].astype(float)
     R = evidence.number("R")
     before, after = (np.hypot(side[..., 0:R:2], side[..., 1:R:2]) for side in (given, mine))
@@ -384,10 +397,11 @@ def _other_lengths(evidence: Evidence) -> Finding | None:
     b, h, t, i = (int(k) for k in place)
     return Finding(
         "other-lengths",
-        "What stays is right; what is turned has other lengths than before.",
-        f"Of row {b}, head {h}, token {t}, the numbers {2 * i} and {2 * i + 1} are a pair of "
-        f"length {number(float(before[place]))}, and of length {number(float(after[place]))} in "
-        f"yours. (a cos − b sin, a sin + b cos) is as long as (a, b). {_part(evidence)}",
+        "Your turn changes the lengths of pairs, but a rotation keeps them.",
+        f"In row {b}, head {h}, token {t}, numbers {2 * i} and {2 * i + 1} are a pair of "
+        f"length {number(float(before[place]))}, and after your turn its length is "
+        f"{number(float(after[place]))}. (a cos − b sin, a sin + b cos) is as long as (a, b). "
+        f"{_part(evidence)}",
         SLIDE,
     )
 

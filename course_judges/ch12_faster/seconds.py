@@ -106,7 +106,7 @@ def _shown(evidence: Evidence) -> str:
     worst = max(PARTS, key=lambda name: abs(mine[name] - right[name]))
     return (
         f"Of {number(sum(right.values()), 4)} s, {worst.replace('_', '-')} took "
-        f"{number(right[worst], 4)} s; yours says {number(mine[worst], 4)} s."
+        f"{number(right[worst], 4)} s, but your answer says {number(mine[worst], 4)} s."
     )
 
 
@@ -115,73 +115,74 @@ def _seconds(case: str) -> Callable[[Evidence], bool]:
 
 
 _first_call_counted = mistake(
-    "The first call is in your seconds; it was to be made beforehand and not counted.",
-    lambda e: f"A first call prepares what later ones use. {_shown(e)}",
+    "You counted the first call of the model, which should only warm it up.",
+    lambda e: f"Call it once before you measure, because a first call prepares things. {_shown(e)}",
     cases=("growing.seconds",),
 )(_variant(warm_up=False))
 
 _warm_up_in_the_parts = mistake(
-    "The call to warm up is in the seconds of the parts.",
-    lambda e: f"Set them to 0 after it. {_shown(e)}",
+    "You counted the warm-up call in the seconds of the parts.",
+    lambda e: f"Set them to 0 after that call. {_shown(e)}",
     cases=("growing.seconds",),
 )(_variant(fresh=False))
 
 _warm_up_in_elsewhere = mistake(
-    "The call to warm up is in `elsewhere`: start the clock of the whole after it.",
+    "You counted the warm-up call in `elsewhere`, so start timing the whole after that call.",
     _shown,
     cases=("growing.seconds",),
 )(_variant(starts_late=False))
 
 _last_call_alone = mistake(
-    "Each part has the seconds of its last call only; they were to be added up.",
+    "Each part has only the seconds of its last call, but all calls should be added up.",
     _shown,
     cases=("growing.seconds",),
 )(_variant(adds=False))
 
 _first_block_alone = mistake(
-    "Attention and feed-forward are those of the first block only.",
+    "You timed attention and feed-forward in the first block only, but all blocks count.",
     _shown,
     cases=("growing.seconds",),
 )(_variant(blocks=slice(1)))
 
 _last_block_alone = mistake(
-    "Attention and feed-forward are those of the last block only.",
+    "You timed attention and feed-forward in the last block only, but all blocks count.",
     _shown,
     cases=("growing.seconds",),
 )(_variant(blocks=slice(-1, None)))
 
 _text_does_not_grow = mistake(
-    "Every call reads the prompt; the symbols that were written are never read.",
+    "All your calls read the prompt alone, without the symbols that were written.",
     _shown,
     cases=("growing.seconds",),
 )(_variant(grows=False))
 
 _last_symbol_alone = mistake(
-    "Every call reads the last symbol only, as with a cache; the plain loop reads the whole text.",
+    "Your calls read only the last symbol, as with a cache, but the plain loop reads the whole "
+    "text.",
     _shown,
     cases=("growing.seconds",),
 )(_variant(reads=lambda text, _: text[:, -1:]))
 
 _parts_counted_twice = mistake(
-    "`elsewhere` is all the time; what the parts took has to be subtracted.",
+    "Your `elsewhere` is the whole time. Subtract what the parts took.",
     _shown,
     cases=("growing.seconds",),
 )(_variant(exclusive=False))
 
 _mean_of_the_calls = mistake(
-    "You divided by the number of symbols; the seconds of the whole text were asked for.",
+    "You divided by the number of symbols instead of returning the seconds of the whole text.",
     _shown,
     cases=("growing.seconds",),
 )(_variant(mean=True))
 
 _shares_of_the_whole = mistake(
-    "You return shares of the whole; asked for are seconds.",
+    "You returned shares of the whole instead of seconds.",
     lambda e: f"Your five numbers add up to 1. {_shown(e)}",
     cases=("growing.seconds",),
 )(_variant(shares=True))
 
 _mean_of_the_blocks = mistake(
-    "Attention and feed-forward are a mean over the blocks; the seconds of all blocks add up.",
+    "You averaged attention and feed-forward over the blocks instead of adding them up.",
     _shown,
     cases=("growing.seconds.attention", "growing.seconds.feed_forward"),
 )(_variant(mean_of_blocks=True))
@@ -189,28 +190,32 @@ _mean_of_the_blocks = mistake(
 _one_symbol_too_few = mistake(
     "Your loop writes one symbol too few.",
     lambda e: (
-        f"`count` is {e.number('count')}, and the call to warm up is none of these. {_shown(e)}"
+        f"`count` is {e.number('count')}, and the warm-up call isn't one of these. {_shown(e)}"
     ),
     cases=("growing.seconds",),
 )(_variant(more=-1))
 
 _first_symbol_not_timed = mistake(
-    "You write the first symbol with the first call, which doesn't count; then too few are timed.",
-    lambda e: unwrapped(f"""All {e.number("count")} symbols are written after that call, the first
-    of them after the prompt once more. {_shown(e)}"""),
+    "You used the warm-up call to write the first symbol, so one symbol isn't timed.",
+    lambda e: (
+        unwrapped(f"""All {e.number("count")} symbols should be written after that call, starting
+    from the prompt again. {_shown(e)}""")
+    ),
     cases=("growing.seconds",),
 )(_variant(uses_first=True, more=-1))
 
 _first_symbol_kept = mistake(
-    "The symbol of the first call, which doesn't count, stays in your text: it is one too long.",
-    lambda e: f"Writing begins with the prompt alone. {_shown(e)}",
+    "You kept the symbol of the warm-up call, so your text is one symbol too long.",
+    lambda e: f"After that call, start writing from the prompt alone. {_shown(e)}",
     cases=("growing.seconds",),
 )(_variant(uses_first=True))
 
 _reads_the_beginning = mistake(
-    "You read the first `block_size` tokens of the text; the plain loop reads the last ones.",
-    lambda e: unwrapped(f"""Once the text is longer than that, new symbols are never read, and
-    each call says the same. {_shown(e)}"""),
+    "You read the first `block_size` tokens of the text, but the plain loop reads the last ones.",
+    lambda e: (
+        unwrapped(f"""Once the text is longer than that, the model never sees new symbols, so all
+    calls give the same. {_shown(e)}""")
+    ),
     cases=("growing.seconds", "cropped.seconds"),
 )(_variant(reads=lambda text, size: text[:, :size]))
 
@@ -221,8 +226,10 @@ _one_symbol_too_many = mistake(
 )(_variant(more=1))
 
 _reads_more_than_fits = mistake(
-    "Your text grew longer than `block_size`, and the model refuses it: show it the last ones.",
-    lambda e: f"It reads at most {e.number('short')} here.",
+    "You showed the model more than `block_size` tokens. Show it only the last ones.",
+    lambda e: (
+        f"Here it reads at most {e.number('short')}, so it refused your text when that got longer."
+    ),
     recognized=lambda e: (
         e.same("growing")
         and "cropped" in e.answers.errors
@@ -232,7 +239,7 @@ _reads_more_than_fits = mistake(
 
 
 def _left(evidence: Evidence) -> tuple[int, int]:
-    """How many of the answer's hooks, and of the `forward`s it exchanged, stay in the model."""
+    """How many of the answer's hooks, and of the `forward`s it replaced, are left in the model."""
     hooks, replaced = (evidence.yours(f"growing.given.{kind}") for kind in ("hooks", "replaced"))
     return int(hooks), int(replaced)
 
@@ -243,21 +250,21 @@ def _what_is_left(evidence: Evidence) -> str:
     if hooks:
         said.append(
             unwrapped(f"""{"1 hook" if hooks == 1 else f"{hooks} hooks"} of yours
-            {"stays" if hooks == 1 else "stay"} in the model. Did you keep the handles of all your
-            hooks, of those before a part and of those after it, and call `remove()` of each?""")
+            {"is" if hooks == 1 else "are"} still in the model. Did you keep the handles of all your
+            hooks, both before and after each part, and call `remove()` on each?""")
         )
     if replaced:
         said.append(
             unwrapped(f"""{replaced} of the model's modules still
-            {"has" if replaced == 1 else "have"} a `forward` that you exchanged. Put back each one
+            {"has" if replaced == 1 else "have"} a `forward` that you replaced. Put back each one
             (`del part.forward`).""")
         )
     right = "The seconds are right, but " if evidence.same("cropped.seconds") else ""
-    return f"{right}{' '.join(said)} What stays slows down every later call."
+    return f"{right}{' '.join(said)} What is left in a model slows down every later call."
 
 
 _hooks_left = mistake(
-    "Your measurement stays in the model: hooks, or exchanged `forward`s, were not removed.",
+    "You left your measurement in the model, as hooks or as replaced `forward`s.",
     _what_is_left,
     recognized=lambda e: e.same("growing.seconds") and max(_left(e)) > 0,
 )(_variant(removes=False))
@@ -266,12 +273,12 @@ _hooks_left = mistake(
 def _others_removed(evidence: Evidence) -> str:
     gone = int(evidence.yours("growing.given.removed"))
     return unwrapped(f"""The model came with two hooks of somebody else, and
-    {"both are" if gone == 2 else "one is"} gone. `register_forward_hook` returns a handle of your
-    own hook: call `remove()` of that one.""")
+    {"both are" if gone == 2 else "one is"} gone. `register_forward_hook` returns a handle for your
+    own hook, so call `remove()` on that.""")
 
 
 _others_hooks_removed = mistake(
-    "You removed hooks that were not yours.",
+    "You removed hooks that weren't yours.",
     _others_removed,
     recognized=lambda e: e.same("growing.seconds") and int(e.yours("growing.given.removed")) > 0,
 )(_variant(clears=True))
@@ -284,40 +291,40 @@ def _mode_left(case: str) -> Callable[[Evidence], bool]:
 def _mode_alone(case: str) -> Callable[[Evidence], str]:
     def say(evidence: Evidence) -> str:
         right = evidence.same("growing.seconds", "cropped.seconds")
-        return unwrapped(f"""{"The seconds are right. " if right else ""}It is so in
-        {int(evidence.yours(f"{case}.given.other_mode"))} of its modules. Put back the mode that you
+        return unwrapped(f"""{"The seconds are right. " if right else ""}This concerns
+        {int(evidence.yours(f"{case}.given.other_mode"))} of its modules. Restore the mode that you
         found, or leave it alone.""")
 
     return say
 
 
 _left_in_evaluation = mistake(
-    "You left the model in evaluation mode, and it was in training mode.",
+    "You left the model in evaluation mode, but it was in training mode.",
     _mode_alone("growing"),
     recognized=_mode_left("growing"),
 )(_variant(mode=False))
 
 _left_in_training = mistake(
-    "You left the model in training mode, and it was in evaluation mode.",
+    "You left the model in training mode, but it was in evaluation mode.",
     _mode_alone("cropped"),
     recognized=_mode_left("cropped"),
 )(_variant(mode=True))
 
 
 def _of_elsewhere(mine: Array, right: Array) -> str:
-    """Why `elsewhere` alone is wrong, as far as its number tells."""
+    """Why only `elsewhere` is wrong, as far as its number tells."""
     for many in (1, 2, 3, 4):
         for some in itertools.combinations(range(4), many):
             if close(mine[4], right[4] + right[list(some)].sum()):
                 return unwrapped(f"""`elsewhere` is too large by exactly what
-                {results_by_name([PARTS[i] for i in some])} took: subtract that as well. """)
+                {results_by_name([PARTS[i] for i in some])} took, so subtract that, too. """)
     if close(mine[4], -right[4]):
-        return "`elsewhere` has the other sign: it is the whole minus the parts. "
+        return "`elsewhere` has the wrong sign, since it should be the whole minus the parts. "
     return ""
 
 
 def _times_as_long(evidence: Evidence) -> Finding | None:
-    """How many times as long each part took; of a text that fits, or else of one that does not."""
+    """By which factors the seconds are wrong, of a text that fits or else of one that doesn't."""
     case = "cropped" if evidence.same("growing.seconds") else "growing"
     mine, right = (
         np.array([float(side(f"{case}.seconds.{name}")) for name in PARTS])
@@ -326,27 +333,27 @@ def _times_as_long(evidence: Evidence) -> Finding | None:
     if evidence.same(f"{case}.seconds") or not mine.min() < mine.max() < np.inf:
         return None
     if close(mine[[0, 2, 1, 3, 4]], right).all():
-        return None  # that two changed places says more
+        return None  # that two are swapped says more
     off = ~close(mine, right)
     why = ""
     if off[0] and not off[1:].any():
         why = (
-            "Only the embedding's seconds depend on which symbols are read: does your text hold "
-            "others? "
+            "Since only the embedding's seconds depend on which symbols are read: does your text "
+            "hold other symbols? "
         )
     elif off[4] and not off[:4].any():
         why = _of_elsewhere(mine, right)
     wrong = [name for name, one in zip(PARTS, off, strict=True) if one]
     factors = [f"{number(one)} for {name}" for name, one in zip(PARTS, mine / right, strict=True)]
-    long = " of a text that grows beyond `block_size`" if case == "cropped" else ""
+    long = " for a text that grows beyond `block_size`" if case == "cropped" else ""
     return Finding(
         "other-seconds",
-        f"Of your five numbers{long}, {len(wrong)} are wrong: {results_by_name(wrong)}."
+        f"These of your five numbers{long} are wrong: {results_by_name(wrong)}."
         if len(wrong) > 1
-        else f"Of your five numbers{long}, {results_by_name(wrong)} is wrong.",
-        f"Yours, divided by the right ones: {', '.join(factors[:-1])}, and {factors[-1]}. "
-        f"{_shown(evidence)} {why}What counts are the {evidence.number('count')} calls that "
-        "write, each of them and each block once.",
+        else f"Only {results_by_name(wrong)} is wrong among your five numbers{long}.",
+        f"Your seconds divided by the right ones are {', '.join(factors[:-1])}, and {factors[-1]}. "
+        f"{_shown(evidence)} {why}Count the {evidence.number('count')} calls that write, and each "
+        "block once in each call.",
         COST,
     )
 
@@ -357,12 +364,12 @@ TASK = Task(
     COST,
     (
         Part(
-            "The seconds of each part, of all blocks and all symbols.",
+            "The seconds of each part cover all blocks and all symbols.",
             4,
             _seconds("growing"),
         ),
         Part(
-            "Also beyond the context, and the model is left as it was.",
+            "It works beyond the context, too, and leaves the model as it was.",
             2,
             lambda e: e.same("growing", "cropped"),
         ),

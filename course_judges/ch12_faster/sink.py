@@ -33,7 +33,7 @@ def _variant(
     divides: bool = True,
     late: bool = False,
 ) -> Callable[[Chunks, Tensor], Tensor]:
-    """A stream whose running maximum and sum begin, and are carried, in some way."""
+    """A stream that starts or updates its running maximum and sums in some other way."""
 
     def answer(chunks: Chunks, sink: Tensor) -> Tensor:
         m = largest(sink)[:, None]  # (T, 1)
@@ -63,8 +63,8 @@ def _steep(evidence: Evidence) -> str:
 
 
 def _low(evidence: Evidence) -> str:
-    low = evidence.inputs["low"][0].max()
-    return f"The largest score of row 0 is {low:.0f} in one case. {farthest(evidence, 'low')}"
+    low = number(evidence.inputs["low"][0].max(), 4)
+    return f"In one case the largest score of row 0 is {low}. {farthest(evidence, 'low')}"
 
 
 def _tops(evidence: Evidence) -> str:
@@ -73,10 +73,12 @@ def _tops(evidence: Evidence) -> str:
 
 
 _sink_forgotten = mistake(
-    "The sink has no share in your softmax: the weights of the values sum to 1.",
-    lambda e: unwrapped(f"""The sum that they are divided by has to keep e to the sink; it is gone
-    if it was never added, if weights without it were divided by their sum again, or if it was
-    added to each score, where it cancels. {_gentle(e)}"""),
+    "Your sink has no share, so the weights of the values sum to 1.",
+    lambda e: (
+        unwrapped(f"""The sum that they are divided by has to include e to the sink. It is lost if
+    you never add it, if you normalize the weights of the values again, or if you add the sink to
+    each score, where it cancels. {_gentle(e)}""")
+    ),
     cases=("gentle",),
 )(_variant(largest=lambda sink: torch.full_like(sink, -torch.inf), total_of=torch.zeros_like))
 
@@ -84,8 +86,8 @@ _sink_forgotten = mistake(
 def _collected(
     sink_term: Callable[[Tensor, Tensor], Tensor], *, above_the_sink: bool = False
 ) -> Callable[[Chunks, Tensor], Tensor]:
-    """All chunks at once, relative to the largest score of each row, or to the sink where that is
-    larger; the sink's term is made of the sink and of what is subtracted.
+    """All chunks at once, relative to the largest score of each row, or to its sink if that is
+    larger. `sink_term` makes the sink's term from the sink and what is subtracted.
     """
 
     def answer(chunks: Chunks, sink: Tensor) -> Tensor:
@@ -102,10 +104,10 @@ def _collected(
 
 
 _sink_is_a_constant = mistake(
-    "You added 1 to the sum, whatever the sink is; e to the sink was asked for.",
+    "You added 1 to the sum, whatever the sink is, instead of e to the sink.",
     lambda e: (
-        unwrapped(f"""In a sum relative to a maximum m it is e^(b − m), so 1 is right only where
-    m is the sink itself. {_gentle(e)}""")
+        unwrapped(f"""In a sum relative to a maximum m, the sink's term is e^(b − m), so 1 is right
+    only if m is the sink itself. {_gentle(e)}""")
     ),
     cases=("gentle",),
     also=(
@@ -115,10 +117,12 @@ _sink_is_a_constant = mistake(
 )(_variant(largest=torch.zeros_like))
 
 _sink_not_relative = mistake(
-    "Your sum is relative to a maximum m, and the sink's term in it is not e^(b − m).",
-    lambda e: unwrapped(f"""All terms of a sum have to be relative to the same m. Next to e^(z − m),
-    a term e^b is e^m times what it should be; and where m begins as the sink itself, its term is 1.
-    {_gentle(e)}"""),
+    "Your sum is relative to a maximum m, but the sink's term in it isn't e^(b − m).",
+    lambda e: (
+        unwrapped(f"""All terms of a sum have to be relative to the same m. Next to e^(z − m), a
+    term e^b is e^m times as large as it should be. If m starts as the sink itself, its term is 1.
+    {_gentle(e)}""")
+    ),
     cases=("gentle",),
     also=(
         _variant(total_of=torch.exp),
@@ -128,7 +132,7 @@ _sink_not_relative = mistake(
 
 
 def _sink_again(first: float) -> Callable[[Chunks, Tensor], Tensor]:
-    """The sum begins with 0 or with the sink's own term, and each chunk adds that term."""
+    """The sum starts with 0 or with the sink's term, and each chunk adds that term again."""
 
     def answer(chunks: Chunks, sink: Tensor) -> Tensor:
         m, total, weighted = sink[:, None], torch.full_like(sink[:, None], first), torch.zeros(1)
@@ -144,15 +148,15 @@ def _sink_again(first: float) -> Callable[[Chunks, Tensor], Tensor]:
 
 
 _sink_in_every_chunk = mistake(
-    "Every chunk adds the sink to the sum; it belongs there once.",
-    lambda e: f"The share that goes nowhere then grows with the number of chunks. {_gentle(e)}",
+    "You add the sink to the sum in every chunk, but it belongs there only once.",
+    lambda e: f"Then the share that goes nowhere grows with the number of chunks. {_gentle(e)}",
     cases=("gentle",),
     also=(_sink_again(1.0),),
 )(_sink_again(0.0))
 
 
 @mistake(
-    "The sink is added to the sum as a number; it is a logit, so e to the sink belongs there.",
+    "You added the sink itself to the sum, but it is a logit, so e to the sink belongs there.",
     _gentle,
     cases=("gentle",),
     also=(_collected(lambda sink, _: sink),),
@@ -164,20 +168,22 @@ def _sink_not_exponentiated(chunks: Chunks, sink: Tensor) -> Tensor:
 
 
 _maximum_of_each_chunk = mistake(
-    "What you subtract is not always the largest score read so far: e to a difference overflows.",
+    "You don't always subtract the largest score so far, and then e to a difference overflows.",
     lambda e: (
-        unwrapped(f"""Is it the largest of each chunk alone? Then e^(old − new) overflows where
-    the new one lies far below the old one. The maximum has to run: it is the larger of the old one
-    and the chunk's. {_steep(e)}""")
+        unwrapped(f"""Do you subtract the largest score of each chunk alone? Then e^(old − new)
+    overflows where the new one is far below the old one. Keep the larger of the old maximum and the
+    chunk's. {_steep(e)}""")
     ),
     cases=("gentle", "steep", "low", "hidden"),
 )(_variant(running=False))
 
 
 @mistake(
-    "What you subtract does not follow the largest score read so far: e to a difference overflows.",
-    lambda e: unwrapped(f"""Does it stay as it was at first: the sink, or the largest of the first
-    chunk? A later score may be far above it, and float32 ends near e⁸⁸. {_steep(e)}"""),
+    "Your maximum doesn't follow the largest score so far, and then e to a difference overflows.",
+    lambda e: (
+        unwrapped(f"""Do you keep the sink, or the largest score of the first chunk? A later score
+    may be far above that, and float32 ends near e⁸⁸. {_steep(e)}""")
+    ),
     cases=("gentle", "steep", "low"),
     also=(
         lambda chunks, sink: _with_maximum(sink[:, None], chunks, sink),
@@ -204,7 +210,7 @@ def _with_maximum(
 
 
 def _without_rescaling(sink_term: Callable[[Tensor], Tensor], *, with_the_sink: bool) -> Any:
-    """Each chunk relative to its own maximum, and no word about that when chunks are added."""
+    """Each chunk is relative to its own maximum, and chunks are added without rescaling."""
 
     def answer(chunks: Chunks, sink: Tensor) -> Tensor:
         total, weighted = sink_term(sink)[:, None], torch.zeros(1)
@@ -219,9 +225,11 @@ def _without_rescaling(sink_term: Callable[[Tensor], Tensor], *, with_the_sink: 
 
 
 _chunks_not_relative_to_one = mistake(
-    "Each chunk's terms are relative to that chunk's own maximum, and you add them as they are.",
-    lambda e: unwrapped(f"""e^(z − m) of two chunks can be added only if m is the same for both:
-    when the maximum rises, multiply what was summed before by e^(old − new). {_gentle(e)}"""),
+    "You add terms that are relative to different maxima, one for each chunk.",
+    lambda e: (
+        unwrapped(f"""You can add e^(z − m) of two chunks only if m is the same for both. So when
+    the maximum rises, multiply the sums so far by e^(old − new). {_gentle(e)}""")
+    ),
     cases=("gentle",),
     also=tuple(
         _without_rescaling(term, with_the_sink=own)
@@ -231,16 +239,18 @@ _chunks_not_relative_to_one = mistake(
 )(_without_rescaling(torch.zeros_like, with_the_sink=False))
 
 _not_divided = mistake(
-    "You return the running weighted sum, and never divide it by the running sum.",
+    "You return the running weighted sum without dividing it by the running sum.",
     _gentle,
     cases=("gentle",),
 )(_variant(divides=False))
 
 
 @mistake(
-    "You divide by the running sum within the loop; divide once, when all chunks are read.",
-    lambda e: unwrapped(f"""What comes from the first chunk is then divided again with every chunk
-    that follows, and what comes from the last one only once. {_gentle(e)}"""),
+    "You divide by the running sum in the loop instead of once, after all chunks.",
+    lambda e: (
+        unwrapped(f"""Then what comes from the first chunk is divided again with every chunk that
+    follows, but what comes from the last one only once. {_gentle(e)}""")
+    ),
     cases=("gentle",),
 )
 def _divided_in_the_loop(chunks: Chunks, sink: Tensor) -> Tensor:
@@ -255,8 +265,10 @@ def _divided_in_the_loop(chunks: Chunks, sink: Tensor) -> Tensor:
 
 
 @mistake(
-    "Your sum and weighted sum begin alike; the sink's term, 1, belongs to the sum only.",
-    lambda e: f"A sink has no value, so what is summed up of values begins with 0. {_gentle(e)}",
+    "Your weighted sum starts with 1 like your sum, as if the sink had a value.",
+    lambda e: (
+        f"The sink's term belongs only to the sum, so the weighted sum starts with 0. {_gentle(e)}"
+    ),
     cases=("gentle",),
 )
 def _sink_has_a_value(chunks: Chunks, sink: Tensor) -> Tensor:
@@ -266,8 +278,8 @@ def _sink_has_a_value(chunks: Chunks, sink: Tensor) -> Tensor:
 
 
 @mistake(
-    "You exponentiate without subtracting a maximum, which overflows.",
-    lambda e: f"float32 ends near e⁸⁸. {_steep(e)}",
+    "You take e to the scores without subtracting a maximum, which overflows.",
+    lambda e: f"float32 ends near e⁸⁸, and some scores are larger. {_steep(e)}",
     cases=("gentle", "steep", "low"),
 )
 def _no_maximum(chunks: Chunks, sink: Tensor) -> Tensor:
@@ -291,23 +303,27 @@ def _limited(most: float) -> Callable[[Chunks, Tensor], Tensor]:
 
 
 _scores_limited = mistake(
-    "You limit the scores so that e to them stays finite; those beyond the limit become equal.",
-    lambda e: f"Subtract the largest one instead: that changes no weight. {_steep(e)}",
+    "You clamp the scores to keep e to them finite, so all scores beyond the limit become equal.",
+    lambda e: f"Subtract the largest one instead, which changes no weight. {_steep(e)}",
     cases=("gentle", "steep"),
     also=tuple(_limited(most) for most in (30.0, 50.0, 60.0, 85.0, 88.0)),
 )(_limited(80.0))
 
 _maximum_from_zero = mistake(
-    "Where all scores of a row and its sink are far below 0, your terms become 0: 0 / 0 is NaN.",
-    lambda e: unwrapped(f"""What you subtract is too large there. Does your running maximum begin at
-    0, so that it is never below 0? {_low(e)}"""),
+    "If all scores of a row and its sink are far below 0, your terms become 0, and 0 / 0 is NaN.",
+    lambda e: (
+        unwrapped(f"""What you subtract is too large there. Does your running maximum start at 0,
+    so that it never gets below 0? {_low(e)}""")
+    ),
     cases=("gentle", "steep", "low"),
 )(_variant(largest=torch.zeros_like, total_of=lambda sink: sink.exp()))
 
 
 @mistake(
-    "One maximum serves all rows; each row needs its own, or a row far below it becomes 0 / 0.",
-    lambda e: f"Rows lie as far apart as {_tops(e)}. {_low(e)}",
+    "You use one maximum for all rows, so a row far below it becomes 0 / 0.",
+    lambda e: (
+        f"Each row needs its own, because the largest scores of two rows are {_tops(e)}. {_low(e)}"
+    ),
     cases=("gentle", "low"),
 )
 def _one_maximum_for_all_rows(chunks: Chunks, sink: Tensor) -> Tensor:
@@ -323,44 +339,44 @@ def _one_maximum_for_all_rows(chunks: Chunks, sink: Tensor) -> Tensor:
 
 
 _relative_to_the_old = mistake(
-    "A chunk's terms are relative to the maximum before it; subtract the new maximum.",
-    lambda e: f"Where the maximum rises, e^(z − old) is too large, and may overflow. {_gentle(e)}",
+    "You subtract the old maximum from a chunk's scores instead of the new one.",
+    lambda e: f"When the maximum rises, e^(z − old) is too large and may overflow. {_gentle(e)}",
     cases=("gentle",),
 )(_variant(late=True))
 
 _new_terms_shrink_too = mistake(
-    "You multiply what a chunk adds by e^(old − new) as well; it is relative to the new maximum.",
+    "You multiply a chunk's own terms by e^(old − new), too, but they use the new maximum already.",
     _gentle,
     cases=("gentle",),
 )(_variant(new_shrinks=True))
 
 _sum_not_rescaled = mistake(
-    "When the maximum rose, the old sum was not multiplied by e^(old − new).",
+    "When the maximum rises, you don't multiply the old sum by e^(old − new).",
     _steep,
     cases=("gentle", "steep"),
 )(_variant(total_shrinks=False))
 
 _weighted_not_rescaled = mistake(
-    "When the maximum rose, the old weighted sum was not multiplied by e^(old − new).",
+    "When the maximum rises, you don't multiply the old weighted sum by e^(old − new).",
     _steep,
     cases=("gentle", "steep"),
 )(_variant(weighted_shrinks=False))
 
 _nothing_rescaled = mistake(
-    "When the maximum rose, neither the old sum nor the old weighted sum was rescaled.",
+    "When the maximum rises, you rescale neither the old sum nor the old weighted sum.",
     _steep,
     cases=("gentle", "steep"),
 )(_variant(total_shrinks=False, weighted_shrinks=False))
 
 _rescaled_the_other_way = mistake(
-    "You multiply by e^(new − old); what is old has to shrink when the maximum rises.",
+    "You multiply the old sums by e^(new − old), but they have to shrink when the maximum rises.",
     _gentle,
     cases=("gentle",),
 )(_variant(inverse=True))
 
 
 @mistake(
-    "You took a softmax of each chunk and averaged the results.",
+    "You took the softmax of each chunk and averaged the results.",
     lambda e: f"A chunk with larger scores has to count for more. {_gentle(e)}",
     cases=("gentle",),
     also=(lambda chunks, _: torch.stack([z.softmax(dim=-1) @ v for z, v in chunks]).mean(dim=0),),
@@ -370,7 +386,7 @@ def _chunks_averaged(chunks: Chunks, sink: Tensor) -> Tensor:
     return torch.stack(means).mean(dim=0)
 
 
-@mistake("Only the last chunk counts in your result.", _gentle, cases=("gentle", "steep"))
+@mistake("Your result depends only on the last chunk.", _gentle, cases=("gentle", "steep"))
 def _last_chunk_alone(chunks: Chunks, sink: Tensor) -> Tensor:
     *_, last = chunks
     return _variant()([last], sink)
@@ -383,12 +399,12 @@ def _only_hidden_is_not_finite(evidence: Evidence) -> bool:
 
 def _row_of_nan(evidence: Evidence) -> str:
     t = int(np.isnan(evidence.yours("hidden")).any(axis=1).argmax())
-    return unwrapped(f"""It is so in row {t}. The largest score of such a chunk is −∞, and
-    −∞ − (−∞) is NaN: the maximum that is subtracted has to be finite, as the sink is.""")
+    return unwrapped(f"""This happens in row {t}. The largest score of such a chunk is −∞, and
+    −∞ − (−∞) is NaN. So the maximum that you subtract has to be finite, as the sink is.""")
 
 
 @mistake(
-    "Where a chunk holds nothing but −∞ for a row, your output is NaN.",
+    "If a chunk holds only −∞ for a row, your output is NaN.",
     _row_of_nan,
     recognized=_only_hidden_is_not_finite,
 )
@@ -401,7 +417,7 @@ def _hidden_chunk(chunks: Chunks, sink: Tensor) -> Tensor:
 
 
 def _other_sums(evidence: Evidence) -> Finding | None:
-    """Each row is the right one times a factor: the sum that it seems to be divided by."""
+    """If each row is the right one times a factor: which sum it seems to be divided by."""
     mine, right = evidence.yours("gentle").astype(float), evidence.right("gentle").astype(float)
     factors = (mine * right).sum(axis=1) / (right * right).sum(axis=1)
     made = factors[:, None] * right
@@ -414,7 +430,7 @@ def _other_sums(evidence: Evidence) -> Finding | None:
     sums += np.exp(evidence.inputs["sink"].astype(float))
     surplus, largest = sums / factors - sums, np.exp(evidence.inputs["gentle"].max(axis=1))
     each = np.exp(evidence.inputs["sink"].astype(float))
-    # As many places behind the point as the smaller one needs: then the two add up as shown.
+    # As many decimals as the smaller one needs, so that the two add up as shown.
     places = max(2, 2 - math.floor(math.log10(min(terms, own))))
     terms, own = round(terms, places), round(own, places)
     made = (terms + own) / float(factors[t])
@@ -423,25 +439,27 @@ def _other_sums(evidence: Evidence) -> Finding | None:
             f" {said}"
             for said, too_much in (
                 (
-                    "What is too much is e to the row's largest score, in every row: next to terms "
-                    "e^(z − m), a term of 1 is e^m.",
+                    "In every row, your sum is too large by e to its largest score. Next to terms "
+                    "e^(z − m), a term of 1 counts as e^m.",
                     largest,
                 ),
-                ("So it is in every row: the sink's term is not in your sum.", -each),
-                ("So it is in every row: the sink's term is in your sum twice.", each),
-                ("So it is in every row: the sink's term is taken away from your sum.", -2 * each),
-                ("So it is in every row: your sink has the other sign.", 1 / each - each),
+                ("In every row, the sink's term is missing in your sum.", -each),
+                ("In every row, your sum has the sink's term twice.", each),
+                (
+                    "In every row, your sum has the sink's term subtracted instead of added.",
+                    -2 * each,
+                ),
+                ("In every row, your sink has the wrong sign.", 1 / each - each),
             )
             if np.allclose(surplus, too_much, rtol=1e-3, atol=1e-3)
         ),
-        " The sink's term or the running sum is another one than e^b + Σ e^z.",
+        " So check the sink's term and the running sum, which should give e^b + Σ e^z.",
     )
     return Finding(
         "other-sums",
-        "The values are weighed as they should be among themselves; the sum they are divided by "
-        "is not the right one.",
-        f"In row {t} e to the scores adds up to {terms:.{places}f}, and e to the sink is "
-        f"{own:.{places}f}, so the sum is {terms + own:.{places}f}; yours is as if it were "
+        "Your weights have the right proportions, but you divide them by the wrong sum.",
+        f"In row {t}, e to the scores adds up to {terms:.{places}f} and e to the sink is "
+        f"{own:.{places}f}, so the sum is {terms + own:.{places}f}. You seem to divide by "
         f"{numbers_apart(made, terms + own)[0]}.{why}",
         STREAM,
     )
@@ -452,7 +470,7 @@ def _only_large_scores(evidence: Evidence) -> bool:
 
 
 def _far(evidence: Evidence) -> list[str]:
-    """In which cases with scores far from 0 there are no numbers."""
+    """The cases with scores far from 0 in which some results aren't finite."""
     cases = ("steep", "low", "hidden")
     return [name for name in cases if not np.isfinite(evidence.yours(name)).all()]
 
@@ -463,14 +481,14 @@ def _row_far(evidence: Evidence) -> str:
     if name == "hidden":
         return _row_of_nan(evidence)
     top, sink = float(evidence.inputs[name][t].max()), float(evidence.inputs[f"{name}_sink"][t])
-    return unwrapped(f"""It is so in row {t}, whose largest score is {number(top, 4)}, with the sink
-    {number(sink, 4)}. There either e to something above 88 overflows, or all terms become 0, and
-    0 / 0 is NaN. Neither happens if what you subtract in a row is always the largest that was read
-    in that row so far, its sink included.""")
+    return unwrapped(f"""This happens in row {t}, whose largest score is {number(top, 4)} and whose
+    sink is {number(sink, 4)}. Either e to something above 88 overflows, or all terms become 0, and
+    0 / 0 is NaN. Neither happens if you always subtract the largest score of that row so far, its
+    sink included.""")
 
 
 @mistake(
-    "Your answer is right for scores near 0; for scores far from 0 it holds what is no number.",
+    "Your answer is right for scores near 0, but for scores far from 0 it gives NaN or infinity.",
     _row_far,
     recognized=_only_large_scores,
 )
@@ -478,7 +496,7 @@ def _far_from_0(chunks: Chunks, sink: Tensor) -> Tensor:
     return _variant(largest=lambda b: b.clamp(min=_LEAST), total_of=_from_the_least)(chunks, sink)
 
 
-# A number that no score is below, as somebody may think who begins a maximum with it.
+# Somebody may start a maximum with this number, thinking that no score is smaller.
 _LEAST = -900.0
 
 
@@ -491,9 +509,9 @@ TASK = Task(
     _variant(),
     STREAM,
     (
-        Part("The sink has its share, the values have theirs.", 2, matches("gentle")),
+        Part("The sink and the values have their shares.", 2, matches("gentle")),
         Part("Scores of 200 and of −400 do no harm.", 2, matches("steep", "low")),
-        Part("A chunk, or a row, in which all is hidden gives no NaN.", 2, matches("hidden")),
+        Part("A chunk or a row in which all is hidden gives no NaN.", 2, matches("hidden")),
     ),
     properties=(_other_sums,),
 )

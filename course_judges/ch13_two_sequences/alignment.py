@@ -1,4 +1,4 @@
-"""Judges 13/alignment: how often each head looks at the word that made a word."""
+"""Judges 13/alignment: how often each head looks at a word that a target's word comes from."""
 
 # mypy: allow-untyped-defs
 
@@ -20,7 +20,7 @@ from course_tasks.verdict import Finding
 
 
 def _hits(weights, links, real):
-    """(B, H, T): whether the most attended word is one of those that made the word."""
+    """(B, H, T): whether the largest weight is on a word that is linked to the target's word."""
     best = weights.masked_fill(~real[:, None, None], -1).argmax(dim=-1)  # (B, H, T)
     several = links[:, None].expand(-1, weights.shape[1], -1, -1)
     return several.gather(-1, best.unsqueeze(-1)).squeeze(-1)
@@ -51,15 +51,19 @@ alignment_scores = Scorer()
 
 def _both(evidence: Evidence) -> str:
     case = "padded" if evidence.same("whole") else "whole"
-    return unwrapped(f"""Your scores of the {evidence.number("H")} heads are
-    {row(evidence.yours(case).reshape(-1)[:4])}; expected {row(evidence.right(case))}.""")
+    return unwrapped(f"""Your scores for the {evidence.number("H")} heads are
+    {row(evidence.yours(case).reshape(-1)[:4])}, expected {row(evidence.right(case))}.""")
 
 
 def _linked(evidence: Evidence) -> str:
     made = evidence.inputs["links"].any(axis=-1)
     counts = ", ".join(str(int(n)) for n in made.sum(axis=1))
-    return unwrapped(f"""The samples have {counts} words with a link, of {made.shape[1]} rows each.
+    return unwrapped(f"""Of {made.shape[1]} rows in each sample, {counts} have a link.
     {_both(evidence)}""")
+
+
+def _with_padding(evidence: Evidence) -> str:
+    return f"{int((~evidence.inputs['real']).sum())} source places are padding. {_both(evidence)}"
 
 
 def _by_mass(weights, links, real):
@@ -107,7 +111,7 @@ def _by_columns(weights, links, real):
 
 
 def _by_source_words(weights, links, real):
-    """(H,): of the source words that made a word, which share is looked at most by one of these."""
+    """(H,): the share of linked source words whose largest weight is from a linked target word."""
     best = weights.argmax(dim=2, keepdim=True)  # (B, H, 1, S)
     hits = links[:, None].expand(weights.shape).gather(2, best)[:, :, 0]
     made = (links.any(dim=1) & real)[:, None]
@@ -119,23 +123,23 @@ def _next_row(weights, links, real):
 
 
 _mean_of_heads = mistake(
-    "You averaged the heads before looking; each head should have a score of its own.", _both
+    "You averaged the weights of the heads first, but each head should have its own score.", _both
 )(Scorer(look=lambda weights: weights.mean(dim=1, keepdim=True).expand_as(weights)))
 
-_best_of_heads = mistake("A word counts for all heads as soon as one of them is right.", _both)(
-    Scorer(share=lambda hits, made: _share(hits.any(dim=1, keepdim=True).expand_as(hits), made))
-)
+_best_of_heads = mistake(
+    "You count a word as right for all heads as soon as one of them is right.", _both
+)(Scorer(share=lambda hits, made: _share(hits.any(dim=1, keepdim=True).expand_as(hits), made)))
 
 _unlinked_count = mistake(
-    "Words that nothing made count as wrong; they should not count at all.", _linked
+    "You count words without a link as wrong, but they shouldn't count at all.", _linked
 )(Scorer(share=lambda hits, made: hits.float().mean(dim=(0, 2))))
 
 _unlinked_right = mistake(
-    "Words that nothing made count as right; they should not count at all.", _linked
+    "You count words without a link as right, but they shouldn't count at all.", _linked
 )(Scorer(share=lambda hits, made: (hits | ~made[:, None]).float().mean(dim=(0, 2))))
 
 _samples_averaged_first = mistake(
-    "You averaged within each sample first, and then over samples.",
+    "You averaged within each sample first, and then over the samples.",
     lambda e: f"{_linked(e)} Every word should weigh the same.",
 )(
     Scorer(
@@ -146,8 +150,8 @@ _samples_averaged_first = mistake(
 )
 
 _padding_looked_at = mistake(
-    "A head that looks most at padding is wrong for you; padding should be left out first.",
-    lambda e: f"{int((~e.inputs['real']).sum())} places are padding. {_both(e)}",
+    "You count a head as wrong if it looks most at padding, but padding should be left out first.",
+    _with_padding,
 )(Scorer(masked=False))
 
 
@@ -160,21 +164,20 @@ def _without_padding_lookers(weights, links, real):
 
 
 _padding_lookers_left_out = mistake(
-    "Words at which a head looks most at padding don't count for you; leave the padding out "
-    "instead, and see where it looks then.",
-    lambda e: f"{int((~e.inputs['real']).sum())} places are padding. {_both(e)}",
+    "You leave out words for which a head looks most at padding instead of only the padding.",
+    _with_padding,
 )(_without_padding_lookers)
 
 _first_link_only = mistake(
-    "Only the first of several links counts for you; any of them is right.", _both
+    "You count only the first of several links, but any of them is right.", _both
 )(Scorer(hits=_first_link))
 
 _several_links_wrong = mistake(
-    "A word with several links is never right for you; any of them should do.", _both
+    "You never count a word with several links as right, but any of its links is right.", _both
 )(Scorer(hits=_all_links))
 
 _by_weight = mistake(
-    "You ask for more than half of the weight; the largest weight is enough.",
+    "You ask for more than half of the weight, but the largest weight is enough.",
     _both,
     also=(
         Scorer(hits=lambda weights, links, real: _weight_on_links(weights, links, real) > 0.5),
@@ -183,12 +186,12 @@ _by_weight = mistake(
 )(Scorer(hits=_by_mass))
 
 _two_chances = mistake(
-    "A word is right for you if one of the two largest weights is linked; only the largest counts.",
-    _both,
+    "You count a word as right if one of its two largest weights is on a link.",
+    lambda e: f"Only the largest weight counts. {_both(e)}",
 )(Scorer(hits=_two_best))
 
 _weight_added = mistake(
-    "You added up the weight on the links; asked for is how often the largest weight is on one.",
+    "You added up the weight on the links instead of counting how often the largest is on one.",
     _both,
 )(
     Scorer(
@@ -198,16 +201,14 @@ _weight_added = mistake(
 )
 
 _columns = mistake(
-    "You took the largest weight of each column, over the target's words.",
-    lambda e: f"{_both(e)} Each row of weights is a word that looks.",
+    "You took the largest weight of each column instead of each row.",
+    lambda e: f"{_both(e)} Each row holds the weights of one word of the target.",
 )(Scorer(hits=_by_columns))
 
 
 @mistake(
-    "You ask of each source word at which target word it is looked at most.",
-    lambda e: (
-        f"{_both(e)} Each row of weights is a word of the target, and the question is its own."
-    ),
+    "You ask for each source word which target word looks at it most.",
+    lambda e: f"{_both(e)} Ask for each word of the target, which is a row, where it looks most.",
     also=(lambda weights, links, real: _by_source_words(weights, links, torch.ones_like(real)),),
 )
 def _source_words_asked(weights, links, real):
@@ -215,7 +216,7 @@ def _source_words_asked(weights, links, real):
 
 
 _row_after = mistake(
-    "You read the row after the one that predicts the word.",
+    "You used the row after the one that predicts the word.",
     lambda e: f"{_both(e)} Row t of the weights belongs to word t of the links.",
 )(Scorer(hits=_next_row))
 
@@ -226,40 +227,42 @@ def _behind(weights, links, real):
 
 
 _padding_behind = mistake(
-    "You take the first places of a source for its words, as many as there are words.",
-    lambda e: f"`real` says where they are: in one sample the padding is in front. {_both(e)}",
+    "You assume that a source has all its words in front and its padding behind.",
+    lambda e: (
+        f"`real` says where the words are, and in one sample the padding is in front. {_both(e)}"
+    ),
 )(Scorer(hits=_behind))
 
 
-@mistake("You divided by the number of links; a word that has two of them is one word.", _linked)
+@mistake("You divided by the number of links, but a word with two links counts only once.", _linked)
 def _divided_by_links(weights, links, real):
     return _hits(weights, links, real).sum(dim=(0, 2)) / links.sum()
 
 
-_counts = mistake("You return how many words are right, not which share.", _linked)(
+_counts = mistake("You returned how many words are right instead of their share.", _linked)(
     Scorer(share=lambda hits, made: (hits & made[:, None]).sum(dim=(0, 2)))
 )
 
 
 _last_link_only = mistake(
-    "Only the last of several links counts for you; any of them is right.", _both
+    "You count only the last of several links, but any of them is right.", _both
 )(Scorer(hits=_last_link))
 
 _words_with_one_link = mistake(
-    "Words with several links don't count for you; all words with any link do.", _linked
+    "You leave out words with several links, but all words with any link count.", _linked
 )(lambda weights, links, real: _share(_hits(weights, links, real), links.sum(dim=-1) == 1))
 
 _first_sample_alone = mistake(
-    "You score the first sample only; the words of all samples count.", _linked
+    "You scored only the first sample, but the words of all samples count.", _linked
 )(lambda weights, links, real: alignment_scores(weights[:1], links[:1], real[:1]))
 
 _row_before = mistake(
-    "You read the row before the one that predicts the word.",
+    "You used the row before the one that predicts the word.",
     lambda e: f"{_both(e)} Row t of the weights belongs to word t of the links.",
 )(Scorer(hits=lambda weights, links, real: _hits(weights.roll(1, dims=2), links, real)))
 
 _positions_averaged_first = mistake(
-    "You averaged over the samples at each position first, and then over positions.",
+    "You averaged over the samples at each position first, and then over the positions.",
     lambda e: f"{_linked(e)} Every word should weigh the same.",
 )(
     Scorer(
@@ -270,9 +273,8 @@ _positions_averaged_first = mistake(
 )
 
 _links_added_up = mistake(
-    "You compare the sum of the weights on all links with the largest other one; what counts is "
-    "where the single largest weight is.",
-    _both,
+    "You compare the sum of the weights on all links with the largest other weight.",
+    lambda e: f"Only the single largest weight counts. {_both(e)}",
 )(Scorer(hits=_links_against_the_rest))
 
 
@@ -285,7 +287,7 @@ def _above(least: Callable[[Any], Any]) -> Scorer:
 
 
 _by_threshold = mistake(
-    "A link is enough for you if its weight is above a bound; it has to be the largest weight.",
+    "You count a link as right if its weight is above a threshold, but it has to be the largest.",
     _both,
     also=(_above(lambda real: 1 / real.sum(-1)[:, None, None, None]), _above(lambda _: 0.1)),
 )(_above(lambda _: 0.3))
@@ -296,14 +298,15 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     case = "padded" if evidence.same("whole") else "whole"
     mine, right = evidence.shaped(case, evidence.right(case).shape), evidence.right(case)
     if np.ptp(mine / np.maximum(right, 1e-9)) < 1e-3 or np.ptp(mine + right) < 1e-3:
-        return None  # one factor for all, or 1 minus all of them, says more
+        return None  # saying that one factor or 1 minus all explains it tells more
     count = int(evidence.inputs["links"].any(axis=-1).sum())
     return Finding(
         "other-shares",
-        "Your scores are not the shares of words whose largest weight is on a link.",
-        f"{count} words have a link. For head 0 the largest weight among the real source words is "
-        f"on one of them in {round(float(right[0]) * count)} of these, so its score is "
-        f"{number(float(right[0]))}; yours is {number(float(mine[0]))}. {_both(evidence)}",
+        "Your scores aren't the shares of words whose largest weight is on a link.",
+        f"{count} words have a link. For {round(float(right[0]) * count)} of them, the largest "
+        "weight "
+        f"of head 0 on real source words is on a link, so its score is "
+        f"{number(float(right[0]))}, but yours is {number(float(mine[0]))}. {_both(evidence)}",
         LOOKS,
     )
 
@@ -314,7 +317,7 @@ TASK = Task(
     LOOKS,
     (
         Part("Without padding, every head has the right score.", 2, matches("whole")),
-        Part("Padding is never where a head looks.", 2, matches("padded")),
+        Part("Padding is left out before seeing where a head looks.", 2, matches("padded")),
     ),
     examples=(_worked_out,),
 )

@@ -18,7 +18,7 @@ from course_tasks.verdict import Finding
 
 @dataclass(frozen=True)
 class Beam:
-    """An answer with one of its choices replaced."""
+    """An answer that makes one of its choices differently."""
 
     width: int | None = None
     accumulated: bool = True
@@ -64,7 +64,7 @@ class Beam:
                     own = sorted(own, key=lambda one: -one[1])[:2]
                 one_alone = self.each and (tokens if self.alone_too else len(live) > 1)
                 grown += [max(own, key=lambda one: one[1])] if one_alone else own
-            if self.columns:  # a place among all of them is read as if tokens came first
+            if self.columns:  # a flat index is read as if tokens came first
                 V = len(grown) // len(live)
                 W = len(live)
                 grown = [
@@ -151,12 +151,14 @@ def _found(evidence: Evidence) -> str:
             )
             if (mine != right).any() or abs(float(score) - float(best)) > 1e-4:
                 return unwrapped(f"""{told} you found [{listed(mine[mine >= 0])}] with score
-                {number(float(score))}; expected [{listed(right[right >= 0])}] with
+                {number(float(score))}, but expected was [{listed(right[right >= 0])}] with
                 {number(float(best))}. The end symbol is {evidence.number("end")}.""")
     return ""
 
 
-_greedy = mistake("Whatever the width, your beam holds one beginning.", _found)(Beam(width=1))
+_greedy = mistake("Your beam always holds a single text, whatever `width` is.", _found)(
+    Beam(width=1)
+)
 
 
 def _last_one_returned(log_probabilities, start, end, width, longest, power):
@@ -166,53 +168,54 @@ def _last_one_returned(log_probabilities, start, end, width, longest, power):
 
 
 _not_accumulated = mistake(
-    "Your score is the log-probability of the last token; it should be the sum from the start.",
+    "Your score is the log-probability of the last token instead of the sum from the start.",
     _found,
     also=(_last_one_returned,),
 )(Beam(accumulated=False))
 
 
 _sums_of_probabilities = mistake(
-    "You add probabilities; they multiply, so it is their logarithms that add up.",
+    "You add probabilities, but probabilities multiply, and only their logarithms add up.",
     _found,
     also=(Beam(logs=False, power="of the logarithm"),),
 )(Beam(logs=False))
 
 _each_its_best = mistake(
-    "Every beginning goes on with its own best token; all continuations should compete.",
-    lambda e: f"{_found(e)} Two of the best may come from one beginning.",
+    "You continue each text with its own best token, but all continuations should compete.",
+    lambda e: f"{_found(e)} Two of the best continuations may come from the same text.",
     also=(Beam(each=True, alone_too=True),),
 )(Beam(each=True))
 
 _end_ignored = mistake(
-    "A text that has ended is continued.",
+    "You continue texts that have ended.",
     _found,
 )(Beam(ends=False))
 
 _finished_forgotten = mistake(
-    "Texts that have ended are thrown away as long as others are still growing.", _found
+    "You throw away texts that have ended as long as others are still growing.", _found
 )(Beam(finished_kept=False))
 
 _refilled = mistake(
-    "You fill the beam up again where texts have ended; finished texts take places among the best.",
-    lambda e: unwrapped(f"""Where k of the `width` best continuations end, `width` − k texts are
-    live in the next step; in yours there are `width` again. That is a search of more texts than
-    asked for: even where it finds a better value, it is another beam's. {_found(e)}"""),
+    "You refill the beam in the step in which texts end, but these are among its `width` best.",
+    lambda e: (
+        unwrapped(f"""If k of the `width` best continuations end, `width` − k texts are live in the
+    next step, but in your search there are `width` again. So it tries more texts than it should,
+    even if it then finds a better value. {_found(e)}""")
+    ),
 )(Beam(refilled=True))
 
 _first_finished = mistake(
-    "You stop at the first text that ends; a better one may still be growing.", _found
+    "You stop at the first text that ends, but a better one may still be growing.", _found
 )(Beam(first_finished=True))
 
 _enough_have_ended = mistake(
-    "You stop when `width` texts have ended; a text that still grows may become a better one.",
+    "You stop when `width` texts have ended, but one that still grows may get better than these.",
     _found,
 )(Beam(enough_finished=True))
 
 _best_has_ended = mistake(
-    "You stop when an ended text has a larger sum than all live ones; go on, as a longer one may "
-    "still have the larger sum / n ** power.",
-    _found,
+    "You stop when an ended text has a larger sum than all live ones.",
+    lambda e: f"A longer text may still reach a larger sum / n ** power. {_found(e)}",
 )(Beam(best_finished=True))
 
 _beam_too_wide = mistake(
@@ -222,49 +225,52 @@ _beam_too_wide = mistake(
 )(Beam(wider=1))
 
 _smallest_kept = mistake(
-    "You keep the continuations with the smallest sums; log-probabilities are best near 0.", _found
+    "You keep the continuations with the smallest sums, but the best are those nearest to 0.",
+    _found,
 )(Beam(smallest_kept=True))
 
 _two_of_each = mistake(
-    "Of each text only its two best continuations compete; all of them should.", _found
+    "You let only the two best continuations of each text compete, but all of them should.", _found
 )(Beam(few_each=True))
 
 _flat_index_misread = mistake(
-    "A place among all W · V continuations is read the wrong way: text and token are exchanged.",
-    lambda e: f"With rows of V tokens, text = place // V and token = place % V. {_found(e)}",
+    "You mixed up text and token when you read an index among all W · V continuations.",
+    lambda e: f"If rows hold V tokens, text = index // V and token = index % V. {_found(e)}",
 )(Beam(columns=True))
 
 
 _live_forgotten = mistake(
-    "As soon as one text has ended, those that reach `longest` without an end are left out.", _found
+    "Once a text has ended, you leave out those that reach `longest` without an end.", _found
 )(Beam(live_too=False))
 
-_length_ignored = mistake("`power` has no effect: long texts pay for every token.", _found)(
+_length_ignored = mistake("You ignore `power`, so long texts pay for every token.", _found)(
     Beam(power="none")
 )
 
-_mean = mistake("You divided by the length itself, whatever `power` is.", _found)(Beam(power="all"))
+_mean = mistake("You divided by n itself instead of n ** power.", _found)(Beam(power="all"))
 
 _length_added = mistake(
-    "You add power times the length to the sum, or take it away; the sum is divided by n ** power.",
+    "You add or subtract power times the length instead of dividing by n ** power.",
     _found,
     also=(Beam(power="bonus"),),
 )(Beam(power="penalty"))
 
 _length_plus_five = mistake(
-    "You divided by ((5 + n) / 6) ** power, as some papers do; here it is n ** power.",
-    lambda e: f"{_found(e)} The 5 makes short texts cheaper than n alone does.",
+    "You divided by ((5 + n) / 6) ** power, as some papers do, instead of n ** power.",
+    lambda e: _found(e),
 )(Beam(power="translation"))
 
 _multiplied_by_length = mistake(
-    "You multiplied by length ** power; the score is divided by it.",
-    lambda e: f"{_found(e)} Scores are negative, so this makes long texts pay twice.",
+    "You multiplied by n ** power instead of dividing by it.",
+    lambda e: (
+        f"{_found(e)} Sums are negative, so this makes long texts pay twice for their length."
+    ),
 )(Beam(power="times"))
 
 
 @mistake(
-    "You chose by sum / n ** power, and then returned the sum itself.",
-    lambda e: f"The value belongs to the text as it was compared. {_found(e)}",
+    "You chose by sum / n ** power, but then returned the sum itself.",
+    lambda e: f"Return the value that the texts were compared by. {_found(e)}",
 )
 def _sum_returned(log_probabilities, start, end, width, longest, power):
     tokens, value = beam_search(log_probabilities, start, end, width, longest, power)
@@ -272,25 +278,27 @@ def _sum_returned(log_probabilities, start, end, width, longest, power):
 
 
 _smallest_value = mistake(
-    "You chose the text with the smallest value; the largest one wins.",
-    lambda e: f"{_found(e)} Values are negative: the largest is the one nearest to 0.",
+    "You chose the text with the smallest value, but the largest one wins.",
+    lambda e: f"{_found(e)} Values are negative, so the largest is the one nearest to 0.",
 )(Beam(choice="smallest"))
 
 _chosen_by_the_sum = mistake(
-    "You chose by the sum alone, and divided that of the winner afterwards.",
-    lambda e: f"Texts of different lengths are compared by sum / n ** power. {_found(e)}",
+    "You chose by the sum alone, and divided only the winner's sum by n ** power.",
+    lambda e: f"Divide first, so that texts of different lengths can be compared. {_found(e)}",
 )(Beam(choice="by the sum"))
 
 _live_not_divided = mistake(
-    "Texts that end are divided by n ** power, those that are still live at the end are not.",
+    "You divide sums of ended texts by n ** power, but not those of texts that are still live.",
     _found,
 )(Beam(live_divided=False))
 
-_start_in_length = mistake("The start symbol counts in your lengths.", _found)(Beam(start_counts=1))
+_start_in_length = mistake(
+    "You count the start symbol in n, but n is the number of tokens without it.", _found
+)(Beam(start_counts=1))
 
 _start_returned = mistake("Your tokens begin with the start symbol.", _found)(Beam(start_kept=True))
 
-_end_dropped = mistake("You leave out the end symbol; it is part of the text.", _found)(
+_end_dropped = mistake("You leave out the end symbol, but it is part of the text.", _found)(
     Beam(end_kept=False)
 )
 
@@ -311,39 +319,46 @@ def _finished_compete(log_probabilities, start, end, width, longest, power):
 
 
 _beam_shrinks = mistake(
-    "Texts that have ended take places of your beam; each step keeps `width` continuations.",
-    lambda e: f"An ended text is set aside for good, and needs no place. {_found(e)}",
+    "Texts that have ended keep their places in your beam, but each step keeps `width` new ones.",
+    lambda e: f"An ended text is set aside, so it doesn't take a place in later steps. {_found(e)}",
     also=(_finished_compete,),
 )(Beam(fewer=True))
 
 
-_one_too_many = mistake("Your texts may have one token more than `longest`.", _found)(Beam(more=1))
-
-_one_too_few = mistake("Your texts have one token less than `longest` allows.", _found)(
-    Beam(more=-1)
+_one_too_many = mistake("Your texts may have `longest` + 1 tokens, one more than allowed.", _found)(
+    Beam(more=1)
 )
+
+_one_too_few = mistake(
+    "Your texts have at most `longest` − 1 tokens, one fewer than allowed.", _found
+)(Beam(more=-1))
 
 
 _product_returned = mistake(
-    "Your value is made of a product of probabilities; asked for is a sum of log-probabilities.",
-    lambda e: unwrapped(f"""The logarithm of the product is that sum, and it is the sum that is
-    divided by n ** power, before texts are compared. {_found(e)}"""),
+    "Your value comes from a product of probabilities instead of a sum of log-probabilities.",
+    lambda e: (
+        unwrapped(f"""That sum is the logarithm of your product. Divide it by n ** power before you
+    compare texts. {_found(e)}""")
+    ),
     also=(Beam(multiplied=True, logs=False, power="root"),),
 )(Beam(multiplied=True, logs=False))
 
 _logarithms_multiplied = mistake(
-    "You multiply log-probabilities; probabilities multiply, their logarithms add up.",
-    lambda e: unwrapped(f"""A product of negative numbers changes its sign with every token, so it
-    cannot tell a likely text from another. {_found(e)}"""),
+    "You multiply log-probabilities, but only probabilities multiply, and their logarithms add up.",
+    lambda e: (
+        unwrapped(f"""A product of negative numbers changes its sign with every token, so it can't
+    tell a likely text from an unlikely one. {_found(e)}""")
+    ),
     also=(Beam(multiplied=True, smallest_kept=True),),
 )(Beam(multiplied=True))
 
 
 @mistake(
-    "In each step you keep what is likely as the next token, and forget how likely the text before "
-    "it was.",
-    lambda e: unwrapped(f"""Continuations compete by the sum of their log-probabilities from the
-    start; yours compete by the last one alone. {_found(e)}"""),
+    "In each step you keep what is likely as the next token, whatever the text before it.",
+    lambda e: (
+        unwrapped(f"""Continuations should compete by the sum of their log-probabilities from the
+    start, but yours compete by the last one alone. {_found(e)}""")
+    ),
 )
 def _ranked_by_the_last(log_probabilities, start, end, width, longest, power):
     live: list[tuple[list[int], float]] = [([], 0.0)]
@@ -365,7 +380,7 @@ def _ranked_by_the_last(log_probabilities, start, end, width, longest, power):
 
 
 def _same_text_first(evidence: Evidence) -> bool:
-    """In the first search that is wrong, the tokens are right."""
+    """Whether the tokens are right in the first search that is wrong."""
     for case in ("greedy", "beam", "short", "length"):
         for k in range(len(evidence.inputs["tables"])):
             tokens = evidence.same(f"{case}.tokens{k}")
@@ -375,7 +390,7 @@ def _same_text_first(evidence: Evidence) -> bool:
 
 
 def _another_text(evidence: Evidence) -> Finding | None:
-    """Another text, told without the numbers that fill its row up."""
+    """A wrong text, quoted without the padding of its row."""
     texts = [
         name for name in evidence.expected.values if ".tokens" in name and evidence.comparable(name)
     ]
@@ -384,30 +399,29 @@ def _another_text(evidence: Evidence) -> Finding | None:
     if evidence.same("greedy", "beam", "short") and (told := _another_length(evidence)):
         return Finding(
             "another-length",
-            "Your search is right; the value of a text is not sum / n ** power.",
+            "Your search is right, but the value of a text isn't sum / n ** power.",
             told,
             BEAM,
         )
     if (told := _found(evidence)) and _same_text_first(evidence):
         return Finding(
             "another-value",
-            "There your text is right, and its value is not.",
-            f"{told} The value is the sum of its log-probabilities, divided by n ** power; with "
-            "power 0 that is the sum itself.",
+            "Your text is right there, but not its value.",
+            f"{told} {_VALUE}",
             BEAM,
         )
     if evidence.same("greedy", "beam", "short"):
         return Finding(
             "another-choice",
-            "Your search is right; with a power, another text wins than by sum / n ** power.",
+            "Your search is right, but with a power, another text wins than by sum / n ** power.",
             told,
             BEAM,
         )
-    return Finding("another-text", "Your beam ends with another text.", told, BEAM)
+    return Finding("another-text", "Your beam search ends with a wrong text.", told, BEAM)
 
 
 def _other_value(evidence: Evidence) -> Finding | None:
-    """All texts are right, and all that is wrong are values."""
+    """If all texts are right but some values aren't: what these are, if known."""
     told = _found(evidence)
     power = float(evidence.inputs["power"])
     if not told or evidence.same("length"):
@@ -420,7 +434,7 @@ def _other_value(evidence: Evidence) -> Finding | None:
     mine = [float(evidence.yours(f"length.score{k}")) for k in _tables(evidence)]
     right = [float(evidence.right(f"length.score{k}")) for k in _tables(evidence)]
     if np.ptp(mine) < 1e-4 or np.ptp(np.divide(mine, right)) < 1e-4:
-        return None  # one number, or one factor for all, says more
+        return None  # saying that all are one number or off by one factor tells more
     why = next(
         (
             f" Your values are {said}."
@@ -431,9 +445,8 @@ def _other_value(evidence: Evidence) -> Finding | None:
     )
     return Finding(
         "another-value",
-        "Your texts are right, and their values are not.",
-        f"{told}{why} The value is the sum of its log-probabilities, divided by n ** power; with "
-        "power 0 that is the sum itself.",
+        "Your texts are right, but their values aren't.",
+        f"{told}{why} {_VALUE}",
         BEAM,
     )
 
@@ -442,6 +455,8 @@ def _tables(evidence: Evidence) -> range:
     return range(len(evidence.inputs["tables"]))
 
 
+_VALUE = unwrapped("""The value of a text is the sum of its log-probabilities, divided by n **
+power, and with power 0 that is the sum itself.""")
 _VALUES = (
     ("e to the sum, a probability", math.exp),
     ("the sum without its sign", abs),
@@ -449,7 +464,7 @@ _VALUES = (
 
 
 def _another_length(evidence: Evidence) -> str:
-    """A text that was rightly found, and the length that its score would belong to."""
+    """A text that is right, and the length that its wrong score would need; empty if none."""
     power = float(evidence.inputs["power"])
     for k in range(len(evidence.inputs["tables"])):
         names = f"length.tokens{k}", f"length.score{k}"
@@ -462,8 +477,9 @@ def _another_length(evidence: Evidence) -> str:
             text = right[right >= 0]
             length = len(text) * (float(best) / float(score)) ** (1 / power)
             return unwrapped(f"""With power {number(power)}, [{listed(text)}] has {len(text)} tokens
-            and the value {number(float(best))}; yours is {number(float(score))}, as if it had
-            {number(length)}. The end symbol is {evidence.number("end")}, and it is a token.""")
+            and the value {number(float(best))}, but yours is {number(float(score))}, as if it had
+            {number(length)} tokens. The end symbol, {evidence.number("end")}, counts as a
+            token.""")
     return ""
 
 
@@ -473,7 +489,11 @@ TASK = Task(
     BEAM,
     (
         Part("With width 1, it is greedy decoding.", 1, matches("greedy")),
-        Part("A wider beam finds the right texts, at every longest.", 3, matches("beam", "short")),
+        Part(
+            "A wider beam finds the right texts, whatever `longest` is.",
+            3,
+            matches("beam", "short"),
+        ),
         Part("Length is taken into account at the end.", 2, matches("length")),
     ),
     properties=(_another_text,),

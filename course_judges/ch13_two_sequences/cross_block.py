@@ -28,7 +28,7 @@ def _softmax(scores, hidden):
 
 
 class CrossAttention(nn.Module):
-    """x asks, memory answers; what comes back is added to x."""
+    """Queries come from x, keys and values from the memory; what is found is added to x."""
 
     def __init__(self, n_embd, n_memory, n_head):
         super().__init__()
@@ -40,15 +40,15 @@ class CrossAttention(nn.Module):
         self.projection = nn.Linear(n_embd, n_embd, bias=False)
 
     def read(self, x):
-        """What is asked with."""
+        """What the queries are made from."""
         return self.norm(x)
 
     def queries(self, x):
-        """What each position asks, of all heads."""
+        """(B, T, C): the queries of all heads."""
         return self.query(self.read(x))
 
     def values(self, memory):
-        """What each word of the memory says, to all heads."""
+        """(B, S, C): the values of all heads."""
         return self.value(memory)
 
     def split(self, x):
@@ -68,7 +68,7 @@ class CrossAttention(nn.Module):
         return _softmax(scores, hidden)
 
     def add(self, x, found):
-        """What leaves the block."""
+        """The output of the block."""
         return x + self.projection(found)
 
     def forward(self, x, memory, real):
@@ -90,25 +90,25 @@ def _off(evidence: Evidence) -> str:
             gap = np.nan_to_num(np.abs(mine - right), nan=np.inf)
             b, t, c = (int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
             one, other = numbers_apart(float(mine[b, t, c]), float(right[b, t, c]))
-            return unwrapped(f"""Farthest off: sample {b}, position {t}, channel {c}, yours
-            {one}, expected {other}.""")
+            return unwrapped(f"""The largest difference is in sample {b}, position {t}, channel {c}:
+            yours {one}, expected {other}.""")
     return ""
 
 
 def _sizes(evidence: Evidence) -> str:
     C, H, M = (evidence.number(name) for name in "CHM")
-    return f"C = {C}, H = {H}, so D = {C // H}; M = {M}. {_off(evidence)}"
+    return f"Here C = {C}, H = {H}, D = C / H = {C // H}, and M = {M}. {_off(evidence)}"
 
 
 def _padded(evidence: Evidence) -> str:
     real = evidence.inputs["real"]
-    return unwrapped(f"""Sample 0 has {int(real[0].sum())} words and {int((~real[0]).sum())} of
-    padding. {_off(evidence)}""")
+    return unwrapped(f"""The memory of sample 0 has {int(real[0].sum())} words and
+    {int((~real[0]).sum())} places of padding. {_off(evidence)}""")
 
 
-def _nobody(evidence: Evidence) -> str:
+def _no_word(evidence: Evidence) -> str:
     b = int((~evidence.inputs["empty"]).all(axis=1).argmax())
-    return f"The memory of sample {b} holds no word at all. {_off(evidence)}"
+    return f"The memory of sample {b} holds no word. {_off(evidence)}"
 
 
 def _causal(self, scores, hidden):
@@ -117,7 +117,7 @@ def _causal(self, scores, hidden):
 
 
 def _sample_by_sample(kind: Any) -> Any:
-    """The same for each sample and its words alone; padding is not even looked at."""
+    """The same answer, called for each sample with only the words of its memory."""
 
     def forward(self, x, memory, real):
         rows = []
@@ -135,20 +135,20 @@ def _first_head_only(self, x):
     return x[:, None]
 
 
-_no_residual = mistake("What was found replaces `x`; it should be added to it.", _off, MODEL)(
+_no_residual = mistake("You returned what was found without adding it to `x`.", _off, MODEL)(
     _with(add=lambda self, x, found: self.projection(found))
 )
 
-_residual_twice = mistake("`x` was added twice.", _off, MODEL)(
+_residual_twice = mistake("You added `x` twice.", _off, MODEL)(
     _with(add=lambda self, x, found: x + x + self.projection(found))
 )
 
-_no_norm = mistake("The queries come from `x` as it is; normalize it first.", _off, MODEL)(
+_no_norm = mistake("You made the queries from `x` without normalizing it.", _off, MODEL)(
     _with(read=lambda self, x: x)
 )
 
 _post_norm = mistake(
-    "You normalized the sum; normalize what the queries are made from.", _off, MODEL
+    "You normalized the sum at the end instead of the `x` that queries are made from.", _off, MODEL
 )(
     _with(
         read=lambda self, x: x,
@@ -157,24 +157,28 @@ _post_norm = mistake(
 )
 
 _normed_stream = mistake(
-    "The normalized `x` went on; only the queries should read it.", _off, MODEL
+    "You added what was found to the normalized `x`, but only the queries should use that.",
+    _off,
+    MODEL,
 )(_with(add=lambda self, x, found: self.norm(x) + self.projection(found)))
 
 _sum_projected = mistake(
-    "You projected the sum of `x` and what was found; only what was found is projected.",
+    "You projected the sum of `x` and what was found, but only what was found is projected.",
     _off,
     MODEL,
 )(_with(add=lambda self, x, found: self.projection(x + found)))
 
 _found_normed = mistake(
-    "What was found is normalized before it is added; only what asks is.", _off, MODEL
+    "You normalized what was found before adding it, but only `x` is normalized, for the queries.",
+    _off,
+    MODEL,
 )(
     _with(add=lambda self, x, found: x + self.norm(self.projection(found))),
 )
 
 
 _queries_normed = mistake(
-    "You normalized the queries; normalize `x`, and make the queries of that.", _off, MODEL
+    "You normalized the queries instead of the `x` that they are made from.", _off, MODEL
 )(_with(queries=lambda self, x: self.norm(self.query(x))))
 
 
@@ -186,31 +190,31 @@ def _with_eps(eps: float) -> Any:
 
 
 _another_eps = mistake(
-    "Your norm adds another eps under the root than `nn.LayerNorm` does unless told, 1e−5.",
+    "Your norm uses another eps than 1e−5, the default of `nn.LayerNorm`.",
     _off,
     MODEL,
     also=tuple(_with_eps(eps) for eps in (0.1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-12)),
 )(_with_eps(1e-3))
 
 _norm_without_weights = mistake(
-    "The norm's gain and shift have no effect on your queries.", _off, MODEL
+    "You normalized `x` without the norm's own gain and shift.", _off, MODEL
 )(_with(read=lambda self, x: nn.functional.layer_norm(x, x.shape[-1:])))
 
 _found_normed_first = mistake(
-    "What was found is normalized before it is projected; only what asks is.", _off, MODEL
+    "You normalized what was found before projecting it, but only `x` is normalized.", _off, MODEL
 )(_with(add=lambda self, x, found: x + self.projection(self.norm(found))))
 
 _normed_twice = mistake(
-    "You normalized `x` and the sum; only what asks is normalized.", _off, MODEL
+    "You normalized both `x` and the sum at the end, but only `x` is normalized.", _off, MODEL
 )(_with(add=lambda self, x, found: self.norm(x + self.projection(found))))
 
 _values_of_keys = mistake(
-    "Values are made by the key layer; they have a layer of their own.", _off
+    "You made the values with the key layer instead of the value layer.", _off
 )(_with(values=lambda self, memory: self.key(memory)))
 
 
 class _LooksAtItself(CrossAttention):
-    """Makes keys and values of `x`, normalized or not, all of whose positions are real."""
+    """Makes keys and values from `x`, normalized or not, and hides no position."""
 
     normed = False
 
@@ -225,8 +229,8 @@ class _LooksAtItsNorm(_LooksAtItself):
 
 
 def _keys_or_values_made_of_x(evidence: Evidence) -> bool:
-    """Something with the channels and positions of `x` goes into the layer of keys or values: it
-    does not fit, or where it does, comes out.
+    """Whether the layer of keys or values gets something with the channels and positions of `x`.
+    The error tells or, if M = C, the output does.
     """
     x, M, H = evidence.inputs["x"], evidence.number("M"), evidence.number("H")
     B, T, C = x.shape
@@ -249,18 +253,20 @@ def _keys_or_values_made_of_x(evidence: Evidence) -> bool:
 
 
 _looks_at_itself = mistake(
-    "What your keys or values are made of is `x`; they are made of `memory`.",
-    lambda e: unwrapped(f"""`x` has T = {e.number("T")} positions of C = {e.number("C")} channels,
-    and the memory S = {e.number("S")} places of M = {e.number("M")}, which is what `key` and
-    `value` take in. {_off(e)}""").strip(),
+    "You made keys or values from `x` instead of `memory`.",
+    lambda e: (
+        unwrapped(f"""`x` has T = {e.number("T")} positions with C = {e.number("C")} channels, and
+    the memory has S = {e.number("S")} places with M = {e.number("M")} channels, which is what `key`
+    and `value` expect. {_off(e)}""").strip()
+    ),
     recognized=_keys_or_values_made_of_x,
 )(_LooksAtItself)
 
 _scores_of_all_heads = mistake(
-    "All heads look with the mean of their scores; each head looks with its own.", _sizes
+    "You averaged the scores of the heads, but each head should use its own.", _sizes
 )(_with(weigh=lambda self, s, hidden: _softmax(s.mean(1, keepdim=True), hidden)))
 
-_no_projection = mistake("What the heads found was added without the projection.", _off)(
+_no_projection = mistake("You added what the heads found without projecting it.", _off)(
     _with(add=lambda self, x, found: x + found)
 )
 
@@ -271,19 +277,22 @@ _scale_by_channels = families.scale_by_channels(_sizes)(
 )
 
 _scale_by_memory = mistake(
-    "You divided the scores by √M; a score is a sum of D products, so the scale is √D.", _sizes
+    "You divided the scores by √M, but a score is a sum of D products, so the scale is √D.", _sizes
 )(_with(scale=lambda self, C, M: math.sqrt(M)))
 
-_scale_without_the_root = mistake("You divided the scores by D; the scale is √D.", _sizes)(
+_scale_without_the_root = mistake("You divided the scores by D instead of √D.", _sizes)(
     _with(scale=lambda self, C, M: C // self.n_head)
 )
 
 _heads_averaged = mistake(
-    "What the heads found is divided by their number; side by side, nothing is divided.", _sizes
+    "You divided what the heads found by their number, but they are put side by side, not "
+    "averaged.",
+    _sizes,
 )(_with(add=lambda self, x, found: x + self.projection(found) / self.n_head))
 
 _softmax_over_heads = mistake(
-    "Your softmax runs over the heads; each head's weights sum to 1 over the memory.", _sizes
+    "Your softmax runs over the heads, but each head's weights should sum to 1 over the memory.",
+    _sizes,
 )(
     _with(
         weigh=lambda self, s, hidden: (
@@ -292,11 +301,11 @@ _softmax_over_heads = mistake(
     )
 )
 
-_scale_by_heads = mistake("You divided the scores by √H; the scale is √D.", _sizes)(
+_scale_by_heads = mistake("You divided the scores by √H instead of √D.", _sizes)(
     _with(scale=lambda self, C, M: math.sqrt(self.n_head))
 )
 
-_one_head = mistake("All C channels make one head; there should be H of them.", _sizes)(
+_one_head = mistake("You used a single head with all C channels instead of H heads.", _sizes)(
     _with(
         split=_first_head_only,
         scale=lambda self, C, M: math.sqrt(C),
@@ -307,13 +316,13 @@ _one_head = mistake("All C channels make one head; there should be H of them.", 
 _split_by_view = _with(split=lambda self, x: x.reshape(len(x), self.n_head, x.shape[1], -1))
 
 _scrambled_split = mistake(
-    "A view to (B, H, T, D) cuts across positions: split into (B, T, H, D), then transpose.",
-    _sizes,
+    "You viewed (B, T, C) as (B, H, T, D), which mixes up positions and heads.",
+    lambda e: f"Split into (B, T, H, D) first, and then transpose. {_sizes(e)}",
     also=(_sample_by_sample(_split_by_view),),
 )(_split_by_view)
 
 _heads_interleaved = mistake(
-    "Your heads take every H-th channel; the D channels of a head stand side by side.",
+    "Your heads are made of every H-th channel, but a head has D neighboring channels.",
     lambda e: f"Unflatten C into (H, D), not into (D, H). {_sizes(e)}",
     also=(
         _with(
@@ -323,13 +332,13 @@ _heads_interleaved = mistake(
     ),
 )(_with(split=lambda self, x: x.unflatten(-1, (-1, self.n_head)).permute(0, 3, 1, 2)))
 
-_scrambled_merge = mistake("The heads were merged without moving H behind T first.", _sizes)(
+_scrambled_merge = mistake("You merged the heads without moving H behind T first.", _sizes)(
     _with(merge=lambda self, found: found.reshape(len(found), found.shape[2], -1))
 )
 
 _causal_mask_kept = mistake(
-    "You kept the causal mask: position t sees only the first t + 1 of the memory.",
-    lambda e: f"{_off(e)} The memory is all there from the start.",
+    "You used a causal mask, so position t sees only the first t + 1 places of the memory.",
+    lambda e: f"{_off(e)} The whole memory is known from the start.",
     also=(_sample_by_sample(_with(weigh=_causal)),),
 )(_with(weigh=_causal))
 
@@ -340,16 +349,16 @@ _softmax_over_queries = families.softmax_over_queries(_off)(
 )
 
 _sigmoid_for_softmax = mistake(
-    "Each weight is a sigmoid of its own score, so a row does not sum to 1.", _off
+    "You used a sigmoid instead of a softmax, so the weights of a row don't sum to 1.", _off
 )(_with(weigh=lambda self, s, hidden: s.sigmoid().masked_fill(hidden, 0.0)))
 
 _activated = mistake(
-    "What the projection gives passes a ReLU before it is added; nothing negative comes through.",
+    "You put a ReLU behind the projection, so nothing negative is ever added to `x`.",
     _off,
     MODEL,
 )(_with(add=lambda self, x, found: x + self.projection(found).relu()))
 
-_padding_seen = mistake("`real` has no effect: padding is averaged too.", _padded)(
+_padding_seen = mistake("You ignored `real`, so padding is averaged, too.", _padded)(
     _with(weigh=lambda self, s, hidden: s.softmax(dim=-1))
 )
 
@@ -359,20 +368,20 @@ _inverted_mask = mistake("You hid the words and kept the padding.", _padded)(
 
 
 class _PaddingZeroed(CrossAttention):
-    """Zeros in the memory make scores of 0, and values of 0."""
+    """Sets padding of the memory to 0, so that its scores and values are 0."""
 
     def forward(self, x, memory, real):
         return super().forward(x, memory * real[..., None], torch.ones_like(real))
 
 
 _lowered_too_little = mistake(
-    "You lower the scores of padding by too little, or to a number that words may have: use −inf.",
+    "You didn't lower the scores of padding enough, so it still gets some weight. Use −inf.",
     _padded,
     also=(_with(weigh=lambda self, s, hidden: (s - 1.0 * hidden).softmax(dim=-1)),),
 )(_with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -1.0).softmax(dim=-1)))
 
 _real_of_the_first = mistake(
-    "All samples are masked with `real` of the first one; each has its own.", _padded
+    "You masked all samples with `real` of the first one, but each has its own.", _padded
 )(_with(weigh=lambda self, s, hidden: _softmax(s, hidden[:1].expand(len(s), -1, -1, -1))))
 
 _zero_mask = families.zero_mask(_padded, also=(_PaddingZeroed,))(
@@ -385,7 +394,7 @@ _masked_after_softmax = families.masked_after_softmax(_padded)(
 
 
 class _OnlyWithoutPadding(CrossAttention):
-    """Takes a sample with some padding for one that has no word."""
+    """Treats a sample with some padding as one that has no word."""
 
     def forward(self, x, memory, real):
         found = super().forward(x, memory, real)
@@ -393,13 +402,17 @@ class _OnlyWithoutPadding(CrossAttention):
 
 
 _padding_for_no_word = mistake(
-    "Any padding leaves a sample unchanged; it should be only where there is no word at all.",
-    lambda e: f"`real.any(dim=1)` asks for a word, `real.all(dim=1)` for no padding. {_padded(e)}",
+    "You leave a sample unchanged if it has any padding, instead of only if it has no word.",
+    lambda e: (
+        "`real.any(dim=1)` tells whether there is a word, but `real.all(dim=1)` whether there is "
+        "no "
+        f"padding. {_padded(e)}"
+    ),
 )(_OnlyWithoutPadding)
 
 
 class _SumWithMore(CrossAttention):
-    """Divides by the sum of what e makes of the scores, and something more."""
+    """Adds something to the sum that weights are divided by."""
 
     more = 1.0
     stable = False
@@ -410,9 +423,11 @@ class _SumWithMore(CrossAttention):
 
 
 _more_in_the_sum = mistake(
-    "Your weights are divided by their sum and something more, so they do not sum to 1.",
-    lambda e: unwrapped(f"""If it is there so that nothing is divided by 0: a sum of e^s may be as
-    small as that. Set the weights to 0 where there is no word instead. {_off(e)}"""),
+    "You divide the weights by their sum plus something, so they don't sum to 1.",
+    lambda e: (
+        unwrapped(f"""If it should prevent a division by 0, remember that a sum of e^s may be as
+    small as that. Set the weights to 0 where there is no word instead. {_off(e)}""")
+    ),
     also=tuple(
         type("Answer", (_SumWithMore,), {"more": more, "stable": stable})
         for more, stable in (
@@ -428,8 +443,8 @@ _nan_weights = _with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -torch.
 _padding_averaged = _with(weigh=lambda self, s, hidden: s.masked_fill(hidden, -1e9).softmax(dim=-1))
 
 
-def _nobody_at_all(kind: Any) -> Any:
-    """Looks whether all samples of the batch have no word, and not whether one has none."""
+def _whole_batch_without_words(kind: Any) -> Any:
+    """Checks whether no sample of the batch has a word, instead of checking each sample."""
 
     def forward(self, x, memory, real):
         return kind.forward(self, x, memory, real) if real.any() else x
@@ -437,37 +452,37 @@ def _nobody_at_all(kind: Any) -> Any:
     return type("Answer", (kind,), {"forward": forward})
 
 
-def _nobody_among_others(evidence: Evidence) -> str:
+def _no_word_among_others(evidence: Evidence) -> str:
     words = evidence.inputs["empty"].any(axis=1)
-    return unwrapped(f"""The memory of sample {words.argmin()} has no word, that of sample
-    {words.argmax()} has some, so `real.any()` is true for the batch. `real.any(dim=1)` asks each
-    sample; where it is false, `x` should come out. {_off(evidence)}""")
+    return unwrapped(f"""The memory of sample {words.argmin()} has no word, but that of sample
+    {words.argmax()} has some, so `real.any()` is true for the batch. `real.any(dim=1)` checks each
+    sample, and where it is false, `x` should come out. {_off(evidence)}""")
 
 
 _whole_batch_asked = mistake(
-    "`x` comes out unchanged only if no sample of the batch has a word; ask each sample by itself.",
-    _nobody_among_others,
-    also=(_nobody_at_all(_padding_averaged),),
-)(_nobody_at_all(_nan_weights))
+    "You keep `x` unchanged only if no sample of the batch has a word. Check each sample instead.",
+    _no_word_among_others,
+    also=(_whole_batch_without_words(_padding_averaged),),
+)(_whole_batch_without_words(_nan_weights))
 
-# What to do about a softmax over nothing.
-_KEEP = "`real.any(dim=1)` tells which samples have a word; where it is false, keep `x`."
+# What to do if there is nothing to take a softmax of.
+_KEEP = "`real.any(dim=1)` tells which samples have a word. Where it is false, keep `x`."
 
 _nan_for_nobody = mistake(
-    "Where the memory holds no word, your output is NaN; `x` should come out unchanged.",
-    lambda e: f"{_nobody(e)} The softmax of a row of −inf is 0 / 0. {_KEEP}",
+    "If the memory holds no word, your output is NaN instead of the unchanged `x`.",
+    lambda e: f"{_no_word(e)} The softmax of a row of −inf is 0 / 0. {_KEEP}",
 )(_nan_weights)
 
 _padding_for_nobody = mistake(
-    "Where the memory holds no word, you average its padding; `x` should come out unchanged.",
+    "If the memory holds no word, you average its padding instead of keeping `x` unchanged.",
     lambda e: (
-        f"{_nobody(e)} Large negative scores that are all equal make an even softmax. {_KEEP}"
+        f"{_no_word(e)} If all scores are equal, however low, their softmax is uniform. {_KEEP}"
     ),
 )(_padding_averaged)
 
 
 def _for_nobody(instead: Callable[..., Any]) -> Any:
-    """Where there is no word, something else than `x` comes out."""
+    """An answer that returns something else than `x` where there is no word."""
 
     def forward(self, x, memory, real):
         nobody = ~real.any(dim=1)[:, None, None]
@@ -477,29 +492,29 @@ def _for_nobody(instead: Callable[..., Any]) -> Any:
 
 
 class _NobodyForAll(CrossAttention):
-    """Gives up on the whole batch as soon as one sample has no word."""
+    """Leaves the whole batch unchanged as soon as one sample has no word."""
 
     def forward(self, x, memory, real):
         return super().forward(x, memory, real) if real.any(dim=1).all() else x
 
 
 _one_nobody_for_all = mistake(
-    "One sample without a word leaves all samples of the batch unchanged; it should be that one.",
-    _nobody,
+    "You leave the whole batch unchanged if one sample has no word, instead of only that sample.",
+    _no_word,
 )(_NobodyForAll)
 
 _zeros_for_nobody = mistake(
-    "Where the memory holds no word, you return zeros; `x` should come out unchanged.", _nobody
+    "If the memory holds no word, you return zeros instead of the unchanged `x`.", _no_word
 )(_for_nobody(lambda self, x: torch.zeros_like(x)))
 
 _normed_for_nobody = mistake(
-    "Where the memory holds no word, you return the normalized `x`; it should be as it came.",
-    _nobody,
+    "If the memory holds no word, you return the normalized `x` instead of `x` itself.",
+    _no_word,
     MODEL,
 )(_for_nobody(lambda self, x: self.norm(x)))
 
 
-@mistake("The memory is normalized, too; it should be used as it is.", _off, MODEL)
+@mistake("You normalized the memory, too, but it should be used as it is.", _off, MODEL)
 class _MemoryNormed(CrossAttention):
     def forward(self, x, memory, real):
         memory = nn.functional.layer_norm(memory, memory.shape[-1:])
@@ -507,9 +522,9 @@ class _MemoryNormed(CrossAttention):
 
 
 @mistake(
-    "Your linear layers have biases; the task asks for layers without.",
-    lambda e: unwrapped(f"""There are {int(e.yours("biases"))} entries in vectors beside the four
-    matrices and the norm. `nn.Linear` has a bias unless it is told `bias=False`."""),
+    "Your linear layers have biases, but they should have none.",
+    lambda e: unwrapped(f"""Besides the four matrices and the norm, your module has vectors with
+    {int(e.yours("biases"))} entries. `nn.Linear` has a bias unless you say `bias=False`."""),
     recognized=lambda e: e.same("whole", "padded", "empty") and bool(e.yours("biases") > 0),
 )
 class _WithBiases(CrossAttention):
@@ -522,14 +537,14 @@ class _WithBiases(CrossAttention):
 
 
 def _found_by_heads(evidence: Evidence, answer: Any) -> Any:
-    """(B, T, H, D): what was found before the projection, if that is what was added to x."""
+    """(B, T, H, D): what the heads must have found, from what was added to x."""
     x, projection = (evidence.inputs[name].astype(float) for name in ("x", "projection"))
     found = np.linalg.solve(projection, (answer.astype(float) - x).reshape(-1, x.shape[-1]).T).T
     return found.reshape(*x.shape[:2], evidence.number("H"), -1)
 
 
 def _other_weights(evidence: Evidence) -> Finding | None:
-    """With which weights one head looks, read off what was added to x."""
+    """Which weights one head uses, solved for from what was added to x."""
     case, real = next(
         (pair for pair in _REAL if not evidence.same(pair[0])),
         ("", ""),
@@ -538,7 +553,7 @@ def _other_weights(evidence: Evidence) -> Finding | None:
         return None
     ratio = evidence.yours(case) / evidence.right(case)
     if np.ptp(ratio) < 1e-3 * abs(ratio.mean()):
-        return None  # one factor for all says more
+        return None  # saying that all are off by one factor tells more
     H = evidence.number("H")
     memory, value = (evidence.inputs[name].astype(float) for name in ("memory", "value"))
     values = (memory @ value.T).reshape(*memory.shape[:2], H, -1)  # (B, S, H, D)
@@ -548,16 +563,19 @@ def _other_weights(evidence: Evidence) -> Finding | None:
     shown = np.abs(mine - right).max(axis=-1)
     b, t, h = (int(i) for i in np.unravel_index(int(shown.argmax()), shown.shape))
     weights, wanted = (weights_on(values[b, :, h], side[b, t, h]) for side in (mine, right))
-    place = f"Sample {b}, position {t}, head {h}:"
-    if wanted is None:  # so few channels that other weights could have made them as well
-        return Finding("other-weights", "Another thing is added to `x`.", _off(evidence), ATTENTION)
+    place = f"In sample {b}, position {t}, head {h},"
+    if wanted is None:  # with so few channels, other weights could give the same
+        return Finding(
+            "other-weights", "You don't add the right thing to `x`.", _off(evidence), ATTENTION
+        )
     if weights is None:
         return Finding(
             "other-weights",
-            "What you add to `x` is not a projected mean of the memory's values.",
-            f"{place} undo the projection of what you add, and what is left is no sum of the "
-            "values of this head, whatever their weights. So look at what is added to `x`, at the "
-            f"values, and at which channels make a head. {_off(evidence)}",
+            "What you add to `x` isn't a projected average of the memory's values.",
+            f"{place} no weights of this head's values give what you add, with the projection "
+            "undone. "
+            "So check what you add to `x`, the values, and which channels belong to a head. "
+            f"{_off(evidence)}",
             ATTENTION,
         )
     total, hidden = float(weights.sum()), weights[~evidence.inputs[real][b]]
@@ -565,14 +583,15 @@ def _other_weights(evidence: Evidence) -> Finding | None:
     if abs(total - 1) > _READABLE:
         told += f" Yours sum to {number(total)}."
     if abs(hidden).max(initial=0) > _READABLE:
-        told += f" On padding you put {number(float(hidden.sum()))}."
+        told += f" Padding gets {number(float(hidden.sum()))}."
     told = told or (
-        " They sum to 1, so look at the scores: queries, with their norm, keys, and the scale."
+        " They sum to 1, so check what the scores are made of: the norm, queries, keys and the "
+        "scale."
     )
     return Finding(
         "other-weights",
-        "What you add to `x` is made of the memory's values, with other weights.",
-        f"{place} you look at the memory with {row(weights.round(_DIGITS))}; expected "
+        "You add the memory's values to `x`, but with wrong weights.",
+        f"{place} your weights for the memory are {row(weights.round(_DIGITS))}, expected "
         f"{row(wanted.round(_DIGITS))}.{told}",
         ATTENTION,
     )
@@ -593,8 +612,8 @@ TASK = Task(
     (
         Part("Every position of `x` gets what all heads found in the memory.", 2, matches("whole")),
         Part("Padding of the memory gets no weight.", 2, matches("padded")),
-        Part("Where there is nothing to ask, `x` is unchanged.", 1, matches("empty")),
-        Part("And no linear layer has a bias.", 1, matches("whole", "biases")),
+        Part("If the memory holds no word, `x` is unchanged.", 1, matches("empty")),
+        Part("No linear layer has a bias.", 1, matches("whole", "biases")),
     ),
     cases=("whole", "padded", "empty"),
     properties=(_other_weights,),

@@ -1,4 +1,4 @@
-"""Judges 13/longer: a shift that was learned on a few positions, tried on the rest."""
+"""Judges 13/longer: a shift that is learned on some positions and tried on the rest."""
 
 # mypy: allow-untyped-defs
 
@@ -14,13 +14,13 @@ from course_judges.judging import Evidence, Part, Task, mistake
 from course_judges.wording import rows_apart, unwrapped
 from course_tasks.verdict import Finding
 
-# Errors below are what rounding leaves of 0.
+# Smaller errors are rounding.
 _NOISE = 1e-9
 
 
 @dataclass(frozen=True)
 class Shift:
-    """An answer with one of its choices replaced."""
+    """An answer that makes one of its choices differently."""
 
     leak: bool = False
     tested: str = "beyond"
@@ -97,7 +97,7 @@ beyond = Shift()
 
 
 def _close(case: str):
-    """Measured values: fits by other routes differ in their last digits."""
+    """Whether measured values are right, but for the last digits, in which ways to fit differ."""
     return lambda e: (
         e.comparable(case)
         and bool(np.allclose(e.yours(case), e.right(case), rtol=0.01, atol=1e-4))
@@ -113,62 +113,65 @@ def _both(evidence: Evidence) -> str:
     mine, right = rows_apart(*(np.where(n, 0.0, one) for n, one in zip(noise, errors, strict=True)))
     zeros = " The zeros are zero up to rounding." if any(map(np.any, noise)) else ""
     return unwrapped(f"""With {told} and {", ".join(str(n) for n in evidence.inputs["trained"])}
-    positions your errors are {mine}; expected {right}.{zeros}""")
+    positions, your errors are {mine}, expected {right}.{zeros}""")
 
 
 _on_trained = mistake(
-    "You measured the error on the positions that the map was fitted on.",
-    lambda e: f"{_both(e)} Your errors say how well it was learned, not how far it reaches.",
+    "You measured the error on the pairs that the map was fitted on.",
+    lambda e: (
+        f"{_both(e)} Your errors tell how well the map fits, but not whether it works elsewhere."
+    ),
 )(Shift(tested="trained"))
 
 _on_all = mistake(
-    "The positions that the map was fitted on are in your error, too.",
+    "Your error also includes the pairs that the map was fitted on.",
     _both,
 )(Shift(tested="all"))
 
 _leak = mistake(
-    "Your map has seen positions beyond the first n.",
+    "You also fitted the map on pairs that begin within the first n positions but end beyond them.",
     lambda e: (
-        unwrapped(f"""With shift {e.number("shift")}, the pair that begins at n − 1 ends beyond
-    n. {_both(e)}""")
+        unwrapped(f"""With a shift of {e.number("shift")}, the pair that begins at n − 1 ends at
+    n − 1 + {e.number("shift")}, which isn't one of the first n. {_both(e)}""")
     ),
 )(Shift(leak=True))
 
 _one_pair_more_fitted = mistake(
-    "Your map is fitted on one pair too many: its later position is beyond the first n.", _both
+    "You fitted the map on one pair too many, whose later position is beyond the first n.", _both
 )(Shift(fit_more=1))
 
 _one_pair_less_fitted = mistake(
-    "Your map is fitted on one pair less than lies within the first n positions.",
-    lambda e: f"With n positions and a shift of k these are n − k pairs. {_both(e)}",
+    "You fitted the map on one pair fewer than there are within the first n positions.",
+    lambda e: f"With n positions and a shift of k there are n − k pairs. {_both(e)}",
 )(Shift(fit_more=-1))
 
 _tested_one_later = mistake(
-    "Your error begins one pair too late: the pair from n − shift to n is not within the first n.",
+    "Your error leaves out the pair from n − shift to n, which isn't within the first n positions.",
     _both,
 )(Shift(test_later=1))
 
 _tested_one_earlier = mistake(
-    "Your error begins one pair too early, with the last one that the map was fitted on.", _both
+    "Your error includes one pair too many, the last one that the map was fitted on.", _both
 )(Shift(test_later=-1))
 
 _table_centered = mistake(
-    "You took the mean of each channel away from the table; asked for is a map of it as it is.",
+    "You subtracted the mean of each channel from the table instead of using it as it is.",
     _both,
 )(Shift(centered=True))
 
 _median_of_gaps = mistake(
-    "You take the median of the absolute gaps; asked for is the root of their mean square.", _both
+    "You took the median of the absolute differences instead of the root of their mean square.",
+    _both,
 )(Shift(median=True))
 
 _first_of_trained = mistake(
-    "All your errors are those of the first entry of `trained`; each entry has one of its own.",
+    "All your errors belong to the first entry of `trained`, but each entry has its own.",
     _both,
 )(Shift(once=True))
 
 _root_of_the_sum_over_channels = mistake(
-    "You added the squares of a pair's channels up; average them over the channels as well.",
-    lambda e: f"Yours is √C times as large, C = {e.number('C')}. {_both(e)}",
+    "You added up the squares over the channels instead of averaging them.",
+    lambda e: f"So your errors are √C times as large, with C = {e.number('C')}. {_both(e)}",
 )(
     lambda table, shift, trained: [
         error * table.shape[1] ** 0.5 for error in beyond(table, shift, trained)
@@ -176,69 +179,73 @@ _root_of_the_sum_over_channels = mistake(
 )
 
 _gap_left_out = mistake(
-    "Pairs that begin within the first n positions and end beyond them are missing in your error.",
+    "Your error leaves out pairs that begin within the first n positions but end beyond them.",
     _both,
 )(Shift(half_outside=False))
 
-_backwards = mistake("Your map goes from the later position to the earlier one.", _both, POSITIONS)(
-    Shift(backwards=True)
-)
+_backwards = mistake(
+    "Your map goes from the later position to the earlier one instead of the other way round.",
+    _both,
+    POSITIONS,
+)(Shift(backwards=True))
 
-_transposed = mistake("You applied the transpose of the map that was fitted.", _both, POSITIONS)(
+_transposed = mistake("You applied the transpose of the map that you fitted.", _both, POSITIONS)(
     Shift(transposed=True)
 )
 
 _absolute = mistake(
-    "Your error is the mean of the absolute gaps; asked for is the root of their mean square.",
+    "Your error is the mean of the absolute differences instead of the root of their mean square.",
     lambda e: f"{_both(e)} A square counts large gaps more, so the root of its mean is larger.",
 )(Shift(absolute=True))
 
 _mean_of_roots = mistake(
-    "You took a root for each pair and averaged those; average all squares, and take one root.",
+    "You took a root for each pair and averaged those instead of averaging all squares first.",
     lambda e: f"{_both(e)} A square counts large gaps more, so the root of its mean is larger.",
 )(Shift(roots=True))
 
 _mean_of_lengths = mistake(
-    "You averaged the lengths of the gaps, a root of a sum over the channels for each pair.",
-    lambda e: f"{_both(e)} Average all squares, over channels and pairs, and take one root.",
+    "You averaged the lengths of the differences, with a root for each pair.",
+    lambda e: f"{_both(e)} Average the squares over channels and pairs, and then take one root.",
 )(Shift(lengths=True))
 
 _root_for_each_channel = mistake(
-    "You took a root for each channel and averaged those; average all squares, and take one root.",
+    "You took a root for each channel and averaged those instead of averaging all squares first.",
     _both,
 )(Shift(channels=True))
 
-_no_root = mistake("You return the mean of the squares; take its root.", _both)(Shift(root=False))
+_no_root = mistake("You returned the mean of the squares without taking its root.", _both)(
+    Shift(root=False)
+)
 
-_summed = mistake("You return the root of the sum of squares, not of their mean.", _both)(
+_summed = mistake("You returned the root of the sum of the squares instead of their mean.", _both)(
     Shift(summed=True)
 )
 
-_largest = mistake("You return the largest error, not the root of the mean square.", _both)(
+_largest = mistake("You returned the largest error instead of the root of the mean square.", _both)(
     Shift(largest=True)
 )
 
-_relative = mistake("You divided the error by the size of the positions.", _both)(
+_relative = mistake("You divided the error by the root mean square of the positions.", _both)(
     Shift(relative=True)
 )
 
 _first_pair_missing = mistake(
-    "The pair of position 0 is missing in your fit.",
+    "Your fit leaves out the pair that begins at position 0.",
     _both,
 )(Shift(first=1))
 
 _last_pair_missing = mistake(
-    "The last pair of the table is missing in your error.",
+    "You left out the last pair of the table.",
     _both,
 )(Shift(short=1))
 
 _constant_added = mistake(
-    "You fitted a constant beside the matrix; asked for is a linear map without one.",
+    "You fitted a constant along with the matrix, but a linear map has none.",
     _both,
 )(Shift(constant=True))
 
 _ridge = mistake(
-    "Your fit is damped: a multiple of the identity was added to XᵀX.",
+    "Your fit is regularized, as if you had added a multiple of the identity to XᵀX.",
     _both,
     also=tuple(Shift(ridge=added) for added in (1.0, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)),
 )(Shift(ridge=0.1))
@@ -253,14 +260,15 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     table, trained = torch.as_tensor(evidence.inputs["drawn"]), evidence.inputs["trained"].tolist()
     others = [(1, trained), (shift - 1, trained), (shift + 1, trained), (shift, sorted(trained))]
     if any(np.allclose(beyond(table, k, ns), mine) for k, ns in others if 0 < k < min(ns)):
-        return None  # of other arguments the right answer tells more
+        return None  # saying which other arguments explain it tells more
     n = int(evidence.inputs["trained"][0])
     return Finding(
         "other-errors",
-        "Your errors are not those that the map of the first n positions makes on all other pairs.",
-        f"With n = {n} and a shift of {shift}, the map is fitted on {n - shift} pairs, which begin "
-        f"at 0 to {n - shift - 1}, and its error is the root of the mean of {L - n} · {C} squares, "
-        f"of the pairs that begin at {n - shift} to {L - shift - 1}. {_both(evidence)}",
+        "Your errors aren't those that the map of the first n positions makes on all other pairs.",
+        f"With n = {n} and a shift of {shift}, fit the map on the {n - shift} pairs that begin at "
+        "0 to "
+        f"{n - shift - 1}. Its error is the root of the mean of {L - n} · {C} squares, from the "
+        f"pairs that begin at {n - shift} to {L - shift - 1}. {_both(evidence)}",
         LONGER,
     )
 
@@ -270,8 +278,8 @@ TASK = Task(
     beyond,
     LONGER,
     (
-        Part("The errors of sines are what the run gives.", 3, _close("sines")),
-        Part("The errors of a drawn table are what the run gives.", 2, _close("drawn")),
+        Part("The errors of sines are right.", 3, _close("sines")),
+        Part("The errors of a drawn table are right.", 2, _close("drawn")),
     ),
     properties=(_worked_out,),
 )

@@ -29,7 +29,7 @@ def _cross(source, target):
 
 @dataclass(frozen=True)
 class Masker:
-    """An answer with one of its two masks replaced."""
+    """An answer that makes one of its two masks differently."""
 
     own: Callable[..., Any] = _own
     cross: Callable[..., Any] = _cross
@@ -55,18 +55,18 @@ def _differs(evidence: Evidence, name: str) -> str:
         if (mine != right).any():
             b, t, s = (int(i) for i in np.argwhere(mine != right)[0])
             kind = "a word" if evidence.inputs[real][b, t] else "padding"
-            may = "should" if right[b, t, s] else "should not"
+            may = "should" if right[b, t, s] else "shouldn't"
             return unwrapped(f"""In sample {b}, position {t} of the target ({kind}) {may} see
-            position {s}.""")
+            position {s}{" of the source" if name == "cross" else ""}.""")
     return ""
 
 
 def _off_own(evidence: Evidence) -> str:
-    return f"Of the decoder's own mask: {_differs(evidence, 'own')}"
+    return _differs(evidence, "own")
 
 
 def _off_cross(evidence: Evidence) -> str:
-    return f"Of the mask for the source: {_differs(evidence, 'cross')}"
+    return _differs(evidence, "cross")
 
 
 _OWN = ("whole.own", "padded.own")
@@ -82,25 +82,25 @@ def _of_cross(what, cross, effect=_off_cross):
 
 
 def _lengths(real: torch.Tensor) -> torch.Tensor:
-    """(B, T) bool: as many places as there are words, from the first one on."""
+    """(B, T) bool: True for as many places as there are words, from the first one on."""
     return torch.arange(real.shape[1]) < real.sum(dim=1, keepdim=True)
 
 
 _cross_by_length = _of_cross(
-    "You take the first places of a source for its words, as many as there are words.",
+    "You assume that a source has all its words in front and its padding behind.",
     lambda source, target: _cross(_lengths(source), target),
-    lambda e: f"{_off_cross(e)} Padding may be anywhere.",
+    lambda e: f"Here padding may be anywhere. {_off_cross(e)}",
 )
 
 _own_by_length = _of_own(
-    "You take the first places of a target for its words, as many as there are words.",
+    "You assume that a target has all its words in front and its padding behind.",
     lambda real, past, itself: _own(_lengths(real), past, itself),
-    lambda e: f"{_off_own(e)} Padding may be anywhere.",
+    lambda e: f"Here padding may be anywhere. {_off_own(e)}",
 )
 
 _inverted = mistake(
-    "Your masks are True where nobody may look.",
-    lambda e: f"{_off_own(e)} True means that a position may be seen.",
+    "Your masks are True where a row must not look, but they should be True where it may.",
+    _off_own,
 )(
     Masker(
         own=lambda real, past, itself: ~_own(real, past, itself),
@@ -109,94 +109,96 @@ _inverted = mistake(
 )
 
 _causal_only = _of_own(
-    "The decoder's own mask knows the past, but not the padding.",
+    "Your mask for the decoder hides the future, but not the padding.",
     lambda real, past, itself: past.expand(len(real), -1, -1),
 )
 
 _padding_only = _of_own(
-    "The decoder's own mask hides the padding, but not the future.",
+    "Your mask for the decoder hides the padding, but not the future.",
     lambda real, past, itself: real[:, None] & real[:, :, None] | itself & ~real[:, :, None],
 )
 
 _keys_only = _of_own(
-    "Rows of padding see the words before them; each should see itself and nothing else.",
+    "Your rows of padding see the words before them, but each should see only itself.",
     lambda real, past, itself: past & real[:, None],
 )
 
 _keys_and_itself = _of_own(
-    "Rows of padding see themselves and the words before them; they should see themselves only.",
+    "Your rows of padding see themselves and the words before them, but should see only "
+    "themselves.",
     lambda real, past, itself: past & real[:, None] | itself,
 )
 
 _padding_rows_open = _of_own(
-    "Rows of padding see everything; each should see itself and nothing else.",
+    "Your rows of padding see everything, but each should see only itself.",
     lambda real, past, itself: _own(real, past, itself) | ~real[:, :, None],
 )
 
 _empty_rows = _of_own(
-    "Rows of padding see nothing at all.",
+    "Your rows of padding see nothing at all, but each should see itself.",
     lambda real, past, itself: past & real[:, None] & real[:, :, None],
-    lambda e: f"{_off_own(e)} A softmax over a row without any entry is NaN.",
+    lambda e: f"{_off_own(e)} The softmax of a row without any True is NaN.",
 )
 
 _queries_hidden = _of_own(
-    "You hid the rows of padding; its columns can still be seen.",
+    "You hid the rows of padding, but its columns can still be seen.",
     lambda real, past, itself: past & real[:, :, None] | itself & ~real[:, :, None],
 )
 
 _future = _of_own(
-    "Each position of the target sees what comes after it.",
+    "Your target positions see what comes after them instead of what comes before.",
     lambda real, past, itself: _own(real, past.mT, itself),
 )
 
 _not_itself = _of_own(
-    "A word of the target doesn't see itself.",
+    "Your words of the target don't see themselves.",
     lambda real, past, itself: _own(real, past & ~itself, itself),
 )
 
 _either = _of_own(
-    "You joined past and padding with “or”; both have to hold.",
+    "You joined the conditions on past and padding with “or”, but both have to hold.",
     lambda real, past, itself: past | real[:, None],
 )
 
 _first_sample = _of_own(
-    "All samples have the mask of the first one.",
+    "You gave all samples the mask of the first one.",
     lambda real, past, itself: _own(real[:1].expand(len(real), -1), past, itself),
 )
 
 _cross_causal = _of_cross(
-    "The mask for the source is causal too.",
+    "Your mask for the source is causal, too.",
     lambda source, target: (
         _cross(source, target)
         & torch.ones(target.shape[1], source.shape[1], dtype=torch.bool).tril()
     ),
-    lambda e: f"{_off_cross(e)} The source is complete before the first word is written.",
+    lambda e: f"{_off_cross(e)} The whole source is known before the first word is written.",
 )
 
 _cross_open = _of_cross(
-    "The padding of the source can be seen.",
+    "Your mask for the source doesn't hide its padding.",
     lambda source, target: torch.ones_like(_cross(source, target)),
 )
 
 _cross_open_where_empty = _of_cross(
-    "A source of nothing but padding can be seen; none of its padding should be.",
+    "Your mask shows the padding of a source without words, but all padding should be hidden.",
     lambda source, target: _cross(source | ~source.any(dim=1, keepdim=True), target),
 )
 
 _cross_rows_hidden = _of_cross(
-    "Rows of padding see nothing of the source; they may see its words like all others.",
+    "Your rows of padding see nothing of the source, but they should see its words like all "
+    "others.",
     lambda source, target: _cross(source, target) & target[:, :, None],
-    lambda e: f"{_off_cross(e)} A softmax over a row without any entry is NaN.",
+    lambda e: f"{_off_cross(e)} The softmax of a row without any True is NaN.",
 )
 
 _cross_by_target = _of_cross(
-    "You hid the rows of the target's padding in the mask for the source, not the source's own.",
+    "Your mask for the source hides rows of the target's padding instead of the source's padding.",
     lambda source, target: target[:, :, None].expand(-1, -1, source.shape[1]),
 )
 
 
 def _other_padding(evidence: Evidence) -> Finding | None:
-    """Where the rows of words are right, what a row of padding sees."""
+    """If the rows of words are right: what a row of padding sees."""
     mine, right = evidence.yours("padded.own"), evidence.right("padded.own")
     rows = np.argwhere((mine != right).any(axis=-1))
     if (
@@ -209,27 +211,26 @@ def _other_padding(evidence: Evidence) -> Finding | None:
     sees = ", ".join(str(int(s)) for s in np.flatnonzero(mine[b, t])) or "nothing"
     return Finding(
         "other-rows-of-padding",
-        "Of the decoder's own mask, only rows of padding are wrong.",
-        f"In sample {b}, position {t} is padding. It sees {sees}, and should see {t}: itself and "
-        "nothing else.",
+        "In your mask for the decoder, only rows of padding are wrong.",
+        f"In sample {b}, position {t} is padding. It sees {sees}, but should see only itself, {t}.",
         ATTENTION,
     )
 
 
 def _other_mask(evidence: Evidence) -> Finding | None:
-    """How many entries of a mask are wrong, and which way; the first of them is said."""
+    """How many entries of a mask are wrong, and in which way, and the first of them."""
     name, says, which = (
-        ("own", _off_own, "the decoder's own mask")
+        ("own", _off_own, "the decoder")
         if not evidence.same(*_OWN)
-        else ("cross", _off_cross, "the mask for the source")
+        else ("cross", _off_cross, "the source")
     )
     mine, right = (side(f"padded.{name}").astype(bool) for side in (evidence.yours, evidence.right))
     if mine.shape != right.shape or mine.all() or not mine.any() or (mine == right).all():
         return None
     return Finding(
         "other-mask",
-        f"Of {which}, {int((mine & ~right).sum())} entries are True that should be False, and "
-        f"{int((right & ~mine).sum())} the other way round.",
+        f"In your mask for {which}, {int((mine & ~right).sum())} entries are True that should be "
+        f"False, and {int((right & ~mine).sum())} are False that should be True.",
         says(evidence),
         ATTENTION,
     )
@@ -240,9 +241,9 @@ TASK = Task(
     masks,
     ATTENTION,
     (
-        Part("A word of the target sees itself and what is before it.", 1, matches("whole.own")),
-        Part("Padding of the target is seen by nobody but itself.", 2, matches("padded.own")),
-        Part("Words of the source are seen, its padding is not.", 1, matches("padded.cross")),
+        Part("A word of the target sees itself and the words before it.", 1, matches("whole.own")),
+        Part("Padding of the target is seen only by itself.", 2, matches("padded.own")),
+        Part("Words of the source are seen, but not its padding.", 1, matches("padded.cross")),
     ),
     properties=(_other_padding, _other_mask),
 )

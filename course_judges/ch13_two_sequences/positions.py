@@ -17,17 +17,17 @@ from course_judges.wording import listed, number, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
-# No row is so long that a word is farther from any place that could be meant.
+# Places farther than this from 0 are not tried: rows are shorter.
 _FAR = 40
-# How far the sine of an angle of a thousand may be off in single precision.
+# The rounding error that the sine of an angle of about 1,000 may have in single precision.
 _LARGE_ANGLE = 5e-3
-# As near are angles that are equal.
+# Equal angles differ by less than this.
 _APART = 1e-3
 
 
 @dataclass(frozen=True)
 class Coder:
-    """An answer with one of its choices replaced."""
+    """An answer that makes one of its choices differently."""
 
     skip: bool = True
     first: int = 0
@@ -62,7 +62,7 @@ left_padded_positions = Coder()
 
 @dataclass(frozen=True)
 class _EveryChannel:
-    """Each channel at a speed of its own, so that a sine and its cosine do not belong together."""
+    """Each channel has its own speed, so that a sine and its cosine have different angles."""
 
     def __call__(self, tokens, n_embd, base):
         real = tokens != 0
@@ -80,7 +80,7 @@ def _off(evidence: Evidence) -> str:
         if gap.max() > 1e-4:
             b, t, c = (int(i) for i in np.argwhere(gap > 1e-4)[0])
             return unwrapped(f"""In row {b}, token {t}, channel {c} you have
-            {number(float(mine[b, t, c]))}; expected {number(float(right[b, t, c]))}.""")
+            {number(float(mine[b, t, c]))}, expected {number(float(right[b, t, c]))}.""")
     return ""
 
 
@@ -91,17 +91,17 @@ def _padding(evidence: Evidence) -> str:
 
 
 _counts_padding = mistake(
-    "Padding is counted: a first word behind padding is not at place 0 in yours.", _padding, BATCH
+    "You counted padding, so a first word after padding isn't at place 0.", _padding, BATCH
 )(Coder(skip=False))
 
-_starts_at_one = mistake("Your first word is at place 1; places count from 0.", _off)(
+_starts_at_one = mistake("You put the first word at place 1, but places count from 0.", _off)(
     Coder(first=1)
 )
 
 
 @mistake(
-    "A row without a word has positions; its padding should get zeros, like all padding.",
-    lambda e: f"A row that holds nothing but padding has no first word. {_off(e)}",
+    "You gave positions to a row without words, but its padding should get zeros, too.",
+    lambda e: f"A row with only padding has no first word to count from. {_off(e)}",
 )
 def _no_word_placed(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
     first = (tokens != 0).int().argmax(dim=1, keepdim=True)
@@ -109,16 +109,19 @@ def _no_word_placed(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Ten
     return left_padded_positions(word.long(), n_embd, base)
 
 
-@mistake("Your places begin at the first word of the longest row; each row has its own.", _padding)
+@mistake(
+    "You counted from the first word of the longest row, but each row has its own first word.",
+    _padding,
+)
 def _places_of_the_longest_row(tokens: torch.Tensor, n_embd: int, base: float) -> torch.Tensor:
     real = tokens != 0
-    some = real.any(dim=0).expand_as(real)  # of each place, whether any row has a word there
+    some = real.any(dim=0).expand_as(real)  # whether any row has a word at this place
     return left_padded_positions(some.long(), n_embd, base) * real[:, :, None]
 
 
 @dataclass(frozen=True)
 class _FromTheEnd:
-    """The last word of each row is at place 0, and those before it at places 1, 2, … or −1, −2."""
+    """The last word of each row is at place 0, and those before it at 1, 2, … or −1, −2, …"""
 
     negative: bool = False
 
@@ -130,52 +133,54 @@ class _FromTheEnd:
 
 
 _counted_from_the_end = mistake(
-    "Your places count from the end of the row; the first word is at place 0.",
-    lambda e: f"The last word of each row is at place 0 in yours. {_off(e)}",
+    "You counted places from the end of the row, but the first word is at place 0.",
+    lambda e: f"So the last word of each of your rows is at place 0. {_off(e)}",
     also=(_FromTheEnd(negative=True),),
 )(_FromTheEnd())
 
 _slowest_first = mistake(
-    "Your first pair turns slowest and your last one fastest; it is the other way round.",
+    "Your first pair turns slowest and your last one fastest, but it should be the other way "
+    "round.",
     lambda e: f"Pair 0 should have the speed base⁰ = 1. {_off(e)}",
 )(Coder(exponent=lambda pair, C: (2 * pair / C).flip(0)))
 
 _halves = mistake(
-    "All sines come first and all cosines after them; a pair should be side by side.", _off
+    "You put all sines first and all cosines after them, but a pair should be side by side.", _off
 )(Coder(interleaved=False))
 
-_cosine_first = mistake("In your pairs the cosine comes before the sine.", _off)(
+_cosine_first = mistake("In your pairs, the cosine comes before the sine.", _off)(
     Coder(sine_first=False)
 )
 
 _halves_cosine_first = mistake(
-    "All cosines come first and all sines after them; a pair is sine, cosine, side by side.", _off
+    "You put all cosines first and all sines after them instead of each sine with its cosine.",
+    _off,
 )(Coder(interleaved=False, sine_first=False))
 
 _every_channel = mistake(
-    "Sine and cosine of a pair turn at different speeds.",
-    lambda e: f"A shift is a rotation only if the two have one angle. {_off(e)}",
+    "The sine and cosine of your pairs have different speeds.",
+    lambda e: f"A shift is a rotation only if both have the same angle. {_off(e)}",
 )(_EveryChannel())
 
 _half_the_exponent = mistake(
-    "The speed of your pair i is base^(−i / C); it should be base^(−2i / C).",
-    lambda e: f"Your slowest pair turns at the root of the speed that was asked for. {_off(e)}",
+    "The speed of your pair i is base^(−i / C) instead of base^(−2i / C).",
+    lambda e: f"So each pair turns at the square root of the speed it should have. {_off(e)}",
 )(Coder(exponent=lambda pair, C: pair / C))
 
 _twice_the_exponent = mistake(
-    "The speed of your pair i is base^(−4i / C); it should be base^(−2i / C).",
-    lambda e: unwrapped(f"""Is i doubled twice? Numbers from `arange(0, C, 2)` are 2i already.
+    "The speed of your pair i is base^(−4i / C) instead of base^(−2i / C).",
+    lambda e: unwrapped(f"""Do you double i twice? The numbers of `arange(0, C, 2)` are 2i already.
     {_off(e)}"""),
 )(Coder(exponent=lambda pair, C: 4 * pair / C))
 
 _whole_exponents = mistake(
-    "Your exponents are whole numbers, as `//` makes them; `/` does not round.",
-    lambda e: f"All pairs but the first then turn alike. {_off(e)}",
+    "Your exponents are whole numbers, as if you had used `//` instead of `/`.",
+    lambda e: f"So all pairs after the first turn at the same speed. {_off(e)}",
     also=(Coder(exponent=lambda pair, C: torch.zeros_like(pair)),),  # noqa: ARG005
 )(Coder(exponent=lambda pair, C: (pair > 0).double()))  # noqa: ARG005
 
 _exponent_to_the_end = mistake(
-    "Your last pair has the speed 1 / base; base^(−2i / C) stays above that.", _off
+    "Your last pair has the speed 1 / base, but base^(−2i / C) stays above that.", _off
 )(Coder(exponent=lambda pair, C: pair / (C // 2 - 1)))
 
 
@@ -183,7 +188,7 @@ _faster_coder = Coder(inverted=True)
 
 
 def _grows(evidence: Evidence) -> bool:
-    """With more room than numbers have elsewhere: of a large angle, single precision loses part."""
+    """Whether speeds grow, with more tolerance than usual: single precision rounds large angles."""
 
     def off(mine: Array, wanted: Array) -> bool:
         return mine.shape != wanted.shape or not np.allclose(mine, wanted, atol=_LARGE_ANGLE)
@@ -202,18 +207,18 @@ def _speeds(evidence: Evidence) -> str:
     C, base = evidence.number("C"), float(evidence.inputs["base"])
     right = base ** (-np.arange(0, C, 2) / C)
     mine, wanted = (", ".join(number(float(s)) for s in one) for one in (1 / right, right))
-    return f"Your speeds are {mine}; they should be {wanted}. {_off(evidence)}"
+    return f"Your speeds are {mine}, but they should be {wanted}. {_off(evidence)}"
 
 
 _faster = mistake(
-    "Your speeds are base^(+2i / C), so later pairs turn faster; they should be base^(−2i / C).",
+    "Your speeds are base^(2i / C) instead of base^(−2i / C), so later pairs turn faster.",
     _speeds,
     recognized=_grows,
 )(_faster_coder)
 
 _fixed_base = mistake(
-    "Your base is 10,000 whatever base is given.",
-    lambda e: f"base = {number(float(e.inputs['base']))} here. {_off(e)}",
+    "You always used 10,000 as the base instead of the one that is given.",
+    lambda e: f"Here base = {number(float(e.inputs['base']))}. {_off(e)}",
 )(Coder(base=10_000.0))
 
 
@@ -224,15 +229,15 @@ def _only_padding_is_wrong(evidence: Evidence) -> bool:
 
 
 _padding_placed = mistake(
-    "Padding has other numbers than 0; it should get zeros in all channels.",
-    lambda e: f"{_padding(e)} All words are right.",
+    "Your padding has numbers other than 0, but it should get zeros in all channels.",
+    lambda e: f"All words are right. {_padding(e)}",
     BATCH,
     recognized=_only_padding_is_wrong,
 )(Coder(blank=False))
 
 
 def _place(mine: Array, base: float) -> float | None:
-    """The place whose sines and cosines these are, (C,): a whole one, or what pair 0 tells."""
+    """The place that sines and cosines, (C,), belong to: a whole number, or the angle of pair 0."""
     C = len(mine)
     speeds = base ** (-np.arange(0, C, 2) / C)
     near = np.arange(-_FAR, _FAR + 1)[:, None] * speeds
@@ -246,7 +251,7 @@ def _place(mine: Array, base: float) -> float | None:
 
 
 def _other_speeds(evidence: Evidence) -> Finding | None:
-    """Sines and cosines of other angles: those of the second word of a row are said."""
+    """If there are sines and cosines of wrong angles: those of the second word of a row."""
     mine, right = evidence.yours("whole").astype(float), evidence.right("whole").astype(float)
     if mine.shape != right.shape or mine.shape[1] < 2 or close(mine[0, 1], right[0, 1]).all():
         return None
@@ -258,21 +263,21 @@ def _other_speeds(evidence: Evidence) -> Finding | None:
     known = abs(angles[0] - 1) < _APART
     return Finding(
         "other-angles",
-        "Your pairs are sines and cosines, of other angles than place · speed.",
-        f"At place 1 an angle is the speed itself. There your pairs have "
-        f"{', '.join(number(float(a)) for a in angles)}, whole turns left aside; they should have "
-        f"{', '.join(number(float(s)) for s in speeds)}. "
+        "Your pairs are sines and cosines, but their angles aren't place · speed.",
+        f"At place 1, an angle is the speed itself. There your pairs have the angles "
+        f"{', '.join(number(float(a)) for a in angles)}, not counting full turns, but they should "
+        f"have {', '.join(number(float(s)) for s in speeds)}. "
         + (
-            "Pair 0 is right there, so look at the speeds of the others."
+            "Pair 0 is right there, so check the speeds of the others."
             if known
-            else "Either the places are other numbers, or the speeds are."
+            else "Check both the places and the speeds."
         ),
         POSITIONS,
     )
 
 
 def _other_places(evidence: Evidence) -> Finding | None:
-    """Sines and cosines as they should be, of other places: those of one row are said."""
+    """If there are the sines and cosines of wrong places: the places of one row."""
     case, tokens = ("whole", "tokens") if not evidence.same("whole") else ("padded", "padded")
     mine, real = evidence.yours(case), evidence.inputs[tokens] != 0
     wrong = np.asarray(~close(mine, evidence.right(case)).all(axis=-1) & real)
@@ -287,10 +292,10 @@ def _other_places(evidence: Evidence) -> Finding | None:
         return _other_speeds(evidence)
     return Finding(
         "other-places",
-        "Your words have the sines and cosines of other places.",
-        f"In row {b} of {len(real[b])}, which begins with {int((~real[b]).sum())} tokens of "
-        f"padding, your words are at the places {', '.join(number(p) for p in known)}; "
-        f"they should be at {listed(range(len(known)))}.",
+        "Your words have sines and cosines of the wrong places.",
+        f"Row {b} has {len(real[b])} tokens, {int((~real[b]).sum())} of them padding. "
+        f"Your words are at the places {', '.join(number(p) for p in known)}, but they should be "
+        f"at {listed(range(len(known)))}.",
         BATCH,
     )
 
@@ -300,7 +305,7 @@ TASK = Task(
     left_padded_positions,
     POSITIONS,
     (
-        Part("Without padding, every place has its sines and cosines.", 2, matches("whole")),
+        Part("Without padding, each place has its sines and cosines.", 2, matches("whole")),
         Part("Places count from the first word, and padding has zeros.", 2, matches("padded")),
     ),
     properties=(_other_places, _other_speeds),

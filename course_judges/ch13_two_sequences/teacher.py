@@ -23,7 +23,7 @@ _TOKENS = tuple(f"{case}.{name}" for case in _CASES for name in "xy")
 
 @dataclass(frozen=True)
 class Teacher:
-    """An answer with one of its choices replaced."""
+    """An answer that makes one of its choices differently."""
 
     shifted: int = 1
     ends: str = "kept"
@@ -94,123 +94,131 @@ def _rows(evidence: Evidence, of: str = "xy") -> str:
             value = f"{case}.{name}"
             mine, right = evidence.yours(value), evidence.right(value)
             if mine.ndim != 2 or len(mine) != len(right):
-                return f"Your `{name}` has shape {mine.shape}; expected {right.shape}."
+                return f"Your `{name}` has shape {mine.shape}, expected {right.shape}."
             for b in range(len(right)):
                 if not np.array_equal(mine[b], right[b]):
-                    return unwrapped(f"""Row {b} {does} [{listed(mine[b])}]; expected
+                    return unwrapped(f"""Row {b} {does} [{listed(mine[b])}], expected
                     [{listed(right[b])}].""")
     return ""
 
 
 def _marks(evidence: Evidence, of: str = "xy") -> str:
     start, end, pad = (evidence.number(name) for name in ("start", "end", "pad"))
-    return f"start = {start}, end = {end}, pad = {pad}. {_rows(evidence, of)}"
+    return f"Here start = {start}, end = {end} and pad = {pad}. {_rows(evidence, of)}"
+
+
+def _longest(evidence: Evidence) -> str:
+    return f"Here longest = {evidence.number('longest')}. {_rows(evidence)}"
 
 
 _not_shifted = mistake(
-    "The decoder has to predict the token that it reads.",
-    lambda e: f"{_marks(e)} What is predicted is the same text one step later.",
+    "Your decoder has to predict the very token that it reads.",
+    lambda e: f"{_marks(e)} It should predict the token that comes next.",
 )(Teacher(shifted=0))
 
-_no_start = mistake("What is read doesn't begin with `start`.", _marks)(Teacher(starts=False))
+_no_start = mistake("What your decoder reads doesn't begin with `start`.", _marks)(
+    Teacher(starts=False)
+)
 
 _no_end = mistake(
-    "The end is never predicted.",
-    lambda e: f"{_marks(e)} A model that never sees an end never stops.",
+    "Your decoder never has to predict the end.",
+    lambda e: f"{_marks(e)} A model that never learns to predict the end won't stop.",
 )(Teacher(ends="none"))
 
 _end_read = mistake(
-    "In rows that are shorter than the longest one the decoder reads the end.",
+    "In rows shorter than the longest one, your decoder reads the end.",
     lambda e: f"{_marks(e)} After the end there is nothing left to predict.",
     cases=_READ,
 )(Teacher(reads_end=True))
 
 _padding_counts = mistake(
-    "Padding is predicted: fill what is predicted with −100.",
+    "Your decoder has to predict padding. Fill what is predicted with −100.",
     lambda e: _marks(e, "y"),
     cases=_PREDICTED,
 )(Teacher(ignored=False))
 
 _padding_ignored_twice = mistake(
-    "What is read is filled with −100 too; no embedding has that number.", _marks
+    "You filled what is read with −100, too, but no embedding has that index.", _marks
 )(Teacher(x_ignored=True))
 
 _start_read_in_place = mistake(
-    "You put `start` in the place of the first token; it comes before it, and nothing is lost.",
+    "You replaced the first token by `start`, but `start` should come before it.",
     _marks,
     cases=_READ,
 )(Teacher(replaced=True))
 
 _end_ignored = mistake(
-    "You put −100 in the place of the end; it is predicted, only what comes after it is not.",
+    "You replaced the end by −100, but the end is predicted, and only padding after it isn't.",
     lambda e: _marks(e, "y"),
     cases=_PREDICTED,
 )(Teacher(end_ignored=True))
 
-_left = mistake("Your rows are padded on the left; they should begin together.", _rows)(
+_left = mistake("You padded the rows on the left, but they should begin together.", _rows)(
     Teacher(left=True)
 )
 
 _to_longest = mistake(
-    "Every batch is padded to `longest`; the longest row of the batch is enough.",
-    lambda e: f"longest = {e.number('longest')} here. {_rows(e)}",
+    "You padded the batch to `longest` instead of to its longest row.",
+    _longest,
 )(Teacher(to_longest=True))
 
 _never_cut = mistake(
-    "Texts that are too long were not cut.",
-    lambda e: f"longest = {e.number('longest')} here. {_rows(e)}",
+    "You didn't cut texts that are too long.",
+    _longest,
 )(Teacher(cut=False))
 
 _end_on_top = mistake(
-    "You left room for `longest` tokens and then an end; the end is one of the `longest`.",
-    lambda e: f"longest = {e.number('longest')} here. {_rows(e)}",
+    "You allowed `longest` tokens and an end after them, but the end is one of the `longest`.",
+    _longest,
 )(Teacher(room=1))
 
 _last_tokens_kept = mistake(
-    "Of a text that is too long you keep the last `longest` tokens; the first ones are predicted.",
-    lambda e: f"longest = {e.number('longest')} here. {_rows(e)}",
+    "You kept the last `longest` tokens of a text that is too long instead of the first ones.",
+    _longest,
 )(Teacher(last=True))
 
 _end_after_cut = mistake(
-    "A text that was cut ends with `end`; it goes on, so it should have none.",
-    lambda e: unwrapped(f"""{_rows(e)} Of its tokens the last that should be predicted is missing:
-    cut it to `longest`, not to `longest` − 1. The model would learn to stop in the middle of a
-    text."""),
+    "You put `end` at the end of a text that was cut, but it goes on, so it should have none.",
+    lambda e: unwrapped(f"""{_rows(e)} The end takes the place of the last token that should be
+    predicted, so cut the text to `longest` tokens and not to `longest` − 1. The model would learn
+    to stop in the middle of a text."""),
 )(Teacher(ends="forced"))
 
 _end_added_after_cut = mistake(
-    "A text that was cut got an `end` behind it; it goes on, so it should have none.",
+    "You added an `end` after a text that was cut, but it goes on, so it should have none.",
     lambda e: f"{_rows(e)} The model would learn to stop in the middle of a text.",
 )(Teacher(ends="added"))
 
 _fitting_end_lost = mistake(
-    "A text that fits with its end, and only just, has no end in yours.",
-    lambda e: f"longest = {e.number('longest')}, the end included. {_rows(e)}",
+    "You dropped the end of a text that just fits with its end.",
+    lambda e: f"Here longest = {e.number('longest')}, and the end is included. {_rows(e)}",
 )(Teacher(tight=False))
 
 _one_too_few = mistake(
-    "Your texts are cut one token too early.",
-    lambda e: f"longest = {e.number('longest')} tokens may be predicted. {_rows(e)}",
+    "You cut texts one token too early.",
+    lambda e: f"Here longest = {e.number('longest')} tokens may be predicted. {_rows(e)}",
 )(Teacher(room=-1))
 
 
 _pad_by_its_symbol = mistake(
-    "You put −100 wherever `pad` is predicted; only what comes after the end of a text is padding.",
-    lambda e: f"Here one symbol is both end and padding. {_marks(e)}",
+    "You put −100 wherever `pad` is predicted, but only what comes after the end is padding.",
+    lambda e: f"The same symbol may be both end and padding. {_marks(e)}",
 )(Teacher(by_symbol=True))
 
 
 def _without_empty(evidence: Evidence) -> str:
     mine, right = evidence.yours("cut.y"), evidence.right("cut.y")
-    return unwrapped(f"""One of {len(right)} texts has no tokens, and you return {len(mine)}
-    rows. Of it, `start` is read and `end` is predicted.""")
+    return unwrapped(f"""One of {len(right)} texts has no tokens, and you return only {len(mine)}
+    rows. In its row, `start` is read and `end` is predicted.""")
 
 
-_empty_left_out = mistake("A text without tokens got no row.", _without_empty)(Teacher(empty=False))
+_empty_left_out = mistake("You left out the row of a text without tokens.", _without_empty)(
+    Teacher(empty=False)
+)
 
 
 def _other_filling(evidence: Evidence) -> Finding | None:
-    """All tokens are right, and behind them other numbers than those that were asked for."""
+    """If all tokens are right, but rows are filled with a wrong number."""
     for case in _CASES:
         for name, does, wanted in (("x", "read", "pad"), ("y", "predicted", "−100")):
             mine, right = evidence.yours(f"{case}.{name}"), evidence.right(f"{case}.{name}")
@@ -224,14 +232,14 @@ def _other_filling(evidence: Evidence) -> Finding | None:
                 return None
             names = ("start", "end", "pad")
             said = next(
-                (f"`{n}`, {held[0]}" for n in names if evidence.number(n) == held[0]), held[0]
+                (f"`{n}` = {held[0]}" for n in names if evidence.number(n) == held[0]), held[0]
             )
-            wanted = f"`pad`, {evidence.number('pad')}" if wanted == "pad" else wanted
+            wanted = f"`pad` = {evidence.number('pad')}" if wanted == "pad" else wanted
             return Finding(
                 "other-filling",
-                f"What is {does} is filled with another number than was asked for.",
-                f"All texts are right. Behind their ends, what is {does} holds {said} in yours; "
-                f"fill it with {wanted}. {_marks(evidence, name)}",
+                f"You filled what is {does} with the wrong number.",
+                f"All texts are right, but after their ends, you filled what is {does} with {said} "
+                f"instead of {wanted}. {_marks(evidence, name)}",
                 BATCH,
             )
     return None
@@ -242,31 +250,31 @@ def _reordered(mine: Array, right: Array) -> bool:
 
 
 def _other_row(evidence: Evidence) -> Finding | None:
-    """The first row that is wrong, beside the right one."""
+    """The first row that is wrong, next to the right one."""
     if not all(evidence.comparable(name) for name in _TOKENS) or not _rows(evidence):
         return None
     mine = [evidence.yours(f"alike.{name}") for name in "xy"]
     right = [evidence.right(f"alike.{name}") for name in "yx"]
     if all((one == other).all() for one, other in zip(mine, right, strict=True)):
-        return None  # that the two changed places says more
+        return None  # saying that the two are swapped tells more
     if np.ptp(evidence.yours("alike.x") - evidence.right("alike.x")) == 0 and not evidence.same(
         "alike.x"
     ):
-        return None  # one difference for all says more
+        return None  # saying that all differ by the same number tells more
     if all(_reordered(evidence.yours(name), evidence.right(name)) for name in _TOKENS):
         return Finding(
             "other-rows",
-            "Your rows are right, and stand in another order than the texts.",
-            f"{_marks(evidence)} Row b belongs to text b, however long it is.",
+            "Your rows are right, but not in the order of the texts.",
+            f"{_marks(evidence)} Row b should belong to text b, however long it is.",
             BATCH,
         )
     wrong = [name for name in ("x", "y") if not evidence.same(*(f"{c}.{name}" for c in _CASES))]
     does = {"x": "what is read", "y": "what is predicted"}
     return Finding(
         "other-rows",
-        f"Rows of {' and of '.join(does[name] for name in wrong)} are not as they should be.",
-        f"{_marks(evidence, wrong[0])} Write start, text and end as one row: what is read ends one "
-        "before what is predicted, and begins one before it.",
+        f"Your rows of {' and of '.join(does[name] for name in wrong)} aren't right.",
+        f"{_marks(evidence, wrong[0])} Write start, text and end as one row. What is read begins "
+        "and ends one token before what is predicted.",
         BATCH,
     )
 
@@ -277,9 +285,9 @@ TASK = Task(
     BATCH,
     (
         Part("Texts of one length are shifted by one, with start and end.", 2, matches("alike")),
-        Part("Shorter texts are filled up, and padding is not predicted.", 1, matches("padded")),
+        Part("Shorter texts are filled up, and padding isn't predicted.", 1, matches("padded")),
         Part(
-            "Texts that are too long are cut, without an end; and all tokens are integers.",
+            "Texts that are too long are cut without an end, and all tokens are integers.",
             1,
             lambda e: e.same("cut") and integers(e, *_TOKENS),
         ),

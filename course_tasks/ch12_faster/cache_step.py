@@ -13,16 +13,16 @@ from course_tasks.probing import Inputs, Probe
 _NAMES = ("query", "key", "value", "keys", "values", "lengths")
 
 
-# So much larger are keys that were left behind a row's length: scores in the hundreds.
+# Leftover keys behind a row's length are this much larger, so that scores reach hundreds.
 _LEFTOVER = 60
 
 
 def _inputs(rng: Rng) -> Inputs:
     B, H, S = 4, int(rng.integers(2, 4)), int(rng.integers(8, 11))
-    D = S + int(rng.integers(1, 3))  # so many numbers tell with which weights they were made
+    D = S + int(rng.integers(1, 3))  # enough numbers to solve for the weights
     lengths = np.array([0, S - 1, *rng.choice(np.arange(2, S - 2), 2, replace=False)])
-    # Here no row fills its cache, so that the longest row does not see everything either.
-    # The first row is not the longest: its length for all would be the longest one's.
+    # No row fills its cache here, so even the longest row shouldn't see everything. The first row
+    # isn't the longest, so that using its length differs from using the longest one.
     short = np.sort(rng.choice(np.arange(1, S - 2), B, replace=False))
     return _of(rng, (B, H, D, S), rng.permutation(lengths), short)
 
@@ -38,7 +38,7 @@ def _of(rng: Rng, shape: tuple[int, int, int, int], lengths: Array, short: Array
         "query": values(rng, B, H, D) * 1.5,
         "key": values(rng, B, H, D) * 1.5,
         "value": values(rng, B, H, D),
-        # What lies behind a row's length is left from other texts, and large.
+        # The places behind a row's length hold large leftovers of other texts.
         "keys": values(rng, B, H, S, D) * 1.5,
         "values": values(rng, B, H, S, D) * 2 + 1,
         "lengths": lengths.astype(np.int64),
@@ -69,7 +69,7 @@ def _kept(answer: Any, given: Inputs, lengths: str = "lengths") -> Any:
 
 
 def _kept_short(answer: Any, given: Inputs) -> Any:
-    # Behind the longest row there is room: that place is not the last one.
+    # There is room behind the longest row, so the place after it isn't the last one.
     return _kept(answer, given, "short")
 
 

@@ -33,7 +33,7 @@ def _apart(p: Array, q: Array) -> bool:
     """True if draft and model differ clearly at each place, and places from each other."""
     gaps = [np.abs(p[:PLACES] - q), np.abs(np.diff(p, axis=0)), np.abs(np.diff(q, axis=0))]
     alike = np.minimum(p[:PLACES], q).sum(axis=-1)
-    # Who keeps a draft that equals a symbol of p, and draws anew otherwise, is off by this factor.
+    # Keeping a draft that equals a symbol of p, and drawing a new one if not, is off by p · factor.
     factor = q[0] - (p[0] * q[0]).sum()
     shows = 2 * ROWS * (p[0] * factor**2 / (2 * (1 - p[0]))).max() > 75
     clear = min(0.5 * gap.sum(-1).min() for gap in gaps) > 0.25

@@ -10,6 +10,12 @@ from course_tasks.answers import Array
 from course_tasks.inputs import Rng, parts_of, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
+# The largest absolute value in the group with the smallest weights, and in a group of tiny ones.
+# An answer may add a power of ten to a scale or a maximum, or use one as a lower bound. With these
+# values, each power changes codes of 8 bits in every draw or in none, so points aren't luck.
+_SMALLEST = 2.0**-3
+_TINY = 2.0**-33
+
 
 def _weights(rng: Rng, shape: tuple[int, int, int], bits: int) -> Array:
     """(out, in): numbers well away from halves of their group's scale, so that every style of
@@ -19,13 +25,16 @@ def _weights(rng: Rng, shape: tuple[int, int, int], bits: int) -> Array:
     most = 2 ** (bits - 1) - 1
     codes = rng.integers(-most + 1, most, shape).astype(float)
     codes += rng.choice([-0.3, 0.3], shape) * np.where(np.abs(codes) < most - 1, 1, 0)
-    # The largest of a group is often negative, and its neighbor is smaller.
+    # The largest of a group is often negative, that of the first always; its neighbor is smaller.
     largest = int(rng.integers(size))
     codes[..., largest] = rng.choice([-most, -most, most], (rows, groups))
-    codes[1:, 0, (largest + 1) % size] = 0.0  # a weight of 0 is no group of zeros
-    # The only weight of a group has the largest code: nobody's rounding is to make it the next one.
-    step = rng.uniform(0.5, 1.5, (rows, groups, 1)) / most if size > 1 else 1.0
-    step *= 2.0 ** rng.integers(-4, 3, (rows, groups, 1))
+    codes[0, 0, largest] = -most
+    codes[1:, 0, (largest + 1) % size] = 0.0  # a group with a weight of 0 isn't a group of zeros
+    step = np.exp2(rng.integers(1, 7, (rows, groups, 1)))
+    if size > 1:  # a group's only weight has the largest code: whole steps leave it that code
+        step *= rng.uniform(0.5, 1, step.shape)
+    step[rng.integers(rows), rng.integers(groups)] = 1.0
+    step *= _SMALLEST / most if size > 1 else 1.0
     return (codes * step).reshape(rows, groups * size).astype(np.float32)
 
 
@@ -42,7 +51,7 @@ def _smallest(rng: Rng) -> Inputs:
 def _of(rng: Rng, shape: tuple[int, int, int], bits: int) -> Inputs:
     rows, groups, size = shape
     hollow = _weights(rng, shape, 8)
-    hollow[0, -size:] *= 2.0**-30  # small weights are no zeros
+    hollow[0, -size:] *= _TINY / np.abs(hollow[0, -size:]).max()  # tiny weights aren't zeros
     hollow[-1, :size] = 0.0
     return {
         "eight": _weights(rng, shape, 8),

@@ -17,7 +17,7 @@ def _inputs(rng: Rng) -> Inputs:
         "many": W * int(rng.integers(2, 5)) + int(rng.integers(2, W - 2)),
         "round": W * int(rng.integers(1, 4)),
     }
-    # A vector of more numbers than there are places tells with which weights it was made.
+    # Vectors have more numbers than there are places, so that weights can be solved for.
     return _of(rng, 2, W + int(rng.integers(1, 3)), W, counts)
 
 

@@ -90,8 +90,8 @@ def _inputs(rng: Rng) -> Inputs:
     count, short = int(rng.integers(5, 8)), T + 2
     while True:
         given = _of(rng, T, count, short, n_layer)
-        # Whoever goes on reading the beginning reads other symbols, rarer ones or more frequent
-        # ones on the whole, and so takes another time.
+        # An answer that keeps reading the beginning of the text should read other symbols, which
+        # take another time.
         if _read(given, slice(-short, None)) != _read(given, slice(short)):
             return given
 
@@ -132,7 +132,7 @@ def _measured(answer: Any, given: Inputs, block_size: int, *, training: bool) ->
     rng = np.random.default_rng(int(given["cost"]))
     model = Model(clock, block_size, int(given["n_layer"]), rng).train(training)
     modules = list(model.modules())
-    # Somebody else looks at the model as well, and goes on doing so afterwards.
+    # Hooks of somebody else, which should still be there afterwards.
     others = (
         model.embedding.register_forward_pre_hook(_looks_on),
         model.output.register_forward_hook(_looks_on),
@@ -143,7 +143,7 @@ def _measured(answer: Any, given: Inputs, block_size: int, *, training: bool) ->
         others[0].id in model.embedding._forward_pre_hooks,
         others[1].id in model.output._forward_hooks,
     ]
-    # One that was put back as an attribute of the part is that of its class again.
+    # A `forward` may be put back as an attribute of its part: it is still that of the class.
     replaced = sum(getattr(m.forward, "__func__", None) is not type(m).forward for m in modules)
     return {
         "seconds": {name: torch.tensor(float(found[name])) for name in PARTS},

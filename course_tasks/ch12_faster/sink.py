@@ -28,7 +28,7 @@ def _of(rng: Rng, T: int, E: int, S: int) -> Inputs:
     # The largest score of each row lies in the middle, so that sums grow and shrink.
     steep = (values(rng, T, S) * 60).astype(np.float32)
     steep[:, S // 2] = 150 + 40 * rng.random(T)
-    # Rows differ so much that the maximum of one row is none for another.
+    # Rows differ so much that the maximum of one row doesn't work for another.
     below = (-400 - 350 * np.arange(T)).astype(np.float32)
     low = values(rng, T, S) + below[:, None]
     hidden = gentle.copy()

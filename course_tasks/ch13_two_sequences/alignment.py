@@ -11,7 +11,7 @@ from course_tasks.probing import Inputs, Probe
 
 _MOST_PADDING = 3
 
-# Each word of a number that this divides has several links.
+# Words at multiples of this have several links.
 _SEVERAL = 3
 
 
@@ -42,20 +42,20 @@ def _of(rng: Rng, sizes: list[tuple[int, int]], H: int, T: int, S: int) -> Input
         real[b, padding] = False
         for t in range(words):
             if t == 1:
-                continue  # a word that nothing made
+                continue  # a word without a link
             made = rng.choice(np.flatnonzero(real[b]), size=1 + (t % _SEVERAL == 0), replace=False)
             links[b, t, made] = True
             for h in range(H):
                 logits[b, h, t, rng.choice(made)] += 1.2 + 0.4 * h
                 logits[b, h, t, padding] += 1.5
             if b == 0 and t == _SEVERAL:
-                # The largest weight is on no link, but all links together have more than that.
+                # The largest weight isn't on a link, but all links together have more weight.
                 other = rng.choice(np.flatnonzero(real[b] & ~links[b, t]))
                 largest = logits[b, :, t].max(axis=-1)  # (H,)
                 logits[b, :, t, other] = largest + 0.1
                 logits[b, :, t, made] = largest - 0.2
     if links.any(axis=1).sum() == links.any(axis=2).sum():
-        # Words that were made and words that made one must differ in number.
+        # Linked target words and linked source words must differ in number.
         return _of(rng, sizes, H, T, S)
     weights = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
     return {

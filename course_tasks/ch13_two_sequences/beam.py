@@ -14,10 +14,10 @@ from course_tasks.inputs import Rng, integer, number, parts_of, whole
 from course_tasks.probing import Inputs, Probe
 
 _TABLES, _TABLES_OF_FEW = 16, 4
-"""How many drawn models a beam searches: one alone is easily solved by luck."""
+"""How many drawn models a beam searches, since one alone is easily solved by luck."""
 
 _ENDS = 0.8
-"""What makes the end likelier at any time, in models that do not end the likelier the longer."""
+"""Makes the end likelier at any time, in models whose end doesn't get likelier with length."""
 
 
 def _inputs(rng: Rng) -> Inputs:
@@ -25,12 +25,12 @@ def _inputs(rng: Rng) -> Inputs:
     V = int(rng.integers(width + 3, 8))
     given = _of(rng, (_TABLES, V), (width, longest, 2), float(rng.uniform(1.2, 1.5)))
     start, end = int(given["start"]), int(given["end"])
-    # What a beam does wrongly does not show with every model; with each of these something always
-    # does. They stand behind the others.
+    # Not every drawn model shows every mistake, but each of these, which come after the drawn ones,
+    # always shows one.
     by_hand = [
-        _hiding(rng, V, start, end, width),  # behind the first token that has no place any more
-        _hiding(rng, V, start, end, width - 1),  # behind the one that has the last place
-        _hiding(rng, V, start, end, width - 1, ended=True),  # behind what an ended text displaces
+        _hiding(rng, V, start, end, width),  # after the first token that has no place in the beam
+        _hiding(rng, V, start, end, width - 1),  # after the token that has the last place
+        _hiding(rng, V, start, end, width - 1, ended=True),  # after one displaced by an ended text
         _second_best(rng, V, start, end),
         _going_on(rng, V, start, end),
     ]
@@ -38,9 +38,9 @@ def _inputs(rng: Rng) -> Inputs:
 
 
 def _hiding(rng: Rng, V: int, start: int, end: int, place: int, *, ended: bool = False) -> Array:
-    """(V, V) a model whose texts hardly end. Its best one repeats the token that is at this place
-    among the likely first ones; after all others nearly everything is as likely. It may also end at
-    once, which is likelier than that token.
+    """(V, V) a model whose texts hardly end. Its best text repeats the token at this place among
+    the likely first ones. After all others, nearly all tokens are equally likely. With `ended`, a
+    text may also end at once, which is likelier than that token.
     """
     logits, ranked = _nearly_flat(rng, V, start, end)
     logits[start, ranked] = -0.15 * np.arange(len(ranked)) - _first_waves(start, V)[ranked]
@@ -82,7 +82,7 @@ def _of(rng: Rng, shape: tuple[int, int], most: tuple[int, int, int], power: flo
     tables, V = shape
     width, longest, short = most
     logits = 0.7 * rng.normal(size=(tables, V, V))
-    # Neither symbol is the width's number, which an answer might take for it.
+    # Neither symbol equals the width, so that an answer can't mix them up by luck.
     start, end = (int(n) for n in rng.choice([v for v in range(V) if v != width], 2, replace=False))
     logits[:, :, start] -= 3
     return {
@@ -132,8 +132,8 @@ def _search(answer: Any, given: Inputs, width: int, power: float, longest: int) 
     for k, logits in enumerate(given["tables"]):
         table = logits.tobytes()
 
-        # Half of the drawn models may end at any time; with the others, the longer a text, the
-        # likelier its end.
+        # In half of the drawn models, texts may end at any time. In the others, the end gets
+        # likelier with length.
         growth = 1.5 * (k % 2) if k < _TABLES else 0.0
 
         def log_probabilities(x: Any, table: bytes = table, growth: float = growth) -> torch.Tensor:

@@ -22,7 +22,7 @@ def _inputs(rng: Rng) -> Inputs:
     real = np.ones((B, S), dtype=bool)
     real[0, S - 2 :] = False
     real[2, : S - 1] = False  # one word only, behind its padding
-    # A head has more channels than the memory has words: what it finds tells its weights.
+    # A head has more channels than the memory has words, so that its weights can be solved for.
     return _of(rng, real, int(rng.integers(4, 6)), int(rng.choice([2, 4])), S + 1)
 
 
@@ -39,9 +39,9 @@ def _of(rng: Rng, real: Array, T: int, H: int, D: int, M: int | None = None) -> 
     shift = values(rng, C)
     # In the last sample but one the scores are so large that nearly all the weight goes to one
     # place. What makes them so lies along a direction that only keys read: values as large would
-    # turn rounding in a score into a difference that nobody is to blame for. And it lies opposite
-    # to what the norm's shift asks, so that for most queries all scores are far below 0: a sum of
-    # e^s is then so small that whatever is added to it shows. None is so far that it would be 0.
+    # turn rounding errors of a score into visible differences. And it is opposite to the queries
+    # that the norm's shift gives, so that for most queries all scores are far below 0. Then a sum
+    # of e^s is so small that anything added to it shows, but it never rounds to 0.
     direction = rng.normal(size=M).astype(np.float32)
     direction /= np.linalg.norm(direction)
     asked = (query @ shift).reshape(H, D)
@@ -49,11 +49,11 @@ def _of(rng: Rng, real: Array, T: int, H: int, D: int, M: int | None = None) -> 
     key += np.outer(against.reshape(C) - key @ direction, direction)
     value -= np.outer(value @ direction, direction)
     memory[max(0, B - 2)] += 28 * np.outer(rng.uniform(1, 2.5, S), direction)
-    # The last one is without words: large scores, and numbers as small as below, stay in sight.
+    # The last sample has no word, so that large scores and the small numbers below stay visible.
     empty = real.copy()
     empty[-1] = False
     x = values(rng, B, T, C) * 2 + 0.5
-    x[0, 0] *= 0.03  # of numbers as small as these the norm's eps is a part that shows
+    x[0, 0] *= 0.03  # with numbers as small as these, the norm's eps shows
     return {
         "x": x,
         "memory": memory,
@@ -83,7 +83,7 @@ def _on(answer: Any, given: Inputs, real: str) -> Any:
         | {"norm.weight": given["gain"], "norm.bias": given["shift"]},
     )
     with torch.no_grad():
-        # A bias costs the point that is for its absence, and no others.
+        # A bias costs only the point that is for having none.
         for name, parameter in module.named_parameters():
             if name.endswith(".bias") and name != "norm.bias":
                 parameter.zero_()
@@ -91,7 +91,7 @@ def _on(answer: Any, given: Inputs, real: str) -> Any:
 
 
 def _biases(answer: Any, given: Inputs) -> Any:
-    """How many parameters stand in vectors beside the norm's; layers without a bias have none."""
+    """How many parameters are in vectors, besides the norm's. Layers without a bias have none."""
     module = answer(int(given["C"]), int(given["M"]), int(given["H"]))
     return sum(
         parameter.numel()

@@ -24,8 +24,8 @@ def _unsorted(rng: Rng) -> Inputs:
     one is known.
     """
     C, L, shift = 4, int(rng.integers(20, 30)), 1
-    # Of one pair nothing is left where it is missing in an error, whatever the other gaps are. And
-    # pairs that turn slowly are nearly alike at first: there the least damping of a fit shows.
+    # If an answer leaves out the only pair of an error, nothing is left, whatever the other errors
+    # are. And pairs that turn slowly are nearly alike at first, so even slight damping shows.
     slow = np.array([rng.uniform(0.16, 0.2), rng.uniform(0.06, 0.1)])
     return _of(rng, slow, L, shift, np.array([L - 2, 2, L - 1, C + 1]))
 
@@ -35,7 +35,7 @@ def _of(rng: Rng, speeds: Array, L: int, shift: int, trained: Array) -> Inputs:
     angles = np.arange(L)[:, None] * speeds
     table = np.stack([np.sin(angles), np.cos(angles)], -1).reshape(L, C)
     drawn = rng.normal(size=(L, C))
-    drawn[:, int(rng.integers(0, C))] *= 3e-4  # so small that the least damping of a fit hides it
+    drawn[:, int(rng.integers(0, C))] *= 3e-4  # so small that the weakest regularization hides it
     return {
         "sines": table,
         "drawn": drawn,

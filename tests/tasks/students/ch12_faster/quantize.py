@@ -90,7 +90,7 @@ def with_an_epsilon(weight, bits, group):
     for row in weight:
         for part in row.split(group):
             scale = part.abs().max() / (2 ** (bits - 1) - 1)
-            codes.append(torch.round(part / (scale + 1e-8)))
+            codes.append(torch.round(part / (scale + 1e-6)))
             scales.append(scale if scale > 0 else torch.tensor(1.0))
     codes = torch.cat(codes).view(weight.shape).to(torch.int8)
     return codes, torch.stack(scales).view(len(weight), -1)
