@@ -15,7 +15,7 @@ from course_judges.ch05_head.sections import FUTURE, PASSED, SCALE, TWO
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, number, row, unwrapped
+from course_judges.wording import listed, number, row, rows_apart, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -486,12 +486,13 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     scores = e["memory"][b] @ e["w_key"] @ (e["x"][b, t] @ e["w_query"])
     scores /= math.sqrt(evidence.number("D"))
     powers = np.exp(scores - scores.max())
+    one, other = rows_apart(mine[b, t], right[b, t])
+
     return Finding(
         "another-average",
         "Your outputs aren't the right averages of the memory's values.",
         f"Position {t} of sample {b} has the scores {row(scores)} with its memory, so its weights "
-        f"are {row(powers / powers.sum())}. Its output should begin with {row(right[b, t, :3])}, "
-        f"but yours begins with {row(mine[b, t, :3])}.",
+        f"are {row(powers / powers.sum())}. Its output should be {other}, but yours is {one}.",
         TWO,
     )
 

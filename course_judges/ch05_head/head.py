@@ -16,7 +16,7 @@ from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import number, row, rows_apart, unwrapped
 from course_tasks.verdict import Finding
 
 # An output that has seen what it shouldn't moves by at least this much.
@@ -498,12 +498,14 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     seen = x[: t + 1] if case == "causal" else x
     scores = seen @ key.T @ (query @ x[t]) / math.sqrt(len(key))
     powers = np.exp(scores - scores.max())
+    one, other = rows_apart(mine[b, t], right[b, t])
+
     return Finding(
         "another-average",
         "Your outputs aren't the right averages of the values.",
         f"With `causal={case == 'causal'}`, position {t} of sample {b} has the scores "
-        f"{row(scores)}, so its weights are {row(powers / powers.sum())}. Its output should begin "
-        f"with {row(right[b, t, :3])}, but yours begins with {row(mine[b, t, :3])}.",
+        f"{row(scores)}, so its weights are {row(powers / powers.sum())}. Its output should be "
+        f"{other}, but yours is {one}.",
         SCORES,
     )
 
