@@ -111,7 +111,7 @@ def _dimensions(evidence: Evidence, others: str = "") -> str:
 
 def _padded(evidence: Evidence) -> str:
     gap = np.abs(evidence.yours("padded") - evidence.right("padded")).max(axis=(1, 2))
-    b = int(gap.argmax())  # where it shows
+    b = int(gap.argmax())  # the memory whose outputs are most off
     length = int(evidence.inputs["lengths"][b])
     return unwrapped(f"""Memory {b} has length {length}, so its padding begins at position {length}.
     {_first(evidence, "padded", b)}""")
@@ -130,7 +130,7 @@ def _lowest_score(evidence: Evidence) -> float:
 
 
 def _shows_padding_beside_a_low_score(evidence: Evidence) -> bool:
-    """Nearly right, or the plain mean of the padding where the only symbol has a low score."""
+    """Nearly right, or a plain mean of the padding if the only symbol has a low score."""
     mine, right = evidence.yours("padded"), evidence.right("padded")
     if mine.shape != right.shape or not evidence.same("full"):
         return False

@@ -133,7 +133,7 @@ def _one_start_row(evidence: Evidence) -> str:
 
 def _padding(evidence: Evidence) -> str:
     off = np.abs(evidence.yours("padded")).max(axis=-1) > NEGLIGIBLE  # (B, T)
-    # Where the text with most padding has some that is not 0, or else another one.
+    # In the text with most padding, if it has some that isn't 0, or else in another one.
     padding = off & ~_real(evidence)
     if not padding.any():
         return ""
@@ -411,7 +411,7 @@ def _times(factor: float, C: int) -> str:
 
 
 def _added_pairs(evidence: Evidence) -> tuple[Array, Array, Array]:
-    """(N, C) each: yours, the symbol's vector and the position's, wherever a symbol stands."""
+    """(N, C) each: yours, the symbol's vector and the position's, for every symbol of a text."""
     e, pairs = evidence.inputs, []
     for case, tokens, start in _STARTS:
         where = np.arange(e[tokens].shape[1]) - e[start][:, None]  # (B, T)
@@ -459,7 +459,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         if mine.shape != right.shape:
             return None
         if evidence.number("B") > 1 and compared(mine, right):
-            return None  # which says more
+            return None  # `compared` says more
         e = evidence.inputs
         off = ~close(mine, right).all(axis=-1)  # (B, T)
         text = np.arange(off.shape[1]) >= e[start][:, None]

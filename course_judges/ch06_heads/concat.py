@@ -433,7 +433,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     if mine.shape != right.shape or evidence.same(case):
         return None
     if evidence.number("B") > 1 and compared(mine, right):
-        return None  # which says more
+        return None  # `compared` says more
     b, t, c = (int(i) for i in np.argwhere(~close(mine, right))[0])
     sizes = evidence.inputs["sizes"]
     if case == "equal":
@@ -458,7 +458,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
 
 
 def _right_at_some_places(evidence: Evidence) -> Finding | None:
-    """The same, where another head or another position is right."""
+    """The same, if another head or another position is right."""
     case = "equal" if not evidence.same("equal") else "unequal"
     good = close(evidence.yours(case), evidence.right(case))
     some = (axis.any() and not axis.all() for axis in (good.all((0, 2)), good.all((0, 1))))

@@ -445,7 +445,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     if evidence.number("B") > 1 and (
         compared(mine, right) or any(leak(evidence) for leak in _LEAKS)
     ):
-        return None  # which says more
+        return None  # these say more
     good = np.asarray(close(mine, right).all(axis=(0, 2)))  # (T,)
     if case == "reach":
         t = int(np.argmin(good))
@@ -516,7 +516,7 @@ def _asked(evidence: Evidence, case: str) -> list[int]:
 
 
 def _first_wrong(evidence: Evidence) -> str:
-    """The case in which a layer is wrong that is right with reaches beyond the text."""
+    """The case in which a layer is wrong if it is right with reaches beyond the text."""
     return "ends" if evidence.same("reach") else "reach"
 
 
@@ -554,7 +554,7 @@ def _other_reaches(evidence: Evidence) -> Finding | None:
 
 
 def _wrong_at_some_positions(evidence: Evidence) -> Finding | None:
-    """The same, where other positions are right."""
+    """The same, if other positions are right."""
     case = "plain" if not evidence.same("plain") else "reach"
     good = close(evidence.yours(case), evidence.right(case)).all(axis=(0, 2))
     found = _worked_out(evidence) if good.any() and not good.all() else None

@@ -210,7 +210,7 @@ class _NoBias(MixedHeads):
 
 
 @mistake(
-    "You called one head several times and never the others.",
+    "You used the output of one head for all of them.",
     lambda e: largest_gap(e, "output"),
     LIST,
 )
@@ -521,7 +521,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     if mine.shape != right.shape or evidence.same("output"):
         return None
     if evidence.number("B") > 1 and compared(mine, right):
-        return None  # which says more
+        return None  # `compared` says more
     b, t, c = (int(i) for i in np.argwhere(~close(mine, right))[0])
     seen = evidence.inputs["x"][b, : t + 1].mean(axis=0)
     found = np.concatenate([head @ seen for head in evidence.inputs["heads"]])  # (H·D,)
