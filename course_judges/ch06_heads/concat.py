@@ -137,8 +137,7 @@ _scale_without_root = mistake(
 
 _scale_multiplied = mistake(
     "You multiplied the scores by the root of the head size instead of dividing by it.",
-    lambda e: unwrapped(f"""{largest_gap(e, "unequal")} This makes scores even larger, and a softmax
-    of large scores looks at almost only one position."""),
+    lambda e: f"{wording.MULTIPLIED} {largest_gap(e, 'unequal')}",
     SUBSPACES,
     cases=("equal", "unequal"),
 )(lambda x, heads: _scaled_each(x, heads, lambda size: size**-0.5))
@@ -325,7 +324,7 @@ def _upper(above: int, fill: float = -math.inf) -> Callable[[Tensor, Heads], Ten
 
 
 _upper_triangle = families.upper_triangle(
-    lambda e: f"{wording.MASK_INVERTED} {largest_gap(e, 'equal')}",
+    lambda e: f"{wording.MASKS_DIFFER} Is your mask inverted? {largest_gap(e, 'equal')}",
     AVERAGE,
     also=(
         _upper(1),

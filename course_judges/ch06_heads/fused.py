@@ -164,8 +164,7 @@ _scale_by_heads = mistake(
 
 _scale_multiplied = mistake(
     "You multiplied the scores by √D instead of dividing by it.",
-    lambda e: unwrapped(f"""This makes scores even larger, and a softmax of large scores looks at
-    almost only one position. {_plain(e)}"""),
+    lambda e: f"{wording.MULTIPLIED} {_plain(e)}",
     SUBSPACES,
 )(Variant(scale=lambda C, D: D**-0.5))  # noqa: ARG005
 
@@ -333,8 +332,7 @@ def _out_of_sight(T: int, reach: list[int]) -> Tensor:
 
 _mask_turned_round = mistake(
     "Your mask is inverted, so your heads see exactly what they shouldn't.",
-    lambda e: unwrapped(f"""`masked_fill` hides where its mask is True, but
-    `scaled_dot_product_attention` shows what is True. {_plain(e)}"""),
+    lambda e: f"{wording.MASKS_DIFFER} {_plain(e)}",
     cases=_BOTH,
     also=(_masked_by(_out_of_sight, -1e9), _masked_by(_out_of_sight, kept=False)),
 )(_masked_by(_out_of_sight))

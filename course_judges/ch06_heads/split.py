@@ -7,14 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from torch import Tensor
 
+from course_judges.ch06_heads import wording
 from course_judges.ch06_heads.sections import STACK, VIEW
-from course_judges.ch06_heads.wording import (
-    DEALT_OUT,
-    MOVED_BY_VIEW,
-    origin,
-    rows_of_view,
-    shape,
-)
+from course_judges.ch06_heads.wording import origin, rows_of_view, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import unwrapped
 from course_tasks.verdict import Finding
@@ -78,12 +73,7 @@ def _other_entries(evidence: Evidence) -> Finding | None:
         return Finding(
             "entries-changed", "Some of your entries are numbers that aren't in x.", told, STACK
         )
-    return Finding(
-        "entries-from-elsewhere",
-        "Some of your entries come from the wrong place in x.",
-        told,
-        STACK,
-    )
+    return Finding("entries-from-elsewhere", "Some entries come from the wrong place.", told, STACK)
 
 
 _NAMES = ("queries", "keys", "values")
@@ -105,10 +95,7 @@ def _taken_for(evidence: Evidence) -> list[int]:
     return taken
 
 
-@mistake(
-    "You cut x as if it held all queries, then all keys, then all values, as in the chapter.",
-    _layout,
-)
+@mistake("You cut x as in the chapter: all queries, then all keys, then all values.", _layout)
 def _other_layout(x: Tensor, n_head: int) -> Three:
     B, T, width = x.shape
     parts = x.view(B, T, 3, n_head, width // (3 * n_head)).permute(2, 0, 3, 1, 4)
@@ -116,7 +103,7 @@ def _other_layout(x: Tensor, n_head: int) -> Three:
 
 
 _view_without_transpose = mistake(
-    MOVED_BY_VIEW,
+    wording.MOVED_BY_VIEW,
     lambda e: f"{rows_of_view(e)} {_first_wrong(e)}",
     VIEW,
 )(_each(_cut_by_view))
@@ -144,7 +131,7 @@ def _takes_every_third(x: Tensor, n_head: int) -> Three:
     return parts[0], parts[1], parts[2]
 
 
-@mistake(DEALT_OUT, _layout)
+@mistake(wording.DEALT_OUT, _layout)
 def _heads_take_turns(x: Tensor, n_head: int) -> Three:
     B, T, width = x.shape
     parts = x.view(B, T, 3, width // (3 * n_head), n_head).permute(2, 0, 4, 1, 3)

@@ -16,9 +16,12 @@ MASK_OF_ONES = (
     "added should hold 0 and −inf. `scaled_dot_product_attention` adds every mask that isn't "
     "boolean."
 )
-MASK_INVERTED = (
+MASKS_DIFFER = (
     "`masked_fill` hides where its mask is True, but `scaled_dot_product_attention` shows what is "
-    "True. Is your mask inverted?"
+    "True."
+)
+MULTIPLIED = (
+    "This makes scores larger, and a softmax of large scores sees almost only one position."
 )
 OTHER_SOFTMAX = (
     "The future is hidden in all heads and samples alike, and a softmax over nothing but −inf is "
