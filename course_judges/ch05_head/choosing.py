@@ -26,8 +26,8 @@ _exchanged = exchanged(RANGES, "chosen", "equal")
 
 
 @mistake(
-    "Both numbers are of the head that chooses.",
-    "Either the query weights were never set to zero, or training moved them away again: "
+    "Both of your numbers fit the head that chooses.",
+    "The query weights were probably never set to zero, or training moved them again. "
     "`requires_grad_(False)` keeps them where they are.",
     recognized=lambda e: all(
         lies(RANGES, "chosen", noted(e, name), e) for name in ("chosen", "equal")

@@ -1,4 +1,4 @@
-"""Judges 05/cross: one sequence asks another, which may be padded at its end."""
+"""Judges 05/cross: one sequence attends to another, which may be padded at its end."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from course_judges import families
+from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE, PASSED, SCALE, TWO
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, number, row, unwrapped
+from course_judges.wording import listed, number, row, rows_apart, unwrapped
 from course_tasks.verdict import Finding
 
 
@@ -57,7 +58,7 @@ def _causal_too(scores: Tensor, padding: Tensor) -> Tensor:
 
 
 def _other_lengths(by: int) -> _Answer:
-    """An answer that takes each memory for so many symbols longer than it is."""
+    """An answer that treats each memory as so many symbols longer than it is."""
 
     def answer(
         x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
@@ -78,7 +79,7 @@ def _is_half_of_each(evidence: Evidence) -> bool:
     raised = evidence.answers.errors.get("full")
     if raised is None or "batch2" not in raised.message:
         return False
-    # Weights over T with values of S, or the other way round; other products do not fit either.
+    # Weights over T positions with values at S, or the reverse; other products fail as well.
     B, T, S = (evidence.number(name) for name in "BTS")
     said = raised.message
     return any(f"[{B}, {one}] but got: [{B}, {other}]" in said for one, other in ((T, S), (S, T)))
@@ -99,37 +100,37 @@ def _has_memorys_length(evidence: Evidence) -> bool:
 def _first(evidence: Evidence, case: str = "full", b: int = 0) -> str:
     mine, right = evidence.yours(case)[b, :, :3], evidence.right(case)[b, :, :3]
     t = int(np.nan_to_num(np.abs(mine - right).max(axis=-1), nan=np.inf).argmax())
-    return unwrapped(f"""In sample {b} the output of position {t} begins with {row(mine[t])}; it
-    should begin with {row(right[t])}.""")
+    return unwrapped(f"""In sample {b}, the output at position {t} begins with {row(mine[t])}, but
+    it should begin with {row(right[t])}.""")
 
 
-def _sizes(evidence: Evidence) -> str:
-    C, D, E = (evidence.number(name) for name in "CDE")
-    return f"C = {C}, D = {D}, E = {E}. {_first(evidence)}"
+def _dimensions(evidence: Evidence, others: str = "") -> str:
+    named = (f"{name} = {evidence.number(name)}" for name in (*others, "C", "D", "E"))
+    return f"Here {', '.join(named)}. {_first(evidence)}"
 
 
 def _padded(evidence: Evidence) -> str:
     gap = np.abs(evidence.yours("padded") - evidence.right("padded")).max(axis=(1, 2))
-    b = int(gap.argmax())  # where it shows
-    S, length = evidence.number("S"), int(evidence.inputs["lengths"][b])
-    return unwrapped(f"""Memory {b} has {length} symbol{"s" * (length != 1)} and {S - length} of
-    padding. {_first(evidence, "padded", b)}""")
+    b = int(gap.argmax())  # the memory whose outputs are most off
+    length = int(evidence.inputs["lengths"][b])
+    return unwrapped(f"""Memory {b} has length {length}, so its padding begins at position {length}.
+    {_first(evidence, "padded", b)}""")
 
 
 def _shape(evidence: Evidence) -> str:
     mine, right = evidence.yours("full").shape, evidence.right("full").shape
-    return f"Your result has shape {mine}; expected is {right}."
+    return f"Your result has shape {mine} instead of {right}."
 
 
 def _lowest_score(evidence: Evidence) -> float:
-    """Of position 0 of `x` with the first symbol of its memory."""
+    """The score of position 0 of `x` with the first symbol of its memory."""
     e = evidence.inputs
     query, key = e["x"][0, 0] @ e["w_query"], e["memory"][0, 0] @ e["w_key"]
     return float(query @ key) / math.sqrt(len(query))
 
 
 def _shows_padding_beside_a_low_score(evidence: Evidence) -> bool:
-    """Nearly right, or the plain mean of the padding where the only symbol has a low score."""
+    """Nearly right, or a plain mean of the padding if the only symbol has a low score."""
     mine, right = evidence.yours("padded"), evidence.right("padded")
     if mine.shape != right.shape or not evidence.same("full"):
         return False
@@ -141,10 +142,10 @@ def _shows_padding_beside_a_low_score(evidence: Evidence) -> bool:
 
 def _low(evidence: Evidence) -> str:
     if evidence.number("B") > 1:
-        return f"{_padded(evidence)} −inf is below everything, and e to the power of −inf is 0."
-    return unwrapped(f"""{_padded(evidence)} The symbol has a score of
-    {number(_lowest_score(evidence))}, so yours is a mean of the padding. −inf is below everything,
-    and e to the power of −inf is exactly 0.""")
+        return f"{_padded(evidence)} {wording.MINUS_INFINITY}"
+    return unwrapped(f"""{_padded(evidence)} The only symbol there has a score of
+    {number(_lowest_score(evidence))}, so your output is a mean of the padding.
+    {wording.MINUS_INFINITY}""")
 
 
 def _padding_counts(evidence: Evidence) -> Finding | None:
@@ -153,16 +154,17 @@ def _padding_counts(evidence: Evidence) -> Finding | None:
     gap = np.abs(evidence.yours("padded") - evidence.right("padded")).max()
     return Finding(
         "padding-wrong",
-        "Without padding your answer is right, with padding it is not.",
-        f"The outputs differ by up to {number(gap)}. {_padded(evidence)}",
+        "Your answer is right without padding, but not with it.",
+        f"Your outputs are off by up to {number(gap)}. {_padded(evidence)}",
         TWO,
     )
 
 
 @mistake(
-    "Keys came from one sequence and values from the other.",
-    lambda e: unwrapped(f"""T = {e.number("T")} and S = {e.number("S")} do not fit together: whoever
-    is found gives the value, so keys and values both come from `memory`."""),
+    "Your weights and values don't belong to the same sequence.",
+    lambda e: unwrapped(f"""Of your weights and values, one has T = {e.number("T")} positions and
+    the other S = {e.number("S")}, so they can't be multiplied. Keys and values should both come
+    from `memory`; if they do, is something transposed?"""),
     recognized=_is_half_of_each,
 )
 def _self_cross(
@@ -178,16 +180,16 @@ def _self_cross(
 
 
 _self_attention = mistake(
-    "`x` asks itself; the memory is not used.",
-    lambda e: f"{_first(e)} Keys and values come from `memory`.",
+    "You let `x` attend to itself, without using the memory.",
+    lambda e: f"{_first(e)} Keys and values should come from `memory`.",
     recognized=_is_self_attention,
 )(_asks_itself)
 
 
 @mistake(
-    "Your result has a row for each symbol of the memory; it should have one for each of `x`.",
-    lambda e: unwrapped(f"""{_shape(e)} Whoever asks gets a row: queries come from `x`, keys and
-    values from the memory."""),
+    "Your result has a row for each symbol of the memory instead of each symbol of `x`.",
+    lambda e: unwrapped(f"""{_shape(e)} Each query gets a row, so queries should come from `x`, and
+    keys and values from the memory."""),
     recognized=_has_memorys_length,
 )
 def _roles_exchanged(
@@ -196,14 +198,14 @@ def _roles_exchanged(
     return cross_attention(memory, x, w_query, w_key, w_value, torch.full_like(lengths, x.shape[1]))
 
 
-@mistake("`w_query` was applied to the memory and `w_key` to `x`.", _first)
+@mistake("You applied `w_query` to the memory and `w_key` to `x`.", _first)
 def _maps_exchanged(
     x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
 ) -> Tensor:
     return cross_attention(x, memory, w_key, w_query, w_value, lengths)
 
 
-@mistake("You averaged the memory itself; `w_value` is not applied.", _shape, PASSED)
+@mistake("You averaged the memory itself, without applying `w_value`.", _shape, PASSED)
 def _raw_values(
     x: Tensor,
     memory: Tensor,
@@ -215,26 +217,24 @@ def _raw_values(
     return cross_attention(x, memory, w_query, w_key, torch.eye(len(w_key)).to(x), lengths)
 
 
-_scale_by_channels = families.scale_by_channels(_sizes, SCALE)(
+_scale_by_channels = families.scale_by_channels(_dimensions, SCALE)(
     _weighed(_usual, lambda C, D, E: math.sqrt(C))  # noqa: ARG005
 )
 
-_scale_by_values = families.scale_by_values(_sizes, SCALE)(
+_scale_by_values = families.scale_by_values(_dimensions, SCALE)(
     _weighed(_usual, lambda C, D, E: math.sqrt(E))  # noqa: ARG005
 )
 
-_no_scale = families.no_scale(_sizes, SCALE)(
+_no_scale = families.no_scale(_dimensions, SCALE)(
     _weighed(_usual, lambda C, D, E: 1.0)  # noqa: ARG005
 )
 
 
-_scale_multiplied = mistake(
-    "You multiplied the scores by √D; they are divided by it.", _sizes, SCALE
-)(
+_scale_multiplied = mistake(wording.MULTIPLIED, _dimensions, SCALE)(
     _weighed(_usual, lambda C, D, E: 1 / math.sqrt(D))  # noqa: ARG005
 )
 
-_scale_without_root = mistake("Your scores are divided by D, not by its root.", _sizes, SCALE)(
+_scale_without_root = mistake(wording.ROOT_MISSING, _dimensions, SCALE)(
     _weighed(_usual, lambda C, D, E: D)  # noqa: ARG005
 )
 
@@ -252,8 +252,8 @@ def _by_a_length(of: Callable[[Tensor, Tensor], int]) -> _Answer:
 
 
 _scale_by_length = mistake(
-    "You divided the scores by the root of a number of positions; a score is a sum of D products.",
-    lambda e: f"T = {e.number('T')}, S = {e.number('S')}, {_sizes(e)}",
+    wording.LENGTH_UNDER_THE_ROOT,
+    lambda e: _dimensions(e, "TS"),
     SCALE,
     also=(_by_a_length(lambda x, memory: memory.shape[1]),),  # noqa: ARG005
 )(_by_a_length(lambda x, memory: x.shape[1]))  # noqa: ARG005
@@ -264,11 +264,11 @@ def _mask_does_not_fit(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "What you make of `lengths` does not meet the scores.",
-    lambda e: unwrapped(f"""Scores have the shape (B, T, S) = ({e.number("B")}, {e.number("T")},
-    {e.number("S")}). It says: “{e.answers.errors["full"].message.rstrip(".")}”. Compared with
-    `torch.arange(S)`, `lengths` has to be a column, `lengths[:, None]`; the result (B, S) needs an
-    axis for the positions of `x`: `[:, None, :]`."""),
+    "`lengths`, or a mask made from it, has a shape that doesn't fit.",
+    lambda e: unwrapped(f"""The scores have shape (B, T, S) = ({e.number("B")}, {e.number("T")},
+    {e.number("S")}). The error says: “{e.answers.errors["full"].message.rstrip(".")}”. To compare
+    it with `torch.arange(S)`, make `lengths` a column, `lengths[:, None]`. The result (B, S) then
+    needs an axis for the positions of `x`, `[:, None, :]`."""),
     FUTURE,
     recognized=_mask_does_not_fit,
 )
@@ -282,9 +282,9 @@ def _mask_without_an_axis(
 
 
 @mistake(
-    "You divide what is found by √D, in place of the scores.",
-    lambda e: unwrapped(f"""The rows of weights sum to 1, and divided then they sum to 1/√D =
-    {number(e.number("D") ** -0.5)}; the scores stay as large as they were. {_first(e)}"""),
+    "You divided by √D after the softmax instead of before it.",
+    lambda e: unwrapped(f"""The weights of each output then sum to 1/√D =
+    {number(e.number("D") ** -0.5)} instead of 1, and the scores stay too large. {_first(e)}"""),
     SCALE,
 )
 def _scale_after_softmax(
@@ -295,14 +295,13 @@ def _scale_after_softmax(
 
 
 _no_softmax = mistake(
-    "Your weights are the scores themselves; the softmax is missing.",
-    lambda e: unwrapped(f"""Scores may be negative and of any sum; only a softmax makes an average
-    of them. {_first(e)}"""),
+    wording.NO_SOFTMAX,
+    lambda e: f"{wording.NO_AVERAGE} {_first(e)}",
 )(_weighed(lambda s, p: s.masked_fill(p, 0.0)))
 
 
 def _asking_rows_cut(*, hides: bool) -> _Answer:
-    """An answer that empties rows of `x` by the lengths, and may hide the padding besides."""
+    """An answer that sets outputs to 0 by the lengths, and may also hide the padding."""
 
     def answer(
         x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
@@ -315,16 +314,16 @@ def _asking_rows_cut(*, hides: bool) -> _Answer:
 
 
 _lengths_of_x = mistake(
-    "You set outputs to 0 from position `lengths[b]` on; these are lengths of the memories.",
-    lambda e: unwrapped(f"""All T = {e.number("T")} positions of `x` ask, however short their memory
-    is. {_padded(e)}"""),
+    "You set outputs to 0 from position `lengths[b]` on, but these are lengths of the memories.",
+    lambda e: unwrapped(f"""All T = {e.number("T")} positions of `x` need an output, however short
+    their memory is. {_padded(e)}"""),
     cases=("full", "padded"),
     also=(_asking_rows_cut(hides=False),),
 )(_asking_rows_cut(hides=True))
 
 _causal_mask_kept = mistake(
-    "You kept the causal mask: position t sees only the first t + 1 of the memory.",
-    lambda e: f"{_first(e)} The memory is all there from the start.",
+    "You kept the causal mask, so position t sees only the first t + 1 symbols of the memory.",
+    lambda e: f"{_first(e)} The whole memory is known, so none of it lies in the future.",
 )(_weighed(_causal_too))
 
 _softmax_over_queries = families.softmax_over_queries(_first)(
@@ -332,19 +331,22 @@ _softmax_over_queries = families.softmax_over_queries(_first)(
 )
 
 _padding_seen = mistake(
-    "`lengths` has no effect: padding is averaged too.", _padded, FUTURE, cases=("full", "padded")
+    "`lengths` has no effect in your answer, so padding is averaged too.",
+    _padded,
+    FUTURE,
+    cases=("full", "padded"),
 )(_weighed(lambda s, p: s.softmax(dim=-1) + 0 * p))
 
 _one_padding_seen = mistake(
     "You let one position of padding through.",
-    lambda e: f"{_padded(e)} Positions 0 to length − 1 belong to a text.",
+    _padded,
     FUTURE,
     cases=("padded",),
 )(_other_lengths(1))
 
 _last_symbol_hidden = mistake(
     "You hid the last symbol of each memory.",
-    lambda e: f"{_padded(e)} Positions 0 to length − 1 belong to a text.",
+    _padded,
     FUTURE,
     cases=("padded",),
 )(_other_lengths(-1))
@@ -355,7 +357,7 @@ _inverted_mask = mistake(
 
 
 def _one_length(of: Callable[[Tensor], Tensor]) -> _Answer:
-    """An answer that takes all memories for as long as one of them."""
+    """An answer that uses one length for all memories."""
 
     def answer(
         x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
@@ -367,7 +369,7 @@ def _one_length(of: Callable[[Tensor], Tensor]) -> _Answer:
 
 
 _one_length_for_all = mistake(
-    "You take all memories for as long as one of them; each has a length of its own.",
+    "You use one length for all memories, but each memory has its own.",
     lambda e: f"`lengths` is [{listed(e.inputs['lengths'])}]. {_padded(e)}",
     FUTURE,
     cases=("padded",),
@@ -379,20 +381,20 @@ _one_length_for_all = mistake(
 
 
 @mistake(
-    "You hid the first positions of a memory; its padding stands at the end.",
-    lambda e: f"{_padded(e)} Positions 0 to length − 1 belong to a text.",
+    "You hid the first positions of each memory, but its padding is at the end.",
+    _padded,
     FUTURE,
     cases=("padded",),
 )
 def _padding_in_front(
     x: Tensor, memory: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor, lengths: Tensor
 ) -> Tensor:
-    turned = memory.flip(1)  # what is seen stands in front then, and order does not count
+    turned = memory.flip(1)  # so what is seen comes first; its order makes no difference
     return cross_attention(x, turned, w_query, w_key, w_value, lengths)
 
 
 @mistake(
-    "Every text of `x` looks at the first memory; each has one of its own.",
+    "Every text of `x` looks at the first memory, but each should look at its own.",
     lambda e: _first(e, "full", 1),
     also=(
         lambda x, memory, w_query, w_key, w_value, lengths: cross_attention(
@@ -408,7 +410,7 @@ def _first_memory_for_all(
 
 
 @mistake(
-    "You averaged the keys; what is found is the values, `memory @ w_value`.",
+    "You averaged the keys instead of the values, `memory @ w_value`.",
     _shape,
     PASSED,
 )
@@ -429,9 +431,9 @@ _zero_mask = families.zero_mask(_padded, FUTURE, cases=("padded",))(
 
 
 @mistake(
-    "You set padding to 0 in the memory; it still takes part.",
-    lambda e: unwrapped(f"""A key of zeros has score 0 with every query, and e⁰ = 1: the padding
-    adds nothing and takes its share. {_padded(e)}"""),
+    "You set the padding of the memory to 0, but it still takes part in the softmax.",
+    lambda e: unwrapped(f"""A key of zeros has a score of 0 with every query, and e⁰ = 1, so the
+    padding takes a share of the weights although its values add nothing. {_padded(e)}"""),
     FUTURE,
     cases=("padded",),
 )
@@ -444,16 +446,16 @@ def _padding_as_zeros(
 
 
 _masked_after_softmax = mistake(
-    "Padding takes its share of the softmax, and only then it is cut out.",
-    lambda e: unwrapped(f"""{_padded(e)} Whether its weights become 0 or its values: what is left of
-    a row sums to less than 1. Padding is hidden in the scores."""),
+    "You cut out the padding only after it has taken its share of the softmax.",
+    lambda e: unwrapped(f"""{_padded(e)} Whether you set its weights or its values to 0, the weights
+    that are left sum to less than 1. Hide padding in the scores instead."""),
     FUTURE,
     cases=("padded",),
 )(_weighed(lambda s, p: s.softmax(dim=-1) * ~p))
 
 
 def _has_a_low_fill(evidence: Evidence) -> bool:
-    """True if some number that people take for low would do as much."""
+    """True if a fill that people think of as low gives the same result."""
     names = ("x", "memory", "w_query", "w_key", "w_value", "lengths")
     given = [torch.from_numpy(evidence.inputs[name]) for name in names]
     return any(
@@ -467,7 +469,7 @@ def _filled(fill: float) -> _Answer:
 
 
 _moderate_fill = mistake(
-    "What you hide gets a score that is low, but not lower than every score.",
+    wording.LOW_FILL,
     _low,
     FUTURE,
     recognized=lambda e: _shows_padding_beside_a_low_score(e) or _has_a_low_fill(e),
@@ -475,7 +477,7 @@ _moderate_fill = mistake(
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """One row of weights over a memory without padding, from its scores to what it finds."""
+    """One row of weights over a memory without padding, from its scores to the output."""
     mine, right = evidence.yours("full"), evidence.right("full")
     if mine.shape != right.shape or evidence.same("full"):
         return None
@@ -484,12 +486,13 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     scores = e["memory"][b] @ e["w_key"] @ (e["x"][b, t] @ e["w_query"])
     scores /= math.sqrt(evidence.number("D"))
     powers = np.exp(scores - scores.max())
+    one, other = rows_apart(mine[b, t], right[b, t])
+
     return Finding(
         "another-average",
-        "Your outputs are not the right averages of the memory's values.",
+        "Your outputs aren't the right averages of the memory's values.",
         f"Position {t} of sample {b} has the scores {row(scores)} with its memory, so its weights "
-        f"are {row(powers / powers.sum())}. Its output begins with {row(right[b, t, :3])}; yours "
-        f"begins with {row(mine[b, t, :3])}.",
+        f"are {row(powers / powers.sum())}. Its output should be {other}, but yours is {one}.",
         TWO,
     )
 

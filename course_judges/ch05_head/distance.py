@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from course_judges import families
+from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE, PLACE, SCORES
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import no_weight_on_the_future, rows_sum_to_one
@@ -20,7 +21,7 @@ from course_tasks.verdict import Finding
 
 
 def _back(T: int) -> Tensor:
-    """(T, T) How far back position s lies from position t; negative in the future."""
+    """(T, T) How far back position s is from position t; negative in the future."""
     t = torch.arange(T)
     return t[:, None] - t
 
@@ -62,22 +63,22 @@ def _causal(scores: Tensor) -> Tensor:
 def _last_row(evidence: Evidence) -> str:
     slope = float(evidence.inputs["slope"])
     mine, right = evidence.yours("gentle")[0, -1], evidence.right("gentle")[0, -1]
-    return unwrapped(f"""With slope {number(slope)} the last row of sample 0 is {row(mine)}; it
+    return unwrapped(f"""With slope {number(slope)}, the last row of sample 0 is {row(mine)}, but it
     should be {row(right)}.""")
 
 
 def _first_weight(evidence: Evidence) -> str:
     level, gentle = evidence.yours("level")[0, -1, 0], evidence.yours("gentle")[0, -1, 0]
     far = evidence.number("T") - 1
-    return unwrapped(f"""The weight that lies {far} back in sample 0 is {number(level)} with slope 0
-    and {number(gentle)} with slope {number(float(evidence.inputs["slope"]))}.""")
+    return unwrapped(f"""In sample 0, the last position gives the first, {far} steps back, a weight
+    of {number(level)} with slope 0 and of {number(gentle)} with slope
+    {number(float(evidence.inputs["slope"]))}.""")
 
 
 def _low_row(evidence: Evidence) -> str:
     mine, scores = evidence.yours("low")[0, 0], evidence.inputs["low"][0, 0]
-    return unwrapped(f"""Row 0 of sample 0 can see itself only, with a score of
-    {number(scores[0])}, and is {row(mine)}. −inf is below everything, and e to the power of −inf is
-    exactly 0.""")
+    return unwrapped(f"""Position 0 of sample 0 may see only itself, with a score of
+    {number(scores[0])}, but its row is {row(mine)}. {wording.MINUS_INFINITY}""")
 
 
 def _fails_when_low(evidence: Evidence) -> bool:
@@ -85,21 +86,21 @@ def _fails_when_low(evidence: Evidence) -> bool:
 
 
 def _last_row_off(evidence: Evidence) -> bool:
-    """True if a row is wrong among low scores in which nothing is hidden."""
+    """True if rows in which nothing is hidden are wrong when the scores are low."""
     mine, right = evidence.yours("low")[:, -1], evidence.right("low")[:, -1]
     return not np.allclose(mine, right, rtol=1e-4, atol=1e-5)
 
 
 def _first_row(evidence: Evidence) -> str:
     mine = evidence.yours("gentle")[0, 0]
-    return f"Row 0 of sample 0 can see itself only, and is {row(mine)}."
+    return f"Position 0 of sample 0 may see only itself, but its row is {row(mine)}."
 
 
 def _sum(evidence: Evidence) -> str:
     total = float(evidence.yours("gentle")[0, -1].sum())
     if abs(total - 1) < 1e-3:  # divided by its sum again
         return ""
-    return f"The last row of sample 0 sums to {number(total)}, not to 1."
+    return f"The last row of sample 0 sums to {number(total)} instead of 1."
 
 
 def _lowered_and_normalized(scores: Tensor, slope: float) -> Tensor:
@@ -108,63 +109,63 @@ def _lowered_and_normalized(scores: Tensor, slope: float) -> Tensor:
 
 
 _bonus_for_distance = mistake(
-    "What lies far back gains weight in your answer; it should lose weight.",
-    lambda e: unwrapped(f"""{_first_weight(e)} What is subtracted is slope · (t − s): nothing on the
-    diagonal, and most at s = 0. {_last_row(e)}"""),
+    "In your answer, positions far back gain weight, but they should lose it.",
+    lambda e: unwrapped(f"""{_first_weight(e)} What you subtract should be slope · (t − s), which is
+    0 on the diagonal and largest at s = 0. {_last_row(e)}"""),
 )(_with(lambda s, d, m: s + m * d))
 
 _no_penalty = mistake(
     "The slope has no effect on your weights.",
-    lambda e: (
-        unwrapped(f"""{_first_weight(e)} Either it is not used, or only what is hidden pays, or
-    the same is subtracted from a whole row, which cancels in the softmax: what is seen has to pay
-    for its distance.""")
-    ),
+    lambda e: unwrapped(f"""{_first_weight(e)} Either you don't use it, or it lowers only scores
+    that are hidden, or you subtract the same number from a whole row, which cancels in the softmax.
+    Subtract more from the scores that are farther back."""),
     cases=("level", "gentle", "steep"),
 )(_with(lambda s, d, m: s))  # noqa: ARG005
 
 
 def _constant(evidence: Evidence) -> float | None:
-    """The slope that your weights have, whatever they are told; None if there is none."""
+    """The slope that your weights have with any `slope`; None if there is none."""
     taken = _slope_taken(evidence, "level"), _slope_taken(evidence)
     alike = taken[0] is not None and taken[1] is not None and abs(taken[0] - taken[1]) < 1e-3
     return taken[0] if alike and abs(taken[0] or 0.0) > 1e-3 else None
 
 
 _slope_of_its_own = mistake(
-    "You take one and the same slope, whatever `slope` says.",
-    lambda e: unwrapped(f"""With slope 0 and with slope {number(float(e.inputs["slope"]))} your
-    weights are those of {number(_constant(e) or 0.0)}. {_last_row(e)}"""),
+    "You always use the same slope, whatever `slope` says.",
+    lambda e: unwrapped(f"""With slope 0 and with slope {number(float(e.inputs["slope"]))} alike,
+    your weights are the right ones for slope {number(_constant(e) or 0.0)}. {_last_row(e)}"""),
     recognized=lambda e: _constant(e) is not None,
 )(lambda scores, slope: penalised_weights(scores, 0.5))  # noqa: ARG005
 
 _same_for_all_distances = mistake(
-    "Everything but the position itself pays the same; the penalty does not grow.", _last_row
+    "Your penalty is the same for all earlier positions instead of growing with the distance.",
+    _last_row,
 )(_with(lambda s, d, m: s - m * (d > 0)))
 
-_distance_squared = mistake("Your penalty grows with the square of the distance.", _last_row)(
-    _with(lambda s, d, m: s - m * d**2)
-)
+_distance_squared = mistake(
+    "Your penalty grows with the square of the distance, not with the distance itself.", _last_row
+)(_with(lambda s, d, m: s - m * d**2))
 
 _penalty_doubles = mistake(
-    "Your penalty doubles with every step back; each step adds one slope.", _last_row
+    "Your penalty doubles with every step back, but each step should add one slope.", _last_row
 )(_with(lambda s, d, m: s - m * torch.where(d > 0, 2.0 ** (d - 1), 0.0)))
 
 _logarithm_of_distance = mistake(
-    "Your penalty grows with the logarithm of the distance.", _last_row
+    "Your penalty grows with the logarithm of the distance, not with the distance itself.",
+    _last_row,
 )(_with(lambda s, d, m: s - m * (d + 1).log()))
 
 _share_of_the_length = mistake(
     "You divided the distance by the length of the text.",
-    lambda e: unwrapped(f"""{_last_row(e)} Being {e.number("T") - 1} positions back costs you less
-    than one slope; it should cost {e.number("T") - 1}."""),
+    lambda e: unwrapped(f"""{_last_row(e)} Being {e.number("T") - 1} positions back costs less than
+    one slope in your answer, but it should cost {e.number("T") - 1}."""),
 )(_with(lambda s, d, m: s - m * d / s.shape[-1]))
 
 _penalty_multiplied = mistake(
-    "You multiplied or divided the scores; the penalty is subtracted from them.",
-    lambda e: unwrapped(f"""{_last_row(e)} What you take off is in proportion to the score, so
-    positive ones are lowered and negative ones are raised. The penalty depends on the distance
-    alone: subtract slope · (t − s)."""),
+    "You multiplied or divided the scores instead of subtracting the penalty from them.",
+    lambda e: unwrapped(f"""{_last_row(e)} What you take off is proportional to the score, so
+    positive scores are lowered and negative ones are raised. The penalty should depend only on the
+    distance: subtract slope · (t − s)."""),
     also=(
         _with(lambda s, d, m: s / (1 + m * d)),
         _with(lambda s, d, m: s * (-m * d).exp()),
@@ -173,30 +174,29 @@ _penalty_multiplied = mistake(
 )(_with(lambda s, d, m: s * (1 - m * d)))
 
 _scores_ignored = mistake(
-    "Only the distance counts; the scores are gone.",
-    lambda e: f"{_last_row(e)} All samples have the same weights.",
+    "Your weights depend only on the distance and not on the scores.",
+    lambda e: f"{_last_row(e)} This gives all samples the same weights.",
     SCORES,
 )(_with(lambda s, d, m: -m * d + 0 * s))
 
 _scaled_again = mistake(
-    "You divided the scores once more; they come scaled already.",
-    lambda e: f"{_last_row(e)} Differences between scores became too small.",
+    "You divided the scores again, although they come scaled already.",
+    lambda e: f"{_last_row(e)} This makes the differences between scores too small.",
     SCORES,
 )(_with(lambda s, d, m: s / math.sqrt(s.shape[-1]) - m * d))
 
 
 _first_step_is_free = mistake(
-    "The position one step back pays nothing; every step back costs one slope, the first as well.",
-    lambda e: unwrapped(f"""{_last_row(e)} A distance of 1 costs one slope: t − s is all that there
-    is to multiply by."""),
+    "The position one step back costs nothing in your answer, but it should cost one slope.",
+    lambda e: unwrapped(f"""{_last_row(e)} Every step back costs one slope, including the first, so
+    multiply by t − s itself."""),
 )(_with(lambda s, d, m: s - m * (d - 1).clamp(min=0)))
 
 
 @mistake(
-    "A position does not see itself in your weights.",
-    lambda e: unwrapped(f"""Row 0 of sample 0 can see itself only, and is
-    {row(e.yours("gentle")[0, 0])}; it should be {row(e.right("gentle")[0, 0])}. What is hidden lies
-    above the diagonal, not on it."""),
+    wording.ITSELF_HIDDEN,
+    lambda e: unwrapped(f"""{_first_row(e)} It should be {row(e.right("gentle")[0, 0])}, because
+    only what is above the diagonal is hidden."""),
     FUTURE,
     also=(lambda scores, slope: _without_itself(scores, slope).nan_to_num(0.0),),
 )
@@ -205,10 +205,8 @@ def _itself_hidden(scores: Tensor, slope: float) -> Tensor:
 
 
 @mistake(
-    "Your mask is the wrong way round: you hid the past.",
-    lambda e: unwrapped(
-        f"""{_first_row(e)} What is hidden lies above the diagonal, where s > t."""
-    ),
+    "Your mask is inverted: it hides the past.",
+    lambda e: unwrapped(f"""{_first_row(e)} Hide only what is above the diagonal, where s > t."""),
     FUTURE,
     also=(
         lambda scores, slope: _without_the_past(scores, slope, 0),
@@ -220,9 +218,9 @@ def _past_hidden(scores: Tensor, slope: float) -> Tensor:
 
 
 @mistake(
-    "With slope 0 your weights are not causal.",
-    lambda e: unwrapped(f"""With slope 0 row 0 of sample 0, which can see itself only, is
-    {row(e.yours("level")[0, 0])}. Without a penalty the future is hidden as with one."""),
+    "With slope 0, your weights aren't causal.",
+    lambda e: unwrapped(f"""With slope 0, position 0 of sample 0 may see only itself, but its row is
+    {row(e.yours("level")[0, 0])}. The future has to be hidden without a penalty, too."""),
     FUTURE,
     cases=("level", "gentle"),
 )
@@ -232,7 +230,7 @@ def _slope_zero_sees_all(scores: Tensor, slope: float) -> Tensor:
 
 @mistake(
     "You subtracted the penalty from the weights, after the softmax.",
-    lambda e: f"{_sum(e)} {_last_row(e)} The penalty belongs to the scores.".strip(),
+    lambda e: f"{_sum(e)} {_last_row(e)} Subtract it from the scores instead.".strip(),
     also=(_lowered_and_normalized,),
 )
 def _penalty_after_softmax(scores: Tensor, slope: float) -> Tensor:
@@ -240,20 +238,20 @@ def _penalty_after_softmax(scores: Tensor, slope: float) -> Tensor:
 
 
 @mistake(
-    "You let the weights decay after the softmax, and their sum with them.",
-    lambda e: unwrapped(f"""{_sum(e)} Subtract from the scores before the softmax, and it divides by
-    the new sum by itself."""),
+    "You let the weights decay after the softmax, so they no longer sum to 1.",
+    lambda e: unwrapped(f"""{_sum(e)} If you subtract from the scores before the softmax, the
+    softmax normalizes the rows for you."""),
 )
 def _decay_not_normalised(scores: Tensor, slope: float) -> Tensor:
     return _causal(scores) * (-slope * _back(scores.shape[-1]).clamp(min=0)).exp()
 
 
-@mistake("The future is not hidden, and its negative distance is a bonus.", _first_row, FUTURE)
+@mistake("You didn't hide the future, and its negative distance is a bonus.", _first_row, FUTURE)
 def _no_causal_mask(scores: Tensor, slope: float) -> Tensor:
     return (scores - slope * _back(scores.shape[-1])).softmax(dim=-1)
 
 
-@mistake("The future is not hidden; it pays for its distance like the past.", _first_row, FUTURE)
+@mistake("You didn't hide the future, but gave it a penalty like the past.", _first_row, FUTURE)
 def _both_ways(scores: Tensor, slope: float) -> Tensor:
     return (scores - slope * _back(scores.shape[-1]).abs()).softmax(dim=-1)
 
@@ -267,8 +265,8 @@ def _zero_mask(scores: Tensor, slope: float) -> Tensor:
 def _hidden_zero(evidence: Evidence) -> str:
     scores = evidence.inputs["scores"]
     b, t, s = (int(i) for i in np.argwhere(np.tril(scores == 0.0))[0])
-    return unwrapped(f"""In sample {b} row {t} has a score of 0 for position {s}. With slope 0 your
-    weight there is {number(evidence.yours("level")[b, t, s])}; expected
+    return unwrapped(f"""In sample {b}, row {t} has a score of 0 for position {s}. With slope 0,
+    your weight there is {number(evidence.yours("level")[b, t, s])} instead of
     {number(evidence.right("level")[b, t, s])}.""")
 
 
@@ -279,7 +277,7 @@ def _zeros_hidden(scores: Tensor, slope: float) -> Tensor:
 
 
 @families.softmax_over_queries(
-    lambda e: unwrapped(f"""{_sum(e)} Column 0 sums to
+    lambda e: unwrapped(f"""{_sum(e)} Column 0 of sample 0 sums to
     {number(e.yours("gentle")[0, :, 0].sum())}."""),
     FUTURE,
 )
@@ -289,7 +287,7 @@ def _softmax_over_queries(scores: Tensor, slope: float) -> Tensor:
 
 
 @mistake(
-    "What you hide gets a score that is low, but not lower than every score.",
+    wording.LOW_FILL,
     _low_row,
     FUTURE,
     recognized=lambda e: _fails_when_low(e) and not _last_row_off(e),
@@ -300,11 +298,9 @@ def _moderate_fill(scores: Tensor, slope: float) -> Tensor:
 
 
 @mistake(
-    "Among low scores your rows do not sum to 1.",
+    wording.SUMS_OF_LOW_SCORES,
     lambda e: unwrapped(f"""The last row of sample 0, in which nothing is hidden, sums to
-    {number(e.yours("low")[0, -1].sum())}. Something is added to what you divide by, or keeps it
-    from being small: e to the power of −50 is about 2e−22, and a limit like 1e−9 is large beside
-    it. A softmax subtracts the largest score of each row first."""),
+    {number(e.yours("low")[0, -1].sum())}. {wording.LIMITED_DIVISOR}"""),
     recognized=lambda e: (
         _fails_when_low(e)
         and bool((np.nan_to_num(e.yours("low")).sum(axis=-1) < 0.5).all())
@@ -318,13 +314,13 @@ def _limited_sum(scores: Tensor, slope: float) -> Tensor:
 
 
 @mistake(
-    "With a large slope your answer holds NaN.",
-    lambda e: unwrapped(f"""With slope {number(STEEP * float(e.inputs["slope"]))} the last of
-    {e.number("T")} positions lies {e.number("T") - 1} ahead of the first, and gains
-    {number(STEEP * float(e.inputs["slope"]) * (e.number("T") - 1))} if it is not hidden before: e
-    to the power of that is infinite, and 0 · ∞ is NaN. If the largest score of each row is
-    subtracted first, it is one of the future, all others are rounded to 0, and 0 / 0 is NaN. Hide
-    the future before both, with −inf."""),
+    "With a large slope, your answer contains NaN.",
+    lambda e: unwrapped(f"""With slope {number(STEEP * float(e.inputs["slope"]))}, the last of
+    {e.number("T")} positions is {e.number("T") - 1} ahead of the first, so unless you hide it
+    first, its score rises by {number(STEEP * float(e.inputs["slope"]) * (e.number("T") - 1))}. Then
+    e to the power of that is infinite, and 0 · ∞ is NaN. If you subtract the largest score of each
+    row, that is one of the future, everything visible is rounded to 0, and 0 / 0 is NaN. Hide the
+    future with −inf before either of these steps."""),
     FUTURE,
     recognized=lambda e: e.same("level", "gentle") and bool(np.isnan(e.yours("steep")).any()),
 )
@@ -346,8 +342,8 @@ def _slope_taken(evidence: Evidence, case: str = "gentle") -> float | None:
 
 
 def _paid(scores: Array, weights: Array) -> str:
-    """By how much scores were lowered to have these weights, beside the last one's; empty if one
-    has none.
+    """By how much the scores would be lowered for these weights, beside the last one; empty if a
+    weight is 0.
     """
     if (weights <= 0).any():
         return ""
@@ -356,7 +352,7 @@ def _paid(scores: Array, weights: Array) -> str:
 
 
 def _another_penalty(evidence: Evidence) -> Finding | None:
-    """The row that is farthest off, from its scores to its weights, where slope 0 is right."""
+    """The row that is farthest off, worked out from its scores, if slope 0 is right."""
     if not evidence.same("level") or evidence.same("gentle"):
         return None
     mine, right = evidence.yours("gentle"), evidence.right("gentle")
@@ -366,25 +362,25 @@ def _another_penalty(evidence: Evidence) -> Finding | None:
     slope, seen = float(evidence.inputs["slope"]), slice(0, t + 1)
     taken = _slope_taken(evidence)
     if taken is not None:
-        # Twice the slope or half of it: what it would be right for is said without this.
+        # Of twice or half the slope, and of 1, the shared judge says it by itself.
         known = any(math.isclose(taken, one, rel_tol=1e-3) for one in (2 * slope, slope / 2, 1.0))
         return (
             None
             if known
             else Finding(
                 "another-slope",
-                "Your weights are those of another slope.",
-                f"With slope {number(slope)} they are what they should be with {number(taken)}. "
+                "Your weights are right for another slope.",
+                f"With slope {number(slope)}, they are what they should be with {number(taken)}. "
                 f"{_last_row(evidence)}",
                 PLACE,
             )
         )
     return Finding(
         "some-positions",
-        "With slope 0 your weights are right; with a slope your penalty is another one.",
+        "Your weights are right with slope 0, but otherwise your penalty is wrong.",
         f"Row {t} of sample {b} has the scores {row(evidence.inputs['scores'][b, t, seen])}. With "
-        f"slope {number(slope)} they are lowered by {row(slope * np.arange(t, -1, -1))}, and the "
-        f"weights are {row(right[b, t, seen])}; yours are {row(mine[b, t, seen])}"
+        f"slope {number(slope)}, they are lowered by {row(slope * np.arange(t, -1, -1))}, so the "
+        f"weights should be {row(right[b, t, seen])}. Yours are {row(mine[b, t, seen])}"
         f"{_paid(evidence.inputs['scores'][b, t, seen], mine[b, t, seen])}.",
         PLACE,
     )

@@ -1,4 +1,4 @@
-"""Judges 05/head: a head that can look both ways, with values of a size of their own."""
+"""Judges 05/head: a head that can look both ways and has its own dimension for values."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ import torch
 from torch import Tensor, nn
 
 from course_judges import families
+from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE, MODULE, PASSED, SCALE, SCORES
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import unchanged_by_the_future
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import number, row, rows_apart, unwrapped
 from course_tasks.verdict import Finding
 
-# By so much an output moves that has seen what it should not.
+# An output that has seen what it shouldn't moves by at least this much.
 _SEEN = 1e-2
 
 
 class _Map(nn.Linear):
-    """A linear map whose weights a probe gives; drawing some first would take as long again."""
+    """A linear map that draws no weights: a probe sets them, and drawing would double the time."""
 
     def reset_parameters(self) -> None:
         pass
@@ -86,25 +87,24 @@ def _first(evidence: Evidence, case: str = "both_ways") -> str:
     mine, right = evidence.yours(case)[..., :3], evidence.right(case)[..., :3]
     gap = np.nan_to_num(np.abs(mine - right).max(axis=-1), nan=np.inf)
     b, t = (int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
-    what = "looking both ways" if case == "both_ways" else "causal"
-    return unwrapped(f"""In sample {b} ({what}) the output of position {t} begins with
-    {row(mine[b, t])}; it should begin with {row(right[b, t])}.""")
+    return unwrapped(f"""With `causal={case != "both_ways"}`, the output at position {t} of sample
+    {b} begins with {row(mine[b, t])}, but it should begin with {row(right[b, t])}.""")
 
 
-def _sizes(evidence: Evidence) -> str:
-    e = evidence
-    return f"C = {e.number('C')}, D = {e.number('D')}, E = {e.number('E')}. {_first(e)}"
+def _dimensions(evidence: Evidence, *others: str) -> str:
+    named = (f"{name} = {evidence.number(name)}" for name in (*others, "C", "D", "E"))
+    return f"Here {', '.join(named)}. {_first(evidence)}"
 
 
 def _moved(evidence: Evidence) -> str:
     t = evidence.number("t")
     gap = np.abs(evidence.yours("causal")[:, :t] - evidence.yours("later")[:, :t]).max()
-    return unwrapped(f"""With `causal=True`, the outputs of positions 0 to {t - 1} move by up to
-    {number(gap)} when only positions from {t} on change in the input.""")
+    return unwrapped(f"""With `causal=True`, the outputs at positions 0 to {t - 1} move by up to
+    {number(gap)} when the input changes only from position {t} on.""")
 
 
 def _leaks_beside_a_low_score(evidence: Evidence) -> bool:
-    """Wrong, as the future is seen, for the one symbol whose score with itself is far below 0."""
+    """Wrong only at the symbol whose score with itself is far below 0, as it sees the future."""
     if not evidence.same("both_ways"):
         return False
     off = np.abs(evidence.yours("causal") - evidence.right("causal")).max(axis=-1)  # (B, T)
@@ -117,26 +117,25 @@ def _low(evidence: Evidence) -> str:
     x, query, key = (evidence.inputs[name].astype(np.float64) for name in names)
     score = float(query @ x[0, 0] @ (key @ x[0, 0])) / math.sqrt(len(key))
     mine, right = evidence.yours("causal")[0, 0, :3], evidence.right("causal")[0, 0, :3]
-    return unwrapped(f"""Position 0 of sample 0 sees itself only, with a score of {number(score)}.
-    Its output begins with {row(mine)}; it should begin with {row(right)}. −inf is below everything,
-    and e to the power of −inf is exactly 0.""")
+    return unwrapped(f"""Position 0 of sample 0 may see only itself, with a score of
+    {number(score)}. Its output begins with {row(mine)}, but it should begin with {row(right)}.
+    {wording.MINUS_INFINITY}""")
 
 
 def _read_again(evidence: Evidence) -> str:
     T, most = evidence.number("T"), evidence.number("block_size")
-    read = f"A head that had read texts of 2 and {most} symbols was given one of T = {T}"
+    read = f"After texts of {min(2, T)} and {most} symbols, your head was given one of T = {T} and"
     raised = evidence.answers.errors.get("again")
     if raised is not None:
-        return f"{read} and stopped: {raised.message.rstrip('.')}. Cut the mask anew in each call."
-    return f"{read} and gave another answer than a new head does."
+        said = raised.message.rstrip(".")
+        return f"{read} stopped: “{said}”. If it keeps a mask, cut it to T again in each call."
+    return f"{read} gave another answer than a new head. Does it keep something between calls?"
 
 
 @mistake(
-    "Your mask does not fit a text that is shorter than block_size.",
-    lambda e: (
-        unwrapped(f"""A text of block_size = {e.number("block_size")} symbols works; one of T =
-    {e.number("T")} does not fit the mask. Cut rows and columns: `[:T, :T]`.""")
-    ),
+    "Your mask doesn't fit a text that is shorter than block_size.",
+    lambda e: unwrapped(f"""A text of block_size = {e.number("block_size")} symbols works, but the
+    mask is too large for one of T = {e.number("T")}. Cut its rows and columns: `[:T, :T]`."""),
     FUTURE,
     recognized=lambda e: e.same("full") and do_not_fit(e, "causal", "T", "block_size"),
 )
@@ -145,24 +144,24 @@ class _MaskNotCut(Head):
         return ~self.past & self.causal
 
 
-@families.scale_by_channels(_sizes, SCALE)
+@families.scale_by_channels(_dimensions, SCALE)
 class _ScaleByChannels(Head):
     def scale(self, x: Tensor) -> float:
         return math.sqrt(x.shape[-1])
 
 
-@families.scale_by_values(_sizes, SCALE)
+@families.scale_by_values(_dimensions, SCALE)
 class _ScaleByValues(Head):
     def scale(self, x: Tensor) -> float:  # noqa: ARG002
         return math.sqrt(self.value.out_features)
 
 
-_no_scale = families.no_scale(_sizes, SCALE)(_Unscaled)
+_no_scale = families.no_scale(_dimensions, SCALE)(_Unscaled)
 
 
 @mistake(
-    "You divided the weights, not the scores: the scale came after the softmax.",
-    lambda e: f"Your rows sum to 1/√D = {number(e.number('D') ** (-0.5))}, not to 1. {_first(e)}",
+    "You divided the weights instead of the scores, because your scale comes after the softmax.",
+    lambda e: f"Your rows sum to 1/√D = {number(e.number('D') ** -0.5)} instead of 1. {_first(e)}",
     SCALE,
 )
 class _ScaleAfterSoftmax(_Unscaled):
@@ -185,8 +184,8 @@ class _SoftmaxOverQueries(Head):
 
 
 @mistake(
-    "The scores are divided by D, not by its root.",
-    _sizes,
+    wording.ROOT_MISSING,
+    _dimensions,
     SCALE,
 )
 class _ScaleWithoutRoot(Head):
@@ -195,9 +194,9 @@ class _ScaleWithoutRoot(Head):
 
 
 @mistake(
-    "Your scores are multiplied by √D; they are divided by it.",
-    lambda e: unwrapped(f"""{_sizes(e)} What `F.scaled_dot_product_attention` takes as `scale` is a
-    factor: 1 / √D."""),
+    wording.MULTIPLIED,
+    lambda e: unwrapped(f"""{_dimensions(e)} If you use `F.scaled_dot_product_attention`, note that
+    its `scale` is a factor: 1 / √D."""),
     SCALE,
 )
 class _ScaleMultiplied(Head):
@@ -206,8 +205,8 @@ class _ScaleMultiplied(Head):
 
 
 @mistake(
-    "You divided the scores by the root of a number of positions; a score is a sum of D products.",
-    lambda e: f"T = {e.number('T')}, block_size = {e.number('block_size')}, {_sizes(e)}",
+    wording.LENGTH_UNDER_THE_ROOT,
+    lambda e: _dimensions(e, "T", "block_size"),
     SCALE,
     also=(_ScaleByBlockSize,),
 )
@@ -217,9 +216,8 @@ class _ScaleByLength(Head):
 
 
 @mistake(
-    "Your weights are the scores themselves; the softmax is missing.",
-    lambda e: unwrapped(f"""Scores may be negative and of any sum; only a softmax makes an average
-    of them. {_first(e)}"""),
+    wording.NO_SOFTMAX,
+    lambda e: f"{wording.NO_AVERAGE} {_first(e)}",
     SCORES,
 )
 class _NoSoftmax(Head):
@@ -229,9 +227,9 @@ class _NoSoftmax(Head):
 
 
 @mistake(
-    "You averaged the keys; what is passed on is the values.",
-    lambda e: unwrapped(f"""The output has {e.yours("both_ways").shape[-1]} features, as many as a
-    key; with values it has E = {e.number("E")}."""),
+    "You averaged the keys instead of the values.",
+    lambda e: unwrapped(f"""Your output has {e.yours("both_ways").shape[-1]} features, as many as a
+    key, but with values it has E = {e.number("E")}."""),
     PASSED,
 )
 class _KeysForValues(Head):
@@ -240,7 +238,7 @@ class _KeysForValues(Head):
 
 
 @mistake(
-    "Your scores compare queries with queries, or keys with keys; a query meets keys.",
+    "You compared queries with queries, or keys with keys, but queries should meet keys.",
     _first,
     SCORES,
     also=(_KeysOnly,),
@@ -252,9 +250,9 @@ class _QueriesOnly(Head):
 
 
 @mistake(
-    "The weights are turned over before they meet the values.",
-    lambda e: unwrapped(f"""{_first(e)} Row t of the weights belongs to output t: `weights @ value`,
-    with nothing transposed."""),
+    "You transposed the weights before multiplying them with the values.",
+    lambda e: unwrapped(f"""{_first(e)} Row t of the weights belongs to output t, so it is
+    `weights @ value` with nothing transposed."""),
     PASSED,
 )
 class _WeightsTransposed(Head):
@@ -263,9 +261,9 @@ class _WeightsTransposed(Head):
 
 
 @mistake(
-    "You averaged the inputs, not their values.",
-    lambda e: unwrapped(f"""The output has {e.yours("both_ways").shape[-1]} features, as many as the
-    input; with values it has E = {e.number("E")}."""),
+    "You averaged the inputs instead of their values.",
+    lambda e: unwrapped(f"""Your output has {e.yours("both_ways").shape[-1]} features, as many as
+    the input, but with values it has E = {e.number("E")}."""),
     PASSED,
 )
 class _RawValues(Head):
@@ -274,8 +272,8 @@ class _RawValues(Head):
 
 
 @mistake(
-    "You return the values themselves; the weights are not used.",
-    lambda e: f"No position hears of any other. {_first(e)}",
+    "You returned the values themselves, without using the weights.",
+    lambda e: f"No position learns anything from the others. {_first(e)}",
     PASSED,
     cases=("both_ways", "causal"),
 )
@@ -285,9 +283,9 @@ class _ValuesNotAveraged(Head):
 
 
 @mistake(
-    "Batch and time are exchanged: texts look at each other.",
+    "You swapped batch and time, so the texts look at each other.",
     lambda e: unwrapped(f"""With B = {e.number("B")} and T = {e.number("T")}, each position averages
-    the {e.number("B")} samples at its own place. {_first(e)}"""),
+    over the {e.number("B")} samples instead of over its own text. {_first(e)}"""),
     SCORES,
 )
 class _AttendsAcrossBatch(Head):
@@ -296,8 +294,8 @@ class _AttendsAcrossBatch(Head):
 
 
 @mistake(
-    "`causal` means the opposite in your head.",
-    lambda e: f"{_moved(e)} With `causal=False` nothing does.",
+    "Your head does the opposite of what `causal` says.",
+    lambda e: f"{_moved(e)} With `causal=False` they stay the same.",
     FUTURE,
     cases=("causal", "both_ways"),
 )
@@ -313,7 +311,7 @@ class _NoCausalMask(Head):
 
 
 @mistake(
-    "You cut the mask at its lower left corner; a shorter text has the upper left one.",
+    "You cut the mask from its lower left corner, but a shorter text needs the upper left one.",
     _moved,
     FUTURE,
     cases=("causal", "both_ways"),
@@ -335,9 +333,9 @@ class _AlwaysCausal(Head):
 
 
 @mistake(
-    "Looking both ways you average two answers, one of the past and one of what follows; it is one "
-    "softmax over the whole text.",
-    lambda e: f"The weights of past and future compete in one row. {_first(e)}",
+    "Looking both ways, you average one answer from the past and one from the future instead of "
+    "taking one softmax over the whole text.",
+    lambda e: f"Past and future positions should compete in one row. {_first(e)}",
     FUTURE,
     cases=("causal", "both_ways"),
 )
@@ -355,7 +353,7 @@ class _MeanOfTwoDirections(Head):
 
 
 @mistake(
-    "Your mask is the wrong way round: the past is hidden and the future seen.",
+    "Your mask is inverted: it hides the past and shows the future.",
     lambda e: _first(e, "causal"),
     FUTURE,
     cases=("causal",),
@@ -367,8 +365,8 @@ class _UpperTriangle(Head):
 
 
 @mistake(
-    "With `causal=False` your head sees the position itself and what follows, and not the past.",
-    lambda e: f"Looking both ways, each position sees the whole text. {_first(e)}",
+    "With `causal=False`, your positions see themselves and what follows, but not the past.",
+    lambda e: f"Each position should see the whole text. {_first(e)}",
     FUTURE,
     cases=("causal", "both_ways"),
 )
@@ -379,7 +377,7 @@ class _FutureIfNotCausal(Head):
 
 
 class _PresentHidden(Head):
-    """Nothing is left for position 0 to see; its NaN are made 0, or left."""
+    """Position 0 sees nothing, and its NaN become 0 here."""
 
     nan_is_zero = True
 
@@ -396,9 +394,9 @@ class _PresentHiddenAndNaN(_PresentHidden):
 
 
 @mistake(
-    "With `causal=True` positions do not see themselves.",
-    lambda e: unwrapped(f"""{_first(e, "causal")} Position t sees 0 to t. A triangle of what is
-    hidden begins above the diagonal: `triu` keeps the diagonal unless you give it
+    "With `causal=True`, positions don't see themselves.",
+    lambda e: unwrapped(f"""{_first(e, "causal")} Position t should see positions 0 to t, so what is
+    hidden begins above the diagonal. `triu` keeps the diagonal unless you give it
     `diagonal=1`."""),
     FUTURE,
     cases=("both_ways", "causal"),
@@ -419,8 +417,10 @@ class _MaskedAfterSoftmax(Head):
 
 
 @mistake(
-    "With `causal=True` each position sees the next one, too.",
-    lambda e: f"{_first(e, 'causal')} What is hidden begins right of the diagonal.",
+    "With `causal=True`, each position also sees the next one.",
+    lambda e: (
+        f"{_first(e, 'causal')} What is hidden should begin directly to the right of the diagonal."
+    ),
     FUTURE,
     cases=("both_ways", "causal"),
 )
@@ -437,7 +437,7 @@ class _ZeroMask(Head):
 
 
 @mistake(
-    "What you hide gets a score that is low, but not lower than every score.",
+    wording.LOW_FILL,
     _low,
     FUTURE,
     recognized=_leaks_beside_a_low_score,
@@ -449,7 +449,7 @@ class _ModerateFill(Head):
 
 
 @mistake(
-    "Your head keeps something of the first text that it reads, and the next text meets it.",
+    "Your head is right for the first text that it reads, but not for a later one.",
     _read_again,
     MODULE,
     recognized=lambda e: (
@@ -466,10 +466,10 @@ class _StateKept(Head):
 
 
 @mistake(
-    "Your heads share what each should have of its own: a second one changes the first.",
-    lambda e: unwrapped(f"""A head with `causal=True` was right, and then another one was made, with
-    `causal=False`. {_first(e, "beside")} What is assigned to the class, as in `Head.causal = …`,
-    belongs to all heads; assign it to `self`."""),
+    "Your heads share something that each should have for itself: making one changes another.",
+    lambda e: unwrapped(f"""A head with `causal=True` was right until another one was made with
+    `causal=False`. {_first(e, "beside")} What you assign to the class, as in `Head.causal = …`,
+    belongs to all heads, so assign it to `self`."""),
     MODULE,
     recognized=lambda e: (
         e.same("causal", "later", "full", "both_ways", "again") and not e.same("beside")
@@ -487,7 +487,7 @@ class _SharedByAllHeads(Head):
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """One row of weights, from its scores to what it finds."""
+    """One row of weights worked out, from its scores to the output."""
     case = "both_ways" if not evidence.same("both_ways") else "causal"
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape or evidence.same(case):
@@ -498,12 +498,14 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     seen = x[: t + 1] if case == "causal" else x
     scores = seen @ key.T @ (query @ x[t]) / math.sqrt(len(key))
     powers = np.exp(scores - scores.max())
+    one, other = rows_apart(mine[b, t], right[b, t])
+
     return Finding(
         "another-average",
-        "Your outputs are not the right averages of the values.",
+        "Your outputs aren't the right averages of the values.",
         f"With `causal={case == 'causal'}`, position {t} of sample {b} has the scores "
-        f"{row(scores)}, so its weights are {row(powers / powers.sum())}. Its output begins with "
-        f"{row(right[b, t, :3])}; yours begins with {row(mine[b, t, :3])}.",
+        f"{row(scores)}, so its weights are {row(powers / powers.sum())}. Its output should be "
+        f"{other}, but yours is {one}.",
         SCORES,
     )
 

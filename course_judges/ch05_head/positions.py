@@ -10,6 +10,7 @@ from torch import Tensor
 
 from course_judges.ch05_head.sections import PLACE
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
+from course_judges.ch05_head.wording import START_DOES_NOT_FIT
 from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
@@ -26,7 +27,7 @@ def embed(tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Te
     return x.masked_fill((where < 0)[:, :, None], 0.0)
 
 
-# The texts, and where each of them begins.
+# Each case with its texts and where they begin.
 _STARTS = (("short", "tokens", "none"), ("padded", "tokens", "start"), ("exact", "exact", "fits"))
 
 _Answer = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
@@ -34,7 +35,7 @@ _Where = Callable[[Tensor, Tensor, int], Tensor]
 
 
 def _placed(where: _Where) -> _Answer:
-    """An answer that reads other rows of the position table: (t (T,), start (B, 1), size)."""
+    """An answer that reads other rows of the position table: (t (T,), start (B, 1), its length)."""
 
     def answer(
         tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
@@ -108,7 +109,7 @@ def _shows_padding_wraps(evidence: Evidence) -> bool:
 
 def _at(evidence: Evidence, case: str, b: int, t: int) -> str:
     mine, right = evidence.yours(case)[b, t], evidence.right(case)[b, t]
-    return f"yours is {row(mine)}, the right one {row(right)}"
+    return f"yours is {row(mine)}, but it should be {row(right)}"
 
 
 def _short(evidence: Evidence) -> str:
@@ -118,8 +119,8 @@ def _short(evidence: Evidence) -> str:
 def _padded(evidence: Evidence) -> str:
     b = int(np.argmax(evidence.inputs["start"]))
     first = int(evidence.inputs["start"][b])
-    return unwrapped(f"""Text {b} begins at t = {first}, where its first symbol stands:
-    {_at(evidence, "padded", b, first)}, which is made with row 0 of the position table.""")
+    return unwrapped(f"""Text {b} begins at t = {first}. There {_at(evidence, "padded", b, first)},
+    which uses row 0 of the position table.""")
 
 
 def _one_start_row(evidence: Evidence) -> str:
@@ -127,12 +128,12 @@ def _one_start_row(evidence: Evidence) -> str:
         int(i)
         for i in np.argwhere(~close(evidence.yours("padded"), evidence.right("padded")))[0][:2]
     )
-    return f"In text {b} at t = {t}, {_at(evidence, 'padded', b, t)}."
+    return f"In text {b}, at t = {t}, {_at(evidence, 'padded', b, t)}."
 
 
 def _padding(evidence: Evidence) -> str:
     off = np.abs(evidence.yours("padded")).max(axis=-1) > NEGLIGIBLE  # (B, T)
-    # Where the text with most padding has some that is not 0, or else another one.
+    # In the text with most padding, if it has some that isn't 0, or else in another one.
     padding = off & ~_real(evidence)
     if not padding.any():
         return ""
@@ -140,18 +141,18 @@ def _padding(evidence: Evidence) -> str:
     b = most if padding[most].any() else int(np.argmax(padding.any(axis=1)))
     t, first = int(np.argmax(padding[b])), int(evidence.inputs["start"][b])
     mine = evidence.yours("padded")[b, t]
-    return f"Text {b} begins at t = {first}, but at t = {t} it has {row(mine)}, not zeros."
+    return f"Text {b} begins at t = {first}, but at t = {t} it has {row(mine)} instead of zeros."
 
 
 def _shape(evidence: Evidence) -> str:
     mine, right = evidence.yours("short").shape, evidence.right("short").shape
-    return f"Your result has shape {mine}, and the head expects {right}."
+    return f"Your result has shape {mine}, but the head expects {right}."
 
 
 def _fit(evidence: Evidence) -> str:
     T, size = evidence.number("T"), evidence.number("block_size")
-    return unwrapped(f"""The texts have T = {T} positions and the table has {size} rows. Take the
-    rows that are needed, here the first T.""")
+    return unwrapped(f"""The texts have T = {T} positions, but the table has {size} rows. Take only
+    the rows that you need, here the first T.""")
 
 
 @mistake(
@@ -169,11 +170,11 @@ def _table_not_cut(
 
 
 @mistake(
-    "What you make of `start` does not meet the positions.",
+    START_DOES_NOT_FIT,
     lambda e: unwrapped(f"""There are B = {e.number("B")} texts of T = {e.number("T")} positions,
-    and a dimension of {e.number("B")} met one of {e.number("T")}. Beside `torch.arange(T)`, `start`
-    has to be a column, `start[:, None]`: every text gets a row of positions then. A (B, T) mask
-    meets (B, T, C) with one more axis, `[:, :, None]`."""),
+    and a dimension of {e.number("B")} met one of {e.number("T")}. Next to `torch.arange(T)`,
+    `start` has to be a column, `start[:, None]`, so that every text gets a row of positions. A (B,
+    T) mask needs one more axis, `[:, :, None]`, to fit (B, T, C)."""),
     recognized=lambda e: do_not_fit(e, "short", "B", "T"),
 )
 def _start_along_the_positions(
@@ -185,29 +186,29 @@ def _start_along_the_positions(
 
 
 _no_positions = mistake(
-    "Positions are missing: a symbol looks the same wherever it stands.",
+    "You left out the positions, so a symbol looks the same everywhere.",
     lambda e: f"{_short(e)} Yours is the row of the token alone.",
 )(_combined(lambda x, p: x))  # noqa: ARG005
 
 _positions_only = mistake(
-    "Symbols are missing: only the position is left.",
+    "You left out the symbols, so only the positions are left.",
     lambda e: f"{_short(e)} Every text looks the same to the model.",
 )(_combined(lambda x, p: p.expand(x.shape)))
 
-_multiplied = mistake("You multiplied symbol and position; they are added.", _short)(
+_multiplied = mistake("You multiplied symbol and position instead of adding them.", _short)(
     _combined(lambda x, p: x * p)
 )
 
-_concatenated = mistake("You put symbol and position side by side; they are added.", _shape)(
+_concatenated = mistake("You put symbol and position side by side instead of adding them.", _shape)(
     _combined(lambda x, p: torch.cat([x, p.expand(x.shape)], dim=-1))
 )
 
 
 @mistake(
-    "You looked up the position table with the tokens.",
-    lambda e: unwrapped(f"""Token {int(e.inputs["tokens"][0, 1])} stands at position 1 of text 0,
-    and you took row {int(e.inputs["tokens"][0, 1])} of the positions. {_short(e)} What is needed
-    there is t, whatever the symbol."""),
+    "You looked up tokens in the position table.",
+    lambda e: unwrapped(f"""Position 1 of text 0 holds token {int(e.inputs["tokens"][0, 1])}, and
+    you took row {int(e.inputs["tokens"][0, 1])} of the position table. {_short(e)} Look up the
+    position there, whatever the symbol is."""),
 )
 def _positions_by_token(
     tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
@@ -217,7 +218,7 @@ def _positions_by_token(
 
 
 @mistake(
-    "Positions count along the batch, not along the text.",
+    "Your positions count along the batch instead of along the text.",
     lambda e: f"All symbols of text b get row b of the position table. {_short(e)}",
 )
 def _positions_along_the_batch(
@@ -230,34 +231,34 @@ def _positions_along_the_batch(
 
 
 _last_rows = mistake(
-    "You took the last rows of the position table.",
+    "You took the last rows of the position table instead of the first.",
     lambda e: f"{_short(e)} The first symbol has position 0. {_fit(e)}",
 )(_placed(lambda t, start, size: t - start + size - len(t)))
 
 _counted_from_one = mistake(
-    "You count positions from 1; no symbol gets row 0 of the table.", _short
+    "You count positions from 1, so no symbol gets row 0 of the table.", _short
 )(_placed(lambda t, start, size: (t - start + 1).clamp(0, size - 1)))
 
 _counted_from_the_end = mistake(
     "You count positions from the end of the text backwards.",
-    lambda e: f"{_short(e)} If a symbol is appended, every position before it would change.",
+    lambda e: f"{_short(e)} If you append a symbol, every position before it changes.",
 )(_placed(lambda t, start, size: len(t) - 1 - t + 0 * start + 0 * size))
 
 _start_ignored = mistake(
-    "Where a text begins makes no difference to its positions.",
+    "In your answer, positions don't depend on where a text begins.",
     _padded,
     recognized=_shows_start_ignored,
 )(_placed(lambda t, start, size: t + 0 * start + 0 * size))
 
 _start_added = mistake(
-    "You added the start; a text that begins later has smaller positions, not larger.",
+    "You added `start`, but a text that begins later has smaller positions, not larger ones.",
     _padded,
     cases=("padded",),
 )(_placed(lambda t, start, size: (t + start).clamp(max=size - 1)))
 
 
 def _one_start(of: Callable[[Tensor], Tensor], *, hides: bool) -> _Answer:
-    """An answer that counts all texts from one place, and perhaps hides what is before that."""
+    """An answer that counts all texts from one start, and perhaps hides what comes before it."""
 
     def answer(
         tokens: Tensor, token_table: Tensor, position_table: Tensor, start: Tensor
@@ -274,7 +275,7 @@ def _one_start(of: Callable[[Tensor], Tensor], *, hides: bool) -> _Answer:
 
 
 _one_start_for_all = mistake(
-    "You count all texts from the start of one of them; each has a start of its own.",
+    "You use one start for all texts, but each text has its own.",
     lambda e: f"`start` is [{listed(e.inputs['start'])}]. {_one_start_row(e)}",
     cases=("short", "padded"),
     also=tuple(
@@ -285,16 +286,16 @@ _one_start_for_all = mistake(
 )(_one_start(lambda start: start.max(), hides=True))
 
 _token_0_for_padding = mistake(
-    "You take token 0 for padding; what is padding is said by `start`.",
-    lambda e: unwrapped(f"""Of {e.inputs["tokens"].size} tokens {(e.inputs["tokens"] == 0).sum()}
-    are 0, which is a symbol like any other, and padding may hold other tokens. {_padding(e)}"""),
+    "You treat token 0 as padding, but it is `start` that tells you what is padding.",
+    lambda e: unwrapped(f"""Token 0 is a symbol like any other ({(e.inputs["tokens"] == 0).sum()} of
+    these {e.inputs["tokens"].size}), and padding may hold other tokens. {_padding(e)}"""),
     cases=("short", "padded"),
 )(_token_0_is_padding)
 
 _first_symbol_is_0 = mistake(
-    "The first symbol of each text is 0 in your answer, as if it were padding.",
-    lambda e: unwrapped(f"""At position 0 of text 0, which has no padding,
-    {_at(e, "short", 0, 0)}. Position 0 is the first symbol's; padding comes before it."""),
+    "You set the first symbol of each text to 0, as if it were padding.",
+    lambda e: unwrapped(f"""At position 0 of text 0, which has no padding, {_at(e, "short", 0, 0)}.
+    Position 0 belongs to the first symbol, and padding comes before it."""),
 )(_first_symbol_taken_for_padding)
 
 
@@ -311,9 +312,9 @@ def _moved_forward(
 
 
 _moved_to_the_front = mistake(
-    "You moved each text to the front of its row; it stays where it is.",
-    lambda e: unwrapped(f"""{_padded(e)} Padding is 0 at the beginning of a row, not at its
-    end."""),
+    "You moved each text to the front of its row, but it should stay where it is.",
+    lambda e: unwrapped(f"""{_padded(e)} The zeros of the padding belong at the beginning of a row,
+    not at its end."""),
     cases=("short", "padded"),
 )(_moved_forward)
 
@@ -327,8 +328,8 @@ def _blank_behind(
 
 
 _padding_at_the_end = mistake(
-    "You set the last positions of each row to 0; padding stands in front.",
-    lambda e: f"{_padded(e)} {_padding(e)}",
+    "You set the last positions of each row to 0, but padding comes first.",
+    lambda e: _padding(e) or _padded(e),
     cases=("short", "padded"),
     also=(
         lambda tokens, token_table, position_table, start: embed(
@@ -340,14 +341,14 @@ _padding_at_the_end = mistake(
 )(_blank_behind)
 
 _padding_wraps = mistake(
-    "Padding is not 0: its negative positions read the table from its end.",
-    lambda e: f"{_padding(e)} An index of −1 is the last row, without an error.",
+    "Your padding isn't 0, because its negative positions read the table from the end.",
+    lambda e: f"{_padding(e)} An index of −1 means the last row, so there is no error.",
     recognized=_shows_padding_wraps,
 )(_wraps)
 
 
 @mistake(
-    "Texts are right, and padding is not 0.",
+    "Your vectors for the texts are right, but those for the padding aren't 0.",
     _padding,
     recognized=lambda e: (
         _real_right(e) and bool(np.abs(e.yours("padded")[~_real(e)]).max() > NEGLIGIBLE)
@@ -361,10 +362,10 @@ def _padding_filled(
 
 
 @mistake(
-    "You refuse a row that is longer than the position table, though its text is not.",
+    "Your answer fails for a row that is longer than the position table, although its text isn't.",
     lambda e: unwrapped(f"""A row of {e.inputs["exact"].shape[1]} positions stopped with
-    {e.answers.errors["exact"].kind}; {int(e.inputs["fits"][0])} of them are padding, so its last
-    symbol has position {e.number("block_size") - 1}, and the table has a row for it."""),
+    {e.answers.errors["exact"].kind}. Its text begins at t = {int(e.inputs["fits"][0])}, so its last
+    symbol has position {e.number("block_size") - 1}, which the table has a row for."""),
     recognized=lambda e: (
         e.same("short", "padded", "refused")
         and "exact" in e.answers.errors
@@ -380,10 +381,10 @@ def _long_rows_refused(
 
 
 @mistake(
-    "You refuse a text that has exactly as many symbols as the table has positions.",
+    "Your answer fails for a text with exactly as many symbols as the table has positions.",
     lambda e: unwrapped(f"""A text of {e.inputs["exact"].shape[1]} symbols stopped with
-    {e.answers.errors["exact"].kind}; its last symbol has position {e.number("block_size") - 1},
-    and the table has a row for it."""),
+    {e.answers.errors["exact"].kind}, but its last symbol has position {e.number("block_size") - 1},
+    which the table has a row for."""),
     recognized=lambda e: e.same("short", "padded", "refused") and "exact" in e.answers.errors,
 )
 def _exact_fit_refused(
@@ -396,9 +397,9 @@ def _exact_fit_refused(
 
 _too_long_accepted = mistake(
     "You accept a text that is longer than the position table.",
-    lambda e: unwrapped(f"""A text of {e.inputs["too_many"].shape[1]} symbols meets a table of
-    {e.number("block_size")} positions: some symbols share a position then, or have none, and nobody
-    is told. Let it fail, or raise an error."""),
+    lambda e: unwrapped(f"""A text of {e.inputs["too_many"].shape[1]} symbols doesn't fit a table of
+    {e.number("block_size")} positions, so some symbols share a position or have none, and nobody
+    notices. Let it fail, or raise an error."""),
     recognized=lambda e: e.same("short", "padded") and not e.yours("refused"),
 )(_placed(lambda t, start, size: (t - start).clamp(0, size - 1)))
 
@@ -410,7 +411,7 @@ def _times(factor: float, C: int) -> str:
 
 
 def _added_pairs(evidence: Evidence) -> tuple[Array, Array, Array]:
-    """(N, C) each: yours, the symbol's vector and the position's, wherever a symbol stands."""
+    """(N, C) each: yours, the symbol's vector and the position's, for every symbol of a text."""
     e, pairs = evidence.inputs, []
     for case, tokens, start in _STARTS:
         where = np.arange(e[tokens].shape[1]) - e[start][:, None]  # (B, T)
@@ -422,7 +423,7 @@ def _added_pairs(evidence: Evidence) -> tuple[Array, Array, Array]:
 
 
 def _one_of_them_scaled(evidence: Evidence) -> Finding | None:
-    """One of the two that are added is multiplied by the same number everywhere."""
+    """One of the two vectors is multiplied by the same number everywhere before they are added."""
     if not all(evidence.comparable(case) for case, _, _ in _STARTS):
         return None
     mine, symbols, positions = _added_pairs(evidence)
@@ -442,7 +443,7 @@ def _one_of_them_scaled(evidence: Evidence) -> Finding | None:
             made = f"the symbol's vector plus {_times(factor, C)} the position's"
         return Finding(
             "one-of-them-scaled",
-            f"Yours is {made}; the task adds the two as they are.",
+            f"Your answer is {made}, but the task adds the two as they are.",
             f"At position 0 of text 0, {_at(evidence, 'short', 0, 0)}.",
             PLACE,
         )
@@ -450,7 +451,7 @@ def _one_of_them_scaled(evidence: Evidence) -> Finding | None:
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """The two rows of the tables that are added at the first place that is wrong."""
+    """The two rows of the tables that should be added at the first wrong place."""
     for case, tokens, start in _STARTS:
         if evidence.same(case):
             continue
@@ -458,7 +459,7 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         if mine.shape != right.shape:
             return None
         if evidence.number("B") > 1 and compared(mine, right):
-            return None  # which says more
+            return None  # `compared` says more
         e = evidence.inputs
         off = ~close(mine, right).all(axis=-1)  # (B, T)
         text = np.arange(off.shape[1]) >= e[start][:, None]
@@ -468,10 +469,10 @@ def _worked_out(evidence: Evidence) -> Finding | None:
         first, token = int(e[start][b]), int(e[tokens][b, t])
         return Finding(
             "another-sum",
-            "Your embeddings are not the sums of symbol and position.",
-            f"Text {b} begins at t = {first}. At t = {t} it has token {token}, which is "
-            f"{row(e['token_table'][token])}, at position {t - first}, which is "
-            f"{row(e['position_table'][t - first])}: there {_at(evidence, case, b, t)}.",
+            "Your embeddings aren't the sums of symbol and position.",
+            f"Text {b} begins at t = {first}. At t = {t} it has token {token}, whose vector is "
+            f"{row(e['token_table'][token])}, at position {t - first}, whose vector is "
+            f"{row(e['position_table'][t - first])}. There {_at(evidence, case, b, t)}.",
             PLACE,
         )
     return None

@@ -1,4 +1,4 @@
-"""Judges 05/scores: queries times keys, over the root of the head size."""
+"""Judges 05/scores: queries times keys, divided by the root of the head size."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from course_judges import families
 from course_judges.ch05_head.sections import ASKS, SCALE, SCORES
+from course_judges.ch05_head.wording import MULTIPLIED, ROOT_MISSING
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import number, unwrapped
 from course_tasks.answers import Array
@@ -28,7 +29,7 @@ _Factor = Callable[[Tensor, Tensor], float]
 
 
 def _scaled(factor: _Factor) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-    """An answer with another factor; it is given x and the weights of the keys."""
+    """An answer with another factor, which may depend on x and the weights of the keys."""
 
     def answer(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
         return (x @ w_query) @ (x @ w_key).transpose(-2, -1) * factor(x, w_key)
@@ -37,7 +38,7 @@ def _scaled(factor: _Factor) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
 
 
 def _factor(mine: Array, right: Array) -> float | None:
-    """By how much `mine` is a multiple of `right`; None if it is none, or is 0."""
+    """The factor by which `right` becomes `mine`; None if there is none, or it is 0."""
     factor = float((mine * right).sum() / (right * right).sum())
     close = np.allclose(mine, factor * right, rtol=1e-4, atol=1e-5)
     return factor if close and abs(factor) > 1e-6 else None
@@ -67,15 +68,15 @@ def _is_softmaxed_down(evidence: Evidence) -> bool:
 
 def _softmaxed(evidence: Evidence) -> str:
     mine, right = evidence.yours("batch")[0, 0], evidence.right("batch")[0, 0]
-    hidden = "" if mine[1:].any() else " The future is hidden as well: no mask yet, either."
-    return unwrapped(f"""Row 0 of sample 0 sums to {number(mine.sum())} and has no negative entry;
-    the right row sums to {number(right.sum())}.{hidden}""")
+    hidden = "" if mine[1:].any() else " You also hid the future, but there should be no mask yet."
+    return unwrapped(f"""Row 0 of sample 0 has no negative entry and sums to {number(mine.sum())},
+    but the right row sums to {number(right.sum())}.{hidden}""")
 
 
-def _entry(evidence: Evidence) -> str:
-    mine, right = evidence.yours("batch")[0, 1, 0], evidence.right("batch")[0, 1, 0]
-    return unwrapped(f"""In sample 0 the score of query 1 with key 0 is {number(mine)} in your table
-    and {number(right)} in the right one.""")
+def _entry(evidence: Evidence, t: int = 1, s: int = 0) -> str:
+    mine, right = evidence.yours("batch")[0, t, s], evidence.right("batch")[0, t, s]
+    return unwrapped(f"""In sample 0, your score of query {t} with key {s} is {number(mine)}, but it
+    should be {number(right)}.""")
 
 
 def _by_factor(evidence: Evidence) -> str:
@@ -84,43 +85,46 @@ def _by_factor(evidence: Evidence) -> str:
 
 
 def _roots(evidence: Evidence) -> str:
-    return f"C = {evidence.number('C')} and D = {evidence.number('D')}. {_by_factor(evidence)}"
+    return f"Here C = {evidence.number('C')} and D = {evidence.number('D')}. {_by_factor(evidence)}"
 
 
 def _mirror(evidence: Evidence) -> str:
     mine = evidence.yours("batch")[0]
-    return unwrapped(f"""In sample 0 your score of position 1 with position 0 is
-    {number(mine[1, 0])}, and that of position 0 with position 1 is {number(mine[0, 1])} too.""")
+    return unwrapped(f"""In sample 0, position 1 has a score of {number(mine[1, 0])} with position
+    0, and position 0 has the same score of {number(mine[0, 1])} with position 1.""")
 
 
-def _elsewhere(evidence: Evidence) -> str:
+_OTHER_SHAPES = (("a single text", "one"), ("a stack", "stack"))
+
+
+def _fixed_dimensions(evidence: Evidence) -> str:
     wrong = [
-        f"{case} of shape {evidence.inputs[name].shape}"
-        for case, name in (("a single text", "one"), ("a stack", "stack"))
-        if not evidence.same({"one": "one", "stack": "stack"}[name])
+        f"for {what} of shape {evidence.inputs[name].shape}"
+        for what, name in _OTHER_SHAPES
+        if not evidence.same(name)
     ]
     raised = next(iter(evidence.answers.errors.values()), None)
-    said = f" It says: “{' '.join(raised.message.split()).rstrip('.')}”." if raised else ""
-    return unwrapped(f"""A batch of shape {evidence.inputs["x"].shape} comes out right, but not
-    {" and not ".join(wrong)}.{said} Is an axis counted from the front, or is the number of
-    dimensions fixed, as in `B, T, C = x.shape`? Counted from the end, positions and channels are
-    axes −2 and −1, however many stand before them.""")
+    said = f" The error says: “{' '.join(raised.message.split()).rstrip('.')}”." if raised else ""
+    return unwrapped(f"""Your scores are right for a batch of shape {evidence.inputs["x"].shape},
+    but not {" or ".join(wrong)}.{said} Do you count an axis from the front, or fix the number of
+    dimensions, as in `B, T, C = x.shape`? If you count from the end, positions and channels are
+    always axes −2 and −1, however many dimensions come before them.""")
 
 
 def _other_shapes(evidence: Evidence) -> str:
-    """By what a single text and a stack are divided, which a batch does not tell."""
+    """What a single text and a stack are divided by, which a batch doesn't tell."""
     told = []
-    for what, name in (("a single text", "one"), ("a stack", "stack")):
-        of_shape = f"{what} of shape {evidence.inputs[name].shape}"
+    for what, name in _OTHER_SHAPES:
+        of_shape = f"for {what} of shape {evidence.inputs[name].shape},"
         if evidence.same(name):
-            told.append(f"{of_shape} comes out right")
+            told.append(f"{of_shape} your scores are right")
         elif name in evidence.answers.errors:
-            told.append(f"{of_shape} stops with {evidence.answers.errors[name].kind}")
+            told.append(f"{of_shape} your answer stops with {evidence.answers.errors[name].kind}")
         elif evidence.comparable(name):
             factor = _factor(evidence.yours(name), evidence.right(name))
             by = factor and number(math.sqrt(evidence.number("D")) / factor)
-            what_of_it = f"is divided by {by} in place of √D" if by else "is wrong, too"
-            told.append(f"{of_shape} {what_of_it}")
+            done = f"you divide by {by} instead of √D" if by else "your scores are wrong, too"
+            told.append(f"{of_shape} {done}")
     said = ", and ".join(told)
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 
@@ -135,10 +139,10 @@ def _wrong_factor(evidence: Evidence) -> Finding | None:
         square = (root / factor) ** 2
         whole = factor > 0 and round(square) > 1 and abs(square - round(square)) < 1e-3 * square
         of = f" = √{round(square)}" if whole else ""
-        by = f" That is dividing by {number(root / factor)}{of}; √D is {number(root)}."
+        by = f" They come from dividing by {number(root / factor)}{of}, but √D is {number(root)}."
     return Finding(
         "wrong-scale",
-        "Your scores are right but for their scale.",
+        "Your scores are right except for their scale.",
         f"{_roots(evidence)}{by}",
         SCALE,
     )
@@ -149,42 +153,42 @@ _scale_by_channels = families.scale_by_channels(_roots, SCALE)(
 )
 
 _no_scale = mistake(
-    "The scale is missing: these are plain dot products.",
+    "You left out the scale, so your scores are plain dot products.",
     lambda e: unwrapped(f"""Your scores have a standard deviation of
-    {number(e.yours("batch").std())}, the right ones of {number(e.right("batch").std())}.
+    {number(e.yours("batch").std())}, but the right ones have {number(e.right("batch").std())}.
     {_by_factor(e)}"""),
     SCALE,
 )(_scaled(lambda x, w: 1.0))  # noqa: ARG005
 
 _scale_without_root = mistake(
-    "Your scores are divided by D, not by its root.",
-    lambda e: unwrapped(f"""That is so where the root is missing, and where queries and keys are
-    both divided by √D. The standard deviation of a sum of D terms grows with √D, its variance with
-    D. {_roots(e)}"""),
+    ROOT_MISSING,
+    lambda e: unwrapped(f"""This happens if you forget the root, or if you divide both queries and
+    keys by √D. The standard deviation of a sum of D terms grows with √D, and only its variance
+    grows with D. {_roots(e)}"""),
     SCALE,
 )(_scaled(lambda x, w: 1 / w.shape[1]))  # noqa: ARG005
 
-_scale_multiplied = mistake("You multiplied by √D; scores are divided by it.", _roots, SCALE)(
+_scale_multiplied = mistake(MULTIPLIED, _roots, SCALE)(
     _scaled(lambda x, w: w.shape[1] ** 0.5)  # noqa: ARG005
 )
 
 _scale_by_length = mistake(
-    "You divided by √T, the number of positions.",
-    lambda e: unwrapped(f"""T = {e.number("T")} and D = {e.number("D")}. {_by_factor(e)} A score
-    must not depend on how long the text is."""),
+    "You divided the scores by √T, the root of the number of positions, instead of √D.",
+    lambda e: unwrapped(f"""Here T = {e.number("T")} and D = {e.number("D")}. {_by_factor(e)} A
+    score shouldn't depend on how long the text is."""),
     SCALE,
     cases=("batch", "one", "stack"),
 )(_scaled(lambda x, w: x.shape[-2] ** -0.5))  # noqa: ARG005
 
 
 @mistake(
-    "Of a batch (B, T, C), you divided the scores by √T, the number of positions.",
-    lambda e: unwrapped(f"""T = {e.number("T")} and D = {e.number("D")}. {_entry(e)}
-    {_other_shapes(e)} If the root takes `shape[1]`, or a T from unpacking the shape: count from the
-    end, since the head size is the last dimension of queries and keys, however many stand before
-    it."""),
+    "For a batch (B, T, C), you divided the scores by √T instead of √D.",
+    lambda e: unwrapped(f"""Here T = {e.number("T")} and D = {e.number("D")}. {_entry(e)}
+    {_other_shapes(e)} If you take the root of `shape[1]`, or of a T that you unpacked from the
+    shape, count from the end instead: the head size is the last dimension of queries and keys,
+    however many dimensions come before it."""),
     SCALE,
-    # It is true of every answer that does so to a batch, whatever it does to other shapes.
+    # True of every answer that treats a batch like this, whatever it does with other shapes.
     cases=("batch",),
 )
 def _second_dimension_under_the_root(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
@@ -193,17 +197,17 @@ def _second_dimension_under_the_root(x: Tensor, w_query: Tensor, w_key: Tensor) 
 
 
 @mistake(
-    "Your table is turned over: rows are keys and columns are queries.",
-    lambda e: unwrapped(f"""{_entry(e)} What you have at row 1, column 0 belongs to row 0, column 1:
-    row t holds what position t finds when it asks."""),
+    "Your table is transposed: its rows are keys and its columns are queries.",
+    lambda e: unwrapped(f"""{_entry(e)} The number in row 1, column 0 of your table belongs in row
+    0, column 1, because row t holds the scores of query t."""),
 )
 def _swapped_query_key(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
     return attention_scores(x, w_key, w_query)
 
 
 @mistake(
-    "You compared queries with queries; the keys are not used.",
-    lambda e: f"The table became symmetric. {_mirror(e)}",
+    "You compared queries with queries, so the keys aren't used.",
+    lambda e: f"This makes your table symmetric. {_mirror(e)}",
     ASKS,
 )
 def _queries_only(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: ARG001
@@ -211,8 +215,8 @@ def _queries_only(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa:
 
 
 @mistake(
-    "You compared keys with keys; the queries are not used.",
-    lambda e: f"The table became symmetric. {_mirror(e)}",
+    "You compared keys with keys, so the queries aren't used.",
+    lambda e: f"This makes your table symmetric. {_mirror(e)}",
     ASKS,
 )
 def _keys_only(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: ARG001
@@ -220,8 +224,8 @@ def _keys_only(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: AR
 
 
 @mistake(
-    "You compared the inputs themselves; neither map is applied.",
-    lambda e: f"Those are the affinities of chapter 02. {_mirror(e)}",
+    "You compared the inputs themselves, without applying either map.",
+    lambda e: f"These are affinities as in chapter 02, and they are symmetric. {_mirror(e)}",
     ASKS,
     recognized=_is_unprojected,
 )
@@ -230,7 +234,7 @@ def _raw_inputs(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:  # noqa: A
 
 
 def _hidden(fill: float) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-    """An answer in which the future has another score."""
+    """An answer that gives the future this score."""
 
     def answer(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
         scores = attention_scores(x, w_query, w_key)
@@ -241,18 +245,16 @@ def _hidden(fill: float) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
 
 
 _future_hidden = mistake(
-    "You hid the future; these are the scores before any mask.",
-    lambda e: unwrapped(f"""In sample 0 the score of query 0 with key 1 is
-    {number(e.yours("batch")[0, 0, 1])} in your table and {number(e.right("batch")[0, 0, 1])} in the
-    right one."""),
+    "You hid the future, but the task asks for the scores before any mask.",
+    lambda e: _entry(e, 0, 1),
     also=(_hidden(-math.inf), _hidden(-1e9)),
 )(_hidden(0.0))
 
 
 @mistake(
-    "You compared directions: queries and keys are divided by their lengths.",
-    lambda e: unwrapped(f"""All your scores lie between −1 and 1; a dot product grows with both
-    vectors. {_entry(e)}"""),
+    "You compared only directions, because you divided queries and keys by their lengths.",
+    lambda e: unwrapped(f"""All your scores lie between −1 and 1, but a dot product also grows with
+    the lengths of both vectors. {_entry(e)}"""),
     also=(
         lambda x, w_query, w_key: (
             F.normalize(x @ w_query, dim=-1)
@@ -267,7 +269,7 @@ def _cosines(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
 
 
 @mistake(
-    "You went one step too far: these are weights, not scores.",
+    "You went one step too far and returned weights instead of scores.",
     _softmaxed,
     recognized=_is_softmaxed,
 )
@@ -276,10 +278,9 @@ def _softmax_taken(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
 
 
 @mistake(
-    "You took a softmax of the scores, down the columns; scores are asked for.",
-    lambda e: unwrapped(f"""Column 0 of sample 0 sums to
-    {number(e.yours("batch")[0, :, 0].sum())}; that of the right scores to
-    {number(e.right("batch")[0, :, 0].sum())}."""),
+    "You took a softmax down the columns, but the task asks for the scores themselves.",
+    lambda e: unwrapped(f"""Column 0 of sample 0 sums to {number(e.yours("batch")[0, :, 0].sum())},
+    but in the right scores it sums to {number(e.right("batch")[0, :, 0].sum())}."""),
     recognized=_is_softmaxed_down,
 )
 def _softmax_down_the_columns(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tensor:
@@ -287,15 +288,15 @@ def _softmax_down_the_columns(x: Tensor, w_query: Tensor, w_key: Tensor) -> Tens
 
 
 _sign_turned = mistake(
-    "Your scores have the other sign: the key that fits best has the lowest score.",
+    "Your scores have the wrong sign, so the key that fits best gets the lowest score.",
     _entry,
 )(_scaled(lambda x, w: -(w.shape[1] ** -0.5)))  # noqa: ARG005
 
 
 @mistake(
-    "Your answer is right for a batch, and not for other numbers of leading dimensions.",
-    _elsewhere,
-    # A single text may also go wrong because it has one symbol.
+    "Your answer is right for a batch, but not for every number of leading dimensions.",
+    _fixed_dimensions,
+    # A text of one symbol may also go wrong for another reason.
     recognized=lambda e: (
         e.same("batch") and not e.same("one" if len(e.inputs["one"]) > 1 else "stack", "stack")
     ),

@@ -1,4 +1,4 @@
-"""Which two dimensions torch could not bring together, by what its error says."""
+"""Which two dimensions didn't match, according to torch's error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SAID = re.compile(r"size of tensor a \((\d+)\) must match the size of tensor b 
 
 
 def do_not_fit(evidence: Evidence, case: str, one: str, other: str) -> bool:
-    """True if a case ended where a dimension of one input's number met one of another's.
+    """True if a case stopped because a dimension of one number met one of another.
 
     Parameters
     ----------

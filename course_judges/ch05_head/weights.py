@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from course_judges import families
+from course_judges.ch05_head import wording
 from course_judges.ch05_head.sections import FUTURE
 from course_judges.ch05_head.shapes_that_meet import do_not_fit
 from course_judges.judging import Evidence, Part, Task, matches, mistake
@@ -34,7 +35,7 @@ _Mask = Callable[[Tensor, Tensor, int], Tensor]
 
 
 def _seen_by(mask: _Mask) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-    """An answer that is right but for what it lets be seen: (past, start, T) → (B, T, T)."""
+    """An answer that is right except for what may be seen: (past, start, T) → (B, T, T)."""
 
     def answer(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
         visible = mask(past, start, scores.shape[-1]).expand(scores.shape)
@@ -58,7 +59,7 @@ def _real_rows_right(evidence: Evidence) -> bool:
 
 
 def _hides_too_little(evidence: Evidence) -> bool:
-    """Right, but for scores so low that what is hidden stands out beside them."""
+    """Right, except when scores are so low that what is hidden outweighs them."""
     return _fails_when_low(evidence) and not _complete_rows_off(evidence)
 
 
@@ -67,7 +68,7 @@ def _fails_when_low(evidence: Evidence) -> bool:
 
 
 def _complete_rows_off(evidence: Evidence) -> bool:
-    """True if the last row of a text without padding is wrong, in which nothing is hidden."""
+    """True if the last row of a text without padding is wrong, where nothing is hidden."""
     complete = evidence.inputs["rolled"] == 0
     mine, right = evidence.yours("low")[complete, -1], evidence.right("low")[complete, -1]
     return not np.allclose(mine, right, rtol=1e-4, atol=1e-5)
@@ -77,12 +78,12 @@ def _low_row(evidence: Evidence) -> str:
     b = int(np.argmin(evidence.inputs["rolled"]))  # without padding
     mine, right = evidence.yours("low")[b, 1], evidence.right("low")[b, 1]
     given = evidence.inputs["low"][b, 1]
-    return unwrapped(f"""Where row 1 of sample {b} has scores {row(given[:2])} for what it may see,
-    yours is {row(mine)}; it should be {row(right)}.""")
+    return unwrapped(f"""In row 1 of sample {b}, the scores that may be seen are {row(given[:2])}.
+    Your row is {row(mine)}, but it should be {row(right)}.""")
 
 
 def _strict(evidence: Evidence) -> bool:
-    """Equal to weights that leave the diagonal out, whatever stands in the empty rows."""
+    """True if the weights leave out the diagonal, whatever the empty rows hold."""
     mask = _seen_by(lambda past, start, T: _visible(past, start, T).tril(-1))
     given = (torch.from_numpy(evidence.inputs[name]) for name in ("scores", "whole", "none"))
     wrong = mask(*given).numpy()[:, 1:]
@@ -91,7 +92,7 @@ def _strict(evidence: Evidence) -> bool:
 
 def _unpadded_row(evidence: Evidence, t: int = 1) -> str:
     mine, right = evidence.yours("whole")[0, t], evidence.right("whole")[0, t]
-    return f"Row {t} of sample 0 is {row(mine)}; it should be {row(right)}."
+    return f"Row {t} of sample 0 is {row(mine)}, but it should be {row(right)}."
 
 
 def _padded(evidence: Evidence) -> tuple[int, int]:
@@ -104,8 +105,8 @@ def _padded_row(evidence: Evidence) -> str:
     b, first = _padded(evidence)
     t = min(first + 1, evidence.number("T") - 1)
     mine, right = evidence.yours("padded")[b, t], evidence.right("padded")[b, t]
-    return unwrapped(f"""Text {b} begins at position {first}. Its row {t} is {row(mine)}; it should
-    be {row(right)}.""")
+    return unwrapped(f"""Text {b} begins at position {first}. Its row {t} is {row(mine)}, but it
+    should be {row(right)}.""")
 
 
 def _sum_of_padded_row(evidence: Evidence) -> float:
@@ -124,7 +125,7 @@ def _cut_late(scores: Tensor, past: Tensor, start: Tensor, *, rows: bool) -> Ten
 def _empty_row(evidence: Evidence) -> str:
     b, first = _padded(evidence)
     return unwrapped(f"""Text {b} begins at position {first}, so rows 0 to {first - 1} are padding.
-    Your row 0 is {row(evidence.yours("padded")[b, 0])}; it should be all 0.""")
+    Your row 0 is {row(evidence.yours("padded")[b, 0])}, but it should be all 0.""")
 
 
 def _weight_on_padding(evidence: Evidence) -> Finding | None:
@@ -135,7 +136,7 @@ def _weight_on_padding(evidence: Evidence) -> Finding | None:
     b, t, s = (int(i) for i in seen[0])
     return Finding(
         "sees-padding",
-        "Padding has weight.",
+        "You give weight to padding.",
         f"Text {b} begins at position {int(evidence.inputs['start'][b])}, but your row {t} gives "
         f"position {s} a weight of {number(mine[b, t, s])}.",
         FUTURE,
@@ -148,15 +149,15 @@ def _padding_off_by(evidence: Evidence, steps: int) -> bool:
     wrong = causal_weights(given[0], given[1], given[2] + steps).numpy()
     rows = _real(evidence) & (wrong.sum(-1) > 0)
     mine = np.nan_to_num(evidence.yours("padded"))
-    if not rows.any():  # a text of one symbol, which is hidden, as it is in texts without padding
+    if not rows.any():  # a text of one symbol: it is hidden, and so it is in texts without padding
         return not evidence.same("whole") and bool(np.abs(mine[_real(evidence)]).max() < NEGLIGIBLE)
     return bool(np.allclose(mine[rows], wrong[rows], rtol=1e-4, atol=1e-5))
 
 
 @mistake(
-    "Your mask does not fit a text that is shorter than the triangle.",
-    lambda e: unwrapped(f"""With T = block_size all is well, but with T = {e.number("T")} the
-    triangle of {e.number("block_size")} rows and columns does not fit: its upper left corner does,
+    "Your mask doesn't fit a text that is shorter than the triangle.",
+    lambda e: unwrapped(f"""It works with T = block_size, but for T = {e.number("T")} the triangle
+    of {e.number("block_size")} rows and columns is too large. Use its upper left corner,
     `past[:T, :T]`."""),
     recognized=lambda e: e.same("whole") and do_not_fit(e, "cut", "T", "block_size"),
 )
@@ -166,11 +167,11 @@ def _mask_not_cut(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
 
 
 @mistake(
-    "What you make of `start` does not meet the positions.",
+    wording.START_DOES_NOT_FIT,
     lambda e: unwrapped(f"""There are B = {e.number("B")} texts of T = {e.number("T")} positions,
-    and a dimension of {e.number("B")} met one of {e.number("T")}. Compared with `torch.arange(T)`,
-    `start` has to be a column, `start[:, None]`; the result (B, T) speaks of columns, and meets a
-    (T, T) triangle as (B, 1, T): `[:, None, :]`."""),
+    and a dimension of {e.number("B")} met one of {e.number("T")}. To compare it with
+    `torch.arange(T)`, make `start` a column, `start[:, None]`. The result (B, T) is about columns,
+    so it meets a (T, T) triangle as (B, 1, T), `[:, None, :]`."""),
     recognized=lambda e: do_not_fit(e, "whole", "B", "T"),
 )
 def _start_along_the_positions(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
@@ -180,29 +181,29 @@ def _start_along_the_positions(scores: Tensor, past: Tensor, start: Tensor) -> T
 
 
 _wrong_corner = mistake(
-    "You cut the triangle at the wrong corner.",
-    lambda e: unwrapped(f"""With T = {e.number("T")} of {e.number("block_size")}, row 0 of sample 0
-    is {row(e.yours("cut")[0, 0])}: it sees positions that come later."""),
+    "You took the wrong corner of the triangle.",
+    lambda e: unwrapped(f"""With T = {e.number("T")} and block_size = {e.number("block_size")}, row
+    0 of sample 0 is {row(e.yours("cut")[0, 0])}, so it sees positions that come later."""),
     cases=("cut",),
 )(_seen_by(lambda past, start, T: past[-T:, :T] & _visible(past, start, T)[:, -1:]))
 
 _or_for_and = mistake(
-    "A position is seen if one of the two conditions holds; both have to.",
+    "You let a position be seen if one of the two conditions holds, but both have to.",
     lambda e: unwrapped(f"""Without padding every position is real, and with `|` that is enough to
-    be seen. {_unpadded_row(e, 0)} A position is seen if it is no padding and (`&`) not in the
+    be seen. {_unpadded_row(e, 0)} A position may be seen if it isn't padding and (`&`) isn't in the
     future."""),
     cases=("whole", "cut", "padded"),
 )(_seen_by(lambda past, start, T: past[:T, :T] | _visible(torch.ones_like(past), start, T)))
 
 _no_causal_mask = mistake(
-    "Without padding nothing is hidden: every position sees the whole text, future included.",
+    "Without padding you hide nothing, so every position sees the whole text, future included.",
     lambda e: f"{_unpadded_row(e, 0)} If you did call `masked_fill`, keep what it returns.",
     cases=("whole", "cut"),
 )(_seen_by(lambda past, start, T: _visible(torch.ones_like(past), start, T)))
 
 
 @mistake(
-    "You return the scores, with what is hidden set to another number; the softmax is missing.",
+    "You returned scores, with hidden ones set to another number, but the softmax is missing.",
     _unpadded_row,
     also=(
         lambda scores, past, start: scores.masked_fill(
@@ -215,7 +216,7 @@ def _scores_not_weights(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
 
 
 _inverted_mask = mistake(
-    "Your mask is the wrong way round: you hid the past.",
+    "Your mask is inverted: it hides the past.",
     lambda e: f"{_unpadded_row(e, 0)} `past` is True where a position may be seen.",
     recognized=lambda e: bool(
         np.abs(np.nan_to_num(np.tril(e.yours("whole")[:, :-1], -1))).max() < NEGLIGIBLE
@@ -225,15 +226,15 @@ _inverted_mask = mistake(
 )(_seen_by(lambda past, start, T: ~past[:T, :T] & (start[:, None, None] > -1)))
 
 _turned_over = mistake(
-    "Your weights are turned over: rows and columns changed places.",
-    lambda e: unwrapped(f"""{_unpadded_row(e)} Row t holds what position t looks at; nothing has to
-    be transposed."""),
+    "Your weights are transposed: rows and columns are swapped.",
+    lambda e: unwrapped(f"""{_unpadded_row(e)} Row t should hold the weights of position t, so
+    nothing has to be transposed."""),
     also=(lambda s, past, start: causal_weights(s.transpose(1, 2), past, start),),
 )(lambda scores, past, start: causal_weights(scores, past, start).transpose(1, 2))
 
-_diagonal_excluded = mistake(
-    "A position does not see itself in your weights.", _unpadded_row, recognized=_strict
-)(_seen_by(lambda past, start, T: _visible(past, start, T).tril(-1)))
+_diagonal_excluded = mistake(wording.ITSELF_HIDDEN, _unpadded_row, recognized=_strict)(
+    _seen_by(lambda past, start, T: _visible(past, start, T).tril(-1))
+)
 
 
 @families.zero_mask(_unpadded_row)
@@ -243,8 +244,8 @@ def _zero_mask(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
 
 def _hidden_zero(evidence: Evidence) -> str:
     _, t, s = (int(i) for i in np.argwhere(np.tril(evidence.inputs["scores"] == 0.0))[0])
-    return unwrapped(f"""In sample 0 row {t} has a score of 0 for position {s}. Your weight there is
-    {number(evidence.yours("whole")[0, t, s])}; expected
+    return unwrapped(f"""In sample 0, row {t} has a score of 0 for position {s}. Your weight there
+    is {number(evidence.yours("whole")[0, t, s])} instead of
     {number(evidence.right("whole")[0, t, s])}.""")
 
 
@@ -255,7 +256,7 @@ def _zeros_hidden(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
 
 
 @families.masked_after_softmax(
-    lambda e: f"{_unpadded_row(e)} It sums to {number(e.yours('whole')[0, 1].sum())}."
+    lambda e: f"{_unpadded_row(e)} Yours sums to {number(e.yours('whole')[0, 1].sum())}."
 )
 def _masked_after_softmax(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
     return scores.softmax(dim=-1) * _visible(past, start, scores.shape[-1])
@@ -272,11 +273,10 @@ def _softmax_over_queries(scores: Tensor, past: Tensor, start: Tensor) -> Tensor
 
 
 _padding_cut_after_softmax = mistake(
-    "You cut the padding out after the softmax; rows of symbols do not sum to 1 then.",
-    lambda e: (
-        unwrapped(f"""{_padded_row(e)} It sums to {number(_sum_of_padded_row(e))}: the share of
-    what was cut is missing. Padding is hidden before the softmax, as the future is.""")
-    ),
+    "You cut the padding out after the softmax, so rows of symbols don't sum to 1.",
+    lambda e: unwrapped(f"""{_padded_row(e)} Your row sums to {number(_sum_of_padded_row(e))},
+    because the share of what you cut is missing. Hide padding before the softmax, as you hide the
+    future."""),
     cases=("whole", "cut", "padded"),
     also=(lambda scores, past, start: _cut_late(scores, past, start, rows=False),),
 )(lambda scores, past, start: _cut_late(scores, past, start, rows=True))
@@ -289,7 +289,7 @@ _rows_hidden_not_columns = mistake(
 
 
 def _begins_with_the_first(evidence: Evidence) -> bool:
-    """True if rows of symbols are as they would be if all texts began with the first of them."""
+    """True if rows of symbols are as if all texts began where the first one does."""
     low, past = (torch.from_numpy(evidence.inputs[name]) for name in ("low", "past"))
     first = torch.from_numpy(evidence.inputs["rolled"])[:1].expand(evidence.number("B"))
     wrong = causal_weights(low, past, first).numpy()
@@ -297,7 +297,7 @@ def _begins_with_the_first(evidence: Evidence) -> bool:
     mine = np.nan_to_num(evidence.yours("low"))[:, rows]
     return evidence.same("whole", "cut") and bool(
         np.allclose(mine, wrong[:, rows], atol=1e-5)
-        # There the first text has no padding, so that the earliest and the first are one.
+        # There the first text has no padding, so it is also the one that begins earliest.
         and np.allclose(
             evidence.yours("padded")[_real(evidence)],
             evidence.right("cut")[_real(evidence)],
@@ -311,16 +311,19 @@ def _all_begin(evidence: Evidence) -> str:
     b = int(np.flatnonzero(start != start[0])[0])
     t = max(int(start[0]), int(start[b]))
     mine, right = evidence.yours("low")[b, t], evidence.right("low")[b, t]
-    return unwrapped(f"""With `start` = [{listed(start)}], row {t} of text {b} is {row(mine)}; it
-    should be {row(right)}. Each text has a `start` of its own: as a column, `start[:, None]`.""")
+    return unwrapped(f"""With `start` = [{listed(start)}], row {t} of text {b} is {row(mine)}, but
+    it should be {row(right)}. Each text has its own `start`, so it is needed as a column,
+    `start[:, None]`.""")
 
 
 _start_of_the_first = mistake(
-    "All your texts begin where the first one does.", _all_begin, recognized=_begins_with_the_first
+    "You let all texts begin where the first one does.",
+    _all_begin,
+    recognized=_begins_with_the_first,
 )(_seen_by(lambda past, start, T: _visible(past, start[:1].expand(len(start)), T)))
 
 _padding_seen = mistake(
-    "Padding is looked at, as if every text began at position 0.",
+    "You let texts see their padding, as if all of them began at position 0.",
     _padded_row,
     recognized=lambda e: bool(
         np.allclose(e.yours("padded")[_real(e)], e.right("cut")[_real(e)], atol=1e-5)
@@ -329,7 +332,7 @@ _padding_seen = mistake(
 
 
 def _padding_behind(*, rows: bool) -> _Mask:
-    """What is seen where padding is looked for at the end, in columns and perhaps in rows."""
+    """What is seen if padding is taken to be at the end, in columns and perhaps in rows."""
 
     def mask(past: Tensor, start: Tensor, T: int) -> Tensor:
         real = torch.arange(T) < T - start[:, None]  # (B, T)
@@ -340,7 +343,7 @@ def _padding_behind(*, rows: bool) -> _Mask:
 
 
 _padding_at_the_end = mistake(
-    "You hid the last positions of each text; its padding stands in front.",
+    "You hid the last positions of each text, but its padding comes first.",
     lambda e: f"{_padded_row(e)} Padding is what comes before `start`.",
     cases=("whole", "cut", "padded"),
     also=(_seen_by(_padding_behind(rows=True)),),
@@ -348,7 +351,7 @@ _padding_at_the_end = mistake(
 
 _start_taken_for_length = mistake(
     "You hid the text and kept its padding.",
-    lambda e: f"{_padded_row(e)} Padding stands before `start`, the text from there on.",
+    lambda e: f"{_padded_row(e)} Padding comes before `start`, and the text begins there.",
     recognized=lambda e: (
         e.same("padded") is False
         and bool(
@@ -373,11 +376,11 @@ _last_padding_seen = mistake(
 
 
 @mistake(
-    "Rows of padding are NaN in your answer.",
+    "Your rows of padding are NaN.",
     lambda e: unwrapped(f"""{int(np.isnan(e.yours("padded")).sum())} of your
-    {e.yours("padded").size} weights are NaN. A row of padding sees nothing, and whether a softmax
-    over nothing but −inf or a division by a sum of 0: that is 0 / 0. One NaN spoils every sum that
-    it enters, gradients included. Put 0 there."""),
+    {e.yours("padded").size} weights are NaN. A row of padding sees nothing, and a softmax over
+    nothing but −inf is 0 / 0, like a division by a sum of 0. One NaN spoils every sum that it
+    enters, including gradients, so put 0 there."""),
     recognized=lambda e: _real_rows_right(e) and bool(np.isnan(e.yours("padded")).any()),
 )
 def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
@@ -386,9 +389,9 @@ def _nan_rows(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
 
 
 @mistake(
-    "Rows of padding look at something; they should be 0.",
+    "Your rows of padding hold weights, but they should be 0.",
     lambda e: (
-        f"{_empty_row(e)} A softmax over equal scores is a mean, even if all of them are −1e9."
+        f"{_empty_row(e)} A softmax over equal scores gives a mean, even if all of them are −1e9."
         if np.allclose(e.yours("padded")[_padded(e)[0], 0], 1 / e.number("T"), atol=NEGLIGIBLE)
         else _empty_row(e)
     ),
@@ -399,8 +402,8 @@ def _padding_rows_look(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
 
 
 @mistake(
-    "What you hide gets a score that is low, but not lower than every score.",
-    lambda e: f"{_low_row(e)} −inf is below everything, and e to the power of −inf is exactly 0.",
+    wording.LOW_FILL,
+    lambda e: f"{_low_row(e)} {wording.MINUS_INFINITY}",
     recognized=_hides_too_little,
 )
 def _moderate_fill(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
@@ -410,10 +413,8 @@ def _moderate_fill(scores: Tensor, past: Tensor, start: Tensor) -> Tensor:
 
 
 @mistake(
-    "Among low scores your rows do not sum to 1.",
-    lambda e: unwrapped(f"""{_low_row(e)} Something is added to what you divide by, or keeps it from
-    being small: e to the power of −50 is about 2e−22, and a limit like 1e−9 is large beside it.
-    A softmax subtracts the largest score of each row first."""),
+    wording.SUMS_OF_LOW_SCORES,
+    lambda e: f"{_low_row(e)} {wording.LIMITED_DIVISOR}",
     recognized=lambda e: (
         _fails_when_low(e)
         and bool((np.nan_to_num(e.yours("low")).sum(axis=-1) < 0.5).all())

@@ -1,4 +1,4 @@
-"""One causal head on plain matrices, with a switch for each way in which it goes wrong."""
+"""One causal head on plain matrices, with a switch for each way to get it wrong."""
 
 from __future__ import annotations
 

@@ -14,20 +14,21 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges import families
+from course_judges.ch06_heads import wording
 from course_judges.ch06_heads.attention import by_head_size, looks, past
 from course_judges.ch06_heads.sections import AVERAGE, LIST, SUBSPACES
-from course_judges.ch06_heads.wording import MASK_ADDED, MASK_OF_ONES, largest_gap, shape
+from course_judges.ch06_heads.wording import largest_gap, shape
 from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
-from course_judges.wording import listed, number, row, unwrapped
+from course_judges.wording import listed, number, row, rows_apart, unwrapped
 from course_tasks.verdict import Finding
 
 Heads = Sequence[tuple[Tensor, Tensor, Tensor]]
 
 
 def concatenate(x: Tensor, heads: Heads) -> Tensor:
-    """What causal heads of any sizes find, side by side: (B, T, C) → (B, T, ΣD)."""
+    """The outputs of causal heads of any sizes, side by side: (B, T, C) → (B, T, ΣD)."""
     found = []
     for query, key, value in heads:
         q, k, v = x @ query, x @ key, x @ value  # (B, T, D) each
@@ -49,14 +50,14 @@ def _side_by_side(**settings: Any) -> Callable[[Tensor, Heads], Tensor]:
 
 
 def _scaled_alike(size: Callable[[list[int]], float]) -> Callable[[Tensor, Heads], Tensor]:
-    """All heads with one scale, made of their sizes."""
+    """All heads with one scale, computed from their sizes."""
     return lambda x, heads: torch.cat(
         _found(x, heads, scale=math.sqrt(size([head[0].shape[1] for head in heads]))), dim=-1
     )
 
 
 def _scaled_each(x: Tensor, heads: Heads, scale: Callable[[int], float]) -> Tensor:
-    """Each head with a scale made of its own size."""
+    """Each head with a scale computed from its own size."""
     found = [_found(x, [head], scale=scale(head[0].shape[1]))[0] for head in heads]
     return torch.cat(found, dim=-1)
 
@@ -85,23 +86,20 @@ def _is_stacked(evidence: Evidence) -> bool:
     return mine.ndim == 4 and mine.size == evidence.right("equal").size
 
 
-def _scales(evidence: Evidence, yours: float, name: str) -> str:
+def _scales(evidence: Evidence, yours: str) -> str:
     sizes = evidence.inputs["sizes"]
-    return unwrapped(f"""Heads of size {listed(sizes)} need scales
-    {", ".join(number(s**0.5) for s in sizes)}; {name} is {number(yours)}.
-    {largest_gap(evidence, "unequal")}""")
+    return unwrapped(f"""Heads of size {listed(sizes)} need scales of
+    {", ".join(number(s**0.5) for s in sizes)}, but {yours}. {largest_gap(evidence, "unequal")}""")
 
 
 def _scales_of(evidence: Evidence, yours: Callable[[int], float]) -> str:
-    sizes = [int(size) for size in evidence.inputs["sizes"]]
-    return unwrapped(f"""Heads of size {listed(evidence.inputs["sizes"])} need scales
-    {", ".join(number(s**0.5) for s in sizes)}; yours are
-    {", ".join(number(yours(s)) for s in sizes)}. {largest_gap(evidence, "unequal")}""")
+    of_each = ", ".join(number(yours(int(size))) for size in evidence.inputs["sizes"])
+    return _scales(evidence, f"yours are {of_each}")
 
 
 @families.no_causal_mask(
-    lambda e: unwrapped(f"""Position 0 has one position in sight, and yours averages
-    {e.number("T")}. {largest_gap(e, "equal")}"""),
+    lambda e: unwrapped(f"""Position 0 should see only itself, but yours averages {e.number("T")}
+    positions. {largest_gap(e, "equal")}"""),
     AVERAGE,
 )
 def _no_causal_mask(x: Tensor, heads: Heads) -> Tensor:
@@ -110,15 +108,15 @@ def _no_causal_mask(x: Tensor, heads: Heads) -> Tensor:
 
 
 @families.scale_by_channels(
-    lambda e: _scales(e, e.number("C") ** 0.5, f"√C = √{e.number('C')}"), SUBSPACES
+    lambda e: _scales(e, f"√C is {number(e.number('C') ** 0.5)}"), SUBSPACES
 )
 def _scale_by_channels(x: Tensor, heads: Heads) -> Tensor:
     return torch.cat(_found(x, heads, scale=math.sqrt(x.shape[-1])), dim=-1)
 
 
 @mistake(
-    "You divide the scores by the root of the sizes of all heads together.",
-    lambda e: _scales(e, float(e.inputs["sizes"].sum()) ** 0.5, f"√{e.inputs['sizes'].sum()}"),
+    "You divided the scores by the root of the sum of all head sizes.",
+    lambda e: _scales(e, f"yours is {number(float(e.inputs['sizes'].sum()) ** 0.5)}"),
     SUBSPACES,
 )
 def _scale_by_all_heads(x: Tensor, heads: Heads) -> Tensor:
@@ -126,48 +124,42 @@ def _scale_by_all_heads(x: Tensor, heads: Heads) -> Tensor:
     return torch.cat(_found(x, heads, scale=math.sqrt(width)), dim=-1)
 
 
-_no_scale = families.no_scale(lambda e: _scales(e, 1.0, "yours"), SUBSPACES)(
+_no_scale = families.no_scale(lambda e: _scales(e, "yours is 1"), SUBSPACES)(
     _side_by_side(scale=1.0)
 )
 
 
 _scale_without_root = mistake(
-    "Your scores are divided by the head size in all; divide by its root.",
-    lambda e: unwrapped(f"""{_scales_of(e, lambda size: float(size))} If it is the root that you
-    divide by, it happens twice: in queries and in keys, or before
-    `scaled_dot_product_attention`, which divides as well."""),
+    wording.SIZE_WITHOUT_ROOT,
+    lambda e: f"{_scales_of(e, float)} {wording.ROOT_TWICE}",
     SUBSPACES,
 )(lambda x, heads: _scaled_each(x, heads, lambda size: float(size)))
 
 _scale_multiplied = mistake(
-    "You multiply the scores by the root of the head size; divide by it.",
-    lambda e: unwrapped(f"""{largest_gap(e, "unequal")} Multiplied, scores of large heads grow
-    still larger, and a softmax of large scores looks at one position alone."""),
+    "You multiplied the scores by the root of the head size instead of dividing by it.",
+    lambda e: f"{wording.MULTIPLIED} {largest_gap(e, 'unequal')}",
     SUBSPACES,
     cases=("equal", "unequal"),
 )(lambda x, heads: _scaled_each(x, heads, lambda size: size**-0.5))
 
 _weighs_all_alike = mistake(
-    "Your heads weigh all that a position sees alike: their queries and keys play no part.",
-    lambda e: unwrapped(f"""Only their scores tell positions apart, `x @ query` times `x @ key`.
+    "Your heads give all visible positions the same weight, so queries and keys have no effect.",
+    lambda e: unwrapped(f"""The weights should come from the scores, `x @ query` times `x @ key`.
     {largest_gap(e, "equal")}"""),
     AVERAGE,
 )(_side_by_side(scale=math.inf))
 
 _divided_by_2D = mistake(
-    "You divide the scores by twice the head size; divide by its root.",
-    lambda e: unwrapped(f"""`D ** 1 / 2` is (D ** 1) / 2, since `**` binds before `/`, and what is
-    divided by D ** 1 and then by 2 is divided by 2 D. Write `D ** 0.5`.
-    {_scales_of(e, lambda size: 2.0 * size)}"""),
+    wording.TWICE_THE_SIZE,
+    lambda e: f"{wording.ROOT_BY_PRECEDENCE} {_scales_of(e, lambda size: 2.0 * size)}",
     SUBSPACES,
 )(lambda x, heads: _scaled_each(x, heads, lambda size: 2.0 * size))
 
 
 @mistake(
-    "You divide what each head finds by the root of its size, in place of the scores.",
-    lambda e: unwrapped(f"""{largest_gap(e, "equal")} After the softmax the weights sum to 1;
-    divided then, every head speaks √D times too softly, and its scores stay as large as they
-    were."""),
+    "You divided what each head finds by the root of its size, instead of its scores.",
+    lambda e: unwrapped(f"""{largest_gap(e, "equal")} This makes every head's output √D times too
+    small, and its scores stay too large."""),
     SUBSPACES,
 )
 def _scale_after_softmax(x: Tensor, heads: Heads) -> Tensor:
@@ -176,10 +168,8 @@ def _scale_after_softmax(x: Tensor, heads: Heads) -> Tensor:
 
 
 @mistake(
-    "You divide the scores of all heads by one and the same number.",
-    lambda e: unwrapped(f"""Heads of size {listed(e.inputs["sizes"])} need scales
-    {", ".join(number(s**0.5) for s in e.inputs["sizes"])}; one number is right for one of them at
-    most. {largest_gap(e, "unequal")}"""),
+    "You divided the scores of all heads by the same number.",
+    lambda e: _scales(e, "a single number can be right only for one of them"),
     SUBSPACES,
     cases=("equal", "unequal"),
     also=(
@@ -199,13 +189,13 @@ _softmax_over_queries = families.softmax_over_queries(lambda e: largest_gap(e, "
 )
 
 _mask_added_to_scores = mistake(
-    MASK_ADDED, lambda e: f"{MASK_OF_ONES} {largest_gap(e, 'equal')}", AVERAGE
+    wording.MASK_ADDED, lambda e: f"{wording.MASK_OF_ONES} {largest_gap(e, 'equal')}", AVERAGE
 )(_mask_added)
 
 _equal_cuts = mistake(
-    "You cut the channels of all heads together into pieces of equal size.",
-    lambda e: unwrapped(f"""Heads of size {listed(e.inputs["sizes"])} begin where the ones before
-    them end. {largest_gap(e, "unequal")}"""),
+    "You cut the channels of all heads into pieces of equal size.",
+    lambda e: unwrapped(f"""With heads of size {listed(e.inputs["sizes"])}, each begins where the
+    one before it ends. {largest_gap(e, "unequal")}"""),
     SUBSPACES,
     cases=("equal", "unequal"),
 )(_cut_at_equal_distances)
@@ -219,7 +209,7 @@ def _swapped_query_key(x: Tensor, heads: Heads) -> Tensor:
 
 
 @mistake(
-    "Your heads average x itself; they should average their values, `x @ value`.",
+    "Your heads average x itself instead of their values, `x @ value`.",
     lambda e: shape(e, "equal"),
     SUBSPACES,
 )
@@ -234,9 +224,9 @@ def _taking(order: tuple[int, int, int]) -> Callable[[Tensor, Heads], Tensor]:
 
 
 _matrices_mixed_up = mistake(
-    "You took one of a head's three matrices for another.",
-    lambda e: unwrapped(f"""A head is (query, key, value), in this order, and each has one use:
-    queries and keys make the scores, values are averaged. {largest_gap(e, "equal")}"""),
+    "You mixed up the three matrices of a head.",
+    lambda e: unwrapped(f"""A head is (query, key, value), in this order: queries and keys make the
+    scores, and values are averaged. {largest_gap(e, "equal")}"""),
     SUBSPACES,
     also=tuple(
         _taking(order)
@@ -246,58 +236,58 @@ _matrices_mixed_up = mistake(
 )(_taking((2, 1, 0)))
 
 _shared_head = mistake(
-    "You used one head for all: the same findings stand side by side several times.",
-    lambda e: unwrapped(f"""Channels 0 … {e.number("D") - 1} of your answer come again
-    {e.number("H") - 1} times. {largest_gap(e, "equal")}"""),
+    "You used one head for all, so the same output appears several times, side by side.",
+    lambda e: unwrapped(f"""Channels 0 … {e.number("D") - 1} of your answer appear {e.number("H")}
+    times in all. {largest_gap(e, "equal")}"""),
     AVERAGE,
     cases=("equal",),
 )(lambda x, heads: concatenate(x, [heads[0]] * len(heads)))
 
 
 @mistake(
-    "You return what the first head found; is there a `return` inside the loop?",
-    lambda e: shape(e, "equal"),
+    "You returned only what the first head found.",
+    lambda e: f"{shape(e, 'equal')} Is there a `return` inside the loop?",
 )
 def _first_head_only(x: Tensor, heads: Heads) -> Tensor:
     return concatenate(x, heads[:1])
 
 
 @mistake(
-    "You return what the last head found; each turn of the loop forgets the one before.",
-    lambda e: shape(e, "equal"),
+    "You returned only what the last head found.",
+    lambda e: f"{shape(e, 'equal')} Does each pass of the loop overwrite the one before?",
 )
 def _last_head_only(x: Tensor, heads: Heads) -> Tensor:
     return concatenate(x, heads[-1:])
 
 
 _sums_not_concatenates = mistake(
-    "You added the findings up; they should stand side by side.",
-    lambda e: f"{shape(e, 'equal')} In a sum nobody knows who found what.",
+    "You added up what the heads found instead of putting it side by side.",
+    lambda e: f"{shape(e, 'equal')} In a sum, you can't tell which head found what.",
     cases=("equal",),
 )(lambda x, heads: torch.stack(_found(x, heads)).sum(dim=0))
 
 _concatenated_along_time = mistake(
-    "You concatenated along time: the text became longer, not wider.",
+    "You concatenated along time, so the text became longer instead of wider.",
     lambda e: f"{shape(e, 'equal')} Channels are the last dimension, `dim=-1`.",
     cases=("equal",),
 )(lambda x, heads: torch.cat(_found(x, heads), dim=1))
 
 _interleaved = mistake(
-    "The channels of your heads take turns; each head's should stand together.",
-    lambda e: unwrapped(f"""Your channel 1 belongs to head 1; channels 0 … {e.number("D") - 1}
-    should belong to head 0. {largest_gap(e, "equal")}"""),
+    wording.INTERLEAVED,
+    lambda e: unwrapped(f"""Your channel 1 belongs to head 1, but channels 0 … {e.number("D") - 1}
+    should all belong to head 0. {largest_gap(e, "equal")}"""),
     cases=("equal",),
 )(lambda x, heads: torch.stack(_found(x, heads), dim=-1).flatten(2))
 
 _stacked = mistake(
-    "You stacked the findings: that makes a new dimension; `torch.cat` uses one that is there.",
-    lambda e: shape(e, "equal"),
+    "You stacked what the heads found, which adds a new dimension.",
+    lambda e: f"{shape(e, 'equal')} `torch.cat` joins tensors along a dimension that they have.",
     recognized=_is_stacked,
 )(lambda x, heads: torch.stack(_found(x, heads)))
 
 
 def _diagonal(above: int) -> Callable[[Tensor, Heads], Tensor]:
-    """All heads with another triangle: so many positions further on than themselves are seen."""
+    """All heads with another triangle: position t sees up to this many positions ahead."""
 
     def answer(x: Tensor, heads: Heads) -> Tensor:
         visible = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril(above)
@@ -307,24 +297,24 @@ def _diagonal(above: int) -> Callable[[Tensor, Heads], Tensor]:
 
 
 _sees_one_ahead = mistake(
-    "Each position sees the next one, too.",
-    lambda e: unwrapped(f"""Position 0 has one position in sight, and yours averages two. What is
-    hidden begins right of the diagonal: `triu(1)`, or what `tril()` leaves.
+    "In your heads, each position also sees the next one.",
+    lambda e: unwrapped(f"""Position 0 should see only itself, but yours averages two positions.
+    What is hidden begins to the right of the diagonal: `triu(1)`, or what `tril()` leaves out.
     {largest_gap(e, "equal")}"""),
     AVERAGE,
 )(_diagonal(1))
 
 _itself_hidden = mistake(
-    "A position does not see itself in your heads.",
-    lambda e: unwrapped(f"""Position 0 sees nothing at all then. What is hidden begins right of the
-    diagonal: `triu(1)`, or what `tril()` leaves. {largest_gap(e, "equal")}"""),
+    "In your heads, positions don't see themselves.",
+    lambda e: unwrapped(f"""So position 0 sees nothing at all. What is hidden begins to the right of
+    the diagonal: `triu(1)`, or what `tril()` leaves out. {largest_gap(e, "equal")}"""),
     AVERAGE,
     also=(lambda x, heads: _diagonal(-1)(x, heads).nan_to_num(0.0),),
 )(_diagonal(-1))
 
 
 def _upper(above: int, fill: float = -math.inf) -> Callable[[Tensor, Heads], Tensor]:
-    """Each position sees those from so many after itself on."""
+    """Each position sees only those from this many positions ahead on."""
 
     def answer(x: Tensor, heads: Heads) -> Tensor:
         visible = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(above)
@@ -334,22 +324,20 @@ def _upper(above: int, fill: float = -math.inf) -> Callable[[Tensor, Heads], Ten
 
 
 _upper_triangle = families.upper_triangle(
-    lambda e: unwrapped(f"""`masked_fill` hides where its mask is True, and
-    `scaled_dot_product_attention` shows there: is your mask the other way round?
-    {largest_gap(e, "equal")}"""),
+    lambda e: f"{wording.MASKS_DIFFER} Is your mask inverted? {largest_gap(e, 'equal')}",
     AVERAGE,
     also=(
         _upper(1),
         _upper(1, -1e9),
-        # A row in which nothing is seen finds 0 where it is not NaN.
+        # A row in which nothing is seen gives 0 if it isn't NaN.
         lambda x, heads: _upper(1)(x, heads).nan_to_num(0.0),
     ),
 )(_upper(0))
 
 _weights_transposed = mistake(
-    "The weights are turned over before they meet the values.",
-    lambda e: unwrapped(f"""{largest_gap(e, "equal")} Row t of the weights belongs to output t:
-    `weights @ value`, with nothing transposed."""),
+    "You transposed the weights before multiplying them with the values.",
+    lambda e: unwrapped(f"""{largest_gap(e, "equal")} Row t of the weights belongs to output t, so
+    it is `weights @ value` with nothing transposed."""),
     AVERAGE,
 )(
     lambda x, heads: torch.cat(
@@ -377,9 +365,9 @@ def _masked_after_softmax(x: Tensor, heads: Heads) -> Tensor:
 
 
 @mistake(
-    "The scores themselves are your weights; a softmax should make an average of them.",
-    lambda e: unwrapped(f"""Scores may be negative, and their rows sum to anything.
-    {largest_gap(e, "equal")}"""),
+    "You used the scores themselves as weights, without a softmax.",
+    lambda e: unwrapped(f"""Scores can be negative and sum to anything, so only a softmax makes an
+    average of them. {largest_gap(e, "equal")}"""),
     AVERAGE,
 )
 def _no_softmax(x: Tensor, heads: Heads) -> Tensor:
@@ -392,28 +380,33 @@ def _no_softmax(x: Tensor, heads: Heads) -> Tensor:
 
 _softmax_over_samples = mistake(
     "Your softmax runs over the samples of the batch, `dim=0`.",
-    "What the future hides is then hidden in all samples, and a softmax over nothing but −inf is "
-    "NaN. Each row is an average of its own, over the positions that are seen: `dim=-1`.",
+    wording.OTHER_SOFTMAX,
     AVERAGE,
 )(_side_by_side(dim=0))
 
 _scale_by_length = mistake(
-    "You divide the scores by √T, the number of positions.",
-    lambda e: _scales(e, e.number("T") ** 0.5, f"√T = √{e.number('T')}"),
+    "You divided the scores by √T, the root of the number of positions.",
+    lambda e: _scales(e, f"√T is {number(e.number('T') ** 0.5)}"),
     SUBSPACES,
 )(lambda x, heads: torch.cat(_found(x, heads, scale=math.sqrt(x.shape[1])), dim=-1))
 
+
+def _missing(evidence: Evidence) -> str:
+    mine, right = evidence.yours("equal"), evidence.right("equal")
+    return "last" if close(mine, right[..., : mine.shape[-1]]).all() else "first"
+
+
 _last_head_missing = mistake(
-    "What the last head found is missing.",
+    lambda e: f"What the {_missing(e)} head found is missing.",
     lambda e: shape(e, "equal"),
     also=(lambda x, heads: concatenate(x, heads[1:]),),
 )(lambda x, heads: concatenate(x, heads[:-1] or heads))
 
 
 @mistake(
-    "You filled all heads up to the size of the largest; each is as wide as it is.",
+    "You padded all heads to the size of the largest, but each should keep its own size.",
     lambda e: unwrapped(f"""{shape(e, "unequal")} Heads of size {listed(e.inputs["sizes"])} make
-    {e.inputs["sizes"].sum()} channels: `torch.cat` joins tensors of different lengths."""),
+    {e.inputs["sizes"].sum()} channels, and `torch.cat` can join tensors of different lengths."""),
     cases=("equal", "unequal"),
 )
 def _filled_up(x: Tensor, heads: Heads) -> Tensor:
@@ -423,21 +416,23 @@ def _filled_up(x: Tensor, heads: Heads) -> Tensor:
 
 
 _sorted_by_size = mistake(
-    "You put the heads in the order of their sizes; they stand in the order of the list.",
-    lambda e: f"Heads have the sizes {listed(e.inputs['sizes'])}. {largest_gap(e, 'unequal')}",
+    "You sorted the heads by size, but they should keep the order of the list.",
+    lambda e: (
+        f"In the list, the sizes are {listed(e.inputs['sizes'])}. {largest_gap(e, 'unequal')}"
+    ),
     cases=("equal", "unequal"),
     also=(lambda x, heads: concatenate(x, sorted(heads, key=lambda h: -h[0].shape[1])),),
 )(lambda x, heads: concatenate(x, sorted(heads, key=lambda h: h[0].shape[1])))
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """One row of weights of the head that is wrong first, from its scores to what it finds."""
+    """One row of weights of the first wrong head, from its scores to its output."""
     case = "equal" if not evidence.same("equal") else "unequal"
     mine, right = evidence.yours(case), evidence.right(case)
     if mine.shape != right.shape or evidence.same(case):
         return None
     if evidence.number("B") > 1 and compared(mine, right):
-        return None  # which says more
+        return None  # `compared` says more
     b, t, c = (int(i) for i in np.argwhere(~close(mine, right))[0])
     sizes = evidence.inputs["sizes"]
     if case == "equal":
@@ -449,20 +444,20 @@ def _worked_out(evidence: Evidence) -> Finding | None:
     x = evidence.inputs[f"{case}_x"][b].astype(np.float64)
     scores = x[: t + 1] @ key @ (x[t] @ query) / math.sqrt(D)
     powers = np.exp(scores - scores.max())
-    few = slice(first, first + min(D, 3))
+    one, other = rows_apart(mine[b, t, first : first + D], right[b, t, first : first + D])
+
     return Finding(
         "another-average",
-        "What your heads find is not the right average of the values.",
-        f"Channels {first} to {first + D - 1} are those of head {h}, of size {D}. Position {t} of "
-        f"sample {b} has the scores {row(scores)} with what it may see, so its weights are "
-        f"{row(powers / powers.sum())}. What it finds begins with {row(right[b, t, few])}; yours "
-        f"begins with {row(mine[b, t, few])}.",
+        "What your heads find isn't the right average of the values.",
+        f"Head {h} has size {D} and begins at channel {first}. Position {t} of sample {b} has the "
+        f"scores {row(scores)} with what it may see, so its weights are "
+        f"{row(powers / powers.sum())}. Its output should be {other}, but yours is {one}.",
         SUBSPACES,
     )
 
 
 def _right_at_some_places(evidence: Evidence) -> Finding | None:
-    """The same, where another head or another position is right."""
+    """The same, if another head or another position is right."""
     case = "equal" if not evidence.same("equal") else "unequal"
     good = close(evidence.yours(case), evidence.right(case))
     some = (axis.any() and not axis.all() for axis in (good.all((0, 2)), good.all((0, 1))))

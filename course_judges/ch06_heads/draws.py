@@ -1,4 +1,4 @@
-"""What became of heads that may have been dropped: which, how many, and how the rest grew."""
+"""What dropout did to heads: which were dropped, how many, and how the others were scaled."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from course_tasks.answers import Array
 
-# Standard deviations: a right answer is further off than that once in 10⁸ checks.
+# In standard deviations: a right answer is farther off than this once in 10⁸ checks.
 SURELY = 6.0
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Heads after dropout, beside what they were.
+    """Heads after dropout, compared with what they were.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Draws:
 
     @classmethod
     def of(cls, after: Array, before: Array) -> Draws:
-        """Compare (B, H, T, D) with (B, H, T, D), which has no entry of 0."""
+        """Compare (B, H, T, D) with (B, H, T, D), in which no entry is 0."""
         if after.shape != before.shape:
             raise ValueError(f"shape {after.shape}, expected {before.shape}")
         return cls(np.asarray(after, dtype=float) / before)
@@ -69,7 +69,7 @@ class Draws:
         return 0 < self.factors.size < self.ratio.size
 
     def dropped_about(self, p: float) -> bool:
-        """True if so many can have been dropped with probability p, each on its own."""
+        """True if this many can have been dropped with probability p, each independently."""
         spread = np.sqrt(p * (1 - p) / self.kept.size)
         return bool(abs(self.dropped - p) < SURELY * spread)
 
@@ -91,8 +91,8 @@ class Draws:
 
     @property
     def independent(self) -> bool:
-        """True if no two heads of a sample go along with each other, and neither do neighbouring
-        samples or those of the first and the second half.
+        """True if heads aren't correlated within a sample, between neighboring samples, or between
+        the first and the second half of the batch.
         """
         B, H = self.kept.shape
         pairs = [(self.kept[lag:], self.kept[:-lag]) for lag in (1, B // 2)]
@@ -101,7 +101,7 @@ class Draws:
 
     @cached_property
     def factors(self) -> Array:
-        """By what the entries that are left were multiplied."""
+        """What the entries that are left were multiplied by."""
         return self.ratio[self.ratio != 0]
 
     def scaled_by(self, factor: float) -> bool:
@@ -121,5 +121,5 @@ class Draws:
 def _correlation(a: Array, b: Array) -> float:
     a, b = a.ravel().astype(float), b.ravel().astype(float)
     if a.std() == 0 or b.std() == 0:
-        return 1.0  # no chance at all: as dependent as can be
+        return 1.0  # nothing varies, which is as dependent as can be
     return float(np.corrcoef(a, b)[0, 1])

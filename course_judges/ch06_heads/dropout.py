@@ -10,7 +10,6 @@ import numpy as np
 from course_judges.ch06_heads.draws import Draws
 from course_judges.ch06_heads.drops import (
     always,
-    begun_anew,
     by_count,
     by_share,
     drop_heads,
@@ -19,6 +18,7 @@ from course_judges.ch06_heads.drops import (
     nothing,
     own_chance,
     reseeded,
+    restarted,
     zero_over_zero,
 )
 from course_judges.ch06_heads.sections import DROPOUT
@@ -30,7 +30,7 @@ from course_tasks.ch06_heads.dropout import ALONE, ALONE_P
 from course_tasks.verdict import Finding
 
 _NEARLY_ONE = 0.9
-# So many samples are expected to lose all heads where it is no chance that none does.
+# If this many samples are expected to lose all heads, it is no accident that none does.
 _MANY = 30
 
 
@@ -54,7 +54,7 @@ def _chosen_well(evidence: Evidence) -> bool:
     return (
         _chosen_well_together(evidence)
         and alone.whole
-        # Where every call draws the same, that is what the part on the generator is for.
+        # Calls that all draw the same are left to the part on the generator.
         and (
             not _moves_on(evidence)
             or (alone.dropped_about(ALONE_P) and not alone.as_many_in_all_samples)
@@ -82,19 +82,19 @@ def _scaled_well(evidence: Evidence) -> bool:
 
 def _scaled_well_together(evidence: Evidence) -> bool:
     draws = _draws(evidence)
-    # Of heads that go together it may be that nothing is left.
+    # Nothing may be left of heads that are all dropped together.
     return not draws.factors.size or draws.scaled_by(1 / (1 - _p(evidence)))
 
 
 def _drops_something(evidence: Evidence) -> bool:
-    """True if something goes and something stays, of many samples or of those that come alone: of
-    heads that go together all may stay, or go, in one call.
+    """True if something is dropped and something kept, among many samples or among those that come
+    alone; heads that share one draw may all be kept, or all dropped, in one call.
     """
     return _draws(evidence).some_gone or _alone(evidence).some_gone
 
 
 def _ends_well(evidence: Evidence) -> bool:
-    """Nothing happens in evaluation and at p = 0, everything at p = 1, something in between."""
+    """Nothing is dropped in evaluation and at p = 0, everything at p = 1, something in between."""
     certain = ("evaluation", "evaluation_at_one", "none", "one_by_one.whole", "every")
     return evidence.same(*certain) and _drops_something(evidence)
 
@@ -104,7 +104,7 @@ def _seeded(evidence: Evidence, name: str) -> Array:
 
 
 def _two_calls(evidence: Evidence) -> tuple[Draws, Draws]:
-    """With p = 0.5, where neither all heads go nor none."""
+    """With p = 0.5, which drops neither all heads nor none."""
     found = evidence.inputs["again"]
     first, second = (Draws.of(_seeded(evidence, name), found) for name in ("first", "second"))
     return first, second
@@ -145,8 +145,8 @@ def _factor(evidence: Evidence) -> str:
     p, mine = _p(evidence), _draws(evidence).factors
     off = float(mine[np.abs(mine - 1 / (1 - p)).argmax()])
     yours, right = numbers_apart(off, 1 / (1 - p))
-    return unwrapped(f"""With p = {p:g}, what you keep is multiplied by {yours}; it should be
-    1 / (1 − p) = {right}, which makes the mean over many draws what it is without
+    return unwrapped(f"""With p = {p:g}, you multiply what you keep by {yours}. It should be 1 / (1
+    − p) = {right}, so that the mean over many draws is the same as without
     dropout.{_by_what_was_kept(evidence, off) or _as_a_formula(evidence)}""")
 
 
@@ -157,7 +157,7 @@ _FACTORS: tuple[tuple[str, Callable[[float], float]], ...] = (
     ("1 / (1 + p)", lambda p: 1 / (1 + p)),
     ("1 / √(1 − p)", lambda p: (1 - p) ** -0.5),
     ("√(1 − p)", lambda p: (1 - p) ** 0.5),
-    ("1 / (1 − p)²: is it divided twice?", lambda p: (1 - p) ** -2),
+    ("1 / (1 − p)². Do you divide twice?", lambda p: (1 - p) ** -2),
     ("1 / √p", lambda p: p**-0.5),
     ("(1 − p) / p", lambda p: (1 - p) / p),
     ("p / (1 − p)", lambda p: p / (1 - p)),
@@ -165,21 +165,19 @@ _FACTORS: tuple[tuple[str, Callable[[float], float]], ...] = (
 
 
 def _as_a_formula(evidence: Evidence) -> str:
-    """What factor it is, where it is the same everywhere and people take it for the right one."""
+    """Which well-known wrong factor it is, if it is one and the same everywhere."""
     draws, p = _draws(evidence), _p(evidence)
-    known = {f"{words}": of(p) for words, of in _FACTORS}
+    known = {words: of(p) for words, of in _FACTORS}
     known |= {"the number of heads": draws.heads, "1 / the number of heads": 1 / draws.heads}
     told = next((words for words, factor in known.items() if draws.scaled_by(factor)), "")
-    return f" Yours is {told}{'' if told.endswith('?') else '.'}" if told else ""
+    return f" Your factor is {told}{'' if told.endswith('?') else '.'}" if told else ""
 
 
 def _by_what_was_kept(evidence: Evidence, factor: float) -> str:
     share = 1 - _draws(evidence).dropped
     if abs(factor * share - 1) > 1e-5:
         return ""
-    return (
-        f" Yours is 1 / {number(share, 4)}, and that is the share that this draw happened to keep."
-    )
+    return f" You divide by {number(share, 4)}, the share that this draw happened to keep."
 
 
 def _ratio(evidence: Evidence) -> Array:
@@ -205,7 +203,7 @@ def _deterministic(evidence: Evidence) -> Finding | None:
             wanted = "0 everywhere" if case == "every" else "what was given"
             return Finding(
                 "wrong-without-chance",
-                f"{when} there is nothing left to chance, and your answer is another one.",
+                f"{when}, nothing is left to chance, but your answer is wrong.",
                 f"It should be {wanted}.{_instead(evidence, case)}",
                 DROPOUT,
             )
@@ -213,7 +211,7 @@ def _deterministic(evidence: Evidence) -> Finding | None:
 
 
 def _instead(evidence: Evidence, case: str) -> str:
-    """What an answer is that is left to nothing, where that is a number times what was given."""
+    """What an answer without chance is, if it is a number times what was given."""
     found = evidence.inputs["found"]
     given = {"every": found, "one_by_one.whole": found[:1]}.get(case, evidence.inputs["few"])
     ratio = evidence.shaped(case, given.shape) / given
@@ -233,16 +231,16 @@ def _instead(evidence: Evidence, case: str) -> str:
 
 
 def _another_chance(evidence: Evidence) -> str:
-    """With what probability heads go, if not with p."""
+    """With what probability heads are dropped, if not with p."""
     draws, p = _draws(evidence), _p(evidence)
     below = (1 + math.erf(p / math.sqrt(2))) / 2  # of normal numbers
     if draws.dropped_about(0.5):
-        return " That is about one half: does p decide how many?"
+        return " That is about one half. Does p decide how many?"
     if draws.dropped_about(below) or draws.dropped_about(1 - below):
         side = "below" if draws.dropped_about(below) else "above"
         return (
-            f" Of normal numbers as many are {side} p; `torch.rand` draws evenly between 0 and 1,"
-            " `torch.randn` does not."
+            f" That many normal random numbers are {side} p. Did you use `torch.randn` instead of"
+            " `torch.rand`?"
         )
     return ""
 
@@ -252,43 +250,47 @@ def _by_chance(evidence: Evidence) -> Finding | None:
     if _chosen_well_together(evidence) and _scaled_well_together(evidence):
         if _chosen_well(evidence) and _scaled_well(evidence):
             return None
-        grown = number(float(alone.factors.max())) if alone.factors.size else "nothing"
+        grown = number(float(alone.factors.max())) if alone.factors.size else ""
+        others = f", and the others were multiplied by {grown}" if grown else ""
+
         return Finding(
             "wrong-for-one-sample",
-            "Your answer is right for many samples and wrong for a batch of one.",
-            unwrapped(f"""Of the heads of {ALONE} samples that came one by one with p = {ALONE_P:g},
-            {alone.dropped:.0%} became 0, and the others were multiplied by {grown}."""),
+            "Your answer is right for many samples, but wrong for a batch of one.",
+            unwrapped(f"""When {ALONE} samples came one by one with p = {ALONE_P:g},
+            {alone.dropped:.0%} of their heads became 0{others}."""),
             DROPOUT,
         )
     if draws.whole and draws.dropped_about(_p(evidence)) and not draws.independent:
         return Finding(
             "not-independent",
-            "Your heads do not go independently of each other.",
-            unwrapped(f"""As many become 0 as should, {draws.dropped:.1%} with p = {_p(evidence):g},
-            and whether one does tells something about another: of its own sample, of the next one,
-            or of the one half a batch away. Each needs a number of its own from the generator."""),
+            "Your heads aren't dropped independently of each other.",
+            unwrapped(f"""The right share becomes 0, {draws.dropped:.1%} with p = {_p(evidence):g},
+            but whether one head does tells you something about another, in its own sample, in the
+            next one, or in the one half a batch away. Each head needs its own number from the
+            generator."""),
             DROPOUT,
         )
     whole = _p(evidence) ** draws.heads * len(draws.kept)
     if draws.whole and draws.dropped and whole > _MANY and draws.kept.any(axis=1).all():
         return Finding(
             "never-all-heads",
-            "In your answer every sample keeps a head.",
+            "In your answer, every sample keeps at least one head.",
             unwrapped(f"""With p = {_p(evidence):g}, about {whole:.0f} of {len(draws.kept)} samples
-            should lose all of their {draws.heads} heads: none of them waits for the others."""),
+            should lose all of their {draws.heads} heads, because each is dropped independently of
+            the others."""),
             DROPOUT,
         )
     if not _chosen_well(evidence):
         return Finding(
             "wrong-share",
-            "Your choice of heads is not the one asked for.",
+            "You don't choose the heads to drop as the task asks.",
             f"{_share(evidence)}{_another_chance(evidence)}",
             DROPOUT,
         )
     if not _scaled_well(evidence):
         return Finding(
             "wrong-factor",
-            "The kept heads are scaled by another factor than asked for.",
+            "You scale the kept heads by the wrong factor.",
             _factor(evidence),
             DROPOUT,
         )
@@ -300,15 +302,15 @@ def _by_seed(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "wrong-randomness",
-        "Your draws do not follow the generator.",
-        "The same seed should drop the same heads, and a second call others.",
+        "Your draws don't follow the generator.",
+        "The same seed should drop the same heads, and a second call should drop others.",
         DROPOUT,
     )
 
 
 def _drops_in_evaluation(evidence: Evidence) -> bool:
-    """True if some of what is evaluated is 0, and the rest, if there is any, grows as in training
-    or stays what it is.
+    """True if some of the output in evaluation is 0 and the rest, if any, is scaled as in training
+    or unchanged.
     """
     ratio, p = _ratio(evidence), _p(evidence)
     left = ratio[ratio != 0]
@@ -320,63 +322,63 @@ def _drops_in_evaluation(evidence: Evidence) -> bool:
 
 
 def _is_left_to_chance(evidence: Evidence) -> bool:
-    """True if of samples that come one by one some heads go and some stay."""
+    """True if samples that come one by one lose some heads and keep some."""
     return 0 < _alone(evidence).dropped < 1
 
 
 def _drops_some(evidence: Evidence) -> bool:
-    """True if of many samples some heads go and some stay."""
+    """True if many samples lose some heads and keep some."""
     return 0 < _two_calls(evidence)[0].dropped < 1
 
 
 _SEEDS = (
-    "Two generators with the same seed dropped different heads; give `generator=generator` to what"
-    " draws."
+    "Two generators with the same seed dropped different heads. Pass `generator=generator` to"
+    " everything that draws."
 )
 
 _flag_turned = mistake(
-    "You drop heads in evaluation, and none in training: `training` means the opposite.",
+    "You drop heads in evaluation and none in training, the opposite of what `training` says.",
     _evaluation,
     recognized=lambda e: _scaled_by(e, 1.0) and not _draws(e).dropped and _drops_in_evaluation(e),
 )(lambda found, p, training, generator: drop_heads(found, p, not training, generator))
 
 _nothing_dropped = mistake(
-    "In training, nothing is dropped and nothing is scaled.",
+    "In training, you neither drop nor scale anything.",
     _share,
     recognized=lambda e: _scaled_by(e, 1.0) and not _draws(e).dropped,
 )(nothing)
 
 _scaled_in_evaluation = mistake(
-    "You scale by 1 − p in evaluation, where nothing is to change.",
-    lambda e: unwrapped(f"""{_evaluation(e)} In the inverted form what is kept is scaled up in
-    training, and that is all."""),
+    "You scale by 1 − p in evaluation, where nothing should change.",
+    lambda e: unwrapped(f"""{_evaluation(e)} With inverted dropout, all scaling happens in
+    training."""),
     recognized=lambda e: bool(np.allclose(_ratio(e), 1 - _p(e), atol=1e-3)),
 )(drops(factor=lambda p: 1.0, in_evaluation=lambda p: 1 - p))  # noqa: ARG005
 
 _scaled_up_in_evaluation = mistake(
-    "You scale up in evaluation, where nothing is to change, and not in training.",
-    lambda e: unwrapped(f"""{_evaluation(e)} In the inverted form what is kept is divided by 1 − p
-    in training, and that is all."""),
+    "You scale up in evaluation, where nothing should change, instead of in training.",
+    lambda e: unwrapped(f"""{_evaluation(e)} With inverted dropout, what is kept is divided by 1 − p
+    in training, and nothing else is scaled."""),
     recognized=lambda e: (
         bool(np.allclose(_ratio(e) * (1 - _p(e)), 1, atol=1e-3)) and _scaled_by(e, 1.0)
     ),
 )(drops(factor=lambda p: 1.0, in_evaluation=lambda p: 1 / (1 - p) if p < 1 else 1.0))  # noqa: ARG005
 
 _dropout_in_evaluation = mistake(
-    "You drop in evaluation, too, where nothing is to change.",
-    lambda e: f"{_evaluation(e)} What a model answers would be left to chance.",
+    "You also drop in evaluation, where nothing should change.",
+    lambda e: f"{_evaluation(e)} This would leave the model's answers to chance.",
     recognized=_drops_in_evaluation,
 )(always)
 
 _keeps_with_p = mistake(
-    "You keep heads with probability p; p is the share that goes.",
+    "You keep heads with probability p, but they should be dropped with probability p.",
     _share,
     recognized=lambda e: _draws(e).whole and _draws(e).dropped_about(1 - _p(e)),
 )(drops(keeps=lambda p: p))
 
 
 def _what_is_dropped(evidence: Evidence) -> str:
-    """Parts of heads of which all entries go together."""
+    """The parts of heads whose entries are dropped together."""
     gone = _draws(evidence).ratio == 0  # (B, H, T, D)
     if (gone == gone[..., :1]).all():
         return "single positions of heads"
@@ -386,17 +388,17 @@ def _what_is_dropped(evidence: Evidence) -> str:
 
 
 _entries_not_heads = mistake(
-    lambda e: f"You drop {_what_is_dropped(e)}; asked for are whole heads.",
-    lambda e: unwrapped(f"""{_draws(e).broken} of {_draws(e).kept.size} heads of your answer are 0
-    in some entries and not in others. The mask needs one entry for each sample and head: (B, H, 1,
+    lambda e: f"You drop {_what_is_dropped(e)} instead of whole heads.",
+    lambda e: unwrapped(f"""In your answer, {_draws(e).broken} of {_draws(e).kept.size} heads are 0
+    in some entries but not in others. The mask needs one entry for each sample and head, (B, H, 1,
     1)."""),
     recognized=lambda e: not _draws(e).whole,
 )(drops(sizes=lambda found: tuple(found.shape)))
 
 
 def _divided_by_what_was_kept(evidence: Evidence) -> bool:
-    """True if everything that is left was divided by the share of the batch that is left, and not
-    by the expected one.
+    """True if what is kept was divided by the share of the batch that was kept, and not by the
+    expected one.
     """
     draws = _draws(evidence)
     kept = 1 - draws.dropped
@@ -408,8 +410,8 @@ def _divided_by_what_was_kept(evidence: Evidence) -> bool:
 
 
 _one_coin = mistake(
-    "One draw decides for all heads of all samples: all of them go, or none.",
-    lambda e: f"{_share(e)} Each head of each sample needs a number of its own.",
+    "You use one draw for all heads of all samples, so all of them are dropped or none.",
+    lambda e: f"{_share(e)} Each head of each sample needs its own draw.",
     recognized=lambda e: (
         _is_left_to_chance(e)
         and all(one.dropped in (0, 1) for one in (_draws(e), *_two_calls(e)))
@@ -418,8 +420,8 @@ _one_coin = mistake(
 )(drops(sizes=lambda found: (1, 1, 1, 1)))  # noqa: ARG005
 
 _one_draw_for_all = mistake(
-    "Every sample of your batch loses the same heads; each needs draws of its own.",
-    lambda e: f"{_share(e)} In all {len(_draws(e).kept)} samples they are the same ones.",
+    "Every sample of your batch loses the same heads, but each needs its own draws.",
+    lambda e: f"{_share(e)} They are the same in all {len(_draws(e).kept)} samples.",
     recognized=lambda e: (
         _is_left_to_chance(e)
         and all(one.same_in_all_samples for one in (_draws(e), *_two_calls(e)))
@@ -427,55 +429,54 @@ _one_draw_for_all = mistake(
 )(drops(sizes=lambda found: (1, found.shape[1], 1, 1)))
 
 _drops_samples = mistake(
-    "You draw once a sample: it keeps all of its heads or none.",
+    "You draw once per sample, so it keeps all of its heads or none.",
     lambda e: unwrapped(f"""{int((~_draws(e).kept.any(axis=1)).sum())} of {len(_draws(e).kept)}
-    samples have lost every head."""),
+    samples lost every head."""),
     recognized=lambda e: (
         _is_left_to_chance(e) and all(one.all_or_none for one in (_draws(e), *_two_calls(e)))
     ),
 )(drops(sizes=lambda found: (found.shape[0], 1, 1, 1)))
 
 _dropout_unscaled = mistake(
-    "What you keep is not divided by 1 − p, so the mean shrinks.",
+    "You don't divide what you keep by 1 − p, so the mean shrinks.",
     _factor,
     recognized=lambda e: _scaled_by(e, 1.0),
 )(drops(factor=lambda p: 1.0))  # noqa: ARG005
 
 _divides_by_p = mistake(
-    "You divide what is kept by p; the share that is kept is 1 − p.",
+    "You divide what is kept by p, but the share that is kept is 1 − p.",
     _factor,
     recognized=lambda e: _scaled_by(e, 1 / _p(e)),
 )(drops(factor=lambda p: 1 / p if p else 1.0))
 
 _multiplies_by_share = mistake(
-    "You multiply what is kept by 1 − p; that makes up for nothing, it shrinks twice.",
+    "You multiply what is kept by 1 − p, which shrinks the mean a second time.",
     _factor,
     recognized=lambda e: _scaled_by(e, 1 - _p(e)),
 )(drops(factor=lambda p: 1 - p))
 
 _rescaled_by_count = mistake(
-    "You scale by how many heads happened to be kept; the factor is always 1 / (1 − p).",
-    lambda e: unwrapped(f"""Of {_draws(e).heads} heads, a sample that kept one has it multiplied by
-    {number(float(_draws(e).factors.max()))} in your answer, and by {number(1 / (1 - _p(e)))} in the
-    right one."""),
+    "You scale by how many heads happened to be kept, but it should always be by 1 / (1 − p).",
+    lambda e: unwrapped(f"""If a sample kept one of its {_draws(e).heads} heads, you multiplied it
+    by {number(float(_draws(e).factors.max()))} instead of {number(1 / (1 - _p(e)))}."""),
     recognized=lambda e: _draws(e).scaled_by_count,
 )(by_count)
 
 _rescaled_by_the_share = mistake(
-    "You divide by the share of heads that happened to be kept; divide by 1 − p.",
-    lambda e: unwrapped(f"""With p = {_p(e):g}, what you keep is multiplied by
-    {number(float(_draws(e).factors[0]), 5)}, and 1 / (1 − p) is {number(1 / (1 - _p(e)), 5)}. By
-    chance more heads are kept or fewer. Where none is, as with p = 1, that share is 0."""),
+    "You divide by the share of heads that happened to be kept, instead of by 1 − p.",
+    lambda e: unwrapped(f"""With p = {_p(e):g}, you multiply what you keep by
+    {number(float(_draws(e).factors[0]), 5)}, but 1 / (1 − p) is {number(1 / (1 - _p(e)), 5)}. The
+    share that is kept varies by chance, and it is 0 if nothing is kept, as with p = 1."""),
     recognized=_divided_by_what_was_kept,
 )(by_share)
 
 _zero_over_zero = mistake(
-    "At p = 1 you divide by 1 − p, which is 0.",
+    "At p = 1, you divide by 1 − p, which is 0.",
     lambda e: (
-        "Your answer to p = 1 stopped with an error. Nothing is kept: return zeros."
+        "With p = 1, your answer stopped with an error. Nothing is kept there, so return zeros."
         if "every" in e.answers.errors
-        else f"{float(np.isnan(e.yours('every')).mean()):.0%} of your answer to p = 1 is"
-        " NaN. Nothing is kept: return zeros."
+        else f"With p = 1, {float(np.isnan(e.yours('every')).mean()):.0%} of your numbers are NaN."
+        " Nothing is kept there, so return zeros."
     ),
     recognized=lambda e: (
         _scaled_well_together(e)
@@ -490,34 +491,34 @@ _zero_over_zero = mistake(
 _seed_fixed_inside = mistake(
     "Every call drops the same heads, whatever the seed of the generator is.",
     lambda e: unwrapped(f"""Two generators with different seeds dropped the same heads in all
-    {len(e.inputs["again"])} samples. If a seed is fixed inside your function, leave it to the
-    caller, and draw from the generator that is given."""),
+    {len(e.inputs["again"])} samples. If you fix a seed inside your function, leave that to the
+    caller and draw from the generator that you are given."""),
     recognized=lambda e: (
         _drops_some(e) and np.array_equal(_seeded(e, "first"), _seeded(e, "other"))
     ),
 )(reseeded)
 
 _seed_again = mistake(
-    "A second call with the same generator drops what the first one did.",
+    "A second call with the same generator drops the same heads as the first.",
     lambda e: unwrapped(f"""Two calls with one generator dropped the same heads in all
-    {len(e.inputs["again"])} samples. If you seed it again, or draw from a copy of it, it begins
-    anew: give the generator itself to what draws, and each draw moves it on."""),
+    {len(e.inputs["again"])} samples. If you seed it again, or draw from a copy of it, it starts
+    over. Pass the generator itself to what draws, so that each draw moves it on."""),
     recognized=lambda e: (
         _drops_some(e) and np.array_equal(_seeded(e, "first"), _seeded(e, "second"))
     ),
-)(begun_anew)
+)(restarted)
 
 _generator_ignored = mistake(
-    "Not all that you draw comes from the given generator.",
+    "Not everything that you draw comes from the given generator.",
     _SEEDS,
     recognized=lambda e: not np.array_equal(_seeded(e, "first"), _seeded(e, "repeated")),
 )(own_chance)
 
 _fixed_number = mistake(
-    "You drop a fixed number of heads; each should go or stay by a chance of its own.",
+    "You drop a fixed number of heads, but each should be dropped or kept by its own chance.",
     lambda e: unwrapped(f"""With p = {ALONE_P:g}, {ALONE} samples that came one by one lost
-    {int((~_alone(e).kept[0]).sum())} of {_draws(e).heads} heads each. If each goes by
-    a chance of its own, sometimes more go, sometimes fewer, and sometimes none."""),
+    {int((~_alone(e).kept[0]).sum())} of {_draws(e).heads} heads each. If each has its own chance,
+    sometimes more are dropped, sometimes fewer, and sometimes none."""),
     recognized=_a_fixed_number,
 )(exact_share)
 
@@ -533,6 +534,6 @@ TASK = Task(
         Part("All randomness comes from the generator.", 1, _obeys),
     ),
     properties=(_by_chance, _deterministic, _by_seed),
-    # Drawn by chance: only what is true of many of them is right or wrong.
+    # Drawn by chance: they are judged only by what is true of many of them.
     uncompared=("many", "each", "first", "second", "repeated", "other"),
 )

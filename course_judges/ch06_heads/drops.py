@@ -41,7 +41,7 @@ def drops(
 
 
 def always(found: Tensor, p: float, training: bool, generator: torch.Generator) -> Tensor:  # noqa: ARG001
-    """In evaluation, too."""
+    """Drops in evaluation, too."""
     return drop_heads(found, p, True, generator)
 
 
@@ -72,14 +72,14 @@ def reseeded(found: Tensor, p: float, training: bool, generator: torch.Generator
     return drop_heads(found, p, training, torch.Generator().manual_seed(1))
 
 
-def begun_anew(found: Tensor, p: float, training: bool, generator: torch.Generator) -> Tensor:
+def restarted(found: Tensor, p: float, training: bool, generator: torch.Generator) -> Tensor:
     """With the seed of the generator, as if nothing had been drawn."""
-    anew = torch.Generator().manual_seed(generator.initial_seed())
-    return drop_heads(found, p, training, anew)
+    copy = torch.Generator().manual_seed(generator.initial_seed())
+    return drop_heads(found, p, training, copy)
 
 
 def zero_over_zero(found: Tensor, p: float, training: bool, generator: torch.Generator) -> Tensor:
-    """Without a thought for p = 1."""
+    """Doesn't treat p = 1 separately."""
     if not training:
         return found
     kept = torch.rand(*found.shape[:2], 1, 1, generator=generator) >= p

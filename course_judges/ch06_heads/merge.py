@@ -1,4 +1,4 @@
-"""Judges 06/merge: heads back side by side, some of them silenced."""
+"""Judges 06/merge: heads side by side again, some of them silenced."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from course_judges.ch06_heads.sections import LIST, LOOK, VIEW
-from course_judges.ch06_heads.wording import origin, shape
+from course_judges.ch06_heads.wording import INTERLEAVED, origin, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.wording import listed, unwrapped
 from course_tasks.verdict import Finding
 
 
 def merge_heads(found: Tensor, silenced: list[int]) -> Tensor:
-    """(B, H, T, D) → (B, T, H·D), with zeros where a silenced head would stand."""
+    """(B, H, T, D) → (B, T, H·D), with zeros in the channels of silenced heads."""
     found = found.clone()
     found[:, silenced] = 0
     return found.transpose(1, 2).flatten(2)  # (B, H, T, D) → (B, T, H, D) → (B, T, H·D)
@@ -39,12 +39,12 @@ def _silenced_left_out(found: Tensor, silenced: list[int]) -> Tensor:
 
 
 def _merged_by(change: Callable[[Tensor], Tensor]) -> Merge:
-    """Heads silenced as they should be, and merged in another way."""
+    """Heads silenced as they should be, but merged in another way."""
     return lambda found, silenced: change(_quiet(found, silenced))
 
 
 def _from(evidence: Evidence, value: str) -> str:
-    """An entry of yours that came from another head or position than it should."""
+    """An entry of yours that came from the wrong head or position."""
     mine, right = evidence.yours(value), evidence.right(value)
     wrong = np.argwhere(mine != right)
     if mine.shape != right.shape or not len(wrong):
@@ -52,7 +52,7 @@ def _from(evidence: Evidence, value: str) -> str:
     b, t, c = (int(i) for i in wrong[0])
     place = f"Channel {c} of position {t} (sample {b})"
     names = [_told(evidence, float(array[b, t, c])) for array in (mine, right)]
-    return f"{place} holds {names[0]}; it should hold {names[1]}."
+    return f"{place} holds {names[0]}, but it should hold {names[1]}."
 
 
 def _told(evidence: Evidence, entry: float) -> str:
@@ -66,9 +66,14 @@ def _which(evidence: Evidence) -> str:
     return f"`silenced` is [{listed(evidence.inputs['silenced'])}]. "
 
 
-def _count(evidence: Evidence) -> str:
-    left = evidence.yours("some.silenced").size
-    return "nothing" if not left else f"[{listed(evidence.yours('some.silenced'))}]"
+def _channels(evidence: Evidence) -> str:
+    D = evidence.number("D")
+    return f"Head h has channels h · {D} … h · {D} + {D - 1}"
+
+
+def _left(evidence: Evidence) -> str:
+    left = evidence.yours("some.silenced")
+    return f"holds [{listed(left)}]" if left.size else "is empty"
 
 
 def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
@@ -88,24 +93,24 @@ def _zeros_elsewhere(evidence: Evidence) -> Finding | None:
     if np.array_equal(mine == 0, right == 0):
         return Finding(
             "others-changed",
-            "The zeros stand where they should, but some of the other entries are wrong.",
+            "The zeros are where they should be, but some of the other entries are wrong.",
             which + _from(evidence, case),
             LOOK,
         )
     missing, more = (right == 0) & (mine != 0), (mine == 0) & (right != 0)
-    what = "some entries of silenced heads are not 0, and some of the others are"
+    what = "some entries of silenced heads aren't 0, and some of the others are"
     if not more.any():
-        what = "some entries of silenced heads are not 0"
+        what = "some entries of silenced heads aren't 0"
         D = right.shape[-1] // evidence.number("H")
         done = [h for h in asked[case] if not mine[..., h * D : (h + 1) * D].any()]
         if done:
             heads = "head" if len(done) == 1 else "heads"
             which += f"Of these, you silenced only {heads} {listed(done)}. "
     elif not missing.any():
-        what = "some entries of heads that should be heard are 0, too"
+        what = "some entries of heads that aren't silenced are 0, too"
     return Finding(
         "wrong-zeros",
-        f"The heads are merged well, but {what}.",
+        f"You merged the heads correctly, but {what}.",
         which + _from(evidence, case),
         LOOK,
     )
@@ -115,16 +120,16 @@ def _entries_elsewhere(evidence: Evidence) -> Finding | None:
     told = _from(evidence, "all")
     if not told:
         return None
-    if " holds 0; " in told:
-        what = "With nobody silenced, some entries are 0 in your answer."
+    if " holds 0, but " in told:
+        what = "With no head silenced, some of your entries are 0."
         return Finding("zeros-for-nobody", what, told, LOOK)
-    if " holds a number that no head found; " in told:
+    if " holds a number that no head found, but " in told:
         return Finding(
             "entries-changed", "Some of your entries are numbers that no head found.", told, LOOK
         )
     return Finding(
         "entries-from-elsewhere",
-        "Some of what the heads found stands in the wrong place.",
+        "Some of what the heads found is in the wrong place.",
         told,
         VIEW,
     )
@@ -132,31 +137,34 @@ def _entries_elsewhere(evidence: Evidence) -> Finding | None:
 
 _merge_without_transpose = mistake(
     "You went from (B, H, T, D) to (B, T, H·D) by `view` or `reshape` alone.",
-    lambda e: f"The shape is right, and each position holds parts of others. {_from(e, 'all')}",
+    lambda e: f"The shape is right, but positions hold parts of others. {_from(e, 'all')}",
 )(_merged_by(lambda found: found.reshape(found.shape[0], found.shape[2], -1)))
 
 _interleaved = mistake(
-    "The channels of the heads take turns; each head's should stand together.",
+    INTERLEAVED,
     lambda e: _from(e, "all"),
     LIST,
 )(_merged_by(lambda found: found.permute(0, 2, 3, 1).flatten(2)))
 
 _sums_not_concatenates = mistake(
-    "You added the heads up; they should stand side by side.", lambda e: shape(e, "all"), LIST
+    "You added up the heads instead of putting them side by side.", lambda e: shape(e, "all"), LIST
 )(_merged_by(lambda found: found.sum(dim=1)))
 
 _averages_heads = mistake(
-    "You averaged over the heads; they should stand side by side.", lambda e: shape(e, "all"), LIST
+    "You averaged over the heads instead of putting them side by side.",
+    lambda e: shape(e, "all"),
+    LIST,
 )(_merged_by(lambda found: found.mean(dim=1)))
 
 _not_flattened = mistake(
-    "Heads and channels are still two dimensions; they should have become one.",
+    "Heads and channels are still two dimensions, but they should become one.",
     lambda e: f"{shape(e, 'all')} Bring them to (B, T, H, D), then `flatten(2)`.",
     also=(lambda found, silenced: _quiet(found, silenced).transpose(1, 2),),
 )(_quiet)
 
 _merged_into_time = mistake(
-    "The heads went into time: the text became longer, not wider.", lambda e: shape(e, "all")
+    "You merged the heads into time, so the text became longer instead of wider.",
+    lambda e: shape(e, "all"),
 )(_merged_by(lambda found: found.flatten(1, 2)))
 
 _silenced_ignored = mistake(
@@ -168,8 +176,8 @@ _silenced_ignored = mistake(
 
 
 @mistake(
-    "You left the silenced heads out; their channels should be there and hold 0.",
-    lambda e: f"{_which(e)}{shape(e, 'some.merged')} The projection expects all H·D.",
+    "You left the silenced heads out, but their channels should be there and hold 0.",
+    lambda e: f"{_which(e)}{shape(e, 'some.merged')} The projection expects all H·D channels.",
     LOOK,
     cases=("all", "some.merged"),
 )
@@ -178,7 +186,7 @@ def _silenced_removed(found: Tensor, silenced: list[int]) -> Tensor:
 
 
 @mistake(
-    "You silenced the heads that are not in the list.",
+    "You silenced the heads that aren't in the list.",
     lambda e: f"{_which(e)}{_from(e, 'some.merged')}",
     LOOK,
     cases=("all", "some.merged"),
@@ -200,9 +208,8 @@ def _channels_in_place(found: Tensor, silenced: list[int]) -> Tensor:
 
 
 @mistake(
-    "You set single channels to 0, with the numbers of the heads; a head has D of them.",
-    lambda e: unwrapped(f"""{_which(e)}Head h owns channels h · {e.number("D")} … h ·
-    {e.number("D")} + {e.number("D") - 1}. {_from(e, "some.merged")}"""),
+    "You used the numbers of the heads as channels, but each head has D channels.",
+    lambda e: f"{_which(e)}{_channels(e)}. {_from(e, 'some.merged')}",
     LIST,
     cases=("all", "some.merged", "some.given"),
     also=(_channels_in_place,),
@@ -214,10 +221,10 @@ def _silences_channels(found: Tensor, silenced: list[int]) -> Tensor:
 
 
 @mistake(
-    "You silence slices of H channels; a head has D of them.",
-    lambda e: unwrapped(f"""{_which(e)}Head h owns channels h · {e.number("D")} … h ·
-    {e.number("D")} + {e.number("D") - 1}; you silence h · {e.number("H")} … h · {e.number("H")} +
-    {e.number("H") - 1}, as far as there are channels. {_from(e, "some.merged")}"""),
+    "You silenced slices of H channels, but each head has D channels.",
+    lambda e: unwrapped(f"""{_which(e)}{_channels(e)}, but you silenced h · {e.number("H")} … h ·
+    {e.number("H")} + {e.number("H") - 1}, as far as there are channels.
+    {_from(e, "some.merged")}"""),
     LIST,
     cases=("all", "some.merged", "first"),
 )
@@ -229,9 +236,8 @@ def _slices_of_the_number_of_heads(found: Tensor, silenced: list[int]) -> Tensor
 
 
 @mistake(
-    "What the other heads found moves up, and the zeros stand at the end.",
-    lambda e: unwrapped(f"""{_which(e)}Head h owns channels h · {e.number("D")} … h ·
-    {e.number("D")} + {e.number("D") - 1}, whoever is silenced. {_from(e, "first")}"""),
+    "You moved the other heads up and put the zeros at the end.",
+    lambda e: f"{_which(e)}{_channels(e)}, whichever are silenced. {_from(e, 'first')}",
     LOOK,
     cases=("all", "some.merged", "first"),
 )
@@ -241,9 +247,9 @@ def _zeros_at_the_end(found: Tensor, silenced: list[int]) -> Tensor:
 
 
 @mistake(
-    "You silenced heads with −∞; a head that is silenced leaves zeros.",
-    lambda e: unwrapped(f"""{_which(e)}−∞ is for scores before a softmax. The projection multiplies
-    what it is given, and ∞ spoils every sum."""),
+    "You silenced heads with −∞, but a silenced head should leave zeros.",
+    lambda e: unwrapped(f"""{_which(e)}−∞ is for scores before a softmax. Here a projection follows,
+    and ∞ spoils every sum that it enters."""),
     LOOK,
     cases=("all", "some.merged"),
 )
@@ -254,9 +260,9 @@ def _silenced_by_infinity(found: Tensor, silenced: list[int]) -> Tensor:
 
 
 @mistake(
-    "You set positions to 0, with the numbers of the heads.",
-    lambda e: unwrapped(f"""{_which(e)}These positions are 0 in all channels of your answer; a
-    silenced head is 0 at all positions, in its own channels. {_from(e, "some.merged")}"""),
+    "You used the numbers of the heads as positions.",
+    lambda e: unwrapped(f"""{_which(e)}You set these positions to 0 in all channels, but a silenced
+    head should be 0 at all positions, in its own channels. {_from(e, "some.merged")}"""),
     LOOK,
     cases=("all", "some.merged"),
 )
@@ -269,7 +275,7 @@ def _silences_positions(found: Tensor, silenced: list[int]) -> Tensor:
 @mistake(
     "Your output is right, but you wrote zeros into the tensor that you were given.",
     lambda e: unwrapped(f"""{_which(e)}{int((e.yours("some.given") == 0).sum())} entries of `found`
-    are 0 now, and whoever goes on with it has lost them. Work on a `clone()`."""),
+    are 0 now, so they are lost to the caller. Work on a `clone()`."""),
     LOOK,
     cases=("some.merged", "some.given"),
 )
@@ -280,8 +286,8 @@ def _writes_into_the_input(found: Tensor, silenced: list[int]) -> Tensor:
 
 @mistake(
     "Your output is right, but you changed the list of numbers that you were given.",
-    lambda e: unwrapped(f"""{_which(e)}Afterwards it held {_count(e)}. It belongs to the caller, who
-    may need it again. Loop over the list, and leave it as it is."""),
+    lambda e: unwrapped(f"""{_which(e)}Now it {_left(e)}. It belongs to the caller, who may need it
+    again, so loop over it without changing it."""),
     LOOK,
     recognized=lambda e: e.same("all", "some.merged", "some.given") and not e.same("some.silenced"),
 )

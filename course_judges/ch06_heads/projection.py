@@ -12,19 +12,19 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_judges.ch06_heads.sections import LIST, PROJECTION
-from course_judges.ch06_heads.wording import largest_gap, shape
+from course_judges.ch06_heads.wording import INTERLEAVED, largest_gap, shape
 from course_judges.comparisons import compared
 from course_judges.equality import close
 from course_judges.judging import Evidence, Part, Task, matches, mistake
 from course_judges.properties import right_when_called_again
 from course_judges.quoting import farthest
-from course_judges.wording import number, row, unwrapped
+from course_judges.wording import number, numbers_apart, row, unwrapped
 from course_tasks.answers import Array
 from course_tasks.verdict import Finding
 
 
 class MixedHeads(nn.Module):
-    """Heads (B, T, C) → (B, T, D), side by side, mixed into (B, T, C)."""
+    """Heads (B, T, C) → (B, T, D) side by side, mixed into (B, T, C)."""
 
     def __init__(self, heads: Sequence[nn.Module], head_size: int, n_embd: int):
         super().__init__()
@@ -71,21 +71,25 @@ def _has_no_bias(evidence: Evidence) -> bool:
 
 
 def _weight_shape(*sizes: str) -> Callable[[Evidence], str]:
-    """What the weight is, and what it should be."""
+    """The shape of the weight, and what it should be."""
 
     def effect(evidence: Evidence) -> str:
         H, D, C = (evidence.number(size) for size in ("H", "D", "C"))
         have = tuple(evidence.number(size) for size in sizes)
-        return unwrapped(f"""Its weight has shape {have}. {H} heads of {D} put {H * D} channels side
-        by side, and {C} are to come out: ({C}, {H * D}).""")
+        return unwrapped(f"""Its weight has shape {have}. Here H = {H} and D = {D} make {H * D}
+        channels side by side, and C = {C} should come out, so it should be ({C}, {H * D}).""")
 
     return effect
 
 
 def _missing_parameters(evidence: Evidence) -> str:
     mine, right = (int(held("parameters.count")) for held in (evidence.yours, evidence.right))
-    return unwrapped(f"""Your module knows of {mine} parameters; heads and projection have {right}.
-    No optimizer would ever move the rest.""")
+    return unwrapped(f"""Your module knows {mine} parameters, but the heads and the projection have
+    {right}. An optimizer would never update the rest.""")
+
+
+def _between(evidence: Evidence) -> str:
+    return f"Nothing should come between heads and projection. {largest_gap(evidence, 'output')}"
 
 
 def _first_head_right(evidence: Evidence) -> Finding | None:
@@ -93,10 +97,10 @@ def _first_head_right(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "first-head-right",
-        "What head 0 gives to the output is right, what the other heads give is not.",
-        "With a projection that reads head 0 alone your output is right; with all of it, it is "
-        "not. Does each head get the `x` that the module got, and does what it found stand in its "
-        "place, with nothing done to it? "
+        "What head 0 adds to the output is right, but what the other heads add isn't.",
+        "Your output is right with a projection that reads only head 0, but not with the whole "
+        "projection. Does each head get the `x` that the module got, and does its output go to its "
+        "own place, unchanged? "
         f"{largest_gap(evidence, 'output')}",
         LIST,
     )
@@ -107,8 +111,8 @@ def _changed_by_another(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "changed-by-another-module",
-        "Your module is right until another one is made of other heads.",
-        "Are the heads kept where both modules find them: on the class, or in a list that is a "
+        "Your module is right until another one is made with other heads.",
+        "Are the heads kept where both modules find them, on the class or in a list that is a "
         f"default argument? {largest_gap(evidence, 'first_head.output')}",
         LIST,
     )
@@ -119,9 +123,9 @@ def _wrong_when_listed_twice(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "listed-twice",
-        "Your module is wrong where one head stands in the list twice.",
-        "Then it is asked twice, and what it found stands there twice. `children()`, a set and the "
-        f"keys of a dict know it once. {largest_gap(evidence, 'twice')}",
+        "Your module is wrong if the same head is in the list twice.",
+        "Its output should then appear twice, too, but `children()`, a set and the keys of a dict "
+        f"hold it only once. {largest_gap(evidence, 'twice')}",
         LIST,
     )
 
@@ -132,16 +136,16 @@ def _counted(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "parameters-missing",
-        "Your module does not know the parameters of all its heads.",
+        "Your module doesn't know the parameters of all its heads.",
         _missing_parameters(evidence),
         LIST,
     )
 
 
 @mistake(
-    "You return the concatenated heads; the projection is made and never used.",
-    lambda e: unwrapped(f"""{shape(e, "output")} Even with a projection of zeros, your output is up
-    to {number(float(abs(e.yours("silent")).max()))}."""),
+    "You returned the concatenated heads without using the projection.",
+    lambda e: unwrapped(f"""{shape(e, "output")} Even with a projection of zeros, your output holds
+    numbers up to {number(float(abs(e.yours("silent")).max()))}."""),
 )
 class _NoOutputProjection(MixedHeads):
     def forward(self, x: Tensor) -> Tensor:
@@ -149,7 +153,7 @@ class _NoOutputProjection(MixedHeads):
 
 
 @mistake(
-    "Your projection takes C channels; it should take what the heads give together.",
+    "Your projection takes C channels, but it should take those of all heads together.",
     _weight_shape("C", "C"),
     recognized=_refused("C", "C"),
 )
@@ -160,7 +164,7 @@ class _AssumesFullWidth(MixedHeads):
 
 
 @mistake(
-    "Your projection takes the channels of one head; it reads all heads, side by side.",
+    "Your projection takes the channels of one head, but it should take all heads side by side.",
     _weight_shape("C", "D"),
     LIST,
     recognized=_refused("C", "D"),
@@ -181,10 +185,10 @@ def _in_and_out_exchanged(evidence: Evidence) -> bool:
 
 
 @mistake(
-    "Your projection leads from C channels to H · D; it should lead from H · D to C.",
-    lambda e: unwrapped(f"""`nn.Linear` takes the number of channels that come in first. Here
-    {e.number("H")} heads of {e.number("D")} give {e.number("H") * e.number("D")} channels, and
-    {e.number("C")} are to come out."""),
+    "Your projection goes from C channels to H · D, but it should go from H · D to C.",
+    lambda e: unwrapped(f"""The first argument of `nn.Linear` is the number of channels that come
+    in. Here {e.number("H")} heads of {e.number("D")} give {e.number("H") * e.number("D")} channels,
+    and {e.number("C")} should come out."""),
     recognized=_in_and_out_exchanged,
 )
 class _InAndOutExchanged(MixedHeads):
@@ -194,9 +198,9 @@ class _InAndOutExchanged(MixedHeads):
 
 
 @mistake(
-    "Your projection has no bias; the task asks for one.",
-    lambda e: unwrapped(f"""{e.number("C")} parameters are missing: `nn.Linear` has a bias unless it
-    is told otherwise."""),
+    "Your projection has no bias, but the task asks for one.",
+    lambda e: unwrapped(f"""Your projection lacks C = {e.number("C")} parameters. `nn.Linear` has a
+    bias unless you turn it off."""),
     recognized=_has_no_bias,
 )
 class _NoBias(MixedHeads):
@@ -206,7 +210,7 @@ class _NoBias(MixedHeads):
 
 
 @mistake(
-    "You asked one head several times; the others are never called.",
+    "You used the output of one head for all of them.",
     lambda e: largest_gap(e, "output"),
     LIST,
 )
@@ -216,9 +220,9 @@ class _SharedHead(MixedHeads):
 
 
 @mistake(
-    "The bias of the projection is added once for each head; it belongs to the output once.",
-    lambda e: unwrapped(f"""With H = {e.number("H")} heads yours is off by {e.number("H") - 1} times
-    the bias. {largest_gap(e, "output")}"""),
+    "You added the bias of the projection once for each head instead of once in all.",
+    lambda e: unwrapped(f"""With H = {e.number("H")} heads, your output is off by
+    {e.number("H") - 1} times the bias. {largest_gap(e, "output")}"""),
 )
 class _BiasForEachHead(MixedHeads):
     def forward(self, x: Tensor) -> Tensor:
@@ -226,9 +230,9 @@ class _BiasForEachHead(MixedHeads):
 
 
 @mistake(
-    "The bias of the projection is left out.",
-    lambda e: unwrapped(f"""Your output is the right one without {e.number("C")} numbers, the same
-    at every position: call the layer, `self.projection(…)`, and it adds them.
+    "You left out the bias of the projection.",
+    lambda e: unwrapped(f"""Your output lacks C = {e.number("C")} numbers, which are the same at
+    every position. If you call the layer, `self.projection(…)`, it adds them.
     {largest_gap(e, "output")}"""),
 )
 class _BiasLeftOut(MixedHeads):
@@ -237,7 +241,7 @@ class _BiasLeftOut(MixedHeads):
 
 
 @mistake(
-    "With a single head your module does not mix: what it found comes back as it is.",
+    "With a single head, your module returns what it found without the projection.",
     lambda e: largest_gap(e, "output"),
 )
 class _OneHeadUnmixed(MixedHeads):
@@ -246,8 +250,8 @@ class _OneHeadUnmixed(MixedHeads):
 
 
 @mistake(
-    "You added the input to the output; the layer returns what it found, nothing else.",
-    lambda e: unwrapped(f"""With a projection of zeros your output still moves with x.
+    "You added the input to the output, but the layer should return only what it found.",
+    lambda e: unwrapped(f"""With a projection of zeros, your output still changes with x.
     {largest_gap(e, "silent")}"""),
 )
 class _ResidualAdded(MixedHeads):
@@ -256,9 +260,9 @@ class _ResidualAdded(MixedHeads):
 
 
 @mistake(
-    "Your output passes a ReLU; the projection is linear and the last word.",
+    "Your output goes through a ReLU, but the projection should be the last step.",
     lambda e: unwrapped(f"""{float((e.right("output") < 0).mean()):.0%} of the right outputs are
-    negative, and none of yours."""),
+    negative, but none of yours are."""),
 )
 class _NonLinear(MixedHeads):
     def forward(self, x: Tensor) -> Tensor:
@@ -266,8 +270,8 @@ class _NonLinear(MixedHeads):
 
 
 @mistake(
-    "What the heads found passes a ReLU before the projection; nothing belongs between.",
-    lambda e: largest_gap(e, "output"),
+    "What the heads found goes through a ReLU before the projection.",
+    _between,
 )
 class _NonLinearBefore(MixedHeads):
     def forward(self, x: Tensor) -> Tensor:
@@ -275,7 +279,7 @@ class _NonLinearBefore(MixedHeads):
 
 
 @mistake(
-    "The channels of your heads take turns; each head's should stand together.",
+    INTERLEAVED,
     lambda e: unwrapped(f"""Columns 0 … {e.number("D") - 1} of the projection belong to head 0.
     {largest_gap(e, "output")}"""),
     LIST,
@@ -286,7 +290,7 @@ class _Interleaved(MixedHeads):
 
 
 @mistake(
-    "Your heads stand side by side in reverse order.",
+    "Your heads are side by side in reverse order.",
     lambda e: unwrapped(f"""Columns 0 … {e.number("D") - 1} of the projection belong to head 0.
     {largest_gap(e, "output")}"""),
     LIST,
@@ -297,7 +301,7 @@ class _HeadsReversed(MixedHeads):
 
 
 def _bent_after(bend: Callable[[Tensor], Tensor]) -> type[MixedHeads]:
-    """What leaves the projection goes through a function, number by number."""
+    """The output of the projection goes through a function, number by number."""
 
     class Answer(MixedHeads):
         def forward(self, x: Tensor) -> Tensor:
@@ -307,7 +311,7 @@ def _bent_after(bend: Callable[[Tensor], Tensor]) -> type[MixedHeads]:
 
 
 def _bent_before(bend: Callable[[Tensor], Tensor]) -> type[MixedHeads]:
-    """What enters the projection goes through a function, number by number."""
+    """The input of the projection goes through a function, number by number."""
 
     class Answer(MixedHeads):
         def forward(self, x: Tensor) -> Tensor:
@@ -319,21 +323,21 @@ def _bent_before(bend: Callable[[Tensor], Tensor]) -> type[MixedHeads]:
 _BENDS = (torch.tanh, torch.sigmoid, F.silu, F.leaky_relu, F.elu)
 
 _bent_output = mistake(
-    "Your output passes an activation; the projection is linear and the last word.",
-    lambda e: f"Nothing else is to happen. {largest_gap(e, 'output')}",
+    "Your output goes through an activation, but the projection should be the last step.",
+    lambda e: largest_gap(e, "output"),
     also=tuple(_bent_after(bend) for bend in _BENDS),
 )(_bent_after(F.gelu))
 
 _bent_between = mistake(
-    "What the heads found passes an activation before the projection; nothing belongs between.",
-    lambda e: largest_gap(e, "output"),
+    "What the heads found goes through an activation before the projection.",
+    _between,
     also=tuple(_bent_before(bend) for bend in _BENDS),
 )(_bent_before(F.gelu))
 
 
 @mistake(
-    "You put the heads side by side by `view` or `reshape` alone, which moves no entry.",
-    lambda e: unwrapped(f"""Stacked, the heads stand before time, and each position then holds parts
+    "You put the heads side by side with `view` or `reshape` alone, which moves no entry.",
+    lambda e: unwrapped(f"""When you stack the heads, they come before time, so positions get parts
     of others. `torch.cat` along the last dimension joins them. {largest_gap(e, "output")}"""),
     LIST,
 )
@@ -344,7 +348,7 @@ class _ViewedTogether(MixedHeads):
 
 
 _list_not_ModuleList = mistake(
-    "Your heads are kept where the module does not see them, as in a plain list or dict.",
+    "You keep the heads where the module doesn't see them, as in a plain list or dict.",
     _missing_parameters,
     LIST,
     cases=("parameters",),
@@ -352,7 +356,7 @@ _list_not_ModuleList = mistake(
 
 
 @mistake(
-    "You averaged over the heads; what they found should stand side by side.",
+    "You averaged over the heads instead of putting what they found side by side.",
     lambda e: largest_gap(e, "output"),
     LIST,
 )
@@ -363,7 +367,7 @@ class _AveragesHeads(MixedHeads):
 
 
 @mistake(
-    "Your heads read a normed `x`; they should read it as it is.",
+    "Your heads read a normalized `x` instead of `x` itself.",
     lambda e: largest_gap(e, "output"),
 )
 class _NormedInput(MixedHeads):
@@ -372,8 +376,8 @@ class _NormedInput(MixedHeads):
 
 
 @mistake(
-    "What the heads found is normed before the projection; nothing belongs between.",
-    lambda e: largest_gap(e, "output"),
+    "What the heads found is normalized before the projection.",
+    _between,
     also=(_NormedEach,),
 )
 class _NormedBetween(MixedHeads):
@@ -384,8 +388,9 @@ class _NormedBetween(MixedHeads):
 
 @mistake(
     "Your module has more parameters than its heads and its projection.",
-    lambda e: unwrapped(f"""It has {int(e.yours("parameters.count"))}, and heads and projection have
-    {int(e.right("parameters.count"))}. Is there another layer? Nothing else is to happen."""),
+    lambda e: unwrapped(f"""It has {int(e.yours("parameters.count"))}, but the heads and the
+    projection have {int(e.right("parameters.count"))}. Is there another layer? No other is
+    needed."""),
     recognized=lambda e: (
         "output" not in e.answers.errors
         and bool(e.yours("parameters.count") > e.right("parameters.count"))
@@ -401,10 +406,9 @@ class _MoreParameters(MixedHeads):
 
 
 @mistake(
-    "Your module holds copies of the heads; it should hold the heads that it was given.",
-    lambda e: unwrapped(f"""Of {e.number("H")} heads it knows the parameters of
-    {int(e.yours("parameters.heads").sum())}. Train it, and the heads of whoever called you stay
-    what they were."""),
+    "Your module holds copies of the heads instead of the heads that it was given.",
+    lambda e: unwrapped(f"""Of the H = {e.number("H")} heads, it knows the parameters of
+    {int(e.yours("parameters.heads").sum())}. If you train it, the caller's heads don't change."""),
     LIST,
     cases=("output", "parameters"),
 )
@@ -414,8 +418,8 @@ class _CopiesTheHeads(MixedHeads):
 
 
 @mistake(
-    "Your module gives new weights to the heads; they are ready when it gets them.",
-    lambda e: f"That is seen in their weights. {farthest(e, 'parameters.given.weights')}",
+    "Your module gives new weights to the heads, although they come with their own.",
+    lambda e: f"These weights changed. {farthest(e, 'parameters.given.weights')}",
     LIST,
     recognized=lambda e: (
         bool(e.yours("parameters.heads").all()) and not e.same("parameters.given.weights")
@@ -429,10 +433,10 @@ class _ChangesTheHeads(MixedHeads):
 
 
 @mistake(
-    "Your module freezes the heads that it is given; they are to be trained like the rest.",
-    lambda e: unwrapped(f"""Of {e.number("H")} heads
+    "Your module freezes the heads that it is given, but they should be trained like the rest.",
+    lambda e: unwrapped(f"""Of the H = {e.number("H")} heads,
     {int((~e.yours("parameters.given.trained")).sum())} have `requires_grad=False` now, so no
-    optimizer moves them. The heads belong to whoever called you: leave them as they are."""),
+    optimizer updates them. They belong to the caller, so leave them as they are."""),
     LIST,
     cases=("output", "parameters"),
 )
@@ -444,11 +448,9 @@ class _FreezesTheHeads(MixedHeads):
 
 @mistake(
     "Your output is right, but you changed the list of heads that you were given.",
-    lambda e: (
-        unwrapped(f"""Of {e.number("H")} heads {int(e.yours("parameters.given.list").sum())} are
-    still at their places in the list of whoever called you. Loop over the list, and leave it as it
-    is.""")
-    ),
+    lambda e: unwrapped(f"""Of the H = {e.number("H")} heads,
+    {int(e.yours("parameters.given.list").sum())} are still in their places in the caller's list.
+    Loop over the list without changing it."""),
     LIST,
     cases=("output", "parameters"),
 )
@@ -466,7 +468,7 @@ def _without_bias(evidence: Evidence, of: Array) -> Array:
 
 
 def _times_a_factor(evidence: Evidence) -> Finding | None:
-    """What comes before the bias is the right one times a number."""
+    """The output without the bias is the right one times a number."""
     if evidence.same("output"):
         return None
     mine, right = (_without_bias(evidence, of("output")) for of in (evidence.yours, evidence.right))
@@ -475,15 +477,15 @@ def _times_a_factor(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "findings-times-a-factor",
-        f"But for the bias, your output is {number(factor)} times the right one.",
-        "What the heads found goes into the projection as it is, and comes out as the projection "
-        f"makes it. {largest_gap(evidence, 'output')}",
+        f"Apart from the bias, your output is {number(factor)} times the right one.",
+        "What the heads found should go into the projection as it is, and its output should be "
+        f"returned as it is. {largest_gap(evidence, 'output')}",
         PROJECTION,
     )
 
 
 def _heads_in_other_places(evidence: Evidence) -> Finding | None:
-    """The columns of the projection meet other heads than theirs, or none."""
+    """Columns of the projection meet the wrong head, or none."""
     H, D = evidence.number("H"), evidence.number("D")
     mine = evidence.yours("output")
     if evidence.same("output") or mine.shape != evidence.right("output").shape:
@@ -499,39 +501,39 @@ def _heads_in_other_places(evidence: Evidence) -> Finding | None:
             break
     else:
         return None
-    got = "; ".join(
-        f"{n * D} to {n * D + D - 1}, of head {n}, meet {f'head {h}' if h < H else 'zeros'}"
+    got = ", and ".join(
+        f"columns {n * D} to {n * D + D - 1}, of head {n}, meet {f'head {h}' if h < H else 'zeros'}"
         for n, h in enumerate(heads)
         if h != n
     )
     return Finding(
         "heads-in-other-places",
-        "The heads don't stand in the places where the projection expects them.",
-        f"Columns {got}. Head 0 comes first, then head 1, and so on, each once. "
+        "The heads aren't in the places where the projection expects them.",
+        f"In your output, {got}. Head 0 comes first, then head 1, and so on, each once. "
         f"{largest_gap(evidence, 'output')}",
         LIST,
     )
 
 
 def _worked_out(evidence: Evidence) -> Finding | None:
-    """One output: what the heads found, its row of the projection, and the bias."""
+    """One output worked out: what the heads found, its row of the projection, and the bias."""
     mine, right = evidence.yours("output"), evidence.right("output")
     if mine.shape != right.shape or evidence.same("output"):
         return None
     if evidence.number("B") > 1 and compared(mine, right):
-        return None  # which says more
+        return None  # `compared` says more
     b, t, c = (int(i) for i in np.argwhere(~close(mine, right))[0])
     seen = evidence.inputs["x"][b, : t + 1].mean(axis=0)
     found = np.concatenate([head @ seen for head in evidence.inputs["heads"]])  # (H·D,)
     mixed = float(evidence.inputs["weight"][c] @ found)
     bias = float(evidence.inputs["bias"][c])
+    one, other = numbers_apart(float(mine[b, t, c]), float(right[b, t, c]))
     return Finding(
         "another-mixture",
-        "Your output is not the projection of what the heads found.",
-        f"At position {t} of sample {b} the heads found {evidence.number('H')} times "
-        f"{evidence.number('D')} numbers, which begin with {row(found[:3])}. Row {c} of the "
-        f"projection makes {number(mixed)} of all of them; with the bias, {number(bias)}, that is "
-        f"{number(float(right[b, t, c]))}. Yours is {number(float(mine[b, t, c]))}.",
+        "Your output isn't the projection of what the heads found.",
+        f"At position {t} of sample {b}, the heads found {len(found)} numbers, which begin with "
+        f"{row(found[:3])}. Row {c} of the projection makes {number(mixed)} of them, and with the "
+        f"bias of {number(bias)} that is {other}. Yours is {one}.",
         PROJECTION,
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from torch import Tensor
 
+from course_judges.ch06_heads import wording
 from course_judges.ch06_heads.sections import STACK, VIEW
 from course_judges.ch06_heads.wording import origin, rows_of_view, shape
 from course_judges.judging import Evidence, Part, Task, matches, mistake
@@ -25,7 +26,7 @@ def split_heads(x: Tensor, n_head: int) -> Three:
 
 
 def _each(change: Callable[[Tensor], Tensor]) -> Callable[[Tensor, int], Three]:
-    """The right parts, each changed in the same way."""
+    """The right parts, all changed in the same way."""
 
     def answer(x: Tensor, n_head: int) -> Three:
         query, key, value = split_heads(x, n_head)
@@ -34,13 +35,13 @@ def _each(change: Callable[[Tensor], Tensor]) -> Callable[[Tensor, int], Three]:
     return answer
 
 
-def _cut_as_it_comes(part: Tensor) -> Tensor:
+def _cut_by_view(part: Tensor) -> Tensor:
     """(B, T, H·D), cut into (B, H, T, D) by view alone."""
     return part.transpose(1, 2).reshape(part.shape)
 
 
 def _first_wrong(evidence: Evidence) -> str:
-    """An entry of yours that came from elsewhere, and from where."""
+    """An entry of yours that came from the wrong place, and from which."""
     for name, word in (("query", "queries"), ("key", "keys"), ("value", "values")):
         mine, right = evidence.yours(f"heads.{name}"), evidence.right(f"heads.{name}")
         if mine.shape != right.shape:
@@ -51,28 +52,28 @@ def _first_wrong(evidence: Evidence) -> str:
             came = origin(evidence.inputs["x"], float(mine[b, h, t, d]))
             wanted = origin(evidence.inputs["x"], float(right[b, h, t, d]))
             assert wanted is not None
-            stood = "" if came is None else f"position {came[1]}, channel {came[2]} of x"
-            if came is not None and came[0] != b:
-                stood = f"sample {came[0]}, {stood}"
-            told = f"stood at {stood}" if stood else "is not in x"
+            told = "isn't in x"
+            if came is not None:
+                sample = f"sample {came[0]}, " if came[0] != b else ""
+                told = f"comes from {sample}position {came[1]}, channel {came[2]} of x"
             return unwrapped(f"""In your {word} of sample {b}, head {h}, position {t}, entry {d}
-            {told}; it should be the one at position {wanted[1]}, channel {wanted[2]}.""")
+            {told}, but it should come from position {wanted[1]}, channel {wanted[2]}.""")
     return ""
 
 
 def _layout(evidence: Evidence) -> str:
     D = evidence.number("D")
-    return unwrapped(f"""In x the first {3 * D} channels belong to head 0: {D} of its query, {D} of
-    its key, {D} of its value. {_first_wrong(evidence)}""")
+    return unwrapped(f"""In x, the first {3 * D} channels belong to head 0: {D} for its query, {D}
+    for its key and {D} for its value. {_first_wrong(evidence)}""")
 
 
 def _other_entries(evidence: Evidence) -> Finding | None:
     told = _first_wrong(evidence)
-    if " is not in x; " in told:
+    if " isn't in x, " in told:
         return Finding(
-            "entries-changed", "Some entries are numbers that x does not hold.", told, STACK
+            "entries-changed", "Some of your entries are numbers that aren't in x.", told, STACK
         )
-    return Finding("entries-from-elsewhere", "Some entries come from elsewhere.", told, STACK)
+    return Finding("entries-from-elsewhere", "Some entries come from the wrong place.", told, STACK)
 
 
 _NAMES = ("queries", "keys", "values")
@@ -94,9 +95,7 @@ def _taken_for(evidence: Evidence) -> list[int]:
     return taken
 
 
-@mistake(
-    "You cut x as the chapter's stack is laid out: all queries, all keys, all values.", _layout
-)
+@mistake("You cut x as in the chapter: all queries, then all keys, then all values.", _layout)
 def _other_layout(x: Tensor, n_head: int) -> Three:
     B, T, width = x.shape
     parts = x.view(B, T, 3, n_head, width // (3 * n_head)).permute(2, 0, 3, 1, 4)
@@ -104,35 +103,35 @@ def _other_layout(x: Tensor, n_head: int) -> Three:
 
 
 _view_without_transpose = mistake(
-    "Heads were brought before time by `view` or `reshape` alone, which moves no entry.",
+    wording.MOVED_BY_VIEW,
     lambda e: f"{rows_of_view(e)} {_first_wrong(e)}",
     VIEW,
-)(_each(_cut_as_it_comes))
+)(_each(_cut_by_view))
 
 _heads_not_in_front = mistake(
-    "The heads still stand behind time: (B, T, H, D).",
-    lambda e: unwrapped(f"""{shape(e, "heads.query")} `@` would multiply over heads, and position by
-    position the heads would look at each other."""),
+    "Your heads still come after time: (B, T, H, D).",
+    lambda e: unwrapped(f"""{shape(e, "heads.query")} With `@`, the heads of each position would
+    look at each other."""),
 )(_each(lambda part: part.transpose(1, 2)))
 
 _time_last = mistake(
-    "Time and channels changed places: (B, H, D, T).",
-    lambda e: f"{shape(e, 'heads.query')} Transpose the keys when you need it, not here.",
+    "You swapped time and channels: (B, H, D, T).",
+    lambda e: f"{shape(e, 'heads.query')} Transpose the keys where you need them, not here.",
 )(_each(lambda part: part.transpose(2, 3)))
 
 _heads_before_batch = mistake(
-    "The heads stand before the batch: (H, B, T, D).", lambda e: shape(e, "heads.query")
+    "Your heads come before the batch: (H, B, T, D).", lambda e: shape(e, "heads.query")
 )(_each(lambda part: part.transpose(0, 1)))
 
 
-@mistake("You took every third channel; the D channels of a query stand together.", _layout)
+@mistake("You took every third channel, but the D channels of a query are side by side.", _layout)
 def _takes_every_third(x: Tensor, n_head: int) -> Three:
     B, T, width = x.shape
     parts = x.view(B, T, n_head, width // (3 * n_head), 3).permute(4, 0, 2, 1, 3)
     return parts[0], parts[1], parts[2]
 
 
-@mistake("You dealt the channels out to the heads in turn, as one deals cards.", _layout)
+@mistake(wording.DEALT_OUT, _layout)
 def _heads_take_turns(x: Tensor, n_head: int) -> Three:
     B, T, width = x.shape
     parts = x.view(B, T, 3, width // (3 * n_head), n_head).permute(2, 0, 4, 1, 3)
@@ -140,7 +139,7 @@ def _heads_take_turns(x: Tensor, n_head: int) -> Three:
 
 
 @mistake(
-    "Your heads begin D channels apart; each takes 3 · D channels, a query, a key and a value.",
+    "Your heads begin D channels apart, but each has 3 · D, for a query, a key and a value.",
     _layout,
 )
 def _heads_too_close(x: Tensor, n_head: int) -> Three:
@@ -150,21 +149,21 @@ def _heads_too_close(x: Tensor, n_head: int) -> Three:
     return query, key, value
 
 
-@mistake("Queries and keys changed places.", _first_wrong)
+@mistake("You swapped queries and keys.", _first_wrong)
 def _swapped_query_key(x: Tensor, n_head: int) -> Three:
     query, key, value = split_heads(x, n_head)
     return key, query, value
 
 
-@mistake("You returned values, queries, keys; asked for are queries, keys, values.", _first_wrong)
+@mistake("You returned values, queries, keys instead of queries, keys, values.", _first_wrong)
 def _value_first(x: Tensor, n_head: int) -> Three:
     query, key, value = split_heads(x, n_head)
     return value, query, key
 
 
 @mistake(
-    lambda e: unwrapped(f"""You returned {", ".join(_NAMES[n] for n in _taken_for(e))}; asked for
-    are queries, keys, values."""),
+    lambda e: unwrapped(f"""You returned {", ".join(_NAMES[n] for n in _taken_for(e))} instead of
+    queries, keys, values."""),
     _first_wrong,
     recognized=lambda e: _taken_for(e) != [0, 1, 2],
 )
@@ -174,13 +173,13 @@ def _results_in_another_order(x: Tensor, n_head: int) -> Three:
 
 
 _heads_reversed = mistake(
-    "Your heads stand in reverse order: the last one comes first.", _first_wrong
+    "Your heads are in reverse order: the last one comes first.", _first_wrong
 )(_each(lambda part: part.flip(1)))
 
 _heads_for_samples = mistake(
-    "Heads and samples are confused: what belongs to the heads of one sample stands in several.",
-    lambda e: unwrapped(f"""{_first_wrong(e)} (H · B, T, D) and (B · H, T, D) hold as many texts, in
-    another order: a `view` or `reshape` does not bring the batch in front."""),
+    "You mixed up heads and samples: the heads of one sample are spread over several.",
+    lambda e: unwrapped(f"""{_first_wrong(e)} (H · B, T, D) and (B · H, T, D) hold the same texts in
+    a different order, and a `view` or `reshape` doesn't move the batch to the front."""),
     VIEW,
 )(_each(lambda part: part.transpose(0, 1).reshape(part.shape)))
 

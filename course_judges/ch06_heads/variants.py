@@ -1,4 +1,4 @@
-"""The fused layer, right and with one step replaced."""
+"""The fused layer, right and with one step changed."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def stack(x: Tensor, B: int, T: int, H: int) -> Tensor:
     return x.view(B, T, 3, H, -1).permute(2, 0, 3, 1, 4)
 
 
-def as_it_comes(x: Tensor, B: int, T: int, H: int) -> Tensor:
-    """The same, heads brought before time by view alone."""
+def by_view(x: Tensor, B: int, T: int, H: int) -> Tensor:
+    """The same, but heads are moved before time by view alone."""
     return torch.stack([part.reshape(B, H, T, -1) for part in x.chunk(3, dim=-1)])
 
 
 def head_by_head(x: Tensor, B: int, T: int, H: int) -> Tensor:
-    """The same, x taken as if each head's query, key and value stood together."""
+    """The same, but cut as if each head's query, key and value were side by side."""
     return x.view(B, T, H, 3, -1).permute(3, 0, 2, 1, 4)
 
 

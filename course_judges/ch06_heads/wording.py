@@ -1,4 +1,4 @@
-"""How findings of chapter 06 tell the numbers of a run."""
+"""What several tasks of chapter 06 say in the same words, with the numbers of a run."""
 
 from __future__ import annotations
 
@@ -8,21 +8,52 @@ from course_judges.judging import Evidence
 from course_judges.wording import number
 from course_tasks.answers import Array
 
-MASK_ADDED = "You added the mask to the scores as numbers: 1 where a position sees, 0 where not."
+MASK_ADDED = (
+    "You added the mask to the scores as numbers, 1 where a position may look and 0 elsewhere."
+)
 MASK_OF_ONES = (
-    "What should be hidden has a score that is 1 less, and is still seen. A mask that is added "
-    "holds 0 and −inf; `scaled_dot_product_attention` adds every mask that is not of type bool."
+    "This makes hidden scores only 1 lower than the others, so they still count. A mask that is "
+    "added should hold 0 and −inf. `scaled_dot_product_attention` adds every mask that isn't "
+    "boolean."
+)
+MASKS_DIFFER = (
+    "`masked_fill` hides where its mask is True, but `scaled_dot_product_attention` shows what is "
+    "True."
+)
+MULTIPLIED = (
+    "This makes scores larger, and a softmax of large scores sees almost only one position."
+)
+OTHER_SOFTMAX = (
+    "The future is hidden in all heads and samples alike, and a softmax over nothing but −inf is "
+    "NaN. Each row should be an average over the positions that it sees, `dim=-1`."
+)
+SIZE_WITHOUT_ROOT = "Your scores are divided by the head size instead of its root."
+ROOT_TWICE = (
+    "If you do divide by the root, it happens twice: in queries and in keys, or before "
+    "`scaled_dot_product_attention`, which divides as well."
+)
+TWICE_THE_SIZE = "You divided the scores by twice the head size instead of its root."
+ROOT_BY_PRECEDENCE = (
+    "This happens with `/ D ** 1 / 2`, because `**` binds more tightly than `/`: it divides by "
+    "D ** 1 and then by 2. Write `D ** 0.5`."
+)
+INTERLEAVED = "You interleaved the channels of the heads, but those of one head belong together."
+DEALT_OUT = (
+    "You dealt the channels out to the heads in turn, but those of one head belong together."
+)
+MOVED_BY_VIEW = (
+    "You moved the heads before time by `view` or `reshape` alone, which moves no entry."
 )
 
 
 def shape(evidence: Evidence, value: str) -> str:
-    """The shapes of yours and of the right one."""
-    return f"Yours has shape {evidence.yours(value).shape}; expected {evidence.right(value).shape}."
+    """Your shape and the right one."""
+    return f"Your shape is {evidence.yours(value).shape} instead of {evidence.right(value).shape}."
 
 
 def largest_gap(evidence: Evidence, value: str, position: int | None = None) -> str:
-    """Where an answer (B, T, …) of the right shape is furthest off, and by how much; of one
-    position if one is given.
+    """Where an answer (B, T, …) of the right shape is farthest off, and by how much; only at one
+    position if it is given.
     """
     mine, right = evidence.yours(value), evidence.right(value)
     gap = np.abs(mine.astype(float) - right)
@@ -32,13 +63,13 @@ def largest_gap(evidence: Evidence, value: str, position: int | None = None) -> 
     index = np.unravel_index(int(gap.argmax()), gap.shape)
     b, t, c = (int(i) for i in index)
     return (
-        f"In sample {b}, position {t}, channel {c} you have {number(mine[b, t, c])}; "
-        f"expected {number(right[b, t, c])}."
+        f"In sample {b}, position {t}, channel {c}, you have {number(mine[b, t, c])} instead of "
+        f"{number(right[b, t, c])}."
     )
 
 
 def origin(labels: Array, entry: float) -> tuple[int, ...] | None:
-    """Where an entry stood in an input whose entries all differ; None if it is not from there."""
+    """Where an entry was in an input whose entries all differ; None if it isn't from there."""
     places = np.argwhere(labels == np.float32(entry))
     return tuple(int(i) for i in places[0]) if len(places) else None
 
@@ -48,6 +79,6 @@ def rows_of_view(evidence: Evidence) -> str:
     T, H = evidence.number("T"), evidence.number("H")
     last = (H - 1) * T // H
     return (
-        f"With T = {T} and H = {H}, row 1 of head 0 then holds position {1 // H}, "
-        f"and row 0 of head {H - 1} holds position {last}."
+        f"With T = {T} and H = {H}, row 1 of head 0 then comes from position {1 // H}, "
+        f"and row 0 of head {H - 1} from position {last}."
     )

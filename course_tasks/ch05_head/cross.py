@@ -10,19 +10,19 @@ from course_tasks.ch05_head.shared import different, maps
 from course_tasks.inputs import Rng, tensor, values, whole
 from course_tasks.probing import Inputs, Probe
 
-# A score of −60 is below what some take for hidden, such as −20; e⁻⁶⁰ is still a number.
+# A score of −60 is lower than fills that some use to hide, such as −20; e⁻⁶⁰ is still positive.
 _FAR_BELOW = 60.0
 
 
 def _cross_inputs(rng: Rng) -> Inputs:
     B = int(rng.integers(2, 4))
     T, S, D, E = different(rng, (5, 6, 7, 10), 4)  # not 8, as in the chapter; no square
-    # More positions than symbols, so that an answer that cuts `x` by the lengths empties rows here
-    # without padding, too; with a single position it does not.
+    # T > S, so that an answer that cuts `x` by the lengths empties rows even without padding. (In
+    # the draw with a single position it doesn't.)
     T, S = max(T, S), min(T, S)
     C = int(rng.integers(11, 15))
     w_query, w_key, w_value = maps(rng, (C, D), (C, D), (C, E))
-    # All of them padded, sometimes to leave a single symbol; `full` is what none is.
+    # All memories are padded, some down to a single symbol; with `full`, none are.
     lengths = rng.choice(np.arange(1, S), size=B, replace=False)
     return {
         "x": values(rng, B, T, C),
@@ -42,8 +42,8 @@ def _cross_inputs(rng: Rng) -> Inputs:
 
 
 def _inputs_at_the_edge(rng: Rng) -> Inputs:
-    """One sample, one position that asks, and one symbol before the padding: it is all that there
-    is to see, however low its score.
+    """One sample, one query, and one symbol before the padding, which is all that there is to see,
+    however low its score.
     """
     given = dict(_cross_inputs(rng))
     given["x"], given["memory"] = given["x"][:1, :1], given["memory"][:1]

@@ -9,8 +9,8 @@ import numpy as np
 from course_tasks.inputs import Rng, number, tensor, whole
 from course_tasks.probing import Inputs, Probe
 
-# So many times as large is the large slope: some 200, so that e to the power of what it would add
-# to the end of the text is no number any more.
+# The large slope is this many times the small one, which makes it about 200: e to the power of what
+# it would add at the end of the text overflows.
 STEEP = 600
 
 
@@ -21,12 +21,12 @@ def _distance_inputs(rng: Rng) -> Inputs:
 def _drawn(rng: Rng, B: int, T: int) -> Inputs:
     scores = (rng.normal(size=(B, T, T)) * 1.2 + 0.8).astype(np.float32)
     if T > 1:
-        # A score of 0 may be seen; beside itself nothing is taken off it, whatever the slope.
+        # A visible score of 0, on the diagonal, where nothing is subtracted whatever the slope.
         zero = int(rng.integers(1, T))
         scores[int(rng.integers(B)), zero, zero] = 0.0
     return {
         "scores": scores,
-        # In a softmax only differences count, and beside these a fill of −20 is a high score.
+        # Only differences matter in a softmax, but among these scores a fill of −20 is high.
         "low": scores - 50.0,
         "slope": number(rng.choice([0.33, 0.36, 0.42, 0.45])),
         "B": whole(B),
@@ -46,6 +46,6 @@ PROBE = Probe(
         "steep": lambda answer, given: _penalise(answer, given, STEEP * float(given["slope"])),
         "low": lambda answer, given: _penalise(answer, given, float(given["slope"]), "low"),
     },
-    # A text of one symbol, which has nothing to look at but itself.
+    # A text of one symbol, which can see only itself.
     second=lambda rng: _drawn(rng, 1, 1),
 )

@@ -13,7 +13,7 @@ from course_tasks.ch05_head.shared import different, maps
 from course_tasks.inputs import Rng, tensor, whole
 from course_tasks.probing import Inputs, Probe, load_weights
 
-# A score of −60 is below what some take for hidden, such as −20; e⁻⁶⁰ is still a number.
+# A score of −60 is lower than fills that some use to hide, such as −20; e⁻⁶⁰ is still positive.
 _FAR_BELOW = 60.0
 
 
@@ -24,7 +24,7 @@ def _head_inputs(rng: Rng) -> Inputs:
 
 
 def _inputs_at_the_edge(rng: Rng) -> Inputs:
-    """A text of one symbol, alone in its batch; no text may be longer."""
+    """A single text of one symbol, and block_size = 1."""
     D, E = different(rng, range(4, 8), 2)
     return _drawn(rng, 1, 1, 1, D, E)
 
@@ -64,10 +64,10 @@ def _dislikes_itself(w_query: Array, w_key: Array) -> Array:
 
 
 def _head(answer: Any, given: Inputs, *, causal: bool) -> nn.Module:
-    """The student's head with the given weights; a bias, where there is one, is 0."""
+    """The student's head with the given weights; any bias is set to 0."""
     head = _made(answer, given, causal=causal)
     if not isinstance(head, nn.Module):
-        raise TypeError(f"`Head(…)` should make an nn.Module; it made a {type(head).__name__}")
+        raise TypeError(f"`Head(…)` should make an nn.Module, but it made a {type(head).__name__}")
     names = ("query.weight", "key.weight", "value.weight")
     parameters = load_weights(head, {name: given[name] for name in names})
     with torch.no_grad():
@@ -86,18 +86,18 @@ def _attend(answer: Any, given: Inputs, x: str, *, causal: bool) -> Any:
 
 
 def _attend_again(answer: Any, given: Inputs) -> Any:
-    """What a head finds that has read texts of other lengths before, and that is being trained:
-    nothing in it is random.
+    """The output of a head in training mode that has read texts of other lengths before; nothing in
+    it should be random.
     """
     head = _head(answer, given, causal=True).train()
-    # Copies: a head that writes into its text shall not have written into the last one.
+    # Copies, in case a head writes into its input.
     head(tensor(given["x"])[:, :2].clone())
     head(tensor(given["full"]).clone())
     return head(tensor(given["x"]))
 
 
 def _attend_beside_another(answer: Any, given: Inputs) -> Any:
-    """What a causal head finds after another one was made that looks both ways."""
+    """The output of a causal head after another one was made that looks both ways."""
     head = _head(answer, given, causal=True)
     _made(answer, given, causal=False)
     return head(tensor(given["x"]))

@@ -14,11 +14,11 @@ def _positions_inputs(rng: Rng) -> Inputs:
     B = int(rng.integers(3, 5))
     T = int(rng.integers(6, 9))
     block_size = T + int(rng.integers(2, 5))
-    V = block_size - 1  # so that a token can be taken for a position without an error
+    V = block_size - 1  # so that a token used as a position raises no error
     C = int(rng.choice([c for c in (3, 4, 5) if c != B]))
     start = rng.integers(1, T - 2, size=B)
     start[0], start[2] = rng.permutation([1, 3])  # at least two that differ
-    start[1] = 0  # between texts with padding one that has none
+    start[1] = 0  # a text without padding between others that have some
     return {
         "tokens": rng.integers(V, size=(B, T)).astype(np.int64),
         "exact": rng.integers(V, size=(B, block_size)).astype(np.int64),
@@ -27,7 +27,7 @@ def _positions_inputs(rng: Rng) -> Inputs:
         "position_table": values(rng, block_size, C),
         "none": np.zeros(B, dtype=np.int64),
         "start": start.astype(np.int64),
-        # Of these only the last begins so early that it has more symbols than the table has rows.
+        # Only the last text begins so early that it has more symbols than the table has rows.
         "last_too_long": np.append(start[start > 0], 0).astype(np.int64),
         "fits": np.zeros(B, dtype=np.int64),
         "B": whole(B),
@@ -39,7 +39,7 @@ def _positions_inputs(rng: Rng) -> Inputs:
 
 
 def _inputs_at_the_edge(rng: Rng) -> Inputs:
-    """One text, of a single symbol; and one of as many as the table has rows, after padding."""
+    """A text of one symbol, and one with padding and as many symbols as the table has rows."""
     given = _positions_inputs(rng)
     T, V, block_size = (int(given[name]) for name in ("T", "V", "block_size"))
     padding = int(rng.integers(1, 4))
@@ -68,7 +68,7 @@ def _place_too_many(answer: Any, given: Inputs) -> Any:
         _place(answer, given, "too_many", "last_too_long")
     except NotImplementedError:
         raise
-    except Exception:  # any refusal will do: the task does not fix its kind
+    except Exception:  # any error will do: the task doesn't say which
         return True
     return False
 

@@ -11,7 +11,7 @@ from course_tasks.inputs import Rng
 
 
 def different(rng: Rng, choices: Sequence[int], count: int) -> list[int]:
-    """Sizes that all differ, so that no axis can be taken for another."""
+    """Dimensions that all differ, so that no axis can be confused with another."""
     return [int(n) for n in rng.choice(list(choices), size=count, replace=False)]
 
 

@@ -22,19 +22,19 @@ def _weights_inputs(rng: Rng) -> Inputs:
     start = rng.integers(2, T - 2, size=B)
     start[0] = 0  # a text without padding, whose rows are those of the chapter
     start[-1] = 1  # a single position of padding
-    # Far from 0 on one side: a fill of 0 or a multiplied mask moves every row.
+    # Mostly above 0, so that a fill of 0 or a multiplied mask changes every row.
     scores = (rng.normal(size=(B, T, T)) * 1.5 + 1.0).astype(np.float32)
     zero = int(rng.integers(1, T))
-    scores[0, zero, int(rng.integers(zero + 1))] = 0.0  # it may be seen
+    scores[0, zero, int(rng.integers(zero + 1))] = 0.0  # visible
     return {
         "scores": scores,
-        # In a softmax only differences count, and beside these a fill of −20 is a high score.
+        # Only differences matter in a softmax, but among these scores a fill of −20 is high.
         "low": np.tril(scores - 50.0) + np.triu(scores, 1),
         "past": _triangle(block_size),
         "whole": _triangle(T),
         "none": np.zeros(B, dtype=np.int64),
         "start": start.astype(np.int64),
-        # The same with another text in front, so that the first one is no measure of the others.
+        # The same starts, rolled, so that the first text now has padding and the last has none.
         "rolled": np.roll(start, -1).astype(np.int64),
         "B": whole(B),
         "T": whole(T),
@@ -43,7 +43,7 @@ def _weights_inputs(rng: Rng) -> Inputs:
 
 
 def _inputs_at_the_edge(rng: Rng) -> Inputs:
-    """One text alone, of a single symbol."""
+    """A single text of a single symbol."""
     given = _weights_inputs(rng)
     alone = {name: given[name][:1] for name in ("scores", "low", "none")}
     start = np.array([int(given["T"]) - 1])

@@ -15,15 +15,15 @@ from course_tasks.probing import Case, Inputs, Probe
 def _concat_inputs(rng: Rng) -> Inputs:
     B, T, C = int(rng.choice([2, 4])), int(rng.integers(6, 9)), int(rng.integers(9, 12))
     H = int(rng.choice([3, 4]))
-    # Never as many heads as one has channels: the roots of both would be one scale.
+    # H and D must differ, or dividing by √H would look like dividing by √D.
     D, sizes = int(rng.choice([4, 5])) if H == 3 else 5, rng.permutation([2, 3, 5, 7])[:H]
     if len(set(np.diff(sizes) > 0)) == 1:
-        sizes = np.roll(sizes, 1)  # nothing says that the smallest head comes first, or the largest
+        sizes = np.roll(sizes, 1)  # heads need not be sorted by size
     return _heads_of(rng, values(rng, B, T, C), [D] * H, sizes)
 
 
 def _least(rng: Rng) -> Inputs:
-    """One sample: two heads of one channel on one position; and one such head alone, on more."""
+    """One sample: two heads of one channel at one position, and a single such head at several."""
     x, one = values(rng, 1, int(rng.integers(6, 9)), 9), np.array([1])
     return _heads_of(rng, x, [1, 1], one, shortest=True)
 

@@ -11,12 +11,12 @@ from course_tasks.answers import Array
 from course_tasks.inputs import Rng, seeded, tensor, values, whole
 from course_tasks.probing import Case, Inputs, Probe
 
-# Samples whose heads are dropped: enough that a share of 0.25 is told from one of 0.3.
+# Samples whose heads are dropped: enough to tell a share of 0.25 from one of 0.3.
 SAMPLES = 2000
-# Samples that are dropped again, with the same seed and with another, and their heads: so many that
-# chance drops neither all of them nor none, and not the same ones twice, in one draw for all, too.
+# Samples and heads that are dropped several times, with the same seed and another: enough that
+# chance never drops all, none or the same ones twice, even if one draw serves all samples.
 AGAIN, HEADS_AGAIN = 60, 24
-# Samples that come alone: enough that chance leaves not the same number of heads in all of them.
+# Samples that come one by one: enough that chance won't keep the same number of heads in all.
 ALONE = 24
 ALONE_P = 0.5
 
@@ -27,7 +27,7 @@ def _dropout_inputs(rng: Rng) -> Inputs:
 
 
 def _least(rng: Rng) -> Inputs:
-    """Nearly all heads are dropped; what nothing happens to is one position."""
+    """Nearly all heads are dropped; the few that nothing should happen to have one position."""
     return _heads(rng, 3, 2, 2, 0.95, few=(1, 12, 1, 1))
 
 
@@ -42,7 +42,7 @@ def _heads(rng: Rng, H: int, T: int, D: int, p: float, *, few: tuple[int, ...]) 
 
 
 def _far_from_zero(rng: Rng, *shape: int) -> Array:
-    """So that what was dropped is told from what was small."""
+    """Numbers far enough from 0 to tell a dropped one from a small one."""
     signs = rng.choice([-1.0, 1.0], size=shape)
     return (signs * rng.uniform(0.5, 2.0, size=shape)).astype(np.float32)
 
@@ -67,7 +67,7 @@ def _drop_again(answer: Any, given: Inputs) -> Any:
 
 
 def _drop_one_by_one(answer: Any, given: Inputs) -> Any:
-    """Batches of one sample, one after the other, and one that loses nothing."""
+    """Batches of one sample, one after the other, and a last one that loses nothing."""
     found, generator = tensor(given["found"][:ALONE]), seeded(int(given["seed"]))
     kept = [torch.as_tensor(answer(one[None].clone(), ALONE_P, True, generator)) for one in found]
     return {"each": torch.stack(kept), "whole": answer(found[:1].clone(), 0.0, True, generator)}
@@ -78,10 +78,10 @@ PROBE = Probe(
     {
         "many": _drop(True, "found"),
         "evaluation": _drop(False, "few"),
-        # Whichever of the two is asked for first.
+        # Evaluation changes nothing, even at p = 1.
         "evaluation_at_one": _drop(False, "few", 1.0),
         "none": _drop(True, "few", 0.0),
-        # Many, so that a probability of nearly 1 is told from 1.
+        # Many, to tell a probability of nearly 1 from 1.
         "every": _drop(True, "found", 1.0),
         "seeded": _drop_again,
         "one_by_one": _drop_one_by_one,

@@ -13,11 +13,11 @@ from course_tasks.probing import Case, Inputs, Probe
 
 
 def _fused_inputs(rng: Rng) -> Inputs:
-    H = int(rng.choice([2, 4]))  # not 3: queries, keys and values are as many
+    H = int(rng.choice([2, 4]))  # not 3, the number of queries, keys and values
     B = int(rng.choice([n for n in (2, 3, 4) if n != H]))
     T = int(rng.choice([6, 7, 8]))
     while True:
-        # Different for every head, none of them wide enough to see everything, and not in order.
+        # Different for each head, none wide enough to see everything, and not in ascending order.
         widths = np.arange(2, max(T - 1, 2 + H))
         reach = rng.choice(widths, size=H, replace=False)
         if (np.diff(reach) < 0).any():
@@ -25,7 +25,7 @@ def _fused_inputs(rng: Rng) -> Inputs:
 
 
 def _least(rng: Rng) -> Inputs:
-    """One sample, one head, one channel; what sees the ends of a reach is one position."""
+    """One sample, one head, one channel; the ends of a reach are tried on one position."""
     T = int(rng.choice([6, 7, 8]))
     return _layer(rng, 1, T, 1, rng.integers(2, 4, size=1), shortest=True)
 
@@ -56,7 +56,7 @@ def _layer(rng: Rng, B: int, T: int, D: int, reach: Array, *, shortest: bool = F
 
 
 def _shortest_and_whole(answer: Any, given: Inputs) -> Any:
-    """A head that sees itself only, one that sees exactly T positions, and so on in turn."""
+    """Heads that see one position and exactly T positions, in turn."""
     reach = ([1, given["ends"].shape[1]] * int(given["H"]))[: int(given["H"])]
     arguments = (tensor(given[name]) for name in ("ends", "qkv", "projection"))
     return answer(*arguments, reach)

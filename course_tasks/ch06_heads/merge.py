@@ -15,8 +15,8 @@ from course_tasks.probing import Inputs, Probe
 def _merge_inputs(rng: Rng) -> Inputs:
     B, H, D = 2, int(rng.choice([4, 5])), 3
     T = int(rng.integers(6, 9))
-    # The later head first: nothing says that the list is sorted. A head between them is heard, so
-    # that neither a range nor a count can stand for the list.
+    # The later head first, since the list need not be sorted. A head between them isn't silenced,
+    # so that neither a range nor a count can replace the list.
     first = int(rng.integers(H - 2))
     return _found(rng, B, H, T, D, [int(rng.integers(first + 2, H)), first])
 
@@ -28,7 +28,7 @@ def _least(rng: Rng) -> Inputs:
 
 def _found(rng: Rng, B: int, H: int, T: int, D: int, silenced: list[int]) -> Inputs:
     return {
-        # No entry is 0, which only a silenced head may leave behind.
+        # No entry is 0: zeros may come only from silenced heads.
         "found": labels(rng, B, H, T, D),
         "silenced": np.array(silenced, dtype=np.int64),
         "B": whole(B),
@@ -55,7 +55,7 @@ def _merge_none(answer: Any, given: Inputs) -> Any:
 
 
 def _merge_without_the_first(answer: Any, given: Inputs) -> Any:
-    """Head 0 alone is silent: the number of a head may be one that counts as False."""
+    """Only head 0 is silenced, whose number counts as False."""
     return answer(tensor(given["found"]), [0])
 
 

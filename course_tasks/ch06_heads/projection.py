@@ -15,7 +15,7 @@ from course_tasks.probing import Inputs, Probe, load_weights
 
 
 class RunningMean(nn.Module):
-    """A head that looks at all of its past alike: (B, T, C) → (B, T, D)."""
+    """A head that weighs all of its past equally: (B, T, C) → (B, T, D)."""
 
     def __init__(self, weight: Tensor):
         super().__init__()
@@ -42,7 +42,7 @@ def _least(rng: Rng) -> Inputs:
 
 
 def _layer(rng: Rng, B: int, T: int, C: int, H: int, D: int) -> Inputs:
-    # The first head comes again where there are others.
+    # If there are several heads, the first one appears twice.
     order = [*range(H), 0] if H > 1 else [0]
     return {
         "order": np.array(order),
@@ -67,7 +67,7 @@ def _built(answer: Any, given: Inputs, heads: list[RunningMean] | None = None) -
     module = answer(_heads(given) if heads is None else heads, int(given["D"]), int(given["C"]))
     if not isinstance(module, nn.Module):
         raise TypeError(
-            f"calling the class should make an nn.Module; it made a {type(module).__name__}"
+            f"calling the class should make an nn.Module, but it made a {type(module).__name__}"
         )
     return module
 
@@ -80,8 +80,8 @@ def _project(answer: Any, given: Inputs, *, silent: bool) -> Any:
 
 
 def _project_first_head(answer: Any, given: Inputs) -> Any:
-    """The projection reads head 0 alone, after another module was made of other heads; and again,
-    of a shorter text.
+    """The output if the projection reads only head 0, after another module was made with other
+    heads; and the same for a shorter text.
     """
     module = _built(answer, given)
     answer([RunningMean(tensor(given["heads"][0])) for _ in range(2)], int(given["D"]), 2)
@@ -94,8 +94,8 @@ def _project_first_head(answer: Any, given: Inputs) -> Any:
 
 
 def _count(answer: Any, given: Inputs) -> Any:
-    """How many parameters the module knows, and whose: of which heads that it was given; and which
-    of those are still as they were, and in the list.
+    """How many parameters the module knows and of which of the given heads; and whether these heads
+    are still in the list, with their weights, and trainable.
     """
     heads = _heads(given)
     listed = list(heads)
@@ -113,7 +113,7 @@ def _count(answer: Any, given: Inputs) -> Any:
 
 
 def _listed_twice(answer: Any, given: Inputs) -> Any:
-    """The output where one head stands in the list twice."""
+    """The output if one head is in the list twice."""
     heads = _heads(given)
     module = answer([heads[h] for h in given["order"]], int(given["D"]), int(given["C"]))
     load_weights(module, {"projection.weight": given["longer"], "projection.bias": given["bias"]})

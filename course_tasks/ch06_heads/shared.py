@@ -14,7 +14,7 @@ def matrix(rng: Rng, rows: int, columns: int, width: int, gain: float = 1.0) -> 
 
 
 def labels(rng: Rng, *shape: int) -> Array:
-    """Numbers, none of them 0, that occur once each: whoever meets one knows where it came from."""
+    """Numbers other than 0 that occur once each, so that each shows where it came from."""
     count = int(np.prod(shape))
     signed = (rng.permutation(count) + 1) * rng.choice([-1, 1], size=count)
     return signed.reshape(shape).astype(np.float32)
