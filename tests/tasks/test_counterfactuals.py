@@ -60,7 +60,7 @@ def test_other_arguments_are_named(wrong, name):
     for seed in range(3):
         found = said_of(wrong, seed=seed)
         assert found.name == name
-        assert found.what.startswith("You return what is right for ")
+        assert found.what.startswith("Your answer would be right with ")
         assert "It was called with x of shape" in found.effect
 
 

@@ -49,7 +49,7 @@ def bent(where):
 
 def test_numbers_of_a_draw_are_quoted_where_a_wrong_call_had_them():
     effect = said_of(bent(lambda A, B: A == 4 and B == 6), (2, 3)).effect
-    assert effect.endswith("It is right with A = 2, B = 3 and wrong with A = 4, B = 6.")
+    assert effect.endswith("It is right with A = 2, B = 3, but wrong with A = 4, B = 6.")
 
 
 def test_numbers_of_a_draw_are_not_quoted_where_no_wrong_call_had_them():
