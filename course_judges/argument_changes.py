@@ -97,22 +97,22 @@ _OF_LIST: _Ways = (
     ("sorted", "{} sorted", sorted),
     ("without-the-first", "{} without its first item", lambda v: v[1:]),
     ("without-the-last", "{} without its last item", lambda v: v[:-1]),
-    ("first-for-all", "the first item of {} for all of them", lambda v: v[:1] * len(v)),
-    ("last-for-all", "the last item of {} for all of them", lambda v: v[-1:] * len(v)),
-    ("largest-for-all", "the largest item of {} for all of them", lambda v: [max(v)] * len(v)),
-    ("smallest-for-all", "the smallest item of {} for all of them", lambda v: [min(v)] * len(v)),
+    ("first-for-all", "every item of {} replaced by the first", lambda v: v[:1] * len(v)),
+    ("last-for-all", "every item of {} replaced by the last", lambda v: v[-1:] * len(v)),
+    ("largest-for-all", "every item of {} replaced by the largest", lambda v: [max(v)] * len(v)),
+    ("smallest-for-all", "every item of {} replaced by the smallest", lambda v: [min(v)] * len(v)),
     ("one-more", "1 added to every item of {}", lambda v: [item + 1 for item in v]),
     ("one-less", "1 subtracted from every item of {}", lambda v: [item - 1 for item in v]),
 )
 _OF_TENSOR: _Ways = (
-    ("first-for-all", "the first item of {} for all of them", lambda v: v[:1].expand_as(v)),
-    ("last-for-all", "the last item of {} for all of them", lambda v: v[-1:].expand_as(v)),
+    ("first-for-all", "every item of {} replaced by the first", lambda v: v[:1].expand_as(v)),
+    ("last-for-all", "every item of {} replaced by the last", lambda v: v[-1:].expand_as(v)),
 )
 _OF_WHOLE_NUMBERS: _Ways = (
     ("one-more", "{0} + 1 instead of {0}", lambda v: v + 1),
     ("one-less", "{0} − 1 instead of {0}", lambda v: v - 1),
-    ("largest-for-all", "the largest item of {} for all of them", lambda v: v * 0 + v.max()),
-    ("smallest-for-all", "the smallest item of {} for all of them", lambda v: v * 0 + v.min()),
+    ("largest-for-all", "every item of {} replaced by the largest", lambda v: v * 0 + v.max()),
+    ("smallest-for-all", "every item of {} replaced by the smallest", lambda v: v * 0 + v.min()),
     ("without-the-first", "{} without its first item", lambda v: v[1:]),
     ("without-the-last", "{} without its last item", lambda v: v[:-1]),
 )
@@ -123,7 +123,7 @@ _OF_FLOATS: _Ways = (
     ("square", "the square of {}", lambda v: v * v),
     (
         "mean-for-all",
-        "the mean of {} over axis 0 for all of its items",
+        "every item of {} replaced by their mean over axis 0",
         lambda v: v.mean(0, keepdim=True).expand_as(v),
     ),
 )

@@ -241,7 +241,7 @@ def _text(evidence: Evidence, section: Section) -> Finding | None:
 def _compared(evidence: Evidence, section: Section, *, only_one: bool = False) -> Finding | None:
     """How the first wrong array differs, and whether others differ in another way.
 
-    With `only_one`, how the first array differs of which something can be said.
+    With `only_one`, arrays of which nothing can be said are passed over.
     """
     first: tuple[str, Difference] | None = None
     otherwise = False
@@ -297,7 +297,7 @@ def _of_which(evidence: Evidence, name: str, *, otherwise: bool, alike: bool = F
 def _related(evidence: Evidence, section: Section, *, only_one: bool = False) -> Finding | None:
     """How the first wrong array comes from the right one, or from what was given.
 
-    With `only_one`, how the first array does of which that can be said.
+    With `only_one`, arrays of which nothing can be said are passed over.
     """
     without = False
     for name in evidence.wrong_values:

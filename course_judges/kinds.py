@@ -101,15 +101,11 @@ def _described(value: Value) -> str:
 
 def has_another_shape(evidence: Evidence) -> bool:
     """True if one of the arrays has another shape than the right one."""
-    return any(
-        isinstance(right, np.ndarray) and mine is not None and np.shape(mine) != right.shape
-        for right, mine in _pairs(evidence)
-    )
-
-
-def _pairs(evidence: Evidence) -> list[tuple[Value, Value | None]]:
     values = evidence.answers.values
-    return [(right, values.get(name)) for name, right in evidence.expected.values.items()]
+    return any(
+        isinstance(right, np.ndarray) and name in values and np.shape(values[name]) != right.shape
+        for name, right in evidence.expected.values.items()
+    )
 
 
 def shape(evidence: Evidence, section: Section) -> Finding | None:

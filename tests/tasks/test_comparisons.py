@@ -1,4 +1,4 @@
-"""What is said of an array beside the right one is so, and nothing is said where nothing is."""
+"""What is said of a wrong array is true, and nothing is said if nothing is known."""
 
 import numpy as np
 import pytest

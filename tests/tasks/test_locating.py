@@ -1,4 +1,4 @@
-"""Numbers and factors in findings are those of the calls that are wrong."""
+"""Findings quote numbers and factors of the calls that are wrong."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def said_of(answer, second):
 
 
 def bent(where):
-    """The right answer, and noise where A and B are so."""
+    """The right answer, with noise for some A and B."""
 
     def answer(A, B):
         noise = torch.tensor([0.3, -1.0, 2.0, 0.1, -0.7, 1.4, 0.9])

@@ -1,4 +1,4 @@
-"""What is said of weights whose rows are no averages, or come from other scores, is so."""
+"""What is said of weights is true if their rows are no averages, or if they have other scores."""
 
 import numpy as np
 import pytest

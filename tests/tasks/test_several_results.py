@@ -1,5 +1,5 @@
-"""Where a function returns several things, a verdict says of which one it speaks, in the words of
-the task's statement.
+"""If a function returns several things, a verdict says which one it is about, in the words of the
+task's statement.
 """
 
 import re
