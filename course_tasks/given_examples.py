@@ -175,7 +175,7 @@ def _compared(mine: Any, right: Any, where: str) -> Finding | None:
 
 def _compared_tensors(mine: Any, right: Tensor, where: str) -> Finding | None:
     if not isinstance(mine, Tensor):
-        return Finding("kind", f"{where} {_kind(mine)}; a tensor is expected.")
+        return Finding("kind", f"{where} {_kind(mine)} instead of a tensor.")
     if mine.shape != right.shape:
         shapes = f"{tuple(mine.shape)} instead of {tuple(right.shape)}"
         return Finding("shape", f"{where} a tensor of shape {shapes}.")
